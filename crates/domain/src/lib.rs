@@ -1,1 +1,24 @@
-//! see ARCHITECTURE.md
+//! What memory is, without IO: the types, the rules of their lifecycle, and the arithmetic of scoring.
+//!
+//! Nothing here is async, speaks SQL or looks at the system clock: numbers in, numbers out.
+
+pub mod clock;
+pub mod entity;
+pub mod episode;
+pub mod event;
+pub mod fact;
+pub mod ids;
+pub mod kinds;
+pub mod limits;
+pub mod link;
+pub mod rule;
+pub mod tenant;
+
+pub use clock::{Clock, MockClock, SystemClock, Timestamp};
+pub use entity::Entity;
+pub use episode::Episode;
+pub use fact::Fact;
+pub use ids::{EntityId, EpisodeId, FactId, RuleId};
+pub use kinds::{ConsolidationStatus, EntityType, Maturity, MemoryType, Permanence, Relation, UnknownName, Validity};
+pub use rule::Rule;
+pub use tenant::{Butler, Scope, TenantId};

@@ -1,0 +1,19 @@
+use serde::Serialize;
+use serde_json::{Map, Value};
+
+use crate::clock::Timestamp;
+use crate::ids::EntityId;
+use crate::kinds::EntityType;
+
+/// Who or what facts are about: a stable identity behind many names.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Entity {
+    pub id: EntityId,
+    pub tenant_id: String,
+    pub canonical_name: String,
+    pub entity_type: EntityType,
+    pub aliases: Vec<String>,
+    pub metadata: Map<String, Value>,
+    pub created_at: Timestamp,
+    pub updated_at: Timestamp,
+}

@@ -1,0 +1,60 @@
+//! The audit stream's vocabulary: one event type for every change, named here and nowhere else.
+
+use serde::{Deserialize, Serialize};
+
+macro_rules! events {
+    ($($variant:ident = $text:literal),+ $(,)?) => {
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+        pub enum EventType { $(#[serde(rename = $text)] $variant),+ }
+
+        impl EventType {
+            pub const ALL: &'static [Self] = &[$(Self::$variant),+];
+
+            pub const fn as_str(self) -> &'static str {
+                match self { $(Self::$variant => $text),+ }
+            }
+        }
+    };
+}
+
+events! {
+    EpisodeCreated = "episode_created",
+    EpisodeForgotten = "episode_forgotten",
+    EpisodeConsolidated = "episode_consolidated",
+    EpisodeConsolidationFailed = "episode_consolidation_failed",
+    EpisodeDeadLettered = "episode_dead_lettered",
+    EpisodeRequeued = "episode_requeued",
+    EpisodeExpired = "episode_expired",
+    EpisodeEvicted = "episode_evicted",
+    FactCreated = "fact_created",
+    FactSuperseded = "fact_superseded",
+    FactConfirmed = "fact_confirmed",
+    FactForgotten = "fact_forgotten",
+    FactFading = "fact_fading",
+    FactRecovered = "fact_recovered",
+    FactExpired = "fact_expired",
+    RuleCreated = "rule_created",
+    RuleEdited = "rule_edited",
+    RuleConfirmed = "rule_confirmed",
+    RuleMarkedHelpful = "rule_marked_helpful",
+    RuleMarkedHarmful = "rule_marked_harmful",
+    RulePromoted = "rule_promoted",
+    RuleDemoted = "rule_demoted",
+    RuleInverted = "rule_inverted",
+    RuleForgotten = "rule_forgotten",
+    RuleFading = "rule_fading",
+    RuleRecovered = "rule_recovered",
+    LinkCreated = "link_created",
+    EntityCreated = "entity_created",
+    EntityUpdated = "entity_updated",
+    EntityMerge = "entity_merge",
+    Reembedded = "reembedded",
+}
+
+/// Who asks, on whose behalf and under which request: what every event of a call records.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Origin {
+    /// The butler, worker or person that acts.
+    pub actor: Option<String>,
+    pub request_id: Option<String>,
+}

@@ -1,0 +1,23 @@
+//! Limits, each with its reason. Beyond one: a clear error, nothing written.
+
+/// Text of one memory. More is a document, not a memory; PostgreSQL's tsvector ends at 1 MB too.
+pub const CONTENT_BYTES: usize = 1024 * 1024;
+/// The text a search vector is made of is cut here, on a code point.
+pub const SEARCH_TEXT_BYTES: usize = 1024 * 1024;
+/// A query is a question, not a document.
+pub const QUERY_BYTES: usize = 8 * 1024;
+/// The most results of one call.
+pub const RESULTS: usize = 100;
+pub const TAGS: usize = 64;
+pub const TAG_BYTES: usize = 256;
+pub const METADATA_BYTES: usize = 64 * 1024;
+/// Tenant, scope and butler: part of B-tree keys, which end at 2704 bytes together with subject and predicate.
+pub const NAME_BYTES: usize = 256;
+pub const SUBJECT_BYTES: usize = 1024;
+pub const PREDICATE_BYTES: usize = 512;
+/// A name longer than this is a text that was put in the wrong field.
+pub const ENTITY_NAME_BYTES: usize = 512;
+pub const ALIASES: usize = 64;
+pub const REASON_BYTES: usize = 4 * 1024;
+pub const REQUEST_ID_BYTES: usize = 256;
+pub const IDEMPOTENCY_KEY_BYTES: usize = 256;

@@ -1,0 +1,16 @@
+use serde::Serialize;
+use uuid::Uuid;
+
+use crate::clock::Timestamp;
+use crate::kinds::{MemoryType, Relation};
+
+/// A directed edge between two memories: where a fact came from, what it replaced.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Link {
+    pub source_type: MemoryType,
+    pub source_id: Uuid,
+    pub target_type: MemoryType,
+    pub target_id: Uuid,
+    pub relation: Relation,
+    pub created_at: Timestamp,
+}

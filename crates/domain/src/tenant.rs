@@ -1,0 +1,95 @@
+//! Whose memory, in which namespace, of which butler: names that are never empty and never longer than an index can hold.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use crate::limits;
+
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum NameError {
+    #[error("{0} must not be empty")]
+    Empty(&'static str),
+    #[error("{what} is {len} bytes long; at most {max} are allowed")]
+    TooLong { what: &'static str, len: usize, max: usize },
+    #[error("{0} must not contain control characters")]
+    Control(&'static str),
+}
+
+macro_rules! name {
+    ($(#[$doc:meta])* $name:ident, $what:literal) => {
+        $(#[$doc])*
+        #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+        #[serde(try_from = "String", into = "String")]
+        pub struct $name(String);
+
+        impl $name {
+            pub fn new(text: impl Into<String>) -> Result<Self, NameError> {
+                let text = text.into().trim().to_owned();
+                if text.is_empty() {
+                    return Err(NameError::Empty($what));
+                }
+                if text.len() > limits::NAME_BYTES {
+                    return Err(NameError::TooLong { what: $what, len: text.len(), max: limits::NAME_BYTES });
+                }
+                if text.chars().any(char::is_control) {
+                    return Err(NameError::Control($what));
+                }
+                Ok(Self(text))
+            }
+
+            pub fn as_str(&self) -> &str {
+                &self.0
+            }
+        }
+
+        impl fmt::Display for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str(&self.0)
+            }
+        }
+
+        impl TryFrom<String> for $name {
+            type Error = NameError;
+
+            fn try_from(text: String) -> Result<Self, NameError> {
+                Self::new(text)
+            }
+        }
+
+        impl From<$name> for String {
+            fn from(name: $name) -> String {
+                name.0
+            }
+        }
+    };
+}
+
+name!(
+    /// Whose data it is. Tenants never see each other.
+    TenantId, "tenant_id"
+);
+name!(
+    /// A namespace within a tenant: `global`, or a role's own.
+    Scope, "scope"
+);
+name!(
+    /// The agent whose sessions are remembered.
+    Butler, "butler"
+);
+
+impl Default for TenantId {
+    fn default() -> Self {
+        Self("default".to_owned())
+    }
+}
+
+impl Scope {
+    pub const GLOBAL: &'static str = "global";
+}
+
+impl Default for Scope {
+    fn default() -> Self {
+        Self(Self::GLOBAL.to_owned())
+    }
+}
