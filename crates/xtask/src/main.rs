@@ -1,1 +1,38 @@
-fn main() {}
+//! Development chores: `cargo xtask test`, `bench`, `prepare`, `tidy`.
+
+mod bench;
+mod prepare;
+mod run;
+mod server;
+mod test;
+mod tidy;
+
+use clap::{Parser, Subcommand};
+
+#[derive(Parser)]
+#[command(name = "cargo xtask", about = "Development chores of Butler Memory")]
+struct Cli {
+    #[command(subcommand)]
+    chore: Chore,
+}
+
+#[derive(Subcommand)]
+enum Chore {
+    /// Everything that must hold before a change lands: format, clippy, house rules, all tests, licences.
+    Test(test::Args),
+    /// Measurements, as ratios within one run.
+    Bench(bench::Args),
+    /// Renews the committed data of the checked SQL statements (.sqlx) against a freshly migrated database.
+    Prepare,
+    /// The house rules that no compiler checks.
+    Tidy,
+}
+
+fn main() -> anyhow::Result<()> {
+    match Cli::parse().chore {
+        Chore::Test(args) => test::run(&args),
+        Chore::Bench(args) => bench::run(&args),
+        Chore::Prepare => prepare::run(),
+        Chore::Tidy => tidy::run(),
+    }
+}

@@ -1,0 +1,41 @@
+//! Running other programs, and saying which one failed.
+
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+use std::time::Instant;
+
+use anyhow::{Context, bail};
+
+/// The workspace's root: this crate lies two folders below it.
+pub fn root() -> PathBuf {
+    let crate_dir = PathBuf::from(env!("CARGO_MANIFEST_DIR"));
+    crate_dir.ancestors().nth(2).map_or(crate_dir.clone(), PathBuf::from)
+}
+
+pub fn target_dir() -> PathBuf {
+    std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root().join("target"), PathBuf::from)
+}
+
+pub fn cargo() -> Command {
+    let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    command.current_dir(root());
+    command
+}
+
+pub fn exists(program: &str, arguments: &[&str]) -> bool {
+    let quiet = Command::new(program).args(arguments).stdout(Stdio::null()).stderr(Stdio::null()).status();
+    quiet.is_ok_and(|status| status.success())
+}
+
+/// Runs a step with its name and duration on stderr; a failure names the step and the command to repeat it.
+pub fn step(name: &str, command: &mut Command) -> anyhow::Result<()> {
+    eprintln!("\n── {name}");
+    let started = Instant::now();
+    let shown = format!("{command:?}");
+    let status = command.status().with_context(|| format!("{name}: cannot run {shown}"))?;
+    if !status.success() {
+        bail!("{name} failed ({status}); repeat it with: {shown}");
+    }
+    eprintln!("── {name}: {:.1} s", started.elapsed().as_secs_f64());
+    Ok(())
+}

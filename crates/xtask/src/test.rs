@@ -1,0 +1,30 @@
+//! `cargo xtask test`: the one command that says whether the house stands.
+
+use anyhow::Context;
+
+use crate::run::{cargo, exists, step};
+use crate::server::TestServer;
+use crate::tidy;
+
+#[derive(clap::Args)]
+pub struct Args {
+    /// Only the tests whose name contains this.
+    filter: Option<String>,
+}
+
+pub fn run(args: &Args) -> anyhow::Result<()> {
+    step("format", cargo().args(["fmt", "--all", "--check"])).context("`cargo fmt --all` mends it")?;
+    tidy::run()?;
+    step("clippy", cargo().args(["clippy", "--workspace", "--all-targets", "--", "--deny", "warnings"]))?;
+    let server = TestServer::start()?;
+    let mut tests = cargo();
+    tests.args(["test", "--workspace"]).args(&args.filter);
+    step("tests", &mut tests)?;
+    drop(server);
+    if exists("cargo-deny", &["--version"]) {
+        step("licences, bans, sources", cargo().args(["deny", "check", "licenses", "bans", "sources"]))?;
+    } else {
+        eprintln!("\n── cargo-deny is not installed: licences, bans and sources were not checked");
+    }
+    Ok(())
+}
