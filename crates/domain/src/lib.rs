@@ -3,6 +3,7 @@
 //! Nothing here is async, speaks SQL or looks at the system clock: numbers in, numbers out.
 
 pub mod clock;
+pub mod decay;
 pub mod entity;
 pub mod episode;
 pub mod event;
@@ -13,6 +14,7 @@ pub mod limits;
 pub mod link;
 pub mod rule;
 pub mod tenant;
+pub mod text;
 
 pub use clock::{Clock, MockClock, SystemClock, Timestamp};
 pub use entity::Entity;
