@@ -1,1 +1,5 @@
-//! see ARCHITECTURE.md
+//! The Memory module: use cases and MCP tools.
+
+pub mod config;
+
+pub use config::MemoryConfig;

@@ -1,0 +1,287 @@
+//! `[modules.memory]` of a butler.toml: every key, its default, and which values make sense.
+
+mod check;
+
+use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
+
+/// A value that cannot work, and the key (below `[modules.memory]`) that holds it.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{key} {problem}")]
+pub struct InvalidValue {
+    pub key: String,
+    pub problem: String,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct MemoryConfig {
+    /// `false` leaves the module out of this butler.
+    pub enabled: bool,
+    pub embedding: EmbeddingConfig,
+    pub episodes: EpisodesConfig,
+    pub confidence: ConfidenceConfig,
+    pub rules: RulesConfig,
+    pub retrieval: RetrievalConfig,
+    pub context: ContextConfig,
+    pub consolidation: ConsolidationConfig,
+    pub schedule: ScheduleConfig,
+}
+
+impl Default for MemoryConfig {
+    fn default() -> Self {
+        Self {
+            enabled: true,
+            embedding: EmbeddingConfig::default(),
+            episodes: EpisodesConfig::default(),
+            confidence: ConfidenceConfig::default(),
+            rules: RulesConfig::default(),
+            retrieval: RetrievalConfig::default(),
+            context: ContextConfig::default(),
+            consolidation: ConsolidationConfig::default(),
+            schedule: ScheduleConfig::default(),
+        }
+    }
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct EmbeddingConfig {
+    pub model: String,
+    pub dimensions: usize,
+    /// An unpacked model; omitted: the one fetched into the cache directory.
+    pub model_dir: Option<PathBuf>,
+}
+
+impl EmbeddingConfig {
+    /// The only model in this version: its vectors are what the tables' `vector(384)` columns hold.
+    pub const MODEL: &'static str = "all-MiniLM-L6-v2";
+    pub const DIMENSIONS: usize = 384;
+}
+
+impl Default for EmbeddingConfig {
+    fn default() -> Self {
+        Self { model: Self::MODEL.to_owned(), dimensions: Self::DIMENSIONS, model_dir: None }
+    }
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct EpisodesConfig {
+    pub default_ttl_days: f64,
+    /// Beyond this the oldest consolidated episodes go first.
+    pub max_entries: u64,
+    /// How long an expired episode that was never consolidated is kept.
+    pub pending_grace_days: f64,
+}
+
+impl Default for EpisodesConfig {
+    fn default() -> Self {
+        Self { default_ttl_days: 7.0, max_entries: 10_000, pending_grace_days: 0.0 }
+    }
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct ConfidenceConfig {
+    /// Below this effective confidence a memory fades and is not retrieved.
+    pub retrieval_threshold: f64,
+    /// Below this it expires.
+    pub expiry_threshold: f64,
+}
+
+impl Default for ConfidenceConfig {
+    fn default() -> Self {
+        Self { retrieval_threshold: 0.2, expiry_threshold: 0.05 }
+    }
+}
+
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct RulesConfig {
+    pub established: Established,
+    pub proven: Proven,
+    pub anti_pattern: AntiPattern,
+}
+
+/// What a candidate needs to become established.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Established {
+    pub successes: u32,
+    pub effectiveness: f64,
+}
+
+impl Default for Established {
+    fn default() -> Self {
+        Self { successes: 5, effectiveness: 0.6 }
+    }
+}
+
+/// What an established rule needs to become proven.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Proven {
+    pub successes: u32,
+    pub effectiveness: f64,
+    pub age_days: f64,
+}
+
+impl Default for Proven {
+    fn default() -> Self {
+        Self { successes: 15, effectiveness: 0.8, age_days: 30.0 }
+    }
+}
+
+/// From this many harmful marks, and below this effectiveness, a rule is turned into a warning.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct AntiPattern {
+    pub harmful: u32,
+    pub effectiveness: f64,
+}
+
+impl Default for AntiPattern {
+    fn default() -> Self {
+        Self { harmful: 3, effectiveness: 0.3 }
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum SearchMode {
+    #[default]
+    Hybrid,
+    Semantic,
+    Keyword,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum KeywordMatch {
+    /// Memories with all terms first, then those with any.
+    #[default]
+    Broad,
+    /// Only memories with all terms.
+    Strict,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct RetrievalConfig {
+    pub context_token_budget: usize,
+    /// `None` when the file does not set it: see [`Self::depth`] and [`Self::tool_limit`].
+    pub default_limit: Option<usize>,
+    pub default_mode: SearchMode,
+    pub keyword_match: KeywordMatch,
+    pub score_weights: ScoreWeights,
+}
+
+impl RetrievalConfig {
+    pub const DEFAULT_LIMIT: usize = 20;
+    const TOOL_LIMIT: usize = 10;
+
+    /// How deep `memory_context` recalls, and the page size of lists.
+    pub fn depth(&self) -> usize {
+        self.default_limit.unwrap_or(Self::DEFAULT_LIMIT)
+    }
+
+    /// The default `limit` of `memory_search` and `memory_recall`: 10 unless the file sets `default_limit` itself.
+    pub fn tool_limit(&self) -> usize {
+        self.default_limit.unwrap_or(Self::TOOL_LIMIT)
+    }
+}
+
+impl Default for RetrievalConfig {
+    fn default() -> Self {
+        Self {
+            context_token_budget: 3000,
+            default_limit: None,
+            default_mode: SearchMode::default(),
+            keyword_match: KeywordMatch::default(),
+            score_weights: ScoreWeights::default(),
+        }
+    }
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct ScoreWeights {
+    pub relevance: f64,
+    pub importance: f64,
+    pub recency: f64,
+    pub confidence: f64,
+}
+
+impl Default for ScoreWeights {
+    fn default() -> Self {
+        Self { relevance: 0.4, importance: 0.3, recency: 0.2, confidence: 0.1 }
+    }
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct ContextConfig {
+    pub include_episodes: bool,
+    pub quotas: Quotas,
+}
+
+impl Default for ContextConfig {
+    fn default() -> Self {
+        Self { include_episodes: true, quotas: Quotas::default() }
+    }
+}
+
+/// Each section's share of the budget; what one leaves unused goes to the next.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Quotas {
+    pub facts: f64,
+    pub rules: f64,
+    pub episodes: f64,
+}
+
+impl Default for Quotas {
+    fn default() -> Self {
+        Self { facts: 0.5, rules: 0.3, episodes: 0.2 }
+    }
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct ConsolidationConfig {
+    /// Episodes a prompt holds at most.
+    pub batch_size: usize,
+    /// After this many failed attempts an episode is a dead letter.
+    pub max_attempts: u32,
+    /// Tokens a prompt holds at most; small enough for a local model's window with room for the answer.
+    pub prompt_token_cap: usize,
+}
+
+impl Default for ConsolidationConfig {
+    fn default() -> Self {
+        Self { batch_size: 50, max_attempts: 5, prompt_token_cap: 24_000 }
+    }
+}
+
+/// When the jobs run: five cron fields each.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct ScheduleConfig {
+    pub consolidation: String,
+    pub decay_sweep: String,
+    pub episode_cleanup: String,
+    pub time_zone: String,
+}
+
+impl Default for ScheduleConfig {
+    fn default() -> Self {
+        Self {
+            consolidation: "0 */6 * * *".to_owned(),
+            decay_sweep: "0 3 * * *".to_owned(),
+            episode_cleanup: "0 4 * * *".to_owned(),
+            time_zone: "UTC".to_owned(),
+        }
+    }
+}

@@ -1,0 +1,241 @@
+//! Values that parse but cannot work, each with the reason.
+
+use super::{ConfidenceConfig, ConsolidationConfig, ContextConfig, EmbeddingConfig, EpisodesConfig};
+use super::{InvalidValue, MemoryConfig};
+use super::{RetrievalConfig, RulesConfig, ScheduleConfig};
+
+type Checked = Result<(), InvalidValue>;
+
+/// More than any prompt of today's models; beyond it is a typing error.
+const MAX_TOKENS: usize = 1_000_000;
+/// About a century: beyond it, day arithmetic on timestamps overflows.
+const MAX_DAYS: f64 = 36_500.0;
+/// A prompt with more episodes than this is never read with care by any model.
+const MAX_BATCH: usize = 1000;
+
+impl MemoryConfig {
+    /// The first value that cannot work; the host points at its line.
+    pub fn validate(&self) -> Checked {
+        self.embedding.validate()?;
+        self.episodes.validate()?;
+        self.confidence.validate()?;
+        self.rules.validate()?;
+        self.retrieval.validate()?;
+        self.context.validate()?;
+        self.consolidation.validate()?;
+        self.schedule.validate()
+    }
+}
+
+fn require(holds: bool, key: &str, problem: impl FnOnce() -> String) -> Checked {
+    if holds { Ok(()) } else { Err(InvalidValue { key: key.to_owned(), problem: problem() }) }
+}
+
+fn fraction(key: &str, value: f64) -> Checked {
+    require((0.0..=1.0).contains(&value), key, || format!("must be between 0 and 1, not {value}"))
+}
+
+fn days(key: &str, value: f64) -> Checked {
+    require((0.0..=MAX_DAYS).contains(&value), key, || format!("must be between 0 and {MAX_DAYS} days, not {value}"))
+}
+
+fn between(key: &str, value: usize, least: usize, most: usize) -> Checked {
+    require((least..=most).contains(&value), key, || format!("must be between {least} and {most}, not {value}"))
+}
+
+impl EmbeddingConfig {
+    fn validate(&self) -> Checked {
+        require(self.model == Self::MODEL, "embedding.model", || {
+            format!("is {:?}, but this version knows only {:?}", self.model, Self::MODEL)
+        })?;
+        require(self.dimensions == Self::DIMENSIONS, "embedding.dimensions", || {
+            format!("is {}, but {} makes vectors of {} dimensions", self.dimensions, Self::MODEL, Self::DIMENSIONS)
+        })
+    }
+}
+
+impl EpisodesConfig {
+    fn validate(&self) -> Checked {
+        days("episodes.default_ttl_days", self.default_ttl_days)?;
+        require(self.default_ttl_days > 0.0, "episodes.default_ttl_days", || {
+            "must be more than 0, or an episode would expire as it is stored".to_owned()
+        })?;
+        require(self.max_entries > 0, "episodes.max_entries", || "must be at least 1".to_owned())?;
+        days("episodes.pending_grace_days", self.pending_grace_days)
+    }
+}
+
+impl ConfidenceConfig {
+    fn validate(&self) -> Checked {
+        fraction("confidence.retrieval_threshold", self.retrieval_threshold)?;
+        fraction("confidence.expiry_threshold", self.expiry_threshold)?;
+        require(self.expiry_threshold <= self.retrieval_threshold, "confidence.expiry_threshold", || {
+            format!(
+                "is {}, above retrieval_threshold ({}): a memory would expire before it fades",
+                self.expiry_threshold, self.retrieval_threshold
+            )
+        })
+    }
+}
+
+impl RulesConfig {
+    fn validate(&self) -> Checked {
+        fraction("rules.established.effectiveness", self.established.effectiveness)?;
+        fraction("rules.proven.effectiveness", self.proven.effectiveness)?;
+        fraction("rules.anti_pattern.effectiveness", self.anti_pattern.effectiveness)?;
+        days("rules.proven.age_days", self.proven.age_days)?;
+        require(self.established.successes > 0, "rules.established.successes", || "must be at least 1".to_owned())?;
+        require(self.proven.successes >= self.established.successes, "rules.proven.successes", || {
+            format!("is {}, below established's {}", self.proven.successes, self.established.successes)
+        })?;
+        require(self.anti_pattern.harmful > 0, "rules.anti_pattern.harmful", || "must be at least 1".to_owned())
+    }
+}
+
+impl RetrievalConfig {
+    fn validate(&self) -> Checked {
+        between("retrieval.context_token_budget", self.context_token_budget, 1, MAX_TOKENS)?;
+        if let Some(limit) = self.default_limit {
+            between("retrieval.default_limit", limit, 1, domain::limits::RESULTS)?;
+        }
+        let weights = &self.score_weights;
+        let parts = [
+            ("relevance", weights.relevance),
+            ("importance", weights.importance),
+            ("recency", weights.recency),
+            ("confidence", weights.confidence),
+        ];
+        for (name, weight) in parts {
+            require(weight.is_finite() && weight >= 0.0, &format!("retrieval.score_weights.{name}"), || {
+                format!("must not be negative, not {weight}")
+            })?;
+        }
+        require(parts.iter().any(|(_, weight)| *weight > 0.0), "retrieval.score_weights", || {
+            "must not all be 0, or every memory would score the same".to_owned()
+        })
+    }
+}
+
+impl ContextConfig {
+    fn validate(&self) -> Checked {
+        let quotas = &self.quotas;
+        fraction("context.quotas.facts", quotas.facts)?;
+        fraction("context.quotas.rules", quotas.rules)?;
+        fraction("context.quotas.episodes", quotas.episodes)?;
+        let sum = quotas.facts + quotas.rules + quotas.episodes;
+        // 0.5 + 0.3 + 0.2 is not exactly 1 in binary.
+        require(sum <= 1.0 + 1e-9, "context.quotas", || format!("add up to {sum}, more than the whole budget"))?;
+        require(sum > 0.0, "context.quotas", || "must not all be 0, or the context would always be empty".to_owned())
+    }
+}
+
+impl ConsolidationConfig {
+    fn validate(&self) -> Checked {
+        between("consolidation.batch_size", self.batch_size, 1, MAX_BATCH)?;
+        require(self.max_attempts > 0, "consolidation.max_attempts", || "must be at least 1".to_owned())?;
+        between("consolidation.prompt_token_cap", self.prompt_token_cap, 1000, MAX_TOKENS)
+    }
+}
+
+impl ScheduleConfig {
+    fn validate(&self) -> Checked {
+        for (key, cron) in [
+            ("schedule.consolidation", &self.consolidation),
+            ("schedule.decay_sweep", &self.decay_sweep),
+            ("schedule.episode_cleanup", &self.episode_cleanup),
+        ] {
+            cron_fields(cron).map_err(|problem| InvalidValue { key: key.to_owned(), problem })?;
+        }
+        require(self.time_zone == "UTC", "schedule.time_zone", || {
+            format!("is {:?}, but this version schedules in \"UTC\" only", self.time_zone)
+        })
+    }
+}
+
+/// `minute hour day month weekday`, each a list of `*`, `a`, `a-b`, with `/step`.
+fn cron_fields(cron: &str) -> Result<(), String> {
+    const FIELDS: [(&str, u32, u32); 5] =
+        [("minute", 0, 59), ("hour", 0, 23), ("day", 1, 31), ("month", 1, 12), ("weekday", 0, 7)];
+    let given: Vec<&str> = cron.split_whitespace().collect();
+    if given.len() != FIELDS.len() {
+        return Err(format!("is {cron:?}, which has {} fields; cron needs five, as in \"0 3 * * *\"", given.len()));
+    }
+    for (field, (name, least, most)) in given.iter().zip(FIELDS) {
+        if !field.split(',').all(|part| cron_part(part, least, most)) {
+            return Err(format!("is {cron:?}, whose {name} {field:?} is not a number or range within {least}-{most}"));
+        }
+    }
+    Ok(())
+}
+
+fn cron_part(part: &str, least: u32, most: u32) -> bool {
+    let (range, step) = part.split_once('/').map_or((part, None), |(range, step)| (range, Some(step)));
+    let number = |text: &str| text.parse::<u32>().ok().filter(|n| (least..=most).contains(n));
+    let range_fits = range == "*"
+        || match range.split_once('-') {
+            Some((from, to)) => number(from).zip(number(to)).is_some_and(|(from, to)| from <= to),
+            None => number(range).is_some(),
+        };
+    range_fits && step.is_none_or(|step| step.parse::<u32>().is_ok_and(|n| n > 0))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::{Quotas, ScoreWeights};
+
+    fn problem(change: impl FnOnce(&mut MemoryConfig)) -> String {
+        let mut config = MemoryConfig::default();
+        change(&mut config);
+        config.validate().expect_err("the value must be refused").to_string()
+    }
+
+    #[test]
+    fn default_configuration_values() {
+        let config = MemoryConfig::default();
+        assert_eq!(config.validate(), Ok(()));
+        assert!(config.enabled);
+        assert_eq!(config.retrieval.context_token_budget, 3000);
+        assert_eq!(config.retrieval.depth(), 20);
+        assert_eq!(config.retrieval.tool_limit(), 10);
+        assert_eq!(serde_json::json!(config.retrieval.default_mode), "hybrid");
+        assert_eq!(
+            config.retrieval.score_weights,
+            ScoreWeights { relevance: 0.4, importance: 0.3, recency: 0.2, confidence: 0.1 }
+        );
+    }
+
+    #[test]
+    fn an_explicit_default_limit_is_the_default_of_the_read_tools_too() {
+        let retrieval = RetrievalConfig { default_limit: Some(7), ..RetrievalConfig::default() };
+        assert_eq!((retrieval.depth(), retrieval.tool_limit()), (7, 7));
+    }
+
+    #[test]
+    fn values_that_cannot_work_are_refused_by_name() {
+        let cases: [(&str, String); 9] = [
+            ("retrieval.score_weights.recency", problem(|c| c.retrieval.score_weights.recency = -0.1)),
+            ("retrieval.default_limit", problem(|c| c.retrieval.default_limit = Some(0))),
+            ("confidence.retrieval_threshold", problem(|c| c.confidence.retrieval_threshold = 1.5)),
+            ("confidence.expiry_threshold", problem(|c| c.confidence.expiry_threshold = 0.3)),
+            ("consolidation.batch_size", problem(|c| c.consolidation.batch_size = 0)),
+            ("embedding.dimensions", problem(|c| c.embedding.dimensions = 768)),
+            ("episodes.default_ttl_days", problem(|c| c.episodes.default_ttl_days = f64::NAN)),
+            ("context.quotas", problem(|c| c.context.quotas = Quotas { facts: 0.9, rules: 0.9, episodes: 0.0 })),
+            ("schedule.decay_sweep", problem(|c| c.schedule.decay_sweep = "0 25 * * *".to_owned())),
+        ];
+        for (key, message) in cases {
+            assert!(message.starts_with(&format!("{key} ")), "{key}: {message}");
+        }
+    }
+
+    #[test]
+    fn cron_accepts_lists_ranges_and_steps() {
+        for cron in ["0 */6 * * *", "0,30 1-5 * * 1-5", "5/10 * 1,15 */2 7"] {
+            assert_eq!(cron_fields(cron), Ok(()), "{cron}");
+        }
+        for cron in ["", "* * * *", "60 * * * *", "5-1 * * * *", "*/0 * * * *", "a * * * *"] {
+            assert!(cron_fields(cron).is_err(), "{cron}");
+        }
+    }
+}
