@@ -8,11 +8,14 @@ pub mod entity;
 pub mod episode;
 pub mod event;
 pub mod fact;
+pub mod fusion;
 pub mod ids;
 pub mod kinds;
 pub mod limits;
 pub mod link;
+pub mod maturity;
 pub mod rule;
+pub mod scoring;
 pub mod tenant;
 pub mod text;
 

@@ -1,0 +1,334 @@
+//! How a rule earns and loses trust. One mark moves a rule by one step at most; only a harmful mark moves it down.
+
+use crate::clock::{Timestamp, days_between};
+use crate::kinds::Maturity;
+use crate::rule::Rule;
+
+/// One harmful outcome weighs as much as four helpful ones.
+const HARMFUL_WEIGHT: f64 = 4.0;
+/// Keeps the harmful formula defined; it also keeps it below 1, however often a rule helped.
+const HARMFUL_EPSILON: f64 = 0.01;
+/// What stands in an inverted rule when nobody gave a reason.
+pub const NO_REASON: &str = "repeated failures";
+
+/// `[modules.memory.rules]`.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct RuleThresholds {
+    pub established_successes: i32,
+    pub established_effectiveness: f64,
+    pub proven_successes: i32,
+    pub proven_effectiveness: f64,
+    pub proven_age_days: f64,
+    pub anti_pattern_harmful: i32,
+    pub anti_pattern_effectiveness: f64,
+}
+
+impl Default for RuleThresholds {
+    fn default() -> Self {
+        Self {
+            established_successes: 5,
+            established_effectiveness: 0.6,
+            proven_successes: 15,
+            proven_effectiveness: 0.8,
+            proven_age_days: 30.0,
+            anti_pattern_harmful: 3,
+            anti_pattern_effectiveness: 0.3,
+        }
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct RuleCounts {
+    pub applied: i32,
+    pub success: i32,
+    pub harmful: i32,
+}
+
+/// What of a rule a mark depends on.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct RuleState {
+    pub counts: RuleCounts,
+    pub effectiveness: f64,
+    pub maturity: Maturity,
+    pub created_at: Timestamp,
+}
+
+impl From<&Rule> for RuleState {
+    fn from(rule: &Rule) -> Self {
+        Self {
+            counts: RuleCounts {
+                applied: rule.applied_count,
+                success: rule.success_count,
+                harmful: rule.harmful_count,
+            },
+            effectiveness: rule.effectiveness_score,
+            maturity: rule.maturity,
+            created_at: rule.created_at,
+        }
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Step {
+    Promoted { from: Maturity, to: Maturity },
+    Demoted { from: Maturity, to: Maturity },
+}
+
+/// What a rule is after a mark.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct MarkOutcome {
+    pub counts: RuleCounts,
+    pub effectiveness: f64,
+    pub maturity: Maturity,
+    pub step: Option<Step>,
+    /// To be written as `metadata.needs_inversion` after every mark: a rule that recovered is no longer inverted.
+    pub needs_inversion: bool,
+}
+
+pub fn mark_helpful(rule: &RuleState, thresholds: &RuleThresholds, now: Timestamp) -> MarkOutcome {
+    let mut counts = counted(rule.counts);
+    counts.success = counts.success.saturating_add(1);
+    let effectiveness = f64::from(counts.success) / f64::from(counts.applied);
+    let from = rule.maturity;
+    let to = match from {
+        Maturity::Candidate
+            if counts.success >= thresholds.established_successes
+                && effectiveness >= thresholds.established_effectiveness =>
+        {
+            Maturity::Established
+        }
+        Maturity::Established
+            if counts.success >= thresholds.proven_successes
+                && effectiveness >= thresholds.proven_effectiveness
+                && days_between(rule.created_at, now) >= thresholds.proven_age_days =>
+        {
+            Maturity::Proven
+        }
+        unchanged => unchanged,
+    };
+    let step = (from != to).then_some(Step::Promoted { from, to });
+    outcome(counts, effectiveness, to, step, thresholds)
+}
+
+pub fn mark_harmful(rule: &RuleState, thresholds: &RuleThresholds) -> MarkOutcome {
+    let mut counts = counted(rule.counts);
+    counts.harmful = counts.harmful.saturating_add(1);
+    let success = f64::from(counts.success);
+    let effectiveness = success / (success + HARMFUL_WEIGHT * f64::from(counts.harmful) + HARMFUL_EPSILON);
+    let from = rule.maturity;
+    let to = match from {
+        Maturity::Established if effectiveness < thresholds.established_effectiveness => Maturity::Candidate,
+        Maturity::Proven if effectiveness < thresholds.proven_effectiveness => Maturity::Established,
+        unchanged => unchanged,
+    };
+    let step = (from != to).then_some(Step::Demoted { from, to });
+    outcome(counts, effectiveness, to, step, thresholds)
+}
+
+/// Counts of a damaged row start at zero: a negative one would make the formulas divide by nothing.
+fn counted(counts: RuleCounts) -> RuleCounts {
+    RuleCounts {
+        applied: counts.applied.max(0).saturating_add(1),
+        success: counts.success.max(0),
+        harmful: counts.harmful.max(0),
+    }
+}
+
+fn outcome(
+    counts: RuleCounts,
+    effectiveness: f64,
+    maturity: Maturity,
+    step: Option<Step>,
+    thresholds: &RuleThresholds,
+) -> MarkOutcome {
+    let needs_inversion = eligible_for_inversion(maturity, counts, effectiveness, thresholds);
+    MarkOutcome { counts, effectiveness, maturity, step, needs_inversion }
+}
+
+/// A warning is not turned round again, or it would recommend what it warned of.
+pub fn eligible_for_inversion(
+    maturity: Maturity,
+    counts: RuleCounts,
+    effectiveness: f64,
+    thresholds: &RuleThresholds,
+) -> bool {
+    maturity != Maturity::AntiPattern
+        && counts.harmful >= thresholds.anti_pattern_harmful
+        && effectiveness < thresholds.anti_pattern_effectiveness
+}
+
+/// The text of a rule that became a warning.
+pub fn inverted_content<S: AsRef<str>>(original_content: &str, reasons: &[S]) -> String {
+    let given: Vec<&str> = reasons.iter().map(|r| r.as_ref().trim()).filter(|r| !r.is_empty()).collect();
+    let reasons = if given.is_empty() { NO_REASON.to_owned() } else { given.join("; ") };
+    format!("ANTI-PATTERN: Do NOT {original_content}. This caused problems because: {reasons}")
+}
+
+/// What a rule still lacks for its next level, in words for the dashboard; `None` at the end of the road.
+pub fn distance_to_next(rule: &RuleState, thresholds: &RuleThresholds, now: Timestamp) -> Option<String> {
+    let (next, successes, effectiveness, age) = match rule.maturity {
+        Maturity::Candidate => {
+            (Maturity::Established, thresholds.established_successes, thresholds.established_effectiveness, 0.0)
+        }
+        Maturity::Established => {
+            let t = thresholds;
+            (Maturity::Proven, t.proven_successes, t.proven_effectiveness, t.proven_age_days)
+        }
+        Maturity::Proven | Maturity::AntiPattern => return None,
+    };
+    let mut lacks = Vec::new();
+    let missing = successes.saturating_sub(rule.counts.success);
+    if missing > 0 {
+        lacks.push(format!("{missing} more helpful mark{}", if missing == 1 { "" } else { "s" }));
+    }
+    if rule.effectiveness < effectiveness {
+        lacks.push(format!("effectiveness {:.2} of {effectiveness:.2}", rule.effectiveness));
+    }
+    let days = (age - days_between(rule.created_at, now)).ceil() as i64;
+    if days > 0 {
+        lacks.push(format!("{days} more day{}", if days == 1 { "" } else { "s" }));
+    }
+    if lacks.is_empty() {
+        // Promotion happens on a mark, so a rule can meet everything and still wait for one.
+        lacks.push("the next helpful mark".to_owned());
+    }
+    Some(format!("{next}: {}", lacks.join(", ")))
+}
+
+#[cfg(test)]
+mod tests {
+    use chrono::{DateTime, TimeDelta};
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn rule(applied: i32, success: i32, harmful: i32, maturity: Maturity) -> RuleState {
+        let counts = RuleCounts { applied, success, harmful };
+        let effectiveness = if applied > 0 { f64::from(success) / f64::from(applied) } else { 0.0 };
+        RuleState { counts, effectiveness, maturity, created_at: DateTime::UNIX_EPOCH }
+    }
+
+    fn after_days(days: i64) -> Timestamp {
+        DateTime::UNIX_EPOCH + TimeDelta::days(days)
+    }
+
+    fn helpful(rule: &RuleState, days: i64) -> MarkOutcome {
+        mark_helpful(rule, &RuleThresholds::default(), after_days(days))
+    }
+
+    fn harmful(rule: &RuleState) -> MarkOutcome {
+        mark_harmful(rule, &RuleThresholds::default())
+    }
+
+    #[test]
+    fn mark_helpful_increments_counts_and_recalculates_effectiveness() {
+        let after = helpful(&rule(7, 4, 1, Maturity::Proven), 0);
+        assert_eq!(after.counts, RuleCounts { applied: 8, success: 5, harmful: 1 });
+        assert_eq!(after.effectiveness, 5.0 / 8.0);
+        assert_eq!((after.maturity, after.step), (Maturity::Proven, None), "only a harmful mark demotes");
+    }
+
+    #[test]
+    fn mark_harmful_increments_counts_with_4x_penalty_formula() {
+        let after = harmful(&rule(10, 9, 1, Maturity::Candidate));
+        assert_eq!(after.counts, RuleCounts { applied: 11, success: 9, harmful: 2 });
+        assert_eq!(after.effectiveness, 9.0 / (9.0 + 4.0 * 2.0 + 0.01));
+    }
+
+    #[test]
+    fn rule_promotion_from_candidate_to_established() {
+        assert_eq!(helpful(&rule(3, 3, 0, Maturity::Candidate), 0).maturity, Maturity::Candidate);
+        let after = helpful(&rule(4, 4, 0, Maturity::Candidate), 0);
+        assert_eq!(after.step, Some(Step::Promoted { from: Maturity::Candidate, to: Maturity::Established }));
+        assert_eq!(helpful(&rule(8, 4, 0, Maturity::Candidate), 0).maturity, Maturity::Candidate, "5/9 < 0.6");
+    }
+
+    #[test]
+    fn rule_promotion_from_established_to_proven() {
+        assert_eq!(helpful(&rule(14, 14, 0, Maturity::Established), 30).maturity, Maturity::Proven);
+        assert_eq!(helpful(&rule(14, 14, 0, Maturity::Established), 29).maturity, Maturity::Established);
+        assert_eq!(helpful(&rule(18, 14, 0, Maturity::Established), 30).maturity, Maturity::Established, "15/19 < 0.8");
+        let candidate = helpful(&rule(14, 14, 0, Maturity::Candidate), 30);
+        assert_eq!(candidate.maturity, Maturity::Established, "one step a call");
+    }
+
+    #[test]
+    fn rule_demotion_from_established_to_candidate() {
+        let after = harmful(&rule(5, 5, 0, Maturity::Established));
+        assert_eq!(after.step, Some(Step::Demoted { from: Maturity::Established, to: Maturity::Candidate }));
+        assert_eq!(harmful(&rule(20, 20, 0, Maturity::Established)).maturity, Maturity::Established);
+    }
+
+    #[test]
+    fn rule_demotion_from_proven_to_established() {
+        assert_eq!(harmful(&rule(15, 15, 0, Maturity::Proven)).maturity, Maturity::Established);
+        let ruined = harmful(&rule(20, 15, 5, Maturity::Proven));
+        assert_eq!(ruined.maturity, Maturity::Established, "one step a call, however low");
+    }
+
+    #[test]
+    fn anti_pattern_inversion_trigger() {
+        assert!(!harmful(&rule(1, 0, 1, Maturity::Candidate)).needs_inversion);
+        let third = harmful(&rule(2, 0, 2, Maturity::Candidate));
+        assert!(third.needs_inversion);
+        let liked = harmful(&rule(12, 10, 2, Maturity::Established));
+        assert!(!liked.needs_inversion, "10/22.01 is not below 0.3");
+    }
+
+    #[test]
+    fn needs_inversion_is_recomputed_at_each_mark() {
+        let recovered = helpful(&rule(4, 1, 3, Maturity::Candidate), 0);
+        assert_eq!(recovered.effectiveness, 2.0 / 5.0);
+        assert!(!recovered.needs_inversion);
+    }
+
+    #[test]
+    fn an_anti_pattern_stays() {
+        let warning = rule(40, 30, 10, Maturity::AntiPattern);
+        assert_eq!(helpful(&warning, 99).maturity, Maturity::AntiPattern);
+        let after = harmful(&rule(9, 0, 9, Maturity::AntiPattern));
+        assert_eq!((after.maturity, after.needs_inversion), (Maturity::AntiPattern, false));
+    }
+
+    #[test]
+    fn rule_inversion_to_anti_pattern_rewrites_the_content() {
+        assert_eq!(
+            inverted_content("Email at night", &["woke them", " ", "ignored"]),
+            "ANTI-PATTERN: Do NOT Email at night. This caused problems because: woke them; ignored"
+        );
+        assert_eq!(
+            inverted_content::<&str>("x", &[]),
+            "ANTI-PATTERN: Do NOT x. This caused problems because: repeated failures"
+        );
+    }
+
+    #[test]
+    fn the_distance_to_the_next_level_is_told_in_words() {
+        let t = RuleThresholds::default();
+        let words = |r: RuleState, days| distance_to_next(&r, &t, after_days(days));
+        assert_eq!(
+            words(rule(0, 0, 0, Maturity::Candidate), 0).unwrap(),
+            "established: 5 more helpful marks, effectiveness 0.00 of 0.60"
+        );
+        assert_eq!(
+            words(rule(14, 14, 0, Maturity::Established), 29).unwrap(),
+            "proven: 1 more helpful mark, 1 more day"
+        );
+        assert_eq!(words(rule(20, 20, 0, Maturity::Established), 40).unwrap(), "proven: the next helpful mark");
+        assert_eq!(words(rule(20, 20, 0, Maturity::Proven), 40), None);
+    }
+
+    proptest! {
+        #[test]
+        fn marks_stay_within_their_bounds(a in any::<i32>(), s in any::<i32>(), h in any::<i32>(), level in 0..4usize) {
+            let before = rule(a.max(s), s, h, Maturity::ALL[level]);
+            for after in [helpful(&before, 400), harmful(&before)] {
+                prop_assert!(after.effectiveness >= 0.0 && after.effectiveness.is_finite());
+                prop_assert!(after.counts.applied >= 1 && after.counts.success >= 0 && after.counts.harmful >= 0);
+                let moved = (Maturity::ALL.iter().position(|m| *m == after.maturity).unwrap()).abs_diff(level);
+                prop_assert!(moved <= 1);
+                prop_assert_eq!(after.step.is_some(), moved == 1);
+            }
+        }
+    }
+}
