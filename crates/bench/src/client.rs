@@ -1,0 +1,69 @@
+//! The least MCP client there is: JSON-RPC by POST on one kept-alive connection, so that what is measured is the server.
+
+use anyhow::{Context, bail};
+use serde_json::{Value, json};
+use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
+use tokio::net::TcpStream;
+
+pub struct Client {
+    stream: BufReader<TcpStream>,
+    address: String,
+    calls: u64,
+}
+
+impl Client {
+    pub async fn connect(address: &str) -> anyhow::Result<Self> {
+        let stream = TcpStream::connect(address).await.with_context(|| format!("cannot connect to {address}"))?;
+        stream.set_nodelay(true)?;
+        Ok(Self { stream: BufReader::new(stream), address: address.to_owned(), calls: 0 })
+    }
+
+    /// Calls a tool and gives its structured answer; a tool error is an error.
+    pub async fn call(&mut self, tool: &str, arguments: Value) -> anyhow::Result<Value> {
+        self.calls += 1;
+        let request = json!({
+            "jsonrpc": "2.0", "id": self.calls, "method": "tools/call",
+            "params": { "name": tool, "arguments": arguments },
+        });
+        let answer = self.post("/mcp", &request.to_string()).await?;
+        let answer: Value = serde_json::from_slice(&answer)?;
+        let result = &answer["result"];
+        if result.is_null() || result["isError"] == json!(true) {
+            bail!("{tool}: {answer}");
+        }
+        Ok(result["structuredContent"].clone())
+    }
+
+    async fn post(&mut self, path: &str, body: &str) -> anyhow::Result<Vec<u8>> {
+        let head = format!(
+            "POST {path} HTTP/1.1\r\nHost: {}\r\nContent-Type: application/json\r\n\
+             Accept: application/json, text/event-stream\r\nMCP-Protocol-Version: 2025-06-18\r\nContent-Length: {}\r\n\r\n",
+            self.address,
+            body.len()
+        );
+        self.stream.write_all(&[head.as_bytes(), body.as_bytes()].concat()).await?;
+        let (status, length) = self.head().await?;
+        let mut answer = vec![0; length.context("the answer has no Content-Length")?];
+        self.stream.read_exact(&mut answer).await?;
+        if status != 200 {
+            bail!("HTTP {status}: {}", String::from_utf8_lossy(&answer));
+        }
+        Ok(answer)
+    }
+
+    async fn head(&mut self) -> anyhow::Result<(u16, Option<usize>)> {
+        let mut line = String::new();
+        self.stream.read_line(&mut line).await?;
+        let status = line.split_whitespace().nth(1).context("not an HTTP answer")?.parse()?;
+        let mut length = None;
+        loop {
+            line.clear();
+            self.stream.read_line(&mut line).await?;
+            let Some((name, value)) = line.trim_end().split_once(':') else { break };
+            if name.eq_ignore_ascii_case("content-length") {
+                length = Some(value.trim().parse()?);
+            }
+        }
+        Ok((status, length))
+    }
+}

@@ -1,0 +1,85 @@
+//! Samples, percentiles and the table they end in.
+
+use std::path::Path;
+use std::time::Duration;
+
+use anyhow::Context;
+use serde::Serialize;
+
+/// Durations of the same thing done many times.
+#[derive(Default)]
+pub struct Samples(Vec<f64>);
+
+impl Samples {
+    pub fn add(&mut self, took: Duration) {
+        self.0.push(took.as_secs_f64() * 1000.0);
+    }
+
+    /// Milliseconds at a quantile (0.5 is the median); NaN when nothing was measured.
+    pub fn ms(&self, quantile: f64) -> f64 {
+        let mut sorted = self.0.clone();
+        sorted.sort_by(f64::total_cmp);
+        let index = ((sorted.len() as f64 - 1.0) * quantile).round().max(0.0) as usize;
+        sorted.get(index).copied().unwrap_or(f64::NAN)
+    }
+
+    pub fn p50(&self) -> f64 {
+        self.ms(0.5)
+    }
+}
+
+/// One line of the table: what was measured, what it may be at most (or at least), and whether it holds.
+#[derive(Serialize)]
+pub struct Figure {
+    pub what: String,
+    pub value: f64,
+    pub unit: &'static str,
+    pub goal: Option<String>,
+    pub met: Option<bool>,
+}
+
+#[derive(Serialize, Default)]
+pub struct Report {
+    pub bench: &'static str,
+    pub figures: Vec<Figure>,
+}
+
+impl Report {
+    pub fn new(bench: &'static str) -> Self {
+        Self { bench, figures: Vec::new() }
+    }
+
+    pub fn note(&mut self, what: impl Into<String>, value: f64, unit: &'static str) {
+        self.figures.push(Figure { what: what.into(), value, unit, goal: None, met: None });
+    }
+
+    pub fn at_most(&mut self, what: impl Into<String>, value: f64, unit: &'static str, goal: f64) {
+        let goal_text = Some(format!("≤ {goal}"));
+        self.figures.push(Figure { what: what.into(), value, unit, goal: goal_text, met: Some(value <= goal) });
+    }
+
+    pub fn at_least(&mut self, what: impl Into<String>, value: f64, unit: &'static str, goal: f64) {
+        let goal_text = Some(format!("≥ {goal}"));
+        self.figures.push(Figure { what: what.into(), value, unit, goal: goal_text, met: Some(value >= goal) });
+    }
+
+    #[expect(clippy::print_stdout, reason = "the table is the program's output")]
+    pub fn print(&self) {
+        println!("\n{}", self.bench);
+        for figure in &self.figures {
+            let verdict = match figure.met {
+                Some(true) => "met",
+                Some(false) => "NOT MET",
+                None => "",
+            };
+            let goal = figure.goal.as_deref().unwrap_or("");
+            println!("  {:<64} {:>10.3} {:<8} {:<10} {verdict}", figure.what, figure.value, figure.unit, goal);
+        }
+    }
+
+    pub fn write(&self, path: Option<&Path>) -> anyhow::Result<()> {
+        let Some(path) = path else { return Ok(()) };
+        std::fs::write(path, serde_json::to_string_pretty(self)?)
+            .with_context(|| format!("cannot write {}", path.display()))
+    }
+}
