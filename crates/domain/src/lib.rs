@@ -18,6 +18,7 @@ pub mod rule;
 pub mod scoring;
 pub mod tenant;
 pub mod text;
+pub mod validate;
 
 pub use clock::{Clock, MockClock, SystemClock, Timestamp};
 pub use entity::Entity;
@@ -27,3 +28,4 @@ pub use ids::{EntityId, EpisodeId, FactId, RuleId};
 pub use kinds::{ConsolidationStatus, EntityType, Maturity, MemoryType, Permanence, Relation, UnknownName, Validity};
 pub use rule::Rule;
 pub use tenant::{Butler, Scope, TenantId};
+pub use validate::Invalid;

@@ -8,6 +8,8 @@ pub const SEARCH_TEXT_BYTES: usize = 1024 * 1024;
 pub const QUERY_BYTES: usize = 8 * 1024;
 /// The most results of one call.
 pub const RESULTS: usize = 100;
+/// Four characters a token: the largest context that still fits an HTTP answer of 4 MiB.
+pub const TOKEN_BUDGET: usize = 1_000_000;
 pub const TAGS: usize = 64;
 pub const TAG_BYTES: usize = 256;
 pub const METADATA_BYTES: usize = 64 * 1024;

@@ -1,0 +1,208 @@
+//! Arguments become types here, at the edge, or an error that says which one, why, and what would be right.
+//! Nothing behind this checks again, and every text that leaves it is free of NUL.
+
+mod collections;
+mod numbers;
+
+use std::str::FromStr;
+
+use serde_json::Value;
+use uuid::Uuid;
+
+use crate::kinds::UnknownName;
+use crate::limits;
+use crate::tenant::NameError;
+use crate::text;
+
+pub use collections::{aliases, metadata, object, tags};
+pub use numbers::{importance, limit, min_confidence, number, token_budget, whole_number};
+
+/// An argument that was refused. Nothing was written.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{field}: {message}")]
+pub struct Invalid {
+    pub field: String,
+    pub message: String,
+    pub hint: Option<String>,
+}
+
+impl Invalid {
+    pub fn new(field: impl Into<String>, message: impl Into<String>) -> Self {
+        Self { field: field.into(), message: message.into(), hint: None }
+    }
+
+    pub fn hint(mut self, hint: impl Into<String>) -> Self {
+        self.hint = Some(hint.into());
+        self
+    }
+
+    pub(crate) fn wrong_type(field: &str, expected: &str, given: &Value) -> Self {
+        Self::new(field, format!("must be {expected}, not {}", describe(given)))
+    }
+}
+
+impl From<NameError> for Invalid {
+    fn from(error: NameError) -> Self {
+        let field = match &error {
+            NameError::Empty(what) | NameError::Control(what) | NameError::TooLong { what, .. } => *what,
+        };
+        Self::new(field, error.to_string())
+    }
+}
+
+/// A value for an error message: what it is, and its text when that is short.
+fn describe(value: &Value) -> String {
+    match value {
+        Value::Null => "null".to_owned(),
+        Value::Bool(b) => format!("the boolean {b}"),
+        Value::Number(n) => format!("the number {n}"),
+        Value::String(s) if s.chars().count() <= 40 => format!("the string {s:?}"),
+        Value::String(_) => "a string".to_owned(),
+        Value::Array(_) => "a list".to_owned(),
+        Value::Object(_) => "an object".to_owned(),
+    }
+}
+
+pub fn string<'a>(field: &str, value: &'a Value) -> Result<&'a str, Invalid> {
+    value.as_str().ok_or_else(|| Invalid::wrong_type(field, "a string", value))
+}
+
+/// A text that says something and is not longer than `max_bytes`; kept as it was written but for NUL.
+pub fn required_text(field: &str, raw: &str, max_bytes: usize) -> Result<String, Invalid> {
+    let text = text::strip_nul(raw);
+    if text.trim().is_empty() {
+        return Err(Invalid::new(field, "must not be empty"));
+    }
+    if text.len() > max_bytes {
+        return Err(Invalid::new(field, format!("is {} bytes long; at most {max_bytes} are allowed", text.len())));
+    }
+    Ok(text)
+}
+
+pub fn content(raw: &str) -> Result<String, Invalid> {
+    required_text("content", raw, limits::CONTENT_BYTES)
+        .map_err(|e| if raw.len() > limits::CONTENT_BYTES { e.hint("store it in several memories") } else { e })
+}
+
+/// Subject and predicate are the key by which a fact replaces its predecessor, so blanks around them do not count.
+pub fn subject(raw: &str) -> Result<String, Invalid> {
+    required_text("subject", raw.trim(), limits::SUBJECT_BYTES).map(|text| text.trim().to_owned())
+}
+
+pub fn predicate(raw: &str) -> Result<String, Invalid> {
+    required_text("predicate", raw.trim(), limits::PREDICATE_BYTES).map(|text| text.trim().to_owned())
+}
+
+/// A blank reason is none.
+pub fn reason(raw: &str) -> Result<Option<String>, Invalid> {
+    if text::strip_nul(raw).trim().is_empty() {
+        return Ok(None);
+    }
+    required_text("reason", raw, limits::REASON_BYTES).map(Some)
+}
+
+/// Normalised for search. An empty query is no error: it finds nothing.
+pub fn query(field: &str, raw: &str) -> Result<String, Invalid> {
+    let query = text::preprocess_search_query(raw);
+    if query.len() > limits::QUERY_BYTES {
+        let message = format!("is {} bytes long; at most {} are allowed", query.len(), limits::QUERY_BYTES);
+        return Err(
+            Invalid::new(field, message).hint("ask a shorter question: only its meaning and its words are matched")
+        );
+    }
+    Ok(query)
+}
+
+pub fn uuid(field: &str, raw: &str) -> Result<Uuid, Invalid> {
+    Uuid::from_str(raw.trim()).map_err(|_| {
+        let shown: String = raw.chars().take(60).collect();
+        Invalid::new(field, format!("{shown:?} is not a UUID"))
+            .hint("ids look like 0190b3c4-7a5e-7f00-8000-000000000000")
+    })
+}
+
+/// Callers without a session send null or an empty string; anything else must be a UUID.
+pub fn session_id(value: &Value) -> Result<Option<Uuid>, Invalid> {
+    match value {
+        Value::Null => Ok(None),
+        Value::String(s) if text::strip_nul(s).trim().is_empty() => Ok(None),
+        other => uuid("session_id", string("session_id", other)?).map(Some),
+    }
+}
+
+/// A name from one of the closed lists of `kinds`; the error lists what is valid.
+pub fn one_of<T: FromStr<Err = UnknownName>>(field: &str, raw: &str) -> Result<T, Invalid> {
+    raw.trim().parse().map_err(|e: UnknownName| Invalid::new(field, e.to_string()))
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use serde_json::json;
+
+    use super::*;
+    use crate::kinds::Permanence;
+
+    #[test]
+    fn empty_content_subject_and_predicate_are_refused() {
+        for refused in [content(" \n\0"), subject(""), predicate("\0")] {
+            assert_eq!(refused.unwrap_err().message, "must not be empty");
+        }
+    }
+
+    #[test]
+    fn oversized_content_is_refused_with_its_size() {
+        let error = content(&"x".repeat(limits::CONTENT_BYTES + 1)).unwrap_err();
+        assert_eq!(error.to_string(), "content: is 1048577 bytes long; at most 1048576 are allowed");
+        assert!(error.hint.is_some());
+        assert!(content(&"x".repeat(limits::CONTENT_BYTES)).is_ok());
+    }
+
+    #[test]
+    fn blanks_around_a_key_do_not_count_but_content_is_kept_as_written() {
+        assert_eq!(subject(" user\0 ").unwrap(), "user");
+        assert_eq!(content("  two\n lines\0 ").unwrap(), "  two\n lines ");
+    }
+
+    #[test]
+    fn a_blank_session_id_is_none_and_a_malformed_one_is_an_error() {
+        assert_eq!(session_id(&json!(null)), Ok(None));
+        assert_eq!(session_id(&json!("  ")), Ok(None));
+        let id = Uuid::from_u128(7);
+        assert_eq!(session_id(&json!(id.to_string())), Ok(Some(id)));
+        assert_eq!(session_id(&json!("nope")).unwrap_err().to_string(), "session_id: \"nope\" is not a UUID");
+        assert_eq!(session_id(&json!(5)).unwrap_err().message, "must be a string, not the number 5");
+    }
+
+    #[test]
+    fn invalid_permanence_rejected_listing_the_valid_levels() {
+        let error = one_of::<Permanence>("permanence", "forever").unwrap_err();
+        for level in Permanence::NAMES {
+            assert!(error.message.contains(level), "{error}");
+        }
+        assert_eq!(one_of::<Permanence>("permanence", "stable"), Ok(Permanence::Stable));
+    }
+
+    #[test]
+    fn a_query_may_be_empty_but_not_a_document() {
+        assert_eq!(query("query", " \0 "), Ok(String::new()));
+        assert!(query("query", &"q".repeat(limits::QUERY_BYTES)).is_ok());
+        assert!(query("topic", &"q".repeat(limits::QUERY_BYTES + 1)).unwrap_err().hint.is_some());
+    }
+
+    #[test]
+    fn a_blank_reason_is_none() {
+        assert_eq!(reason(" \0"), Ok(None));
+        assert_eq!(reason("late"), Ok(Some("late".to_owned())));
+        assert!(reason(&"r".repeat(limits::REASON_BYTES + 1)).is_err());
+    }
+
+    proptest! {
+        #[test]
+        fn no_text_that_passes_contains_nul(raw in "[a-z\\x00 ]{0,20}") {
+            for text in [content(&raw), subject(&raw), predicate(&raw), query("q", &raw)].into_iter().flatten() {
+                prop_assert!(!text.contains('\0'));
+            }
+        }
+    }
+}

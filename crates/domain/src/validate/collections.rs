@@ -1,0 +1,132 @@
+//! Lists and objects. Many clients send them as JSON inside a string; that is parsed, anything else is refused.
+
+use serde_json::{Map, Value};
+
+use super::{Invalid, required_text};
+use crate::limits;
+use crate::text::strip_nul;
+
+/// A list of short strings; null is the empty list.
+fn strings(field: &str, value: &Value, max_items: usize, max_bytes: usize) -> Result<Vec<String>, Invalid> {
+    let parsed;
+    let list = match value {
+        Value::Null => return Ok(Vec::new()),
+        Value::Array(list) => list,
+        Value::String(text) => match serde_json::from_str(text) {
+            Ok(Value::Array(list)) => {
+                parsed = list;
+                &parsed
+            }
+            _ => return Err(Invalid::wrong_type(field, "a list of strings", value).hint(r#"for example ["a", "b"]"#)),
+        },
+        other => return Err(Invalid::wrong_type(field, "a list of strings", other)),
+    };
+    if list.len() > max_items {
+        return Err(Invalid::new(field, format!("has {} items; at most {max_items} are allowed", list.len())));
+    }
+    let item = |(i, item): (usize, &Value)| {
+        let field = format!("{field}[{i}]");
+        let text = item.as_str().ok_or_else(|| Invalid::wrong_type(&field, "a string", item))?;
+        required_text(&field, text.trim(), max_bytes).map(|text| text.trim().to_owned())
+    };
+    list.iter().enumerate().map(item).collect()
+}
+
+pub fn tags(value: &Value) -> Result<Vec<String>, Invalid> {
+    strings("tags", value, limits::TAGS, limits::TAG_BYTES)
+}
+
+/// Other names of an entity. Two that differ only in case are one name, and the caller should know.
+pub fn aliases(value: &Value) -> Result<Vec<String>, Invalid> {
+    let aliases = strings("aliases", value, limits::ALIASES, limits::ENTITY_NAME_BYTES)?;
+    for (i, alias) in aliases.iter().enumerate() {
+        if let Some(first) = aliases[..i].iter().find(|other| other.to_lowercase() == alias.to_lowercase()) {
+            let message = format!("{alias:?} is the same name as {first:?}: case does not count");
+            return Err(Invalid::new(format!("aliases[{i}]"), message).hint("give each alias once"));
+        }
+    }
+    Ok(aliases)
+}
+
+/// An object; null is the empty one.
+pub fn object(field: &str, value: &Value) -> Result<Map<String, Value>, Invalid> {
+    match value {
+        Value::Null => Ok(Map::new()),
+        Value::Object(map) => Ok(map.clone()),
+        Value::String(text) => match serde_json::from_str(text) {
+            Ok(Value::Object(map)) => Ok(map),
+            _ => Err(Invalid::wrong_type(field, "an object", value)),
+        },
+        other => Err(Invalid::wrong_type(field, "an object", other)),
+    }
+}
+
+pub fn metadata(value: &Value) -> Result<Map<String, Value>, Invalid> {
+    let map = without_nul(object("metadata", value)?);
+    let bytes = serde_json::to_string(&map).map_or(usize::MAX, |json| json.len());
+    if bytes > limits::METADATA_BYTES {
+        let message = format!("is {bytes} bytes of JSON; at most {} are allowed", limits::METADATA_BYTES);
+        return Err(Invalid::new("metadata", message).hint("put long text into content"));
+    }
+    Ok(map)
+}
+
+/// JSONB refuses `\u0000` as text does, in keys too.
+fn without_nul(map: Map<String, Value>) -> Map<String, Value> {
+    fn clean(value: Value) -> Value {
+        match value {
+            Value::String(text) => Value::String(strip_nul(&text)),
+            Value::Array(list) => list.into_iter().map(clean).collect(),
+            Value::Object(map) => Value::Object(without_nul(map)),
+            other => other,
+        }
+    }
+    map.into_iter().map(|(key, value)| (strip_nul(&key), clean(value))).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_json_string_of_a_list_is_parsed() {
+        assert_eq!(tags(&json!(r#"["a", " b\u0000 "]"#)), Ok(vec!["a".to_owned(), "b".to_owned()]));
+        assert_eq!(tags(&json!(null)), Ok(vec![]));
+        assert!(tags(&json!("a, b")).unwrap_err().hint.is_some());
+    }
+
+    #[test]
+    fn too_many_or_non_string_tags_are_refused() {
+        assert_eq!(tags(&json!(vec!["t"; 64])).unwrap().len(), 64);
+        assert_eq!(tags(&json!(vec!["t"; 65])).unwrap_err().message, "has 65 items; at most 64 are allowed");
+        let error = tags(&json!(["a", 5])).unwrap_err();
+        assert_eq!(error.to_string(), "tags[1]: must be a string, not the number 5");
+        assert_eq!(tags(&json!(["  "])).unwrap_err().to_string(), "tags[0]: must not be empty");
+        assert!(tags(&json!({"a": 1})).is_err());
+    }
+
+    #[test]
+    fn aliases_that_differ_only_in_case_or_are_empty_are_refused() {
+        assert!(aliases(&json!(["Chloé", "CHLOÉ"])).unwrap_err().message.contains("case does not count"));
+        assert!(aliases(&json!(["Chloe", ""])).is_err());
+        assert_eq!(aliases(&json!(["Chlo", "Chloe"])).unwrap().len(), 2);
+    }
+
+    #[test]
+    fn metadata_that_is_not_an_object_is_refused() {
+        assert_eq!(metadata(&json!([1])).unwrap_err().to_string(), "metadata: must be an object, not a list");
+        assert_eq!(metadata(&json!("x")).unwrap_err().message, "must be an object, not the string \"x\"");
+        assert_eq!(metadata(&json!(null)), Ok(Map::new()));
+        assert_eq!(Value::Object(metadata(&json!(r#"{"a": 1}"#)).unwrap()), json!({"a": 1}));
+    }
+
+    #[test]
+    fn metadata_is_free_of_nul_at_every_depth_and_at_most_64_kib() {
+        let clean = metadata(&json!({"a\0": [{"b": "c\0d"}]})).unwrap();
+        assert_eq!(Value::Object(clean), json!({"a": [{"b": "cd"}]}));
+        assert!(metadata(&json!({"a": "x".repeat(64 * 1024)})).is_err());
+        assert!(metadata(&json!({"a": "x".repeat(63 * 1024)})).is_ok());
+    }
+}
