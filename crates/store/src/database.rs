@@ -1,0 +1,154 @@
+use std::str::FromStr;
+use std::sync::Arc;
+
+use domain::TenantId;
+use sqlx::postgres::PgConnectOptions;
+
+use crate::error::StoreError;
+use crate::options::DatabaseOptions;
+use crate::pool::{Conn, Kind, Manager, Pool, acquire, close};
+use crate::session::Losses;
+use crate::{extensions, health, migrate};
+
+/// Migrations, the workers and the tokens share these; they never serve a request's hot path.
+const OWNER_CONNECTIONS: usize = 4;
+const OLDEST_SERVER: u32 = 140_000;
+/// A statement per tool and worker, each prepared once per connection.
+const PREPARED_STATEMENTS: usize = 256;
+
+/// A butler's home: a schema of a database, and the pools of sessions that work on it.
+#[derive(Clone)]
+pub struct Database(Arc<Inner>);
+
+struct Inner {
+    schema: String,
+    writers: Pool,
+    relaxed: Pool,
+    /// Present with a `read_url`.
+    replica: Option<Pool>,
+    owners: Pool,
+}
+
+/// Connections in use and open, of all pools together.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct PoolStats {
+    pub open: usize,
+    pub in_use: usize,
+    pub waiting: usize,
+    pub max: usize,
+}
+
+impl Database {
+    /// Connects once to see that the server answers, lets us in, is new enough and has pgvector.
+    pub async fn connect(options: DatabaseOptions) -> Result<Self, StoreError> {
+        let primary = parse(&options.url)?;
+        let replica = options.read_url.as_deref().map(parse).transpose()?;
+        let losses = Losses::default();
+        let pool = |connect: PgConnectOptions, kind, size, losses: &Losses| {
+            let schema = options.schema.clone();
+            Manager { connect, kind, schema, losses: losses.clone() }.pool(size, options.connect_timeout)
+        };
+        let database = Self(Arc::new(Inner {
+            schema: options.schema.clone(),
+            writers: pool(primary.clone(), Kind::Writer, options.pool_size, &losses)?,
+            relaxed: pool(primary.clone(), Kind::Relaxed, options.pool_size, &losses)?,
+            replica: replica
+                .map(|connect| pool(connect, Kind::Relaxed, options.pool_size, &Losses::default()))
+                .transpose()?,
+            owners: pool(primary, Kind::Owner, OWNER_CONNECTIONS, &losses)?,
+        }));
+        let mut conn = database.owner().await?;
+        let version = conn.server_version();
+        if version < OLDEST_SERVER {
+            return Err(StoreError::TooOld { found: health::server_version(version) });
+        }
+        extensions::check_vector(&mut conn).await?;
+        Ok(database)
+    }
+
+    /// Brings the schema to this binary's version; two servers that start at once both come up.
+    pub async fn migrate(&self) -> Result<migrate::Migrated, StoreError> {
+        let mut conn = self.owner().await?;
+        migrate::run(&mut conn, &self.0.schema).await
+    }
+
+    pub async fn health(&self) -> Result<health::Health, StoreError> {
+        let mut conn = self.owner().await?;
+        health::read(&mut conn).await
+    }
+
+    /// For writes of one tenant.
+    pub async fn tenant(&self, tenant: &TenantId) -> Result<Conn, StoreError> {
+        of_tenant(&self.0.writers, tenant).await
+    }
+
+    /// For statements that read and at most count references: their commit does not wait for the disk.
+    pub async fn relaxed(&self, tenant: &TenantId) -> Result<Conn, StoreError> {
+        of_tenant(&self.0.relaxed, tenant).await
+    }
+
+    /// For statements that only read: the replica where there is one.
+    pub async fn reader(&self, tenant: &TenantId) -> Result<Conn, StoreError> {
+        of_tenant(self.0.replica.as_ref().unwrap_or(&self.0.relaxed), tenant).await
+    }
+
+    /// Sees all tenants: for workers, tokens and migrations.
+    pub async fn owner(&self) -> Result<Conn, StoreError> {
+        acquire(&self.0.owners).await
+    }
+
+    pub fn schema(&self) -> &str {
+        &self.0.schema
+    }
+
+    pub fn pool_stats(&self) -> PoolStats {
+        self.pools().fold(PoolStats::default(), |sum, pool| {
+            let status = pool.status();
+            PoolStats {
+                open: sum.open + status.size,
+                in_use: sum.in_use + status.size.saturating_sub(status.available),
+                waiting: sum.waiting + status.waiting,
+                max: sum.max + status.max_size,
+            }
+        })
+    }
+
+    pub async fn close(&self) {
+        for pool in self.pools() {
+            close(pool).await;
+        }
+    }
+
+    fn pools(&self) -> impl Iterator<Item = &Pool> {
+        [&self.0.writers, &self.0.relaxed, &self.0.owners].into_iter().chain(&self.0.replica)
+    }
+}
+
+impl std::fmt::Debug for Database {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Database").field("schema", &self.0.schema).field("pools", &self.pool_stats()).finish()
+    }
+}
+
+fn parse(url: &str) -> Result<PgConnectOptions, StoreError> {
+    let options =
+        PgConnectOptions::from_str(url).map_err(|error| StoreError::InvalidUrl { reason: error.to_string() })?;
+    Ok(options.application_name("butler").statement_cache_capacity(PREPARED_STATEMENTS))
+}
+
+/// The tenant is told only when it changes. That makes it also the place where a connection that was lost while idle
+/// shows itself: nothing of the caller's was sent yet, so another one is tried.
+async fn of_tenant(pool: &Pool, tenant: &TenantId) -> Result<Conn, StoreError> {
+    let mut retried = false;
+    loop {
+        let mut conn = acquire(pool).await?;
+        if conn.tenant() == Some(tenant) {
+            return Ok(conn);
+        }
+        match conn.set_tenant(tenant).await {
+            Ok(()) => return Ok(conn),
+            Err(error) if error.is_unavailable() && !retried => retried = true,
+            Err(error) => return Err(error),
+        }
+    }
+}

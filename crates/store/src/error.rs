@@ -1,0 +1,148 @@
+//! What can go wrong between the program and PostgreSQL, in words a user can act on.
+
+use sqlx::postgres::PgDatabaseError;
+
+#[derive(Debug, thiserror::Error)]
+pub enum StoreError {
+    #[error("the database URL cannot be used: {reason}")]
+    InvalidUrl { reason: String },
+    #[error("cannot reach PostgreSQL at {place}: {reason}")]
+    Unreachable { place: String, reason: String },
+    #[error("PostgreSQL at {place} refused the login of {user}: {reason}")]
+    LoginRefused { place: String, user: String, reason: String },
+    #[error("there is no database {database:?} on PostgreSQL at {place}")]
+    NoDatabase { place: String, database: String },
+    #[error("PostgreSQL {found} is too old: version 14 or newer is needed")]
+    TooOld { found: String },
+    #[error("the extension pgvector is missing: {reason}")]
+    VectorMissing { reason: String },
+    #[error("the database was migrated to {version} by a newer butler; this one knows {latest} at most")]
+    NewerDatabase { version: String, latest: &'static str },
+    #[error("migration {version} differs from the one that was applied to this database")]
+    ChangedMigration { version: String },
+    #[error("migration {version} failed: {source}")]
+    Migration { version: &'static str, source: Box<StoreError> },
+    #[error("the database is not migrated: {reason}")]
+    NotMigrated { reason: String },
+    /// The server went away, restarts, or has no room. The next call may succeed.
+    #[error("the database is unavailable: {reason}")]
+    Unavailable { reason: String },
+    #[error("{message}")]
+    Violation { constraint: Constraint, message: String },
+    #[error("bad data in {table}.{column} of {id}: {reason}")]
+    BadData { table: &'static str, column: &'static str, id: String, reason: String },
+    #[error("{0}")]
+    Database(#[source] sqlx::Error),
+}
+
+/// The constraints a caller can run into, by what they mean.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Constraint {
+    /// An entity of this name and type exists.
+    EntityName,
+    /// The entity does not exist in this tenant.
+    EntityExists,
+    /// Another writer stored an active fact of the same key first.
+    OneActiveFact,
+    /// The source episode, superseded fact or rule does not exist.
+    ReferenceExists,
+    Other(String),
+}
+
+impl Constraint {
+    fn named(name: &str) -> Self {
+        match name {
+            "entities_unique_name" => Self::EntityName,
+            "facts_entity_same_tenant" | "facts_entity_id_fkey" => Self::EntityExists,
+            "facts_one_active_per_entity_key" | "facts_one_active_per_subject_key" => Self::OneActiveFact,
+            name if name.ends_with("_fkey") => Self::ReferenceExists,
+            name => Self::Other(name.to_owned()),
+        }
+    }
+}
+
+/// Conditions under which the server itself is gone or going, whatever the statement was.
+fn server_is_gone(code: &str) -> bool {
+    // 08: connection exceptions; 57P0x: shutting down, crashed, starting; 53300: no connection is free
+    code.starts_with("08") || matches!(code, "57P01" | "57P02" | "57P03" | "53300")
+}
+
+impl StoreError {
+    /// The database is down or overloaded: fail clearly, try again later; nothing is wrong with the request.
+    pub fn is_unavailable(&self) -> bool {
+        matches!(self, Self::Unavailable { .. } | Self::Unreachable { .. })
+    }
+
+    pub fn constraint(&self) -> Option<&Constraint> {
+        match self {
+            Self::Violation { constraint, .. } => Some(constraint),
+            _ => None,
+        }
+    }
+
+    /// The SQLSTATE, where the server sent one.
+    pub fn code(&self) -> Option<String> {
+        match self {
+            Self::Database(error) => error.as_database_error().and_then(|e| e.code()).map(|code| code.into_owned()),
+            Self::Migration { source, .. } => source.code(),
+            _ => None,
+        }
+    }
+
+    /// What to do about it.
+    pub fn hint(&self) -> Option<String> {
+        let hint = match self {
+            Self::InvalidUrl { .. } => "write it as postgres://user:password@host:5432/database",
+            Self::Unreachable { .. } => {
+                "check that the server runs and that host and port (or the socket's directory) are right; \
+                 without --database-url butler runs its own PostgreSQL"
+            }
+            Self::LoginRefused { .. } => "check user and password in the database URL, and the server's pg_hba.conf",
+            Self::NoDatabase { database, .. } => return Some(format!("create it: createdb {database}")),
+            Self::TooOld { .. } => "upgrade the server, or leave out --database-url to use butler's own PostgreSQL",
+            Self::VectorMissing { .. } => {
+                "install pgvector on the server, then as a superuser: CREATE EXTENSION vector WITH SCHEMA public; \
+                 or leave out --database-url to use butler's own PostgreSQL"
+            }
+            Self::NewerDatabase { .. } => "start the newer butler, or restore a backup made before the upgrade",
+            Self::ChangedMigration { .. } => "this binary is not the one that made the database: use an official build",
+            Self::NotMigrated { .. } => "start `butler serve` once: it migrates the database",
+            Self::Migration { source, .. } => return source.hint(),
+            Self::Unavailable { .. } => "try again in a moment; `butler doctor` tells what the server is doing",
+            Self::Violation { .. } | Self::BadData { .. } | Self::Database(_) => return None,
+        };
+        Some(hint.to_owned())
+    }
+
+    /// Whether the connection it happened on is of no more use.
+    pub(crate) fn breaks_connection(&self) -> bool {
+        matches!(self, Self::Unavailable { .. })
+    }
+}
+
+impl From<sqlx::Error> for StoreError {
+    fn from(error: sqlx::Error) -> Self {
+        match &error {
+            sqlx::Error::Io(_) | sqlx::Error::Protocol(_) | sqlx::Error::Tls(_) | sqlx::Error::WorkerCrashed => {
+                Self::Unavailable { reason: error.to_string() }
+            }
+            sqlx::Error::Database(database) => {
+                if database.code().is_some_and(|code| server_is_gone(&code)) {
+                    return Self::Unavailable { reason: database.message().to_owned() };
+                }
+                match database.constraint() {
+                    Some(name) => {
+                        let detail = database.try_downcast_ref::<PgDatabaseError>().and_then(|e| e.detail());
+                        let message = match detail {
+                            Some(detail) => format!("{}: {detail}", database.message()),
+                            None => database.message().to_owned(),
+                        };
+                        Self::Violation { constraint: Constraint::named(name), message }
+                    }
+                    None => Self::Database(error),
+                }
+            }
+            _ => Self::Database(error),
+        }
+    }
+}

@@ -1,0 +1,54 @@
+//! What `/readyz` and `butler doctor` ask the database.
+
+use crate::error::StoreError;
+use crate::session::Session;
+use crate::{extensions, migrate};
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Health {
+    pub server_version: String,
+    pub vector_version: Option<String>,
+    pub migrations_applied: Vec<String>,
+    /// Known to this binary and not applied yet: not ready.
+    pub migrations_pending: Vec<String>,
+    /// Extensions that are not installed; without `pg_trgm` there is no fuzzy match of names.
+    pub extensions_missing: Vec<String>,
+}
+
+impl Health {
+    pub fn is_ready(&self) -> bool {
+        self.vector_version.is_some() && self.migrations_pending.is_empty()
+    }
+}
+
+const UNDEFINED_TABLE: &str = "42P01";
+
+pub(crate) async fn read(session: &mut Session) -> Result<Health, StoreError> {
+    let row = session
+        .run(|pg| {
+            sqlx::query!(
+                r#"SELECT (SELECT extversion FROM pg_extension WHERE extname = 'vector') AS vector,
+                          ARRAY(SELECT extname::text FROM pg_extension) AS "extensions!",
+                          ARRAY(SELECT version FROM butler_migrations ORDER BY version) AS "applied!""#
+            )
+            .fetch_one(pg)
+        })
+        .await
+        .map_err(|error| match error.code().as_deref() {
+            Some(UNDEFINED_TABLE) => StoreError::NotMigrated { reason: "there is no table butler_migrations".to_owned() },
+            _ => error,
+        })?;
+    let missing = extensions::NAMES.iter().filter(|name| !row.extensions.iter().any(|found| found == **name));
+    Ok(Health {
+        server_version: server_version(session.server_version()),
+        vector_version: row.vector,
+        migrations_pending: migrate::versions().filter(|v| !row.applied.iter().any(|a| a == v)).map(str::to_owned).collect(),
+        migrations_applied: row.applied,
+        extensions_missing: missing.map(|name| (*name).to_owned()).collect(),
+    })
+}
+
+/// 180006 is 18.6.
+pub(crate) fn server_version(number: u32) -> String {
+    format!("{}.{}", number / 10_000, number % 10_000)
+}

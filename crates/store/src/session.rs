@@ -1,0 +1,204 @@
+//! One connection to PostgreSQL that knows its tenant and how deep it is in a transaction.
+
+use std::future::Future;
+use std::ops::{Deref, DerefMut};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use domain::TenantId;
+use sqlx::PgConnection;
+
+use crate::error::StoreError;
+
+/// Counts the times a connection was lost. Sessions opened before the last time are not used again: when the server
+/// restarts, the first call to notice spares all others the same error.
+pub(crate) type Losses = Arc<AtomicU64>;
+
+pub struct Session {
+    conn: PgConnection,
+    state: State,
+}
+
+struct State {
+    tenant: Option<TenantId>,
+    /// Open transaction and savepoints on the server …
+    depth: u32,
+    /// … and in the program. Less than `depth` when a [`Tx`] was dropped unfinished: the difference is rolled back
+    /// before anything else runs.
+    wanted: u32,
+    /// A statement was sent and its answer not read to the end, because its future was dropped.
+    in_flight: bool,
+    broken: bool,
+    statements: u64,
+    losses: Losses,
+    born_at: u64,
+}
+
+impl Session {
+    pub(crate) fn new(conn: PgConnection, losses: Losses) -> Self {
+        let born_at = losses.load(Ordering::Acquire);
+        let state = State {
+            tenant: None,
+            depth: 0,
+            wanted: 0,
+            in_flight: false,
+            broken: false,
+            statements: 0,
+            losses,
+            born_at,
+        };
+        Self { conn, state }
+    }
+
+    /// Runs one statement: `session.run(|pg| sqlx::query!(…).fetch_one(pg)).await?`.
+    ///
+    /// If the returned future is dropped half-way, the connection is closed and not returned to the pool, so that
+    /// nobody reads another's answer.
+    pub async fn run<'a, T, F, Fut>(&'a mut self, statement: F) -> Result<T, StoreError>
+    where
+        F: FnOnce(&'a mut PgConnection) -> Fut,
+        Fut: Future<Output = Result<T, sqlx::Error>>,
+    {
+        self.settle().await?;
+        let Self { conn, state } = self;
+        state.observe(statement(conn)).await
+    }
+
+    /// Begins a transaction, or a savepoint inside one. Dropped without [`Tx::commit`] it is rolled back.
+    pub async fn begin(&mut self) -> Result<Tx<'_>, StoreError> {
+        self.settle().await?;
+        let statement = if self.state.depth == 0 { "BEGIN" } else { "SAVEPOINT step" };
+        self.control(statement).await?;
+        self.state.depth += 1;
+        self.state.wanted += 1;
+        Ok(Tx { session: self, open: true })
+    }
+
+    pub fn tenant(&self) -> Option<&TenantId> {
+        self.state.tenant.as_ref()
+    }
+
+    /// Statements sent so far; for tests that count round trips.
+    pub fn statements(&self) -> u64 {
+        self.state.statements
+    }
+
+    pub(crate) async fn set_tenant(&mut self, tenant: &TenantId) -> Result<(), StoreError> {
+        self.run(|pg| sqlx::query!("SELECT set_config('butler.tenant', $1, false)", tenant.as_str()).fetch_one(pg))
+            .await?;
+        self.state.tenant = Some(tenant.clone());
+        Ok(())
+    }
+
+    pub(crate) fn is_reusable(&self) -> bool {
+        let state = &self.state;
+        !state.broken
+            && !state.in_flight
+            && state.depth == 0
+            && state.born_at == state.losses.load(Ordering::Acquire)
+    }
+
+    pub(crate) fn needs_rollback(&self) -> bool {
+        self.state.depth > self.state.wanted && !self.state.in_flight && !self.state.broken
+    }
+
+    /// The connection is not to be used again, for instance because it holds a lock that could not be released.
+    pub(crate) fn discard(&mut self) {
+        self.state.broken = true;
+    }
+
+    pub(crate) fn into_connection(self) -> PgConnection {
+        self.conn
+    }
+
+    pub(crate) fn server_version(&self) -> u32 {
+        self.conn.server_version_num().unwrap_or(0)
+    }
+
+    /// Rolls back what unfinished transactions left open on the server.
+    pub(crate) async fn settle(&mut self) -> Result<(), StoreError> {
+        while self.state.depth > self.state.wanted {
+            let statement = if self.state.depth == 1 { "ROLLBACK" } else { ROLLBACK_STEP };
+            self.control(statement).await?;
+            self.state.depth -= 1;
+        }
+        Ok(())
+    }
+
+    async fn control(&mut self, statement: &'static str) -> Result<(), StoreError> {
+        let Self { conn, state } = self;
+        state.observe(async { sqlx::raw_sql(statement).execute(conn).await }).await?;
+        Ok(())
+    }
+}
+
+/// Rolling back to a savepoint keeps it; releasing it lets the next one of the same name be the innermost.
+const ROLLBACK_STEP: &str = "ROLLBACK TO SAVEPOINT step; RELEASE SAVEPOINT step";
+
+impl State {
+    async fn observe<T>(&mut self, answer: impl Future<Output = Result<T, sqlx::Error>>) -> Result<T, StoreError> {
+        if self.in_flight {
+            self.broken = true;
+            return Err(StoreError::Unavailable { reason: "an earlier statement was abandoned half-way".to_owned() });
+        }
+        self.in_flight = true;
+        self.statements += 1;
+        let result = answer.await.map_err(StoreError::from);
+        self.in_flight = false;
+        if let Err(error) = &result
+            && error.breaks_connection()
+        {
+            self.broken = true;
+            // Only the first loss of a generation counts, or each stale session would condemn the fresh ones.
+            let _ =
+                self.losses.compare_exchange(self.born_at, self.born_at + 1, Ordering::AcqRel, Ordering::Acquire);
+        }
+        result
+    }
+}
+
+/// An open transaction or savepoint.
+pub struct Tx<'a> {
+    session: &'a mut Session,
+    open: bool,
+}
+
+impl Tx<'_> {
+    pub async fn commit(mut self) -> Result<(), StoreError> {
+        self.session.settle().await?;
+        let statement = if self.session.state.depth == 1 { "COMMIT" } else { "RELEASE SAVEPOINT step" };
+        self.session.control(statement).await?;
+        self.open = false;
+        self.session.state.depth -= 1;
+        self.session.state.wanted -= 1;
+        Ok(())
+    }
+
+    pub async fn rollback(mut self) -> Result<(), StoreError> {
+        self.session.state.wanted -= 1;
+        self.open = false;
+        self.session.settle().await
+    }
+}
+
+impl Drop for Tx<'_> {
+    fn drop(&mut self) {
+        if self.open {
+            self.session.state.wanted -= 1;
+        }
+    }
+}
+
+impl Deref for Tx<'_> {
+    type Target = Session;
+
+    fn deref(&self) -> &Session {
+        self.session
+    }
+}
+
+impl DerefMut for Tx<'_> {
+    fn deref_mut(&mut self) -> &mut Session {
+        self.session
+    }
+}
