@@ -1,0 +1,161 @@
+//! The block of memory that is put in front of a session: sections, line formats, order. What fits is `packing`'s.
+
+mod packing;
+#[cfg(test)]
+mod tests;
+
+use uuid::Uuid;
+
+use crate::clock::Timestamp;
+use crate::ids::{EpisodeId, FactId, RuleId};
+use crate::kinds::Maturity;
+use crate::scoring::by_score;
+use crate::text::flatten_line;
+use packing::{Line, Section, pack};
+
+pub const HEADER: &str = "# Memory Context\n";
+const TITLES: [&str; 3] = ["\n## Key Facts\n", "\n## Active Rules\n", "\n## Recent Episodes\n"];
+/// The specification's approximation; the real token count is enforced beside it.
+pub const CHARS_PER_TOKEN: usize = 4;
+
+/// A deterministic tokenizer. The model's own is unknown here, so a bundled one stands for all.
+pub trait TokenCounter {
+    fn count(&self, text: &str) -> usize;
+}
+
+/// A fact with its composite score and its effective confidence.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ContextFact<'a> {
+    pub id: FactId,
+    pub score: f64,
+    pub created_at: Timestamp,
+    pub subject: &'a str,
+    pub predicate: &'a str,
+    pub content: &'a str,
+    pub confidence: f64,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct ContextRule<'a> {
+    pub id: RuleId,
+    pub score: f64,
+    pub created_at: Timestamp,
+    pub content: &'a str,
+    pub maturity: Maturity,
+    pub effectiveness: f64,
+}
+
+/// Equal scores put the most recent episode first.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ContextEpisode<'a> {
+    pub id: EpisodeId,
+    pub score: f64,
+    pub created_at: Timestamp,
+    pub content: &'a str,
+}
+
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct ContextInput<'a> {
+    pub facts: Vec<ContextFact<'a>>,
+    pub rules: Vec<ContextRule<'a>>,
+    pub episodes: Vec<ContextEpisode<'a>>,
+}
+
+/// Each section's share of the budget. What a section leaves unused goes to the next, and what is left at the end to
+/// the memories that were left out, in the order of the sections. A share of 0 leaves the section out.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct ContextQuotas {
+    pub facts: f64,
+    pub rules: f64,
+    pub episodes: f64,
+}
+
+impl Default for ContextQuotas {
+    fn default() -> Self {
+        Self { facts: 0.5, rules: 0.3, episodes: 0.2 }
+    }
+}
+
+/// The block and what is in it: the rows whose reference counts rise.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct ContextBlock {
+    pub text: String,
+    pub tokens: usize,
+    pub facts: Vec<FactId>,
+    pub rules: Vec<RuleId>,
+    pub episodes: Vec<EpisodeId>,
+}
+
+/// At most `token_budget` tokens and at most four times as many characters, headers included. A budget too small even
+/// for the header gives an empty text: nothing is the only honest answer that fits.
+pub fn assemble(
+    input: &ContextInput<'_>,
+    token_budget: usize,
+    quotas: &ContextQuotas,
+    counter: &dyn TokenCounter,
+) -> ContextBlock {
+    let sections = [
+        Section::new(TITLES[0], quotas.facts, fact_lines(&input.facts)),
+        Section::new(TITLES[1], quotas.rules, rule_lines(&input.rules)),
+        Section::new(TITLES[2], quotas.episodes, episode_lines(&input.episodes)),
+    ];
+    let packed = pack(HEADER, sections, token_budget, counter);
+    let [facts, rules, episodes] = packed.ids;
+    ContextBlock {
+        text: packed.text,
+        tokens: packed.tokens,
+        facts: facts.into_iter().map(FactId).collect(),
+        rules: rules.into_iter().map(RuleId).collect(),
+        episodes: episodes.into_iter().map(EpisodeId).collect(),
+    }
+}
+
+fn fact_lines(facts: &[ContextFact<'_>]) -> Vec<Line> {
+    let mut facts: Vec<_> = facts.iter().collect();
+    facts.sort_by(|a, b| by_score((a.score, a.created_at, a.id.0), (b.score, b.created_at, b.id.0)));
+    let line = |f: &ContextFact<'_>| {
+        let (subject, predicate, content) =
+            (flatten_line(f.subject), flatten_line(f.predicate), flatten_line(f.content));
+        Line::new(f.id.0, format!("- [{subject}] [{predicate}]: {content} (confidence: {:.2})\n", f.confidence))
+    };
+    facts.into_iter().map(line).collect()
+}
+
+fn rule_lines(rules: &[ContextRule<'_>]) -> Vec<Line> {
+    let mut rules: Vec<_> = rules.iter().collect();
+    rules.sort_by(|a, b| {
+        let key = |r: &ContextRule<'_>| (r.score, r.created_at, r.id.0);
+        trust(a.maturity).cmp(&trust(b.maturity)).then_with(|| by_score(key(a), key(b)))
+    });
+    let line = |r: &ContextRule<'_>| {
+        let (content, maturity) = (flatten_line(r.content), r.maturity);
+        Line::new(r.id.0, format!("- {content} (maturity: {maturity}, effectiveness: {:.2})\n", r.effectiveness))
+    };
+    rules.into_iter().map(line).collect()
+}
+
+/// What is proven to work comes first, then what is known to harm.
+fn trust(maturity: Maturity) -> u8 {
+    match maturity {
+        Maturity::Proven => 0,
+        Maturity::AntiPattern => 1,
+        Maturity::Established => 2,
+        Maturity::Candidate => 3,
+    }
+}
+
+fn episode_lines(episodes: &[ContextEpisode<'_>]) -> Vec<Line> {
+    let mut episodes: Vec<_> = episodes.iter().collect();
+    episodes.sort_by(|a, b| by_score((a.score, a.created_at, a.id.0), (b.score, b.created_at, b.id.0)));
+    let line = |e: &ContextEpisode<'_>| {
+        Line::new(e.id.0, format!("- [{}] {}\n", e.created_at.date_naive(), flatten_line(e.content)))
+    };
+    episodes.into_iter().map(line).collect()
+}
+
+/// What `packing` gives back, by section.
+struct Packed {
+    text: String,
+    tokens: usize,
+    ids: [Vec<Uuid>; 3],
+}

@@ -1,0 +1,135 @@
+//! Fitting lines under two budgets at once, characters and tokens, neither of which is ever exceeded.
+
+use uuid::Uuid;
+
+use super::{CHARS_PER_TOKEN, Packed, TokenCounter};
+
+pub(super) struct Line {
+    id: Uuid,
+    text: String,
+    chars: usize,
+    /// Counted once, and only for a line whose characters fit.
+    tokens: Option<usize>,
+    taken: bool,
+}
+
+impl Line {
+    pub(super) fn new(id: Uuid, text: String) -> Self {
+        let chars = text.chars().count();
+        Self { id, text, chars, tokens: None, taken: false }
+    }
+}
+
+pub(super) struct Section {
+    title: &'static str,
+    share: f64,
+    lines: Vec<Line>,
+    open: bool,
+}
+
+impl Section {
+    pub(super) fn new(title: &'static str, share: f64, lines: Vec<Line>) -> Self {
+        Self { title, share, lines, open: false }
+    }
+}
+
+#[derive(Clone, Copy)]
+struct Cost {
+    chars: usize,
+    tokens: usize,
+}
+
+impl Cost {
+    fn of(text: &str, counter: &dyn TokenCounter) -> Self {
+        Self { chars: text.chars().count(), tokens: counter.count(text) }
+    }
+
+    fn plus(self, other: Self) -> Self {
+        let (chars, tokens) = (self.chars.saturating_add(other.chars), self.tokens.saturating_add(other.tokens));
+        Self { chars, tokens }
+    }
+
+    fn within(self, limit: Self) -> bool {
+        self.chars <= limit.chars && self.tokens <= limit.tokens
+    }
+
+    fn share(self, fraction: f64) -> Self {
+        let part = |whole: usize| ((whole as f64 * fraction.clamp(0.0, 1.0)).floor() as usize).min(whole);
+        Self { chars: part(self.chars), tokens: part(self.tokens) }
+    }
+}
+
+pub(super) fn pack(
+    header: &str,
+    mut sections: [Section; 3],
+    token_budget: usize,
+    counter: &dyn TokenCounter,
+) -> Packed {
+    let budget = Cost { chars: token_budget.saturating_mul(CHARS_PER_TOKEN), tokens: token_budget };
+    let mut used = Cost::of(header, counter);
+    if !used.within(budget) {
+        return Packed { text: String::new(), tokens: 0, ids: Default::default() };
+    }
+    let start = used;
+    let free = Cost { chars: budget.chars - used.chars, tokens: budget.tokens - used.tokens };
+    // The limit of a section is the sum of the shares up to it, so what one leaves unused flows to the next by itself.
+    let mut share = 0.0;
+    for section in &mut sections {
+        share += section.share;
+        fill(section, &mut used, start.plus(free.share(share)), counter);
+    }
+    for section in &mut sections {
+        fill(section, &mut used, budget, counter);
+    }
+    finish(header, sections, budget, counter)
+}
+
+/// Takes every line that still fits, in order: one that is too large is passed over, not waited for.
+fn fill(section: &mut Section, used: &mut Cost, limit: Cost, counter: &dyn TokenCounter) {
+    // A share that is zero, negative or not a number leaves the section out.
+    if section.lines.is_empty() || section.share.is_nan() || section.share <= 0.0 {
+        return;
+    }
+    let title = Cost::of(section.title, counter);
+    for line in section.lines.iter_mut().filter(|line| !line.taken) {
+        let before = if section.open { *used } else { used.plus(title) };
+        if before.chars.saturating_add(line.chars) > limit.chars {
+            continue;
+        }
+        let tokens = *line.tokens.get_or_insert_with(|| counter.count(&line.text));
+        let after = before.plus(Cost { chars: line.chars, tokens });
+        if after.within(limit) {
+            (line.taken, section.open, *used) = (true, true, after);
+        }
+    }
+}
+
+/// The tokens of the whole may differ from the sum of its lines'; the whole is what counts. The least important line
+/// goes until it fits.
+fn finish(header: &str, mut sections: [Section; 3], budget: Cost, counter: &dyn TokenCounter) -> Packed {
+    loop {
+        let text = render(header, &sections);
+        let cost = Cost::of(&text, counter);
+        if cost.within(budget) {
+            let ids = sections.map(|s| s.lines.into_iter().filter(|l| l.taken).map(|l| l.id).collect());
+            return Packed { text, tokens: cost.tokens, ids };
+        }
+        let last = sections.iter_mut().rev().find_map(|s| s.lines.iter_mut().rev().find(|l| l.taken));
+        match last {
+            Some(line) => line.taken = false,
+            None => return Packed { text: String::new(), tokens: 0, ids: Default::default() },
+        }
+    }
+}
+
+fn render(header: &str, sections: &[Section; 3]) -> String {
+    let mut text = header.to_owned();
+    for section in sections {
+        let mut lines = section.lines.iter().filter(|line| line.taken).peekable();
+        if lines.peek().is_some() {
+            text.push_str(section.title);
+        }
+        lines.for_each(|line| text.push_str(&line.text));
+    }
+    text
+}
