@@ -15,6 +15,7 @@ pub mod kinds;
 pub mod limits;
 pub mod link;
 pub mod maturity;
+pub mod resolve;
 pub mod rule;
 pub mod scoring;
 pub mod tenant;
