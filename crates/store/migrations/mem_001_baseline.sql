@@ -7,6 +7,23 @@
 -- Vectors are STORAGE PLAIN: out of line they cost three times the scan. fillfactor leaves room for one more row
 -- version (about 2 KB with its vector) on each page, so that counting a reference stays a HOT update.
 
+-- What is indexed for keyword search. A text within its limit can still have more distinct words than a tsvector holds
+-- (1 MB with their positions); its beginning is then indexed rather than the whole memory refused.
+CREATE FUNCTION memory_search_vector(body text) RETURNS tsvector LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE AS $$
+BEGIN
+    -- so little always fits, and needs no subtransaction
+    IF octet_length(body) <= 131072 THEN
+        RETURN to_tsvector('pg_catalog.english', body);
+    END IF;
+    LOOP
+        BEGIN
+            RETURN to_tsvector('pg_catalog.english', body);
+        EXCEPTION
+            WHEN program_limit_exceeded THEN body := left(body, length(body) / 2);
+        END;
+    END LOOP;
+END $$;
+
 CREATE TABLE episodes (
     id                          uuid PRIMARY KEY DEFAULT gen_random_uuid(),
     tenant_id                   text NOT NULL DEFAULT 'default',

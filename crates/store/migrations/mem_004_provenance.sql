@@ -39,6 +39,28 @@ CREATE INDEX episodes_embedding_version ON episodes (embedding_version_id, id);
 CREATE INDEX facts_embedding_version ON facts (embedding_version_id, id);
 CREATE INDEX rules_embedding_version ON rules (embedding_version_id, id);
 
+-- The id of a version, recorded when it is first seen. Part of the statement that stores the vector.
+CREATE FUNCTION embedding_version(of_tenant text, of_model text, of_version text, of_dimensions integer, seen_at timestamptz)
+RETURNS integer LANGUAGE plpgsql AS $$
+DECLARE
+    found_id integer;
+BEGIN
+    LOOP
+        SELECT id INTO found_id FROM embedding_versions
+            WHERE tenant_id = of_tenant AND model = of_model AND version = of_version;
+        IF found_id IS NOT NULL THEN
+            RETURN found_id;
+        END IF;
+        INSERT INTO embedding_versions (tenant_id, model, version, dimensions, created_at)
+            VALUES (of_tenant, of_model, of_version, of_dimensions, seen_at)
+            ON CONFLICT DO NOTHING
+            RETURNING id INTO found_id;
+        IF found_id IS NOT NULL THEN
+            RETURN found_id;
+        END IF;
+    END LOOP;
+END $$;
+
 CREATE TABLE idempotency_keys (
     tenant_id  text NOT NULL DEFAULT 'default',
     key        text NOT NULL,

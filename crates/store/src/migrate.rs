@@ -27,7 +27,12 @@ const MIGRATIONS: &[Migration] = migrations![
     "mem_004_provenance",
     "mem_005_host",
     "mem_006_access",
+    "mem_010_retrieval",
+    "mem_011_retrieve",
+    "mem_020_writes",
 ];
+
+const RECORD: &str = include_str!("../migrations/mem_000_record.sql");
 
 /// What a call of [`crate::Database::migrate`] did.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -132,15 +137,7 @@ async fn prepare(session: &mut Session, schema: &str) -> Result<(), StoreError> 
             })
             .await?;
     }
-    session
-        .run(|pg| {
-            sqlx::raw_sql(
-                "CREATE TABLE IF NOT EXISTS butler_migrations (
-                     version text PRIMARY KEY, checksum text NOT NULL, applied_at timestamptz NOT NULL DEFAULT now())",
-            )
-            .execute(pg)
-        })
-        .await?;
+    session.run(|pg| sqlx::raw_sql(RECORD).execute(pg)).await?;
     Ok(())
 }
 
