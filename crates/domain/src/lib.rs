@@ -3,6 +3,7 @@
 //! Nothing here is async, speaks SQL or looks at the system clock: numbers in, numbers out.
 
 pub mod clock;
+pub mod consolidation;
 pub mod context;
 pub mod decay;
 pub mod entity;

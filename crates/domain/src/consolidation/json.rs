@@ -1,0 +1,474 @@
+//! A JSON reader for what language models write: comments, trailing and missing commas, single quotes, bare words,
+//! unescaped quotes, an end in the middle. Linear in its input, and without recursion: nesting cannot exhaust the stack.
+
+/// Deeper nesting means nothing here (an action is at depth 3, its tags at 4) and is read over.
+const MAX_DEPTH: usize = 32;
+
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Json {
+    Null,
+    Bool(bool),
+    Number(f64),
+    String(String),
+    Array(Vec<Json>),
+    /// Entries in order; a key that comes twice is there twice.
+    Object(Vec<(String, Json)>),
+}
+
+/// What was read, where it ended, and which liberties were taken: each kind once, with its first byte offset.
+#[derive(Debug, PartialEq)]
+pub(super) struct Reading {
+    pub value: Json,
+    pub end: usize,
+    pub cut_off: bool,
+    pub repairs: Vec<(usize, &'static str)>,
+}
+
+/// Reads the object that begins at `start` (a `{`). If the text ends inside, containers up to `keep_depth` are kept with
+/// what was complete in them, and deeper ones are dropped: half an action is none.
+pub(super) fn read_object(text: &str, start: usize, keep_depth: usize) -> Reading {
+    let mut reader = Reader { text, bytes: text.as_bytes(), at: start, stack: Vec::new(), repairs: Vec::new() };
+    let mut done = None;
+    while done.is_none() && reader.at < reader.bytes.len() {
+        done = reader.step();
+    }
+    let cut_off = done.is_none();
+    let value = done.unwrap_or_else(|| reader.salvage(keep_depth));
+    Reading { value, end: reader.at.min(text.len()), cut_off, repairs: reader.repairs }
+}
+
+enum Frame {
+    Array(Vec<Json>),
+    Object { entries: Vec<(String, Json)>, key: Option<String> },
+}
+
+struct Reader<'a> {
+    text: &'a str,
+    bytes: &'a [u8],
+    at: usize,
+    stack: Vec<Frame>,
+    repairs: Vec<(usize, &'static str)>,
+}
+
+impl Reader<'_> {
+    fn peek(&self, ahead: usize) -> Option<u8> {
+        self.bytes.get(self.at + ahead).copied()
+    }
+
+    fn repaired(&mut self, what: &'static str) {
+        if !self.repairs.iter().any(|(_, known)| *known == what) {
+            self.repairs.push((self.at, what));
+        }
+    }
+
+    /// Consumes one token; the finished root, when this closed it.
+    fn step(&mut self) -> Option<Json> {
+        let byte = self.peek(0)?;
+        match byte {
+            _ if byte.is_ascii_whitespace() => self.at += 1,
+            b'/' if matches!(self.peek(1), Some(b'/' | b'*')) => self.comment(),
+            b',' => self.comma(),
+            b'}' | b']' => return self.close(byte),
+            _ => match self.stack.last() {
+                Some(Frame::Object { key: None, .. }) => self.key(byte),
+                _ => self.value(byte),
+            },
+        }
+        None
+    }
+
+    fn comment(&mut self) {
+        self.repaired("comment");
+        let rest = &self.bytes[self.at + 2..];
+        let length = if self.peek(1) == Some(b'/') {
+            rest.iter().position(|b| *b == b'\n')
+        } else {
+            rest.windows(2).position(|w| w == b"*/").map(|i| i + 2)
+        };
+        self.at = length.map_or(self.bytes.len(), |length| self.at + 2 + length);
+    }
+
+    fn comma(&mut self) {
+        if matches!(self.stack.last(), Some(Frame::Object { key: Some(_), .. })) {
+            self.repaired("missing value");
+            self.put(Json::Null);
+        }
+        let after = self.bytes[self.at + 1..].iter().find(|b| !b.is_ascii_whitespace());
+        if matches!(after, Some(b'}' | b']' | b',')) {
+            self.repaired("trailing comma");
+        }
+        self.at += 1;
+    }
+
+    /// Closes the innermost container of this kind, and with it what was left open inside; a closer of nothing is junk.
+    fn close(&mut self, closer: u8) -> Option<Json> {
+        let matches = |frame: &Frame| matches!(frame, Frame::Array(_)) == (closer == b']');
+        if !self.stack.iter().any(matches) {
+            self.repaired("unexpected text");
+            self.at += 1;
+            return None;
+        }
+        self.at += 1;
+        while let Some(frame) = self.stack.pop() {
+            let wanted = matches(&frame);
+            if matches!(frame, Frame::Object { key: Some(_), .. }) {
+                self.repaired("missing value");
+            }
+            let value = finished(frame);
+            if self.stack.is_empty() {
+                return Some(value);
+            }
+            self.put(value);
+            if wanted {
+                break;
+            }
+            self.repaired("missing bracket");
+        }
+        None
+    }
+
+    fn key(&mut self, byte: u8) {
+        let key = match byte {
+            b'"' | b'\'' => match self.string(byte) {
+                Some(key) => key,
+                None => return,
+            },
+            _ if is_word(byte) => {
+                self.repaired("unquoted key");
+                self.word(is_word)
+            }
+            _ => {
+                self.repaired("unexpected text");
+                self.skip_char();
+                return;
+            }
+        };
+        while self.peek(0).is_some_and(|b| b.is_ascii_whitespace()) {
+            self.at += 1;
+        }
+        if self.peek(0) == Some(b':') {
+            self.at += 1;
+            if let Some(Frame::Object { key: slot, .. }) = self.stack.last_mut() {
+                *slot = Some(key);
+            }
+        } else if self.at < self.bytes.len() {
+            self.repaired("key without a value");
+        }
+    }
+
+    fn value(&mut self, byte: u8) {
+        match byte {
+            b'{' | b'[' if self.stack.len() >= MAX_DEPTH => {
+                self.repaired("nesting too deep");
+                self.skip_nested();
+                self.put(Json::Null);
+            }
+            b'{' => {
+                self.at += 1;
+                self.stack.push(Frame::Object { entries: Vec::new(), key: None });
+            }
+            b'[' => {
+                self.at += 1;
+                self.stack.push(Frame::Array(Vec::new()));
+            }
+            b'"' | b'\'' => {
+                if let Some(text) = self.string(byte) {
+                    self.put(Json::String(text));
+                }
+            }
+            b':' => {
+                self.repaired("unexpected text");
+                self.at += 1;
+            }
+            _ => self.bare(),
+        }
+    }
+
+    /// A number, `true`, `null`, or a word that should have been quoted. One that ends the text may be half a word.
+    fn bare(&mut self) {
+        let start = self.at;
+        let word = self.word(|b| !matches!(b, b',' | b'}' | b']' | b'{' | b'[' | b'"' | b'\n'));
+        if self.at >= self.bytes.len() {
+            return;
+        }
+        let value = match word.trim() {
+            "true" | "True" => Json::Bool(true),
+            "false" | "False" => Json::Bool(false),
+            "null" | "None" => Json::Null,
+            other => match other.parse::<f64>().ok().filter(|n| n.is_finite()) {
+                Some(number) => Json::Number(number),
+                None => {
+                    let end = std::mem::replace(&mut self.at, start);
+                    self.repaired("unquoted text");
+                    self.at = end;
+                    Json::String(other.to_owned())
+                }
+            },
+        };
+        self.put(value);
+    }
+
+    /// From here to a comment or the first byte that does not belong; at least one character, so that reading goes on.
+    fn word(&mut self, belongs: impl Fn(u8) -> bool) -> String {
+        let rest = &self.bytes[self.at..];
+        let comment = |i: usize| rest[i] == b'/' && matches!(rest.get(i + 1), Some(b'/' | b'*'));
+        let length = (0..rest.len()).find(|i| !belongs(rest[*i]) || comment(*i)).unwrap_or(rest.len());
+        let start = self.at;
+        self.at += length;
+        if length == 0 {
+            self.skip_char();
+        }
+        self.text[start..self.at].to_owned()
+    }
+
+    fn skip_char(&mut self) {
+        self.at += 1;
+        while !self.text.is_char_boundary(self.at) {
+            self.at += 1;
+        }
+    }
+
+    /// `None` when the text ended inside the string.
+    fn string(&mut self, quote: u8) -> Option<String> {
+        if quote == b'\'' {
+            self.repaired("single quotes");
+        }
+        self.at += 1;
+        let mut out = String::new();
+        loop {
+            let rest = &self.bytes[self.at..];
+            let Some(plain) = rest.iter().position(|b| *b == quote || *b == b'\\') else {
+                self.at = self.bytes.len();
+                return None;
+            };
+            out.push_str(&self.text[self.at..self.at + plain]);
+            self.at += plain;
+            if self.bytes[self.at] == b'\\' {
+                match self.escape() {
+                    Some(c) => out.push(c),
+                    None => {
+                        self.at = self.bytes.len();
+                        return None;
+                    }
+                }
+            } else if self.ends_string() {
+                self.at += 1;
+                return Some(out);
+            } else {
+                self.repaired("unescaped quote");
+                self.at += 1;
+                out.push(char::from(quote));
+            }
+        }
+    }
+
+    /// A quote ends a string only where JSON can go on behind it; otherwise it is part of the text: `"he said "no" to me"`.
+    fn ends_string(&self) -> bool {
+        let rest = &self.bytes[self.at + 1..];
+        let Some(blank) = rest.iter().position(|b| !b.is_ascii_whitespace()) else { return true };
+        match rest[blank] {
+            b',' | b':' | b'}' | b']' => true,
+            b'/' => matches!(rest.get(blank + 1), Some(b'/' | b'*')),
+            // A missing comma between two lines.
+            b'"' | b'\'' => rest[..blank].contains(&b'\n'),
+            _ => false,
+        }
+    }
+
+    /// One escaped character; an unknown escape is the character itself, half a surrogate the replacement character.
+    fn escape(&mut self) -> Option<char> {
+        let escaped = self.text[self.at + 1..].chars().next()?;
+        self.at += 1 + escaped.len_utf8();
+        Some(match escaped {
+            'n' => '\n',
+            't' => '\t',
+            'r' => '\r',
+            'b' => '\u{8}',
+            'f' => '\u{c}',
+            'u' => self.unicode_escape(),
+            other => other,
+        })
+    }
+
+    fn unicode_escape(&mut self) -> char {
+        let Some(first) = self.hex4() else { return char::REPLACEMENT_CHARACTER };
+        if (0xD800..0xDC00).contains(&first) && self.bytes[self.at..].starts_with(b"\\u") {
+            let before = self.at;
+            self.at += 2;
+            if let Some(second) = self.hex4().filter(|low| (0xDC00..0xE000).contains(low)) {
+                let code = 0x10000 + ((first - 0xD800) << 10) + (second - 0xDC00);
+                return char::from_u32(code).unwrap_or(char::REPLACEMENT_CHARACTER);
+            }
+            self.at = before;
+        }
+        char::from_u32(first).unwrap_or(char::REPLACEMENT_CHARACTER)
+    }
+
+    fn hex4(&mut self) -> Option<u32> {
+        let digits = self.bytes.get(self.at..self.at + 4)?;
+        if !digits.iter().all(u8::is_ascii_hexdigit) {
+            return None;
+        }
+        let code = u32::from_str_radix(&self.text[self.at..self.at + 4], 16).ok()?;
+        self.at += 4;
+        Some(code)
+    }
+
+    /// Past a container that is nested too deep, minding strings.
+    fn skip_nested(&mut self) {
+        let mut depth = 0usize;
+        while let Some(byte) = self.peek(0) {
+            match byte {
+                b'{' | b'[' => depth += 1,
+                b'}' | b']' => depth -= 1,
+                b'"' => {
+                    self.string(b'"');
+                    continue;
+                }
+                _ => {}
+            }
+            self.at += 1;
+            if depth == 0 {
+                return;
+            }
+        }
+    }
+
+    fn put(&mut self, value: Json) {
+        match self.stack.last_mut() {
+            Some(Frame::Array(items)) => items.push(value),
+            Some(Frame::Object { entries, key }) => {
+                if let Some(key) = key.take() {
+                    entries.push((key, value));
+                }
+            }
+            None => {}
+        }
+    }
+
+    /// The text ended: the open containers, innermost first, are dropped or closed.
+    fn salvage(&mut self, keep_depth: usize) -> Json {
+        self.stack.truncate(keep_depth);
+        loop {
+            let Some(value) = self.stack.pop().map(finished) else { return Json::Null };
+            if self.stack.is_empty() {
+                return value;
+            }
+            self.put(value);
+        }
+    }
+}
+
+fn finished(frame: Frame) -> Json {
+    match frame {
+        Frame::Array(items) => Json::Array(items),
+        Frame::Object { entries, key: None } => Json::Object(entries),
+        Frame::Object { mut entries, key: Some(key) } => {
+            entries.push((key, Json::Null));
+            Json::Object(entries)
+        }
+    }
+}
+
+fn is_word(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-'
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn plain(json: &Json) -> serde_json::Value {
+        match json {
+            Json::Null => serde_json::Value::Null,
+            Json::Bool(b) => (*b).into(),
+            Json::Number(n) => serde_json::json!(n),
+            Json::String(s) => s.as_str().into(),
+            Json::Array(items) => items.iter().map(plain).collect(),
+            Json::Object(entries) => entries.iter().map(|(k, v)| (k.clone(), plain(v))).collect(),
+        }
+    }
+
+    fn read(text: &str) -> (serde_json::Value, Vec<&'static str>) {
+        let reading = read_object(text, 0, 2);
+        (plain(&reading.value), reading.repairs.into_iter().map(|(_, what)| what).collect())
+    }
+
+    #[test]
+    fn liberties_are_read_and_named() {
+        for (text, value, repairs) in [
+            (r#"{"a": [1, "b",], }"#, r#"{"a":[1.0,"b"]}"#, vec!["trailing comma"]),
+            ("{// no\n\"a\": /* } */ 1}", r#"{"a":1.0}"#, vec!["comment"]),
+            ("{'a': 'it's ok'}", r#"{"a":"it's ok"}"#, vec!["single quotes", "unescaped quote"]),
+            (r#"{"a": "he said "no" to me"}"#, r#"{"a":"he said \"no\" to me"}"#, vec!["unescaped quote"]),
+            ("{\"a\": \"x\"\n \"b\": \"y\"}", r#"{"a":"x","b":"y"}"#, vec![]),
+            (
+                "{a: True, b: None, c: very high}",
+                r#"{"a":true,"b":null,"c":"very high"}"#,
+                vec!["unquoted key", "unquoted text"],
+            ),
+            (r#"{"a": , "b": 2}"#, r#"{"a":null,"b":2.0}"#, vec!["missing value"]),
+            (r#"{"a": [1, 2}"#, r#"{"a":[1.0,2.0]}"#, vec!["missing bracket"]),
+            (r#"{"a": "\u00e9\ud83e\udd80\ud83e\q"}"#, "{\"a\":\"é🦀\u{fffd}q\"}", vec![]),
+        ] {
+            let (got, notes) = read(text);
+            assert_eq!(got, serde_json::from_str::<serde_json::Value>(value).unwrap(), "{text}");
+            assert_eq!(notes, repairs, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_cut_text_keeps_what_was_complete() {
+        let (value, _) = read(r#"{"new": [{"a": 1}, {"a": 2, "b": "ha"#);
+        assert_eq!(value, serde_json::json!({"new": [{"a": 1.0}]}));
+        assert_eq!(read(r#"{"ids": ["x", "y"#).0, serde_json::json!({"ids": ["x"]}));
+        assert_eq!(read(r#"{"n": 12"#).0, serde_json::json!({"n": null}), "12 may have been 120");
+    }
+
+    #[test]
+    fn nesting_is_bounded() {
+        let deep = format!("{{\"a\": {}1{}, \"b\": 2}}", "[".repeat(100), "]".repeat(100));
+        let (value, repairs) = read(&deep);
+        assert_eq!(value["b"], 2.0);
+        assert_eq!(repairs, ["nesting too deep"]);
+    }
+
+    fn value() -> impl Strategy<Value = serde_json::Value> {
+        let leaf = prop_oneof![
+            Just(serde_json::Value::Null),
+            any::<bool>().prop_map(Into::into),
+            any::<i32>().prop_map(|n| serde_json::json!(f64::from(n))),
+            "\\PC{0,12}".prop_map(Into::into),
+            "[\"'{}\\[\\],:/\\\\*\n ]{0,8}".prop_map(Into::into),
+        ];
+        leaf.prop_recursive(4, 24, 4, |inner| {
+            prop_oneof![
+                prop::collection::vec(inner.clone(), 0..4).prop_map(Into::into),
+                prop::collection::btree_map("[a-z\"{}:,' ]{0,6}", inner, 0..4)
+                    .prop_map(|m| serde_json::Value::Object(m.into_iter().collect())),
+            ]
+        })
+    }
+
+    proptest! {
+        #[test]
+        fn valid_json_is_read_as_it_is(value in prop::collection::btree_map("[a-z\"'{}:, ]{0,6}", value(), 0..4)) {
+            let value = serde_json::Value::Object(value.into_iter().collect());
+            for text in [serde_json::to_string(&value).unwrap(), serde_json::to_string_pretty(&value).unwrap()] {
+                let reading = read_object(&text, 0, 2);
+                prop_assert_eq!(plain(&reading.value), value.clone());
+                prop_assert!(!reading.cut_off);
+                prop_assert_eq!(reading.end, text.len());
+                prop_assert_eq!(reading.repairs, vec![]);
+            }
+        }
+
+        #[test]
+        fn nothing_makes_it_panic(text in "\\{([\\[\\]{}\"':,/*\\\\u0-9a-z\n é🦀]){0,80}", keep in 0..4usize) {
+            let reading = read_object(&text, 0, keep);
+            prop_assert!(reading.end <= text.len() && text.is_char_boundary(reading.end));
+        }
+    }
+}

@@ -1,0 +1,291 @@
+//! From the text of an answer to its actions. Total: whatever the text is, what is valid in it is kept.
+
+use std::collections::HashSet;
+
+use uuid::Uuid;
+
+use super::actions::{Confirmation, ConsolidationResult, NewFact, NewRule, UpdatedFact};
+use super::extract::find_object;
+use super::json::Json;
+use crate::ids::{EpisodeId, FactId};
+use crate::kinds::Permanence;
+use crate::limits;
+use crate::validate::{self, Invalid};
+
+pub const NO_JSON: &str = "No JSON block found in consolidation output";
+const KEYS: [&str; 4] = ["new_facts", "updated_facts", "new_rules", "confirmations"];
+/// A batch holds at most 50 episodes; an answer with more actions than this is a model that runs in circles.
+const MAX_ACTIONS: usize = 1000;
+/// Enough to see what is wrong with an answer; ten megabytes of nonsense need not be listed in full.
+const MAX_ERRORS: usize = 100;
+const MIN_IMPORTANCE: f64 = 1.0;
+const DEFAULT_IMPORTANCE: f64 = 5.0;
+
+pub fn parse(output: &str) -> ConsolidationResult {
+    let mut errors = Errors::default();
+    let mut result = ConsolidationResult::default();
+    match find_object(output, &KEYS) {
+        None => errors.push(NO_JSON.to_owned()),
+        Some(found) => {
+            for (at, repair) in &found.repairs {
+                errors.push(format!("syntax: {repair} at byte {at} (repaired)"));
+            }
+            if found.cut_off {
+                errors.push("syntax: the output was cut off; what was incomplete is left out".to_owned());
+            }
+            if !found.recognised {
+                errors.push(format!("the JSON object has none of the keys {}", KEYS.join(", ")));
+            }
+            result.answered = found.recognised;
+            for (key, value) in found.entries {
+                collect(&mut result, &key, value, &mut errors);
+            }
+        }
+    }
+    result.parse_errors = errors.finish();
+    result
+}
+
+#[derive(Default)]
+struct Errors {
+    list: Vec<String>,
+    omitted: usize,
+}
+
+impl Errors {
+    fn push(&mut self, error: String) {
+        if self.list.len() < MAX_ERRORS { self.list.push(error) } else { self.omitted += 1 }
+    }
+
+    fn finish(mut self) -> Vec<String> {
+        if self.omitted > 0 {
+            self.list.push(format!("… and {} more problems", self.omitted));
+        }
+        self.list
+    }
+}
+
+fn collect(result: &mut ConsolidationResult, key: &str, value: Json, errors: &mut Errors) {
+    if !KEYS.contains(&key) {
+        return;
+    }
+    let items = match value {
+        Json::Array(items) => items,
+        object @ Json::Object(_) => {
+            errors.push(format!("{key}: an object where a list was expected; read as a list of one"));
+            vec![object]
+        }
+        other => return errors.push(format!("{key}: must be a list, not {}", describe(&other))),
+    };
+    let mut confirmed: HashSet<Uuid> = result.confirmations.iter().map(|c| c.id).collect();
+    for (i, item) in items.iter().enumerate() {
+        if result.action_count() >= MAX_ACTIONS {
+            return errors.push(format!("{key}[{i}]: more than {MAX_ACTIONS} actions; the rest is left out"));
+        }
+        let mut fields = match (item, key) {
+            (Json::String(_), "confirmations") => Fields { path: format!("{key}[{i}]"), entries: &[], errors },
+            (Json::Object(entries), _) => Fields { path: format!("{key}[{i}]"), entries, errors },
+            (other, _) => {
+                let expected = if key == "confirmations" { "a UUID string" } else { "an object" };
+                errors.push(format!("{key}[{i}]: must be {expected}, not {}", describe(other)));
+                continue;
+            }
+        };
+        match key {
+            "new_facts" => result.new_facts.extend(fields.new_fact()),
+            "updated_facts" => result.updated_facts.extend(fields.updated_fact()),
+            "new_rules" => result.new_rules.extend(fields.new_rule()),
+            _ => result.confirmations.extend(fields.confirmation(item).filter(|c| confirmed.insert(c.id))),
+        }
+    }
+}
+
+/// The fields of one action, with the place for its errors.
+struct Fields<'a> {
+    path: String,
+    entries: &'a [(String, Json)],
+    errors: &'a mut Errors,
+}
+
+impl<'a> Fields<'a> {
+    fn new_fact(&mut self) -> Option<NewFact> {
+        // All three are looked at before giving up, so that one reading names every problem.
+        let (subject, predicate, content) = self.triple();
+        Some(NewFact {
+            permanence: self.permanence().unwrap_or(Permanence::Standard),
+            importance: self.importance().unwrap_or(DEFAULT_IMPORTANCE),
+            tags: self.tags().unwrap_or_default(),
+            episode_ids: self.episode_ids(),
+            subject: subject?,
+            predicate: predicate?,
+            content: content?,
+        })
+    }
+
+    fn updated_fact(&mut self) -> Option<UpdatedFact> {
+        let target_id = self.id("target_id").map(FactId);
+        let (subject, predicate, content) = self.triple();
+        Some(UpdatedFact {
+            permanence: self.permanence(),
+            importance: self.importance(),
+            tags: self.tags(),
+            episode_ids: self.episode_ids(),
+            target_id: target_id?,
+            subject: subject?,
+            predicate: predicate?,
+            content: content?,
+        })
+    }
+
+    fn new_rule(&mut self) -> Option<NewRule> {
+        let content = self.text("content", limits::CONTENT_BYTES);
+        Some(NewRule {
+            permanence: self.permanence(),
+            tags: self.tags().unwrap_or_default(),
+            episode_ids: self.episode_ids(),
+            content: content?,
+        })
+    }
+
+    /// A bare id as specified, or an object with one, so that a confirmation can name its episodes.
+    fn confirmation(&mut self, item: &Json) -> Option<Confirmation> {
+        let id = match item {
+            Json::String(text) => self.checked_uuid(&self.path.clone(), text),
+            _ => {
+                let names = ["id", "target_id", "memory_id", "fact_id", "rule_id"];
+                let name = names.into_iter().find(|name| self.get(name).is_some()).unwrap_or("id");
+                self.id(name)
+            }
+        };
+        Some(Confirmation { episode_ids: self.episode_ids(), id: id? })
+    }
+
+    /// The last of its name, as in JSON; null is as good as missing.
+    fn get(&self, name: &str) -> Option<&'a Json> {
+        self.entries.iter().rev().find(|(key, _)| key == name).map(|(_, value)| value).filter(|v| **v != Json::Null)
+    }
+
+    fn problem(&mut self, name: &str, message: impl std::fmt::Display) {
+        self.errors.push(format!("{}.{name}: {message}", self.path));
+    }
+
+    fn triple(&mut self) -> (Option<String>, Option<String>, Option<String>) {
+        (
+            self.text("subject", limits::SUBJECT_BYTES),
+            self.text("predicate", limits::PREDICATE_BYTES),
+            self.text("content", limits::CONTENT_BYTES),
+        )
+    }
+
+    fn text(&mut self, name: &str, max_bytes: usize) -> Option<String> {
+        let text = match self.get(name) {
+            Some(Json::String(text)) => text.trim().to_owned(),
+            // "age": 42 is a fact, too.
+            Some(Json::Number(number)) => {
+                self.problem(name, "a number where text was expected; read as text");
+                number.to_string()
+            }
+            Some(Json::Bool(value)) => {
+                self.problem(name, "a boolean where text was expected; read as text");
+                value.to_string()
+            }
+            Some(other) => {
+                self.problem(name, format_args!("must be text, not {}", describe(other)));
+                return None;
+            }
+            None => {
+                self.problem(name, "missing");
+                return None;
+            }
+        };
+        self.checked(validate::required_text(&format!("{}.{name}", self.path), &text, max_bytes))
+    }
+
+    fn id(&mut self, name: &str) -> Option<Uuid> {
+        match self.get(name) {
+            Some(Json::String(text)) => self.checked_uuid(&format!("{}.{name}", self.path), text),
+            Some(other) => {
+                self.problem(name, format_args!("must be a UUID string, not {}", describe(other)));
+                None
+            }
+            None => {
+                self.problem(name, "missing");
+                None
+            }
+        }
+    }
+
+    fn checked_uuid(&mut self, field: &str, text: &str) -> Option<Uuid> {
+        self.checked(validate::uuid(field, text))
+    }
+
+    fn checked<T>(&mut self, result: Result<T, Invalid>) -> Option<T> {
+        result.map_err(|invalid| self.errors.push(invalid.to_string())).ok()
+    }
+
+    fn permanence(&mut self) -> Option<Permanence> {
+        let parsed = match self.get("permanence")? {
+            Json::String(text) => text.trim().to_lowercase().parse().map_err(|e| format!("{e}")),
+            other => Err(format!("must be text, not {}", describe(other))),
+        };
+        parsed.map_err(|why| self.problem("permanence", why)).ok()
+    }
+
+    /// Clamped rather than refused: a model that says 12 means "very".
+    fn importance(&mut self) -> Option<f64> {
+        let number = match self.get("importance")? {
+            Json::Number(number) => Some(*number),
+            Json::String(text) => text.trim().parse().ok().filter(|n: &f64| n.is_finite()),
+            _ => None,
+        };
+        if number.is_none() {
+            self.problem("importance", "must be a number; the default is used");
+        }
+        number.map(|n| n.clamp(MIN_IMPORTANCE, crate::scoring::MAX_IMPORTANCE))
+    }
+
+    fn tags(&mut self) -> Option<Vec<String>> {
+        let mut tags = self.strings("tags", |this, field, text| {
+            this.checked(validate::required_text(field, text.trim(), limits::TAG_BYTES))
+        })?;
+        if tags.len() > limits::TAGS {
+            self.problem("tags", format_args!("{} tags; the first {} are kept", tags.len(), limits::TAGS));
+            tags.truncate(limits::TAGS);
+        }
+        Some(tags)
+    }
+
+    fn episode_ids(&mut self) -> Vec<EpisodeId> {
+        self.strings("episode_ids", |this, field, text| this.checked_uuid(field, text).map(EpisodeId))
+            .unwrap_or_default()
+    }
+
+    fn strings<T>(&mut self, name: &str, read: impl Fn(&mut Self, &str, &str) -> Option<T>) -> Option<Vec<T>> {
+        let items = match self.get(name)? {
+            Json::Array(items) => items,
+            other => {
+                self.problem(name, format_args!("must be a list, not {}", describe(other)));
+                return None;
+            }
+        };
+        let mut out = Vec::new();
+        for (i, item) in items.iter().enumerate() {
+            match item {
+                Json::String(text) => out.extend(read(self, &format!("{}.{name}[{i}]", self.path), text)),
+                other => self.problem(&format!("{name}[{i}]"), format_args!("must be text, not {}", describe(other))),
+            }
+        }
+        Some(out)
+    }
+}
+
+fn describe(value: &Json) -> &'static str {
+    match value {
+        Json::Null => "null",
+        Json::Bool(_) => "a boolean",
+        Json::Number(_) => "a number",
+        Json::String(_) => "a string",
+        Json::Array(_) => "a list",
+        Json::Object(_) => "an object",
+    }
+}
