@@ -1,0 +1,158 @@
+//! Who the server runs as. PostgreSQL refuses root, so root hands it to an unprivileged account.
+
+use std::fs;
+use std::io;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::os::unix::process::CommandExt;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use rustix::fs::{Gid, Uid};
+
+use crate::error::{Blame, PostgresError};
+
+/// `None` inside: the user of this process.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Account(Option<Ids>);
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Ids {
+    uid: u32,
+    gid: u32,
+}
+
+/// In this order: the account that PostgreSQL packages create, then the one every system has.
+const CANDIDATES: [&str; 2] = ["postgres", "nobody"];
+
+impl Account {
+    /// The owner of a cluster that exists, or the account to create one for.
+    pub fn choose(cluster: &Path) -> Result<Self, PostgresError> {
+        let me = rustix::process::geteuid().as_raw();
+        let owner = fs::metadata(cluster).ok().map(|meta| Ids { uid: meta.uid(), gid: meta.gid() });
+        match owner {
+            Some(owner) if me != 0 && owner.uid != me => {
+                Err(PostgresError::NotOwner { dir: cluster.to_path_buf(), owner: owner.uid })
+            }
+            _ if me != 0 => Ok(Self(None)),
+            // Keeps a data directory usable for the ordinary user it belongs to, even after a run as root.
+            Some(owner) if owner.uid != 0 => Ok(Self(Some(owner))),
+            _ => Self::unprivileged(std::env::var("BUTLER_POSTGRES_USER").ok()),
+        }
+    }
+
+    fn unprivileged(named: Option<String>) -> Result<Self, PostgresError> {
+        let names: Vec<&str> = named.as_deref().map_or(CANDIDATES.to_vec(), |name| vec![name]);
+        names
+            .iter()
+            .find_map(|name| lookup(name).filter(|ids| ids.uid != 0))
+            .map(|ids| Self(Some(ids)))
+            .ok_or_else(|| PostgresError::NoAccount { tried: names.join(", ") })
+    }
+
+    /// The uid whose access has to be arranged, when it is not this process's own.
+    pub fn other(&self) -> Option<(u32, u32)> {
+        self.0.map(|ids| (ids.uid, ids.gid))
+    }
+
+    pub fn uid(&self) -> u32 {
+        self.0.map_or(rustix::process::geteuid().as_raw(), |ids| ids.uid)
+    }
+
+    /// A program run as the account, free of what the caller's environment says about PostgreSQL.
+    pub fn command(&self, program: &Path) -> Command {
+        let mut command = Command::new(program);
+        command.stdin(Stdio::null()).current_dir("/");
+        let postgres = |name: &std::ffi::OsStr| name.to_string_lossy().starts_with("PG");
+        for (name, _) in std::env::vars_os().filter(|(name, _)| postgres(name)) {
+            command.env_remove(name);
+        }
+        // Messages are read by this program and quoted in its errors.
+        command.env("LC_ALL", "C").env_remove("LANGUAGE");
+        if let Some(Ids { uid, gid }) = self.0 {
+            command.uid(uid).gid(gid).env("HOME", "/");
+        }
+        command
+    }
+
+    pub fn own(&self, path: &Path) -> Result<(), PostgresError> {
+        let Some(Ids { uid, gid }) = self.0 else { return Ok(()) };
+        rustix::fs::chown(path, Some(Uid::from_raw(uid)), Some(Gid::from_raw(gid))).blame("give away", path)
+    }
+
+    /// A cluster that root copied here still belongs to root.
+    pub fn own_tree(&self, dir: &Path) -> Result<(), PostgresError> {
+        if self.0.is_none() || fs::metadata(dir).blame("read", dir)?.uid() == self.uid() {
+            return Ok(());
+        }
+        let walk = fs::read_dir(dir).blame("read", dir)?;
+        for entry in walk {
+            let entry = entry.blame("read", dir)?;
+            let kind = entry.file_type().blame("read", &entry.path())?;
+            match (kind.is_dir(), kind.is_symlink()) {
+                (true, _) => self.own_tree(&entry.path())?,
+                (_, false) => self.own(&entry.path())?,
+                _ => {}
+            }
+        }
+        self.own(dir)
+    }
+
+    /// A directory only the account (and root) can enter.
+    pub fn private_dir(&self, dir: &Path) -> Result<(), PostgresError> {
+        match fs::create_dir(dir) {
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+            made => made.blame("create", dir)?,
+        }
+        self.own(dir)?;
+        fs::set_permissions(dir, fs::Permissions::from_mode(0o700)).blame("protect", dir)
+    }
+
+    /// Replaces a file of the account's in one step, readable by it alone.
+    pub fn write(&self, path: &Path, content: &str) -> Result<(), PostgresError> {
+        let fresh = path.with_added_extension("new");
+        fs::write(&fresh, content).blame("write", &fresh)?;
+        fs::set_permissions(&fresh, fs::Permissions::from_mode(0o600)).blame("protect", &fresh)?;
+        self.own(&fresh)?;
+        fs::rename(&fresh, path).blame("replace", path)
+    }
+}
+
+/// The passwd entry, from the file or else from whatever directory service `id` knows.
+fn lookup(name: &str) -> Option<Ids> {
+    let passwd = fs::read_to_string("/etc/passwd").unwrap_or_default();
+    if let Some(ids) = in_passwd(&passwd, name) {
+        return Some(ids);
+    }
+    let ask = |what: &str| {
+        let out = Command::new("id").args([what, name]).output().ok()?;
+        String::from_utf8(out.stdout).ok()?.trim().parse().ok()
+    };
+    Some(Ids { uid: ask("-u")?, gid: ask("-g")? })
+}
+
+fn in_passwd(passwd: &str, name: &str) -> Option<Ids> {
+    let entry = passwd.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(':'))?;
+    let mut fields = entry.split(':').skip(1);
+    Some(Ids { uid: fields.next()?.parse().ok()?, gid: fields.next()?.parse().ok()? })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PASSWD: &str = "root:x:0:0:root:/root:/bin/sh\npostgres2:x:7:8::/:/x\npostgres:x:101:104:,,,:/var:/bin/sh\n";
+
+    #[test]
+    fn an_account_is_found_by_its_whole_name() {
+        assert_eq!(in_passwd(PASSWD, "postgres"), Some(Ids { uid: 101, gid: 104 }));
+        assert_eq!(in_passwd(PASSWD, "postgre"), None);
+    }
+
+    #[test]
+    fn root_itself_or_an_unknown_name_is_refused_with_the_remedy() {
+        for name in ["root", "no-such-account-here"] {
+            let error = Account::unprivileged(Some(name.into())).unwrap_err().to_string();
+            assert!(error.contains(name) && error.contains("BUTLER_POSTGRES_USER"), "{error}");
+        }
+    }
+}

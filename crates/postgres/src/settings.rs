@@ -1,0 +1,189 @@
+//! The server's settings, made to fit the machine. Written at every start; what a user sets in custom.conf wins.
+
+use std::fs;
+use std::path::Path;
+
+const MIB: u64 = 1 << 20;
+const GIB: u64 = 1 << 30;
+
+/// What the settings depend on.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Machine {
+    pub memory: u64,
+    pub cores: u64,
+    /// Room for the shared memory of parallel queries; containers often have 64 MB.
+    pub shm: u64,
+}
+
+/// Taken where the machine does not say: small enough to be safe anywhere.
+const ASSUMED_MEMORY: u64 = 2 * GIB;
+
+impl Machine {
+    pub fn detect() -> Self {
+        let limits = [total_memory(), cgroup_limit()];
+        let shm = rustix::fs::statvfs("/dev/shm").map_or(u64::MAX, |fs| fs.f_blocks * fs.f_frsize);
+        Self {
+            memory: limits.into_iter().flatten().min().unwrap_or(ASSUMED_MEMORY),
+            cores: std::thread::available_parallelism().map_or(1, |n| n.get() as u64),
+            shm: if cfg!(target_os = "linux") { shm } else { u64::MAX },
+        }
+    }
+}
+
+fn total_memory() -> Option<u64> {
+    if cfg!(target_os = "macos") {
+        let out = std::process::Command::new("sysctl").args(["-n", "hw.memsize"]).output().ok()?;
+        return String::from_utf8(out.stdout).ok()?.trim().parse().ok();
+    }
+    let info = fs::read_to_string("/proc/meminfo").ok()?;
+    let line = info.lines().find_map(|line| line.strip_prefix("MemTotal:"))?;
+    line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok().map(|kb| kb * 1024)
+}
+
+/// The tightest memory limit of the control groups this process is in, version 1 or 2.
+fn cgroup_limit() -> Option<u64> {
+    let groups = fs::read_to_string("/proc/self/cgroup").ok()?;
+    let mut files = Vec::new();
+    for line in groups.lines() {
+        let mut fields = line.splitn(3, ':');
+        let (_, controllers, path) = (fields.next()?, fields.next()?, fields.next()?);
+        let (base, file) = match controllers {
+            "" => ("/sys/fs/cgroup", "memory.max"),
+            "memory" => ("/sys/fs/cgroup/memory", "memory.limit_in_bytes"),
+            _ => continue,
+        };
+        let path = Path::new(path.trim_start_matches('/'));
+        files.extend(path.ancestors().map(|group| Path::new(base).join(group).join(file)));
+    }
+    files.iter().filter_map(|file| fs::read_to_string(file).ok()?.trim().parse().ok()).min()
+}
+
+/// Where this start puts the socket and the logs.
+pub(crate) struct Places<'a> {
+    pub socket_dir: &'a Path,
+    pub log_dir: &'a Path,
+}
+
+pub(crate) fn render(machine: &Machine, places: &Places<'_>) -> String {
+    let megabytes = |share: u64, least: u64, most: u64| (machine.memory / share / MIB).clamp(least, most);
+    // An eighth, not the customary quarter: the machine also runs the model and whatever the user runs.
+    let shared_buffers = megabytes(8, 128, 2048);
+    let work_mem = megabytes(256, 4, 32);
+    // Vector indexes are built in this; beyond it the build goes to disk.
+    let maintenance_work_mem = megabytes(16, 64, 512);
+    let cache = megabytes(2, 512, 1 << 20);
+    let cores = machine.cores;
+    let gather = (cores / 2).min(2);
+    let dsm = if machine.shm < 256 * MIB { "mmap" } else { "posix" };
+    // In double quotes too, since this setting is a list and a comma would divide it.
+    let sockets = quoted(&format!("\"{}\"", places.socket_dir.display().to_string().replace('"', "\"\"")));
+    let logs = quoted(&places.log_dir.display().to_string());
+    format!(
+        "\
+# Written by butler at every start; changes here are lost. Put your own settings into custom.conf, which wins.
+
+# reached by the unix socket alone
+listen_addresses = ''
+port = 5432
+unix_socket_directories = {sockets}
+unix_socket_permissions = 0700
+password_encryption = 'scram-sha-256'
+max_connections = 100
+cluster_name = 'butler'
+timezone = 'UTC'
+
+# memory, from {memory} MiB and {cores} cores
+shared_buffers = {shared_buffers}MB
+effective_cache_size = {cache}MB
+work_mem = {work_mem}MB
+maintenance_work_mem = {maintenance_work_mem}MB
+dynamic_shared_memory_type = {dsm}
+max_parallel_workers = {cores}
+max_parallel_workers_per_gather = {gather}
+max_parallel_maintenance_workers = {gather}
+
+# statements are short: planning for solid state disks, no compilation
+random_page_cost = 1.1
+jit = off
+
+# durability is PostgreSQL's default (fsync and full_page_writes on); these only spread the writing
+wal_level = replica
+wal_compression = on
+max_wal_size = 1GB
+min_wal_size = 80MB
+checkpoint_timeout = 15min
+checkpoint_completion_target = 0.9
+
+# every recall touches its rows, so vacuum and analyze come earlier than by default
+autovacuum = on
+autovacuum_naptime = 30s
+autovacuum_vacuum_scale_factor = 0.05
+autovacuum_vacuum_insert_scale_factor = 0.1
+autovacuum_analyze_scale_factor = 0.02
+
+# one file a weekday, overwritten the week after
+logging_collector = on
+log_directory = {logs}
+log_filename = 'postgres-%a.log'
+log_file_mode = 0600
+log_rotation_age = 1d
+log_rotation_size = 0
+log_truncate_on_rotation = on
+log_line_prefix = '%m [%p] %q%u@%d '
+log_checkpoints = off
+log_autovacuum_min_duration = 10s
+lc_messages = 'C'
+",
+        memory = machine.memory / MIB,
+    )
+}
+
+fn quoted(value: &str) -> String {
+    format!("'{}'", value.replace('\\', "\\\\").replace('\'', "''"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn setting(gib: u64, name: &str) -> String {
+        let machine = Machine { memory: gib * GIB, cores: 4, shm: u64::MAX };
+        let text = render(&machine, &Places { socket_dir: Path::new("/a, b/\"c\" 'd'"), log_dir: Path::new("/l'og") });
+        let line = text.lines().find_map(|line| line.strip_prefix(&format!("{name} = ")));
+        line.unwrap_or_else(|| panic!("{name} is not set")).to_owned()
+    }
+
+    #[test]
+    fn memory_is_shared_out_on_machines_of_1_4_and_16_gib() {
+        let on = |name| [1, 4, 16].map(|gib| setting(gib, name));
+        assert_eq!(on("shared_buffers"), ["128MB", "512MB", "2048MB"]);
+        assert_eq!(on("work_mem"), ["4MB", "16MB", "32MB"]);
+        assert_eq!(on("maintenance_work_mem"), ["64MB", "256MB", "512MB"]);
+        assert_eq!(on("effective_cache_size"), ["512MB", "2048MB", "8192MB"]);
+    }
+
+    #[test]
+    fn durability_is_never_traded() {
+        let machine = Machine { memory: GIB, cores: 1, shm: 64 * MIB };
+        let text = render(&machine, &Places { socket_dir: Path::new("/s"), log_dir: Path::new("/l") });
+        for name in ["fsync", "full_page_writes", "synchronous_commit"] {
+            assert!(!text.lines().any(|line| line.starts_with(name)), "{name} keeps PostgreSQL's default");
+        }
+        assert!(
+            text.contains("dynamic_shared_memory_type = mmap"),
+            "64 MB of /dev/shm are too few for parallel queries"
+        );
+    }
+
+    #[test]
+    fn paths_are_quoted_for_the_list_and_for_the_file() {
+        assert_eq!(setting(1, "unix_socket_directories"), r#"'"/a, b/""c"" ''d''"'"#);
+        assert_eq!(setting(1, "log_directory"), "'/l''og'");
+    }
+
+    #[test]
+    fn this_machine_is_measured() {
+        let machine = Machine::detect();
+        assert!(machine.memory > 100 * MIB && machine.cores >= 1, "{machine:?}");
+    }
+}

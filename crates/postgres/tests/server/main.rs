@@ -1,0 +1,7 @@
+//! The real server, killed, shared, moved and denied its place.
+#![expect(clippy::unwrap_used, reason = "the helpers of a test fail the test")]
+
+mod accounts;
+mod common;
+mod lifecycle;
+mod trouble;

@@ -1,0 +1,169 @@
+//! Killed servers, killed users, stale and reused pids, unusual paths, refused data.
+
+use std::fs;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use crate::common::{Hold, pid_file, psql, signal, start, try_psql, up};
+use rustix::process::Signal;
+
+/// Writes, acknowledged by the server, that must be there whatever is killed afterwards.
+fn write_rows(url: &str, bin_dir: &Path) {
+    let sql = "CREATE TABLE t AS SELECT n FROM generate_series(1, 20000) n";
+    try_psql(bin_dir, url, sql).unwrap();
+}
+
+#[tokio::test]
+async fn a_server_killed_under_its_user_is_brought_back_with_all_its_data() {
+    let dir = tempfile::tempdir().unwrap();
+    let server = start(dir.path()).await.unwrap();
+    write_rows(&server.url("postgres"), server.bin_dir());
+    let before = server.pid();
+    server.ensure_running().await.unwrap();
+    assert_eq!(server.pid(), before, "a living server is left alone");
+    signal(before, Signal::KILL);
+    let begun = Instant::now();
+    // The socket stays until the process is really gone.
+    while server.pid() == before {
+        server.ensure_running().await.unwrap();
+    }
+    println!("recovered in {:?}", begun.elapsed());
+    assert_eq!(psql(&server, "SELECT count(*) FROM t"), "20000");
+    server.stop().await.unwrap();
+    assert!(!up(dir.path()));
+}
+
+#[tokio::test]
+async fn a_user_killed_with_sigkill_leaves_a_server_that_the_next_one_adopts() {
+    let dir = tempfile::tempdir().unwrap();
+    let hold = Hold::start(dir.path());
+    let pid = hold.pid;
+    hold.kill();
+    let server = start(dir.path()).await.unwrap();
+    assert_eq!(server.pid(), pid);
+    server.stop().await.unwrap();
+    assert!(!up(dir.path()), "the killed user is not waited for");
+}
+
+#[tokio::test]
+async fn server_and_user_killed_at_once_are_recovered_by_the_next_start() {
+    let dir = tempfile::tempdir().unwrap();
+    let hold = Hold::start(dir.path());
+    let server = start(dir.path()).await.unwrap();
+    write_rows(&hold.url, server.bin_dir());
+    // The postmaster first, then whatever children it had.
+    let children = children_of(hold.pid);
+    signal(hold.pid, Signal::KILL);
+    for child in children {
+        let _ = rustix::process::kill_process(rustix::process::Pid::from_raw(child).unwrap(), Signal::KILL);
+    }
+    hold.kill();
+    drop(server);
+    assert!(pid_file(dir.path()).is_file(), "nobody was left to remove it");
+    let server = start(dir.path()).await.unwrap();
+    assert_eq!(psql(&server, "SELECT count(*) FROM t"), "20000");
+    server.stop().await.unwrap();
+}
+
+fn children_of(pid: i32) -> Vec<i32> {
+    let tasks = fs::read_to_string(format!("/proc/{pid}/task/{pid}/children")).unwrap_or_default();
+    tasks.split_whitespace().filter_map(|pid| pid.parse().ok()).collect()
+}
+
+#[tokio::test]
+async fn a_pid_that_another_process_got_is_not_taken_for_the_server() {
+    let dir = tempfile::tempdir().unwrap();
+    start(dir.path()).await.unwrap().stop().await.unwrap();
+    let other_dir = tempfile::tempdir().unwrap();
+    let other = start(other_dir.path()).await.unwrap();
+    // This test's own process, and the server of another data directory: both alive, neither is ours.
+    for pid in [std::process::id() as i32, other.pid()] {
+        let run = dir.path().join("run");
+        let text = format!("{pid}\n{}\n1700000000\n5432\n{}\n\n  1 1\nready   \n", dir.path().display(), run.display());
+        fs::write(pid_file(dir.path()), text).unwrap();
+        fs::write(run.join(".s.PGSQL.5432.lock"), format!("{pid}\n")).unwrap();
+        assert!(!up(dir.path()));
+        let server = start(dir.path()).await.unwrap();
+        assert_ne!(server.pid(), pid);
+        assert_eq!(psql(&server, "SELECT 1"), "1");
+        server.stop().await.unwrap();
+    }
+    assert!(up(other_dir.path()), "the other server was left alone");
+    other.stop().await.unwrap();
+}
+
+#[tokio::test]
+async fn a_killed_initdb_is_done_again() {
+    let dir = tempfile::tempdir().unwrap();
+    let half = dir.path().join("postgres.new");
+    fs::create_dir_all(half.join("base")).unwrap();
+    fs::write(half.join("PG_VERSION"), "18\n").unwrap();
+    let server = start(dir.path()).await.unwrap();
+    assert_eq!(psql(&server, "SELECT 1"), "1");
+    assert!(!half.exists());
+    server.stop().await.unwrap();
+}
+
+#[tokio::test]
+async fn a_data_path_with_spaces_quotes_and_non_ascii_letters_works() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("Jörg's dätä, \"日本\" $HOME `x` +&%");
+    let server = start(&path).await.unwrap();
+    assert_eq!(psql(&server, "SELECT 1"), "1");
+    server.stop().await.unwrap();
+    assert!(!up(&path));
+}
+
+#[tokio::test]
+async fn a_very_long_data_path_gets_a_short_private_socket_directory() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("long-".repeat(20)).join("ä".repeat(60));
+    let server = start(&path).await.unwrap();
+    let socket_dir = server.socket_dir().to_path_buf();
+    assert!(!socket_dir.starts_with(dir.path()));
+    assert_eq!(psql(&server, "SELECT 1"), "1");
+    let second = start(&path).await.unwrap();
+    assert_eq!(second.socket_dir(), socket_dir, "everyone comes to the same one");
+    second.stop().await.unwrap();
+    server.stop().await.unwrap();
+    fs::remove_dir(socket_dir).unwrap();
+}
+
+#[tokio::test]
+async fn data_of_another_major_version_is_refused_with_the_next_step() {
+    let dir = tempfile::tempdir().unwrap();
+    start(dir.path()).await.unwrap().stop().await.unwrap();
+    fs::write(dir.path().join("postgres/PG_VERSION"), "11\n").unwrap();
+    let error = start(dir.path()).await.err().unwrap().to_string();
+    assert!(error.contains("PostgreSQL 11") && error.contains("postgresql-11-pgvector"), "{error}");
+}
+
+#[tokio::test]
+async fn a_directory_that_is_no_cluster_is_not_touched() {
+    let dir = tempfile::tempdir().unwrap();
+    fs::create_dir(dir.path().join("postgres")).unwrap();
+    fs::write(dir.path().join("postgres/letter.txt"), "dear").unwrap();
+    let error = start(dir.path()).await.err().unwrap().to_string();
+    assert!(error.contains("no PG_VERSION") && error.contains("--data-dir"), "{error}");
+    assert!(dir.path().join("postgres/letter.txt").is_file());
+}
+
+#[tokio::test]
+async fn a_server_that_cannot_start_is_quoted() {
+    let dir = tempfile::tempdir().unwrap();
+    start(dir.path()).await.unwrap().stop().await.unwrap();
+    fs::write(dir.path().join("postgres/custom.conf"), "no_such_setting = 1\n").unwrap();
+    let begun = Instant::now();
+    let error = start(dir.path()).await.err().unwrap().to_string();
+    assert!(error.contains("no_such_setting") && error.contains("custom.conf"), "{error}");
+    assert!(begun.elapsed() < Duration::from_secs(10), "it is not waited for");
+}
+
+#[tokio::test]
+async fn a_lost_password_is_named() {
+    let dir = tempfile::tempdir().unwrap();
+    start(dir.path()).await.unwrap().stop().await.unwrap();
+    fs::remove_file(dir.path().join("postgres.password")).unwrap();
+    let error = start(dir.path()).await.err().unwrap().to_string();
+    assert!(error.contains("postgres.password"), "{error}");
+}
