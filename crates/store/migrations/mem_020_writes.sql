@@ -9,30 +9,16 @@ RETURNS double precision LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
     SELECT (extract(epoch FROM later - earlier) * 1000000)::double precision / 86400000000.0
 $$;
 CREATE FUNCTION effective_confidence(
-    confidence double precision, decay_rate double precision, last_confirmed_at timestamptz, at timestamptz
+    confidence double precision, decay_rate double precision, confirmed_at timestamptz, at timestamptz
 ) RETURNS double precision LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
     SELECT CASE
         WHEN decay_rate = 0 THEN confidence
-        WHEN last_confirmed_at IS NULL THEN 0
-        WHEN at <= last_confirmed_at OR decay_rate < 1e-100 THEN confidence
-        WHEN confidence < 1e-40 OR least(decay_rate, 1e9) * days_between(last_confirmed_at, at) > 600 THEN 0
-        ELSE confidence * exp(-decay_rate * days_between(last_confirmed_at, at))
+        WHEN confirmed_at IS NULL THEN 0
+        WHEN at <= confirmed_at OR decay_rate < 1e-100 THEN confidence
+        WHEN confidence < 1e-40 OR least(decay_rate, 1e9) * days_between(confirmed_at, at) > 600 THEN 0
+        ELSE confidence * exp(-decay_rate * days_between(confirmed_at, at))
     END
 $$;
-
--- A megabyte of distinct words makes more than a tsvector can hold (1 MB as well): such a text is indexed by its
--- beginning instead of being refused. Below an eighth of that no text can reach it.
-CREATE FUNCTION search_vector_of(words text) RETURNS tsvector LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE AS $$
-BEGIN
-    IF octet_length(words) <= 131072 THEN
-        RETURN to_tsvector('english', words);
-    END IF;
-    BEGIN
-        RETURN to_tsvector('english', words);
-    EXCEPTION WHEN program_limit_exceeded THEN
-        RETURN search_vector_of(left(words, length(words) / 2));
-    END;
-END $$;
 
 -- Makes room for a new fact: waits for other writers of the same key, then supersedes the fact that is active now.
 -- A statement sees the data as of its start, hence before such a wait; the statements inside a volatile function see
@@ -70,3 +56,13 @@ $$;
 
 -- The inversion job asks for these every time it is woken; there are hardly ever any.
 CREATE INDEX rules_needs_inversion ON rules (tenant_id, id) WHERE metadata -> 'needs_inversion' = 'true';
+
+-- Whether a link's end is there: links outlive expired episodes on purpose, so no foreign key can say it.
+CREATE FUNCTION memory_exists(of_tenant text, of_type text, of_id uuid) RETURNS boolean LANGUAGE sql STABLE AS $$
+    SELECT CASE of_type
+        WHEN 'episode' THEN EXISTS (SELECT FROM episodes WHERE tenant_id = of_tenant AND id = of_id)
+        WHEN 'fact' THEN EXISTS (SELECT FROM facts WHERE tenant_id = of_tenant AND id = of_id)
+        WHEN 'rule' THEN EXISTS (SELECT FROM rules WHERE tenant_id = of_tenant AND id = of_id)
+        ELSE false
+    END
+$$;

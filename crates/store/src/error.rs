@@ -44,6 +44,8 @@ pub enum Constraint {
     EntityExists,
     /// Another writer stored an active fact of the same key first.
     OneActiveFact,
+    /// Another call with this idempotency key was answered meanwhile.
+    IdempotencyKey,
     /// The source episode, superseded fact or rule does not exist.
     ReferenceExists,
     Other(String),
@@ -55,6 +57,7 @@ impl Constraint {
             "entities_unique_name" => Self::EntityName,
             "facts_entity_same_tenant" | "facts_entity_id_fkey" => Self::EntityExists,
             "facts_one_active_per_entity_key" | "facts_one_active_per_subject_key" => Self::OneActiveFact,
+            "idempotency_keys_pkey" => Self::IdempotencyKey,
             name if name.ends_with("_fkey") => Self::ReferenceExists,
             name => Self::Other(name.to_owned()),
         }

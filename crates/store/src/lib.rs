@@ -3,16 +3,32 @@
 //! Every statement goes through [`Session::run`]. Time and ids are parameters, never `now()`; every statement filters by
 //! tenant, and row-level security catches the one that would not.
 
+pub mod confirm;
 mod database;
+mod embedded;
+pub mod episodes;
 mod error;
+pub mod events;
 mod extensions;
+pub mod facts;
+pub mod forget;
+pub mod get;
 mod health;
+pub mod idempotency;
+pub mod links;
 mod migrate;
 mod options;
 mod pool;
+pub mod reembed;
+mod rows;
+pub mod rules;
+pub mod rules_feedback;
 mod session;
+pub mod stats;
+pub mod sweep;
 
 pub use database::{Database, PoolStats};
+pub use embedded::{Embedded, Model};
 pub use error::{Constraint, StoreError};
 pub use health::Health;
 pub use migrate::{Migrated, fingerprint, latest_migration};
