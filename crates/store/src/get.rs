@@ -1,0 +1,82 @@
+//! One memory by its id. Looking at it is a reference: it is counted in the statement that reads it.
+
+use domain::{Episode, EpisodeId, Fact, FactId, Rule, RuleId, TenantId, Timestamp};
+
+use crate::rows::{EpisodeRow, FactRow, RuleRow};
+use crate::{Session, StoreError};
+
+pub async fn episode(
+    session: &mut Session,
+    tenant: &TenantId,
+    id: EpisodeId,
+    now: Timestamp,
+) -> Result<Option<Episode>, StoreError> {
+    let row = session
+        .run(|pg| {
+            sqlx::query_as!(
+                EpisodeRow,
+                "UPDATE episodes SET reference_count = reference_count + 1, last_referenced_at = $3
+                 WHERE tenant_id = $1 AND id = $2
+                 RETURNING id, tenant_id, butler, session_id, content, importance, reference_count, consolidated,
+                           consolidation_status, retry_count, last_error, next_consolidation_retry_at, created_at,
+                           last_referenced_at, expires_at, metadata",
+                tenant.as_str(),
+                id.0,
+                now
+            )
+            .fetch_optional(pg)
+        })
+        .await?;
+    row.map(Episode::try_from).transpose()
+}
+
+pub async fn fact(
+    session: &mut Session,
+    tenant: &TenantId,
+    id: FactId,
+    now: Timestamp,
+) -> Result<Option<Fact>, StoreError> {
+    let row = session
+        .run(|pg| {
+            sqlx::query_as!(
+                FactRow,
+                "UPDATE facts SET reference_count = reference_count + 1, last_referenced_at = $3
+                 WHERE tenant_id = $1 AND id = $2
+                 RETURNING id, tenant_id, subject, predicate, content, importance, confidence, decay_rate, permanence,
+                           source_butler, source_episode_id, supersedes_id, entity_id, validity, scope, reference_count,
+                           created_at, last_referenced_at, last_confirmed_at, tags, metadata",
+                tenant.as_str(),
+                id.0,
+                now
+            )
+            .fetch_optional(pg)
+        })
+        .await?;
+    row.map(Fact::try_from).transpose()
+}
+
+pub async fn rule(
+    session: &mut Session,
+    tenant: &TenantId,
+    id: RuleId,
+    now: Timestamp,
+) -> Result<Option<Rule>, StoreError> {
+    let row = session
+        .run(|pg| {
+            sqlx::query_as!(
+                RuleRow,
+                "UPDATE rules SET reference_count = reference_count + 1, last_referenced_at = $3
+                 WHERE tenant_id = $1 AND id = $2
+                 RETURNING id, tenant_id, content, scope, maturity, confidence, decay_rate, permanence,
+                           effectiveness_score, applied_count, success_count, harmful_count, source_episode_id,
+                           source_butler, created_at, last_applied_at, last_evaluated_at, last_confirmed_at,
+                           reference_count, last_referenced_at, tags, metadata",
+                tenant.as_str(),
+                id.0,
+                now
+            )
+            .fetch_optional(pg)
+        })
+        .await?;
+    row.map(Rule::try_from).transpose()
+}

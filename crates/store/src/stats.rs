@@ -1,0 +1,137 @@
+//! How much is remembered, and in which state.
+
+use domain::{Scope, TenantId, Timestamp};
+use serde::Serialize;
+
+use crate::{Session, StoreError};
+
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Stats {
+    pub episodes: EpisodeStats,
+    pub facts: FactStats,
+    pub rules: RuleStats,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct EpisodeStats {
+    pub total: i64,
+    /// Pending: waiting for their first consolidation.
+    pub unconsolidated: i64,
+    pub consolidated: i64,
+    pub failed: i64,
+    pub dead_letter: i64,
+    /// Past their time, to be removed by the next cleanup.
+    pub expired: i64,
+    /// Not consolidated yet and gone within a day.
+    pub expiring_unconsolidated_24h: i64,
+    /// Since the oldest pending episode; `None` without one.
+    pub backlog_age_hours: Option<f64>,
+}
+
+/// Each fact is counted in exactly one of the states.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct FactStats {
+    pub total: i64,
+    pub active: i64,
+    pub fading: i64,
+    pub superseded: i64,
+    pub expired: i64,
+    pub retracted: i64,
+}
+
+/// Each rule is counted in exactly one maturity, or as forgotten; fading ones are counted in their maturity as well.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct RuleStats {
+    pub total: i64,
+    pub candidate: i64,
+    pub established: i64,
+    pub proven: i64,
+    pub anti_pattern: i64,
+    pub forgotten: i64,
+    pub fading: i64,
+}
+
+/// One statement. A scope means global and itself for facts and rules, and the butler for episodes.
+pub async fn read(
+    session: &mut Session,
+    tenant: &TenantId,
+    scope: Option<&Scope>,
+    now: Timestamp,
+) -> Result<Stats, StoreError> {
+    let row = session
+        .run(|pg| {
+            sqlx::query!(
+                r#"
+                SELECT e.total AS "e_total!", pending AS "pending!", consolidated AS "consolidated!", failed AS "failed!",
+                       dead_letter AS "dead_letter!", e.expired AS "e_expired!", expiring AS "expiring!", oldest_pending,
+                       f.total AS "f_total!", active AS "active!", f.fading AS "f_fading!", superseded AS "superseded!",
+                       f.expired AS "f_expired!", retracted AS "retracted!",
+                       r.total AS "r_total!", candidate AS "candidate!", established AS "established!", proven AS "proven!",
+                       anti_pattern AS "anti_pattern!", forgotten AS "forgotten!", r.fading AS "r_fading!"
+                FROM (
+                    SELECT count(*) AS total,
+                           count(*) FILTER (WHERE consolidation_status = 'pending') AS pending,
+                           count(*) FILTER (WHERE consolidation_status = 'consolidated') AS consolidated,
+                           count(*) FILTER (WHERE consolidation_status = 'failed') AS failed,
+                           count(*) FILTER (WHERE consolidation_status = 'dead_letter') AS dead_letter,
+                           count(*) FILTER (WHERE NOT episode_is_alive(expires_at, $3)) AS expired,
+                           count(*) FILTER (WHERE consolidation_status IN ('pending', 'failed')
+                                            AND expires_at > $3 AND expires_at <= $3 + interval '24 hours') AS expiring,
+                           min(created_at) FILTER (WHERE consolidation_status = 'pending') AS oldest_pending
+                    FROM episodes WHERE tenant_id = $1 AND ($2::text IS NULL OR butler = $2)
+                ) e, (
+                    SELECT count(*) AS total,
+                           count(*) FILTER (WHERE fact_is_active(validity) AND NOT memory_is_fading(metadata)) AS active,
+                           count(*) FILTER (WHERE fact_is_active(validity) AND memory_is_fading(metadata)) AS fading,
+                           count(*) FILTER (WHERE validity = 'superseded') AS superseded,
+                           count(*) FILTER (WHERE validity = 'expired') AS expired,
+                           count(*) FILTER (WHERE validity = 'retracted') AS retracted
+                    FROM facts WHERE tenant_id = $1 AND ($2::text IS NULL OR scope IN ('global', $2))
+                ) f, (
+                    SELECT count(*) AS total,
+                           count(*) FILTER (WHERE rule_is_remembered(metadata) AND maturity = 'candidate') AS candidate,
+                           count(*) FILTER (WHERE rule_is_remembered(metadata) AND maturity = 'established') AS established,
+                           count(*) FILTER (WHERE rule_is_remembered(metadata) AND maturity = 'proven') AS proven,
+                           count(*) FILTER (WHERE rule_is_remembered(metadata) AND maturity = 'anti_pattern') AS anti_pattern,
+                           count(*) FILTER (WHERE NOT rule_is_remembered(metadata)) AS forgotten,
+                           count(*) FILTER (WHERE rule_is_remembered(metadata) AND memory_is_fading(metadata)) AS fading
+                    FROM rules WHERE tenant_id = $1 AND ($2::text IS NULL OR scope IN ('global', $2))
+                ) r
+                "#,
+                tenant.as_str(),
+                scope.map(Scope::as_str),
+                now
+            )
+            .fetch_one(pg)
+        })
+        .await?;
+    Ok(Stats {
+        episodes: EpisodeStats {
+            total: row.e_total,
+            unconsolidated: row.pending,
+            consolidated: row.consolidated,
+            failed: row.failed,
+            dead_letter: row.dead_letter,
+            expired: row.e_expired,
+            expiring_unconsolidated_24h: row.expiring,
+            backlog_age_hours: row.oldest_pending.map(|oldest| domain::clock::days_between(oldest, now) * 24.0),
+        },
+        facts: FactStats {
+            total: row.f_total,
+            active: row.active,
+            fading: row.f_fading,
+            superseded: row.superseded,
+            expired: row.f_expired,
+            retracted: row.retracted,
+        },
+        rules: RuleStats {
+            total: row.r_total,
+            candidate: row.candidate,
+            established: row.established,
+            proven: row.proven,
+            anti_pattern: row.anti_pattern,
+            forgotten: row.forgotten,
+            fading: row.r_fading,
+        },
+    })
+}
