@@ -1,0 +1,135 @@
+use std::time::{Duration, Instant};
+
+use butler::runtime::CommandRuntime;
+use memory::runtime::{Completion, Runtime, RuntimeError, Session};
+
+async fn run(script: &str, timeout: Duration) -> Result<Completion, RuntimeError> {
+    let command = ["sh", "-c", script].map(str::to_owned);
+    CommandRuntime::new(&command, timeout).unwrap().complete(session("the prompt")).await
+}
+
+fn session(prompt: &str) -> Session {
+    Session::new("schedule:consolidation", prompt)
+}
+
+const LONG: Duration = Duration::from_secs(30);
+
+#[tokio::test]
+async fn the_prompt_goes_to_stdin_and_the_answer_comes_from_stdout() {
+    let answer = run("echo thinking >&2; cat", LONG).await.unwrap();
+    assert_eq!(answer.text, "the prompt");
+}
+
+#[tokio::test]
+async fn a_system_text_precedes_the_prompt() {
+    let runtime = CommandRuntime::new(&["cat".to_owned()], LONG).unwrap();
+    let answer = runtime.complete(Session { system: Some("be brief".to_owned()), ..session("hello") }).await.unwrap();
+    assert_eq!(answer.text, "be brief\n\nhello");
+}
+
+#[tokio::test]
+async fn a_session_is_spawned_with_its_trigger_source() {
+    let answer = run("printf %s \"$BUTLER_TRIGGER_SOURCE\"", LONG).await.unwrap();
+    assert_eq!(answer.text, "schedule:consolidation");
+}
+
+#[tokio::test]
+async fn a_prompt_larger_than_any_pipe_reaches_a_program_that_answers_while_it_reads() {
+    let prompt = "0123456789".repeat(200_000);
+    let runtime = CommandRuntime::new(&["cat".to_owned()], LONG).unwrap();
+    let answer = runtime.complete(session(&prompt)).await.unwrap();
+    assert_eq!(answer.text.len(), prompt.len());
+}
+
+#[tokio::test]
+async fn a_program_that_does_not_read_its_input_may_still_answer() {
+    let runtime = CommandRuntime::new(&["echo".to_owned(), "done".to_owned()], LONG).unwrap();
+    let answer = runtime.complete(session(&"x".repeat(1_000_000))).await.unwrap();
+    assert_eq!(answer.text, "done\n");
+}
+
+#[tokio::test]
+async fn nothing_is_an_empty_answer_and_garbage_is_passed_on() {
+    assert_eq!(run("true", LONG).await.unwrap().text, "");
+    // What is not UTF-8 is made so: the parser judges it, not the pipe.
+    assert_eq!(run(r"printf 'a\377b'", LONG).await.unwrap().text, "a\u{fffd}b");
+}
+
+#[tokio::test]
+async fn a_crash_keeps_what_the_program_said_on_stderr() {
+    let error = run("echo partial; echo 'no credit left' >&2; exit 3", LONG).await.unwrap_err();
+    assert_eq!(error.to_string(), "sh ended with exit status: 3: no credit left");
+    let error = run("kill -SEGV $$", LONG).await.unwrap_err();
+    assert!(matches!(error, RuntimeError::Failed { .. }), "{error}");
+}
+
+#[tokio::test]
+async fn a_program_that_is_not_installed_is_named() {
+    let runtime = CommandRuntime::new(&["no-such-program-here".to_owned()], LONG).unwrap();
+    let error = runtime.complete(session("")).await.unwrap_err();
+    assert!(error.to_string().starts_with("cannot start no-such-program-here: "), "{error}");
+    assert!(error.hint().unwrap().contains("[butler.runtime] command"));
+}
+
+#[tokio::test]
+async fn a_hang_beyond_the_timeout_ends_the_whole_process_group() {
+    let folder = tempfile::tempdir().unwrap();
+    let pids = folder.path().join("pids");
+    // The program, and a child of it that ignores the polite signals.
+    let script =
+        format!("(trap '' TERM HUP INT; echo $$ >> {0}; exec sleep 600) & echo $! >> {0}; echo stuck >&2; wait", pids.display());
+    let started = Instant::now();
+    let error = run(&script, Duration::from_millis(500)).await.unwrap_err();
+    assert!(matches!(&error, RuntimeError::TimedOut { stderr, .. } if stderr == "stuck"), "{error}");
+    assert!(started.elapsed() < Duration::from_secs(10));
+    let pids = std::fs::read_to_string(pids).unwrap();
+    assert_eq!(pids.lines().count(), 2);
+    for pid in pids.lines() {
+        until_gone(pid).await;
+    }
+}
+
+#[tokio::test]
+async fn a_session_that_is_abandoned_leaves_no_process() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("pid");
+    let script = format!("sleep 600 & echo $! > {0}.new; mv {0}.new {0}; wait", file.display());
+    let session = tokio::spawn(async move { run(&script, LONG).await });
+    let pid = loop {
+        if let Ok(pid) = std::fs::read_to_string(&file) {
+            break pid.trim().to_owned();
+        }
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    };
+    session.abort();
+    until_gone(&pid).await;
+}
+
+#[tokio::test]
+async fn a_helper_that_outlives_the_program_does_not_hold_the_answer_back() {
+    let started = Instant::now();
+    let answer = run("sleep 60 & echo answer", LONG).await.unwrap();
+    assert_eq!(answer.text, "answer\n");
+    assert!(started.elapsed() < Duration::from_secs(20));
+}
+
+#[tokio::test]
+async fn ten_megabytes_of_output_are_bounded() {
+    let error = run("yes 0123456789 | head -c 10000000", LONG).await.unwrap_err();
+    assert!(matches!(error, RuntimeError::TooLarge { limit, .. } if limit < 10_000_000), "{error}");
+    // On stderr only its end is of interest.
+    let error = run("yes 0123456789 | head -c 10000000 >&2; echo the reason >&2; exit 1", LONG).await.unwrap_err();
+    let message = error.to_string();
+    assert!(message.ends_with("the reason") && message.len() < 1000, "{message}");
+}
+
+/// A process that was killed may be a zombie until its new parent looks; that is gone, too.
+async fn until_gone(pid: &str) {
+    for _ in 0..1000 {
+        match std::fs::read_to_string(format!("/proc/{pid}/stat")) {
+            Ok(stat) if !stat.contains(") Z") => tokio::time::sleep(Duration::from_millis(10)).await,
+            _ => return,
+        }
+    }
+    panic!("process {pid} is still there");
+}

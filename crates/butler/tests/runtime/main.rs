@@ -1,0 +1,5 @@
+//! The runtimes against real programs and a real HTTP server.
+
+mod command;
+mod endpoint;
+mod http;
