@@ -38,7 +38,7 @@ pub struct Build {
     pub size: u64,
 }
 
-/// Told what is being fetched, and how many bytes of it are there.
+/// Told what is being fetched, and how many bytes of it are there; of something without a total, how many seconds it took.
 pub trait Progress: Send + Sync {
     fn start(&self, what: &str, total: Option<u64>);
     fn at(&self, done: u64);

@@ -131,6 +131,11 @@ impl Cluster {
         if !INCLUDES.iter().all(|include| text.lines().any(|line| line.trim() == *include)) {
             account.write(&main, &format!("{}\n\n{}\n", text.trim_end(), INCLUDES.join("\n")))?;
         }
+        let custom = self.dir.join("custom.conf");
+        if custom.is_file() {
+            // Written by root, perhaps so that only root can read it.
+            account.own(&custom)?;
+        }
         let places = Places { socket_dir: &socket_dir, log_dir: &self.log_dir };
         account.write(&self.dir.join("butler.conf"), &settings::render(&Machine::detect(), &places))?;
         Ok(socket_dir)
@@ -151,7 +156,11 @@ fn initdb(runtime: &Runtime, account: &Account, dir: &Path, password_file: &Path
         command.args(["--auth=scram-sha-256", "--data-checksums", "--encoding=UTF8", "--no-instructions"]);
         command.args(["--text-search-config=english", &format!("--username={OWNER}")]).args(locale);
         command.arg("--pwfile").arg(password_file).arg("-D").arg(dir);
-        let out = command.output().blame("run", &runtime.bin_dir.join("initdb"))?;
+        let out = command.output().map_err(|error| PostgresError::Runtime {
+            // "Not found" for a file that is there means its loader: a system without glibc, say.
+            why: format!("initdb does not run on this system ({error})"),
+            dir: runtime.root.clone(),
+        })?;
         if out.status.success() {
             tracing::debug!(?locale, "cluster created");
             return Ok(());

@@ -15,7 +15,7 @@ use crate::error::{Blame, PostgresError};
 use crate::postmaster::{self, Phase, Postmaster, State};
 use crate::runtime::Runtime;
 
-const POLL: Duration = Duration::from_millis(10);
+pub(crate) const POLL: Duration = Duration::from_millis(10);
 
 /// A start that takes longer than this (recovery after a crash, mostly) is reported.
 const PATIENCE: Duration = Duration::from_secs(2);

@@ -31,6 +31,7 @@ use std::fs::{File, TryLockError};
 use std::path::{Path, PathBuf};
 use std::process::Child;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 
 use fetch::Progress;
 
@@ -181,7 +182,9 @@ impl Server {
                 Ok(()) => {}
             }
             let child = shared.running().child.take();
-            launch::stop(&shared.cluster, child)
+            launch::stop(&shared.cluster, child)?;
+            socket::tidy(&shared.socket_dir, &shared.cluster.data_dir);
+            Ok(())
         })
         .await
     }
@@ -222,6 +225,9 @@ fn open(cluster: Cluster, options: &Options, progress: &dyn Progress) -> Result<
     Ok(Shared { cluster, runtime, password, socket_dir, users, running: Mutex::new(running) })
 }
 
+/// A server that calls itself ready answers at once, unless its process is just dying or its socket was deleted.
+const ANSWERS_WITHIN: Duration = Duration::from_secs(2);
+
 /// Adopts the server that runs, waits for one that is coming up or going down, or starts one.
 fn bring_up(
     cluster: &Cluster,
@@ -229,12 +235,18 @@ fn bring_up(
     account: &Account,
     progress: &dyn Progress,
 ) -> Result<(PathBuf, Running), PostgresError> {
+    let begun = Instant::now();
     while let State::Up(Postmaster { pid, socket_dir, phase }) = postmaster::state(cluster) {
         let alive = || matches!(postmaster::state(cluster), State::Up(now) if now.pid == pid);
         match phase {
-            Phase::Ready => {
+            Phase::Ready if socket::answers(&socket_dir) => {
                 tracing::debug!(pid, "attached to the PostgreSQL that runs");
                 return Ok((socket_dir, Running { pid, child: None }));
+            }
+            Phase::Ready if begun.elapsed() < ANSWERS_WITHIN => std::thread::sleep(launch::POLL),
+            Phase::Ready => {
+                tracing::warn!(pid, socket = %socket_dir.display(), "PostgreSQL lost its socket; restarting it");
+                launch::stop(cluster, None)?;
             }
             // Started by a process that was killed meanwhile.
             Phase::Starting => _ = launch::await_ready(cluster, pid, alive, progress),

