@@ -1,0 +1,118 @@
+//! One butler: its configuration, its modules, their tools, and its home in a database.
+
+use std::panic::AssertUnwindSafe;
+use std::sync::{Arc, OnceLock};
+
+use domain::Clock;
+use embed::Embedder;
+use futures::FutureExt;
+use memory::Caller;
+use memory::tool::{Answer, ToolError};
+use serde_json::{Map, Value};
+use store::{Database, DatabaseOptions};
+use tokio::sync::Mutex;
+
+use crate::config::ButlerConfig;
+use crate::error::HostError;
+use crate::module::{Module, Parts, Registry, in_order};
+use crate::modules;
+
+pub struct Butler {
+    pub name: domain::Butler,
+    pub config: ButlerConfig,
+    registry: Registry,
+    modules: Mutex<Vec<Box<dyn Module>>>,
+    database: OnceLock<Database>,
+}
+
+impl Butler {
+    /// Knows its tools already, but has no database yet.
+    pub fn new(config: ButlerConfig) -> Result<Self, HostError> {
+        let modules = in_order(modules::enabled(&config.file.modules))?;
+        let mut registry = Registry::default();
+        for module in &modules {
+            module.register_tools(&mut registry);
+        }
+        let name = domain::Butler::new(config.name.as_str()).map_err(|error| HostError::Failed(error.to_string()))?;
+        Ok(Self { name, config, registry, modules: Mutex::new(modules), database: OnceLock::new() })
+    }
+
+    pub fn tools(&self) -> &Registry {
+        &self.registry
+    }
+
+    /// There once the butler has started.
+    pub fn database(&self) -> Option<&Database> {
+        self.database.get()
+    }
+
+    /// Connects, migrates, and starts the modules in the order of their dependencies.
+    pub async fn start(
+        &self,
+        url: String,
+        embedder: Arc<dyn Embedder>,
+        clock: Arc<dyn Clock>,
+    ) -> Result<(), HostError> {
+        let failed = |source| HostError::Store { butler: self.config.name.clone(), source };
+        let section = &self.config.file.butler.database;
+        let options = DatabaseOptions {
+            read_url: section.read_url.clone(),
+            schema: section.schema.clone(),
+            pool_size: section.pool_size,
+            ..DatabaseOptions::new(url)
+        };
+        let database = Database::connect(options).await.map_err(failed)?;
+        let mut modules = self.modules.lock().await;
+        for module in modules.iter_mut() {
+            let migrated = module.migrations(&database).await.map_err(failed)?;
+            if !migrated.applied.is_empty() {
+                tracing::info!(butler = %self.name, module = module.name(), to = migrated.to, "migrated the database");
+            }
+            let parts = Parts {
+                butler: self.name.clone(),
+                database: database.clone(),
+                embedder: Arc::clone(&embedder),
+                clock: Arc::clone(&clock),
+            };
+            module.on_startup(parts).await?;
+        }
+        let _ = self.database.set(database);
+        Ok(())
+    }
+
+    /// Stops the modules, last started first, then closes the connections.
+    pub async fn stop(&self) {
+        for module in self.modules.lock().await.iter_mut().rev() {
+            module.on_shutdown().await;
+        }
+        if let Some(database) = self.database() {
+            database.close().await;
+        }
+    }
+
+    /// `None` when there is no such tool.
+    pub async fn call(
+        &self,
+        tool: &str,
+        caller: &Caller,
+        arguments: Map<String, Value>,
+    ) -> Option<Result<Answer, ToolError>> {
+        let tool = self.registry.get(tool)?;
+        let name = tool.spec().name;
+        // A bug in one call must neither hang its client nor take the server down.
+        let outcome = AssertUnwindSafe(tool.call(caller, arguments)).catch_unwind().await;
+        Some(outcome.unwrap_or_else(|_| {
+            tracing::error!(butler = %self.name, tool = name, "the tool panicked");
+            Err(ToolError {
+                code: "internal",
+                message: format!("{name} failed: a fault in the program"),
+                hint: Some("the server's log holds the details; please report it".to_owned()),
+                request_id: None,
+            })
+        }))
+    }
+}
+
+pub fn unavailable(message: impl Into<String>, hint: impl Into<String>) -> ToolError {
+    ToolError { code: "unavailable", message: message.into(), hint: Some(hint.into()), request_id: None }
+}

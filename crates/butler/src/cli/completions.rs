@@ -1,0 +1,16 @@
+use clap::CommandFactory;
+use clap_complete::Shell;
+
+/// Print the completion script of a shell
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:\n  \
+    butler completions bash > ~/.local/share/bash-completion/completions/butler\n  \
+    butler completions zsh > \"${fpath[1]}/_butler\"\n  \
+    butler completions fish > ~/.config/fish/completions/butler.fish")]
+pub struct Args {
+    shell: Shell,
+}
+
+pub fn run(args: &Args) {
+    clap_complete::generate(args.shell, &mut super::Cli::command(), "butler", &mut std::io::stdout());
+}

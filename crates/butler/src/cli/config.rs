@@ -1,0 +1,94 @@
+use serde_json::{Value, json};
+
+use super::Settings;
+use crate::config::mask::mask;
+use crate::config::show::{Origin, Setting, settings as butler_settings};
+use crate::config::{self, ButlerConfig};
+use crate::error::HostError;
+use crate::printer::{Colour, Printer};
+
+/// Look at the configuration
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, clap::Subcommand)]
+enum Command {
+    /// Print the effective configuration and where each value came from
+    #[command(after_help = "Examples:\n  butler config show --config butler.toml\n  butler config show --json")]
+    Show {
+        /// As JSON
+        #[arg(long)]
+        json: bool,
+    },
+}
+
+pub fn run(args: &Args, settings: &Settings, printer: Printer) -> Result<(), HostError> {
+    let Command::Show { json } = args.command;
+    let butlers = chosen(config::load_all(&settings.host.source)?, settings)?;
+    let host = host_settings(settings);
+    let written = |error: serde_json::Error| HostError::Failed(error.to_string());
+    if json {
+        let butlers = butlers
+            .iter()
+            .map(|butler| {
+                let file = butler.path.as_ref().map(|path| path.display().to_string());
+                Ok(json!({"name": butler.name, "file": file, "settings": butler_settings(butler).map_err(written)?}))
+            })
+            .collect::<Result<Vec<Value>, HostError>>()?;
+        printer.json(&json!({"host": host, "butlers": butlers}));
+        return Ok(());
+    }
+    print(printer, "host", &host);
+    for butler in &butlers {
+        printer.line("");
+        let file = butler.path.as_ref().map_or_else(|| "defaults".to_owned(), |path| path.display().to_string());
+        print(printer, &format!("butler {} ({file})", butler.name), &butler_settings(butler).map_err(written)?);
+    }
+    Ok(())
+}
+
+fn chosen(butlers: Vec<ButlerConfig>, settings: &Settings) -> Result<Vec<ButlerConfig>, HostError> {
+    let Some(name) = &settings.butler else { return Ok(butlers) };
+    let known = butlers.iter().map(|butler| butler.name.clone()).collect::<Vec<_>>().join(", ");
+    let found: Vec<ButlerConfig> = butlers.into_iter().filter(|butler| butler.name == *name).collect();
+    if found.is_empty() {
+        return Err(HostError::UnknownButler { name: name.clone(), known });
+    }
+    Ok(found)
+}
+
+fn host_settings(settings: &Settings) -> Vec<Setting> {
+    let host = &settings.host;
+    let path = |path: &Option<std::path::PathBuf>| path.as_ref().map_or(Value::Null, |it| json!(it.display().to_string()));
+    let value = |id: &str| match id {
+        "data_dir" => json!(host.data_dir.display().to_string()),
+        "listen" => json!(settings.listen.to_string()),
+        "database_url" => host.database_url.as_deref().map_or(Value::Null, |url| json!(mask(url))),
+        "runtime_dir" => path(&host.runtime_dir),
+        "model_dir" => path(&host.model_dir),
+        "config" => match &host.source {
+            config::Source::File(file) => json!(file.display().to_string()),
+            _ => Value::Null,
+        },
+        "roster" => match &host.source {
+            config::Source::Roster(dir) => json!(dir.display().to_string()),
+            _ => Value::Null,
+        },
+        _ => Value::Null,
+    };
+    settings.origins.iter().map(|(id, origin)| Setting { key: (*id).to_owned(), value: value(id), origin: *origin }).collect()
+}
+
+fn print(printer: Printer, title: &str, settings: &[Setting]) {
+    printer.line(printer.on_out(&format!("# {title}"), Colour::Bold));
+    let width = settings.iter().map(|setting| setting.key.len()).max().unwrap_or(0);
+    for Setting { key, value, origin } in settings {
+        let value = if value.is_null() { "(not set)".to_owned() } else { value.to_string() };
+        let colour = if *origin == Origin::Default { Colour::Dim } else { Colour::Green };
+        let origin = printer.on_out(&format!("# {}", origin.as_str()), colour);
+        printer.line(format_args!("{key:width$} = {value}  {origin}"));
+    }
+}

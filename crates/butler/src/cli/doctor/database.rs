@@ -1,0 +1,69 @@
+//! What can be seen from inside each butler's database.
+
+use std::sync::Arc;
+
+use store::Health;
+
+use super::check::Check;
+use crate::butler::Butler;
+use crate::host::Host;
+
+pub async fn all(host: &Host) -> Vec<Check> {
+    if let Err(error) = host.start(Arc::new(fetch::Silent)).await {
+        return vec![Check::from_error("database", &error)];
+    }
+    let mut checks = Vec::new();
+    for butler in host.butlers() {
+        match look(butler).await {
+            Ok(found) => checks.extend(found),
+            Err(error) => {
+                let remedy = error.hint().unwrap_or_else(|| "look into the server's log".to_owned());
+                checks.push(Check::failed("database", format!("{}: {error}", butler.name), remedy));
+            }
+        }
+    }
+    checks
+}
+
+async fn look(butler: &Butler) -> Result<Vec<Check>, store::StoreError> {
+    let Some(database) = butler.database() else { return Ok(Vec::new()) };
+    let health = database.health().await?;
+    let broken = database.invalid_indexes().await?;
+    Ok(vec![version(butler, &health), extensions(butler, &health), indexes(butler, &broken)])
+}
+
+fn version(butler: &Butler, health: &Health) -> Check {
+    let detail = format!(
+        "{}: PostgreSQL {}, {} migrations applied",
+        butler.name,
+        health.server_version,
+        health.migrations_applied.len()
+    );
+    if health.migrations_pending.is_empty() {
+        return Check::passed("database", detail);
+    }
+    let pending = health.migrations_pending.join(", ");
+    Check::failed("database", format!("{detail}, not applied: {pending}"), "start `butler serve`: it migrates the database")
+}
+
+fn extensions(butler: &Butler, health: &Health) -> Check {
+    let Some(vector) = &health.vector_version else {
+        let remedy = "as a superuser of that database: CREATE EXTENSION vector WITH SCHEMA public";
+        return Check::failed("extensions", format!("{}: pgvector is not installed", butler.name), remedy);
+    };
+    let detail = format!("{}: pgvector {vector}", butler.name);
+    if health.extensions_missing.is_empty() {
+        return Check::passed("extensions", detail);
+    }
+    let missing = health.extensions_missing.join(", ");
+    let remedy = "install it for fuzzy matching of names: CREATE EXTENSION pg_trgm WITH SCHEMA public";
+    Check::warned("extensions", format!("{detail}; without {missing}"), remedy)
+}
+
+fn indexes(butler: &Butler, broken: &[String]) -> Check {
+    if broken.is_empty() {
+        return Check::passed("indexes", format!("{}: all are valid", butler.name));
+    }
+    let remedy = format!("psql \"$(butler db url --butler {})\" -c 'REINDEX INDEX {}'", butler.name, broken[0]);
+    Check::failed("indexes", format!("{}: not valid: {}", butler.name, broken.join(", ")), remedy)
+}

@@ -1,0 +1,79 @@
+//! What can be seen on this machine without starting anything.
+
+use std::net::SocketAddr;
+use std::path::Path;
+
+use super::check::Check;
+use crate::cli::Settings;
+use crate::error::HostError;
+use crate::host::Host;
+use crate::http::listen;
+use crate::instance::Instance;
+use crate::progress::size;
+
+const SETUP: &str = "fetch it: butler setup";
+/// Below this PostgreSQL cannot even rotate its write-ahead log.
+const TOO_LITTLE: u64 = 200_000_000;
+/// Below this a busy day may fill the disk.
+const LITTLE: u64 = 2_000_000_000;
+
+pub fn disk(data_dir: &Path) -> Check {
+    if let Err(error) = writable(data_dir) {
+        return Check::from_error("disk", &error);
+    }
+    let stat = match rustix::fs::statvfs(data_dir) {
+        Ok(stat) => stat,
+        Err(error) => return Check::warned("disk", format!("free space is unknown: {error}"), "look with `df -h`"),
+    };
+    let free = stat.f_bavail.saturating_mul(stat.f_frsize);
+    let detail = format!("{} free in {}", size(free), data_dir.display());
+    match free {
+        ..TOO_LITTLE => Check::failed("disk", detail, "free some space, or choose another place with --data-dir"),
+        ..LITTLE => Check::warned("disk", detail, "free some space soon"),
+        _ => Check::passed("disk", detail),
+    }
+}
+
+fn writable(data_dir: &Path) -> Result<(), HostError> {
+    let probe = data_dir.join(format!(".probe-{}", std::process::id()));
+    std::fs::write(&probe, b"").and_then(|()| std::fs::remove_file(&probe)).map_err(HostError::io("write to", data_dir))
+}
+
+pub async fn runtime(settings: &Settings) -> Check {
+    if settings.host.database_url.is_some() {
+        return Check::skipped("runtime", "not needed with a database URL");
+    }
+    let options = settings.host.postgres();
+    let found = tokio::task::spawn_blocking(move || postgres::present(&options)).await;
+    match found {
+        Ok(Ok(Some(runtime))) => Check::passed("runtime", runtime.to_string()),
+        Ok(Ok(None)) => Check::failed("runtime", "PostgreSQL is not here yet", SETUP),
+        Ok(Err(error)) => Check::from_error("runtime", &error.into()),
+        Err(_) => Check::failed("runtime", "the look was cancelled", "run `butler doctor` again"),
+    }
+}
+
+pub async fn model(host: &Host) -> Check {
+    let given = host.model_dir().map(Path::to_path_buf);
+    if given.is_none() && fetch::present(&embed::WHEEL, &host.options().cache_dir).is_none() {
+        return Check::failed("model", "the embedding model is not here yet", SETUP);
+    }
+    match host.engine().warm_up().await {
+        Ok(()) => {
+            let id = embed::Embedder::model(host.engine().as_ref());
+            Check::passed("model", format!("{} ({} dimensions) loads and answers", id.model, id.dimensions))
+        }
+        Err(error) => Check::from_error("model", &error.into()),
+    }
+}
+
+pub async fn port(address: SocketAddr, serving: Option<&Instance>) -> Check {
+    if let Some(instance) = serving {
+        let detail = format!("http://{} is served by process {}", instance.address, instance.pid);
+        return Check::passed("port", detail);
+    }
+    match listen::bind(address).await {
+        Ok(_) => Check::passed("port", format!("{address} is free")),
+        Err(error) => Check::from_error("port", &error),
+    }
+}

@@ -1,0 +1,76 @@
+//! `butler doctor`: looks at everything a working server needs, and says what to do about what is missing.
+
+mod check;
+mod database;
+mod local;
+mod roundtrip;
+
+use std::sync::Arc;
+
+use serde_json::json;
+
+use self::check::{Check, Verdict};
+use super::Settings;
+use crate::error::HostError;
+use crate::host::Host;
+use crate::instance::{self, create_data_dir};
+use crate::printer::{Colour, Printer};
+
+/// Check runtime, model, database, extensions, indexes, disk, port, and a live call over MCP
+///
+/// Changes nothing that is stored. Exit code 1 if a check fails; each failure names its remedy.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:\n  butler doctor\n  butler doctor --json")]
+pub struct Args {
+    /// As JSON
+    #[arg(long)]
+    json: bool,
+}
+
+pub async fn run(args: Args, settings: &Settings, printer: Printer) -> Result<(), HostError> {
+    let checks = examine(settings).await?;
+    let failed = checks.iter().filter(|check| check.verdict == Verdict::Failed).count();
+    if args.json {
+        printer.json(&json!({"healthy": failed == 0, "checks": checks}));
+    } else {
+        checks.iter().for_each(|check| show(check, printer));
+    }
+    if failed == 0 { Ok(()) } else { Err(HostError::Unhealthy(failed)) }
+}
+
+async fn examine(settings: &Settings) -> Result<Vec<Check>, HostError> {
+    let host = Host::new(settings.host.clone())?;
+    let serving = instance::running(&settings.host.data_dir);
+    let mut checks = vec![match create_data_dir(&settings.host.data_dir) {
+        Ok(()) => local::disk(&settings.host.data_dir),
+        Err(error) => Check::from_error("disk", &error),
+    }];
+    checks.push(local::runtime(settings).await);
+    checks.push(local::model(&host).await);
+    checks.push(local::port(settings.listen, serving.as_ref()).await);
+    // A start would fetch what is missing, and a doctor only looks.
+    if checks.iter().any(|check| check.verdict == Verdict::Failed && check.blocks_start()) {
+        checks.extend(["database", "extensions", "indexes", "mcp"].map(|name| Check::skipped(name, "needs what failed above")));
+    } else {
+        checks.extend(database::all(&host).await);
+        checks.push(roundtrip::check(Arc::clone(&host), serving).await);
+        if let Err(error) = host.stop().await {
+            checks.push(Check::from_error("stop", &error));
+        }
+    }
+    checks.push(Check::skipped("schedules", "this version has no scheduler yet"));
+    Ok(checks)
+}
+
+fn show(check: &Check, printer: Printer) {
+    let (mark, colour) = match check.verdict {
+        Verdict::Passed => ("ok  ", Colour::Green),
+        Verdict::Warned => ("warn", Colour::Yellow),
+        Verdict::Failed => ("FAIL", Colour::Red),
+        Verdict::Skipped => ("skip", Colour::Dim),
+    };
+    printer.line(format_args!("{} {:<10} {}", printer.on_out(mark, colour), check.name, check.detail));
+    if let Some(remedy) = &check.remedy {
+        printer.line(format_args!("                remedy: {remedy}"));
+    }
+}

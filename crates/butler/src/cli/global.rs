@@ -1,0 +1,132 @@
+//! The flags every command takes, and what they come to together with the environment and the defaults.
+
+use std::net::SocketAddr;
+use std::path::PathBuf;
+
+use clap::ArgMatches;
+use clap::parser::ValueSource;
+use domain::TenantId;
+
+use crate::config::Source;
+use crate::config::show::Origin;
+use crate::env;
+use crate::error::HostError;
+use crate::host::HostOptions;
+use crate::http::listen;
+use crate::logging::LogFormat;
+
+const HEADING: &str = "Global options";
+const DEFAULT_LISTEN: &str = "127.0.0.1:8150";
+
+#[derive(Debug, Clone, clap::Args)]
+#[command(next_help_heading = HEADING)]
+pub struct Global {
+    /// Where the private PostgreSQL and its data live [default: the platform's data directory]
+    #[arg(long, global = true, value_name = "DIR", env = env::DATA_DIR)]
+    pub data_dir: Option<PathBuf>,
+    /// The butler.toml of one butler
+    #[arg(long, global = true, value_name = "FILE", env = env::CONFIG)]
+    pub config: Option<PathBuf>,
+    /// A folder with one folder a butler, each with a butler.toml
+    #[arg(long, global = true, value_name = "DIR", env = env::ROSTER)]
+    pub roster: Option<PathBuf>,
+    /// Which butler [default: the first]
+    #[arg(long, global = true, value_name = "NAME")]
+    pub butler: Option<String>,
+    /// Whose memory [default: default]
+    #[arg(long, global = true, value_name = "NAME", value_parser = tenant)]
+    pub tenant: Option<TenantId>,
+    /// A PostgreSQL (14 or newer, with pgvector) of your own instead of the private one
+    #[arg(long, global = true, value_name = "URL", env = env::DATABASE_URL, hide_env_values = true)]
+    pub database_url: Option<String>,
+    /// An unpacked PostgreSQL, for machines without network
+    #[arg(long, global = true, value_name = "DIR", env = env::RUNTIME_DIR)]
+    pub runtime_dir: Option<PathBuf>,
+    /// An unpacked embedding model, for machines without network
+    #[arg(long, global = true, value_name = "DIR", env = env::MODEL_DIR)]
+    pub model_dir: Option<PathBuf>,
+    /// The address to listen on
+    #[arg(long, global = true, value_name = "ADDR", env = env::LISTEN, default_value = DEFAULT_LISTEN, value_parser = listen::parse)]
+    pub listen: SocketAddr,
+    /// Log more; twice: everything
+    #[arg(short, long, global = true, action = clap::ArgAction::Count, conflicts_with = "quiet")]
+    pub verbose: u8,
+    /// Log errors only, and show no progress
+    #[arg(short, long, global = true)]
+    pub quiet: bool,
+    /// How logs are written to stderr
+    #[arg(long, global = true, value_enum, value_name = "FORMAT", env = env::LOG_FORMAT, default_value = "text")]
+    pub log_format: LogFormat,
+}
+
+fn tenant(text: &str) -> Result<TenantId, String> {
+    TenantId::new(text).map_err(|error| error.to_string())
+}
+
+/// What the flags come to.
+#[derive(Debug, Clone)]
+pub struct Settings {
+    pub host: HostOptions,
+    pub listen: SocketAddr,
+    pub butler: Option<String>,
+    pub tenant: Option<TenantId>,
+    pub quiet: bool,
+    /// Where the values of `config show` came from, by flag.
+    pub origins: Vec<(&'static str, Origin)>,
+}
+
+impl Settings {
+    pub fn resolve(global: &Global, matches: &ArgMatches) -> Result<Self, HostError> {
+        let origin = |id: &'static str| match matches.value_source(id) {
+            Some(ValueSource::CommandLine) => Origin::Flag,
+            Some(ValueSource::EnvVariable) => Origin::Env,
+            _ => Origin::Default,
+        };
+        let ids = ["data_dir", "listen", "database_url", "runtime_dir", "model_dir", "config", "roster"];
+        let source = match (&global.config, &global.roster) {
+            (None, None) => Source::Defaults,
+            (Some(file), None) => Source::File(file.clone()),
+            (None, Some(dir)) => Source::Roster(dir.clone()),
+            // A flag wins over the environment; two of one kind contradict each other.
+            (Some(file), Some(dir)) => match (origin("config"), origin("roster")) {
+                (Origin::Flag, Origin::Env) => Source::File(file.clone()),
+                (Origin::Env, Origin::Flag) => Source::Roster(dir.clone()),
+                _ => return Err(HostError::Failed("--config and --roster exclude each other: give one".to_owned())),
+            },
+        };
+        let data_dir = match &global.data_dir {
+            Some(dir) => std::path::absolute(dir).map_err(HostError::io("find", dir))?,
+            None => default_data_dir()?,
+        };
+        Ok(Self {
+            host: HostOptions {
+                data_dir,
+                cache_dir: fetch::default_cache_dir(),
+                source,
+                database_url: global.database_url.clone().filter(|url| !url.is_empty()),
+                runtime_dir: global.runtime_dir.clone(),
+                model_dir: global.model_dir.clone(),
+            },
+            listen: global.listen,
+            butler: global.butler.clone(),
+            tenant: global.tenant.clone(),
+            quiet: global.quiet,
+            origins: ids.map(|id| (id, origin(id))).to_vec(),
+        })
+    }
+}
+
+fn default_data_dir() -> Result<PathBuf, HostError> {
+    let home = || {
+        std::env::home_dir().filter(|home| home.is_absolute()).ok_or_else(|| {
+            HostError::Failed("there is no home directory to keep data in: name a place with --data-dir".to_owned())
+        })
+    };
+    if cfg!(target_os = "macos") {
+        return Ok(home()?.join("Library/Application Support/butler"));
+    }
+    match env::var(env::XDG_DATA_HOME).map(PathBuf::from).filter(|dir| dir.is_absolute()) {
+        Some(dir) => Ok(dir.join("butler")),
+        None => Ok(home()?.join(".local/share/butler")),
+    }
+}

@@ -1,0 +1,63 @@
+//! `butler mcp`: the tools over stdio, for an agent that starts its servers itself.
+
+use std::sync::Arc;
+
+use memory::{Caller, CallerTenant};
+
+use super::Settings;
+use super::serve::Signals;
+use crate::error::HostError;
+use crate::host::Host;
+use crate::instance::create_data_dir;
+use crate::printer::Printer;
+use crate::{mcp, progress, supervisor};
+
+/// Serve one butler's tools over stdin and stdout
+///
+/// stdout carries the protocol alone; logs go to stderr. Ends when stdin does. Works beside a running `serve`.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:\n  \
+    claude mcp add butler -- butler mcp\n  \
+    butler mcp --roster butlers --butler health\n  \
+    butler mcp --tenant ann                 this session sees Ann's memory only")]
+pub struct Args {}
+
+pub async fn run(_: Args, settings: &Settings, _: Printer) -> Result<(), HostError> {
+    let mut signals = Signals::new()?;
+    let host = Host::new(settings.host.clone())?;
+    let butler = Arc::clone(host.butler(settings.butler.as_deref())?);
+    create_data_dir(&settings.host.data_dir)?;
+    // Whoever starts us is trusted; a tenant named on the command line is fixed for the session.
+    let tenant = settings.tenant.clone().map_or(CallerTenant::Trusted, CallerTenant::Token);
+    let caller = Caller { tenant, actor: None };
+    let progress = progress::on_stderr(settings.quiet);
+    // The client's handshake is answered while the database starts; its first call waits for it. If the start fails,
+    // every call says why, which is where an agent looks first.
+    let starting = {
+        let host = Arc::clone(&host);
+        tokio::spawn(async move {
+            let started = host.start(progress).await;
+            match &started {
+                Ok(()) => supervisor::watch(host).await,
+                Err(error) => tracing::error!(%error, "the server could not start"),
+            }
+            started
+        })
+    };
+    let served = tokio::select! {
+        served = mcp::stdio::serve(Arc::clone(&host), butler, caller) => served,
+        () = signals.any() => Ok(()),
+    };
+    let started = finish(starting, &host).await;
+    let stopped = host.stop().await;
+    served.and(started).and(stopped)
+}
+
+/// A start that is under way is waited for, so that the private server is stopped and not abandoned.
+async fn finish(starting: tokio::task::JoinHandle<Result<(), HostError>>, host: &Host) -> Result<(), HostError> {
+    host.settled().await;
+    if !matches!(host.status(), crate::host::Status::Failed(_)) {
+        starting.abort();
+    }
+    starting.await.unwrap_or(Ok(()))
+}

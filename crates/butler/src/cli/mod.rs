@@ -1,0 +1,114 @@
+//! The command line: one file a command.
+
+mod completions;
+mod config;
+mod db;
+mod doctor;
+mod global;
+mod mcp;
+mod serve;
+mod setup;
+
+use std::process::ExitCode;
+
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
+
+pub use global::{Global, Settings};
+
+use crate::error::HostError;
+use crate::logging;
+use crate::printer::Printer;
+
+/// Long-term memory for LLM agents, served over MCP.
+#[derive(Debug, Parser)]
+#[command(
+    name = "butler",
+    version,
+    propagate_version = true,
+    arg_required_else_help = true,
+    subcommand_required = true,
+    max_term_width = 110,
+    after_help = "Examples:\n  \
+        butler serve                          a memory server with a PostgreSQL of its own\n  \
+        butler mcp                            the same tools over stdin and stdout, for an agent to start\n  \
+        butler serve --config butler.toml     one butler, configured\n  \
+        butler doctor                         what works, what does not, and the remedy\n\n\
+        Without any configuration there is one butler called `general`."
+)]
+pub struct Cli {
+    #[command(flatten)]
+    pub global: Global,
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    Serve(serve::Args),
+    Mcp(mcp::Args),
+    Setup(setup::Args),
+    Doctor(doctor::Args),
+    Db(db::Args),
+    Config(config::Args),
+    Completions(completions::Args),
+}
+
+impl Command {
+    /// A server's log is where its owner looks; other commands speak through their output.
+    const fn log_level(&self) -> &'static str {
+        match self {
+            Self::Serve(_) | Self::Setup(_) => "info",
+            _ => "warn",
+        }
+    }
+}
+
+/// Parses, runs, prints the error if there was one. Exit codes: 0 done, 1 failed, 2 wrong usage.
+pub fn main() -> ExitCode {
+    let matches = Cli::command().get_matches();
+    let cli = match Cli::from_arg_matches(&matches) {
+        Ok(cli) => cli,
+        Err(error) => error.exit(),
+    };
+    let printer = Printer::new(cli.global.quiet);
+    logging::init(cli.global.log_format, cli.command.log_level(), cli.global.verbose, cli.global.quiet);
+    let outcome = Settings::resolve(&cli.global, &matches).and_then(|settings| run(cli.command, &settings, printer));
+    match outcome {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            printer.error(&error);
+            ExitCode::from(1)
+        }
+    }
+}
+
+fn run(command: Command, settings: &Settings, printer: Printer) -> Result<(), HostError> {
+    match command {
+        Command::Completions(args) => {
+            completions::run(&args);
+            Ok(())
+        }
+        Command::Config(args) => config::run(&args, settings, printer),
+        Command::Serve(args) => on_runtime(serve::run(args, settings, printer)),
+        Command::Mcp(args) => on_runtime(mcp::run(args, settings, printer)),
+        Command::Setup(args) => on_runtime(setup::run(args, settings, printer)),
+        Command::Doctor(args) => on_runtime(doctor::run(args, settings, printer)),
+        Command::Db(args) => on_runtime(db::run(args, settings, printer)),
+    }
+}
+
+/// Database and network are waited for, not computed: more threads than this would only cost memory.
+const WORKERS: usize = 4;
+
+fn on_runtime(command: impl Future<Output = Result<(), HostError>>) -> Result<(), HostError> {
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(cores.clamp(1, WORKERS))
+        .enable_all()
+        .build()
+        .map_err(HostError::Serve)?;
+    let outcome = runtime.block_on(command);
+    // A read of stdin that nobody answers must not keep the process alive.
+    runtime.shutdown_background();
+    outcome
+}

@@ -1,0 +1,68 @@
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use fetch::Progress;
+
+use super::Settings;
+use crate::error::HostError;
+use crate::host::Host;
+use crate::printer::Printer;
+use crate::progress;
+
+/// Fetch and verify PostgreSQL and the embedding model ahead of time
+///
+/// `serve` and `mcp` do the same at their first start. What is there already is not fetched again.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:\n  butler setup\n  BUTLER_CACHE_DIR=/opt/butler butler setup")]
+pub struct Args {}
+
+pub async fn run(_: Args, settings: &Settings, printer: Printer) -> Result<(), HostError> {
+    let progress = progress::on_stderr(settings.quiet);
+    if settings.host.database_url.is_none() {
+        let runtime = runtime(settings, Arc::clone(&progress)).await?;
+        let home = runtime.bin_dir.parent().unwrap_or(&runtime.bin_dir).to_path_buf();
+        let bytes = size_of(home).await;
+        printer.line(format_args!("PostgreSQL  {runtime}, {bytes}"));
+    }
+    let host = Host::new(settings.host.clone())?;
+    let model = model(&host, progress).await?;
+    // Loading it is the proof: the file is whole and this processor can run it.
+    host.engine().warm_up().await?;
+    let bytes = size_of(model.clone()).await;
+    printer.line(format_args!("model       {} ({}, {bytes})", memory::config::EmbeddingConfig::MODEL, model.display()));
+    printer.line("ready for `butler serve`");
+    Ok(())
+}
+
+async fn runtime(settings: &Settings, progress: Arc<dyn Progress>) -> Result<postgres::Runtime, HostError> {
+    let options = settings.host.postgres();
+    blocking(move || Ok(postgres::locate(&options, &*progress)?)).await
+}
+
+async fn model(host: &Host, progress: Arc<dyn Progress>) -> Result<PathBuf, HostError> {
+    let (given, cache) = (host.model_dir().map(Path::to_path_buf), host.options().cache_dir.clone());
+    blocking(move || Ok(embed::locate_model(given.as_deref(), &cache, &*progress)?)).await
+}
+
+async fn size_of(dir: PathBuf) -> String {
+    let bytes = tokio::task::spawn_blocking(move || bytes_below(&dir)).await.unwrap_or(0);
+    progress::size(bytes)
+}
+
+fn bytes_below(dir: &Path) -> u64 {
+    let entries = std::fs::read_dir(dir).into_iter().flatten().flatten();
+    entries
+        .map(|entry| match entry.metadata() {
+            Ok(meta) if meta.is_dir() => bytes_below(&entry.path()),
+            Ok(meta) => meta.len(),
+            Err(_) => 0,
+        })
+        .sum()
+}
+
+async fn blocking<T: Send + 'static>(
+    work: impl FnOnce() -> Result<T, HostError> + Send + 'static,
+) -> Result<T, HostError> {
+    let cancelled = |_| Err(HostError::Failed("the work was cancelled".to_owned()));
+    tokio::task::spawn_blocking(work).await.unwrap_or_else(cancelled)
+}

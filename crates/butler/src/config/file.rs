@@ -1,0 +1,85 @@
+use memory::MemoryConfig;
+use serde::{Deserialize, Serialize};
+
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct File {
+    pub butler: ButlerSection,
+    pub modules: ModulesSection,
+}
+
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct ButlerSection {
+    /// Omitted: the folder's name in a roster, else `general`.
+    pub name: Option<String>,
+    /// What this butler is for, in a sentence; shown to people and routers.
+    pub description: Option<String>,
+    pub database: DatabaseSection,
+    /// Omitted: no LLM, so consolidation is a dry run.
+    pub runtime: Option<RuntimeSection>,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct DatabaseSection {
+    /// Omitted: a database of its own in the private PostgreSQL.
+    pub url: Option<String>,
+    /// A replica that serves retrieval.
+    pub read_url: Option<String>,
+    pub schema: String,
+    pub pool_size: usize,
+}
+
+impl DatabaseSection {
+    /// Two cores keep about four statements busy; twice that rides out waits on the disk, and PostgreSQL's hundred
+    /// connections still serve a dozen butlers.
+    pub const POOL_SIZE: usize = 8;
+    /// A pool larger than a PostgreSQL accepts by default is a typing error.
+    pub const MAX_POOL_SIZE: usize = 100;
+}
+
+impl Default for DatabaseSection {
+    fn default() -> Self {
+        Self { url: None, read_url: None, schema: "public".to_owned(), pool_size: Self::POOL_SIZE }
+    }
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RuntimeSection {
+    #[serde(rename = "type")]
+    pub kind: RuntimeType,
+    /// The program and its arguments: prompt on stdin, answer on stdout.
+    #[serde(default)]
+    pub command: Vec<String>,
+    #[serde(default = "RuntimeSection::default_timeout")]
+    pub timeout_s: u64,
+    #[serde(default)]
+    pub base_url: Option<String>,
+    #[serde(default)]
+    pub model: Option<String>,
+    /// The name of the environment variable that holds the key; the key itself never stands in a file.
+    #[serde(default)]
+    pub api_key_env: Option<String>,
+}
+
+impl RuntimeSection {
+    const fn default_timeout() -> u64 {
+        600
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum RuntimeType {
+    Command,
+    Openai,
+    Anthropic,
+}
+
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct ModulesSection {
+    pub memory: MemoryConfig,
+}

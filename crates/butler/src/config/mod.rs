@@ -1,0 +1,14 @@
+//! A butler's `butler.toml`: what may stand in it, and what it means when it is not there.
+
+mod diagnostic;
+mod file;
+mod locate;
+pub mod mask;
+mod parse;
+mod roster;
+pub mod show;
+
+pub use diagnostic::ConfigError;
+pub use file::{ButlerSection, DatabaseSection, File, ModulesSection, RuntimeSection, RuntimeType};
+pub use parse::parse;
+pub use roster::{ButlerConfig, Source, load, load_all};

@@ -1,0 +1,147 @@
+//! Text to configuration; a mistake becomes an error at its line, with the nearest valid name.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use toml::de::DeTable;
+
+use super::diagnostic::{ConfigError, Place};
+use super::file::{DatabaseSection, File, RuntimeSection, RuntimeType};
+use super::locate;
+
+/// A parsed file and the keys it sets itself.
+#[derive(Debug)]
+pub struct Parsed {
+    pub file: File,
+    pub set: BTreeSet<String>,
+}
+
+pub fn parse(path: &Path, source: &str) -> Result<Parsed, ConfigError> {
+    let table = DeTable::parse(source).map_err(|error| syntax(path, source, &error))?;
+    let table = table.get_ref();
+    let file: File = toml::from_str(source).map_err(|error| mismatch(path, source, table, &error))?;
+    validate(&file).map_err(|invalid| {
+        let place = locate::span_of(table, &invalid.key).map(|span| Place::at(source, span));
+        let message = format!("{} {}", invalid.key, invalid.problem);
+        ConfigError { file: path.to_path_buf(), message, place, hint: None }
+    })?;
+    Ok(Parsed { set: locate::keys(table), file })
+}
+
+fn syntax(path: &Path, source: &str, error: &toml::de::Error) -> ConfigError {
+    let message = format!("this is not valid TOML: {}", error.message().replace('\n', ", "));
+    let place = error.span().map(|span| Place::at(source, span));
+    ConfigError { file: path.to_path_buf(), message, place, hint: None }
+}
+
+/// Serde's complaint in the reader's words.
+fn mismatch(path: &Path, source: &str, table: &DeTable<'_>, error: &toml::de::Error) -> ConfigError {
+    let key = error.span().and_then(|span| locate::path_at(table, &span));
+    let (message, hint) = explain(error.message(), key.as_deref());
+    let place = error.span().map(|span| Place::at(source, span));
+    ConfigError { file: path.to_path_buf(), message, place, hint }
+}
+
+fn explain(message: &str, key: Option<&str>) -> (String, Option<String>) {
+    let quoted: Vec<&str> = message.split('`').skip(1).step_by(2).collect();
+    let (given, valid) = match quoted.split_first() {
+        Some((given, valid)) => (*given, valid),
+        None => ("", &[][..]),
+    };
+    if message.starts_with("unknown field") {
+        let section = key.and_then(|key| key.rsplit_once('.')).map(|(section, _)| format!(" in [{section}]"));
+        let hint = nearest(given, valid).or_else(|| Some(format!("valid keys here: {}", list(valid))));
+        return (format!("unknown key `{given}`{}", section.unwrap_or_default()), hint);
+    }
+    let key = key.unwrap_or("this value");
+    if message.starts_with("unknown variant") {
+        let hint = nearest(given, valid).or_else(|| Some(format!("valid values: {}", list(valid))));
+        return (format!("{key} cannot be \"{given}\""), hint);
+    }
+    if message.starts_with("missing field") {
+        return (format!("`{given}` is missing in [{key}]"), None);
+    }
+    let plain = message
+        .replace("invalid type: ", "")
+        .replace("invalid value: ", "")
+        .replace("expected usize", "expected a whole number")
+        .replace("expected u32", "expected a whole number")
+        .replace("expected u64", "expected a whole number")
+        .replace("expected f64", "expected a number")
+        .replace("expected a boolean", "expected true or false");
+    (format!("{key}: {}", plain.trim().replace('\n', ", ")), None)
+}
+
+fn list(names: &[&str]) -> String {
+    names.join(", ")
+}
+
+/// The valid name a typing error most likely meant.
+fn nearest(given: &str, valid: &[&str]) -> Option<String> {
+    // Below this, two names have little in common and a suggestion would mislead.
+    const ALIKE: f64 = 0.75;
+    let best = valid
+        .iter()
+        .map(|name| (strsim::jaro_winkler(given, name), *name))
+        .filter(|(alike, _)| *alike >= ALIKE)
+        .max_by(|a, b| a.0.total_cmp(&b.0))?;
+    Some(format!("did you mean `{}`?", best.1))
+}
+
+struct Invalid {
+    key: String,
+    problem: String,
+}
+
+fn validate(file: &File) -> Result<(), Invalid> {
+    let invalid = |key: &str, problem: String| Err(Invalid { key: key.to_owned(), problem });
+    if let Some(name) = &file.butler.name
+        && let Err(problem) = super::roster::check_name(name)
+    {
+        return invalid("butler.name", problem);
+    }
+    let database = &file.butler.database;
+    for (key, url) in [("butler.database.url", &database.url), ("butler.database.read_url", &database.read_url)] {
+        if let Some(url) = url
+            && !(url.starts_with("postgres://") || url.starts_with("postgresql://"))
+        {
+            return invalid(key, "must begin with postgres:// or postgresql://".to_owned());
+        }
+    }
+    if database.schema.trim().is_empty() || database.schema.len() > 63 {
+        return invalid("butler.database.schema", "must be 1 to 63 bytes long".to_owned());
+    }
+    let sizes = 1..=DatabaseSection::MAX_POOL_SIZE;
+    if !sizes.contains(&database.pool_size) {
+        let problem = format!("must be between 1 and {}, not {}", sizes.end(), database.pool_size);
+        return invalid("butler.database.pool_size", problem);
+    }
+    if let Some(runtime) = &file.butler.runtime {
+        runtime_values(runtime)?;
+    }
+    file.modules
+        .memory
+        .validate()
+        .map_err(|value| Invalid { key: format!("modules.memory.{}", value.key), problem: value.problem })
+}
+
+fn runtime_values(runtime: &RuntimeSection) -> Result<(), Invalid> {
+    let invalid = |key: &str, problem: &str| {
+        Err(Invalid { key: format!("butler.runtime.{key}"), problem: problem.to_owned() })
+    };
+    if runtime.timeout_s == 0 {
+        return invalid("timeout_s", "must be at least 1 second");
+    }
+    match runtime.kind {
+        RuntimeType::Command if runtime.command.first().is_none_or(|program| program.trim().is_empty()) => {
+            invalid("command", "is needed with type = \"command\", as in [\"claude\", \"-p\"]")
+        }
+        RuntimeType::Openai if runtime.base_url.is_none() => {
+            invalid("base_url", "is needed with type = \"openai\", as in \"http://127.0.0.1:11434/v1\"")
+        }
+        RuntimeType::Openai | RuntimeType::Anthropic if runtime.model.is_none() => {
+            invalid("model", "is needed: the name of the model to ask")
+        }
+        _ => Ok(()),
+    }
+}

@@ -1,0 +1,29 @@
+//! Every environment variable the program reads, once.
+
+/// Where the private PostgreSQL, its data and the state of a running server live.
+pub const DATA_DIR: &str = "BUTLER_DATA_DIR";
+/// The butler.toml of a single butler.
+pub const CONFIG: &str = "BUTLER_CONFIG";
+/// A folder with one folder a butler.
+pub const ROSTER: &str = "BUTLER_ROSTER";
+/// A PostgreSQL of the user's own instead of the private one.
+pub const DATABASE_URL: &str = "BUTLER_DATABASE_URL";
+/// An unpacked PostgreSQL, for machines without network.
+pub const RUNTIME_DIR: &str = "BUTLER_RUNTIME_DIR";
+/// An unpacked embedding model, for machines without network.
+pub const MODEL_DIR: &str = "BUTLER_MODEL_DIR";
+/// The address `serve` listens on.
+pub const LISTEN: &str = "BUTLER_LISTEN";
+/// What is logged, in the syntax of tracing's filters (`info`, `butler=debug,store=trace`); wins over `-v` and `-q`.
+pub const LOG: &str = "BUTLER_LOG";
+/// `text` or `json`.
+pub const LOG_FORMAT: &str = "BUTLER_LOG_FORMAT";
+/// Any value: no colours (no-color.org).
+pub const NO_COLOR: &str = "NO_COLOR";
+/// Where data goes by the XDG convention.
+pub const XDG_DATA_HOME: &str = "XDG_DATA_HOME";
+
+/// A variable that is set and not empty.
+pub fn var(name: &str) -> Option<std::ffi::OsString> {
+    std::env::var_os(name).filter(|value| !value.is_empty())
+}

@@ -1,0 +1,134 @@
+//! What a command can fail with. Each says what failed, why, and what to do next.
+
+use std::error::Error;
+use std::io;
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use crate::config::ConfigError;
+use crate::instance::Instance;
+use crate::module::ModuleError;
+
+#[derive(Debug, thiserror::Error)]
+pub enum HostError {
+    #[error(transparent)]
+    Config(#[from] ConfigError),
+    #[error(transparent)]
+    Postgres(#[from] postgres::PostgresError),
+    #[error(transparent)]
+    Embed(#[from] embed::EmbedError),
+    #[error("butler {butler:?}: {source}")]
+    Store { butler: String, source: store::StoreError },
+    #[error(transparent)]
+    Module(#[from] ModuleError),
+    #[error("there is no butler {name:?}; there are: {known}")]
+    UnknownButler { name: String, known: String },
+    #[error("butlers {first:?} and {second:?} would share one database and schema")]
+    SharedDatabase { first: String, second: String },
+    #[error("cannot {action} {path}: {source}", path = path.display())]
+    Io { action: &'static str, path: PathBuf, source: io::Error },
+    #[error("the address {address} is in use{}", owner_note(.owner))]
+    PortInUse { address: SocketAddr, owner: Option<PortOwner> },
+    #[error("cannot listen on {address}: {source}")]
+    Listen { address: SocketAddr, source: io::Error },
+    #[error("{address} can be reached from other machines, and this version has no access tokens yet")]
+    NotLoopback { address: SocketAddr },
+    #[error(
+        "a server already runs on {data_dir}{}", running_note(.running),
+        data_dir = data_dir.display()
+    )]
+    AlreadyRunning { data_dir: PathBuf, running: Option<Instance> },
+    #[error("the private PostgreSQL in {} is not running", .data_dir.display())]
+    NotServing { data_dir: PathBuf },
+    #[error("{0}")]
+    Failed(String),
+    /// What a start failed with; whoever waits for the start is told, too.
+    #[error(transparent)]
+    Start(Arc<HostError>),
+    /// Already told in full, line by line.
+    #[error("{0} of the checks failed")]
+    Unhealthy(usize),
+    #[error("the server failed: {0}")]
+    Serve(io::Error),
+}
+
+/// The butler that listens where we wanted to.
+#[derive(Debug, Clone, Copy)]
+pub struct PortOwner {
+    pub pid: u64,
+}
+
+fn owner_note(owner: &Option<PortOwner>) -> String {
+    owner.map_or_else(String::new, |owner| format!(": a butler with another data directory (process {}) listens there", owner.pid))
+}
+
+fn running_note(running: &Option<Instance>) -> String {
+    running.as_ref().map_or_else(String::new, |it| format!(": process {} on http://{}", it.pid, it.address))
+}
+
+impl HostError {
+    /// What lies below the message, outermost first; what the message already says is left out.
+    pub fn causes(&self) -> Vec<String> {
+        let mut said = self.to_string();
+        let mut causes = Vec::new();
+        let mut next = self.source();
+        while let Some(cause) = next {
+            let text = cause.to_string();
+            if !said.contains(&text) {
+                said.push_str(&text);
+                causes.push(text);
+            }
+            next = cause.source();
+        }
+        causes
+    }
+
+    pub fn hint(&self) -> Option<String> {
+        match self {
+            Self::Config(error) => error.hint().map(str::to_owned),
+            Self::Store { source, .. } => source.hint(),
+            Self::Module(error) => error.hint(),
+            Self::UnknownButler { .. } => Some("name one of them with --butler".to_owned()),
+            Self::SharedDatabase { .. } => Some("give each its own `url` or `schema` in [butler.database]".to_owned()),
+            Self::Io { source, .. } => io_hint(source),
+            Self::PortInUse { .. } => {
+                Some("choose another with --listen, as in `butler serve --listen 127.0.0.1:8151`".to_owned())
+            }
+            Self::Listen { .. } => Some("--listen wants an address of this machine and a port, as in 127.0.0.1:8150".to_owned()),
+            Self::NotLoopback { .. } => {
+                Some("listen on 127.0.0.1 or [::1], and let a reverse proxy or `ssh -L` bring others there".to_owned())
+            }
+            Self::AlreadyRunning { running: Some(it), .. } => {
+                Some(format!("use it, stop it with `kill {}`, or start this one with another --data-dir", it.pid))
+            }
+            Self::AlreadyRunning { running: None, .. } => {
+                Some("wait until it has started or stopped, or start this one with another --data-dir".to_owned())
+            }
+            Self::NotServing { .. } => Some("start it: butler serve".to_owned()),
+            Self::Start(error) => error.hint(),
+            Self::Unhealthy(_) => Some("each failed check above names its remedy".to_owned()),
+            Self::Postgres(_) | Self::Embed(_) | Self::Failed(_) | Self::Serve(_) => None,
+        }
+    }
+
+    pub fn io(action: &'static str, path: impl Into<PathBuf>) -> impl FnOnce(io::Error) -> Self {
+        let path = path.into();
+        move |source| Self::Io { action, path, source }
+    }
+}
+
+fn io_hint(error: &io::Error) -> Option<String> {
+    match error.kind() {
+        io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
+            Some("make it writable for this user, or choose another place with --data-dir".to_owned())
+        }
+        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
+            Some("free some space, or choose another place with --data-dir".to_owned())
+        }
+        io::ErrorKind::NotADirectory | io::ErrorKind::AlreadyExists => {
+            Some("a file is in the way: choose another place with --data-dir".to_owned())
+        }
+        _ => None,
+    }
+}

@@ -1,0 +1,294 @@
+//! The house: all butlers of this process, the private PostgreSQL they live on, and the engine they share.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use domain::{Clock, SystemClock};
+use embed::{Embedder, Engine, EngineOptions};
+use fetch::Progress;
+use memory::Caller;
+use memory::tool::{Answer, ToolError};
+use serde_json::{Map, Value};
+use tokio::sync::{Notify, RwLock, watch};
+
+use crate::butler::{Butler, unavailable};
+use crate::config::{self, ButlerConfig, Source};
+use crate::error::HostError;
+use crate::metrics::Metrics;
+
+/// Where everything is; the outcome of flags, environment and defaults.
+#[derive(Debug, Clone)]
+pub struct HostOptions {
+    pub data_dir: PathBuf,
+    pub cache_dir: PathBuf,
+    pub source: Source,
+    pub database_url: Option<String>,
+    pub runtime_dir: Option<PathBuf>,
+    pub model_dir: Option<PathBuf>,
+}
+
+impl HostOptions {
+    pub fn postgres(&self) -> postgres::Options {
+        postgres::Options {
+            data_dir: self.data_dir.clone(),
+            runtime_dir: self.runtime_dir.clone(),
+            cache_dir: self.cache_dir.clone(),
+        }
+    }
+}
+
+#[derive(Debug, Clone)]
+pub enum Status {
+    Starting(&'static str),
+    Ready,
+    Failed(Arc<HostError>),
+    Stopping,
+}
+
+pub struct Host {
+    options: HostOptions,
+    model_dir: Option<PathBuf>,
+    /// In the order of the roster; `/mcp` is the first one's.
+    butlers: Vec<Arc<Butler>>,
+    by_name: BTreeMap<String, usize>,
+    engine: Arc<Engine>,
+    clock: Arc<dyn Clock>,
+    /// `None` when every butler has a database of its own elsewhere.
+    private: RwLock<Option<postgres::Server>>,
+    status: watch::Sender<Status>,
+    /// Woken by a call that found the database gone, so that nobody waits for the next look.
+    pub(crate) trouble: Notify,
+    pub metrics: Metrics,
+}
+
+/// A call that arrives while the server starts waits this long: a warm start takes a second, a client's patience is longer.
+const START_PATIENCE: Duration = Duration::from_secs(20);
+/// Texts whose vectors are kept: about 8 MB.
+const CACHED_TEXTS: usize = 4096;
+/// Texts that wait for the engine. At some milliseconds each, more would be answered after clients gave up.
+const QUEUED_TEXTS: usize = 1024;
+
+impl Host {
+    /// Reads the configuration and prepares the butlers; touches neither database nor model.
+    pub fn new(options: HostOptions) -> Result<Arc<Self>, HostError> {
+        let configs = config::load_all(&options.source)?;
+        refuse_shared_databases(&configs, options.database_url.as_deref())?;
+        let named = configs.iter().find_map(|config| config.file.modules.memory.embedding.model_dir.clone());
+        let model_dir = options.model_dir.clone().or(named);
+        let engine = Engine::new(EngineOptions {
+            model_dir: model_dir.clone(),
+            cache_dir: options.cache_dir.clone(),
+            cache_capacity: CACHED_TEXTS,
+            queue_capacity: QUEUED_TEXTS,
+            ..EngineOptions::default()
+        });
+        let butlers = configs.into_iter().map(|config| Butler::new(config).map(Arc::new));
+        let butlers = butlers.collect::<Result<Vec<_>, _>>()?;
+        let by_name = butlers.iter().enumerate().map(|(at, butler)| (butler.name.to_string(), at)).collect();
+        Ok(Arc::new(Self {
+            options,
+            model_dir,
+            metrics: Metrics::default(),
+            butlers,
+            by_name,
+            engine,
+            clock: Arc::new(SystemClock),
+            private: RwLock::new(None),
+            status: watch::Sender::new(Status::Starting("not started")),
+            trouble: Notify::new(),
+        }))
+    }
+
+    pub fn options(&self) -> &HostOptions {
+        &self.options
+    }
+
+    pub fn butlers(&self) -> &[Arc<Butler>] {
+        &self.butlers
+    }
+
+    /// By name; without one, the first.
+    pub fn butler(&self, name: Option<&str>) -> Result<&Arc<Butler>, HostError> {
+        let found = match name {
+            Some(name) => self.by_name.get(name).and_then(|at| self.butlers.get(*at)),
+            None => self.butlers.first(),
+        };
+        found.ok_or_else(|| HostError::UnknownButler {
+            name: name.unwrap_or_default().to_owned(),
+            known: self.by_name.keys().cloned().collect::<Vec<_>>().join(", "),
+        })
+    }
+
+    /// The model the user named; `None`: the fetched one.
+    pub fn model_dir(&self) -> Option<&Path> {
+        self.model_dir.as_deref()
+    }
+
+    pub fn engine(&self) -> &Arc<Engine> {
+        &self.engine
+    }
+
+    pub fn clock(&self) -> &Arc<dyn Clock> {
+        &self.clock
+    }
+
+    pub fn status(&self) -> Status {
+        self.status.borrow().clone()
+    }
+
+    /// Starts the private PostgreSQL where it is needed, every butler, and the engine; returns when calls can be served.
+    pub async fn start(&self, progress: Arc<dyn Progress>) -> Result<(), HostError> {
+        let started = self.bring_up(progress).await;
+        match started {
+            Ok(()) => {
+                self.status.send_replace(Status::Ready);
+                Ok(())
+            }
+            Err(error) => {
+                let error = Arc::new(error);
+                self.status.send_replace(Status::Failed(Arc::clone(&error)));
+                Err(HostError::Start(error))
+            }
+        }
+    }
+
+    async fn bring_up(&self, progress: Arc<dyn Progress>) -> Result<(), HostError> {
+        self.status.send_replace(Status::Starting("starting PostgreSQL and loading the embedding model"));
+        let engine = Arc::clone(&self.engine);
+        let warm = async { engine.warm_up().await.map_err(HostError::from) };
+        let butlers = async {
+            self.start_private(progress).await?;
+            self.status.send_replace(Status::Starting("preparing the databases"));
+            let starts = self.butlers.iter().map(|butler| self.start_butler(butler));
+            futures::future::try_join_all(starts).await
+        };
+        tokio::try_join!(warm, butlers)?;
+        Ok(())
+    }
+
+    async fn start_private(&self, progress: Arc<dyn Progress>) -> Result<(), HostError> {
+        if self.butlers.iter().all(|butler| self.own_url(butler).is_some()) {
+            return Ok(());
+        }
+        let server = postgres::Server::start(self.options.postgres(), progress).await?;
+        tracing::info!(runtime = %server.runtime(), pid = server.pid(), "the private PostgreSQL is up");
+        *self.private.write().await = Some(server);
+        Ok(())
+    }
+
+    async fn start_butler(&self, butler: &Butler) -> Result<(), HostError> {
+        let url = self.url(butler).await?;
+        let embedder: Arc<dyn Embedder> = Arc::clone(&self.engine) as _;
+        butler.start(url, embedder, Arc::clone(&self.clock)).await
+    }
+
+    /// Where a butler's database is; in the private server it is created first if it is not there.
+    pub async fn url(&self, butler: &Butler) -> Result<String, HostError> {
+        if let Some(url) = self.own_url(butler) {
+            return Ok(url.to_owned());
+        }
+        let name = butler.name.as_str();
+        let private = self.private.read().await;
+        let server = private.as_ref().ok_or_else(|| HostError::Failed("the private PostgreSQL is not running".to_owned()))?;
+        store::ensure_database(&server.url("postgres"), name)
+            .await
+            .map_err(|source| HostError::Store { butler: name.to_owned(), source })?;
+        Ok(server.url(name))
+    }
+
+    /// The database of a butler that does not live in the private server.
+    pub fn own_url<'a>(&'a self, butler: &'a Butler) -> Option<&'a str> {
+        own_url(&butler.config, self.options.database_url.as_deref())
+    }
+
+    /// Returns when the start has succeeded or failed.
+    pub async fn settled(&self) {
+        let mut status = self.status.subscribe();
+        let _ = status.wait_for(|status| !matches!(status, Status::Starting(_))).await;
+    }
+
+    /// Waits for the start, a while; an error says what it waits for, or why there will be none.
+    async fn await_start(&self) -> Result<(), ToolError> {
+        let _ = tokio::time::timeout(START_PATIENCE, self.settled()).await;
+        match self.status() {
+            Status::Ready => Ok(()),
+            Status::Starting(phase) => {
+                let hint = "the first start fetches PostgreSQL and the model, which can take a minute; try again soon";
+                Err(unavailable(format!("the server is still starting ({phase})"), hint))
+            }
+            Status::Failed(error) => {
+                let hint = error.hint().unwrap_or_else(|| "run `butler doctor`".to_owned());
+                Err(unavailable(format!("the server could not start: {error}"), hint))
+            }
+            Status::Stopping => Err(unavailable("the server is shutting down", "start it again with `butler serve`")),
+        }
+    }
+
+    /// One call of a tool, measured. `None` when the butler has no such tool.
+    pub async fn call(
+        &self,
+        butler: &Butler,
+        tool: &str,
+        caller: &Caller,
+        arguments: Map<String, Value>,
+    ) -> Option<Result<Answer, ToolError>> {
+        let name = butler.tools().get(tool)?.spec().name;
+        let begun = std::time::Instant::now();
+        let outcome = match self.await_start().await {
+            Ok(()) => butler.call(name, caller, arguments).await?,
+            Err(error) => Err(error),
+        };
+        let took = begun.elapsed();
+        let code = outcome.as_ref().err().map(|error| error.code);
+        self.metrics.called(butler.name.as_str(), name, code, took);
+        match &outcome {
+            Ok(_) => tracing::debug!(butler = %butler.name, tool = name, ?took, "called"),
+            Err(error) if error.code == "unavailable" => {
+                tracing::warn!(butler = %butler.name, tool = name, error = error.message, "unavailable");
+                self.trouble.notify_one();
+            }
+            Err(error) if error.code == "internal" => {
+                tracing::error!(butler = %butler.name, tool = name, error = error.message, "failed");
+            }
+            Err(error) => tracing::debug!(butler = %butler.name, tool = name, error = error.message, "refused"),
+        }
+        Some(outcome)
+    }
+
+    /// Starts the private PostgreSQL again if it died; nothing to do otherwise.
+    pub(crate) async fn revive(&self) -> Result<(), HostError> {
+        match self.private.read().await.as_ref() {
+            Some(server) => Ok(server.ensure_running().await?),
+            None => Ok(()),
+        }
+    }
+
+    /// Modules first, then their connections, then the server below them.
+    pub async fn stop(&self) -> Result<(), HostError> {
+        self.status.send_replace(Status::Stopping);
+        futures::future::join_all(self.butlers.iter().map(|butler| butler.stop())).await;
+        match self.private.write().await.take() {
+            Some(server) => Ok(server.stop().await?),
+            None => Ok(()),
+        }
+    }
+}
+
+/// A database that is not in the private server: the flag's or the file's.
+fn own_url<'a>(config: &'a ButlerConfig, flag: Option<&'a str>) -> Option<&'a str> {
+    flag.or(config.file.butler.database.url.as_deref())
+}
+
+fn refuse_shared_databases(configs: &[ButlerConfig], flag: Option<&str>) -> Result<(), HostError> {
+    let mut homes: BTreeMap<(&str, &str), &str> = BTreeMap::new();
+    for config in configs {
+        let Some(url) = own_url(config, flag) else { continue };
+        let home = (url, config.file.butler.database.schema.as_str());
+        if let Some(first) = homes.insert(home, &config.name) {
+            return Err(HostError::SharedDatabase { first: first.to_owned(), second: config.name.clone() });
+        }
+    }
+    Ok(())
+}

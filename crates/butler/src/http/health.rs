@@ -1,0 +1,72 @@
+//! Is the process alive; can it serve; and if not, what is missing.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::Json;
+use axum::extract::State;
+use axum::http::StatusCode;
+use axum::response::{IntoResponse, Response};
+use serde::Serialize;
+use serde_json::json;
+
+use crate::butler::Butler;
+use crate::host::{Host, Status};
+
+/// Long enough for a busy database, short enough for whoever probes.
+const PATIENCE: Duration = Duration::from_secs(3);
+
+#[derive(Debug, Clone, Serialize)]
+pub struct NotReady {
+    /// `startup`, `database`, `migrations` or `model`.
+    pub what: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub butler: Option<String>,
+    pub message: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub hint: Option<String>,
+}
+
+pub async fn healthz() -> Response {
+    let body = json!({"status": "ok", "program": "butler", "version": env!("CARGO_PKG_VERSION"), "pid": std::process::id()});
+    Json(body).into_response()
+}
+
+pub async fn readyz(State(host): State<Arc<Host>>) -> Response {
+    let missing = readiness(&host).await;
+    let status = if missing.is_empty() { StatusCode::OK } else { StatusCode::SERVICE_UNAVAILABLE };
+    (status, Json(json!({"ready": missing.is_empty(), "not_ready": missing}))).into_response()
+}
+
+/// What keeps the server from serving; empty when nothing does.
+pub async fn readiness(host: &Host) -> Vec<NotReady> {
+    let startup = |message: String, hint| vec![NotReady { what: "startup", butler: None, message, hint }];
+    match host.status() {
+        Status::Starting(phase) => return startup(phase.to_owned(), None),
+        Status::Failed(error) => return startup(error.to_string(), error.hint()),
+        Status::Stopping => return startup("the server is shutting down".to_owned(), None),
+        Status::Ready => {}
+    }
+    let looks = host.butlers().iter().map(|butler| database(butler));
+    let mut missing: Vec<NotReady> = futures::future::join_all(looks).await.into_iter().flatten().collect();
+    if !host.engine().is_loaded() {
+        let message = "the embedding model is not loaded".to_owned();
+        missing.push(NotReady { what: "model", butler: None, message, hint: Some("run `butler setup`".to_owned()) });
+    }
+    missing
+}
+
+async fn database(butler: &Butler) -> Option<NotReady> {
+    let not = |what, message, hint| Some(NotReady { what, butler: Some(butler.name.to_string()), message, hint });
+    let Some(database) = butler.database() else { return not("database", "not connected yet".to_owned(), None) };
+    match tokio::time::timeout(PATIENCE, database.health()).await {
+        Err(_) => not("database", format!("no answer within {} s", PATIENCE.as_secs()), None),
+        Ok(Err(error)) => not("database", error.to_string(), error.hint()),
+        Ok(Ok(health)) if !health.migrations_pending.is_empty() => {
+            let hint = Some("restart the server: it migrates the database at start".to_owned());
+            not("migrations", format!("not applied: {}", health.migrations_pending.join(", ")), hint)
+        }
+        Ok(Ok(health)) if !health.is_ready() => not("database", "pgvector is not installed".to_owned(), None),
+        Ok(Ok(_)) => None,
+    }
+}

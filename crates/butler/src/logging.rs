@@ -1,0 +1,42 @@
+//! Logs: to stderr, as text for people or JSON for machines.
+
+use std::io::IsTerminal;
+
+use clap::ValueEnum;
+use tracing_subscriber::EnvFilter;
+use tracing_subscriber::fmt;
+
+use crate::env;
+
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
+pub enum LogFormat {
+    #[default]
+    Text,
+    Json,
+}
+
+/// How much is said: `-q` less, `-v` more.
+pub fn init(format: LogFormat, default_level: &str, verbose: u8, quiet: bool) {
+    let ours = match (quiet, verbose) {
+        (true, _) => "error",
+        (false, 0) => default_level,
+        (false, 1) => "debug",
+        (false, _) => "trace",
+    };
+    // What the libraries below say about each connection is of interest only when looking for a fault in them.
+    let theirs = if verbose > 1 { "debug" } else { "warn" };
+    let directives = ["butler", "memory", "store", "embed", "postgres", "fetch", "domain"]
+        .map(|name| format!("{name}={ours}"))
+        .join(",");
+    let filter = std::env::var(env::LOG)
+        .ok()
+        .and_then(|text| EnvFilter::try_new(text).ok())
+        .unwrap_or_else(|| EnvFilter::new(format!("{theirs},{directives}")));
+    let ansi = std::io::stderr().is_terminal() && env::var(env::NO_COLOR).is_none();
+    let builder = fmt().with_env_filter(filter).with_writer(std::io::stderr).with_ansi(ansi);
+    // A second initialisation happens only in tests, where the first one serves.
+    let _ = match format {
+        LogFormat::Text => builder.with_target(false).try_init(),
+        LogFormat::Json => builder.json().flatten_event(true).try_init(),
+    };
+}

@@ -1,0 +1,120 @@
+//! MCP's methods over a butler's tools.
+
+use std::sync::Arc;
+
+use memory::Caller;
+use memory::tool::{Answer, ToolError, ToolSpec};
+use rmcp::model::{
+    CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, ErrorData, Implementation, ListToolsResult,
+    PaginatedRequestParams, ServerCapabilities, ServerConfig, Tool, ToolAnnotations,
+};
+use rmcp::service::RequestContext;
+use rmcp::{RoleServer, ServerHandler};
+use serde_json::{Value, json};
+
+use crate::butler::Butler;
+use crate::host::Host;
+
+const INSTRUCTIONS: &str = include_str!("instructions.md");
+
+/// One butler as one kind of caller sees it.
+#[derive(Clone)]
+pub struct Handler {
+    host: Arc<Host>,
+    butler: Arc<Butler>,
+    caller: Caller,
+}
+
+impl Handler {
+    pub fn new(host: Arc<Host>, butler: Arc<Butler>, caller: Caller) -> Self {
+        Self { host, butler, caller }
+    }
+}
+
+impl ServerHandler for Handler {
+    fn get_info(&self) -> ServerConfig {
+        let name = format!("butler-{}", self.butler.name);
+        let mut implementation = Implementation::new(name, env!("CARGO_PKG_VERSION")).with_title("Butler Memory");
+        if let Some(description) = &self.butler.config.file.butler.description {
+            implementation = implementation.with_description(description);
+        }
+        ServerConfig::new(ServerCapabilities::builder().enable_tools().build())
+            .with_server_info(implementation)
+            .with_instructions(INSTRUCTIONS)
+    }
+
+    async fn list_tools(
+        &self,
+        _: Option<PaginatedRequestParams>,
+        _: RequestContext<RoleServer>,
+    ) -> Result<ListToolsResult, ErrorData> {
+        Ok(ListToolsResult::with_all_items(self.butler.tools().iter().map(|tool| describe(tool.spec())).collect()))
+    }
+
+    async fn call_tool(
+        &self,
+        request: CallToolRequestParams,
+        _: RequestContext<RoleServer>,
+    ) -> Result<CallToolResponse, ErrorData> {
+        let arguments = request.arguments.unwrap_or_default();
+        match self.host.call(&self.butler, &request.name, &self.caller, arguments).await {
+            Some(Ok(answer)) => Ok(succeeded(answer).into()),
+            Some(Err(error)) => Ok(failed(&error).into()),
+            None => Err(self.unknown_tool(&request.name)),
+        }
+    }
+
+    fn get_tool(&self, name: &str) -> Option<Tool> {
+        self.butler.tools().get(name).map(|tool| describe(tool.spec()))
+    }
+}
+
+impl Handler {
+    fn unknown_tool(&self, name: &str) -> ErrorData {
+        let known = self.butler.tools().iter().map(|tool| tool.spec().name);
+        let nearest = known
+            .map(|known| (strsim::jaro_winkler(name, known), known))
+            .filter(|(alike, _)| *alike > 0.8)
+            .max_by(|a, b| a.0.total_cmp(&b.0));
+        let hint = nearest.map_or_else(
+            || "tools/list names those there are".to_owned(),
+            |(_, known)| format!("did you mean {known}?"),
+        );
+        ErrorData::invalid_params(format!("unknown tool {name:?}; {hint}"), None)
+    }
+}
+
+fn describe(spec: &ToolSpec) -> Tool {
+    let hints = spec.annotations;
+    Tool::new(spec.name, spec.description, Arc::new(spec.input_schema.clone()))
+        .with_title(spec.title)
+        .with_raw_output_schema(Arc::new(spec.output_schema.clone()))
+        .with_annotations(
+            ToolAnnotations::with_title(spec.title)
+                .read_only(hints.read_only)
+                .destructive(hints.destructive)
+                .idempotent(hints.idempotent)
+                .open_world(hints.open_world),
+        )
+}
+
+/// Structured for programs, and the same as text for models whose clients show only text.
+fn succeeded(answer: Answer) -> CallToolResult {
+    let structured = Value::Object(answer.structured);
+    let text = answer.text.unwrap_or_else(|| structured.to_string());
+    let mut result = CallToolResult::success(vec![ContentBlock::text(text)]);
+    result.structured_content = Some(structured);
+    result
+}
+
+/// Text alone: some clients hold structured content against the output schema even when it is an error.
+fn failed(error: &ToolError) -> CallToolResult {
+    let mut body = json!({"error": error.code, "message": error.message});
+    if let Some(hint) = &error.hint {
+        body["hint"] = json!(hint);
+    }
+    if let Some(request_id) = &error.request_id {
+        body["request_id"] = json!(request_id);
+    }
+    CallToolResult::error(vec![ContentBlock::text(body.to_string())])
+}

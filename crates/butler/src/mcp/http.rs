@@ -1,0 +1,88 @@
+//! MCP over streamable HTTP, without sessions and with plain JSON answers: any replica can serve any request.
+
+use std::sync::Arc;
+
+use axum::body::{Body, Bytes};
+use axum::extract::{Path, Request, State};
+use axum::http::{StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use memory::{Caller, CallerTenant};
+use rmcp::transport::streamable_http_server::session::never::NeverSessionManager;
+use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
+use serde::de::IgnoredAny;
+use serde_json::json;
+
+use super::Handler;
+use crate::butler::Butler;
+use crate::host::Host;
+use crate::http::{BODY_BYTES, reject};
+
+/// `/mcp`: the first butler.
+pub async fn first(State(host): State<Arc<Host>>, request: Request) -> Response {
+    match host.butler(None) {
+        Ok(butler) => serve(Arc::clone(&host), Arc::clone(butler), request).await,
+        Err(error) => reject(StatusCode::NOT_FOUND, "not_found", &error.to_string(), None),
+    }
+}
+
+/// `/butlers/{name}/mcp`.
+pub async fn named(State(host): State<Arc<Host>>, Path(name): Path<String>, request: Request) -> Response {
+    match host.butler(Some(&name)) {
+        Ok(butler) => serve(Arc::clone(&host), Arc::clone(butler), request).await,
+        Err(error) => reject(StatusCode::NOT_FOUND, "not_found", &error.to_string(), None),
+    }
+}
+
+async fn serve(host: Arc<Host>, butler: Arc<Butler>, request: Request) -> Response {
+    // Loopback without tokens: whoever reaches us is trusted, and names the tenant.
+    let caller = Caller { tenant: CallerTenant::Trusted, actor: None };
+    let config = StreamableHttpServerConfig::default()
+        .with_legacy_session_mode(false)
+        .with_json_response(true)
+        .with_max_request_body_bytes(BODY_BYTES)
+        // The guard in front of every path has looked at Host and Origin already.
+        .disable_allowed_hosts();
+    let handler = Handler::new(host, butler, caller);
+    let service =
+        StreamableHttpService::new(move || Ok(handler.clone()), Arc::new(NeverSessionManager::default()), config);
+    if request.method() != axum::http::Method::POST {
+        return service.handle(request).await.map(Body::new);
+    }
+    let (parts, body) = request.into_parts();
+    let body = match crate::http::read_body(body).await {
+        Ok(body) => body,
+        Err(response) => return response,
+    };
+    if let Err(error) = serde_json::from_slice::<IgnoredAny>(&body) {
+        return protocol_error(StatusCode::BAD_REQUEST, PARSE_ERROR, &format!("the body is not JSON: {error}"));
+    }
+    let response = service.handle(Request::from_parts(parts, Body::from(body))).await.map(Body::new);
+    explain(response).await
+}
+
+const PARSE_ERROR: i32 = -32700;
+const INVALID_REQUEST: i32 = -32600;
+
+/// The library answers some bad requests in plain text; a client of JSON-RPC expects JSON-RPC.
+async fn explain(response: Response) -> Response {
+    let json = response.headers().get(header::CONTENT_TYPE).is_some_and(|kind| kind.as_bytes().starts_with(b"application/json"));
+    if !response.status().is_client_error() || json {
+        return response;
+    }
+    let status = match response.status() {
+        StatusCode::UNSUPPORTED_MEDIA_TYPE if text_of_json_failure(&response) => StatusCode::BAD_REQUEST,
+        status => status,
+    };
+    let text = axum::body::to_bytes(response.into_body(), BODY_BYTES).await.unwrap_or_else(|_| Bytes::new());
+    protocol_error(status, INVALID_REQUEST, &String::from_utf8_lossy(&text))
+}
+
+/// 415 is also what the library says of a body that is JSON but no message of the protocol.
+fn text_of_json_failure(response: &Response) -> bool {
+    response.headers().get(header::CONTENT_TYPE).is_none()
+}
+
+fn protocol_error(status: StatusCode, code: i32, message: &str) -> Response {
+    let body = json!({"jsonrpc": "2.0", "id": null, "error": {"code": code, "message": message}});
+    (status, [(header::CONTENT_TYPE, "application/json")], body.to_string()).into_response()
+}

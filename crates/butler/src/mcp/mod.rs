@@ -1,0 +1,7 @@
+//! The tools over MCP.
+
+mod handler;
+pub mod http;
+pub mod stdio;
+
+pub use handler::Handler;

@@ -1,0 +1,116 @@
+//! What a butler is made of: modules with a life of their own, which bring tools.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use embed::Embedder;
+use futures::future::BoxFuture;
+use memory::Caller;
+use memory::tool::{Answer, ToolError, ToolSpec};
+use serde_json::{Map, Value};
+use store::{Database, Migrated, StoreError};
+
+/// What a module gets to work with when its butler starts.
+#[derive(Clone)]
+pub struct Parts {
+    pub butler: domain::Butler,
+    pub database: Database,
+    /// One engine for all butlers of the process.
+    pub embedder: Arc<dyn Embedder>,
+    pub clock: Arc<dyn domain::Clock>,
+}
+
+pub trait Module: Send + Sync {
+    fn name(&self) -> &'static str;
+
+    /// The modules that must have started before this one.
+    fn dependencies(&self) -> &'static [&'static str] {
+        &[]
+    }
+
+    /// Brings this module's part of the butler's database to the version this program knows.
+    fn migrations<'a>(&'a self, database: &'a Database) -> BoxFuture<'a, Result<Migrated, StoreError>>;
+
+    fn on_startup(&mut self, parts: Parts) -> BoxFuture<'_, Result<(), ModuleError>>;
+
+    /// Called once, before `on_startup`: clients may list tools while the database still starts.
+    fn register_tools(&self, registry: &mut Registry);
+
+    fn on_shutdown(&mut self) -> BoxFuture<'_, ()>;
+}
+
+/// A tool bound to the module that brought it.
+pub trait HostTool: Send + Sync {
+    fn spec(&self) -> &ToolSpec;
+
+    fn call<'a>(&'a self, caller: &'a Caller, arguments: Map<String, Value>) -> BoxFuture<'a, Result<Answer, ToolError>>;
+}
+
+/// The tools of one butler by name, in the order in which they were registered.
+#[derive(Default, Clone)]
+pub struct Registry {
+    tools: Vec<Arc<dyn HostTool>>,
+    by_name: BTreeMap<&'static str, usize>,
+}
+
+impl Registry {
+    /// Two tools of one name are a mistake in the program: the first one stays.
+    pub fn add(&mut self, tool: Arc<dyn HostTool>) {
+        let name = tool.spec().name;
+        if self.by_name.contains_key(name) {
+            tracing::error!(tool = name, "a second tool of this name was left out");
+            return;
+        }
+        self.by_name.insert(name, self.tools.len());
+        self.tools.push(tool);
+    }
+
+    pub fn get(&self, name: &str) -> Option<&Arc<dyn HostTool>> {
+        self.by_name.get(name).map(|at| &self.tools[*at])
+    }
+
+    pub fn iter(&self) -> impl Iterator<Item = &Arc<dyn HostTool>> {
+        self.tools.iter()
+    }
+}
+
+#[derive(Debug, thiserror::Error)]
+pub enum ModuleError {
+    #[error("module {module:?} needs module {missing:?}, which is not enabled")]
+    MissingDependency { module: &'static str, missing: &'static str },
+    #[error("these modules depend on each other in a circle: {0}")]
+    Circle(String),
+    #[error("module {module:?} did not start: {reason}")]
+    Startup { module: &'static str, reason: String },
+}
+
+impl ModuleError {
+    pub fn hint(&self) -> Option<String> {
+        match self {
+            Self::MissingDependency { missing, .. } => {
+                Some(format!("set `enabled = true` in [modules.{missing}], or leave both out"))
+            }
+            Self::Circle(_) | Self::Startup { .. } => None,
+        }
+    }
+}
+
+/// The modules, each after those it depends on; otherwise in the given order.
+pub fn in_order(mut waiting: Vec<Box<dyn Module>>) -> Result<Vec<Box<dyn Module>>, ModuleError> {
+    let known: Vec<&str> = waiting.iter().map(|module| module.name()).collect();
+    for module in &waiting {
+        if let Some(missing) = module.dependencies().iter().find(|name| !known.contains(name)) {
+            return Err(ModuleError::MissingDependency { module: module.name(), missing });
+        }
+    }
+    let mut ordered: Vec<Box<dyn Module>> = Vec::with_capacity(waiting.len());
+    while !waiting.is_empty() {
+        let started = |name: &&str| ordered.iter().any(|module| module.name() == *name);
+        let Some(next) = waiting.iter().position(|module| module.dependencies().iter().all(|name| started(&name))) else {
+            let names: Vec<&str> = waiting.iter().map(|module| module.name()).collect();
+            return Err(ModuleError::Circle(names.join(", ")));
+        };
+        ordered.push(waiting.remove(next));
+    }
+    Ok(ordered)
+}

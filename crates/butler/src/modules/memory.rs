@@ -1,0 +1,118 @@
+//! Memory as a module of a butler.
+
+use std::sync::{Arc, PoisonError, RwLock};
+
+use embed::Embedder;
+use futures::FutureExt;
+use futures::future::BoxFuture;
+use memory::tool::{Answer, Tool, ToolError, ToolSpec};
+use memory::{Caller, Memory, MemoryConfig, MemoryParts};
+use serde_json::{Map, Value};
+use store::{Database, Migrated, StoreError};
+
+use crate::module::{HostTool, Module, ModuleError, Parts, Registry};
+
+/// The memory the tools work on: there between startup and shutdown.
+type Slot = Arc<RwLock<Option<Arc<Memory>>>>;
+
+pub struct MemoryModule {
+    config: MemoryConfig,
+    database: Option<Database>,
+    embedder: Option<Arc<dyn Embedder>>,
+    memory: Slot,
+}
+
+impl MemoryModule {
+    pub const NAME: &'static str = "memory";
+
+    pub fn new(config: MemoryConfig) -> Self {
+        Self { config, database: None, embedder: None, memory: Slot::default() }
+    }
+
+    pub fn config(&self) -> &MemoryConfig {
+        &self.config
+    }
+
+    pub fn database(&self) -> Option<&Database> {
+        self.database.as_ref()
+    }
+
+    pub fn embedder(&self) -> Option<&Arc<dyn Embedder>> {
+        self.embedder.as_ref()
+    }
+
+    pub fn memory(&self) -> Option<Arc<Memory>> {
+        read(&self.memory)
+    }
+
+    fn set(&mut self, memory: Option<Arc<Memory>>) {
+        *self.memory.write().unwrap_or_else(PoisonError::into_inner) = memory;
+    }
+}
+
+fn read(slot: &Slot) -> Option<Arc<Memory>> {
+    slot.read().unwrap_or_else(PoisonError::into_inner).clone()
+}
+
+impl Module for MemoryModule {
+    fn name(&self) -> &'static str {
+        Self::NAME
+    }
+
+    fn migrations<'a>(&'a self, database: &'a Database) -> BoxFuture<'a, Result<Migrated, StoreError>> {
+        database.migrate().boxed()
+    }
+
+    fn on_startup(&mut self, parts: Parts) -> BoxFuture<'_, Result<(), ModuleError>> {
+        async move {
+            self.database = Some(parts.database.clone());
+            self.embedder = Some(Arc::clone(&parts.embedder));
+            self.set(Some(Arc::new(Memory::new(MemoryParts {
+                butler: parts.butler,
+                db: parts.database,
+                embedder: parts.embedder,
+                clock: parts.clock,
+                config: self.config.clone(),
+            }))));
+            Ok(())
+        }
+        .boxed()
+    }
+
+    fn register_tools(&self, registry: &mut Registry) {
+        for tool in memory::tools() {
+            registry.add(Arc::new(MemoryTool { spec: tool.spec(), tool, memory: Arc::clone(&self.memory) }));
+        }
+    }
+
+    fn on_shutdown(&mut self) -> BoxFuture<'_, ()> {
+        async move {
+            self.set(None);
+            self.embedder = None;
+            self.database = None;
+        }
+        .boxed()
+    }
+}
+
+struct MemoryTool {
+    spec: ToolSpec,
+    tool: Box<dyn Tool>,
+    memory: Slot,
+}
+
+impl HostTool for MemoryTool {
+    fn spec(&self) -> &ToolSpec {
+        &self.spec
+    }
+
+    fn call<'a>(&'a self, caller: &'a Caller, arguments: Map<String, Value>) -> BoxFuture<'a, Result<Answer, ToolError>> {
+        async move {
+            let Some(memory) = read(&self.memory) else {
+                return Err(crate::butler::unavailable("the memory module is not running", "try again in a moment"));
+            };
+            self.tool.call(&memory, caller, arguments).await
+        }
+        .boxed()
+    }
+}

@@ -1,0 +1,22 @@
+//! Watches the private PostgreSQL: one that was killed under us is started again without a restart of butler.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::host::Host;
+
+/// Between two looks when nobody complains; a look is one connection to a unix socket.
+const LOOK: Duration = Duration::from_secs(2);
+/// After a failed start, so that a server that cannot start does not fill the log.
+const REST: Duration = Duration::from_secs(5);
+
+/// Runs until it is dropped.
+pub async fn watch(host: Arc<Host>) {
+    loop {
+        let _ = tokio::time::timeout(LOOK, host.trouble.notified()).await;
+        if let Err(error) = host.revive().await {
+            tracing::error!(%error, "the private PostgreSQL cannot be started again");
+            tokio::time::sleep(REST).await;
+        }
+    }
+}
