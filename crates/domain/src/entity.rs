@@ -1,3 +1,4 @@
+use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
@@ -6,7 +7,7 @@ use crate::ids::EntityId;
 use crate::kinds::EntityType;
 
 /// Who or what facts are about: a stable identity behind many names.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Entity {
     pub id: EntityId,
     pub tenant_id: String,

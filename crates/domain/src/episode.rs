@@ -1,3 +1,4 @@
+use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Map, Value};
 use uuid::Uuid;
@@ -7,7 +8,7 @@ use crate::ids::EpisodeId;
 use crate::kinds::ConsolidationStatus;
 
 /// What happened in one session: high in volume, short-lived. Its embedding never leaves the database.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Episode {
     pub id: EpisodeId,
     pub tenant_id: String,

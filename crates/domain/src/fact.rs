@@ -1,3 +1,4 @@
+use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
@@ -6,7 +7,7 @@ use crate::ids::{EntityId, EpisodeId, FactId};
 use crate::kinds::{Permanence, Validity};
 
 /// What is true: subject, predicate, content. Decays unless confirmed; superseded by the next fact of the same key.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Fact {
     pub id: FactId,
     pub tenant_id: String,

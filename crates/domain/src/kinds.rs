@@ -17,7 +17,7 @@ pub struct UnknownName {
 macro_rules! kind {
     ($(#[$doc:meta])* $name:ident, $what:literal, { $($variant:ident = $text:literal),+ $(,)? } $(, aliases { $($alias:literal => $to:ident),+ })?) => {
         $(#[$doc])*
-        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, schemars::JsonSchema)]
         pub enum $name { $(#[serde(rename = $text)] $variant),+ }
 
         impl $name {

@@ -1,3 +1,4 @@
+use schemars::JsonSchema;
 use serde::Serialize;
 use uuid::Uuid;
 
@@ -5,7 +6,7 @@ use crate::clock::Timestamp;
 use crate::kinds::{MemoryType, Relation};
 
 /// A directed edge between two memories: where a fact came from, what it replaced.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Link {
     pub source_type: MemoryType,
     pub source_id: Uuid,

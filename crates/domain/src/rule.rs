@@ -1,3 +1,4 @@
+use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
@@ -6,7 +7,7 @@ use crate::ids::{EpisodeId, RuleId};
 use crate::kinds::{Maturity, Permanence};
 
 /// What works: guidance that earns or loses trust through marks, up to becoming a warning.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Rule {
     pub id: RuleId,
     pub tenant_id: String,

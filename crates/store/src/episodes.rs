@@ -51,8 +51,7 @@ pub async fn store(
                     SELECT $1, $15, $16, $17, 'episode', episode.id, $18, $19, $9 FROM episode
                 )
                 INSERT INTO idempotency_keys (tenant_id, key, tool, request, response, created_at)
-                SELECT $1, $20, $21, $22, jsonb_build_object('id', episode.id, 'expires_at', $23::text), $9
-                FROM episode WHERE $20::text IS NOT NULL
+                SELECT $1, $20, $21, $22, $23, $9 FROM episode WHERE $20::text IS NOT NULL
                 "#,
                 tenant.as_str(),
                 episode.id.0,
@@ -76,7 +75,7 @@ pub async fn store(
                 keyed.map(|keyed| keyed.key.as_str()),
                 keyed.map(|keyed| keyed.tool),
                 keyed.map(|keyed| &keyed.request[..]),
-                episode.expires_at.to_rfc3339(),
+                json!({ "id": episode.id, "expires_at": episode.expires_at }),
             )
             .execute(pg)
         })

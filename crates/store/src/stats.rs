@@ -1,18 +1,19 @@
 //! How much is remembered, and in which state.
 
 use domain::{Scope, TenantId, Timestamp};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::{Session, StoreError};
 
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Stats {
     pub episodes: EpisodeStats,
     pub facts: FactStats,
     pub rules: RuleStats,
 }
 
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct EpisodeStats {
     pub total: i64,
     /// Pending: waiting for their first consolidation.
@@ -29,7 +30,7 @@ pub struct EpisodeStats {
 }
 
 /// Each fact is counted in exactly one of the states.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct FactStats {
     pub total: i64,
     pub active: i64,
@@ -40,7 +41,7 @@ pub struct FactStats {
 }
 
 /// Each rule is counted in exactly one maturity, or as forgotten; fading ones are counted in their maturity as well.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct RuleStats {
     pub total: i64,
     pub candidate: i64,

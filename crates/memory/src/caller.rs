@@ -1,0 +1,37 @@
+//! Who is on the transport, and whose memory that lets them work on.
+
+use domain::TenantId;
+use domain::validate::Invalid;
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Caller {
+    pub tenant: CallerTenant,
+    /// Recorded with every change; the hosting butler where nobody is named.
+    pub actor: Option<String>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum CallerTenant {
+    /// Fixed by the token: naming another tenant is an error.
+    Token(TenantId),
+    /// Stdio and loopback without tokens: the arguments choose.
+    Trusted,
+}
+
+impl Caller {
+    pub fn trusted() -> Self {
+        Self { tenant: CallerTenant::Trusted, actor: None }
+    }
+
+    /// The tenant of a call whose arguments name `wanted`.
+    pub(crate) fn resolve(&self, wanted: Option<TenantId>) -> Result<TenantId, Invalid> {
+        match (&self.tenant, wanted) {
+            (CallerTenant::Trusted, wanted) => Ok(wanted.unwrap_or_default()),
+            (CallerTenant::Token(own), Some(other)) if other != *own => {
+                Err(Invalid::new("tenant_id", format!("{other:?} is not the tenant of this token"))
+                    .hint("leave tenant_id out: the token decides"))
+            }
+            (CallerTenant::Token(own), _) => Ok(own.clone()),
+        }
+    }
+}

@@ -1,0 +1,25 @@
+//! One memory by its id; looking at it counts as a reference.
+
+use domain::{EpisodeId, FactId, MemoryType, RuleId};
+use uuid::Uuid;
+
+use crate::views::{FactView, MemoryView, RuleView};
+use crate::{Call, Memory, MemoryError};
+
+impl Memory {
+    pub async fn get(&self, call: &Call, memory_type: MemoryType, id: Uuid) -> Result<Option<MemoryView>, MemoryError> {
+        let mut conn = self.db().relaxed(&call.tenant).await?;
+        let (tenant, now) = (&call.tenant, call.now);
+        Ok(match memory_type {
+            MemoryType::Episode => {
+                store::get::episode(&mut conn, tenant, EpisodeId(id), now).await?.map(MemoryView::Episode)
+            }
+            MemoryType::Fact => store::get::fact(&mut conn, tenant, FactId(id), now)
+                .await?
+                .map(|fact| MemoryView::Fact(FactView::at(fact, now))),
+            MemoryType::Rule => store::get::rule(&mut conn, tenant, RuleId(id), now)
+                .await?
+                .map(|rule| MemoryView::Rule(RuleView::at(rule, now))),
+        })
+    }
+}

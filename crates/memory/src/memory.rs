@@ -1,0 +1,58 @@
+use std::sync::Arc;
+
+use domain::{Butler, Clock, Timestamp};
+use embed::Embedder;
+use store::{Database, Embedded, Model};
+
+use crate::{MemoryConfig, MemoryError};
+
+/// What a memory is made of.
+pub struct MemoryParts {
+    pub butler: Butler,
+    pub db: Database,
+    pub embedder: Arc<dyn Embedder>,
+    pub clock: Arc<dyn Clock>,
+    pub config: MemoryConfig,
+}
+
+/// The memory of one butler: all of its tenants, in its own database. Each use case is a method, in its own file.
+pub struct Memory {
+    parts: MemoryParts,
+}
+
+impl Memory {
+    pub fn new(parts: MemoryParts) -> Self {
+        Self { parts }
+    }
+
+    pub fn butler(&self) -> &Butler {
+        &self.parts.butler
+    }
+
+    pub fn db(&self) -> &Database {
+        &self.parts.db
+    }
+
+    pub fn embedder(&self) -> &Arc<dyn Embedder> {
+        &self.parts.embedder
+    }
+
+    pub fn config(&self) -> &MemoryConfig {
+        &self.parts.config
+    }
+
+    pub fn now(&self) -> Timestamp {
+        self.parts.clock.now()
+    }
+
+    /// The vector of a text, with the model that made it.
+    pub(crate) async fn embed(&self, text: &str) -> Result<Embedded, MemoryError> {
+        let vector = self.parts.embedder.embed(Some(text)).await?;
+        Ok(Embedded { vector, model: self.model() })
+    }
+
+    pub(crate) fn model(&self) -> Model {
+        let id = self.parts.embedder.model();
+        Model { name: id.model.into(), version: id.version.into(), dimensions: id.dimensions as i32 }
+    }
+}

@@ -1,0 +1,50 @@
+//! JSON Schemas as models and clients like them: one object, nothing to look up elsewhere.
+
+use schemars::JsonSchema;
+use schemars::generate::SchemaSettings;
+use serde_json::{Map, Value, json};
+
+pub(super) fn input<T: JsonSchema>() -> Map<String, Value> {
+    let mut schema = object::<T>(SchemaSettings::draft2020_12().for_deserialize());
+    properties(&mut schema).insert(
+        "request_context".to_owned(),
+        json!({
+            "type": "object",
+            "description": "Optional tracing data of the caller. `request_id` comes back in the answer and is recorded with every change.",
+            "properties": { "request_id": { "type": "string" }, "tenant_id": { "type": "string" } },
+        }),
+    );
+    schema.insert("additionalProperties".to_owned(), Value::Bool(false));
+    schema
+}
+
+pub(super) fn output<T: JsonSchema>() -> Map<String, Value> {
+    let mut schema = object::<T>(SchemaSettings::draft2020_12().for_serialize());
+    let request_id = json!({ "type": "string", "description": "request_context.request_id, if the call had one." });
+    properties(&mut schema).insert("request_id".to_owned(), request_id);
+    schema
+}
+
+fn object<T: JsonSchema>(settings: SchemaSettings) -> Map<String, Value> {
+    let settings = settings.with(|settings| {
+        settings.inline_subschemas = true;
+        settings.meta_schema = None;
+    });
+    let Value::Object(mut schema) = settings.into_generator().into_root_schema_for::<T>().to_value() else {
+        return Map::new();
+    };
+    // a name and a comment of the program's types, nothing for its users
+    schema.remove("title");
+    schema.remove("description");
+    // the protocol wants it said, also where the object is one of several
+    schema.insert("type".to_owned(), json!("object"));
+    schema
+}
+
+fn properties(schema: &mut Map<String, Value>) -> &mut Map<String, Value> {
+    let properties = schema.entry("properties").or_insert_with(|| json!({}));
+    if !properties.is_object() {
+        *properties = json!({});
+    }
+    properties.as_object_mut().expect("made so above")
+}

@@ -1,0 +1,37 @@
+use domain::{Scope, validate};
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::Value;
+use store::stats::Stats;
+
+use crate::tool::{Annotations, Typed};
+use crate::{Call, Memory, MemoryError};
+
+#[derive(Deserialize, JsonSchema)]
+pub struct Input {
+    /// Count only this scope: its facts and rules together with the global ones, and the episodes of the butler of that
+    /// name. Everything if left out.
+    #[schemars(with = "Option<String>")]
+    scope: Option<Value>,
+}
+
+pub struct MemoryStats;
+
+impl Typed for MemoryStats {
+    type Input = Input;
+    type Output = Stats;
+
+    const NAME: &'static str = "memory_stats";
+    const TITLE: &'static str = "Memory statistics";
+    const DESCRIPTION: &'static str = "Count what is remembered, by type and state: episodes (and how long the oldest \
+        waits to be learned from), facts, rules. Shows whether memory is healthy, not what it contains.";
+    const ANNOTATIONS: Annotations = Annotations::READ;
+
+    async fn run(memory: &Memory, call: Call, input: Input) -> Result<Stats, MemoryError> {
+        let scope = match &input.scope {
+            Some(value) => Some(Scope::new(validate::string("scope", value)?).map_err(validate::Invalid::from)?),
+            None => None,
+        };
+        memory.stats(&call, scope.as_ref()).await
+    }
+}

@@ -1,0 +1,64 @@
+use domain::validate;
+use domain::{Butler, EpisodeId, Timestamp};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::tool::{Annotations, Typed};
+use crate::{Call, EpisodeInput, Memory, MemoryError};
+
+/// What an episode is worth when nobody says.
+const DEFAULT_IMPORTANCE: f64 = 5.0;
+
+#[derive(Deserialize, JsonSchema)]
+pub struct Input {
+    /// What happened, in plain sentences with names and dates spelled out. At most 1 MiB.
+    #[schemars(with = "String", length(min = 1))]
+    content: Value,
+    /// The butler (agent) whose session this was, for example "health".
+    #[schemars(with = "String", length(min = 1))]
+    butler: Value,
+    /// The session's UUID; episodes of one session belong together.
+    #[schemars(with = "Option<uuid::Uuid>")]
+    session_id: Option<Value>,
+    /// How much it matters, from 0 (noise) to 10 (must not be lost). 5 if left out.
+    #[schemars(with = "Option<f64>", range(min = 0, max = 10))]
+    importance: Option<Value>,
+    /// Anything else worth keeping with it, as an object of at most 64 KiB.
+    #[schemars(with = "Option<serde_json::Map<String, Value>>")]
+    metadata: Option<Value>,
+}
+
+#[derive(Serialize, JsonSchema)]
+pub struct Output {
+    /// The new episode's id, for memory_get and as the source of facts and rules.
+    id: EpisodeId,
+    /// When it will be forgotten. What lasts is learned from it before then.
+    expires_at: Timestamp,
+}
+
+pub struct MemoryStoreEpisode;
+
+impl Typed for MemoryStoreEpisode {
+    type Input = Input;
+    type Output = Output;
+
+    const NAME: &'static str = "memory_store_episode";
+    const TITLE: &'static str = "Store an episode";
+    const DESCRIPTION: &'static str = "Remember what happened in a session: one observation, decision or outcome. \
+        Episodes live for days; lasting facts and rules are learned from them in the background. To record something \
+        known to be true use memory_store_fact, for guidance on how to act memory_store_rule.";
+    const ANNOTATIONS: Annotations = Annotations::ADD;
+
+    async fn run(memory: &Memory, call: Call, input: Input) -> Result<Output, MemoryError> {
+        let episode = EpisodeInput {
+            content: validate::content(validate::string("content", &input.content)?)?,
+            butler: Butler::new(validate::string("butler", &input.butler)?).map_err(validate::Invalid::from)?,
+            session_id: input.session_id.as_ref().map_or(Ok(None), validate::session_id)?,
+            importance: input.importance.as_ref().map_or(Ok(DEFAULT_IMPORTANCE), validate::importance)?,
+            metadata: validate::metadata(&input.metadata.unwrap_or_default())?,
+        };
+        let (id, expires_at) = memory.store_episode(&call, episode).await?;
+        Ok(Output { id, expires_at })
+    }
+}

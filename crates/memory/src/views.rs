@@ -1,0 +1,45 @@
+//! Memories as tools and REST show them: the row's fields, and what its confidence is worth now.
+
+use domain::decay::effective_confidence;
+use domain::{Episode, Fact, Rule, Timestamp};
+use schemars::JsonSchema;
+use serde::Serialize;
+
+/// One memory of any type; its fields stand at the top level.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[serde(tag = "memory_type", rename_all = "snake_case")]
+pub enum MemoryView {
+    Episode(Episode),
+    Fact(FactView),
+    Rule(RuleView),
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct FactView {
+    #[serde(flatten)]
+    pub fact: Fact,
+    /// The confidence left after decay since the last confirmation.
+    pub effective_confidence: f64,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct RuleView {
+    #[serde(flatten)]
+    pub rule: Rule,
+    /// The confidence left after decay since the last confirmation.
+    pub effective_confidence: f64,
+}
+
+impl FactView {
+    pub fn at(fact: Fact, now: Timestamp) -> Self {
+        let effective_confidence = effective_confidence(fact.confidence, fact.decay_rate, fact.last_confirmed_at, now);
+        Self { fact, effective_confidence }
+    }
+}
+
+impl RuleView {
+    pub fn at(rule: Rule, now: Timestamp) -> Self {
+        let effective_confidence = effective_confidence(rule.confidence, rule.decay_rate, rule.last_confirmed_at, now);
+        Self { rule, effective_confidence }
+    }
+}

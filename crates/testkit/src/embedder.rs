@@ -1,0 +1,94 @@
+//! An embedder without a model: the same text always gets the same vector, texts that share words are near each other.
+
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use embed::{DIMENSIONS, EmbedError, EmbedStats, Embedder, ModelId, Vector};
+use futures::FutureExt;
+use futures::future::BoxFuture;
+
+#[derive(Debug)]
+pub struct FakeEmbedder {
+    version: &'static str,
+    texts: AtomicU64,
+}
+
+impl Default for FakeEmbedder {
+    fn default() -> Self {
+        Self::of_version("1")
+    }
+}
+
+impl FakeEmbedder {
+    /// Another version of the fake model, whose vectors do not compare with the first's.
+    pub fn of_version(version: &'static str) -> Self {
+        Self { version, texts: AtomicU64::new(0) }
+    }
+
+    /// How many texts were embedded so far.
+    pub fn texts(&self) -> u64 {
+        self.texts.load(Ordering::Relaxed)
+    }
+
+    /// The vector, without a future around it.
+    pub fn vector(&self, text: &str) -> Vector {
+        let mut vector = vec![0_f32; DIMENSIONS];
+        for word in text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()) {
+            let mut hasher = DefaultHasher::new();
+            (self.version, word.to_lowercase()).hash(&mut hasher);
+            let hash = hasher.finish();
+            for turn in 0..4 {
+                let bits = hash.rotate_left(turn * 16);
+                vector[bits as usize % DIMENSIONS] += if bits & (1 << 15) == 0 { 1.0 } else { -1.0 };
+            }
+        }
+        let length = vector.iter().map(|x| x * x).sum::<f32>().sqrt();
+        if length == 0.0 {
+            // no words, or words that cancel each other
+            vector[0] = 1.0;
+        } else {
+            vector.iter_mut().for_each(|x| *x /= length);
+        }
+        vector.into()
+    }
+}
+
+impl Embedder for FakeEmbedder {
+    fn embed(&self, text: Option<&str>) -> BoxFuture<'_, Result<Vector, EmbedError>> {
+        self.texts.fetch_add(1, Ordering::Relaxed);
+        let vector = self.vector(text.unwrap_or(" "));
+        async move { Ok(vector) }.boxed()
+    }
+
+    fn embed_batch(&self, texts: Vec<String>) -> BoxFuture<'_, Result<Vec<Vector>, EmbedError>> {
+        self.texts.fetch_add(texts.len() as u64, Ordering::Relaxed);
+        async move { Ok(texts.iter().map(|text| self.vector(text)).collect()) }.boxed()
+    }
+
+    fn model(&self) -> ModelId {
+        ModelId { model: "fake", version: self.version, dimensions: DIMENSIONS }
+    }
+
+    fn stats(&self) -> EmbedStats {
+        EmbedStats { loaded: true, texts: self.texts(), ..EmbedStats::default() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn cosine(a: &[f32], b: &[f32]) -> f32 {
+        a.iter().zip(b).map(|(a, b)| a * b).sum()
+    }
+
+    #[test]
+    fn equal_texts_are_equal_and_shared_words_are_near() {
+        let fake = FakeEmbedder::default();
+        let peanuts = fake.vector("allergic to peanuts");
+        assert_eq!(peanuts, fake.vector("Allergic to  PEANUTS."));
+        assert!(cosine(&peanuts, &fake.vector("peanuts")) > cosine(&peanuts, &fake.vector("weather in Paris")));
+        assert_ne!(peanuts, FakeEmbedder::of_version("2").vector("allergic to peanuts"));
+        assert_eq!(fake.vector("")[0], 1.0);
+    }
+}
