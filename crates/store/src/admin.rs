@@ -1,0 +1,67 @@
+//! What the host asks of a server and of a butler's home beyond memory itself.
+
+use std::str::FromStr;
+use std::time::Duration;
+
+use sqlx::postgres::PgConnectOptions;
+use sqlx::{AssertSqlSafe, ConnectOptions, Connection};
+
+use crate::database::Database;
+use crate::error::StoreError;
+
+const DUPLICATE_DATABASE: &str = "42P04";
+/// Two creations at once: the loser sees the winner's row in the catalogue.
+const UNIQUE_VIOLATION: &str = "23505";
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// Creates a database on the server that `url` leads to, unless it is there; says whether it did.
+pub async fn ensure_database(url: &str, name: &str) -> Result<bool, StoreError> {
+    let options = PgConnectOptions::from_str(url).map_err(|error| StoreError::InvalidUrl { reason: error.to_string() })?;
+    let unreachable = |reason: String| StoreError::Unreachable { place: options.get_host().to_owned(), reason };
+    let mut conn = tokio::time::timeout(CONNECT_TIMEOUT, options.connect())
+        .await
+        .map_err(|_| unreachable("no answer in time".to_owned()))?
+        .map_err(|error| match error.as_database_error() {
+            Some(_) => StoreError::from(error),
+            None => unreachable(error.to_string()),
+        })?;
+    let exists: bool = sqlx::query_scalar("SELECT EXISTS (SELECT FROM pg_database WHERE datname = $1)")
+        .bind(name)
+        .fetch_one(&mut conn)
+        .await?;
+    let mut created = false;
+    if !exists {
+        // DDL takes no parameters; the server quotes the name itself
+        let statement: String =
+            sqlx::query_scalar("SELECT format('CREATE DATABASE %I', $1::text)").bind(name).fetch_one(&mut conn).await?;
+        match sqlx::raw_sql(AssertSqlSafe(statement)).execute(&mut conn).await {
+            Ok(_) => created = true,
+            Err(error) if was_created_meanwhile(&error) => {}
+            Err(error) => return Err(error.into()),
+        }
+    }
+    let _ = conn.close().await;
+    Ok(created)
+}
+
+fn was_created_meanwhile(error: &sqlx::Error) -> bool {
+    let code = error.as_database_error().and_then(|error| error.code());
+    matches!(code.as_deref(), Some(DUPLICATE_DATABASE | UNIQUE_VIOLATION))
+}
+
+impl Database {
+    /// Indexes of this butler that PostgreSQL does not use because their making was interrupted.
+    pub async fn invalid_indexes(&self) -> Result<Vec<String>, StoreError> {
+        let mut conn = self.owner().await?;
+        let schema = self.schema().to_owned();
+        conn.run(|pg| {
+            sqlx::query_scalar(
+                "SELECT c.relname::text FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid
+                 JOIN pg_namespace n ON n.oid = c.relnamespace WHERE n.nspname = $1 AND NOT i.indisvalid ORDER BY 1",
+            )
+            .bind(schema)
+            .fetch_all(pg)
+        })
+        .await
+    }
+}
