@@ -15,7 +15,7 @@ use crate::server::TestServer;
 const DATABASE: &str = "butler_prepare";
 
 pub fn run() -> anyhow::Result<()> {
-    let server = TestServer::start()?;
+    let server = TestServer::start(&["--package", "postgres"])?;
     let recreate = format!("DROP DATABASE IF EXISTS {DATABASE} WITH (FORCE)");
     psql(&server, &server.url, &["-c", &recreate, "-c", &format!("CREATE DATABASE {DATABASE}")], "a fresh database")?;
     let url = server.url.replacen("/postgres?", &format!("/{DATABASE}?"), 1);

@@ -17,12 +17,15 @@ pub struct TestServer {
 }
 
 impl TestServer {
-    /// Builds and starts `test-server`, which fetches what a new machine lacks. The tests find it by its data directory.
-    pub fn start() -> anyhow::Result<Self> {
-        step("build the test server", cargo().args(["build", "--package", "postgres", "--bin", "test-server"]))?;
+    /// Builds and runs the holder, which fetches what a new machine lacks. The tests find the server by its data directory.
+    ///
+    /// `packages` says what to build with it: the whole workspace shares its dependencies with the tests that follow.
+    pub fn start(packages: &[&str]) -> anyhow::Result<Self> {
+        step("build", cargo().args(["build", "--bins"]).args(packages))?;
         eprintln!("\n── test server");
-        let mut child = Command::new(target_dir().join("debug").join("test-server"))
+        let mut child = Command::new(target_dir().join("debug").join("postgres-hold"))
             .arg(target_dir().join("test-postgres"))
+            .args(["-", "-"])
             .current_dir(root())
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
@@ -31,9 +34,10 @@ impl TestServer {
         let stdout = child.stdout.take().context("the test server has no stdout")?;
         let mut line = String::new();
         BufReader::new(stdout).read_line(&mut line)?;
-        match line.trim_end().strip_prefix("ready ").and_then(|rest| rest.split_once(' ')) {
-            Some((url, bin_dir)) => Ok(Self { child, url: url.to_owned(), bin_dir: bin_dir.into() }),
-            None => bail!("the test server did not come up ({}); its reason is above", child.wait()?),
+        let words: Vec<&str> = line.trim_end().splitn(4, ' ').collect();
+        match words[..] {
+            ["ready", _pid, url, bin_dir] => Ok(Self { child, url: url.to_owned(), bin_dir: bin_dir.into() }),
+            _ => bail!("the test server did not come up: {line}"),
         }
     }
 }

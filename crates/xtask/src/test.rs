@@ -16,7 +16,7 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
     step("format", cargo().args(["fmt", "--all", "--check"])).context("`cargo fmt --all` mends it")?;
     tidy::run()?;
     step("clippy", cargo().args(["clippy", "--workspace", "--all-targets", "--", "--deny", "warnings"]))?;
-    let server = TestServer::start()?;
+    let server = TestServer::start(&["--workspace"])?;
     let mut tests = cargo();
     tests.args(["test", "--workspace"]).args(&args.filter);
     step("tests", &mut tests)?;

@@ -1,5 +1,6 @@
 //! Starts or joins the server of a data directory, says so, and stops when its standard input ends.
-//! Arguments: data directory, cache directory, runtime directory (or "-").
+//! Arguments: data directory, cache directory, runtime directory; "-" is the default of the latter two.
+//! The tests of this crate run it, and `cargo xtask` to hold the server that all tests share.
 
 use std::io::Read;
 use std::path::PathBuf;
@@ -14,13 +15,13 @@ fn main() -> ExitCode {
     let [data_dir, cache_dir, runtime_dir] = &args[..] else { return ExitCode::from(2) };
     let options = Options {
         data_dir: PathBuf::from(data_dir),
-        cache_dir: PathBuf::from(cache_dir),
+        cache_dir: if cache_dir == "-" { fetch::default_cache_dir() } else { PathBuf::from(cache_dir) },
         runtime_dir: (runtime_dir != "-").then(|| PathBuf::from(runtime_dir)),
     };
     let held = tokio::runtime::Runtime::new().map(|tokio| {
         tokio.block_on(async {
             let server = Server::start(options, Arc::new(fetch::Silent)).await?;
-            println!("ready {} {}", server.pid(), server.url("postgres"));
+            println!("ready {} {} {}", server.pid(), server.url("postgres"), server.bin_dir().display());
             // The end of the input, or an error: either way the test is done with us.
             let _ = std::io::stdin().read_to_end(&mut Vec::new());
             server.stop().await

@@ -60,9 +60,9 @@ impl Hold {
         let stdin = child.stdin.take();
         let lines = BufReader::new(child.stdout.take().unwrap()).lines();
         let said: Vec<String> = lines.map(Result::unwrap).take(1).collect();
-        let words: Vec<&str> = said.first().map(|line| line.split(' ').collect()).unwrap_or_default();
+        let words: Vec<&str> = said.first().map(|line| line.splitn(4, ' ').collect()).unwrap_or_default();
         match words[..] {
-            ["ready", pid, url] => Ok(Self { pid: pid.parse().unwrap(), url: url.to_owned(), child, stdin }),
+            ["ready", pid, url, _bin_dir] => Ok(Self { pid: pid.parse().unwrap(), url: url.to_owned(), child, stdin }),
             _ => {
                 child.wait().unwrap();
                 Err(said.concat())
