@@ -23,6 +23,7 @@ pub mod reembed;
 mod rows;
 pub mod rules;
 pub mod rules_feedback;
+pub mod search;
 mod session;
 pub mod stats;
 pub mod sweep;

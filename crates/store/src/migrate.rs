@@ -29,6 +29,7 @@ const MIGRATIONS: &[Migration] = migrations![
     "mem_006_access",
     "mem_010_retrieval",
     "mem_011_retrieve",
+    "mem_012_vector_training",
     "mem_020_writes",
 ];
 

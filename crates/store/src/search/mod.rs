@@ -1,0 +1,275 @@
+//! Retrieval: the statement behind search, recall and context, and the bump of what they returned.
+//!
+//! The work is done by `memory_retrieve` (mem_010, mem_011): one statement for all types and both legs.
+
+mod pools;
+pub mod train;
+
+use domain::{MemoryType, TenantId, Timestamp};
+use serde_json::Value;
+use sqlx::types::Json;
+use uuid::Uuid;
+
+use crate::embedded::Model;
+use crate::{Session, StoreError};
+pub use pools::Pools;
+
+/// What to retrieve. Each leg of each type finds at most `limit` rows.
+#[derive(Debug, Clone)]
+pub struct Retrieve<'a> {
+    pub types: &'a [MemoryType],
+    /// Facts and rules: this scope and `global`. Episodes: this butler's. `None`: all.
+    pub scope: Option<&'a str>,
+    pub at: Timestamp,
+    /// Of effective confidence; episodes have none and pass.
+    pub min_confidence: f64,
+    pub model: &'a Model,
+    /// The semantic leg; `None` leaves it out.
+    pub embedding: Option<&'a [f32]>,
+    /// The keyword leg; `None` leaves it out.
+    pub words: Option<&'a str>,
+    /// After the memories with all terms also those with any.
+    pub any_term: bool,
+    pub limit: usize,
+    /// Weights of the mode for conversations, which then ranks the episodes.
+    pub deep: Option<[f64; 5]>,
+    /// Also what a relevance is told by; see [`domain::relevance`].
+    pub background: bool,
+    /// So many of the latest episodes of the scope's butler.
+    pub recent: usize,
+}
+
+#[derive(Debug, Clone, Default)]
+pub struct Retrieved {
+    /// Unordered.
+    pub found: Vec<Found>,
+    /// Latest first.
+    pub recent: Vec<Found>,
+    /// Of each type searched: how many rows there are, which way was taken, how long it took.
+    pub stores: Vec<(MemoryType, Value)>,
+}
+
+/// A memory as retrieval shows it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Found {
+    pub memory_type: MemoryType,
+    pub id: Uuid,
+    pub similarity: Option<f64>,
+    /// `None`: the leg did not find it.
+    pub semantic_rank: Option<usize>,
+    pub rank: Option<f64>,
+    /// The memory has all terms of the query.
+    pub strict: bool,
+    pub keyword_rank: Option<usize>,
+    pub content: String,
+    pub subject: Option<String>,
+    pub predicate: Option<String>,
+    /// Of an episode: its butler.
+    pub scope: String,
+    pub importance: Option<f64>,
+    pub confidence: Option<f64>,
+    pub decay_rate: Option<f64>,
+    pub last_confirmed_at: Option<Timestamp>,
+    pub last_referenced_at: Option<Timestamp>,
+    pub created_at: Timestamp,
+    pub maturity: Option<String>,
+    pub effectiveness: Option<f64>,
+    pub entity_id: Option<Uuid>,
+    pub entity_name: Option<String>,
+    pub session_id: Option<Uuid>,
+    pub fading: bool,
+    /// The paths taken, the parts of a deep score, the matched terms.
+    pub info: Value,
+}
+
+/// One statement.
+pub async fn retrieve(
+    session: &mut Session,
+    tenant: &TenantId,
+    request: &Retrieve<'_>,
+    pools: &Pools,
+) -> Result<Retrieved, StoreError> {
+    let types: Vec<String> = request.types.iter().map(|kind| kind.as_str().to_owned()).collect();
+    let known = pools.known(tenant, request);
+    let limit = i32::try_from(request.limit).unwrap_or(i32::MAX);
+    let recent = i32::try_from(request.recent).unwrap_or(i32::MAX);
+    let deep = request.deep.as_ref().map(<[f64; 5]>::as_slice);
+    let rows = session
+        .run(|pg| {
+            sqlx::query_as!(
+                Row,
+                r#"
+                SELECT kind AS "kind!", id, similarity, semantic_rank, rank, strict, keyword_rank, content AS "content!", subject,
+                       predicate, scope, importance, confidence, decay_rate, last_confirmed_at, last_referenced_at, created_at,
+                       maturity, effectiveness, entity_id, entity_name, session_id, fading, info AS "info: Json<Value>"
+                FROM memory_retrieve($1, $2, $3, $4, $5, $6, $7, $8::real[], $9, $10, $11, $12, $13::double precision[], $14, $15)
+                "#,
+                tenant.as_str(),
+                &types,
+                request.scope,
+                request.at,
+                request.min_confidence,
+                &*request.model.name,
+                &*request.model.version,
+                request.embedding,
+                request.words,
+                request.any_term,
+                limit,
+                known,
+                deep,
+                request.background,
+                recent,
+            )
+            .fetch_all(pg)
+        })
+        .await?;
+    let mut retrieved = Retrieved::default();
+    for row in rows {
+        row.sort_into(&mut retrieved, tenant, request, pools)?;
+    }
+    Ok(retrieved)
+}
+
+/// The rows an answer held; `None` of a kind costs nothing.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Referenced {
+    pub facts: Vec<Uuid>,
+    pub rules: Vec<Uuid>,
+    pub episodes: Vec<Uuid>,
+}
+
+impl Referenced {
+    pub fn is_empty(&self) -> bool {
+        self.facts.is_empty() && self.rules.is_empty() && self.episodes.is_empty()
+    }
+
+    pub fn push(&mut self, kind: MemoryType, id: Uuid) {
+        match kind {
+            MemoryType::Fact => self.facts.push(id),
+            MemoryType::Rule => self.rules.push(id),
+            MemoryType::Episode => self.episodes.push(id),
+        }
+    }
+}
+
+/// Counts one reference of each row, in one statement.
+pub async fn bump(
+    session: &mut Session,
+    tenant: &TenantId,
+    rows: &Referenced,
+    now: Timestamp,
+) -> Result<(), StoreError> {
+    if rows.is_empty() {
+        return Ok(());
+    }
+    session
+        .run(|pg| {
+            sqlx::query!(
+                "SELECT FROM memory_bump($1, $2, $3, $4, $5)",
+                tenant.as_str(),
+                now,
+                &rows.facts,
+                &rows.rules,
+                &rows.episodes
+            )
+            .execute(pg)
+        })
+        .await?;
+    Ok(())
+}
+
+struct Row {
+    kind: String,
+    id: Option<Uuid>,
+    similarity: Option<f64>,
+    semantic_rank: Option<i32>,
+    rank: Option<f32>,
+    strict: Option<bool>,
+    keyword_rank: Option<i32>,
+    content: String,
+    subject: Option<String>,
+    predicate: Option<String>,
+    scope: Option<String>,
+    importance: Option<f64>,
+    confidence: Option<f64>,
+    decay_rate: Option<f64>,
+    last_confirmed_at: Option<Timestamp>,
+    last_referenced_at: Option<Timestamp>,
+    created_at: Option<Timestamp>,
+    maturity: Option<String>,
+    effectiveness: Option<f64>,
+    entity_id: Option<Uuid>,
+    entity_name: Option<String>,
+    session_id: Option<Uuid>,
+    fading: Option<bool>,
+    info: Option<Json<Value>>,
+}
+
+impl Row {
+    fn sort_into(
+        self,
+        retrieved: &mut Retrieved,
+        tenant: &TenantId,
+        request: &Retrieve<'_>,
+        pools: &Pools,
+    ) -> Result<(), StoreError> {
+        let bad = |reason: String| StoreError::BadData {
+            table: "memory_retrieve",
+            column: "kind",
+            id: self.id.map(|id| id.to_string()).unwrap_or_default(),
+            reason,
+        };
+        match self.kind.as_str() {
+            "pool" => {
+                let kind: MemoryType = self.content.parse().map_err(|e: domain::UnknownName| bad(e.to_string()))?;
+                let info = self.info.map(|info| info.0).unwrap_or_default();
+                if self.strict == Some(true) {
+                    pools.learn(tenant, request.scope, kind, &info);
+                }
+                retrieved.stores.push((kind, info));
+            }
+            "recent" => retrieved.recent.push(self.found(MemoryType::Episode)?),
+            kind => {
+                let kind = kind.parse().map_err(|e: domain::UnknownName| bad(e.to_string()))?;
+                retrieved.found.push(self.found(kind)?);
+            }
+        }
+        Ok(())
+    }
+
+    fn found(self, memory_type: MemoryType) -> Result<Found, StoreError> {
+        let missing = |column| StoreError::BadData {
+            table: "memory_retrieve",
+            column,
+            id: self.id.map(|id| id.to_string()).unwrap_or_default(),
+            reason: "is missing".to_owned(),
+        };
+        let place = |rank: Option<i32>| rank.and_then(|rank| usize::try_from(rank).ok());
+        Ok(Found {
+            memory_type,
+            id: self.id.ok_or_else(|| missing("id"))?,
+            similarity: self.similarity,
+            semantic_rank: place(self.semantic_rank),
+            rank: self.rank.map(f64::from),
+            strict: self.strict.unwrap_or(false),
+            keyword_rank: place(self.keyword_rank),
+            created_at: self.created_at.ok_or_else(|| missing("created_at"))?,
+            scope: self.scope.unwrap_or_default(),
+            content: self.content,
+            subject: self.subject,
+            predicate: self.predicate,
+            importance: self.importance,
+            confidence: self.confidence,
+            decay_rate: self.decay_rate,
+            last_confirmed_at: self.last_confirmed_at,
+            last_referenced_at: self.last_referenced_at,
+            maturity: self.maturity,
+            effectiveness: self.effectiveness,
+            entity_id: self.entity_id,
+            entity_name: self.entity_name,
+            session_id: self.session_id,
+            fading: self.fading.unwrap_or(false),
+            info: self.info.map(|info| info.0).unwrap_or_default(),
+        })
+    }
+}

@@ -1,0 +1,89 @@
+//! Training of the vector indexes: an IVFFlat index knows only the centres of the data it was built on.
+
+use crate::{Session, StoreError};
+
+/// Below this many rows exact search is as fast, and centres would be noise.
+const WORTH_TRAINING: i64 = 1000;
+/// An index is trained again when there are so many times the rows it has seen; half as many is as good a reason.
+const GROWTH: i64 = 2;
+/// Any number no other program takes: one worker trains at a time.
+const LOCK: i64 = 0x6976_6666;
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Trained {
+    pub relation: &'static str,
+    pub lists: i32,
+    pub rows: i64,
+}
+
+/// Trains each vector index whose data has grown enough, as the owner. Readers and writers go on meanwhile. Another
+/// process that is at it makes this a no-op.
+pub async fn retrain(session: &mut Session) -> Result<Vec<Trained>, StoreError> {
+    let locked = session
+        .run(|pg| sqlx::query_scalar!(r#"SELECT pg_try_advisory_lock($1) AS "locked!""#, LOCK).fetch_one(pg))
+        .await?;
+    if !locked {
+        return Ok(Vec::new());
+    }
+    let result = retrain_all(session).await;
+    let unlocked =
+        session.run(|pg| sqlx::query!("SELECT pg_advisory_unlock($1) AS done", LOCK).fetch_one(pg)).await;
+    if unlocked.is_err() {
+        session.discard();
+    }
+    result
+}
+
+async fn retrain_all(session: &mut Session) -> Result<Vec<Trained>, StoreError> {
+    // What an interrupted rebuild left behind is invalid, of no use, and costs every insert.
+    session.run(|pg| sqlx::query!("SELECT FROM drop_invalid_vector_indexes()").execute(pg)).await?;
+    let mut trained = Vec::new();
+    for relation in ["episodes", "facts", "rules"] {
+        let state = session
+            .run(|pg| {
+                sqlx::query!(
+                    r#"SELECT rows AS "rows!", trained AS "trained!" FROM vector_index_state($1)"#,
+                    relation
+                )
+                .fetch_one(pg)
+            })
+            .await?;
+        let grown = state.rows >= state.trained.saturating_mul(GROWTH) || state.trained >= state.rows.saturating_mul(GROWTH);
+        if state.rows < WORTH_TRAINING || !grown {
+            continue;
+        }
+        let lists = lists(state.rows);
+        tracing::info!(relation, rows = state.rows, lists, "training the vector index");
+        session.run(|pg| sqlx::query!("SELECT FROM set_vector_index_lists($1, $2)", relation, lists).execute(pg)).await?;
+        // Not inside a function: it commits between its steps, so that it never stops a reader or a writer.
+        let rebuild = match relation {
+            "episodes" => "REINDEX INDEX CONCURRENTLY episodes_embedding",
+            "facts" => "REINDEX INDEX CONCURRENTLY facts_embedding",
+            _ => "REINDEX INDEX CONCURRENTLY rules_embedding",
+        };
+        session.run(|pg| sqlx::raw_sql(rebuild).execute(pg)).await?;
+        session
+            .run(|pg| {
+                sqlx::query!("SELECT FROM set_vector_index_state($1, $2, $3)", relation, lists, state.rows).execute(pg)
+            })
+            .await?;
+        trained.push(Trained { relation, lists, rows: state.rows });
+    }
+    Ok(trained)
+}
+
+/// About the square root of the rows: as many lists as rows in a list.
+fn lists(rows: i64) -> i32 {
+    (rows as f64).sqrt().round().clamp(20.0, 4000.0) as i32
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn as_many_lists_as_rows_in_a_list() {
+        assert_eq!(super::lists(1000), 32);
+        assert_eq!(super::lists(100_000), 316);
+        assert_eq!(super::lists(i64::MAX), 4000);
+        assert_eq!(super::lists(0), 20);
+    }
+}
