@@ -103,16 +103,13 @@ impl Butler {
         let outcome = AssertUnwindSafe(tool.call(caller, arguments)).catch_unwind().await;
         Some(outcome.unwrap_or_else(|_| {
             tracing::error!(butler = %self.name, tool = name, "the tool panicked");
-            Err(ToolError {
-                code: "internal",
-                message: format!("{name} failed: a fault in the program"),
-                hint: Some("the server's log holds the details; please report it".to_owned()),
-                request_id: None,
-            })
+            let hint = "the server's log holds the details; please report it";
+            let message = format!("{name} failed: a fault in the program");
+            Err(ToolError { hint: Some(hint.to_owned()), ..ToolError::internal(message) })
         }))
     }
 }
 
 pub fn unavailable(message: impl Into<String>, hint: impl Into<String>) -> ToolError {
-    ToolError { code: "unavailable", message: message.into(), hint: Some(hint.into()), request_id: None }
+    ToolError { hint: Some(hint.into()), ..ToolError::new(ToolError::UNAVAILABLE, message) }
 }

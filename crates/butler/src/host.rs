@@ -65,10 +65,6 @@ pub struct Host {
 
 /// A call that arrives while the server starts waits this long: a warm start takes a second, a client's patience is longer.
 const START_PATIENCE: Duration = Duration::from_secs(20);
-/// Texts whose vectors are kept: about 8 MB.
-const CACHED_TEXTS: usize = 4096;
-/// Texts that wait for the engine. At some milliseconds each, more would be answered after clients gave up.
-const QUEUED_TEXTS: usize = 1024;
 
 impl Host {
     /// Reads the configuration and prepares the butlers; touches neither database nor model.
@@ -77,11 +73,9 @@ impl Host {
         refuse_shared_databases(&configs, options.database_url.as_deref())?;
         let named = configs.iter().find_map(|config| config.file.modules.memory.embedding.model_dir.clone());
         let model_dir = options.model_dir.clone().or(named);
-        let engine = Engine::new(EngineOptions {
+        let engine = Engine::shared(EngineOptions {
             model_dir: model_dir.clone(),
             cache_dir: options.cache_dir.clone(),
-            cache_capacity: CACHED_TEXTS,
-            queue_capacity: QUEUED_TEXTS,
             ..EngineOptions::default()
         });
         let butlers = configs.into_iter().map(|config| Butler::new(config).map(Arc::new));
@@ -156,16 +150,25 @@ impl Host {
 
     async fn bring_up(&self, progress: Arc<dyn Progress>) -> Result<(), HostError> {
         self.status.send_replace(Status::Starting("starting PostgreSQL and loading the embedding model"));
-        let engine = Arc::clone(&self.engine);
-        let warm = async { engine.warm_up().await.map_err(HostError::from) };
+        let warm = async {
+            self.fetch_model(Arc::clone(&progress)).await?;
+            Ok(self.engine.warm_up().await?)
+        };
         let butlers = async {
-            self.start_private(progress).await?;
+            self.start_private(Arc::clone(&progress)).await?;
             self.status.send_replace(Status::Starting("preparing the databases"));
             let starts = self.butlers.iter().map(|butler| self.start_butler(butler));
             futures::future::try_join_all(starts).await
         };
         tokio::try_join!(warm, butlers)?;
         Ok(())
+    }
+
+    /// The engine would fetch it, too, but without a word; a first start should show what takes so long.
+    pub async fn fetch_model(&self, progress: Arc<dyn Progress>) -> Result<PathBuf, HostError> {
+        let (given, cache) = (self.model_dir.clone(), self.options.cache_dir.clone());
+        let located = tokio::task::spawn_blocking(move || embed::locate_model(given.as_deref(), &cache, &*progress)).await;
+        Ok(located.unwrap_or(Err(embed::EmbedError::Stopped))?)
     }
 
     async fn start_private(&self, progress: Arc<dyn Progress>) -> Result<(), HostError> {
@@ -243,16 +246,9 @@ impl Host {
         let took = begun.elapsed();
         let code = outcome.as_ref().err().map(|error| error.code);
         self.metrics.called(butler.name.as_str(), name, code, took);
-        match &outcome {
-            Ok(_) => tracing::debug!(butler = %butler.name, tool = name, ?took, "called"),
-            Err(error) if error.code == "unavailable" => {
-                tracing::warn!(butler = %butler.name, tool = name, error = error.message, "unavailable");
-                self.trouble.notify_one();
-            }
-            Err(error) if error.code == "internal" => {
-                tracing::error!(butler = %butler.name, tool = name, error = error.message, "failed");
-            }
-            Err(error) => tracing::debug!(butler = %butler.name, tool = name, error = error.message, "refused"),
+        tracing::debug!(butler = %butler.name, tool = name, ?took, error = code, "called");
+        if code == Some(ToolError::UNAVAILABLE) {
+            self.trouble.notify_one();
         }
         Some(outcome)
     }

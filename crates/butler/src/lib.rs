@@ -1,3 +1,20 @@
-//! see ARCHITECTURE.md
+//! The host: configuration, modules, MCP over HTTP and stdio, health and metrics, and the command line.
+//! ARCHITECTURE.md draws the map.
 
+pub mod butler;
+pub mod cli;
+pub mod config;
+pub mod env;
+pub mod error;
+pub mod host;
+pub mod http;
+pub mod instance;
+pub mod logging;
+pub mod mcp;
+pub mod metrics;
+pub mod module;
+pub mod modules;
+pub mod printer;
+pub mod progress;
 pub mod runtime;
+pub mod supervisor;

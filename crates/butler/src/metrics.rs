@@ -4,6 +4,7 @@ use std::fmt::Write;
 use std::sync::Mutex;
 use std::time::Duration;
 
+use embed::Embedder;
 use prometheus_client::encoding::EncodeLabelSet;
 use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::family::Family;
@@ -88,7 +89,7 @@ impl Sampled {
 
     fn read(&self, host: &Host) {
         let whole = |number: u64| i64::try_from(number).unwrap_or(i64::MAX);
-        let engine = embed::Embedder::stats(host.engine().as_ref());
+        let engine = host.engine().stats();
         self.queue.set(whole(engine.queue_depth as u64));
         self.cache_hits.set(whole(engine.cache_hits));
         self.cache_misses.set(whole(engine.cache_misses));

@@ -55,7 +55,7 @@ pub async fn run(_: Args, settings: &Settings, _: Printer) -> Result<(), HostErr
 
 /// A start that is under way is waited for, so that the private server is stopped and not abandoned.
 async fn finish(starting: tokio::task::JoinHandle<Result<(), HostError>>, host: &Host) -> Result<(), HostError> {
-    host.settled().await;
+    super::serve::settle(host).await;
     if !matches!(host.status(), crate::host::Status::Failed(_)) {
         starting.abort();
     }

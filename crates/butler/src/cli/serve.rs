@@ -1,5 +1,7 @@
 //! `butler serve`: bind, start, tell, serve, and stop in the reverse order.
 
+use std::net::SocketAddr;
+use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::signal::unix::{Signal, SignalKind, signal};
@@ -30,6 +32,9 @@ pub struct Args {}
 /// What is in flight gets this long at shutdown; the longest honest call waits for a restart of the database.
 const DRAIN: Duration = Duration::from_secs(20);
 
+/// An initdb takes some seconds.
+const SETTLE: Duration = Duration::from_secs(8);
+
 pub async fn run(_: Args, settings: &Settings, printer: Printer) -> Result<(), HostError> {
     let mut signals = Signals::new()?;
     let host = Host::new(settings.host.clone())?;
@@ -48,28 +53,14 @@ pub async fn run(_: Args, settings: &Settings, printer: Printer) -> Result<(), H
     let stop = CancellationToken::new();
     let router = http::router(host.clone(), Allowed::on(address));
     let mut server = tokio::spawn(http::serve(listener, router, stop.clone()));
-    let progress = progress::on_stderr(settings.quiet);
-    let started = tokio::select! {
-        started = host.start(progress) => started.map(|()| true),
-        () = signals.any() => Ok(false),
-    };
-    let mut outcome = match started {
-        Ok(true) => {
-            printer.line(format_args!("ready http://{address}"));
-            let watch = tokio::spawn(supervisor::watch(host.clone()));
-            let ended = tokio::select! {
-                () = signals.any() => Ok(()),
-                ended = &mut server => flatten(ended),
-            };
-            watch.abort();
-            ended
-        }
-        Ok(false) => Ok(()),
-        Err(error) => Err(error),
+    let mut outcome = tokio::select! {
+        ended = start_and_watch(&host, settings, printer, address) => ended,
+        ended = &mut server => flatten(ended),
+        () = signals.any() => Ok(()),
     };
     tracing::info!("stopping");
     tokio::select! {
-        () = drain(server, stop) => {}
+        () = async { tokio::join!(drain(server, stop), settle(&host)); } => {}
         () = signals.any() => tracing::warn!("asked again: not waiting for what is in flight"),
     }
     if let Err(error) = host.stop().await
@@ -79,6 +70,26 @@ pub async fn run(_: Args, settings: &Settings, printer: Printer) -> Result<(), H
     }
     drop(lock);
     outcome
+}
+
+/// Tells that it is ready when it is, and from then on keeps the private PostgreSQL alive.
+async fn start_and_watch(
+    host: &Arc<Host>,
+    settings: &Settings,
+    printer: Printer,
+    address: SocketAddr,
+) -> Result<(), HostError> {
+    let (starting, progress) = (Arc::clone(host), progress::on_stderr(settings.quiet));
+    // A task of its own: a signal in the middle of a start must not leave half a server behind.
+    flatten(tokio::spawn(async move { starting.start(progress).await }).await)?;
+    printer.line(format_args!("ready http://{address}"));
+    supervisor::watch(Arc::clone(host)).await;
+    Ok(())
+}
+
+/// Waits for a start that is under way, so that what it started is stopped; not for a fetch that may take minutes.
+pub async fn settle(host: &Host) {
+    let _ = tokio::time::timeout(SETTLE, host.settled()).await;
 }
 
 /// Accepts nothing new, and waits for the answers that are still owed.

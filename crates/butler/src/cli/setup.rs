@@ -25,7 +25,7 @@ pub async fn run(_: Args, settings: &Settings, printer: Printer) -> Result<(), H
         printer.line(format_args!("PostgreSQL  {runtime}, {bytes}"));
     }
     let host = Host::new(settings.host.clone())?;
-    let model = model(&host, progress).await?;
+    let model = host.fetch_model(progress).await?;
     // Loading it is the proof: the file is whole and this processor can run it.
     host.engine().warm_up().await?;
     let bytes = size_of(model.clone()).await;
@@ -37,11 +37,6 @@ pub async fn run(_: Args, settings: &Settings, printer: Printer) -> Result<(), H
 async fn runtime(settings: &Settings, progress: Arc<dyn Progress>) -> Result<postgres::Runtime, HostError> {
     let options = settings.host.postgres();
     blocking(move || Ok(postgres::locate(&options, &*progress)?)).await
-}
-
-async fn model(host: &Host, progress: Arc<dyn Progress>) -> Result<PathBuf, HostError> {
-    let (given, cache) = (host.model_dir().map(Path::to_path_buf), host.options().cache_dir.clone());
-    blocking(move || Ok(embed::locate_model(given.as_deref(), &cache, &*progress)?)).await
 }
 
 async fn size_of(dir: PathBuf) -> String {

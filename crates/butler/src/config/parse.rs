@@ -61,15 +61,21 @@ fn explain(message: &str, key: Option<&str>) -> (String, Option<String>) {
     if message.starts_with("missing field") {
         return (format!("`{given}` is missing in [{key}]"), None);
     }
-    let plain = message
-        .replace("invalid type: ", "")
-        .replace("invalid value: ", "")
-        .replace("expected usize", "expected a whole number")
-        .replace("expected u32", "expected a whole number")
-        .replace("expected u64", "expected a whole number")
-        .replace("expected f64", "expected a number")
-        .replace("expected a boolean", "expected true or false");
-    (format!("{key}: {}", plain.trim().replace('\n', ", ")), None)
+    (format!("{key}: {}", plain(message)), None)
+}
+
+/// `invalid type: string "3000", expected usize` as a person would say it.
+fn plain(message: &str) -> String {
+    let message = message.trim().replace('\n', ", ").replace('`', "");
+    let message = message.strip_prefix("invalid type: ").or_else(|| message.strip_prefix("invalid value: ")).unwrap_or(&message);
+    let Some((found, expected)) = message.rsplit_once(", expected ") else { return message.to_owned() };
+    let expected = match expected {
+        "usize" | "u32" | "u64" => "a whole number, 0 or more",
+        "f64" => "a number",
+        "a boolean" => "true or false",
+        other => other,
+    };
+    format!("expected {expected}, found {found}")
 }
 
 fn list(names: &[&str]) -> String {
@@ -78,14 +84,10 @@ fn list(names: &[&str]) -> String {
 
 /// The valid name a typing error most likely meant.
 fn nearest(given: &str, valid: &[&str]) -> Option<String> {
-    // Below this, two names have little in common and a suggestion would mislead.
-    const ALIKE: f64 = 0.75;
-    let best = valid
-        .iter()
-        .map(|name| (strsim::jaro_winkler(given, name), *name))
-        .filter(|(alike, _)| *alike >= ALIKE)
-        .max_by(|a, b| a.0.total_cmp(&b.0))?;
-    Some(format!("did you mean `{}`?", best.1))
+    // One slip, or one in three letters: beyond that a suggestion would mislead.
+    let slips = (given.chars().count() / 3).max(1);
+    let best = valid.iter().map(|name| (strsim::damerau_levenshtein(given, name), *name)).min()?;
+    (best.0 <= slips).then(|| format!("did you mean `{}`?", best.1))
 }
 
 struct Invalid {

@@ -7,6 +7,7 @@ use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
+use embed::Embedder;
 use serde::Serialize;
 use serde_json::json;
 
@@ -40,18 +41,17 @@ pub async fn readyz(State(host): State<Arc<Host>>) -> Response {
 
 /// What keeps the server from serving; empty when nothing does.
 pub async fn readiness(host: &Host) -> Vec<NotReady> {
-    let startup = |message: String, hint| vec![NotReady { what: "startup", butler: None, message, hint }];
-    match host.status() {
-        Status::Starting(phase) => return startup(phase.to_owned(), None),
-        Status::Failed(error) => return startup(error.to_string(), error.hint()),
-        Status::Stopping => return startup("the server is shutting down".to_owned(), None),
-        Status::Ready => {}
-    }
+    let general = |what, message: String, hint| NotReady { what, butler: None, message, hint };
     let looks = host.butlers().iter().map(|butler| database(butler));
-    let mut missing: Vec<NotReady> = futures::future::join_all(looks).await.into_iter().flatten().collect();
-    if !host.engine().is_loaded() {
-        let message = "the embedding model is not loaded".to_owned();
-        missing.push(NotReady { what: "model", butler: None, message, hint: Some("run `butler setup`".to_owned()) });
+    let mut missing: Vec<NotReady> = match host.status() {
+        Status::Starting(phase) => vec![general("startup", phase.to_owned(), None)],
+        Status::Failed(error) => return vec![general("startup", error.to_string(), error.hint())],
+        Status::Stopping => return vec![general("startup", "the server is shutting down".to_owned(), None)],
+        Status::Ready => Vec::new(),
+    };
+    missing.extend(futures::future::join_all(looks).await.into_iter().flatten());
+    if !host.engine().stats().loaded {
+        missing.push(general("model", "the embedding model is not loaded yet".to_owned(), None));
     }
     missing
 }

@@ -73,9 +73,9 @@ impl Handler {
     fn unknown_tool(&self, name: &str) -> ErrorData {
         let known = self.butler.tools().iter().map(|tool| tool.spec().name);
         let nearest = known
-            .map(|known| (strsim::jaro_winkler(name, known), known))
-            .filter(|(alike, _)| *alike > 0.8)
-            .max_by(|a, b| a.0.total_cmp(&b.0));
+            .map(|known| (strsim::damerau_levenshtein(name, known), known))
+            .filter(|(slips, _)| *slips <= name.len() / 3)
+            .min();
         let hint = nearest.map_or_else(
             || "tools/list names those there are".to_owned(),
             |(_, known)| format!("did you mean {known}?"),

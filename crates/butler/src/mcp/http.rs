@@ -6,7 +6,7 @@ use axum::body::{Body, Bytes};
 use axum::extract::{Path, Request, State};
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use memory::{Caller, CallerTenant};
+use memory::Caller;
 use rmcp::transport::streamable_http_server::session::never::NeverSessionManager;
 use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
 use serde::de::IgnoredAny;
@@ -35,7 +35,7 @@ pub async fn named(State(host): State<Arc<Host>>, Path(name): Path<String>, requ
 
 async fn serve(host: Arc<Host>, butler: Arc<Butler>, request: Request) -> Response {
     // Loopback without tokens: whoever reaches us is trusted, and names the tenant.
-    let caller = Caller { tenant: CallerTenant::Trusted, actor: None };
+    let caller = Caller::trusted();
     let config = StreamableHttpServerConfig::default()
         .with_legacy_session_mode(false)
         .with_json_response(true)

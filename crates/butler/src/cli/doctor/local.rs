@@ -3,6 +3,8 @@
 use std::net::SocketAddr;
 use std::path::Path;
 
+use embed::Embedder;
+
 use super::check::Check;
 use crate::cli::Settings;
 use crate::error::HostError;
@@ -60,7 +62,7 @@ pub async fn model(host: &Host) -> Check {
     }
     match host.engine().warm_up().await {
         Ok(()) => {
-            let id = embed::Embedder::model(host.engine().as_ref());
+            let id = host.engine().model();
             Check::passed("model", format!("{} ({} dimensions) loads and answers", id.model, id.dimensions))
         }
         Err(error) => Check::from_error("model", &error.into()),
