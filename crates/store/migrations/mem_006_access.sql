@@ -17,13 +17,24 @@ BEGIN
             END IF;
         EXCEPTION
             WHEN duplicate_object OR unique_violation THEN NULL;
+            WHEN insufficient_privilege THEN
+                RAISE insufficient_privilege USING
+                    MESSAGE = format('%I may not create the role %I', current_user, wanted),
+                    HINT = format('As a superuser: CREATE ROLE butler_app NOLOGIN; CREATE ROLE butler_retention NOLOGIN; '
+                                  'GRANT butler_app, butler_retention TO %I;', current_user);
         END;
         -- From PostgreSQL 16 on, creating a role does not by itself allow SET ROLE to it; granting does.
         BEGIN
-            EXECUTE format('GRANT %I TO %I', wanted, current_user);
+            IF NOT pg_has_role(current_user, wanted, 'MEMBER') OR current_setting('server_version_num')::int >= 160000 THEN
+                EXECUTE format('GRANT %I TO %I', wanted, current_user);
+            END IF;
         EXCEPTION
             WHEN insufficient_privilege THEN
-                IF NOT pg_has_role(current_user, wanted, 'MEMBER') THEN RAISE; END IF;
+                IF NOT pg_has_role(current_user, wanted, 'MEMBER') THEN
+                    RAISE insufficient_privilege USING
+                        MESSAGE = format('%I may not take the role %I', current_user, wanted),
+                        HINT = format('As a superuser: GRANT butler_app, butler_retention TO %I;', current_user);
+                END IF;
         END;
         EXECUTE format('GRANT USAGE ON SCHEMA %I TO %I', current_schema(), wanted);
     END LOOP;

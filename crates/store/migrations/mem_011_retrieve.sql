@@ -433,13 +433,13 @@ DECLARE
                                    'near_kept', 'match_kept', 'count', 'sample', 'legs', 'deep', 'background'];
 BEGIN
     FOR part IN SELECT p.oid FROM pg_proc p
-        WHERE p.pronamespace = current_schema()::regnamespace
+        WHERE p.pronamespace = quote_ident(current_schema())::regnamespace
           AND (p.proname IN ('memory_pool', 'memory_retrieve')
                OR p.proname IN (SELECT k || '_' || n FROM unnest(ARRAY['facts', 'rules', 'episodes']) k, unnest(parts) n)) LOOP
         EXECUTE format('REVOKE EXECUTE ON FUNCTION %s FROM PUBLIC', part);
     END LOOP;
     FOR part IN SELECT p.oid FROM pg_proc p
-        WHERE p.pronamespace = current_schema()::regnamespace AND p.proname = 'memory_retrieve' LOOP
+        WHERE p.pronamespace = quote_ident(current_schema())::regnamespace AND p.proname = 'memory_retrieve' LOOP
         EXECUTE format('ALTER FUNCTION %s SET search_path = %s, pg_temp', part, current_setting('search_path'));
         EXECUTE format('ALTER FUNCTION %s SET plan_cache_mode = force_generic_plan', part);
         EXECUTE format('ALTER FUNCTION %s SET enable_seqscan = off', part);

@@ -24,7 +24,7 @@ DECLARE
     leftover regclass;
 BEGIN
     FOR leftover IN SELECT i.indexrelid FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid
-        WHERE NOT i.indisvalid AND c.relnamespace = current_schema()::regnamespace
+        WHERE NOT i.indisvalid AND c.relnamespace = quote_ident(current_schema())::regnamespace
           AND c.relname ~ '^(episodes|facts|rules)_embedding_cc' LOOP
         EXECUTE format('DROP INDEX %s', leftover);
     END LOOP;

@@ -74,7 +74,7 @@ impl Database {
 
     pub async fn health(&self) -> Result<health::Health, StoreError> {
         let mut conn = self.owner().await?;
-        health::read(&mut conn).await
+        health::read(&mut conn, &self.0.schema).await
     }
 
     /// For writes of one tenant.

@@ -112,7 +112,11 @@ impl StoreError {
             Self::NotMigrated { .. } => "start `butler serve` once: it migrates the database",
             Self::Migration { source, .. } => return source.hint(),
             Self::Unavailable { .. } => "try again in a moment; `butler doctor` tells what the server is doing",
-            Self::Violation { .. } | Self::BadData { .. } | Self::Database(_) => return None,
+            Self::Database(error) => {
+                let error = error.as_database_error()?.try_downcast_ref::<PgDatabaseError>()?;
+                return error.hint().map(str::to_owned);
+            }
+            Self::Violation { .. } | Self::BadData { .. } => return None,
         };
         Some(hint.to_owned())
     }

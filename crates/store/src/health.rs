@@ -23,21 +23,27 @@ impl Health {
 
 const UNDEFINED_TABLE: &str = "42P01";
 
-pub(crate) async fn read(session: &mut Session) -> Result<Health, StoreError> {
+pub(crate) async fn read(session: &mut Session, schema: &str) -> Result<Health, StoreError> {
     let row = session
         .run(|pg| {
             sqlx::query!(
                 r#"SELECT (SELECT extversion FROM pg_extension WHERE extname = 'vector') AS vector,
                           ARRAY(SELECT extname::text FROM pg_extension) AS "extensions!",
-                          ARRAY(SELECT version FROM butler_migrations ORDER BY version) AS "applied!""#
+                          -- the name alone would find another butler's in public, where extensions live
+                          to_regclass(quote_ident($1) || '.butler_migrations') IS NOT NULL AS "has_record!",
+                          ARRAY(SELECT version FROM butler_migrations ORDER BY version) AS "applied!""#,
+                schema
             )
             .fetch_one(pg)
         })
         .await
         .map_err(|error| match error.code().as_deref() {
-            Some(UNDEFINED_TABLE) => StoreError::NotMigrated { reason: "there is no table butler_migrations".to_owned() },
+            Some(UNDEFINED_TABLE) => not_migrated(schema),
             _ => error,
         })?;
+    if !row.has_record {
+        return Err(not_migrated(schema));
+    }
     let missing = extensions::NAMES.iter().filter(|name| !row.extensions.iter().any(|found| found == **name));
     Ok(Health {
         server_version: server_version(session.server_version()),
@@ -46,6 +52,10 @@ pub(crate) async fn read(session: &mut Session) -> Result<Health, StoreError> {
         migrations_applied: row.applied,
         extensions_missing: missing.map(|name| (*name).to_owned()).collect(),
     })
+}
+
+fn not_migrated(schema: &str) -> StoreError {
+    StoreError::NotMigrated { reason: format!("there is no table butler_migrations in the schema {schema:?}") }
 }
 
 /// 180006 is 18.6.

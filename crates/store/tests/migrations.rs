@@ -1,0 +1,118 @@
+//! Migrations at start: on any database that can work, and with a clear word on any that cannot.
+
+use std::time::Duration;
+
+use store::{Database, DatabaseOptions, StoreError};
+use testkit::{TestDb, TestServer};
+
+async fn connect(options: DatabaseOptions) -> StoreError {
+    let options = DatabaseOptions { connect_timeout: Duration::from_secs(5), ..options };
+    Database::connect(options).await.expect_err("must not connect")
+}
+
+#[tokio::test]
+async fn two_servers_starting_at_once_both_come_up() {
+    let db = TestDb::empty().await;
+    let start = async || {
+        let database = Database::connect(db.options()).await?;
+        database.migrate().await
+    };
+    let (one, two, three) = tokio::join!(start(), start(), start());
+    let applied: Vec<usize> = [one, two, three].into_iter().map(|done| done.unwrap().applied.len()).collect();
+    assert_eq!(applied.iter().filter(|count| **count > 0).count(), 1, "exactly one of them migrates: {applied:?}");
+    let database = Database::connect(db.options()).await.unwrap();
+    let again = database.migrate().await.unwrap();
+    assert_eq!(again.from.as_deref(), Some(store::latest_migration()));
+    assert_eq!((again.to.as_str(), again.applied.len()), (store::latest_migration(), 0));
+    let health = database.health().await.unwrap();
+    assert!(health.is_ready() && health.migrations_applied.len() > 5, "{health:?}");
+}
+
+#[tokio::test]
+async fn several_databases_of_one_cluster_migrate_at_once() {
+    let databases = [TestDb::empty().await, TestDb::empty().await, TestDb::empty().await];
+    let starts = databases.iter().map(|db| async {
+        let database = Database::connect(db.options()).await.unwrap();
+        database.migrate().await.unwrap().applied.len()
+    });
+    for applied in futures::future::join_all(starts).await {
+        assert!(applied > 0);
+    }
+}
+
+#[tokio::test]
+async fn a_second_butler_lives_in_a_schema_of_its_own() {
+    let db = TestDb::new().await;
+    let mut options = db.options();
+    options.schema = r#"The "other" butler"#.to_owned();
+    let other = Database::connect(options).await.unwrap();
+    let not_yet = other.health().await;
+    assert!(matches!(not_yet, Err(StoreError::NotMigrated { .. })), "the neighbour's tables are not its own: {not_yet:?}");
+    other.migrate().await.unwrap();
+    let tenant = domain::TenantId::default();
+    let insert = "INSERT INTO episodes (butler, content, embedding) VALUES ('b', 'c', array_fill(0.1, ARRAY[384])::real[]::vector)";
+    let mut conn = other.tenant(&tenant).await.unwrap();
+    conn.run(|pg| sqlx::query(insert).execute(pg)).await.unwrap();
+    let count = async |database: &Database| {
+        let mut conn = database.tenant(&tenant).await.unwrap();
+        let count: i64 = conn.run(|pg| sqlx::query_scalar("SELECT count(*) FROM episodes").fetch_one(pg)).await.unwrap();
+        count
+    };
+    drop(conn);
+    assert_eq!((count(&other).await, count(db.database()).await), (1, 0));
+}
+
+#[tokio::test]
+async fn a_database_newer_than_the_binary_is_refused() {
+    let db = TestDb::new().await;
+    db.execute("INSERT INTO butler_migrations (version, checksum) VALUES ('mem_999_future', 'x')").await;
+    let error = db.database().migrate().await.unwrap_err();
+    assert!(matches!(&error, StoreError::NewerDatabase { version, .. } if version == "mem_999_future"), "{error}");
+    assert!(error.hint().unwrap().contains("newer butler"));
+}
+
+#[tokio::test]
+async fn a_migration_that_was_changed_after_it_was_applied_is_refused() {
+    let db = TestDb::new().await;
+    db.execute("UPDATE butler_migrations SET checksum = 'x' WHERE version = 'mem_003_memory_events'").await;
+    let error = db.database().migrate().await.unwrap_err();
+    assert!(matches!(error, StoreError::ChangedMigration { .. }), "{error}");
+}
+
+#[tokio::test]
+async fn a_database_that_was_not_migrated_is_not_ready() {
+    let db = TestDb::empty().await;
+    let database = Database::connect(db.options()).await.unwrap();
+    let error = database.health().await.unwrap_err();
+    assert!(matches!(error, StoreError::NotMigrated { .. }), "{error}");
+    assert!(database.migrate().await.is_ok());
+}
+
+#[tokio::test]
+async fn a_wrong_password_or_user_is_told_without_the_password() {
+    let url = TestServer::shared().await.url("postgres");
+    let (_, rest) = url.split_once('@').unwrap();
+    let error = connect(DatabaseOptions::new(format!("postgres://nobody_known:secret@{rest}"))).await;
+    assert!(matches!(&error, StoreError::LoginRefused { user, .. } if user == "nobody_known"), "{error}");
+    assert!(error.hint().unwrap().contains("pg_hba.conf") && !error.to_string().contains("secret"));
+}
+
+#[tokio::test]
+async fn an_unreachable_server_is_named() {
+    let error = connect(DatabaseOptions::new("postgres://me:secret@127.0.0.1:1/memory")).await;
+    assert!(error.is_unavailable() && error.to_string().contains("127.0.0.1:1"), "{error}");
+    assert!(!error.to_string().contains("secret") && error.hint().unwrap().contains("--database-url"));
+}
+
+#[tokio::test]
+async fn a_database_that_does_not_exist_is_named_with_the_command_that_makes_it() {
+    let url = TestServer::shared().await.url("no_such_database");
+    let error = connect(DatabaseOptions::new(url)).await;
+    assert_eq!(error.hint().as_deref(), Some("create it: createdb no_such_database"), "{error}");
+}
+
+#[tokio::test]
+async fn a_url_that_is_none_is_told_how_to_write_one() {
+    let error = connect(DatabaseOptions::new("localhost/memory")).await;
+    assert!(matches!(error, StoreError::InvalidUrl { .. }) && error.hint().is_some(), "{error}");
+}
