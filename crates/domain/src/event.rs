@@ -30,6 +30,7 @@ events! {
     FactSuperseded = "fact_superseded",
     FactConfirmed = "fact_confirmed",
     FactForgotten = "fact_forgotten",
+    FactRepointed = "fact_repointed",
     FactFading = "fact_fading",
     FactRecovered = "fact_recovered",
     FactExpired = "fact_expired",

@@ -113,6 +113,11 @@ impl Hints {
         !self.terms.is_empty()
     }
 
+    /// The entities the caller has a score for.
+    pub fn scored(&self) -> impl Iterator<Item = EntityId> {
+        self.domain_scores.keys().copied()
+    }
+
     pub fn domain_score(&self, id: EntityId) -> f64 {
         self.domain_scores.get(&id).copied().unwrap_or(0.0)
     }

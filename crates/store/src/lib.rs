@@ -3,9 +3,11 @@
 //! Every statement goes through [`Session::run`]. Time and ids are parameters, never `now()`; every statement filters by
 //! tenant, and row-level security catches the one that would not.
 
+mod admin;
 pub mod confirm;
 mod database;
 mod embedded;
+pub mod entities;
 pub mod episodes;
 mod error;
 pub mod events;
@@ -28,6 +30,7 @@ mod session;
 pub mod stats;
 pub mod sweep;
 
+pub use admin::ensure_database;
 pub use database::{Database, PoolStats};
 pub use embedded::{Embedded, Model};
 pub use error::{Constraint, StoreError};

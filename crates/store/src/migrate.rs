@@ -31,6 +31,7 @@ const MIGRATIONS: &[Migration] = migrations![
     "mem_011_retrieve",
     "mem_012_vector_training",
     "mem_020_writes",
+    "mem_040_entities_names",
 ];
 
 const RECORD: &str = include_str!("../migrations/mem_000_record.sql");

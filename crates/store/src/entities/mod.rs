@@ -1,0 +1,165 @@
+//! Entities: who and what facts are about. A merged one stays as a tombstone that names where it lives on.
+
+mod merge;
+mod resolve;
+mod write;
+
+use domain::{Entity, EntityId, EntityType, TenantId, Timestamp};
+use serde_json::Value;
+use uuid::Uuid;
+
+use crate::{Session, StoreError};
+
+pub use merge::{MergeOutcome, Merged, merge};
+pub use resolve::{CANDIDATES, Found, Wanted, candidates};
+pub use write::{Changes, CreateOutcome, NewEntity, UpdateOutcome, create, update};
+
+/// An entity, and where it lives on if it was merged.
+#[derive(Debug, Clone, PartialEq)]
+pub struct FoundEntity {
+    pub entity: Entity,
+    pub survivor: Option<Survivor>,
+}
+
+/// The end of a chain of merges.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Survivor {
+    pub id: EntityId,
+    pub canonical_name: String,
+}
+
+pub async fn get(
+    session: &mut Session,
+    tenant: &TenantId,
+    id: EntityId,
+) -> Result<Option<FoundEntity>, StoreError> {
+    let row = session
+        .run(|pg| {
+            sqlx::query!(
+                r#"SELECT e.id, e.tenant_id, e.canonical_name, e.entity_type, e.aliases, e.metadata, e.created_at, e.updated_at,
+                          s.id AS "survivor_id?", s.canonical_name AS "survivor_name?"
+                   FROM entities e
+                   LEFT JOIN entities s ON NOT entity_is_live(e.metadata) AND s.tenant_id = $1
+                        AND s.id = (SELECT entity_survivor($1, $2))
+                   WHERE e.tenant_id = $1 AND e.id = $2"#,
+                tenant.as_str(),
+                id.0
+            )
+            .fetch_optional(pg)
+        })
+        .await?;
+    let Some(row) = row else { return Ok(None) };
+    let survivor = row
+        .survivor_id
+        .zip(row.survivor_name)
+        .map(|(id, canonical_name)| Survivor { id: EntityId(id), canonical_name });
+    let entity = EntityRow {
+        id: row.id,
+        tenant_id: row.tenant_id,
+        canonical_name: row.canonical_name,
+        entity_type: row.entity_type,
+        aliases: row.aliases,
+        metadata: row.metadata,
+        created_at: row.created_at,
+        updated_at: row.updated_at,
+    };
+    Ok(Some(FoundEntity { entity: entity.try_into()?, survivor }))
+}
+
+/// The entity that is left of this one after all merges: itself if it was never merged. `None`: there is no such entity.
+pub async fn survivor(session: &mut Session, tenant: &TenantId, id: EntityId) -> Result<Option<EntityId>, StoreError> {
+    let survivor = session
+        .run(|pg| sqlx::query_scalar!("SELECT entity_survivor($1, $2)", tenant.as_str(), id.0).fetch_one(pg))
+        .await?;
+    Ok(survivor.map(EntityId))
+}
+
+/// The entity that has a name and type already, and what is left of it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Existing {
+    pub id: EntityId,
+    pub survivor: EntityId,
+}
+
+pub(crate) async fn existing(
+    session: &mut Session,
+    tenant: &TenantId,
+    canonical_name: &str,
+    entity_type: EntityType,
+) -> Result<Option<Existing>, StoreError> {
+    let row = session
+        .run(|pg| {
+            sqlx::query!(
+                "SELECT id, entity_survivor($1, id) AS survivor FROM entities
+                 WHERE tenant_id = $1 AND canonical_name = $2 AND entity_type = $3",
+                tenant.as_str(),
+                canonical_name,
+                entity_type.as_str()
+            )
+            .fetch_optional(pg)
+        })
+        .await?;
+    Ok(row.map(|row| Existing { id: EntityId(row.id), survivor: EntityId(row.survivor.unwrap_or(row.id)) }))
+}
+
+#[derive(Debug)]
+pub(crate) struct EntityRow {
+    pub id: Uuid,
+    pub tenant_id: String,
+    pub canonical_name: String,
+    pub entity_type: String,
+    pub aliases: Vec<String>,
+    pub metadata: Value,
+    pub created_at: Timestamp,
+    pub updated_at: Timestamp,
+}
+
+fn bad(id: Uuid, column: &'static str, reason: impl ToString) -> StoreError {
+    StoreError::BadData { table: "entities", column, id: id.to_string(), reason: reason.to_string() }
+}
+
+impl TryFrom<EntityRow> for Entity {
+    type Error = StoreError;
+
+    fn try_from(row: EntityRow) -> Result<Self, StoreError> {
+        let Value::Object(metadata) = row.metadata else { return Err(bad(row.id, "metadata", "not an object")) };
+        Ok(Self {
+            id: EntityId(row.id),
+            tenant_id: row.tenant_id,
+            canonical_name: row.canonical_name,
+            entity_type: row.entity_type.parse().map_err(|error| bad(row.id, "entity_type", error))?,
+            aliases: row.aliases,
+            metadata,
+            created_at: row.created_at,
+            updated_at: row.updated_at,
+        })
+    }
+}
+
+/// The rows, locked until the end of the transaction. Always in the order of their ids, so that two who want the same
+/// rows wait for each other and never in a circle. The lock keeps facts from being stored on them, too.
+pub(crate) async fn lock(
+    session: &mut Session,
+    tenant: &TenantId,
+    ids: &[EntityId],
+) -> Result<Vec<Entity>, StoreError> {
+    let ids: Vec<Uuid> = ids.iter().map(|id| id.0).collect();
+    let rows = session
+        .run(|pg| {
+            sqlx::query_as!(
+                EntityRow,
+                "SELECT id, tenant_id, canonical_name, entity_type, aliases, metadata, created_at, updated_at
+                 FROM entities WHERE tenant_id = $1 AND id = ANY ($2) ORDER BY id FOR UPDATE",
+                tenant.as_str(),
+                &ids
+            )
+            .fetch_all(pg)
+        })
+        .await?;
+    rows.into_iter().map(Entity::try_from).collect()
+}
+
+/// A tombstone is what a merge leaves; the mark is its metadata's.
+pub(crate) fn is_tombstone(entity: &Entity) -> bool {
+    entity.metadata.get(domain::resolve::MERGED_INTO).is_some_and(|mark| !mark.is_null())
+}
