@@ -21,5 +21,7 @@ pub const PREDICATE_BYTES: usize = 512;
 pub const ENTITY_NAME_BYTES: usize = 512;
 pub const ALIASES: usize = 64;
 pub const REASON_BYTES: usize = 4 * 1024;
+/// Kept with the rule, newest last; every reason ever given stays in rule_applications.
+pub const HARMFUL_REASONS: usize = 100;
 pub const REQUEST_ID_BYTES: usize = 256;
 pub const IDEMPOTENCY_KEY_BYTES: usize = 256;

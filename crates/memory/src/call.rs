@@ -11,6 +11,7 @@ use crate::{Caller, Memory, fields};
 /// Accepted by every tool and kept out of each tool's own arguments.
 const REQUEST_CONTEXT: &str = "request_context";
 const TENANT_ID: &str = "tenant_id";
+const IDEMPOTENCY_KEY: &str = "idempotency_key";
 /// A name this similar to an unknown one is probably what was meant.
 const NEAR: f64 = 0.7;
 
@@ -20,12 +21,15 @@ pub struct Call {
     pub tenant: TenantId,
     pub origin: Origin,
     pub now: Timestamp,
+    /// The caller's name for this request: asked again under the same name, a store tool answers as before and writes nothing.
+    pub idempotency_key: Option<String>,
 }
 
 impl Call {
     /// A call by the program itself, for instance a worker.
     pub fn internal(memory: &Memory, tenant: TenantId, actor: impl Into<String>) -> Self {
-        Self { tenant, origin: Origin { actor: Some(actor.into()), request_id: None }, now: memory.now() }
+        let origin = Origin { actor: Some(actor.into()), request_id: None };
+        Self { tenant, origin, now: memory.now(), idempotency_key: None }
     }
 
     /// Takes what is common out of the arguments.
@@ -45,7 +49,21 @@ impl Call {
         let tenant = caller.resolve(argument.or(in_context))?;
         let actor = caller.actor.clone().unwrap_or_else(|| memory.butler().to_string());
         let origin = Origin { actor: Some(actor), request_id: request_id(&context)? };
-        Ok(Self { tenant, origin, now: memory.now() })
+        let idempotency_key = key("request_context.idempotency_key", context.get(IDEMPOTENCY_KEY))?;
+        Ok(Self { tenant, origin, now: memory.now(), idempotency_key })
+    }
+
+    /// The key may also be an argument of its own.
+    pub(crate) fn keyed_by(mut self, argument: Option<&Value>) -> Result<Self, Invalid> {
+        let argument = key(IDEMPOTENCY_KEY, argument)?;
+        if let (Some(argument), Some(in_context)) = (&argument, &self.idempotency_key)
+            && argument != in_context
+        {
+            let message = format!("{argument:?} differs from request_context.idempotency_key {in_context:?}");
+            return Err(Invalid::new(IDEMPOTENCY_KEY, message).hint("give it once"));
+        }
+        self.idempotency_key = argument.or(self.idempotency_key);
+        Ok(self)
     }
 }
 
@@ -53,6 +71,15 @@ fn name(field: &str, value: Option<Value>) -> Result<Option<TenantId>, Invalid> 
     match value {
         None | Some(Value::Null) => Ok(None),
         Some(value) => Ok(Some(TenantId::new(validate::string(field, &value)?)?)),
+    }
+}
+
+fn key(field: &str, value: Option<&Value>) -> Result<Option<String>, Invalid> {
+    match value {
+        None | Some(Value::Null) => Ok(None),
+        Some(value) => {
+            validate::required_text(field, validate::string(field, value)?, limits::IDEMPOTENCY_KEY_BYTES).map(Some)
+        }
     }
 }
 
@@ -68,7 +95,9 @@ fn request_id(context: &Map<String, Value>) -> Result<Option<String>, Invalid> {
     match context.get("request_id") {
         None | Some(Value::Null) => Ok(None),
         Some(Value::Number(number)) => Ok(Some(number.to_string())),
-        Some(value) => validate::required_text(FIELD, validate::string(FIELD, value)?, limits::REQUEST_ID_BYTES).map(Some),
+        Some(value) => {
+            validate::required_text(FIELD, validate::string(FIELD, value)?, limits::REQUEST_ID_BYTES).map(Some)
+        }
     }
 }
 
@@ -90,7 +119,11 @@ pub(crate) fn parse<T: DeserializeOwned>(
         // the structs hold plain values, which validation turns into types; what can fail here is a missing one
         let text = error.to_string();
         let field = text.split('`').nth(1).unwrap_or("arguments");
-        if text.starts_with("missing field") { Invalid::new(field, "is required") } else { Invalid::new("arguments", text) }
+        if text.starts_with("missing field") {
+            Invalid::new(field, "is required")
+        } else {
+            Invalid::new("arguments", text)
+        }
     })
 }
 

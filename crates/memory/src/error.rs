@@ -9,6 +9,11 @@ pub enum MemoryError {
     Invalid(#[from] Invalid),
     #[error("there is no {memory_type} with id {id}")]
     NotFound { memory_type: MemoryType, id: Uuid },
+    /// The memory is there, but not in a state that allows it.
+    #[error("{message}")]
+    InvalidState { message: String, hint: String },
+    #[error("idempotency_key {key:?} was used before, for a call of {tool} with other arguments")]
+    KeyReused { key: String, tool: String },
     #[error(transparent)]
     Store(#[from] store::StoreError),
     #[error(transparent)]

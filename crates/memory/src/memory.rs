@@ -3,6 +3,7 @@ use std::sync::Arc;
 use domain::{Butler, Clock, Timestamp};
 use embed::Embedder;
 use store::{Database, Embedded, Model};
+use tokio::sync::Notify;
 
 use crate::{MemoryConfig, MemoryError};
 
@@ -18,11 +19,15 @@ pub struct MemoryParts {
 /// The memory of one butler: all of its tenants, in its own database. Each use case is a method, in its own file.
 pub struct Memory {
     parts: MemoryParts,
+    /// Rung when a mark leaves a rule to be inverted.
+    inversion: Notify,
+    /// What retrieval knows about the stores it searches.
+    pools: store::search::Pools,
 }
 
 impl Memory {
     pub fn new(parts: MemoryParts) -> Self {
-        Self { parts }
+        Self { parts, inversion: Notify::new(), pools: store::search::Pools::default() }
     }
 
     pub fn butler(&self) -> &Butler {
@@ -43,6 +48,14 @@ impl Memory {
 
     pub fn now(&self) -> Timestamp {
         self.parts.clock.now()
+    }
+
+    pub(crate) fn inversion(&self) -> &Notify {
+        &self.inversion
+    }
+
+    pub(crate) fn pools(&self) -> &store::search::Pools {
+        &self.pools
     }
 
     /// The vector of a text, with the model that made it.

@@ -1,17 +1,30 @@
-//! Storing what happened.
+//! Storing what happened, what is true, what works.
 
 use std::time::Duration;
 
 use chrono::TimeDelta;
-use domain::{Butler, EpisodeId, Timestamp};
+use domain::text::fact_text;
+use domain::validate::Invalid;
+use domain::{Butler, EntityId, EpisodeId, FactId, Permanence, RuleId, Scope, Timestamp};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use store::episodes::{self, NewEpisode};
+use store::facts::{self, FactOutcome, NewFact};
+use store::idempotency::Keyed;
+use store::rules::{self, NewRule, RuleOutcome};
+use store::{Constraint, StoreError};
 use uuid::Uuid;
 
+use crate::idempotency::Asked;
 use crate::{Call, Memory, MemoryError};
 
+/// Writers of one key wait for each other; only a merge or an import that moves facts past that lock can still get in a
+/// writer's way, and hardly twice.
+const ATTEMPTS: u32 = 5;
+
 /// An episode whose fields were validated.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize)]
 pub struct EpisodeInput {
     pub butler: Butler,
     pub session_id: Option<Uuid>,
@@ -20,9 +33,64 @@ pub struct EpisodeInput {
     pub metadata: Map<String, Value>,
 }
 
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct StoredEpisode {
+    /// The new episode's id, for memory_get and as the source of facts and rules.
+    pub id: EpisodeId,
+    /// When it will be forgotten. What lasts is learned from it before then.
+    pub expires_at: Timestamp,
+}
+
+/// A fact whose fields were validated.
+#[derive(Debug, Clone, Serialize)]
+pub struct FactInput {
+    pub subject: String,
+    pub predicate: String,
+    pub content: String,
+    pub importance: f64,
+    pub permanence: Permanence,
+    pub scope: Scope,
+    pub tags: Vec<String>,
+    pub entity_id: Option<EntityId>,
+    pub source_episode_id: Option<EpisodeId>,
+    pub source_butler: Option<String>,
+    pub metadata: Map<String, Value>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct StoredFact {
+    /// The new fact's id.
+    pub id: FactId,
+    /// The fact it replaced: the one that was active for the same subject (or entity), predicate and scope. Null if none was.
+    pub superseded_id: Option<FactId>,
+}
+
+/// A rule whose fields were validated.
+#[derive(Debug, Clone, Serialize)]
+pub struct RuleInput {
+    pub content: String,
+    pub scope: Scope,
+    /// `None`: standard, at a rule's own rate.
+    pub permanence: Option<Permanence>,
+    pub tags: Vec<String>,
+    pub source_episode_id: Option<EpisodeId>,
+    pub source_butler: Option<String>,
+    pub metadata: Map<String, Value>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct StoredRule {
+    /// The new rule's id, for memory_mark_helpful and memory_mark_harmful.
+    pub id: RuleId,
+}
+
 impl Memory {
-    /// Two steps that take time: embedding, and one statement.
-    pub async fn store_episode(&self, call: &Call, input: EpisodeInput) -> Result<(EpisodeId, Timestamp), MemoryError> {
+    /// Two steps that take time: embedding, and one statement. So it is for all three.
+    pub async fn store_episode(&self, call: &Call, input: EpisodeInput) -> Result<StoredEpisode, MemoryError> {
+        let keyed = match self.asked(call, "memory_store_episode", &input).await? {
+            Asked::Before(answer) => return Ok(answer),
+            Asked::First(keyed) => keyed,
+        };
         let embedding = self.embed(&input.content).await?;
         let episode = NewEpisode {
             id: EpisodeId::new(call.now),
@@ -34,10 +102,142 @@ impl Memory {
             metadata: input.metadata,
             embedding,
         };
-        let mut conn = self.db().tenant(&call.tenant).await?;
-        episodes::store(&mut conn, &call.tenant, &episode, call.now, &call.origin, None).await?;
-        Ok((episode.id, episode.expires_at))
+        let written = self.write_episode(call, &episode, keyed.as_ref()).await;
+        self.settled(call, keyed.as_ref(), written).await
     }
+
+    async fn write_episode(
+        &self,
+        call: &Call,
+        episode: &NewEpisode,
+        keyed: Option<&Keyed>,
+    ) -> Result<StoredEpisode, MemoryError> {
+        let mut conn = self.db().tenant(&call.tenant).await?;
+        episodes::store(&mut conn, &call.tenant, episode, call.now, &call.origin, keyed).await?;
+        Ok(StoredEpisode { id: episode.id, expires_at: episode.expires_at })
+    }
+
+    pub async fn store_fact(&self, call: &Call, input: FactInput) -> Result<StoredFact, MemoryError> {
+        let keyed = match self.asked(call, "memory_store_fact", &input).await? {
+            Asked::Before(answer) => return Ok(answer),
+            Asked::First(keyed) => keyed,
+        };
+        let fact = self.new_fact(call, input).await?;
+        let written = self.write_fact(call, &fact, keyed.as_ref()).await;
+        self.settled(call, keyed.as_ref(), written).await
+    }
+
+    /// A fact ready for `store::facts::store`, also inside a caller's own transaction.
+    pub async fn new_fact(&self, call: &Call, input: FactInput) -> Result<NewFact, MemoryError> {
+        unreserved(&input.metadata)?;
+        let embedding = self.embed(&fact_text(&input.subject, &input.predicate, &input.content)).await?;
+        Ok(NewFact {
+            id: FactId::new(call.now),
+            subject: input.subject,
+            predicate: input.predicate,
+            content: input.content,
+            scope: input.scope,
+            importance: input.importance,
+            permanence: input.permanence,
+            entity_id: input.entity_id,
+            source_episode_id: input.source_episode_id,
+            source_butler: Some(input.source_butler.unwrap_or_else(|| self.butler().to_string())),
+            tags: input.tags,
+            metadata: input.metadata,
+            embedding,
+        })
+    }
+
+    async fn write_fact(&self, call: &Call, fact: &NewFact, keyed: Option<&Keyed>) -> Result<StoredFact, MemoryError> {
+        let mut conn = self.db().tenant(&call.tenant).await?;
+        let mut attempt = 1;
+        loop {
+            match facts::store(&mut conn, &call.tenant, fact, call.now, &call.origin, keyed).await {
+                Err(error) if attempt < ATTEMPTS && is_race(&error) => attempt += 1,
+                Err(error) => return Err(error.into()),
+                Ok(outcome) => return Ok(StoredFact { id: fact.id, superseded_id: superseded(fact, outcome)? }),
+            }
+        }
+    }
+
+    pub async fn store_rule(&self, call: &Call, input: RuleInput) -> Result<StoredRule, MemoryError> {
+        let keyed = match self.asked(call, "memory_store_rule", &input).await? {
+            Asked::Before(answer) => return Ok(answer),
+            Asked::First(keyed) => keyed,
+        };
+        let rule = self.new_rule(call, input).await?;
+        let written = self.write_rule(call, &rule, keyed.as_ref()).await;
+        self.settled(call, keyed.as_ref(), written).await
+    }
+
+    /// A rule ready for `store::rules::store`, also inside a caller's own transaction.
+    pub async fn new_rule(&self, call: &Call, input: RuleInput) -> Result<NewRule, MemoryError> {
+        unreserved(&input.metadata)?;
+        let embedding = self.embed(&input.content).await?;
+        Ok(NewRule {
+            id: RuleId::new(call.now),
+            content: input.content,
+            scope: input.scope,
+            permanence: input.permanence,
+            source_episode_id: input.source_episode_id,
+            source_butler: Some(input.source_butler.unwrap_or_else(|| self.butler().to_string())),
+            tags: input.tags,
+            metadata: input.metadata,
+            embedding,
+        })
+    }
+
+    async fn write_rule(&self, call: &Call, rule: &NewRule, keyed: Option<&Keyed>) -> Result<StoredRule, MemoryError> {
+        let mut conn = self.db().tenant(&call.tenant).await?;
+        match rules::store(&mut conn, &call.tenant, rule, call.now, &call.origin, keyed).await? {
+            RuleOutcome::Stored => Ok(StoredRule { id: rule.id }),
+            RuleOutcome::NoEpisode => Err(no_episode(rule.source_episode_id).into()),
+        }
+    }
+}
+
+/// What the fact replaced, or why it was refused.
+pub fn superseded(fact: &NewFact, outcome: FactOutcome) -> Result<Option<FactId>, Invalid> {
+    let entity = fact.entity_id.map(|id| id.to_string()).unwrap_or_default();
+    match outcome {
+        FactOutcome::Stored { superseded_id } => Ok(superseded_id),
+        FactOutcome::NoEntity => Err(Invalid::new("entity_id", format!("entity {entity} does not exist"))
+            .hint("entity_resolve finds entities by name, entity_create makes one")),
+        FactOutcome::EntityMerged { into: Some(target) } => {
+            Err(Invalid::new("entity_id", format!("entity {entity} was merged into {target}"))
+                .hint(format!("use {target}")))
+        }
+        FactOutcome::EntityMerged { into: None } => {
+            Err(Invalid::new("entity_id", format!("entity {entity} was merged into another one"))
+                .hint("entity_resolve finds the one that is left"))
+        }
+        FactOutcome::NoEpisode => Err(no_episode(fact.source_episode_id)),
+    }
+}
+
+fn no_episode(id: Option<EpisodeId>) -> Invalid {
+    let id = id.map(|id| id.to_string()).unwrap_or_default();
+    Invalid::new("source_episode_id", format!("episode {id} does not exist"))
+        .hint("it may have expired; leave source_episode_id out")
+}
+
+fn is_race(error: &StoreError) -> bool {
+    error.constraint() == Some(&Constraint::OneActiveFact) || matches!(error.code().as_deref(), Some("40P01" | "40001"))
+}
+
+/// These say in which state a memory is, and are set by confirming, marking, forgetting and the sweep alone.
+fn unreserved(metadata: &Map<String, Value>) -> Result<(), Invalid> {
+    let is = |key: &str, value: Value| metadata.get(key) == Some(&value);
+    let taken = if is("status", "fading".into()) {
+        "status"
+    } else if is("forgotten", true.into()) {
+        "forgotten"
+    } else if is("needs_inversion", true.into()) {
+        "needs_inversion"
+    } else {
+        return Ok(());
+    };
+    Err(Invalid::new(format!("metadata.{taken}"), "is the memory's own mark of its state").hint("use another key"))
 }
 
 /// Beyond the calendar's end is its end.

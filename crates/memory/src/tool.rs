@@ -40,6 +40,10 @@ impl Annotations {
     pub const READ: Self = Self { read_only: true, destructive: false, idempotent: true, open_world: false };
     /// Adds, and takes nothing away.
     pub const ADD: Self = Self { read_only: false, destructive: false, idempotent: false, open_world: false };
+    /// May replace or retire what was there before.
+    pub const REPLACE: Self = Self { read_only: false, destructive: true, idempotent: false, open_world: false };
+    /// The same again changes nothing more.
+    pub const SETTLE: Self = Self { read_only: false, destructive: false, idempotent: true, open_world: false };
 }
 
 pub struct Answer {
@@ -195,9 +199,16 @@ impl From<MemoryError> for ToolError {
                 let hint = format!("check the id and that memory_type is {memory_type}; memory_search finds ids");
                 Self::new(Self::NOT_FOUND, error.to_string()).hint(Some(hint))
             }
+            MemoryError::InvalidState { ref hint, .. } => {
+                let hint = hint.clone();
+                Self::new(Self::INVALID_STATE, error.to_string()).hint(Some(hint))
+            }
+            MemoryError::KeyReused { .. } => Self::new(Self::CONFLICT, error.to_string())
+                .hint(Some("use a new idempotency_key for a new request".to_owned())),
             MemoryError::Embed(error) => {
                 tracing::error!(%error, "embedding failed a tool call");
-                Self::new(Self::UNAVAILABLE, error.to_string()).hint(Some("`butler doctor` checks the model".to_owned()))
+                Self::new(Self::UNAVAILABLE, error.to_string())
+                    .hint(Some("`butler doctor` checks the model".to_owned()))
             }
         }
     }

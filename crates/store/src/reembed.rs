@@ -97,25 +97,27 @@ pub struct Stale {
     pub text: String,
 }
 
-/// The next memories to embed again, by id. What is done no longer shows up, so a killed job simply goes on.
+/// The next memories after `after` to embed again, by id. What is done no longer shows up, so a killed job simply goes on.
 pub async fn stale(
     session: &mut Session,
     tenant: &TenantId,
     memory_type: MemoryType,
     version_id: i32,
+    after: Option<Uuid>,
     limit: i64,
 ) -> Result<Vec<Stale>, StoreError> {
-    let (tenant, rows) = (tenant.as_str(), limit);
+    let (tenant, after) = (tenant.as_str(), after.unwrap_or_default());
     match memory_type {
         MemoryType::Fact => {
             let rows = session
                 .run(|pg| {
                     sqlx::query!(
                         "SELECT id, subject, predicate, content FROM facts
-                         WHERE tenant_id = $1 AND embedding_version_id IS DISTINCT FROM $2 ORDER BY id LIMIT $3",
+                         WHERE tenant_id = $1 AND embedding_version_id IS DISTINCT FROM $2 AND id > $3 ORDER BY id LIMIT $4",
                         tenant,
                         version_id,
-                        rows
+                        after,
+                        limit
                     )
                     .fetch_all(pg)
                 })
@@ -133,10 +135,11 @@ pub async fn stale(
                     sqlx::query_as!(
                         Stale,
                         "SELECT id, content AS text FROM episodes
-                         WHERE tenant_id = $1 AND embedding_version_id IS DISTINCT FROM $2 ORDER BY id LIMIT $3",
+                         WHERE tenant_id = $1 AND embedding_version_id IS DISTINCT FROM $2 AND id > $3 ORDER BY id LIMIT $4",
                         tenant,
                         version_id,
-                        rows
+                        after,
+                        limit
                     )
                     .fetch_all(pg)
                 })
@@ -148,10 +151,11 @@ pub async fn stale(
                     sqlx::query_as!(
                         Stale,
                         "SELECT id, content AS text FROM rules
-                         WHERE tenant_id = $1 AND embedding_version_id IS DISTINCT FROM $2 ORDER BY id LIMIT $3",
+                         WHERE tenant_id = $1 AND embedding_version_id IS DISTINCT FROM $2 AND id > $3 ORDER BY id LIMIT $4",
                         tenant,
                         version_id,
-                        rows
+                        after,
+                        limit
                     )
                     .fetch_all(pg)
                 })

@@ -59,7 +59,8 @@ pub async fn facts(
                     UPDATE facts
                     SET validity = CASE WHEN effective < $6 THEN 'expired' ELSE validity END,
                         metadata = CASE WHEN effective < $5 AND effective >= $6 THEN metadata || '{"status": "fading"}'
-                                        ELSE metadata - 'status' END
+                                        WHEN fading THEN metadata - 'status'
+                                        ELSE metadata END
                     FROM due WHERE facts.tenant_id = due.tenant_id AND facts.id = due.id
                 ), event AS (
                     INSERT INTO memory_events (tenant_id, event_type, actor, memory_type, memory_id, request_id, payload, created_at)
@@ -128,7 +129,9 @@ pub async fn rules(
                     FOR NO KEY UPDATE SKIP LOCKED
                 ), rule AS (
                     UPDATE rules
-                    SET metadata = CASE WHEN effective < $6 THEN (metadata - 'status' - 'needs_inversion') || '{"forgotten": true}'
+                    SET metadata = CASE WHEN effective < $6
+                                        THEN (CASE WHEN fading THEN metadata - 'status' ELSE metadata END - 'needs_inversion')
+                                             || '{"forgotten": true}'
                                         WHEN effective < $5 THEN metadata || '{"status": "fading"}'
                                         ELSE metadata - 'status' END
                     FROM due WHERE rules.tenant_id = due.tenant_id AND rules.id = due.id

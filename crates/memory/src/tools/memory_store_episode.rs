@@ -1,14 +1,12 @@
+use domain::Butler;
 use domain::validate;
-use domain::{Butler, EpisodeId, Timestamp};
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 use serde_json::Value;
 
+use super::DEFAULT_IMPORTANCE;
 use crate::tool::{Annotations, Typed};
-use crate::{Call, EpisodeInput, Memory, MemoryError};
-
-/// What an episode is worth when nobody says.
-const DEFAULT_IMPORTANCE: f64 = 5.0;
+use crate::{Call, EpisodeInput, Memory, MemoryError, StoredEpisode};
 
 #[derive(Deserialize, JsonSchema)]
 pub struct Input {
@@ -27,21 +25,16 @@ pub struct Input {
     /// Anything else worth keeping with it, as an object of at most 64 KiB.
     #[schemars(with = "Option<serde_json::Map<String, Value>>")]
     metadata: Option<Value>,
-}
-
-#[derive(Serialize, JsonSchema)]
-pub struct Output {
-    /// The new episode's id, for memory_get and as the source of facts and rules.
-    id: EpisodeId,
-    /// When it will be forgotten. What lasts is learned from it before then.
-    expires_at: Timestamp,
+    /// Your name for this request. Sent again with the same key and arguments, it returns the first answer and stores nothing.
+    #[schemars(with = "Option<String>", length(max = 256))]
+    idempotency_key: Option<Value>,
 }
 
 pub struct MemoryStoreEpisode;
 
 impl Typed for MemoryStoreEpisode {
     type Input = Input;
-    type Output = Output;
+    type Output = StoredEpisode;
 
     const NAME: &'static str = "memory_store_episode";
     const TITLE: &'static str = "Store an episode";
@@ -50,7 +43,8 @@ impl Typed for MemoryStoreEpisode {
         known to be true use memory_store_fact, for guidance on how to act memory_store_rule.";
     const ANNOTATIONS: Annotations = Annotations::ADD;
 
-    async fn run(memory: &Memory, call: Call, input: Input) -> Result<Output, MemoryError> {
+    async fn run(memory: &Memory, call: Call, input: Input) -> Result<StoredEpisode, MemoryError> {
+        let call = call.keyed_by(input.idempotency_key.as_ref())?;
         let episode = EpisodeInput {
             content: validate::content(validate::string("content", &input.content)?)?,
             butler: Butler::new(validate::string("butler", &input.butler)?).map_err(validate::Invalid::from)?,
@@ -58,7 +52,6 @@ impl Typed for MemoryStoreEpisode {
             importance: input.importance.as_ref().map_or(Ok(DEFAULT_IMPORTANCE), validate::importance)?,
             metadata: validate::metadata(&input.metadata.unwrap_or_default())?,
         };
-        let (id, expires_at) = memory.store_episode(&call, episode).await?;
-        Ok(Output { id, expires_at })
+        memory.store_episode(&call, episode).await
     }
 }

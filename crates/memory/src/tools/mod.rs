@@ -1,16 +1,39 @@
 //! The MCP tools, one file each.
 
+mod memory_confirm;
+mod memory_forget;
 mod memory_get;
+mod memory_mark_harmful;
+mod memory_mark_helpful;
 mod memory_stats;
 mod memory_store_episode;
+mod memory_store_fact;
+mod memory_store_rule;
+
+use domain::validate::Invalid;
+use serde_json::Value;
 
 use crate::tool::{Tool, boxed};
+
+/// What a memory is worth when nobody says.
+const DEFAULT_IMPORTANCE: f64 = 5.0;
+
+/// An argument that may be left out; null counts as left out.
+fn optional<T>(value: Option<&Value>, read: impl FnOnce(&Value) -> Result<T, Invalid>) -> Result<Option<T>, Invalid> {
+    value.filter(|value| !value.is_null()).map(read).transpose()
+}
 
 /// Every tool of the module, in the order clients list them.
 pub fn tools() -> Vec<Box<dyn Tool>> {
     vec![
         boxed::<memory_store_episode::MemoryStoreEpisode>(),
+        boxed::<memory_store_fact::MemoryStoreFact>(),
+        boxed::<memory_store_rule::MemoryStoreRule>(),
         boxed::<memory_get::MemoryGet>(),
+        boxed::<memory_confirm::MemoryConfirm>(),
+        boxed::<memory_mark_helpful::MemoryMarkHelpful>(),
+        boxed::<memory_mark_harmful::MemoryMarkHarmful>(),
+        boxed::<memory_forget::MemoryForget>(),
         boxed::<memory_stats::MemoryStats>(),
     ]
 }

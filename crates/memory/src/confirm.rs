@@ -1,0 +1,57 @@
+//! Confirming a memory: it is still true, so its decay starts anew.
+
+use domain::validate::Invalid;
+use domain::{FactId, MemoryType, RuleId, Timestamp};
+use schemars::JsonSchema;
+use serde::Serialize;
+use store::confirm::{self, ConfirmOutcome};
+use uuid::Uuid;
+
+use crate::{Call, Memory, MemoryError};
+
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
+pub struct Confirmed {
+    pub memory_type: MemoryType,
+    pub id: Uuid,
+    pub last_confirmed_at: Timestamp,
+    /// The confidence it has now: the full one, since decay starts anew.
+    pub effective_confidence: f64,
+    /// Whether it had faded so far that it was about to be forgotten.
+    pub was_fading: bool,
+}
+
+impl Memory {
+    /// `None`: there is no such memory.
+    pub async fn confirm(
+        &self,
+        call: &Call,
+        memory_type: MemoryType,
+        id: Uuid,
+    ) -> Result<Option<Confirmed>, MemoryError> {
+        if memory_type == MemoryType::Episode {
+            let invalid = Invalid::new("memory_type", "an episode cannot be confirmed: it does not decay, it expires")
+                .hint("store what it shows to be true with memory_store_fact");
+            return Err(invalid.into());
+        }
+        let mut conn = self.db().tenant(&call.tenant).await?;
+        let outcome = if memory_type == MemoryType::Fact {
+            confirm::fact(&mut conn, &call.tenant, FactId(id), call.now, &call.origin).await?
+        } else {
+            confirm::rule(&mut conn, &call.tenant, RuleId(id), call.now, &call.origin).await?
+        };
+        match outcome {
+            None => Ok(None),
+            Some(ConfirmOutcome::Confirmed { confidence, was_fading }) => Ok(Some(Confirmed {
+                memory_type,
+                id,
+                last_confirmed_at: call.now,
+                effective_confidence: confidence,
+                was_fading,
+            })),
+            Some(ConfirmOutcome::NotActive { state }) => Err(MemoryError::InvalidState {
+                message: format!("{memory_type} {id} is {state}, so it cannot be confirmed"),
+                hint: format!("store it anew with memory_store_{memory_type} if it is true again"),
+            }),
+        }
+    }
+}

@@ -1,0 +1,103 @@
+//! Marks: a rule earns or loses trust by what came of following it.
+
+use domain::maturity::{RuleState, RuleThresholds, mark_harmful, mark_helpful};
+use domain::{RuleId, limits};
+use serde_json::{Map, Value};
+use store::rules_feedback::{Mark, Marked, apply_mark, lock};
+
+use crate::config::RulesConfig;
+use crate::views::RuleView;
+use crate::{Call, Memory, MemoryError};
+
+impl Memory {
+    pub async fn mark_helpful(&self, call: &Call, id: RuleId) -> Result<Option<RuleView>, MemoryError> {
+        self.mark(call, id, Mark::Helpful, None).await
+    }
+
+    pub async fn mark_harmful(
+        &self,
+        call: &Call,
+        id: RuleId,
+        reason: Option<&str>,
+    ) -> Result<Option<RuleView>, MemoryError> {
+        self.mark(call, id, Mark::Harmful, reason).await
+    }
+
+    /// The row stays locked from reading its counts to writing them, so no mark is lost. `None`: there is no such rule.
+    async fn mark(
+        &self,
+        call: &Call,
+        id: RuleId,
+        mark: Mark,
+        reason: Option<&str>,
+    ) -> Result<Option<RuleView>, MemoryError> {
+        let mut conn = self.db().tenant(&call.tenant).await?;
+        let mut tx = conn.begin().await?;
+        let Some(rule) = lock(&mut tx, &call.tenant, id).await? else {
+            tx.rollback().await?;
+            return Ok(None);
+        };
+        if rule.metadata.get("forgotten") == Some(&Value::Bool(true)) {
+            tx.rollback().await?;
+            return Err(forgotten(id));
+        }
+        let thresholds = thresholds(&self.config().rules);
+        let outcome = match mark {
+            Mark::Helpful => mark_helpful(&RuleState::from(&rule), &thresholds, call.now),
+            Mark::Harmful => mark_harmful(&RuleState::from(&rule), &thresholds),
+        };
+        let metadata = marked_metadata(rule.metadata.clone(), outcome.needs_inversion, reason);
+        let marked = Marked { mark, reason, outcome: &outcome, metadata };
+        let rule = apply_mark(&mut tx, &call.tenant, rule, marked, call.now, &call.origin).await?;
+        tx.commit().await?;
+        if outcome.needs_inversion {
+            self.inversion().notify_one();
+        }
+        Ok(Some(RuleView::at(rule, call.now)))
+    }
+}
+
+fn forgotten(id: RuleId) -> MemoryError {
+    MemoryError::InvalidState {
+        message: format!("rule {id} is forgotten, so it is not applied any more and cannot be marked"),
+        hint: "store it anew with memory_store_rule if it is worth another try".to_owned(),
+    }
+}
+
+pub(crate) fn thresholds(config: &RulesConfig) -> RuleThresholds {
+    let whole = |number: u32| i32::try_from(number).unwrap_or(i32::MAX);
+    RuleThresholds {
+        established_successes: whole(config.established.successes),
+        established_effectiveness: config.established.effectiveness,
+        proven_successes: whole(config.proven.successes),
+        proven_effectiveness: config.proven.effectiveness,
+        proven_age_days: config.proven.age_days,
+        anti_pattern_harmful: whole(config.anti_pattern.harmful),
+        anti_pattern_effectiveness: config.anti_pattern.effectiveness,
+    }
+}
+
+/// The flag is recomputed at every mark: a rule that recovered is no longer inverted.
+fn marked_metadata(
+    mut metadata: Map<String, Value>,
+    needs_inversion: bool,
+    reason: Option<&str>,
+) -> Map<String, Value> {
+    if needs_inversion {
+        metadata.insert("needs_inversion".to_owned(), Value::Bool(true));
+    } else {
+        metadata.remove("needs_inversion");
+    }
+    if let Some(reason) = reason {
+        let mut reasons = match metadata.remove("harmful_reasons") {
+            Some(Value::Array(reasons)) => reasons,
+            Some(other) => vec![other],
+            None => Vec::new(),
+        };
+        reasons.push(reason.into());
+        let surplus = reasons.len().saturating_sub(limits::HARMFUL_REASONS);
+        reasons.drain(..surplus);
+        metadata.insert("harmful_reasons".to_owned(), Value::Array(reasons));
+    }
+    metadata
+}

@@ -1,0 +1,43 @@
+//! Forgetting a memory: it stays in the database for the record and is never retrieved again.
+
+use domain::{EpisodeId, FactId, MemoryType, RuleId};
+use schemars::JsonSchema;
+use serde::Serialize;
+use store::forget::{self, ForgetOutcome};
+use uuid::Uuid;
+
+use crate::{Call, Memory, MemoryError};
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct Forgotten {
+    pub memory_type: MemoryType,
+    pub id: Uuid,
+    /// Always true: it is forgotten now.
+    pub forgotten: bool,
+    /// Whether this call did it. False if it was forgotten before, which is no error.
+    pub changed: bool,
+}
+
+impl Memory {
+    /// `None`: there is no such memory.
+    pub async fn forget(
+        &self,
+        call: &Call,
+        memory_type: MemoryType,
+        id: Uuid,
+    ) -> Result<Option<Forgotten>, MemoryError> {
+        let mut conn = self.db().tenant(&call.tenant).await?;
+        let (tenant, now, origin) = (&call.tenant, call.now, &call.origin);
+        let outcome = match memory_type {
+            MemoryType::Fact => forget::fact(&mut conn, tenant, FactId(id), now, origin).await?,
+            MemoryType::Rule => forget::rule(&mut conn, tenant, RuleId(id), now, origin).await?,
+            MemoryType::Episode => forget::episode(&mut conn, tenant, EpisodeId(id), now, origin).await?,
+        };
+        Ok(outcome.map(|outcome| Forgotten {
+            memory_type,
+            id,
+            forgotten: true,
+            changed: outcome == ForgetOutcome::Forgotten,
+        }))
+    }
+}

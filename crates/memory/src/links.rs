@@ -1,0 +1,39 @@
+//! Links between memories: where one came from, what it supports or contradicts.
+
+use domain::Relation;
+use domain::validate::Invalid;
+use store::links::{self, Direction, End, FoundLink, LinkOutcome};
+
+use crate::{Call, Memory, MemoryError};
+
+impl Memory {
+    /// Links two memories of the tenant. Linking them again is no error: the outcome names the relation that stands.
+    pub async fn create_link(
+        &self,
+        call: &Call,
+        source: End,
+        target: End,
+        relation: Relation,
+    ) -> Result<LinkOutcome, MemoryError> {
+        if source == target {
+            return Err(Invalid::new("target_id", "a memory cannot be linked to itself").into());
+        }
+        let mut conn = self.db().tenant(&call.tenant).await?;
+        let outcome = links::create(&mut conn, &call.tenant, source, target, relation, call.now, &call.origin).await?;
+        match outcome {
+            LinkOutcome::NoSource => Err(MemoryError::NotFound { memory_type: source.memory_type, id: source.id }),
+            LinkOutcome::NoTarget => Err(MemoryError::NotFound { memory_type: target.memory_type, id: target.id }),
+            outcome => Ok(outcome),
+        }
+    }
+
+    pub async fn get_links(
+        &self,
+        call: &Call,
+        memory: End,
+        direction: Direction,
+    ) -> Result<Vec<FoundLink>, MemoryError> {
+        let mut conn = self.db().reader(&call.tenant).await?;
+        Ok(links::of(&mut conn, &call.tenant, memory, direction).await?)
+    }
+}

@@ -1,0 +1,67 @@
+//! The decay sweep: daily hygiene of facts and rules.
+
+use chrono::TimeDelta;
+use domain::TenantId;
+use domain::decay::DecayThresholds;
+use domain::event::Origin;
+use serde::Serialize;
+use store::sweep::{self, BATCH_ROWS, Batch};
+
+use crate::{Memory, MemoryError};
+
+/// A retry comes within seconds, or after a weekend; this is generous.
+const IDEMPOTENCY_DAYS: i64 = 30;
+
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+pub struct SweepReport {
+    pub facts_fading: u64,
+    pub facts_recovered: u64,
+    pub facts_expired: u64,
+    pub rules_fading: u64,
+    pub rules_recovered: u64,
+    pub rules_forgotten: u64,
+    /// Rules a mark flagged and nobody had inverted yet.
+    pub rules_inverted: u64,
+    /// Answers kept for retries that will not come any more.
+    pub idempotency_keys_removed: u64,
+}
+
+impl Memory {
+    /// Applies every transition that is due, in bounded batches, of one tenant or of all. Running it again at the same
+    /// time changes nothing.
+    pub async fn sweep(&self, tenant: Option<&TenantId>) -> Result<SweepReport, MemoryError> {
+        let origin = Origin { actor: Some("decay_sweep".to_owned()), request_id: None };
+        let confidence = &self.config().confidence;
+        let thresholds =
+            DecayThresholds { retrieval: confidence.retrieval_threshold, expiry: confidence.expiry_threshold };
+        let now = self.now();
+        let mut report = SweepReport::default();
+        let mut conn = self.db().owner().await?;
+        let mut batch = Batch { tenant, after: None, rows: BATCH_ROWS };
+        loop {
+            let swept = sweep::facts(&mut conn, batch, thresholds, now, &origin).await?;
+            report.facts_expired += swept.ended;
+            report.facts_fading += swept.fading;
+            report.facts_recovered += swept.recovered;
+            batch.after = swept.next;
+            if batch.after.is_none() {
+                break;
+            }
+        }
+        loop {
+            let swept = sweep::rules(&mut conn, batch, thresholds, now, &origin).await?;
+            report.rules_forgotten += swept.ended;
+            report.rules_fading += swept.fading;
+            report.rules_recovered += swept.recovered;
+            batch.after = swept.next;
+            if batch.after.is_none() {
+                break;
+            }
+        }
+        report.idempotency_keys_removed =
+            store::idempotency::prune(&mut conn, now - TimeDelta::days(IDEMPOTENCY_DAYS)).await?;
+        drop(conn);
+        report.rules_inverted = self.invert_pending(tenant).await?;
+        Ok(report)
+    }
+}

@@ -1,0 +1,41 @@
+use domain::{MemoryType, RuleId, validate};
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::Value;
+
+use super::optional;
+use crate::tool::{Annotations, Typed};
+use crate::views::RuleView;
+use crate::{Call, Memory, MemoryError};
+
+#[derive(Deserialize, JsonSchema)]
+pub struct Input {
+    /// The rule that was followed.
+    #[schemars(with = "uuid::Uuid")]
+    rule_id: Value,
+    /// What went wrong, in a sentence; it becomes part of the warning if the rule is turned into one. At most 4 KiB.
+    #[schemars(with = "Option<String>")]
+    reason: Option<Value>,
+}
+
+pub struct MemoryMarkHarmful;
+
+impl Typed for MemoryMarkHarmful {
+    type Input = Input;
+    type Output = RuleView;
+
+    const NAME: &'static str = "memory_mark_harmful";
+    const TITLE: &'static str = "Mark a rule harmful";
+    const DESCRIPTION: &'static str = "Say that following a rule led to a bad result, and why. One bad result weighs as \
+        much as four good ones; a rule that keeps failing is demoted and finally turned into a warning not to do it. \
+        Call it once for each time the rule was applied.";
+    const ANNOTATIONS: Annotations = Annotations::REPLACE;
+    const ALIASES: &'static [(&'static str, &'static str)] = &[("id", "rule_id"), ("memory_id", "rule_id")];
+
+    async fn run(memory: &Memory, call: Call, input: Input) -> Result<RuleView, MemoryError> {
+        let id = validate::uuid("rule_id", validate::string("rule_id", &input.rule_id)?)?;
+        let reason = optional(input.reason.as_ref(), |value| validate::reason(validate::string("reason", value)?))?;
+        let rule = memory.mark_harmful(&call, RuleId(id), reason.flatten().as_deref()).await?;
+        rule.ok_or(MemoryError::NotFound { memory_type: MemoryType::Rule, id })
+    }
+}

@@ -1,0 +1,87 @@
+use domain::validate;
+use domain::{EntityId, EpisodeId, Permanence, Scope};
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::Value;
+
+use super::{DEFAULT_IMPORTANCE, optional};
+use crate::tool::{Annotations, Typed};
+use crate::{Call, FactInput, Memory, MemoryError, StoredFact};
+
+#[derive(Deserialize, JsonSchema)]
+pub struct Input {
+    /// Who or what it is about, for example "user" or "Anna Berg". At most 1024 bytes.
+    #[schemars(with = "String", length(min = 1))]
+    subject: Value,
+    /// Which property of the subject, short and always spelled the same, for example "favorite_color". At most 512 bytes.
+    #[schemars(with = "String", length(min = 1))]
+    predicate: Value,
+    /// What is true, as a sentence that can be understood on its own. At most 1 MiB.
+    #[schemars(with = "String", length(min = 1))]
+    content: Value,
+    /// How much it matters, from 0 (noise) to 10 (must not be lost). 5 if left out.
+    #[schemars(with = "Option<f64>", range(min = 0, max = 10))]
+    importance: Option<Value>,
+    /// How long it stays true without confirmation: permanent (never decays), stable (about a year to half), standard
+    /// (3 months), volatile (3 weeks), ephemeral (1 week). standard if left out.
+    #[schemars(with = "Option<Permanence>")]
+    permanence: Option<Value>,
+    /// The namespace: "global", or a butler's name for what only concerns that butler. global if left out.
+    #[schemars(with = "Option<String>")]
+    scope: Option<Value>,
+    /// At most 64 short labels.
+    #[schemars(with = "Option<Vec<String>>", length(max = 64))]
+    tags: Option<Value>,
+    /// The entity it is about, from entity_resolve or entity_create. The fact then replaces an older one of the same
+    /// entity, scope and predicate, however the subject is spelled.
+    #[schemars(with = "Option<uuid::Uuid>")]
+    entity_id: Option<Value>,
+    /// The episode it was learned from.
+    #[schemars(with = "Option<uuid::Uuid>")]
+    source_episode_id: Option<Value>,
+    /// Anything else worth keeping with it, as an object of at most 64 KiB.
+    #[schemars(with = "Option<serde_json::Map<String, Value>>")]
+    metadata: Option<Value>,
+    /// Your name for this request. Sent again with the same key and arguments, it returns the first answer and stores nothing.
+    #[schemars(with = "Option<String>", length(max = 256))]
+    idempotency_key: Option<Value>,
+}
+
+pub struct MemoryStoreFact;
+
+impl Typed for MemoryStoreFact {
+    type Input = Input;
+    type Output = StoredFact;
+
+    const NAME: &'static str = "memory_store_fact";
+    const TITLE: &'static str = "Store a fact";
+    const DESCRIPTION: &'static str = "Remember something that is true: subject, predicate, content. If a fact of the \
+        same subject (or entity), predicate and scope is active, the new one supersedes it; the old one stays in the \
+        history. Confidence fades over time unless confirmed with memory_confirm. For guidance on how to act use \
+        memory_store_rule.";
+    const ANNOTATIONS: Annotations = Annotations::REPLACE;
+
+    async fn run(memory: &Memory, call: Call, input: Input) -> Result<StoredFact, MemoryError> {
+        let call = call.keyed_by(input.idempotency_key.as_ref())?;
+        let uuid = |field, value: &Value| validate::uuid(field, validate::string(field, value)?);
+        let fact = FactInput {
+            subject: validate::subject(validate::string("subject", &input.subject)?)?,
+            predicate: validate::predicate(validate::string("predicate", &input.predicate)?)?,
+            content: validate::content(validate::string("content", &input.content)?)?,
+            importance: input.importance.as_ref().map_or(Ok(DEFAULT_IMPORTANCE), validate::importance)?,
+            permanence: optional(input.permanence.as_ref(), |value| {
+                validate::one_of("permanence", validate::string("permanence", value)?)
+            })?
+            .unwrap_or(Permanence::Standard),
+            scope: optional(input.scope.as_ref(), |value| Ok(Scope::new(validate::string("scope", value)?)?))?
+                .unwrap_or_default(),
+            tags: validate::tags(&input.tags.unwrap_or_default())?,
+            entity_id: optional(input.entity_id.as_ref(), |value| uuid("entity_id", value))?.map(EntityId),
+            source_episode_id: optional(input.source_episode_id.as_ref(), |value| uuid("source_episode_id", value))?
+                .map(EpisodeId),
+            source_butler: None,
+            metadata: validate::metadata(&input.metadata.unwrap_or_default())?,
+        };
+        memory.store_fact(&call, fact).await
+    }
+}

@@ -1,0 +1,62 @@
+use domain::validate;
+use domain::{Permanence, Scope};
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::Value;
+
+use super::optional;
+use crate::tool::{Annotations, Typed};
+use crate::{Call, Memory, MemoryError, RuleInput, StoredRule};
+
+#[derive(Deserialize, JsonSchema)]
+pub struct Input {
+    /// What to do, or not to do, and when: one instruction in plain words. At most 1 MiB.
+    #[schemars(with = "String", length(min = 1))]
+    content: Value,
+    /// The namespace: "global", or a butler's name for what only concerns that butler. global if left out.
+    #[schemars(with = "Option<String>")]
+    scope: Option<Value>,
+    /// At most 64 short labels.
+    #[schemars(with = "Option<Vec<String>>", length(max = 64))]
+    tags: Option<Value>,
+    /// How long it holds without confirmation: permanent, stable, standard, volatile or ephemeral.
+    #[schemars(with = "Option<Permanence>")]
+    permanence: Option<Value>,
+    /// Anything else worth keeping with it, as an object of at most 64 KiB.
+    #[schemars(with = "Option<serde_json::Map<String, Value>>")]
+    metadata: Option<Value>,
+    /// Your name for this request. Sent again with the same key and arguments, it returns the first answer and stores nothing.
+    #[schemars(with = "Option<String>", length(max = 256))]
+    idempotency_key: Option<Value>,
+}
+
+pub struct MemoryStoreRule;
+
+impl Typed for MemoryStoreRule {
+    type Input = Input;
+    type Output = StoredRule;
+
+    const NAME: &'static str = "memory_store_rule";
+    const TITLE: &'static str = "Store a rule";
+    const DESCRIPTION: &'static str = "Remember how to act: guidance that should shape later sessions. It starts as a \
+        candidate and earns trust through memory_mark_helpful, or loses it through memory_mark_harmful. To record \
+        something that is true use memory_store_fact.";
+    const ANNOTATIONS: Annotations = Annotations::ADD;
+
+    async fn run(memory: &Memory, call: Call, input: Input) -> Result<StoredRule, MemoryError> {
+        let call = call.keyed_by(input.idempotency_key.as_ref())?;
+        let rule = RuleInput {
+            content: validate::content(validate::string("content", &input.content)?)?,
+            scope: optional(input.scope.as_ref(), |value| Ok(Scope::new(validate::string("scope", value)?)?))?
+                .unwrap_or_default(),
+            permanence: optional(input.permanence.as_ref(), |value| {
+                validate::one_of("permanence", validate::string("permanence", value)?)
+            })?,
+            tags: validate::tags(&input.tags.unwrap_or_default())?,
+            source_episode_id: None,
+            source_butler: None,
+            metadata: validate::metadata(&input.metadata.unwrap_or_default())?,
+        };
+        memory.store_rule(&call, rule).await
+    }
+}

@@ -1,0 +1,120 @@
+//! Confirming restarts decay; forgetting ends retrieval.
+
+use serde_json::json;
+use testkit::MemoryFixture;
+
+use crate::{count, episode, events_of, fact, get, refused, row, rows, rule, store_fact};
+
+#[tokio::test]
+async fn confirm_memory_resets_decay_timer() {
+    let memory = MemoryFixture::new().await;
+    let (fact, rule) = (fact(&memory, "user", "car", "Volvo").await, rule(&memory, "Ask first").await);
+    memory.clock.advance_days(60.0);
+    assert!(get(&memory, "fact", &fact).await["effective_confidence"].as_f64().unwrap() < 0.65);
+    for (kind, id, confidence) in [("fact", &fact, 1.0), ("rule", &rule, 0.5)] {
+        let confirmed = memory.call("memory_confirm", json!({"type": kind, "id": id})).await.unwrap();
+        assert_eq!((&confirmed["effective_confidence"], &confirmed["was_fading"]), (&json!(confidence), &json!(false)));
+        let view = get(&memory, kind, id).await;
+        assert_eq!(view["effective_confidence"], view["confidence"]);
+        assert_eq!(view["last_confirmed_at"], confirmed["last_confirmed_at"]);
+        assert_eq!(events_of(&memory, id).await[1], format!("{kind}_confirmed"));
+    }
+}
+
+#[tokio::test]
+async fn confirming_a_fading_memory_clears_fading_at_once() {
+    let memory = MemoryFixture::new().await;
+    let id = store_fact(&memory, json!({"subject": "u", "predicate": "p", "content": "c", "metadata": {"kept": 1}}))
+        .await["id"]
+        .clone();
+    let guess = rule(&memory, "Ask first").await;
+    memory.clock.advance_days(250.0);
+    memory.memory.sweep(None).await.unwrap();
+    assert_eq!(row(&memory, "facts", &id).await["metadata"], json!({"kept": 1, "status": "fading"}));
+    let confirmed = memory.call("memory_confirm", json!({"memory_type": "fact", "memory_id": id})).await.unwrap();
+    assert_eq!(confirmed["was_fading"], true);
+    assert_eq!(row(&memory, "facts", &id).await["metadata"], json!({"kept": 1}));
+    let event = rows(&memory, "SELECT payload FROM memory_events WHERE event_type = 'fact_confirmed'").await;
+    assert_eq!(event[0]["payload"]["before"]["fading"], true);
+    assert_eq!(
+        row(&memory, "rules", &guess).await["metadata"],
+        json!({"forgotten": true}),
+        "0.5·exp(-2.5) is below 0.05"
+    );
+}
+
+#[tokio::test]
+async fn confirm_episode_rejected() {
+    let memory = MemoryFixture::new().await;
+    let id = episode(&memory, "It rained").await;
+    let error = refused(&memory, "memory_confirm", json!({"memory_type": "episode", "memory_id": id})).await;
+    assert_eq!(error.code, "invalid_argument");
+    assert!(error.message.contains("does not decay"), "{}", error.message);
+    assert_eq!(count(&memory, "memory_events").await, 1);
+}
+
+#[tokio::test]
+async fn confirming_what_is_no_longer_active_is_an_error() {
+    let memory = MemoryFixture::new().await;
+    let old = fact(&memory, "user", "car", "Volvo").await;
+    let new = fact(&memory, "user", "car", "Saab").await;
+    let gone = rule(&memory, "Ask first").await;
+    memory.call("memory_forget", json!({"memory_type": "fact", "memory_id": new})).await.unwrap();
+    memory.call("memory_forget", json!({"memory_type": "rule", "memory_id": gone})).await.unwrap();
+    for (kind, id, state) in [("fact", &old, "superseded"), ("fact", &new, "retracted"), ("rule", &gone, "forgotten")] {
+        let before = events_of(&memory, id).await;
+        let error = refused(&memory, "memory_confirm", json!({"memory_type": kind, "memory_id": id})).await;
+        assert_eq!(error.code, "invalid_state");
+        assert!(error.message.contains(state), "{}", error.message);
+        assert_eq!(events_of(&memory, id).await, before);
+    }
+}
+
+#[tokio::test]
+async fn fact_transitions_to_retracted_via_forget() {
+    let memory = MemoryFixture::new().await;
+    let id = fact(&memory, "user", "car", "Volvo").await;
+    let answer = memory.call("memory_forget", json!({"memory_type": "fact", "memory_id": id})).await.unwrap();
+    assert_eq!(answer, json!({"memory_type": "fact", "id": id, "forgotten": true, "changed": true}));
+    assert_eq!(row(&memory, "facts", &id).await["validity"], "retracted");
+    let again = memory.call("memory_forget", json!({"memory_type": "fact", "memory_id": id})).await.unwrap();
+    assert_eq!((&again["forgotten"], &again["changed"]), (&json!(true), &json!(false)), "forgetting twice is no error");
+    assert_eq!(events_of(&memory, &id).await, ["fact_created", "fact_forgotten"], "and one event");
+}
+
+#[tokio::test]
+async fn forget_rule_sets_metadata_flag() {
+    let memory = MemoryFixture::new().await;
+    let id = rule(&memory, "Ask first").await;
+    memory.call("memory_forget", json!({"memory_type": "rule", "memory_id": id})).await.unwrap();
+    assert_eq!(row(&memory, "rules", &id).await["metadata"], json!({"forgotten": true}));
+    let again = memory.call("memory_forget", json!({"memory_type": "rule", "memory_id": id})).await.unwrap();
+    assert_eq!(again["changed"], false);
+    assert_eq!(events_of(&memory, &id).await, ["rule_created", "rule_forgotten"]);
+}
+
+#[tokio::test]
+async fn forget_episode_sets_immediate_expiry() {
+    let memory = MemoryFixture::new().await;
+    let id = episode(&memory, "It rained").await;
+    memory.clock.advance_days(1.0);
+    memory.call("memory_forget", json!({"memory_type": "episode", "memory_id": id})).await.unwrap();
+    let stored = row(&memory, "episodes", &id).await;
+    let expires: domain::Timestamp = stored["expires_at"].as_str().unwrap().parse().unwrap();
+    assert_eq!(expires, memory.memory.now());
+    memory.clock.advance_days(1.0);
+    let again = memory.call("memory_forget", json!({"memory_type": "episode", "memory_id": id})).await.unwrap();
+    assert_eq!(again["changed"], false);
+    assert_eq!(row(&memory, "episodes", &id).await["expires_at"], stored["expires_at"], "its end does not move");
+    assert_eq!(events_of(&memory, &id).await, ["episode_created", "episode_forgotten"]);
+}
+
+#[tokio::test]
+async fn an_expired_or_superseded_fact_can_be_forgotten_too() {
+    let memory = MemoryFixture::new().await;
+    let old = fact(&memory, "user", "car", "Volvo").await;
+    let new = fact(&memory, "user", "car", "Saab").await;
+    memory.call("memory_forget", json!({"memory_type": "fact", "memory_id": old})).await.unwrap();
+    assert_eq!(row(&memory, "facts", &old).await["validity"], "retracted");
+    assert_eq!(row(&memory, "facts", &new).await["supersedes_id"], old, "the chain stays");
+}

@@ -1,0 +1,74 @@
+//! Links: validated, idempotent, asked by direction.
+
+use domain::{MemoryType, Relation};
+use memory::MemoryError;
+use serde_json::Value;
+use store::links::{Direction, End, LinkOutcome};
+use testkit::MemoryFixture;
+
+use crate::{count, episode, fact, rows, rule};
+
+fn end(memory_type: MemoryType, id: &Value) -> End {
+    End { memory_type, id: id.as_str().unwrap().parse().unwrap() }
+}
+
+#[tokio::test]
+async fn link_query_by_direction() {
+    let memory = MemoryFixture::new().await;
+    let call = memory.as_test();
+    let a = end(MemoryType::Fact, &fact(&memory, "u", "a", "1").await);
+    let b = end(MemoryType::Rule, &rule(&memory, "Ask first").await);
+    let c = end(MemoryType::Episode, &episode(&memory, "It rained").await);
+    for (source, target, relation) in [(a, b, Relation::Supports), (c, a, Relation::RelatedTo)] {
+        let outcome = memory.memory.create_link(&call, source, target, relation).await.unwrap();
+        assert_eq!(outcome, LinkOutcome::Created);
+    }
+    let relations = async |direction| {
+        let links = memory.memory.get_links(&call, a, direction).await.unwrap();
+        let mut relations: Vec<Relation> = links.iter().map(|found| found.link.relation).collect();
+        relations.sort();
+        relations
+    };
+    assert_eq!(relations(Direction::Outgoing).await, [Relation::Supports]);
+    assert_eq!(relations(Direction::Incoming).await, [Relation::RelatedTo]);
+    assert_eq!(relations(Direction::default()).await, [Relation::Supports, Relation::RelatedTo], "both is the default");
+    let event = rows(
+        &memory,
+        "SELECT memory_type, memory_id, payload FROM memory_events WHERE event_type = 'link_created' ORDER BY id",
+    )
+    .await;
+    assert_eq!(event[0]["payload"]["after"]["relation"], "supports");
+    assert_eq!(event[0]["payload"]["after"]["target_id"], b.id.to_string());
+    assert_eq!(event[0]["memory_id"], a.id.to_string());
+}
+
+#[tokio::test]
+async fn idempotent_link_creation() {
+    let memory = MemoryFixture::new().await;
+    let call = memory.as_test();
+    let a = end(MemoryType::Fact, &fact(&memory, "u", "a", "1").await);
+    let b = end(MemoryType::Fact, &fact(&memory, "u", "b", "2").await);
+    memory.memory.create_link(&call, a, b, Relation::Supports).await.unwrap();
+    let again = memory.memory.create_link(&call, a, b, Relation::Contradicts).await.unwrap();
+    assert_eq!(again, LinkOutcome::Exists(Relation::Supports), "says which relation stands");
+    assert_eq!(count(&memory, "memory_links").await, 1);
+    assert_eq!(count(&memory, "memory_events WHERE event_type = 'link_created'").await, 1);
+}
+
+#[tokio::test]
+async fn memory_link_creation_with_validation() {
+    let memory = MemoryFixture::new().await;
+    let call = memory.as_test();
+    let a = end(MemoryType::Fact, &fact(&memory, "u", "a", "1").await);
+    let as_rule = End { memory_type: MemoryType::Rule, ..a };
+    let missing = memory.memory.create_link(&call, a, as_rule, Relation::Supports).await.unwrap_err();
+    assert!(matches!(missing, MemoryError::NotFound { memory_type: MemoryType::Rule, .. }));
+    assert!(memory.memory.create_link(&call, as_rule, a, Relation::Supports).await.is_err());
+    assert!(matches!(memory.memory.create_link(&call, a, a, Relation::Supports).await, Err(MemoryError::Invalid(_))));
+    assert!("causes".parse::<Relation>().is_err() && "entity".parse::<MemoryType>().is_err(), "closed lists");
+    let mut other = memory.as_test();
+    other.tenant = domain::TenantId::new("other").unwrap();
+    assert!(memory.memory.create_link(&other, a, as_rule, Relation::Supports).await.is_err());
+    assert!(memory.memory.get_links(&other, a, Direction::Both).await.unwrap().is_empty());
+    assert_eq!(count(&memory, "memory_links").await, 0);
+}

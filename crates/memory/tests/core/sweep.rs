@@ -1,0 +1,225 @@
+//! The decay sweep's transitions, exactly at the thresholds, each with its event, and only once.
+
+use memory::{MemoryConfig, SweepReport};
+use proptest::prelude::*;
+use proptest::test_runner::TestRunner;
+use serde_json::{Value, json};
+use testkit::MemoryFixture;
+
+use crate::{count, events_of, everything, fact, row, rows, rule, store_fact};
+
+/// Days after which a confidence of 1 is `left`.
+fn days(left: f64, rate: f64) -> f64 {
+    -left.ln() / rate
+}
+
+#[tokio::test]
+async fn fact_transitions_to_fading_via_decay_sweep() {
+    let memory = MemoryFixture::new().await;
+    let id = fact(&memory, "user", "car", "Volvo").await;
+    memory.clock.advance_days(days(0.2, 0.008) - 0.01);
+    assert_eq!(memory.memory.sweep(None).await.unwrap(), SweepReport::default());
+    memory.clock.advance_days(0.02);
+    let report = memory.memory.sweep(None).await.unwrap();
+    assert_eq!(report, SweepReport { facts_fading: 1, ..SweepReport::default() });
+    let stored = row(&memory, "facts", &id).await;
+    assert_eq!((&stored["validity"], &stored["metadata"]["status"]), (&json!("active"), &json!("fading")));
+    let event = rows(&memory, "SELECT actor, payload FROM memory_events WHERE event_type = 'fact_fading'").await;
+    assert_eq!(event[0]["actor"], "decay_sweep");
+    assert_eq!(event[0]["payload"]["before"], json!({"validity": "active", "fading": false}));
+    assert_eq!(event[0]["payload"]["after"], json!({"validity": "active", "fading": true}));
+    assert!((event[0]["payload"]["effective_confidence"].as_f64().unwrap() - 0.2).abs() < 0.001);
+}
+
+#[tokio::test]
+async fn fact_transitions_to_expired_via_decay_sweep() {
+    let memory = MemoryFixture::new().await;
+    let (id, kept) = (fact(&memory, "user", "car", "Volvo").await, fact(&memory, "user", "bike", "red").await);
+    memory.clock.advance_days(days(0.05, 0.008) - 0.01);
+    memory.call("memory_confirm", json!({"type": "fact", "id": kept})).await.unwrap();
+    assert_eq!(memory.memory.sweep(None).await.unwrap().facts_fading, 1, "0.05 and above fades");
+    memory.clock.advance_days(0.02);
+    let report = memory.memory.sweep(None).await.unwrap();
+    assert_eq!(report, SweepReport { facts_expired: 1, ..SweepReport::default() });
+    let stored = row(&memory, "facts", &id).await;
+    assert_eq!((&stored["validity"], &stored["metadata"]), (&json!("expired"), &json!({})));
+    assert_eq!(events_of(&memory, &id).await, ["fact_created", "fact_fading", "fact_expired"]);
+    assert_eq!(events_of(&memory, &kept).await, ["fact_created", "fact_confirmed"]);
+}
+
+#[tokio::test]
+async fn facts_previously_marked_as_fading_that_recover_have_their_status_cleared() {
+    let memory = MemoryFixture::new().await;
+    let id = store_fact(&memory, json!({"subject": "u", "predicate": "p", "content": "c", "metadata": {"kept": true}}))
+        .await["id"]
+        .clone();
+    memory.clock.advance_days(250.0);
+    memory.memory.sweep(None).await.unwrap();
+    // confirmed past the tool, which would clear it itself
+    memory.db.execute(&format!("UPDATE facts SET last_confirmed_at = '{}'", memory.memory.now().to_rfc3339())).await;
+    let report = memory.memory.sweep(None).await.unwrap();
+    assert_eq!(report, SweepReport { facts_recovered: 1, ..SweepReport::default() });
+    assert_eq!(row(&memory, "facts", &id).await["metadata"], json!({"kept": true}));
+    assert_eq!(events_of(&memory, &id).await, ["fact_created", "fact_fading", "fact_recovered"]);
+}
+
+#[tokio::test]
+async fn rules_fade_recover_and_are_forgotten() {
+    let memory = MemoryFixture::new().await;
+    let id = rule(&memory, "Ask first").await;
+    memory.clock.advance_days(days(0.4, 0.01) + 0.01);
+    assert_eq!(memory.memory.sweep(None).await.unwrap().rules_fading, 1, "0.5 of confidence falls below 0.2");
+    assert_eq!(row(&memory, "rules", &id).await["metadata"], json!({"status": "fading"}));
+    memory.db.execute(&format!("UPDATE rules SET last_confirmed_at = '{}'", memory.memory.now().to_rfc3339())).await;
+    assert_eq!(memory.memory.sweep(None).await.unwrap().rules_recovered, 1);
+    assert_eq!(row(&memory, "rules", &id).await["metadata"], json!({}));
+    memory.clock.advance_days(days(0.1, 0.01) + 0.01);
+    let report = memory.memory.sweep(None).await.unwrap();
+    assert_eq!(report, SweepReport { rules_forgotten: 1, ..SweepReport::default() });
+    assert_eq!(row(&memory, "rules", &id).await["metadata"], json!({"forgotten": true}));
+    assert_eq!(events_of(&memory, &id).await, ["rule_created", "rule_fading", "rule_recovered", "rule_forgotten"]);
+}
+
+#[tokio::test]
+async fn the_sweep_skips_anti_patterns_forgotten_rules_and_what_does_not_decay() {
+    let memory = MemoryFixture::new().await;
+    store_fact(&memory, json!({"subject": "u", "predicate": "name", "content": "Eve", "permanence": "permanent"}))
+        .await;
+    let permanent = json!({"content": "Be kind", "permanence": "permanent"});
+    memory.call("memory_store_rule", permanent).await.unwrap();
+    let (warning, gone) = (rule(&memory, "guess").await, rule(&memory, "shout").await);
+    memory
+        .db
+        .execute(&format!("UPDATE rules SET maturity = 'anti_pattern' WHERE id = '{}'", warning.as_str().unwrap()))
+        .await;
+    memory.call("memory_forget", json!({"memory_type": "rule", "memory_id": gone})).await.unwrap();
+    memory.clock.advance_days(20_000.0);
+    let before = everything(&memory).await;
+    assert_eq!(memory.memory.sweep(None).await.unwrap(), SweepReport::default());
+    assert_eq!(everything(&memory).await, before);
+}
+
+#[tokio::test]
+async fn unconfirmed_memory_returns_zero_confidence_and_expires() {
+    let memory = MemoryFixture::new().await;
+    let id = fact(&memory, "user", "car", "Volvo").await;
+    memory.db.execute("UPDATE facts SET last_confirmed_at = NULL").await;
+    assert_eq!(memory.memory.sweep(None).await.unwrap().facts_expired, 1);
+    assert_eq!(row(&memory, "facts", &id).await["validity"], "expired");
+}
+
+#[tokio::test]
+async fn sweeping_twice_changes_nothing_more() {
+    let memory = MemoryFixture::new().await;
+    for (n, permanence) in ["stable", "standard", "volatile", "ephemeral"].iter().enumerate() {
+        store_fact(
+            &memory,
+            json!({"subject": "u", "predicate": format!("p{n}"), "content": "c", "permanence": permanence}),
+        )
+        .await;
+    }
+    rule(&memory, "Ask first").await;
+    memory.clock.advance_days(210.0);
+    let report = memory.memory.sweep(None).await.unwrap();
+    assert_eq!(report, SweepReport { facts_fading: 1, facts_expired: 2, rules_fading: 1, ..SweepReport::default() });
+    let before = everything(&memory).await;
+    assert_eq!(memory.memory.sweep(None).await.unwrap(), SweepReport::default());
+    assert_eq!(everything(&memory).await, before);
+}
+
+#[tokio::test]
+async fn the_thresholds_are_those_of_the_configuration_and_a_tenant_can_be_swept_alone() {
+    let mut config = MemoryConfig::default();
+    config.confidence.retrieval_threshold = 0.9;
+    config.confidence.expiry_threshold = 0.8;
+    let memory = MemoryFixture::with_config(config).await;
+    for tenant in ["a", "b"] {
+        store_fact(
+            &memory,
+            json!({"subject": "u", "predicate": "p", "content": "c", "request_context": {"tenant_id": tenant}}),
+        )
+        .await;
+    }
+    memory.clock.advance_days(20.0);
+    let a = domain::TenantId::new("a").unwrap();
+    assert_eq!(memory.memory.sweep(Some(&a)).await.unwrap().facts_fading, 1);
+    memory.clock.advance_days(10.0);
+    assert_eq!(memory.memory.sweep(None).await.unwrap().facts_expired, 2);
+    assert_eq!(
+        count(&memory, "memory_events WHERE tenant_id = 'a' AND event_type IN ('fact_fading', 'fact_expired')").await,
+        2
+    );
+    assert_eq!(
+        count(&memory, "memory_events WHERE tenant_id = 'b' AND event_type IN ('fact_fading', 'fact_expired')").await,
+        1
+    );
+}
+
+#[tokio::test]
+async fn every_row_is_swept_however_many_batches_it_takes() {
+    let memory = MemoryFixture::new().await;
+    let now = memory.memory.now().to_rfc3339();
+    memory.db.execute(&format!(
+        "INSERT INTO facts (subject, predicate, content, last_confirmed_at) SELECT 's' || i, 'p', 'c', '{now}' FROM generate_series(1, 12345) i"
+    )).await;
+    memory.clock.advance_days(1000.0);
+    assert_eq!(memory.memory.sweep(None).await.unwrap().facts_expired, 12_345);
+    assert_eq!(count(&memory, "memory_events WHERE event_type = 'fact_expired'").await, 12_345);
+}
+
+/// Whatever the rows and whatever the day: after a sweep each is in the state `domain` says, and has the event that says so.
+#[tokio::test(flavor = "multi_thread")]
+async fn any_rows_end_in_the_state_the_domain_names() {
+    let memory = MemoryFixture::new().await;
+    let start = memory.memory.now();
+    let handle = tokio::runtime::Handle::current();
+    let case = prop::collection::vec(
+        (0.0..=1.0f64, prop::sample::select(vec![0.0, 0.002, 0.008, 0.03, 0.1]), 0..2000i64, any::<bool>()),
+        1..40,
+    );
+    let mut runner =
+        TestRunner::new(ProptestConfig { cases: 12, failure_persistence: None, ..ProptestConfig::default() });
+    tokio::task::block_in_place(|| {
+        runner
+            .run(&case, |rows_| {
+                handle.block_on(async {
+                    memory.db.execute("TRUNCATE facts CASCADE").await;
+                    for (n, (confidence, rate, hours, fading)) in rows_.iter().enumerate() {
+                        let at = (start - chrono::TimeDelta::hours(*hours)).to_rfc3339();
+                        let metadata = if *fading { json!({"status": "fading"}) } else { json!({}) };
+                        memory.db.execute(&format!(
+                            "INSERT INTO facts (subject, predicate, content, confidence, decay_rate, last_confirmed_at, metadata, importance)
+                             VALUES ('{n}', 'p', 'c', {confidence}::float8, {rate}, '{at}', '{metadata}', 5)"
+                        )).await;
+                    }
+                    memory.memory.sweep(None).await.unwrap();
+                    check(&memory, &rows_, start).await
+                })
+            })
+            .unwrap();
+    });
+}
+
+async fn check(
+    memory: &MemoryFixture,
+    cases: &[(f64, f64, i64, bool)],
+    now: domain::Timestamp,
+) -> Result<(), TestCaseError> {
+    use domain::decay::{DecayState, DecayThresholds, effective_confidence};
+    let stored = rows(memory, "SELECT f.subject, f.validity, f.metadata, (SELECT max(event_type) FROM memory_events e WHERE e.memory_id = f.id) AS event FROM facts f ORDER BY f.subject::int").await;
+    for ((confidence, rate, hours, was_fading), row) in cases.iter().zip(stored) {
+        let at = now - chrono::TimeDelta::hours(*hours);
+        let state = DecayThresholds::default().classify(effective_confidence(*confidence, *rate, Some(at), now));
+        let (validity, fading, event) = match state {
+            // what does not decay is not looked at
+            _ if *rate == 0.0 => ("active", *was_fading, None),
+            DecayState::Expired => ("expired", false, Some("fact_expired")),
+            DecayState::Fading => ("active", true, (!was_fading).then_some("fact_fading")),
+            DecayState::Normal => ("active", false, was_fading.then_some("fact_recovered")),
+        };
+        prop_assert_eq!(&row["validity"], validity);
+        prop_assert_eq!(row["metadata"]["status"] == "fading", fading);
+        prop_assert_eq!(&row["event"], &event.map_or(Value::Null, Value::from));
+    }
+    Ok(())
+}
