@@ -4,6 +4,7 @@
 use std::cmp::Ordering;
 use std::collections::{HashMap, HashSet};
 
+use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Map, Value};
 use uuid::Uuid;
@@ -25,7 +26,7 @@ pub const FUZZY_MIN_CHARS: usize = 3;
 pub const MERGED_INTO: &str = "merged_into";
 
 /// How a name was found; the order is that of the tiers.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum NameMatch {
     Exact,
@@ -161,7 +162,7 @@ pub fn jaccard(a: &HashSet<String>, b: &HashSet<String>) -> f64 {
     if all == 0 { 0.0 } else { shared as f64 / all as f64 }
 }
 
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Candidate {
     pub entity_id: EntityId,
     pub canonical_name: String,

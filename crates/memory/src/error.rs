@@ -1,5 +1,5 @@
-use domain::MemoryType;
 use domain::validate::Invalid;
+use domain::{EntityId, MemoryType};
 use uuid::Uuid;
 
 /// Why a use case did nothing.
@@ -9,6 +9,11 @@ pub enum MemoryError {
     Invalid(#[from] Invalid),
     #[error("there is no {memory_type} with id {id}")]
     NotFound { memory_type: MemoryType, id: Uuid },
+    #[error("there is no entity with id {id}")]
+    NoEntity { id: EntityId },
+    /// What was to be made exists.
+    #[error("{message}")]
+    Conflict { message: String, hint: String },
     /// The memory is there, but not in a state that allows it.
     #[error("{message}")]
     InvalidState { message: String, hint: String },

@@ -7,6 +7,7 @@ mod call;
 mod caller;
 pub mod config;
 mod confirm;
+pub mod entities;
 mod error;
 mod feedback;
 mod fields;

@@ -199,6 +199,9 @@ impl From<MemoryError> for ToolError {
                 let hint = format!("check the id and that memory_type is {memory_type}; memory_search finds ids");
                 Self::new(Self::NOT_FOUND, error.to_string()).hint(Some(hint))
             }
+            MemoryError::NoEntity { .. } => Self::new(Self::NOT_FOUND, error.to_string())
+                .hint(Some("entity_resolve finds entities by name, entity_create makes one".to_owned())),
+            MemoryError::Conflict { message, hint } => Self::new(Self::CONFLICT, message).hint(Some(hint)),
             MemoryError::InvalidState { ref hint, .. } => {
                 let hint = hint.clone();
                 Self::new(Self::INVALID_STATE, error.to_string()).hint(Some(hint))

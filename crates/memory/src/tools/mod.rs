@@ -1,5 +1,10 @@
 //! The MCP tools, one file each.
 
+mod entity_create;
+mod entity_get;
+mod entity_merge;
+mod entity_resolve;
+mod entity_update;
 mod memory_confirm;
 mod memory_forget;
 mod memory_get;
@@ -35,5 +40,10 @@ pub fn tools() -> Vec<Box<dyn Tool>> {
         boxed::<memory_mark_harmful::MemoryMarkHarmful>(),
         boxed::<memory_forget::MemoryForget>(),
         boxed::<memory_stats::MemoryStats>(),
+        boxed::<entity_create::EntityCreate>(),
+        boxed::<entity_get::EntityGet>(),
+        boxed::<entity_update::EntityUpdate>(),
+        boxed::<entity_resolve::EntityResolve>(),
+        boxed::<entity_merge::EntityMerge>(),
     ]
 }

@@ -110,7 +110,7 @@ pub enum UpdateOutcome {
     /// The entity lives on in another one.
     Merged { survivor: EntityId },
     /// Another entity of the same type has that name.
-    NameTaken(Existing),
+    NameTaken { entity_type: EntityType, existing: Existing },
     /// With the new keys the metadata would be this long.
     MetadataTooLarge { bytes: usize },
 }
@@ -147,7 +147,7 @@ pub async fn update(
         Ok(()) => Ok(UpdateOutcome::Updated(after)),
         Err(error) if error.constraint() == Some(&Constraint::EntityName) => {
             match existing(session, tenant, &after.canonical_name, after.entity_type).await? {
-                Some(existing) => Ok(UpdateOutcome::NameTaken(existing)),
+                Some(existing) => Ok(UpdateOutcome::NameTaken { entity_type: after.entity_type, existing }),
                 // whoever had the name gave it up a moment ago; the caller may try again
                 None => Err(error),
             }

@@ -1,0 +1,61 @@
+//! Two entities are one.
+
+use domain::EntityId;
+use domain::validate::Invalid;
+use schemars::JsonSchema;
+use serde::Serialize;
+use store::entities::{self, MergeOutcome, Merged};
+
+use super::merged;
+use crate::{Call, Memory, MemoryError};
+
+/// What a merge did; its event says the same.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct MergedEntities {
+    /// It is a tombstone now, and names the target.
+    pub source_entity_id: EntityId,
+    /// It lives on.
+    pub target_entity_id: EntityId,
+    /// Facts that now hang on the target, whatever their validity.
+    pub facts_repointed: u64,
+    /// Facts that lost to a more confident one of the same scope and predicate.
+    pub facts_superseded: u64,
+    /// Names the target did not have before.
+    pub aliases_added: u64,
+}
+
+impl From<Merged> for MergedEntities {
+    fn from(done: Merged) -> Self {
+        Self {
+            source_entity_id: done.source_entity_id,
+            target_entity_id: done.target_entity_id,
+            facts_repointed: done.facts_repointed,
+            facts_superseded: done.facts_superseded,
+            aliases_added: done.aliases_added,
+        }
+    }
+}
+
+impl Memory {
+    /// The source becomes the target. A target that was merged itself is an error: no circle can arise.
+    pub async fn merge_entities(
+        &self,
+        call: &Call,
+        source: EntityId,
+        target: EntityId,
+    ) -> Result<MergedEntities, MemoryError> {
+        if source == target {
+            let invalid = Invalid::new("target_entity_id", "is the source itself: an entity cannot be merged with itself");
+            return Err(invalid.hint("give the id of the duplicate as source_entity_id").into());
+        }
+        let mut conn = self.db().tenant(&call.tenant).await?;
+        match entities::merge(&mut conn, &call.tenant, source, target, call.now, &call.origin).await? {
+            MergeOutcome::Merged(done) => Ok(done.into()),
+            MergeOutcome::NotFound(id) => Err(MemoryError::NoEntity { id }),
+            MergeOutcome::AlreadyMerged { entity, survivor } => {
+                let which = if entity == source { "source entity" } else { "target entity" };
+                Err(merged(which, entity, survivor))
+            }
+        }
+    }
+}

@@ -1,0 +1,42 @@
+use domain::{EntityId, validate};
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::Value;
+
+use crate::entities::MergedEntities;
+use crate::tool::{Annotations, Typed};
+use crate::{Call, Memory, MemoryError};
+
+#[derive(Deserialize, JsonSchema)]
+pub struct Input {
+    /// The duplicate, which becomes a tombstone.
+    #[schemars(with = "uuid::Uuid")]
+    source_entity_id: Value,
+    /// The entity that lives on.
+    #[schemars(with = "uuid::Uuid")]
+    target_entity_id: Value,
+}
+
+pub struct EntityMerge;
+
+impl Typed for EntityMerge {
+    type Input = Input;
+    type Output = MergedEntities;
+
+    const NAME: &'static str = "entity_merge";
+    const TITLE: &'static str = "Merge two entities";
+    const DESCRIPTION: &'static str = "Two entities are the same person or thing: the source's facts, aliases, name and \
+        metadata go to the target. Where both have an active fact of one scope and predicate, the more confident stays \
+        (the target's if equal) and the other is superseded. The source stays as a tombstone that names the target. \
+        Cannot be undone.";
+    const ANNOTATIONS: Annotations = Annotations::REPLACE;
+    const ALIASES: &'static [(&'static str, &'static str)] =
+        &[("source_id", "source_entity_id"), ("target_id", "target_entity_id")];
+
+    async fn run(memory: &Memory, call: Call, input: Input) -> Result<MergedEntities, MemoryError> {
+        let id = |field, value: &Value| Ok::<_, MemoryError>(EntityId(validate::uuid(field, validate::string(field, value)?)?));
+        let source = id("source_entity_id", &input.source_entity_id)?;
+        let target = id("target_entity_id", &input.target_entity_id)?;
+        memory.merge_entities(&call, source, target).await
+    }
+}

@@ -1,0 +1,70 @@
+use domain::resolve::Hints;
+use domain::{EntityType, validate};
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::Value;
+
+use super::optional;
+use crate::entities::{ResolveInput, Resolved, name};
+use crate::tool::{Annotations, Typed};
+use crate::{Call, Memory, MemoryError};
+
+#[derive(Deserialize, JsonSchema)]
+pub struct Input {
+    /// The name as it was said. Case does not count, `%` and `_` are ordinary characters.
+    #[schemars(with = "String", length(min = 1))]
+    name: Value,
+    /// Whose memory. "default" if left out; with a token it is the token's.
+    #[schemars(with = "Option<String>")]
+    #[serde(rename = "tenant_id")]
+    _tenant_id: Option<Value>,
+    /// Only entities of this type.
+    #[schemars(with = "Option<EntityType>")]
+    entity_type: Option<Value>,
+    /// What the conversation is about, to tell several of the same name apart: `topic` (text) and `mentioned_with` (names)
+    /// are compared with the facts of each candidate and add up to 20; `domain_scores` (entity_id to number) is added.
+    #[schemars(with = "Option<ContextHints>")]
+    context_hints: Option<Value>,
+    /// Also similar names (misspelled ones), if the name has more than 2 characters. false if left out.
+    #[schemars(with = "Option<bool>")]
+    enable_fuzzy: Option<Value>,
+}
+
+#[derive(JsonSchema)]
+#[expect(dead_code, reason = "describes what `Hints::parse` reads")]
+struct ContextHints {
+    topic: Option<String>,
+    mentioned_with: Option<Vec<String>>,
+    domain_scores: Option<std::collections::BTreeMap<uuid::Uuid, f64>>,
+}
+
+pub struct EntityResolve;
+
+impl Typed for EntityResolve {
+    type Input = Input;
+    type Output = Resolved;
+
+    const NAME: &'static str = "entity_resolve";
+    const TITLE: &'static str = "Resolve a name to entities";
+    const DESCRIPTION: &'static str = "Which entities a name may mean, best first: the name itself (100), an alias (80), \
+        part of a name (50), with enable_fuzzy a similar name (20), each moved by context_hints. Empty when none matches; \
+        then entity_create makes it known. Never creates anything itself.";
+    const ANNOTATIONS: Annotations = Annotations::READ;
+    const ALIASES: &'static [(&'static str, &'static str)] = &[("type", "entity_type")];
+
+    async fn run(memory: &Memory, call: Call, input: Input) -> Result<Resolved, MemoryError> {
+        let question = ResolveInput {
+            name: name("name", &input.name)?,
+            entity_type: optional(input.entity_type.as_ref(), |value| {
+                validate::one_of("entity_type", validate::string("entity_type", value)?)
+            })?,
+            hints: Hints::parse(&input.context_hints.unwrap_or_default())?,
+            enable_fuzzy: optional(input.enable_fuzzy.as_ref(), |value| {
+                let refused = || validate::Invalid::new("enable_fuzzy", "must be true or false, without quotes");
+                value.as_bool().ok_or_else(refused)
+            })?
+            .unwrap_or(false),
+        };
+        memory.resolve_entity(&call, question).await
+    }
+}

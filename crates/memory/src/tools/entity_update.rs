@@ -1,0 +1,48 @@
+use domain::{EntityId, validate};
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::Value;
+
+use super::optional;
+use crate::entities::{EntityChanges, EntityView, aliases, name};
+use crate::tool::{Annotations, Typed};
+use crate::{Call, Memory, MemoryError};
+
+#[derive(Deserialize, JsonSchema)]
+pub struct Input {
+    #[schemars(with = "uuid::Uuid")]
+    entity_id: Value,
+    /// Replaces the name. At most 512 bytes.
+    #[schemars(with = "Option<String>")]
+    canonical_name: Option<Value>,
+    /// Replaces all aliases: give the full list, at most 64.
+    #[schemars(with = "Option<Vec<String>>", length(max = 64))]
+    aliases: Option<Value>,
+    /// Its keys are merged into the metadata; keys that are not given stay.
+    #[schemars(with = "Option<serde_json::Map<String, Value>>")]
+    metadata: Option<Value>,
+}
+
+pub struct EntityUpdate;
+
+impl Typed for EntityUpdate {
+    type Input = Input;
+    type Output = EntityView;
+
+    const NAME: &'static str = "entity_update";
+    const TITLE: &'static str = "Update an entity";
+    const DESCRIPTION: &'static str = "Change an entity's name (replaced), aliases (all replaced by the list given) or \
+        metadata (keys merged into what is there). What is left out stays.";
+    const ANNOTATIONS: Annotations = Annotations { destructive: true, ..Annotations::SETTLE };
+    const ALIASES: &'static [(&'static str, &'static str)] = &[("id", "entity_id"), ("name", "canonical_name")];
+
+    async fn run(memory: &Memory, call: Call, input: Input) -> Result<EntityView, MemoryError> {
+        let id = EntityId(validate::uuid("entity_id", validate::string("entity_id", &input.entity_id)?)?);
+        let changes = EntityChanges {
+            canonical_name: optional(input.canonical_name.as_ref(), |value| name("canonical_name", value))?,
+            aliases: optional(input.aliases.as_ref(), aliases)?,
+            metadata: optional(input.metadata.as_ref(), validate::metadata)?,
+        };
+        memory.update_entity(&call, id, changes).await
+    }
+}
