@@ -1,58 +1,130 @@
-//! Self-attention of one sequence. No padding and no mask: sequences of a batch never see each other.
+//! Self-attention of one sequence in one head. No padding and no mask: sequences of a batch never see each other.
 
 use std::cell::RefCell;
 
-use rayon::prelude::*;
-use rten_gemm::{GemmError, GemmExecutor, GemmInputA, GemmInputB, GemmOptions};
-use rten_simd::SimdOp;
-use rten_tensor::Matrix;
+use rten_simd::ops::{BitOps, NumOps};
+use rten_simd::{Isa, Simd, SimdOp, SimdUnaryOp};
+use rten_vecmath::Exp;
 
-use super::ops::SoftmaxRows;
-use super::{HEADS, HIDDEN, QKV};
+use super::kernel::{Ahead, Piece, Tiled, WIDTH, in_tiles, tile};
 
-/// Width of one head.
-const HEAD: usize = HIDDEN / HEADS;
+/// The score of a key that is not there: its share of the softmax is zero.
+const ABSENT: f32 = -1e30;
+
+/// Working memory of a head, kept by each thread so that no layer allocates.
+#[derive(Default)]
+struct Working {
+    /// The keys with rows and columns exchanged, in strips.
+    keys: Vec<Piece>,
+    /// The scores of one tile of queries.
+    scores: Vec<Piece>,
+}
 
 thread_local! {
-    /// The scores of one head, kept by each thread so that no layer allocates.
-    static SCORES: RefCell<Vec<f32>> = const { RefCell::new(Vec::new()) };
+    static WORKING: RefCell<Working> = RefCell::default();
 }
 
-/// `qkv` holds the sequence's rows of query, key and value; `heads` takes each head's answer as a block of its own,
-/// `out` the same side by side.
-pub fn attend(gemm: &GemmExecutor, qkv: &[f32], heads: &mut [f32], out: &mut [f32]) -> Result<(), GemmError> {
-    let tokens = out.len() / HIDDEN;
-    let block = tokens * HEAD;
-    if rayon::current_num_threads() > 1 {
-        heads.par_chunks_exact_mut(block).enumerate().try_for_each(|(n, head)| attend_head(gemm, qkv, n, head))?;
-    } else {
-        heads.chunks_exact_mut(block).enumerate().try_for_each(|(n, head)| attend_head(gemm, qkv, n, head))?;
-    }
-    for (n, head) in heads.chunks_exact(block).enumerate() {
-        for (row, part) in out.chunks_exact_mut(HIDDEN).zip(head.chunks_exact(HEAD)) {
-            row[n * HEAD..][..HEAD].copy_from_slice(part);
-        }
-    }
-    Ok(())
+/// One piece a token each: a head is exactly as wide as a piece.
+pub fn attend(query: &[Piece], key: &[Piece], value: &[Piece], out: &mut [Piece]) {
+    WORKING.with_borrow_mut(|working| {
+        let blocks = key.len().div_ceil(WIDTH);
+        working.keys.resize(blocks * WIDTH, Piece::ZERO);
+        working.scores.resize(blocks * WIDTH, Piece::ZERO);
+        Head { query, key, value, keys: &mut working.keys, scores: &mut working.scores, out }.dispatch();
+    });
 }
 
-fn attend_head(gemm: &GemmExecutor, qkv: &[f32], n: usize, out: &mut [f32]) -> Result<(), GemmError> {
-    let tokens = out.len() / HEAD;
-    let part = |which: usize| {
-        let start = which * HIDDEN + n * HEAD;
-        Matrix::from_slice_with_strides([tokens, HEAD], &qkv[start..], [QKV, 1]).expect("rows of qkv hold every head")
-    };
-    let (query, key, value) = (part(0), part(1), part(2));
-    SCORES.with_borrow_mut(|buffer| {
-        let needed = tokens * tokens;
-        if buffer.len() < needed {
-            buffer.resize(needed, 0.0);
+struct Head<'a> {
+    query: &'a [Piece],
+    key: &'a [Piece],
+    value: &'a [Piece],
+    keys: &'a mut [Piece],
+    scores: &'a mut [Piece],
+    out: &'a mut [Piece],
+}
+
+impl SimdOp for Head<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn eval<I: Isa>(mut self, isa: I) {
+        for (keys, strip) in self.key.chunks(WIDTH).zip(self.keys.chunks_exact_mut(WIDTH)) {
+            for (column, key) in keys.iter().enumerate() {
+                for (row, value) in strip.iter_mut().zip(key.0) {
+                    row.0[column] = value;
+                }
+            }
         }
-        let scores = &mut buffer[..needed];
-        let scale = GemmOptions { alpha: 1.0 / (HEAD as f32).sqrt(), ..GemmOptions::default() };
-        gemm.gemm(scores, GemmInputA::Unpacked(query), GemmInputB::Unpacked(key.transposed()), scale)?;
-        SoftmaxRows { rows: scores, width: tokens }.dispatch();
-        let weights = Matrix::from_data([tokens, tokens], &scores[..]);
-        gemm.gemm(out, GemmInputA::Unpacked(weights), GemmInputB::Unpacked(value), GemmOptions::default())
-    })
+        in_tiles(isa, self.query.len(), &mut self);
+    }
+}
+
+impl<I: Isa> Tiled<I> for Head<'_> {
+    #[inline(always)]
+    fn run<const R: usize>(&mut self, isa: I, first: usize) {
+        self.score::<I, R>(isa, first);
+        // A loop, not a closure: what is not inlined here is not compiled for these instructions.
+        let mut shares = [0.0; R];
+        for row in 0..R {
+            shares[row] = 1.0 / self.exponents::<I, R>(isa, row);
+        }
+        let ops = isa.f32();
+        for column in (0..WIDTH).step_by(2 * ops.len()) {
+            let sums = tile::<I, R>(isa, self.scores, R, self.value, column, Ahead::none(self.value));
+            for r in 0..R {
+                let (out, share) = (&mut self.out[first + r].0[column..], ops.splat(shares[r]));
+                ops.store(ops.mul(sums[r][0], share), out);
+                ops.store(ops.mul(sums[r][1], share), &mut out[ops.len()..]);
+            }
+        }
+    }
+}
+
+impl Head<'_> {
+    /// Every key's score for `R` queries, in pieces as a product wants them.
+    #[inline(always)]
+    fn score<I: Isa, const R: usize>(&mut self, isa: I, first: usize) {
+        let ops = isa.f32();
+        let scale = ops.splat(1.0 / (WIDTH as f32).sqrt());
+        for (strip, scores) in self.keys.chunks_exact(WIDTH).zip(self.scores.chunks_exact_mut(R)) {
+            for column in (0..WIDTH).step_by(2 * ops.len()) {
+                let sums = tile::<I, R>(isa, &self.query[first..], 0, strip, column, Ahead::none(strip));
+                for r in 0..R {
+                    let scores = &mut scores[r].0[column..];
+                    ops.store(ops.mul(sums[r][0], scale), scores);
+                    ops.store(ops.mul(sums[r][1], scale), &mut scores[ops.len()..]);
+                }
+            }
+        }
+        let (blocks, rest) = (self.key.len() / WIDTH, self.key.len() % WIDTH);
+        if rest > 0 {
+            for scores in &mut self.scores[blocks * R..][..R] {
+                scores.0[rest..].fill(ABSENT);
+            }
+        }
+    }
+
+    /// Turns the scores of one query into `exp(score - max)` and returns their sum; whoever uses them divides.
+    #[inline(always)]
+    fn exponents<I: Isa, const R: usize>(&mut self, isa: I, row: usize) -> f32 {
+        let ops = isa.f32();
+        let blocks = self.key.len().div_ceil(WIDTH);
+        let mut max = ops.splat(ABSENT);
+        for scores in self.scores[..blocks * R].iter().skip(row).step_by(R) {
+            for column in (0..WIDTH).step_by(ops.len()) {
+                max = ops.max(max, ops.load(&scores.0[column..]));
+            }
+        }
+        let max = ops.splat(max.to_array().into_iter().fold(ABSENT, f32::max));
+        let mut sum = ops.zero();
+        for scores in self.scores[..blocks * R].iter_mut().skip(row).step_by(R) {
+            for column in (0..WIDTH).step_by(ops.len()) {
+                let place = &mut scores.0[column..];
+                let exponent = Exp {}.eval(isa, ops.sub(ops.load(place), max));
+                ops.store(exponent, place);
+                sum = ops.add(sum, exponent);
+            }
+        }
+        ops.sum(sum)
+    }
 }

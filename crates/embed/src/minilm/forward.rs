@@ -4,138 +4,154 @@
 use std::sync::Arc;
 
 use rayon::prelude::*;
-use rten_gemm::{GemmError, GemmExecutor, GemmInputA, GemmInputB, GemmOptions};
 use rten_simd::SimdOp;
-use rten_tensor::Matrix;
 
 use super::attention::attend;
-use super::ops::{AddBias, AddBiasGelu, LayerNorm};
+use super::dense::{Finish, Strip};
+use super::kernel::{Piece, WIDTH};
+use super::norm::Normalise;
 use super::weights::{Dense, Layer, Weights};
-use super::{HIDDEN, INNER, QKV};
+use super::{HEADS, HIDDEN, INNER, MAX_TOKENS};
 use crate::Vector;
 
-/// Rows one task takes when several threads share the element-wise steps.
-const ROWS_A_TASK: usize = 16;
+/// Pieces of one token's row.
+const HIDDEN_PIECES: usize = HIDDEN / WIDTH;
+const INNER_PIECES: usize = INNER / WIDTH;
 
 /// The buffers of a forward pass, kept between calls so that a warm call allocates nothing but its answers.
 #[derive(Default)]
 pub struct Scratch {
-    hidden: Vec<f32>,
-    qkv: Vec<f32>,
-    heads: Vec<f32>,
-    context: Vec<f32>,
-    inner: Vec<f32>,
+    hidden: Vec<Piece>,
+    qkv: Vec<Piece>,
+    context: Vec<Piece>,
+    inner: Vec<Piece>,
 }
 
 impl Scratch {
     fn fit(&mut self, tokens: usize) -> Buffers<'_> {
-        fn grown(buffer: &mut Vec<f32>, length: usize) -> &mut [f32] {
+        fn grown(buffer: &mut Vec<Piece>, length: usize) -> &mut [Piece] {
             if buffer.len() < length {
-                buffer.resize(length, 0.0);
+                buffer.resize(length, Piece::ZERO);
             }
             &mut buffer[..length]
         }
+        // Odd, because pieces of one row that are a power of two apart would push each other out of the cache.
+        let stride = tokens | 1;
         Buffers {
-            hidden: grown(&mut self.hidden, tokens * HIDDEN),
-            qkv: grown(&mut self.qkv, tokens * QKV),
-            heads: grown(&mut self.heads, tokens * HIDDEN),
-            context: grown(&mut self.context, tokens * HIDDEN),
-            inner: grown(&mut self.inner, tokens * INNER),
+            shape: Shape { tokens, stride },
+            hidden: grown(&mut self.hidden, stride * HIDDEN_PIECES),
+            qkv: grown(&mut self.qkv, stride * 3 * HIDDEN_PIECES),
+            context: grown(&mut self.context, stride * HIDDEN_PIECES),
+            inner: grown(&mut self.inner, stride * INNER_PIECES),
         }
     }
 }
 
 struct Buffers<'a> {
-    hidden: &'a mut [f32],
-    qkv: &'a mut [f32],
-    heads: &'a mut [f32],
-    context: &'a mut [f32],
-    inner: &'a mut [f32],
+    shape: Shape,
+    hidden: &'a mut [Piece],
+    qkv: &'a mut [Piece],
+    context: &'a mut [Piece],
+    inner: &'a mut [Piece],
 }
+
+#[derive(Clone, Copy)]
+struct Shape {
+    tokens: usize,
+    /// Pieces from one strip to the next.
+    stride: usize,
+}
+
+impl Shape {
+    /// Runs `step` for each strip of `out`, shared among the pool's threads if it has several.
+    fn each_strip(self, out: &mut [Piece], step: impl Fn(usize, &mut [Piece]) + Send + Sync) {
+        let step = |(n, out): (usize, &mut [Piece])| step(n, &mut out[..self.tokens]);
+        if rayon::current_num_threads() > 1 {
+            out.par_chunks_exact_mut(self.stride).enumerate().for_each(step);
+        } else {
+            out.chunks_exact_mut(self.stride).enumerate().for_each(step);
+        }
+    }
+}
+
+/// Tokens that go through the layers together: with more, the buffers would no longer stay in the cache.
+const TOGETHER: usize = MAX_TOKENS;
 
 /// The vectors of `sequences`, in order. Runs on the calling thread's rayon pool.
-pub fn forward(
-    weights: &Weights,
-    gemm: &GemmExecutor,
-    scratch: &mut Scratch,
-    sequences: &[Vec<u32>],
-) -> Result<Vec<Vector>, GemmError> {
-    let mut b = scratch.fit(sequences.iter().map(Vec::len).sum());
-    let tokens = sequences.iter().flat_map(|ids| ids.iter().enumerate());
-    for (row, (position, token)) in b.hidden.chunks_exact_mut(HIDDEN).zip(tokens) {
-        weights.embed_token(*token, position, row);
+pub fn forward(weights: &Weights, scratch: &mut Scratch, sequences: &[Vec<u32>]) -> Vec<Vector> {
+    let mut vectors = Vec::with_capacity(sequences.len());
+    let mut rest = sequences;
+    while !rest.is_empty() {
+        let mut tokens = 0;
+        let fits = |ids: &&Vec<u32>| {
+            tokens += ids.len();
+            tokens <= TOGETHER
+        };
+        let count = rest.iter().take_while(fits).count().max(1);
+        let (group, after) = rest.split_at(count);
+        run(weights, scratch, group, &mut vectors);
+        rest = after;
     }
-    by_rows(b.hidden, HIDDEN, |rows| LayerNorm { rows, bias: None, norm: &weights.embedding_norm }.dispatch());
-    for layer in &weights.layers {
-        run_layer(layer, gemm, &mut b, sequences)?;
-    }
-    let mut rest = &b.hidden[..];
-    Ok(sequences
-        .iter()
-        .map(|ids| {
-            let (rows, after) = rest.split_at(ids.len() * HIDDEN);
-            rest = after;
-            pool(rows)
-        })
-        .collect())
+    vectors
 }
 
-fn run_layer(
-    layer: &Layer,
-    gemm: &GemmExecutor,
-    b: &mut Buffers<'_>,
-    sequences: &[Vec<u32>],
-) -> Result<(), GemmError> {
-    multiply(gemm, b.hidden, &layer.attention, b.qkv, 0.0)?;
-    by_rows(b.qkv, QKV, |rows| AddBias { rows, bias: &layer.attention.bias }.dispatch());
+fn run(weights: &Weights, scratch: &mut Scratch, sequences: &[Vec<u32>], vectors: &mut Vec<Vector>) {
+    let mut b = scratch.fit(sequences.iter().map(Vec::len).sum());
+    let tokens = sequences.iter().flat_map(|ids| ids.iter().enumerate());
+    for (row, (position, token)) in tokens.enumerate() {
+        weights.embed_token(*token, position, b.hidden[row..].iter_mut().step_by(b.shape.stride));
+    }
+    Normalise { x: b.hidden, rows: b.shape.tokens, norm: &weights.embedding_norm }.dispatch();
+    for layer in &weights.layers {
+        run_layer(weights, layer, &mut b, sequences);
+    }
     let mut start = 0;
     for ids in sequences {
         let range = start..start + ids.len();
-        let hidden = range.start * HIDDEN..range.end * HIDDEN;
-        let qkv = &b.qkv[range.start * QKV..range.end * QKV];
-        attend(gemm, qkv, &mut b.heads[hidden.clone()], &mut b.context[hidden])?;
         start = range.end;
-    }
-    // Products land on what is already there: that is the residual connection.
-    multiply(gemm, b.context, &layer.attention_out, b.hidden, 1.0)?;
-    normalise(b.hidden, &layer.attention_out, &layer.attention_norm);
-    multiply(gemm, b.hidden, &layer.inner, b.inner, 0.0)?;
-    by_rows(b.inner, INNER, |rows| AddBiasGelu { rows, bias: &layer.inner.bias }.dispatch());
-    multiply(gemm, b.inner, &layer.inner_out, b.hidden, 1.0)?;
-    normalise(b.hidden, &layer.inner_out, &layer.inner_norm);
-    Ok(())
-}
-
-/// `out = x · dense + keep · out`; the bias is left to the step that follows, which passes over the rows anyway.
-fn multiply(gemm: &GemmExecutor, x: &[f32], dense: &Dense, out: &mut [f32], keep: f32) -> Result<(), GemmError> {
-    let inputs = dense.matrix.rows();
-    let x = Matrix::from_data([x.len() / inputs, inputs], x);
-    let options = GemmOptions { beta: keep, ..GemmOptions::default() };
-    gemm.gemm(out, GemmInputA::Unpacked(x), GemmInputB::Packed(&dense.matrix), options)
-}
-
-fn normalise(rows: &mut [f32], dense: &Dense, norm: &super::ops::Norm) {
-    by_rows(rows, HIDDEN, |rows| LayerNorm { rows, bias: Some(&dense.bias), norm }.dispatch());
-}
-
-/// Runs `step` over whole rows, shared among the pool's threads if it has several.
-fn by_rows(rows: &mut [f32], width: usize, step: impl Fn(&mut [f32]) + Send + Sync) {
-    if rayon::current_num_threads() > 1 && rows.len() > ROWS_A_TASK * width {
-        rows.par_chunks_mut(ROWS_A_TASK * width).for_each(step);
-    } else {
-        step(rows);
+        vectors.push(pool(b.hidden.chunks_exact(b.shape.stride).map(|pieces| &pieces[range.clone()])));
     }
 }
 
-/// The mean of the rows, scaled to length one.
-fn pool(rows: &[f32]) -> Vector {
-    let mut sum = [0f32; HIDDEN];
-    for row in rows.chunks_exact(HIDDEN) {
-        sum.iter_mut().zip(row).for_each(|(s, x)| *s += x);
+fn run_layer(weights: &Weights, layer: &Layer, b: &mut Buffers<'_>, sequences: &[Vec<u32>]) {
+    let shape = b.shape;
+    let multiply = |dense: &Dense, x: &[Piece], out: &mut [Piece], finish| {
+        let matrix = weights.matrix(dense);
+        let height = matrix.len() / dense.bias.len();
+        shape.each_strip(out, |n, out| {
+            let strip = &matrix[n * height..][..height];
+            Strip { x, stride: shape.stride, strip, bias: &dense.bias[n], finish, out }.dispatch();
+        });
+    };
+    multiply(&layer.attention, b.hidden, b.qkv, Finish::Keep);
+    let qkv = &*b.qkv;
+    shape.each_strip(b.context, |head, out| {
+        let part = |which: usize| &qkv[(which * HEADS + head) * shape.stride..][..shape.tokens];
+        let (query, key, value) = (part(0), part(1), part(2));
+        let mut start = 0;
+        for ids in sequences {
+            let range = start..start + ids.len();
+            start = range.end;
+            attend(&query[range.clone()], &key[range.clone()], &value[range.clone()], &mut out[range]);
+        }
+    });
+    multiply(&layer.attention_out, b.context, b.hidden, Finish::Add);
+    Normalise { x: b.hidden, rows: b.shape.tokens, norm: &layer.attention_norm }.dispatch();
+    multiply(&layer.inner, b.hidden, b.inner, Finish::Gelu);
+    multiply(&layer.inner_out, b.inner, b.hidden, Finish::Add);
+    Normalise { x: b.hidden, rows: b.shape.tokens, norm: &layer.inner_norm }.dispatch();
+}
+
+/// The mean over a sequence's tokens, scaled to length one; given strip by strip.
+fn pool<'a>(strips: impl Iterator<Item = &'a [Piece]>) -> Vector {
+    let mut mean = [0f32; HIDDEN];
+    for (mean, pieces) in mean.chunks_exact_mut(WIDTH).zip(strips) {
+        for piece in pieces {
+            mean.iter_mut().zip(piece.0).for_each(|(m, x)| *m += x);
+        }
+        mean.iter_mut().for_each(|m| *m /= pieces.len() as f32);
     }
-    let count = (rows.len() / HIDDEN) as f32;
-    sum.iter_mut().for_each(|s| *s /= count);
-    let length = sum.iter().map(|s| s * s).sum::<f32>().sqrt().max(1e-12);
-    sum.iter_mut().for_each(|s| *s /= length);
-    Arc::from(sum.as_slice())
+    let length = mean.iter().map(|m| m * m).sum::<f32>().sqrt().max(1e-12);
+    mean.iter_mut().for_each(|m| *m /= length);
+    Arc::from(mean.as_slice())
 }

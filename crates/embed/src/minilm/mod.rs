@@ -1,27 +1,32 @@
 //! all-MiniLM-L6-v2: a BERT of six layers, mean pooling, unit length.
 
+mod arena;
 mod attention;
+mod dense;
 mod forward;
-mod ops;
+mod kernel;
+mod norm;
 mod tokens;
 mod weights;
 
 use std::path::Path;
 
-use rten_gemm::GemmExecutor;
+use rten_simd::ops::BitOps;
+use rten_simd::{Isa, SimdOp};
 
 pub use forward::Scratch;
 pub(crate) use tokens::enough;
 
 use crate::Vector;
 use crate::error::EmbedError;
+use crate::locate::{TOKENIZER, WEIGHTS};
 
 // The network's shape, as in the model's config.json.
 const LAYERS: usize = 6;
 const HEADS: usize = 12;
 const HIDDEN: usize = crate::DIMENSIONS;
 const INNER: usize = 1536;
-const QKV: usize = 3 * HIDDEN;
+const POSITIONS: usize = 512;
 const VOCABULARY: usize = 30522;
 
 /// What sentence-transformers keeps of a text, the two special tokens included.
@@ -31,17 +36,14 @@ pub const MAX_TOKENS: usize = 256;
 pub struct Model {
     tokens: tokens::Tokens,
     weights: weights::Weights,
-    gemm: GemmExecutor,
 }
 
 impl Model {
-    /// Loads `model.safetensors` and `tokenizer.json` of `dir`. It trusts them: [`crate::locate_model`] verifies.
+    /// Loads the model of `dir`. It trusts the files: [`crate::locate_model`] verifies them.
     pub fn load(dir: &Path) -> Result<Model, EmbedError> {
-        let gemm = GemmExecutor::new();
         Ok(Model {
-            tokens: tokens::Tokens::load(&dir.join("tokenizer.json"))?,
-            weights: weights::Weights::load(&dir.join(crate::locate::WEIGHTS), &gemm)?,
-            gemm,
+            tokens: tokens::Tokens::load(&dir.join(TOKENIZER))?,
+            weights: weights::Weights::load(&dir.join(WEIGHTS))?,
         })
     }
 
@@ -50,15 +52,32 @@ impl Model {
         self.tokens.ids(text)
     }
 
-    /// The vectors of `sequences` of token ids, in order, computed on the rayon pool of the calling thread: with one
-    /// thread there, on this thread alone.
-    pub fn forward(&self, sequences: &[Vec<u32>], scratch: &mut Scratch) -> Result<Vec<Vector>, EmbedError> {
-        forward::forward(&self.weights, &self.gemm, scratch, sequences)
-            .map_err(|why| EmbedError::Compute { why: why.to_string() })
-    }
-
-    /// Which of the library's kernels this processor gets.
-    pub fn kernel(&self) -> &str {
-        self.gemm.kernel_name()
+    /// The vectors of `sequences` of token ids (1 to [`MAX_TOKENS`] each), in order, computed on the rayon pool of the
+    /// calling thread: if that has one thread, on this thread alone.
+    pub fn forward(&self, sequences: &[Vec<u32>], scratch: &mut Scratch) -> Vec<Vector> {
+        forward::forward(&self.weights, scratch, sequences)
     }
 }
+
+/// Which instructions this processor computes with.
+pub fn instructions() -> &'static str {
+    struct Lanes;
+
+    impl SimdOp for Lanes {
+        type Output = usize;
+
+        fn eval<I: Isa>(self, isa: I) -> usize {
+            isa.f32().len()
+        }
+    }
+
+    match Lanes.dispatch() {
+        16 => "AVX-512",
+        8 => "AVX2",
+        _ if cfg!(target_arch = "aarch64") => "NEON",
+        _ => "portable",
+    }
+}
+
+#[cfg(test)]
+mod tests;

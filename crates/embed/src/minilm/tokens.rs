@@ -16,7 +16,7 @@ pub struct Tokens(Tokenizer);
 impl Tokens {
     pub fn load(path: &Path) -> Result<Tokens, EmbedError> {
         let damaged = |why: String| EmbedError::Damaged { path: path.to_owned(), why };
-        let bytes = std::fs::read(path).map_err(|source| EmbedError::Unreadable { path: path.to_owned(), source: source.into() })?;
+        let bytes = std::fs::read(path).map_err(EmbedError::unreadable(path))?;
         let mut tokenizer = Tokenizer::from_bytes(bytes).map_err(|why| damaged(why.to_string()))?;
         // The file asks for 128 tokens, always padded; sentence-transformers overrides it, and so do we.
         let truncation = TruncationParams { max_length: MAX_TOKENS, ..TruncationParams::default() };
@@ -33,7 +33,7 @@ impl Tokens {
 
     pub fn ids(&self, text: &str) -> Result<Vec<u32>, EmbedError> {
         let encoding =
-            self.0.encode_fast(enough(text), true).map_err(|why| EmbedError::Tokenize { why: why.to_string() })?;
+            self.0.encode_fast(enough(text), true).map_err(|why| EmbedError::Failed { why: why.to_string() })?;
         Ok(encoding.get_ids().to_vec())
     }
 }

@@ -1,25 +1,31 @@
-//! The weights as the forward pass wants them: the layers' matrices packed once for the processor's kernel, the word
-//! table left in the file and read by row.
+//! The weights as the forward pass wants them: the layers' matrices packed into strips once, the word table left in the
+//! file and read by row.
 
 use std::fs::File;
+use std::ops::Range;
 use std::path::Path;
 
 use memmap2::{Mmap, MmapOptions};
-use rten_gemm::{GemmExecutor, PackedBMatrix};
-use rten_tensor::Matrix;
 use safetensors::{Dtype, SafeTensors};
 
-use super::ops::Norm;
-use super::{HEADS, HIDDEN, INNER, LAYERS, MAX_TOKENS, VOCABULARY};
+use super::arena::Arena;
+use super::kernel::{Piece, WIDTH, pieces};
+use super::norm::Norm;
+use super::{HEADS, HIDDEN, INNER, LAYERS, MAX_TOKENS, POSITIONS, VOCABULARY};
 use crate::error::EmbedError;
 
-/// Size in bytes of one row of the word table.
-const ROW_BYTES: usize = HIDDEN * size_of::<f32>();
+/// Pieces of one layer's matrices: query, key, value, what joins the heads, and the two of the inner part.
+const LAYER_PIECES: usize = (4 * HIDDEN * HIDDEN + 2 * HIDDEN * INNER) / WIDTH;
+
+/// Bytes of one row of the word table.
+const ROW: usize = HIDDEN * size_of::<f32>();
 
 /// A dense layer: `y = x · matrix + bias`.
 pub struct Dense {
-    pub matrix: PackedBMatrix<f32>,
-    pub bias: Vec<f32>,
+    /// Where the matrix is in the arena.
+    matrix: Range<usize>,
+    /// One piece a strip.
+    pub bias: Vec<Piece>,
 }
 
 pub struct Layer {
@@ -36,60 +42,68 @@ pub struct Weights {
     /// The word table alone: 47 MB of which only the rows in use ever become resident.
     words: Mmap,
     /// Position and (the only) token type, added up ahead of time.
-    positions: Vec<f32>,
+    positions: Vec<Piece>,
     pub embedding_norm: Norm,
     pub layers: Vec<Layer>,
+    arena: Arena,
 }
 
 impl Weights {
-    pub fn load(path: &Path, gemm: &GemmExecutor) -> Result<Weights, EmbedError> {
-        let unreadable = |source: std::io::Error| EmbedError::Unreadable { path: path.to_owned(), source: source.into() };
-        let file = File::open(path).map_err(unreadable)?;
-        let map = map(MmapOptions::new(), &file).map_err(unreadable)?;
-        let tensors = SafeTensors::deserialize(&map)
+    pub fn load(path: &Path) -> Result<Weights, EmbedError> {
+        let unreadable = EmbedError::unreadable(path);
+        let file = File::open(path).map_err(&unreadable)?;
+        let whole = map(&MmapOptions::new(), &file).map_err(&unreadable)?;
+        let tensors = SafeTensors::deserialize(&whole)
             .map_err(|why| EmbedError::Damaged { path: path.to_owned(), why: why.to_string() })?;
-        let reader = Reader { path, tensors, gemm };
+        let arena = Arena::new(LAYERS * LAYER_PIECES).map_err(&unreadable)?;
+        let mut reader = Reader { path, tensors, arena, used: 0 };
 
         let words = reader.bytes("embeddings.word_embeddings.weight", &[VOCABULARY, HIDDEN])?;
-        let offset = words.as_ptr().addr() - map.as_ptr().addr();
+        let offset = words.as_ptr().addr() - whole.as_ptr().addr();
         // Mapped anew so that dropping the whole map gives back the pages that packing the layers has touched.
-        let words = self::map(MmapOptions::new().offset(offset as u64).len(words.len()).clone(), &file)
-            .map_err(unreadable)?;
+        let words = map(MmapOptions::new().offset(offset as u64).len(words.len()), &file).map_err(&unreadable)?;
 
-        let mut positions = reader.floats("embeddings.position_embeddings.weight", &[512, HIDDEN])?;
+        let mut positions = reader.floats("embeddings.position_embeddings.weight", &[POSITIONS, HIDDEN])?;
         positions.truncate(MAX_TOKENS * HIDDEN);
-        positions.shrink_to_fit();
         let kind = reader.floats("embeddings.token_type_embeddings.weight", &[2, HIDDEN])?;
         for row in positions.chunks_exact_mut(HIDDEN) {
             row.iter_mut().zip(&kind).for_each(|(p, k)| *p += k);
         }
         let embedding_norm = reader.norm("embeddings.LayerNorm")?;
         let layers = (0..LAYERS).map(|n| reader.layer(n)).collect::<Result<_, _>>()?;
-        Ok(Weights { words, positions, embedding_norm, layers })
+        Ok(Weights { words, positions: pieces(&positions), embedding_norm, layers, arena: reader.arena })
     }
 
-    /// Word plus position plus token type, before normalisation. `row` has `HIDDEN` values.
-    pub fn embed_token(&self, token: u32, position: usize, row: &mut [f32]) {
-        let word = &self.words[token as usize * ROW_BYTES..][..ROW_BYTES];
-        let position = &self.positions[position * HIDDEN..][..HIDDEN];
-        for ((x, word), position) in row.iter_mut().zip(word.as_chunks::<4>().0).zip(position) {
-            *x = f32::from_le_bytes(*word) + position;
+    /// The strips of a dense layer's matrix, one after the other.
+    pub fn matrix(&self, dense: &Dense) -> &[Piece] {
+        &self.arena.pieces()[dense.matrix.clone()]
+    }
+
+    /// Word plus position plus token type, before normalisation.
+    pub fn embed_token<'a>(&self, token: u32, position: usize, row: impl Iterator<Item = &'a mut Piece>) {
+        let word = self.words[token as usize * ROW..][..ROW].as_chunks::<4>().0.chunks_exact(WIDTH);
+        let position = &self.positions[position * (HIDDEN / WIDTH)..];
+        for ((piece, word), position) in row.zip(word).zip(position) {
+            for ((x, word), position) in piece.0.iter_mut().zip(word).zip(position.0) {
+                *x = f32::from_le_bytes(*word) + position;
+            }
         }
     }
 }
 
-#[expect(unsafe_code, reason = "a memory map is how the weights cost no more memory than is used")]
-fn map(options: MmapOptions, file: &File) -> std::io::Result<Mmap> {
-    // SAFETY: the map is read only as plain bytes, so any content is valid; the file is one this program fetched and
-    // verified, which nothing rewrites in place (a new version goes to a new directory).
+#[expect(unsafe_code, reason = "a memory map is how the word table costs no more memory than is used")]
+fn map(options: &MmapOptions, file: &File) -> std::io::Result<Mmap> {
+    // SAFETY: the map is read as plain bytes, so any content is valid; the file is one this program has verified and
+    // never rewrites in place (a new version goes to a new directory).
     unsafe { options.map(file) }
 }
 
-/// Reads named tensors and says which one is wrong.
+/// Reads named tensors, says which one is wrong, and packs matrices into the arena.
 struct Reader<'a> {
     path: &'a Path,
     tensors: SafeTensors<'a>,
-    gemm: &'a GemmExecutor,
+    arena: Arena,
+    used: usize,
 }
 
 impl Reader<'_> {
@@ -98,36 +112,42 @@ impl Reader<'_> {
         let tensor = self.tensors.tensor(name).map_err(|why| damaged(format!("{name}: {why}")))?;
         if tensor.dtype() != Dtype::F32 || tensor.shape() != shape {
             let (dtype, found) = (tensor.dtype(), tensor.shape());
-            return Err(damaged(format!("{name} is {dtype:?} {found:?}, expected F32 {shape:?}")));
+            return Err(damaged(format!("{name} is {dtype:?} {found:?}, not F32 {shape:?}")));
         }
         Ok(tensor.data())
     }
 
     fn floats(&self, name: &str, shape: &[usize]) -> Result<Vec<f32>, EmbedError> {
-        Ok(self.bytes(name, shape)?.as_chunks::<4>().0.iter().map(|b| f32::from_le_bytes(*b)).collect())
+        Ok(self.bytes(name, shape)?.as_chunks().0.iter().map(|bytes| f32::from_le_bytes(*bytes)).collect())
     }
 
     fn norm(&self, name: &str) -> Result<Norm, EmbedError> {
         Ok(Norm {
-            scale: self.floats(&format!("{name}.weight"), &[HIDDEN])?,
-            shift: self.floats(&format!("{name}.bias"), &[HIDDEN])?,
+            scale: pieces(&self.floats(&format!("{name}.weight"), &[HIDDEN])?),
+            shift: pieces(&self.floats(&format!("{name}.bias"), &[HIDDEN])?),
         })
     }
 
-    /// One dense layer of the named ones, side by side. The file keeps each transposed, `[outputs, inputs]`, so that
-    /// to put them side by side is to put them one after the other.
-    fn dense(&self, names: &[String], inputs: usize, outputs: usize) -> Result<Dense, EmbedError> {
-        let (mut transposed, mut bias) = (Vec::new(), Vec::new());
+    /// One dense layer of the named ones, side by side.
+    fn dense(&mut self, names: &[String], inputs: usize, outputs: usize) -> Result<Dense, EmbedError> {
+        let (start, mut bias) = (self.used, Vec::new());
         for name in names {
-            transposed.extend(self.floats(&format!("{name}.weight"), &[outputs, inputs])?);
-            bias.extend(self.floats(&format!("{name}.bias"), &[outputs])?);
+            // The file keeps a matrix transposed, `[outputs, inputs]`: 32 of its rows make a strip of columns.
+            let transposed = self.floats(&format!("{name}.weight"), &[outputs, inputs])?;
+            let strips = self.arena.pieces_mut()[self.used..].chunks_exact_mut(inputs);
+            for (rows, strip) in transposed.chunks_exact(WIDTH * inputs).zip(strips) {
+                for (k, piece) in strip.iter_mut().enumerate() {
+                    piece.0 = std::array::from_fn(|column| rows[column * inputs + k]);
+                }
+            }
+            self.used += inputs * outputs / WIDTH;
+            bias.extend(pieces(&self.floats(&format!("{name}.bias"), &[outputs])?));
         }
-        let matrix = Matrix::from_data([bias.len(), inputs], transposed.as_slice());
-        Ok(Dense { matrix: self.gemm.prepack_b(matrix.transposed()), bias })
+        Ok(Dense { matrix: start..self.used, bias })
     }
 
-    fn layer(&self, n: usize) -> Result<Layer, EmbedError> {
-        const { assert!(HIDDEN % HEADS == 0) };
+    fn layer(&mut self, n: usize) -> Result<Layer, EmbedError> {
+        const { assert!(HIDDEN / HEADS == WIDTH, "attention takes a piece for a head") };
         let name = |part: &str| format!("encoder.layer.{n}.{part}");
         let qkv = ["query", "key", "value"].map(|part| name(&format!("attention.self.{part}")));
         Ok(Layer {

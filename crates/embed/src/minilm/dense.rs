@@ -1,0 +1,77 @@
+//! `y = x · matrix + bias`, a strip of columns at a time, and what follows while the numbers are still in registers.
+
+use rten_simd::ops::{BitOps, NumOps};
+use rten_simd::{Isa, SimdOp, SimdUnaryOp};
+use rten_vecmath::Gelu;
+
+use super::kernel::{Ahead, Piece, Tiled, WIDTH, in_tiles, tile, tiles};
+
+/// What becomes of a product once its bias is added.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Finish {
+    Keep,
+    /// The exact gelu (by erf), which BERT was trained with, not the tanh approximation.
+    Gelu,
+    /// Added to what is already there: the residual connection.
+    Add,
+}
+
+/// One strip of columns of a product.
+pub struct Strip<'a> {
+    /// The pieces of all rows: the first ones, `stride` further on the second ones, and so on.
+    pub x: &'a [Piece],
+    pub stride: usize,
+    /// This strip of the matrix.
+    pub strip: &'a [Piece],
+    pub bias: &'a Piece,
+    pub finish: Finish,
+    /// The result: one piece a row.
+    pub out: &'a mut [Piece],
+}
+
+impl SimdOp for Strip<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn eval<I: Isa>(self, isa: I) {
+        let rows = self.out.len();
+        let columns = 2 * isa.f32().len();
+        let turns = tiles(isa, rows) * (WIDTH / columns);
+        let mut work = StripTile { strip: self, column: 0, turn: 0, turns };
+        for column in (0..WIDTH).step_by(columns) {
+            work.column = column;
+            in_tiles(isa, rows, &mut work);
+        }
+    }
+}
+
+struct StripTile<'a> {
+    strip: Strip<'a>,
+    column: usize,
+    turn: usize,
+    turns: usize,
+}
+
+impl<I: Isa> Tiled<I> for StripTile<'_> {
+    #[inline(always)]
+    fn run<const R: usize>(&mut self, isa: I, first: usize) {
+        let ops = isa.f32();
+        let Strip { x, stride, strip, bias, finish, out } = &mut self.strip;
+        let ahead = Ahead::next(strip, self.turn, self.turns);
+        self.turn += 1;
+        let sums = tile::<I, R>(isa, &x[first..], *stride, strip, self.column, ahead);
+        for (row, sums) in out[first..].iter_mut().zip(sums) {
+            for (n, sum) in sums.into_iter().enumerate() {
+                let column = self.column + n * ops.len();
+                let sum = ops.add(sum, ops.load(&bias.0[column..]));
+                let place = &mut row.0[column..];
+                let result = match finish {
+                    Finish::Keep => sum,
+                    Finish::Gelu => Gelu {}.eval(isa, sum),
+                    Finish::Add => ops.add(sum, ops.load(place)),
+                };
+                ops.store(result, place);
+            }
+        }
+    }
+}

@@ -1,0 +1,135 @@
+//! The kernels against the plainest arithmetic, on the best instructions this processor has and on the portable ones.
+
+use rten_simd::isa::GenericIsa;
+use rten_simd::{Isa, SimdOp};
+
+use super::attention::attend;
+use super::dense::{Finish, Strip};
+use super::kernel::{Piece, WIDTH};
+use super::norm::{Norm, Normalise};
+use super::{HIDDEN, kernel};
+
+/// Numbers between -1 and 1 without a pattern.
+fn noise(seed: u32, count: usize) -> Vec<Piece> {
+    let mut state = seed.wrapping_mul(2_654_435_761) | 1;
+    let mut next = || {
+        state ^= state << 13;
+        state ^= state >> 17;
+        state ^= state << 5;
+        state as f32 / u32::MAX as f32 * 2.0 - 1.0
+    };
+    (0..count).map(|_| Piece(std::array::from_fn(|_| next()))).collect()
+}
+
+fn assert_close(found: &[Piece], expected: &[Piece]) {
+    assert_eq!(found.len(), expected.len());
+    for (found, expected) in found.iter().zip(expected) {
+        for (found, expected) in found.0.iter().zip(expected.0) {
+            assert!((found - expected).abs() < 2e-5, "{found} is not {expected}");
+        }
+    }
+}
+
+/// Sums of a row of `x` times every column of the strip, in f64.
+fn product(x: &[Piece], stride: usize, strip: &[Piece], row: usize) -> [f64; WIDTH] {
+    std::array::from_fn(|column| {
+        let term = |k: usize| x[k / WIDTH * stride + row].0[k % WIDTH] as f64 * strip[k].0[column] as f64;
+        (0..strip.len()).map(term).sum()
+    })
+}
+
+#[test]
+fn a_strip_is_the_product_whatever_the_number_of_rows() {
+    let (strip, bias) = (noise(1, 96), noise(2, 1)[0]);
+    for rows in 1..=20 {
+        let (stride, before) = (rows + 1, noise(4, rows));
+        let x = noise(3, 3 * stride);
+        for finish in [Finish::Keep, Finish::Add] {
+            let expected: Vec<Piece> = (0..rows)
+                .map(|row| {
+                    let sums = product(&x, stride, &strip, row);
+                    let start = if finish == Finish::Add { before[row].0 } else { [0.0; WIDTH] };
+                    Piece(std::array::from_fn(|c| (sums[c] + (bias.0[c] + start[c]) as f64) as f32))
+                })
+                .collect();
+            let mut best = before.clone();
+            Strip { x: &x, stride, strip: &strip, bias: &bias, finish, out: &mut best }.dispatch();
+            assert_close(&best, &expected);
+            let mut portable = before.clone();
+            Strip { x: &x, stride, strip: &strip, bias: &bias, finish, out: &mut portable }.eval(GenericIsa::new());
+            assert_close(&portable, &expected);
+        }
+    }
+}
+
+#[test]
+fn a_row_does_not_depend_on_its_company() {
+    let (strip, bias) = (noise(1, 384), noise(2, 1)[0]);
+    let x = noise(3, 12 * 21);
+    let mut together = vec![Piece::ZERO; 21];
+    Strip { x: &x, stride: 21, strip: &strip, bias: &bias, finish: Finish::Gelu, out: &mut together }.dispatch();
+    for row in 0..21 {
+        let mut alone = [Piece::ZERO];
+        let x = &x[row..];
+        Strip { x, stride: 21, strip: &strip, bias: &bias, finish: Finish::Gelu, out: &mut alone }.dispatch();
+        assert_eq!(alone[0].0, together[row].0, "to the last bit");
+    }
+}
+
+#[test]
+fn attention_is_the_softmax_of_scores_times_values() {
+    for tokens in [1, 2, 7, 31, 32, 33, 65, 256] {
+        let (query, key, value) = (noise(1, tokens), noise(2, tokens), noise(3, tokens));
+        let dot = |a: &Piece, b: &Piece| a.0.iter().zip(b.0).map(|(x, y)| *x as f64 * y as f64).sum::<f64>();
+        let expected: Vec<Piece> = query
+            .iter()
+            .map(|query| {
+                let weights: Vec<f64> = key.iter().map(|key| (dot(query, key) / (WIDTH as f64).sqrt()).exp()).collect();
+                let sum: f64 = weights.iter().sum();
+                let mixed = |c: usize| weights.iter().zip(&value).map(|(w, v)| w * v.0[c] as f64).sum::<f64>() / sum;
+                Piece(std::array::from_fn(|c| mixed(c) as f32))
+            })
+            .collect();
+        let mut out = vec![Piece::ZERO; tokens];
+        attend(&query, &key, &value, &mut out);
+        assert_close(&out, &expected);
+    }
+}
+
+#[test]
+fn a_normalised_row_has_mean_shift_and_deviation_scale() {
+    let strips = HIDDEN / WIDTH;
+    let norm = Norm { scale: vec![Piece([2.0; WIDTH]); strips], shift: vec![Piece([0.5; WIDTH]); strips] };
+    let (rows, stride) = (4, 5);
+    let before = noise(7, strips * stride);
+    let mut best = before.clone();
+    Normalise { x: &mut best, rows, norm: &norm }.dispatch();
+    let mut portable = before.clone();
+    Normalise { x: &mut portable, rows, norm: &norm }.eval(GenericIsa::new());
+    assert_close(&portable, &best);
+    for row in 0..rows {
+        let values: Vec<f32> = best[row..].iter().step_by(stride).flat_map(|piece| piece.0).collect();
+        let mean = values.iter().sum::<f32>() / HIDDEN as f32;
+        let variance = values.iter().map(|v| (v - mean).powi(2)).sum::<f32>() / HIDDEN as f32;
+        assert!((mean - 0.5).abs() < 1e-5 && (variance.sqrt() - 2.0).abs() < 1e-4, "{mean} {variance}");
+    }
+    let untouched = |pieces: &[Piece]| pieces[rows..].iter().step_by(stride).map(|piece| piece.0).collect::<Vec<_>>();
+    assert_eq!(untouched(&best), untouched(&before), "what lies between the strips is no row");
+}
+
+#[test]
+fn tiles_cover_all_rows_once() {
+    struct Seen(Vec<usize>);
+
+    impl<I: Isa> kernel::Tiled<I> for Seen {
+        fn run<const R: usize>(&mut self, _: I, first: usize) {
+            self.0.extend(first..first + R);
+        }
+    }
+
+    for rows in 0..100 {
+        let mut seen = Seen(Vec::new());
+        kernel::in_tiles(GenericIsa::new(), rows, &mut seen);
+        assert_eq!(seen.0, (0..rows).collect::<Vec<_>>());
+    }
+}
