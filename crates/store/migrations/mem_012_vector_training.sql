@@ -9,8 +9,10 @@ END $$;
 
 CREATE FUNCTION set_vector_index_lists(p_relation text, p_lists integer) RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
-    -- k-means of a few thousand lists wants more than the default
-    PERFORM set_config('maintenance_work_mem', greatest(pg_size_bytes(current_setting('maintenance_work_mem')), 256 * 1024 * 1024) / 1024 || 'kB', false);
+    -- k-means looks at 50 vectors a list, and keeps a distance of each to each centre; more than the default allows
+    PERFORM set_config('maintenance_work_mem', greatest(
+        pg_size_bytes(current_setting('maintenance_work_mem')) / 1024,
+        (50 * p_lists::bigint * (4 * p_lists + 4 * 384 + 100)) / 1024 + 32 * 1024) || 'kB', false);
     EXECUTE format('ALTER INDEX %I SET (lists = %s)', p_relation || '_embedding', p_lists);
 END $$;
 

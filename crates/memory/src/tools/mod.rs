@@ -10,6 +10,9 @@ mod memory_forget;
 mod memory_get;
 mod memory_mark_harmful;
 mod memory_mark_helpful;
+mod memory_context;
+mod memory_recall;
+mod memory_search;
 mod memory_stats;
 mod memory_store_episode;
 mod memory_store_fact;
@@ -34,6 +37,9 @@ pub fn tools() -> Vec<Box<dyn Tool>> {
         boxed::<memory_store_episode::MemoryStoreEpisode>(),
         boxed::<memory_store_fact::MemoryStoreFact>(),
         boxed::<memory_store_rule::MemoryStoreRule>(),
+        boxed::<memory_context::MemoryContext>(),
+        boxed::<memory_recall::MemoryRecall>(),
+        boxed::<memory_search::MemorySearch>(),
         boxed::<memory_get::MemoryGet>(),
         boxed::<memory_confirm::MemoryConfirm>(),
         boxed::<memory_mark_helpful::MemoryMarkHelpful>(),

@@ -178,6 +178,12 @@ pub async fn bump(
     Ok(())
 }
 
+/// A statement that does nothing: the floor any other is measured against.
+pub async fn ping(session: &mut Session) -> Result<(), StoreError> {
+    session.run(|pg| sqlx::query!("SELECT 1 AS one").fetch_one(pg)).await?;
+    Ok(())
+}
+
 struct Row {
     kind: String,
     id: Option<Uuid>,

@@ -1,0 +1,123 @@
+//! Recall: what to know for a topic. Facts and rules by relevance, importance, recency and confidence together.
+
+use domain::MemoryType;
+use domain::fusion::normalised_rrf;
+use domain::scoring::{RULE_IMPORTANCE, ScoreParts, ScoreWeights, recency};
+use domain::{Scope, Timestamp};
+use store::search::{Found, Referenced, Retrieved};
+
+use crate::search::{Hit, Mode, SearchInput, SearchOutput, Weights, relevant};
+use crate::{Call, Memory, MemoryError};
+
+/// A recall whose fields were validated.
+#[derive(Debug, Clone)]
+pub struct RecallInput {
+    pub topic: String,
+    pub scope: Option<Scope>,
+    pub limit: usize,
+    pub min_confidence: f64,
+    pub min_relevance: Option<f64>,
+    pub explain: bool,
+}
+
+impl RecallInput {
+    pub(crate) fn as_search(&self) -> SearchInput {
+        SearchInput {
+            query: self.topic.clone(),
+            types: vec![MemoryType::Fact, MemoryType::Rule],
+            scope: self.scope.clone(),
+            mode: Mode::Hybrid,
+            limit: self.limit,
+            min_confidence: self.min_confidence,
+            min_relevance: self.min_relevance,
+            explain: self.explain,
+        }
+    }
+}
+
+impl Memory {
+    /// Two statements: the search, and the bump of exactly what is returned.
+    pub async fn recall(&self, call: &Call, input: &RecallInput) -> Result<SearchOutput, MemoryError> {
+        let search = input.as_search();
+        let (Retrieved { found, stores, .. }, mut trace) = self.retrieve(call, &search, 0).await?;
+        let found = relevant(found, &stores, input.min_relevance);
+        let mut hits = compose(found, input.limit, &self.weights(), call.now);
+        hits.truncate(input.limit);
+        let mut referenced = Referenced::default();
+        for hit in &hits {
+            referenced.push(hit.memory_type, hit.id);
+        }
+        self.reference(call, &referenced).await;
+        if let Some(trace) = &mut trace {
+            let weights = Weights::from(&self.weights());
+            trace.explain(&mut hits, &stores);
+            trace.weights = Some(weights);
+            for hit in &mut hits {
+                hit.weigh(&weights);
+            }
+        }
+        Ok(SearchOutput { results: hits, trace })
+    }
+
+    pub(crate) fn weights(&self) -> ScoreWeights {
+        let weights = &self.config().retrieval.score_weights;
+        let (relevance, importance) = (weights.relevance, weights.importance);
+        ScoreWeights { relevance, importance, recency: weights.recency, confidence: weights.confidence }
+    }
+
+    /// A memory that was found but could not be counted is still worth more than an error.
+    pub(crate) async fn reference(&self, call: &Call, rows: &Referenced) {
+        if rows.is_empty() {
+            return;
+        }
+        let bumped = async {
+            let mut conn = self.db().relaxed(&call.tenant).await?;
+            store::search::bump(&mut conn, &call.tenant, rows, call.now).await
+        };
+        if let Err(error) = bumped.await {
+            tracing::warn!(%error, "references were not counted");
+        }
+    }
+}
+
+/// Each memory with its composite score, in order.
+pub(crate) fn compose(found: Vec<Found>, limit: usize, weights: &ScoreWeights, now: Timestamp) -> Vec<Hit> {
+    let mut hits: Vec<Hit> = found
+        .into_iter()
+        .map(|found| {
+            let mut hit = Hit::new(found, now);
+            hit.fuse(limit);
+            hit.compose(limit, weights, now);
+            hit
+        })
+        .collect();
+    hits.sort_by(Hit::order_by_score);
+    hits
+}
+
+impl Hit {
+    fn compose(&mut self, limit: usize, weights: &ScoreWeights, now: Timestamp) {
+        let importance = self.importance.unwrap_or(RULE_IMPORTANCE);
+        let relevance = normalised_rrf(self.rrf_score.unwrap_or(0.0), limit);
+        let recency = recency(self.last_referenced_at, now);
+        let parts = ScoreParts::new(relevance, importance, recency, self.confidence.unwrap_or(0.0));
+        self.score = parts.composite(weights);
+        self.relevance = Some(parts.relevance);
+        self.importance = Some(importance);
+        self.recency = Some(parts.recency);
+        self.effective_confidence = Some(parts.effective_confidence);
+    }
+
+    fn weigh(&mut self, weights: &Weights) {
+        let part = |value: Option<f64>| value.unwrap_or(0.0);
+        let weighed = Weights {
+            relevance: weights.relevance * part(self.relevance),
+            importance: weights.importance * part(self.importance) / domain::scoring::MAX_IMPORTANCE,
+            recency: weights.recency * part(self.recency),
+            confidence: weights.confidence * part(self.effective_confidence),
+        };
+        if let Some(explain) = &mut self.explain {
+            explain.weighed = Some(weighed);
+        }
+    }
+}

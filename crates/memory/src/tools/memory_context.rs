@@ -1,0 +1,72 @@
+use domain::text::preprocess_search_query;
+use domain::{Butler, limits, validate};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::memory_search::min_relevance;
+use super::optional;
+use crate::context::ContextRequest;
+use crate::tool::{Annotations, Typed};
+use crate::{Call, Memory, MemoryError};
+
+#[derive(Deserialize, JsonSchema)]
+pub struct Input {
+    /// What the session is about: its first prompt.
+    #[schemars(with = "String")]
+    trigger_prompt: Value,
+    /// Whose session it is: its own memories and the global ones are used.
+    #[schemars(with = "String")]
+    butler: Value,
+    /// The most tokens of the block, headers included; the configured budget (3000) if left out.
+    #[schemars(with = "Option<u32>")]
+    token_budget: Option<Value>,
+    /// Leave facts and rules out unless one is at least this likely to be relevant, 0–1. Off if left out.
+    #[schemars(with = "Option<f64>")]
+    min_relevance: Option<Value>,
+}
+
+#[derive(Serialize, JsonSchema)]
+pub struct Output {
+    /// The block, ready to stand in front of a prompt.
+    context: String,
+    /// How many tokens it is.
+    tokens: usize,
+}
+
+pub struct MemoryContext;
+
+impl Typed for MemoryContext {
+    type Input = Input;
+    type Output = Output;
+
+    const NAME: &'static str = "memory_context";
+    const TITLE: &'static str = "Memory context";
+    const DESCRIPTION: &'static str = "A block of text with the facts, rules and recent episodes that matter for a \
+        session, within a token budget, to be put in front of its prompt. What it holds counts as used.";
+    const ANNOTATIONS: Annotations = Annotations::READ;
+
+    async fn run(memory: &Memory, call: Call, input: Input) -> Result<Output, MemoryError> {
+        let token_budget = optional(input.token_budget.as_ref(), validate::token_budget)?;
+        let butler = Butler::new(validate::string("butler", &input.butler)?).map_err(validate::Invalid::from)?;
+        let request = ContextRequest {
+            trigger_prompt: prompt(validate::string("trigger_prompt", &input.trigger_prompt)?),
+            butler,
+            token_budget: token_budget.unwrap_or(memory.config().retrieval.context_token_budget),
+            min_relevance: min_relevance(input.min_relevance.as_ref())?,
+        };
+        let block = memory.context(&call, &request).await?;
+        Ok(Output { context: block.text, tokens: block.tokens })
+    }
+
+    fn text(output: &Output) -> Option<String> {
+        Some(output.context.clone())
+    }
+}
+
+/// A prompt may be longer than a query: its beginning says what it is about, and a session must not fail for its length.
+fn prompt(raw: &str) -> String {
+    let mut prompt = preprocess_search_query(raw);
+    prompt.truncate(prompt.floor_char_boundary(limits::QUERY_BYTES));
+    prompt
+}

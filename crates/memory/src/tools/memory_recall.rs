@@ -1,0 +1,73 @@
+use domain::validate;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::memory_search::{explain, min_relevance, scope};
+use super::optional;
+use crate::recall::RecallInput;
+use crate::search::{Hit, Trace};
+use crate::tool::{Annotations, Typed};
+use crate::{Call, Memory, MemoryError};
+
+#[derive(Deserialize, JsonSchema)]
+pub struct Input {
+    /// What you are about to do or want to know, in plain words.
+    #[schemars(with = "String")]
+    topic: Value,
+    /// Only this scope and the global one. All if left out.
+    #[schemars(with = "Option<String>")]
+    scope: Option<Value>,
+    /// The most results, 0–100; 10 if left out.
+    #[schemars(with = "Option<u32>")]
+    limit: Option<Value>,
+    /// Leave out what has decayed below this confidence, 0–1; 0.2 if left out.
+    #[schemars(with = "Option<f64>")]
+    min_confidence: Option<Value>,
+    /// Return nothing at all unless something is at least this likely to be relevant, 0–1. Try 0.05. Off if left out.
+    #[schemars(with = "Option<f64>")]
+    min_relevance: Option<Value>,
+    /// Also return how each result came about.
+    #[schemars(with = "Option<bool>")]
+    explain: Option<Value>,
+}
+
+#[derive(Serialize, JsonSchema)]
+pub struct Output {
+    /// Best first.
+    results: Vec<Hit>,
+    /// With explain: timings, weights, and which way each search took.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    trace: Option<Trace>,
+}
+
+pub struct MemoryRecall;
+
+impl Typed for MemoryRecall {
+    type Input = Input;
+    type Output = Output;
+
+    const NAME: &'static str = "memory_recall";
+    const TITLE: &'static str = "Recall";
+    const DESCRIPTION: &'static str = "What to know for a topic: the facts and rules that matter most, by relevance, \
+        importance, recency and confidence together. Call it before acting or answering. What it returns counts as used, \
+        which keeps it near the top of later recalls.";
+    const ANNOTATIONS: Annotations = Annotations::READ;
+    const ALIASES: &'static [(&'static str, &'static str)] = &[("query", "topic")];
+
+    async fn run(memory: &Memory, call: Call, input: Input) -> Result<Output, MemoryError> {
+        let config = memory.config();
+        let limit = optional(input.limit.as_ref(), validate::limit)?;
+        let min_confidence = optional(input.min_confidence.as_ref(), validate::min_confidence)?;
+        let recall = RecallInput {
+            topic: validate::query("topic", validate::string("topic", &input.topic)?)?,
+            scope: scope(input.scope.as_ref())?,
+            limit: limit.unwrap_or_else(|| config.retrieval.tool_limit()),
+            min_confidence: min_confidence.unwrap_or(config.confidence.retrieval_threshold),
+            min_relevance: min_relevance(input.min_relevance.as_ref())?,
+            explain: explain(input.explain.as_ref())?,
+        };
+        let found = memory.recall(&call, &recall).await?;
+        Ok(Output { results: found.results, trace: found.trace })
+    }
+}

@@ -1,0 +1,122 @@
+use domain::{MemoryType, Scope, validate};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::optional;
+use crate::search::{Hit, Mode, SearchInput, Trace};
+use crate::tool::{Annotations, Typed};
+use crate::{Call, Memory, MemoryError};
+
+#[derive(Deserialize, JsonSchema)]
+pub struct Input {
+    /// What to look for, in plain words. A question is fine. Empty finds nothing.
+    #[schemars(with = "String")]
+    query: Value,
+    /// Which kinds of memory: episode, fact, rule. All if left out.
+    #[schemars(with = "Option<Vec<MemoryType>>")]
+    types: Option<Value>,
+    /// Only this scope: its facts and rules together with the global ones, and the episodes of the butler of that name.
+    #[schemars(with = "Option<String>")]
+    scope: Option<Value>,
+    /// hybrid (default): meaning and words. semantic: meaning alone. keyword: words alone. deep: for episodes that are
+    /// turns of a conversation.
+    #[schemars(with = "Option<Mode>")]
+    mode: Option<Value>,
+    /// The most results, 0–100; 10 if left out.
+    #[schemars(with = "Option<u32>")]
+    limit: Option<Value>,
+    /// Leave out facts and rules whose confidence has decayed below this, 0–1; 0.2 if left out.
+    #[schemars(with = "Option<f64>")]
+    min_confidence: Option<Value>,
+    /// Return nothing at all unless something is at least this likely to answer the query, 0–1. Try 0.05. Off if left out.
+    #[schemars(with = "Option<f64>")]
+    min_relevance: Option<Value>,
+    /// Also return how each result came about.
+    #[schemars(with = "Option<bool>")]
+    explain: Option<Value>,
+}
+
+#[derive(Serialize, JsonSchema)]
+pub struct Output {
+    /// Best first.
+    results: Vec<Hit>,
+    /// With explain: timings, and which way each search took.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    trace: Option<Trace>,
+}
+
+pub struct MemorySearch;
+
+impl Typed for MemorySearch {
+    type Input = Input;
+    type Output = Output;
+
+    const NAME: &'static str = "memory_search";
+    const TITLE: &'static str = "Search memory";
+    const DESCRIPTION: &'static str = "Find episodes, facts and rules that match a query, by meaning and by words. \
+        Use it to look around; use memory_recall for what to know before acting. Searching does not count as using a memory.";
+    const ANNOTATIONS: Annotations = Annotations::READ;
+
+    async fn run(memory: &Memory, call: Call, input: Input) -> Result<Output, MemoryError> {
+        let config = memory.config();
+        let mode = optional(input.mode.as_ref(), |value| validate::one_of("mode", validate::string("mode", value)?))?;
+        let limit = optional(input.limit.as_ref(), validate::limit)?;
+        let min_confidence = optional(input.min_confidence.as_ref(), validate::min_confidence)?;
+        let search = SearchInput {
+            query: validate::query("query", validate::string("query", &input.query)?)?,
+            types: types(input.types.as_ref())?,
+            scope: scope(input.scope.as_ref())?,
+            mode: mode.unwrap_or_else(|| config.retrieval.default_mode.into()),
+            limit: limit.unwrap_or_else(|| config.retrieval.tool_limit()),
+            min_confidence: min_confidence.unwrap_or(config.confidence.retrieval_threshold),
+            min_relevance: min_relevance(input.min_relevance.as_ref())?,
+            explain: explain(input.explain.as_ref())?,
+        };
+        let found = memory.search(&call, &search).await?;
+        Ok(Output { results: found.results, trace: found.trace })
+    }
+}
+
+/// All types if none are named; each once.
+fn types(value: Option<&Value>) -> Result<Vec<MemoryType>, validate::Invalid> {
+    let Some(names) = optional(value, |value| names("types", value))? else { return Ok(MemoryType::ALL.to_vec()) };
+    let mut types = Vec::new();
+    for name in names {
+        let kind = validate::one_of("types", &name)?;
+        if !types.contains(&kind) {
+            types.push(kind);
+        }
+    }
+    Ok(types)
+}
+
+/// A list, a list written as JSON text, or a single name.
+fn names(field: &str, value: &Value) -> Result<Vec<String>, validate::Invalid> {
+    let wrong = || {
+        validate::Invalid::new(field, "must be a list of episode, fact, rule").hint(r#"for example ["fact", "rule"]"#)
+    };
+    match value {
+        Value::Array(items) => items.iter().map(|item| item.as_str().map(str::to_owned).ok_or_else(wrong)).collect(),
+        Value::String(text) => match serde_json::from_str::<Value>(text) {
+            Ok(list @ Value::Array(_)) => names(field, &list),
+            _ => Ok(vec![text.clone()]),
+        },
+        _ => Err(wrong()),
+    }
+}
+
+pub(super) fn scope(value: Option<&Value>) -> Result<Option<Scope>, validate::Invalid> {
+    optional(value, |value| Ok(Scope::new(validate::string("scope", value)?)?))
+}
+
+pub(super) fn min_relevance(value: Option<&Value>) -> Result<Option<f64>, validate::Invalid> {
+    optional(value, |value| validate::number("min_relevance", value, 0.0, 1.0))
+}
+
+pub(super) fn explain(value: Option<&Value>) -> Result<bool, validate::Invalid> {
+    let flag = optional(value, |value| {
+        value.as_bool().ok_or_else(|| validate::Invalid::new("explain", "must be true or false, without quotes"))
+    })?;
+    Ok(flag.unwrap_or(false))
+}

@@ -1,0 +1,85 @@
+use memory::tool::ToolError;
+use serde_json::{Value, json};
+use testkit::MemoryFixture;
+
+use crate::world::{fact, ids, results};
+
+async fn refused(world: &MemoryFixture, tool: &str, arguments: Value) -> ToolError {
+    let error = world.call(tool, arguments.clone()).await.expect_err(&arguments.to_string());
+    assert_eq!(error.code, "invalid_argument", "{arguments}: {}", error.message);
+    error
+}
+
+#[tokio::test]
+async fn an_empty_query_and_limit_zero_find_nothing() {
+    let world = MemoryFixture::new().await;
+    fact(&world, "user", "diet", "vegetarian").await;
+    for arguments in [json!({"query": ""}), json!({"query": " \u{0} "}), json!({"query": "diet", "limit": 0})] {
+        assert!(results(&world, "memory_search", arguments).await.is_empty());
+    }
+    assert!(results(&world, "memory_recall", json!({"topic": ""})).await.is_empty());
+    assert!(results(&world, "memory_recall", json!({"topic": "diet", "limit": 0})).await.is_empty());
+}
+
+#[tokio::test]
+async fn unknown_mode_and_type_and_bad_limits_are_errors() {
+    let world = MemoryFixture::new().await;
+    let mode = refused(&world, "memory_search", json!({"query": "x", "mode": "fuzzy"})).await;
+    assert!(mode.message.contains("semantic, keyword, hybrid, deep"), "{}", mode.message);
+    let kind = refused(&world, "memory_search", json!({"query": "x", "types": ["facts"]})).await;
+    assert!(kind.message.contains("episode, fact, rule"), "{}", kind.message);
+    for limit in [json!(-1), json!(101), json!(1e9), json!(2.5), json!("10"), json!([])] {
+        refused(&world, "memory_search", json!({"query": "x", "limit": limit})).await;
+        refused(&world, "memory_recall", json!({"topic": "x", "limit": limit})).await;
+    }
+    for (key, value) in [("min_confidence", json!(1.5)), ("min_relevance", json!(-0.1)), ("explain", json!("yes")),
+                         ("scope", json!("")), ("types", json!({"a": 1}))] {
+        refused(&world, "memory_search", json!({"query": "x", key: value})).await;
+    }
+    refused(&world, "memory_search", json!({})).await;
+    refused(&world, "memory_search", json!({"query": 7})).await;
+    refused(&world, "memory_context", json!({"trigger_prompt": "x", "butler": ""})).await;
+    refused(&world, "memory_context", json!({"trigger_prompt": "x", "butler": "b", "token_budget": -1})).await;
+}
+
+#[tokio::test]
+async fn operators_and_quotes_in_the_query_are_plain_text() {
+    let world = MemoryFixture::new().await;
+    let stored = fact(&world, "note", "text", "it's \"a & b | !c:* as they said").await;
+    for query in ["it's \"a & b | !c:*", "'; DROP TABLE facts; --", "said:* & !'x' <-> (", "\\ \\' %_", "a&b|c", "'", "http://x.y/z?a=b&c='d'"] {
+        for mode in ["semantic", "keyword", "hybrid", "deep"] {
+            world.call("memory_search", json!({"query": query, "mode": mode, "min_relevance": 0.0})).await.expect(query);
+        }
+        world.call("memory_recall", json!({"topic": query})).await.expect(query);
+        world.call("memory_context", json!({"trigger_prompt": query, "butler": "general"})).await.expect(query);
+    }
+    let found = results(&world, "memory_search", json!({"query": "they've \"said\" | nothing", "mode": "keyword"})).await;
+    assert_eq!(ids(&found), [stored]);
+}
+
+#[tokio::test]
+async fn queries_of_8_kib_emoji_and_right_to_left_text() {
+    let world = MemoryFixture::new().await;
+    let hebrew = fact(&world, "משתמש", "שפה", "אוהב שוקולד מריר").await;
+    let emoji = fact(&world, "mood", "today", "🎉 party").await;
+    let longest = "words and more words ".repeat(390);
+    assert!(longest.len() <= 8 * 1024);
+    for mode in ["hybrid", "deep"] {
+        world.call("memory_search", json!({"query": longest, "mode": mode})).await.expect("8 KiB are fine");
+    }
+    let distinct: String = (0..1100).map(|n| format!("w{n:05} ")).collect();
+    world.call("memory_search", json!({"query": distinct})).await.expect("a thousand different words are fine");
+    let error = refused(&world, "memory_search", json!({"query": "x".repeat(8 * 1024 + 1)})).await;
+    assert!(error.message.contains("8192"), "{}", error.message);
+    assert_eq!(ids(&results(&world, "memory_search", json!({"query": "שוקולד", "mode": "keyword"})).await), [hebrew]);
+    assert_eq!(ids(&results(&world, "memory_search", json!({"query": "🎉 party", "mode": "keyword"})).await), [emoji]);
+}
+
+#[test]
+fn negative_weights_are_refused_at_start_and_a_sum_other_than_one_is_not() {
+    let mut config = memory::MemoryConfig::default();
+    config.retrieval.score_weights.relevance = 2.0;
+    assert!(config.validate().is_ok());
+    config.retrieval.score_weights.recency = -0.1;
+    assert!(config.validate().unwrap_err().key.contains("recency"));
+}

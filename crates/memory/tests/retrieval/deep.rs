@@ -1,0 +1,61 @@
+use serde_json::{Value, json};
+use testkit::MemoryFixture;
+use uuid::Uuid;
+
+use crate::world::{episode, fact, id, ids, number, results};
+
+async fn conversation(world: &MemoryFixture, session: u128, turns: &[(&str, &str)]) -> Vec<Uuid> {
+    let mut stored = Vec::new();
+    for (speaker, text) in turns {
+        let more = json!({"session_id": Uuid::from_u128(session), "metadata": {"speaker": speaker}});
+        stored.push(episode(world, "chat", &format!("{speaker}: {text}"), more).await);
+        world.clock.advance(std::time::Duration::from_secs(30));
+    }
+    stored
+}
+
+async fn deep(world: &MemoryFixture, query: &str) -> Vec<Value> {
+    results(world, "memory_search", json!({"query": query, "mode": "deep", "types": ["episode"], "explain": true})).await
+}
+
+#[tokio::test]
+async fn an_answer_is_found_through_the_question_before_it() {
+    let world = MemoryFixture::new().await;
+    let turns = conversation(
+        &world,
+        1,
+        &[
+            ("Anna", "What instrument did you learn as a child?"),
+            ("Ben", "The cello, for nine years."),
+            ("Anna", "How lovely."),
+        ],
+    )
+    .await;
+    conversation(&world, 2, &[("Anna", "Nice weather."), ("Ben", "The radio said rain."), ("Anna", "Shame.")]).await;
+    let found = deep(&world, "Which instrument did Ben learn as a child?").await;
+    assert!(ids(&found[..2]).contains(&turns[1]), "the answer has none of the words, its neighbour has them all: {found:?}");
+    assert!(number(&found[0], "score") <= 1.0);
+    let parts = &found[0]["explain"]["deep"];
+    assert!(["keyword", "semantic", "speaker", "session"].iter().all(|part| parts[part].is_number()), "{parts}");
+}
+
+#[tokio::test]
+async fn the_speaker_the_query_names_is_preferred() {
+    let world = MemoryFixture::new().await;
+    let a = conversation(&world, 1, &[("Anna Berg", "I went hiking")]).await;
+    let b = conversation(&world, 2, &[("Ben", "I went hiking")]).await;
+    assert_eq!(id(&deep(&world, "hiking of Ben").await[0]), b[0]);
+    assert_eq!(id(&deep(&world, "when did Anna go hiking").await[0]), a[0], "by the first name, too");
+    let both = deep(&world, "Anna and Ben hiking").await;
+    assert!(both.iter().all(|hit| hit["explain"]["deep"]["speaker"] == 0.0), "two names prefer nobody");
+}
+
+#[tokio::test]
+async fn episodes_without_a_session_and_other_types_take_part() {
+    let world = MemoryFixture::new().await;
+    let alone = episode(&world, "chat", "Talked about tides", json!({})).await;
+    let stored = fact(&world, "moon", "tides", "come twice a day").await;
+    fact(&world, "user", "colour", "blue").await;
+    let found = ids(&results(&world, "memory_search", json!({"query": "tides", "mode": "deep"})).await);
+    assert!(found.contains(&alone) && found[..2].contains(&stored), "{found:?}");
+}

@@ -1,0 +1,11 @@
+//! Search, recall and context against a real PostgreSQL, one scenario of the specification a test.
+
+mod bad_input;
+mod context;
+mod deep;
+mod paths;
+mod recall;
+mod search;
+mod statements;
+mod tenants;
+mod world;

@@ -1,0 +1,119 @@
+//! Which way retrieval takes as a store grows, and that the answers stay right.
+
+use serde_json::{Value, json};
+use testkit::MemoryFixture;
+
+use crate::world::{fact_with, ids, results};
+
+/// Rows straight into the table: enough of them to leave the exact way. Each has words of its own, a topic it shares
+/// with a twentieth of the others, and a word that half of them have.
+async fn many_facts(world: &MemoryFixture, rows: usize) {
+    let mut sql = String::from(
+        "INSERT INTO embedding_versions (tenant_id, model, version, dimensions) VALUES ('default', 'fake', '1', 384) ON CONFLICT DO NOTHING;",
+    );
+    for chunk in (0..rows).collect::<Vec<_>>().chunks(500) {
+        sql.push_str("INSERT INTO facts (subject, predicate, content, embedding, search_vector, embedding_version_id, last_confirmed_at, created_at) VALUES ");
+        let rows: Vec<String> = chunk
+            .iter()
+            .map(|n| {
+                let text = format!("s{n} note topic{} word{n} {}", n % 20, if n % 2 == 0 { "common" } else { "usual" });
+                let vector: Vec<String> = world.embedder.vector(&text).iter().map(f32::to_string).collect();
+                format!(
+                    "('s{n}', 'note', '{text}', '[{}]', to_tsvector('english', '{text}'),
+                     (SELECT id FROM embedding_versions WHERE tenant_id = 'default' AND version = '1'), '2030-01-15T11:00Z', '2030-01-15T11:00Z'::timestamptz + {n} * interval '1 ms')",
+                    vector.join(",")
+                )
+            })
+            .collect();
+        sql.push_str(&rows.join(","));
+        sql.push(';');
+    }
+    sql.push_str("ANALYZE facts;");
+    world.db.execute(&sql).await;
+}
+
+async fn explained(world: &MemoryFixture, query: &str, more: Value) -> Value {
+    let mut arguments = json!({"query": query, "types": ["fact"], "explain": true, "limit": 20});
+    arguments.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+    world.call("memory_search", arguments).await.unwrap()
+}
+
+#[tokio::test]
+async fn the_approximate_index_is_used_once_trained_and_finds_what_the_exact_way_finds() {
+    let world = MemoryFixture::new().await;
+    many_facts(&world, 4000).await;
+    let queries = ["topic3 word43", "note topic7 common", "word1999 usual", "topic11"];
+    let mut exact = Vec::new();
+    for query in queries {
+        let answer = explained(&world, query, json!({"mode": "semantic"})).await;
+        assert_eq!(answer["results"][0]["explain"]["vector_path"], "exact", "an index trained on nothing is not used");
+        exact.push(answer["results"].as_array().unwrap().iter().map(|hit| hit["similarity"].as_f64().unwrap()).collect::<Vec<_>>());
+    }
+    let trained = world.memory.retrain_indexes().await.unwrap();
+    assert_eq!(trained.len(), 1, "only what has grown: {trained:?}");
+    assert_eq!((trained[0].relation, trained[0].lists, trained[0].rows), ("facts", 158, 4000));
+    assert!(world.memory.retrain_indexes().await.unwrap().is_empty(), "once is enough");
+    for (query, exact) in queries.iter().zip(exact) {
+        let answer = explained(&world, query, json!({"mode": "semantic"})).await;
+        let results = answer["results"].as_array().unwrap();
+        assert_eq!(results[0]["explain"]["vector_path"], "ann");
+        assert!(results[0]["explain"]["probes"].as_i64().unwrap() > 0);
+        assert_eq!(results.len(), 20);
+        // as near as the exact ones, but for one in twenty
+        let worst = exact[18];
+        let near = results.iter().filter(|hit| hit["similarity"].as_f64().unwrap() >= worst - 1e-9).count();
+        assert!(near >= 19, "{near} of 20 for {query}");
+    }
+}
+
+#[tokio::test]
+async fn a_short_answer_of_the_approximate_index_is_completed_by_the_exact_way() {
+    let world = MemoryFixture::new().await;
+    many_facts(&world, 4000).await;
+    world.memory.retrain_indexes().await.unwrap();
+    // all but a few have faded: hardly any of the nearest passes
+    world
+        .db
+        .execute("UPDATE facts SET last_confirmed_at = '2020-01-01' WHERE subject NOT LIKE 's100_'; VACUUM facts")
+        .await;
+    let answer = explained(&world, "note topic7 common", json!({"mode": "semantic"})).await;
+    let results = answer["results"].as_array().unwrap();
+    assert_eq!(results.len(), 10, "every memory that passes");
+    assert_eq!(results[0]["explain"]["vector_path"], "ann+all");
+}
+
+#[tokio::test]
+async fn a_small_tenant_in_a_large_table_is_searched_exactly() {
+    let world = MemoryFixture::new().await;
+    many_facts(&world, 3000).await;
+    world.memory.retrain_indexes().await.unwrap();
+    let context = json!({"request_context": {"tenant_id": "small"}});
+    let own = fact_with(&world, "safe", "note", "topic7 common word7", context.clone()).await;
+    let answer = explained(&world, "topic7 common", context).await;
+    let results = answer["results"].as_array().unwrap();
+    assert_eq!(ids(results), [own]);
+    assert_eq!(results[0]["explain"]["vector_path"], "exact");
+    assert_eq!(results[0]["explain"]["keyword_path"], "scan");
+}
+
+#[tokio::test]
+async fn frequent_terms_are_left_out_when_rarer_ones_exist() {
+    let world = MemoryFixture::new().await;
+    many_facts(&world, 5000).await;
+    let answer = explained(&world, "common word1234", json!({"mode": "keyword"})).await;
+    let best = &answer["results"][0];
+    assert_eq!(best["subject"], "s1234", "the rare term decides");
+    let answer = explained(&world, "common note", json!({"mode": "keyword"})).await;
+    let results = answer["results"].as_array().unwrap();
+    assert_eq!(results.len(), 20);
+    assert_eq!(results[0]["explain"]["keyword_path"], "newest", "every term is in half of the store");
+    assert!(results.iter().all(|hit| hit["content"].as_str().unwrap().contains("common")), "all terms before any term");
+}
+
+#[tokio::test]
+async fn training_leaves_alone_what_is_small() {
+    let world = MemoryFixture::new().await;
+    many_facts(&world, 10).await;
+    assert!(world.memory.retrain_indexes().await.unwrap().is_empty());
+    assert_eq!(results(&world, "memory_search", json!({"query": "topic3"})).await.len(), 10);
+}

@@ -1,0 +1,33 @@
+use domain::TenantId;
+use serde_json::{Value, json};
+use testkit::MemoryFixture;
+
+use crate::world::{episode, fact, rule};
+
+/// Statements a tool call sends, beside the one that may set the tenant on a fresh connection.
+async fn statements(world: &MemoryFixture, tool: &str, arguments: Value) -> u64 {
+    // twice, so that the session that is used last already knows the tenant
+    for _ in 0..2 {
+        world.call(tool, arguments.clone()).await.unwrap();
+    }
+    let sent = || async { world.db.database().relaxed(&TenantId::default()).await.unwrap().statements() };
+    let before = sent().await;
+    world.call(tool, arguments).await.unwrap();
+    sent().await - before
+}
+
+#[tokio::test]
+async fn search_is_one_statement_recall_two_and_context_at_most_four() {
+    let world = MemoryFixture::new().await;
+    fact(&world, "user", "diet", "vegetarian").await;
+    rule(&world, "Mind the diet", json!({})).await;
+    episode(&world, "health", "Talked about the diet", json!({})).await;
+    for mode in ["semantic", "keyword", "hybrid", "deep"] {
+        assert_eq!(statements(&world, "memory_search", json!({"query": "diet", "mode": mode})).await, 1, "{mode}");
+    }
+    let all = json!({"query": "diet", "min_relevance": 0.01, "explain": true});
+    assert_eq!(statements(&world, "memory_search", all).await, 1);
+    assert_eq!(statements(&world, "memory_recall", json!({"topic": "diet"})).await, 2);
+    assert_eq!(statements(&world, "memory_context", json!({"trigger_prompt": "diet", "butler": "health"})).await, 2);
+    assert_eq!(statements(&world, "memory_search", json!({"query": ""})).await, 0);
+}
