@@ -48,7 +48,10 @@ pub(crate) async fn read(session: &mut Session, schema: &str) -> Result<Health, 
     Ok(Health {
         server_version: server_version(session.server_version()),
         vector_version: row.vector,
-        migrations_pending: migrate::versions().filter(|v| !row.applied.iter().any(|a| a == v)).map(str::to_owned).collect(),
+        migrations_pending: migrate::versions()
+            .filter(|v| !row.applied.iter().any(|a| a == v))
+            .map(str::to_owned)
+            .collect(),
         migrations_applied: row.applied,
         extensions_missing: missing.map(|name| (*name).to_owned()).collect(),
     })

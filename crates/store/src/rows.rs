@@ -1,6 +1,6 @@
 //! Rows become domain types here. What the database should have refused names table, column and row.
 
-use domain::{Episode, EpisodeId, EntityId, Fact, FactId, Rule, RuleId, Timestamp};
+use domain::{EntityId, Episode, EpisodeId, Fact, FactId, Rule, RuleId, Timestamp};
 use serde_json::{Map, Value};
 use uuid::Uuid;
 

@@ -92,10 +92,7 @@ impl Session {
 
     pub(crate) fn is_reusable(&self) -> bool {
         let state = &self.state;
-        !state.broken
-            && !state.in_flight
-            && state.depth == 0
-            && state.born_at == state.losses.load(Ordering::Acquire)
+        !state.broken && !state.in_flight && state.depth == 0 && state.born_at == state.losses.load(Ordering::Acquire)
     }
 
     pub(crate) fn needs_rollback(&self) -> bool {
@@ -150,8 +147,7 @@ impl State {
         {
             self.broken = true;
             // Only the first loss of a generation counts, or each stale session would condemn the fresh ones.
-            let _ =
-                self.losses.compare_exchange(self.born_at, self.born_at + 1, Ordering::AcqRel, Ordering::Acquire);
+            let _ = self.losses.compare_exchange(self.born_at, self.born_at + 1, Ordering::AcqRel, Ordering::Acquire);
         }
         result
     }

@@ -1,15 +1,18 @@
 //! The whole schema as the catalogue tells it: a snapshot, so that nothing is missing or changed by oversight, and the
 //! specification's scenarios one by one.
 
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
 mod describe;
 
 use describe::{Catalogue, Column};
 use testkit::TestDb;
+use tokio::sync::OnceCell;
 
-async fn catalogue() -> (TestDb, Catalogue) {
-    let db = TestDb::new().await;
-    let catalogue = Catalogue::read(&mut db.connect().await).await;
-    (db, catalogue)
+/// Read once: no test here changes anything.
+async fn catalogue() -> &'static Catalogue {
+    static READ: OnceCell<Catalogue> = OnceCell::const_new();
+    READ.get_or_init(|| async { Catalogue::read(&mut TestDb::new().await.connect().await).await }).await
 }
 
 /// name, type, nullable, default
@@ -18,26 +21,23 @@ type Expected = (&'static str, &'static str, bool, Option<&'static str>);
 fn assert_columns(catalogue: &Catalogue, table: &str, expected: &[Expected]) {
     for (name, data_type, nullable, default) in expected {
         let found = catalogue.column(table, name);
-        let wanted = Column {
-            data_type: (*data_type).to_owned(),
-            nullable: *nullable,
-            default: default.map(str::to_owned),
-        };
+        let wanted =
+            Column { data_type: (*data_type).to_owned(), nullable: *nullable, default: default.map(str::to_owned) };
         assert_eq!(found, wanted, "{table}.{name}");
     }
 }
 
 #[tokio::test]
 async fn the_whole_schema() {
-    let (_db, catalogue) = catalogue().await;
+    let catalogue = catalogue().await;
     insta::assert_snapshot!(catalogue.to_string());
 }
 
 #[tokio::test]
 async fn episode_schema_and_defaults() {
-    let (_db, catalogue) = catalogue().await;
+    let catalogue = catalogue().await;
     assert_columns(
-        &catalogue,
+        catalogue,
         "episodes",
         &[
             ("id", "uuid", false, Some("gen_random_uuid()")),
@@ -67,9 +67,9 @@ async fn episode_schema_and_defaults() {
 
 #[tokio::test]
 async fn fact_schema_and_defaults() {
-    let (_db, catalogue) = catalogue().await;
+    let catalogue = catalogue().await;
     assert_columns(
-        &catalogue,
+        catalogue,
         "facts",
         &[
             ("id", "uuid", false, Some("gen_random_uuid()")),
@@ -105,9 +105,9 @@ async fn fact_schema_and_defaults() {
 
 #[tokio::test]
 async fn rule_schema_and_defaults() {
-    let (_db, catalogue) = catalogue().await;
+    let catalogue = catalogue().await;
     assert_columns(
-        &catalogue,
+        catalogue,
         "rules",
         &[
             ("id", "uuid", false, Some("gen_random_uuid()")),
@@ -141,7 +141,7 @@ async fn rule_schema_and_defaults() {
 
 #[tokio::test]
 async fn episodes_table_indexes() {
-    let (_db, catalogue) = catalogue().await;
+    let catalogue = catalogue().await;
     for definition in [
         "btree (butler, created_at DESC)",
         "btree (expires_at) WHERE (expires_at IS NOT NULL)",
@@ -155,7 +155,7 @@ async fn episodes_table_indexes() {
 
 #[tokio::test]
 async fn facts_table_indexes() {
-    let (_db, catalogue) = catalogue().await;
+    let catalogue = catalogue().await;
     for definition in [
         "btree (scope, validity) WHERE (validity = 'active'::text)",
         "btree (subject, predicate)",
@@ -171,7 +171,7 @@ async fn facts_table_indexes() {
 
 #[tokio::test]
 async fn entity_keyed_fact_uniqueness_as_partial_unique_indexes_that_coexist() {
-    let (_db, catalogue) = catalogue().await;
+    let catalogue = catalogue().await;
     catalogue.assert_index(
         "facts",
         "UNIQUE btree (tenant_id, entity_id, scope, predicate) WHERE ((entity_id IS NOT NULL) AND (validity = 'active'::text))",
@@ -184,7 +184,7 @@ async fn entity_keyed_fact_uniqueness_as_partial_unique_indexes_that_coexist() {
 
 #[tokio::test]
 async fn memory_links_table() {
-    let (_db, catalogue) = catalogue().await;
+    let catalogue = catalogue().await;
     catalogue.assert_constraint("memory_links", "PRIMARY KEY (source_type, source_id, target_type, target_id)");
     let relations = "CHECK ((relation = ANY (ARRAY['derived_from'::text, 'supports'::text, 'contradicts'::text, \
                      'supersedes'::text, 'related_to'::text])))";
@@ -194,9 +194,9 @@ async fn memory_links_table() {
 
 #[tokio::test]
 async fn entities_table_indexes_and_constraints() {
-    let (_db, catalogue) = catalogue().await;
+    let catalogue = catalogue().await;
     assert_columns(
-        &catalogue,
+        catalogue,
         "entities",
         &[
             ("id", "uuid", false, Some("gen_random_uuid()")),
@@ -220,9 +220,9 @@ async fn entities_table_indexes_and_constraints() {
 
 #[tokio::test]
 async fn memory_events_table() {
-    let (_db, catalogue) = catalogue().await;
+    let catalogue = catalogue().await;
     assert_columns(
-        &catalogue,
+        catalogue,
         "memory_events",
         &[
             ("id", "uuid", false, Some("gen_random_uuid()")),
@@ -239,7 +239,7 @@ async fn memory_events_table() {
 
 #[tokio::test]
 async fn every_table_has_a_tenant_and_the_wall_in_front_of_it() {
-    let (_db, catalogue) = catalogue().await;
+    let catalogue = catalogue().await;
     for table in catalogue.tables().filter(|table| *table != "butler_migrations") {
         assert_eq!(catalogue.column(table, "tenant_id").data_type, "text", "{table}");
         assert!(!catalogue.column(table, "tenant_id").nullable, "{table}");
@@ -256,7 +256,7 @@ async fn every_table_has_a_tenant_and_the_wall_in_front_of_it() {
 
 #[tokio::test]
 async fn required_postgresql_extensions() {
-    let (db, _) = catalogue().await;
+    let db = TestDb::new().await;
     let health = db.database().health().await.unwrap();
     assert!(health.vector_version.is_some());
     let mut conn = db.connect().await;

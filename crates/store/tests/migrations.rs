@@ -47,7 +47,10 @@ async fn a_second_butler_lives_in_a_schema_of_its_own() {
     options.schema = r#"The "other" butler"#.to_owned();
     let other = Database::connect(options).await.unwrap();
     let not_yet = other.health().await;
-    assert!(matches!(not_yet, Err(StoreError::NotMigrated { .. })), "the neighbour's tables are not its own: {not_yet:?}");
+    assert!(
+        matches!(not_yet, Err(StoreError::NotMigrated { .. })),
+        "the neighbour's tables are not its own: {not_yet:?}"
+    );
     other.migrate().await.unwrap();
     let tenant = domain::TenantId::default();
     let insert = "INSERT INTO episodes (butler, content, embedding) VALUES ('b', 'c', array_fill(0.1, ARRAY[384])::real[]::vector)";
@@ -55,7 +58,8 @@ async fn a_second_butler_lives_in_a_schema_of_its_own() {
     conn.run(|pg| sqlx::query(insert).execute(pg)).await.unwrap();
     let count = async |database: &Database| {
         let mut conn = database.tenant(&tenant).await.unwrap();
-        let count: i64 = conn.run(|pg| sqlx::query_scalar("SELECT count(*) FROM episodes").fetch_one(pg)).await.unwrap();
+        let count: i64 =
+            conn.run(|pg| sqlx::query_scalar("SELECT count(*) FROM episodes").fetch_one(pg)).await.unwrap();
         count
     };
     drop(conn);

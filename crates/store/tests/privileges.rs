@@ -1,5 +1,7 @@
 //! A server where butler is not the superuser.
 
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
 use std::str::FromStr;
 
 use sqlx::postgres::PgConnectOptions;
@@ -51,7 +53,11 @@ async fn an_ordinary_owner_needs_only_the_extension_and_the_roles() {
     TestServer::shared().await.execute(format!("ALTER DATABASE {} OWNER TO {role}", db.name())).await.unwrap();
     db.execute(&format!("CREATE EXTENSION vector; GRANT CREATE ON SCHEMA public TO {role}")).await;
     let error = migrate(&url).await.unwrap_err();
-    assert!(error.hint().unwrap_or_default().contains("GRANT butler_app, butler_retention"), "{error}: {:?}", error.hint());
+    assert!(
+        error.hint().unwrap_or_default().contains("GRANT butler_app, butler_retention"),
+        "{error}: {:?}",
+        error.hint()
+    );
     TestServer::shared().await.execute(format!("GRANT butler_app, butler_retention TO {role}")).await.unwrap();
     let database = migrate(&url).await.unwrap();
     let tenant = domain::TenantId::default();

@@ -1,5 +1,7 @@
 //! The second wall between tenants: row-level security behind every statement. And the audit stream, which nobody edits.
 
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
 use domain::TenantId;
 use sqlx::{Connection, PgConnection, Row};
 use testkit::TestDb;
@@ -117,7 +119,9 @@ async fn memory_events_is_append_only_for_everybody_but_retention() {
 async fn the_application_role_sees_no_tokens_schedules_or_jobs() {
     let db = TestDb::new().await;
     let mut app = as_app(&db, Some("alice")).await;
-    for statement in ["SELECT FROM tokens", "SELECT FROM schedules", "SELECT FROM job_runs", "SELECT FROM butler_migrations"] {
+    for statement in
+        ["SELECT FROM tokens", "SELECT FROM schedules", "SELECT FROM job_runs", "SELECT FROM butler_migrations"]
+    {
         let refused = sqlx::raw_sql(statement).execute(&mut app).await.unwrap_err();
         assert!(refused.to_string().contains("permission denied"), "{statement}: {refused}");
     }

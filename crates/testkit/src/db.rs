@@ -150,5 +150,8 @@ async fn rename(server: &TestServer, from: &str, to: &str) -> anyhow::Result<()>
 }
 
 async fn exists(conn: &mut PgConnection, name: &str) -> anyhow::Result<bool> {
-    Ok(sqlx::query_scalar("SELECT EXISTS (SELECT FROM pg_database WHERE datname = $1)").bind(name).fetch_one(conn).await?)
+    Ok(sqlx::query_scalar("SELECT EXISTS (SELECT FROM pg_database WHERE datname = $1)")
+        .bind(name)
+        .fetch_one(conn)
+        .await?)
 }

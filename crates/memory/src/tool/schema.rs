@@ -15,6 +15,8 @@ pub(super) fn input<T: JsonSchema>() -> Map<String, Value> {
         }),
     );
     schema.insert("additionalProperties".to_owned(), Value::Bool(false));
+    // What may be left out may be null, and is then taken as left out; saying so would only blur what is wanted.
+    properties(&mut schema).values_mut().for_each(without_null);
     schema
 }
 
@@ -38,7 +40,33 @@ fn object<T: JsonSchema>(settings: SchemaSettings) -> Map<String, Value> {
     schema.remove("description");
     // the protocol wants it said, also where the object is one of several
     schema.insert("type".to_owned(), json!("object"));
+    schema.values_mut().for_each(without_number_formats);
     schema
+}
+
+fn without_null(property: &mut Value) {
+    if let Some(Value::Array(types)) = property.get_mut("type") {
+        types.retain(|name| name != "null");
+        if let [only] = &types[..] {
+            property["type"] = only.clone();
+        }
+    }
+}
+
+/// `int32`, `double` and their like are OpenAPI's; validators of JSON Schema stumble over them.
+fn without_number_formats(schema: &mut Value) {
+    match schema {
+        Value::Object(map) => {
+            let of_number = |format: &Value| !matches!(format.as_str(), Some("uuid" | "date-time"));
+            // a property that is called format is a schema, not a name of one
+            if map.get("format").is_some_and(|format| format.is_string() && of_number(format)) {
+                map.remove("format");
+            }
+            map.values_mut().for_each(without_number_formats);
+        }
+        Value::Array(list) => list.iter_mut().for_each(without_number_formats),
+        _ => {}
+    }
 }
 
 fn properties(schema: &mut Map<String, Value>) -> &mut Map<String, Value> {
