@@ -19,6 +19,13 @@ pub(crate) fn excerpt(text: &str) -> String {
     }
 }
 
+/// Ids of events of the same moment, in the order the events are to be read.
+pub(crate) fn ordered_ids(count: usize, now: Timestamp) -> Vec<Uuid> {
+    let mut ids: Vec<Uuid> = (0..count).map(|_| new_id(now)).collect();
+    ids.sort_unstable();
+    ids
+}
+
 /// What a change is about. Entities have events too, though they are no memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Subject {
@@ -43,7 +50,7 @@ pub async fn append(
     now: Timestamp,
     origin: &Origin,
 ) -> Result<(), StoreError> {
-    let ids: Vec<Uuid> = events.iter().map(|_| new_id(now)).collect();
+    let ids = ordered_ids(events.len(), now);
     let types: Vec<String> = events.iter().map(|event| event.event_type.as_str().to_owned()).collect();
     let memory_types: Vec<Option<String>> =
         events.iter().map(|event| event.about.map(|about| about.memory_type.to_owned())).collect();

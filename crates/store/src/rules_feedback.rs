@@ -6,9 +6,9 @@ use domain::maturity::{MarkOutcome, Step};
 use domain::{Rule, RuleId, TenantId, Timestamp};
 use serde_json::{Map, Value, json};
 use sqlx::types::Json;
-use uuid::Uuid;
 
 use crate::embedded::Embedded;
+use crate::events::ordered_ids;
 use crate::rows::RuleRow;
 use crate::{Session, StoreError};
 
@@ -69,7 +69,7 @@ pub async fn apply_mark(
 ) -> Result<Rule, StoreError> {
     let Marked { mark, reason, outcome, metadata } = marked;
     let events = mark_events(&before, mark, outcome, reason);
-    let ids: Vec<Uuid> = events.iter().map(|_| new_id(now)).collect();
+    let ids = ordered_ids(events.len(), now);
     let (types, payloads): (Vec<String>, Vec<Value>) =
         events.into_iter().map(|(event, payload)| (event.as_str().to_owned(), payload)).unzip();
     session

@@ -121,7 +121,9 @@ async fn store_forget_confirm_and_sweep_racing() {
             let (memory, id) = (memory.clone(), id.clone());
             tasks.push(tokio::spawn(async move {
                 match (round + n) % 4 {
-                    0 => drop(memory.memory.sweep(None).await.expect("the sweep")),
+                    0 => {
+                        memory.memory.sweep(None).await.expect("the sweep");
+                    }
                     1 => drop(memory.call("memory_forget", json!({"type": "fact", "id": id})).await.expect("forget")),
                     2 => {
                         let confirmed = memory.call("memory_confirm", json!({"type": "fact", "id": id})).await;

@@ -10,6 +10,8 @@ use crate::{entity, rows};
 
 /// In every text of tenant B, and nowhere else.
 const SECRET: &str = "zanzibar";
+/// One in each of its memories; tenant A never says them.
+const OWN_WORDS: [&str; 4] = ["quokka", "wombat", "numbat", "bilby"];
 const TABLES: [&str; 8] = [
     "episodes",
     "facts",
@@ -30,14 +32,15 @@ async fn tenant_b(memory: &MemoryFixture) -> Vec<Value> {
     };
     let person = entity(memory, "b", SECRET).await;
     let episode =
-        call("memory_store_episode", json!({"content": format!("went to {SECRET}"), "butler": "general"})).await;
+        call("memory_store_episode", json!({"content": format!("{SECRET} {}", OWN_WORDS[0]), "butler": "general"}))
+            .await;
     let about = |content: &str| {
         json!({"subject": SECRET, "predicate": "is", "content": format!("{SECRET} {content}"), "entity_id": person,
                "source_episode_id": episode["id"], "tags": [SECRET], "idempotency_key": format!("{SECRET} {content}")})
     };
-    let old = call("memory_store_fact", about("warm")).await;
-    let fact = call("memory_store_fact", about("hot")).await;
-    let rule = call("memory_store_rule", json!({"content": format!("visit {SECRET}")})).await;
+    let old = call("memory_store_fact", about(OWN_WORDS[1])).await;
+    let fact = call("memory_store_fact", about(OWN_WORDS[2])).await;
+    let rule = call("memory_store_rule", json!({"content": format!("{SECRET} {}", OWN_WORDS[3])})).await;
     call("memory_mark_harmful", json!({"rule_id": rule["id"], "reason": SECRET})).await;
     vec![person, episode["id"].clone(), old["id"].clone(), fact["id"].clone(), rule["id"].clone()]
 }
@@ -100,7 +103,7 @@ async fn every_tool_called_by_a_with_every_id_of_b_shows_nothing_and_changes_not
     let ids = tenant_b(&memory).await;
     memory.clock.advance_days(3.0);
     let before = of_tenant(&memory, "b").await;
-    assert_eq!(before.matches(SECRET).count() > 10, true, "B has something to lose");
+    assert!(before.matches(SECRET).count() > 10, "B has something to lose");
     let token = Caller { tenant: CallerTenant::Token(TenantId::new("a").unwrap()), actor: None };
     let mut calls = 0;
     for tool in memory::tools() {
@@ -121,7 +124,7 @@ async fn every_tool_called_by_a_with_every_id_of_b_shows_nothing_and_changes_not
                         }
                         Err(error) => format!("{error:?}"),
                     };
-                    let leaked = ["went to", "warm", "hot", "visit"].iter().any(|word| shown.contains(word));
+                    let leaked = OWN_WORDS.iter().any(|word| shown.contains(*word));
                     assert!(!leaked && (own || !shown.contains(SECRET)), "{} {arguments:?}: {shown}", spec.name);
                 }
             }

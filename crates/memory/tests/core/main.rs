@@ -1,5 +1,7 @@
 //! The memory core, as its tools show it: storing, superseding, confirming, forgetting, feedback, decay, tenants, audit.
 
+#![expect(clippy::unwrap_used, reason = "the helpers of a test fail the test")]
+
 mod bad_input;
 mod concurrency;
 mod confirm_and_forget;
@@ -36,10 +38,10 @@ async fn count(memory: &MemoryFixture, sql: &str) -> i64 {
     rows(memory, &format!("SELECT count(*) AS n FROM {sql}")).await[0]["n"].as_i64().expect("a count")
 }
 
-/// Types of the events about one memory, oldest first.
+/// Types of the events about one memory, in the order they were written (nothing ever moves them).
 async fn events_of(memory: &MemoryFixture, id: &Value) -> Vec<String> {
     let id = id.as_str().expect("an id");
-    let sql = format!("SELECT event_type FROM memory_events WHERE memory_id = '{id}' ORDER BY created_at, id");
+    let sql = format!("SELECT event_type FROM memory_events WHERE memory_id = '{id}' ORDER BY ctid");
     rows(memory, &sql).await.iter().map(|row| row["event_type"].as_str().expect("a type").to_owned()).collect()
 }
 
@@ -62,6 +64,17 @@ async fn everything(memory: &MemoryFixture) -> String {
         all.push_str(&format!("{table}: {found:?}\n"));
     }
     all
+}
+
+/// Each expected field, where 5 and 5.0 are one number.
+fn assert_fields(stored: &Value, expected: &Value) {
+    for (key, value) in expected.as_object().expect("fields") {
+        let same = match (stored[key].as_f64(), value.as_f64()) {
+            (Some(a), Some(b)) => a == b,
+            _ => &stored[key] == value,
+        };
+        assert!(same, "{key} is {}, not {value}", stored[key]);
+    }
 }
 
 async fn fact(memory: &MemoryFixture, subject: &str, predicate: &str, content: &str) -> Value {

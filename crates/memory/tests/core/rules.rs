@@ -6,7 +6,7 @@ use domain::{Maturity, TenantId};
 use serde_json::{Value, json};
 use testkit::MemoryFixture;
 
-use crate::{count, events_of, get, refused, row, rows, rule};
+use crate::{assert_fields, count, events_of, get, refused, row, rows, rule};
 
 async fn helpful(memory: &MemoryFixture, id: &Value) -> Value {
     memory.call("memory_mark_helpful", json!({ "rule_id": id })).await.unwrap()
@@ -41,9 +41,7 @@ async fn store_rule_as_candidate() {
         "last_evaluated_at": null, "reference_count": 0, "last_referenced_at": null, "tags": [], "metadata": {},
         "tenant_id": "default",
     });
-    for (key, value) in expected.as_object().unwrap() {
-        assert_eq!(&stored[key], value, "{key}");
-    }
+    assert_fields(&stored, &expected);
     assert!(stored["last_confirmed_at"].is_string(), "a new rule is retrievable at once");
     assert_eq!(events_of(&memory, &id).await, ["rule_created"]);
     assert_eq!(count(&memory, "rules WHERE vector_dims(embedding) = 384 AND search_vector @@ plainto_tsquery('english', 'confirm messages')").await, 1);
@@ -108,15 +106,15 @@ async fn rule_application_recorded() {
     helpful(&memory, &id).await;
     let columns = "rule_id, outcome, reason, actor, request_id, maturity, effectiveness_score";
     let found = rows(&memory, &format!("SELECT {columns} FROM rule_applications ORDER BY applied_at")).await;
-    assert_eq!(
-        found[0],
-        json!({"rule_id": id, "outcome": "harmful", "reason": "nobody answered", "actor": "general",
-        "request_id": "r-1", "maturity": "candidate", "effectiveness_score": 0.0})
+    assert_fields(
+        &found[0],
+        &json!({"rule_id": id, "outcome": "harmful", "reason": "nobody answered", "actor": "general",
+        "request_id": "r-1", "maturity": "candidate", "effectiveness_score": 0.0}),
     );
-    assert_eq!(
-        found[1],
-        json!({"rule_id": id, "outcome": "helpful", "reason": null, "actor": "general",
-        "request_id": null, "maturity": "candidate", "effectiveness_score": 0.5})
+    assert_fields(
+        &found[1],
+        &json!({"rule_id": id, "outcome": "helpful", "reason": null, "actor": "general",
+        "request_id": null, "maturity": "candidate", "effectiveness_score": 0.5}),
     );
 }
 

@@ -183,21 +183,27 @@ async fn any_rows_end_in_the_state_the_domain_names() {
         runner
             .run(&case, |rows_| {
                 handle.block_on(async {
-                    memory.db.execute("TRUNCATE facts CASCADE").await;
-                    for (n, (confidence, rate, hours, fading)) in rows_.iter().enumerate() {
-                        let at = (start - chrono::TimeDelta::hours(*hours)).to_rfc3339();
-                        let metadata = if *fading { json!({"status": "fading"}) } else { json!({}) };
-                        memory.db.execute(&format!(
-                            "INSERT INTO facts (subject, predicate, content, confidence, decay_rate, last_confirmed_at, metadata, importance)
-                             VALUES ('{n}', 'p', 'c', {confidence}::float8, {rate}, '{at}', '{metadata}', 5)"
-                        )).await;
-                    }
+                    memory.db.execute(&rows_in(&rows_, start)).await;
                     memory.memory.sweep(None).await.unwrap();
                     check(&memory, &rows_, start).await
                 })
             })
             .unwrap();
     });
+}
+
+/// Statements that make these rows the only facts.
+fn rows_in(cases: &[(f64, f64, i64, bool)], now: domain::Timestamp) -> String {
+    let mut statements = "TRUNCATE facts CASCADE;".to_owned();
+    for (n, (confidence, rate, hours, fading)) in cases.iter().enumerate() {
+        let at = (now - chrono::TimeDelta::hours(*hours)).to_rfc3339();
+        let metadata = if *fading { json!({"status": "fading"}) } else { json!({}) };
+        statements.push_str(&format!(
+            "INSERT INTO facts (subject, predicate, content, confidence, decay_rate, last_confirmed_at, metadata)
+             VALUES ('{n}', 'p', 'c', {confidence}::float8, {rate}, '{at}', '{metadata}');"
+        ));
+    }
+    statements
 }
 
 async fn check(
