@@ -110,11 +110,7 @@ async fn migrate(session: &mut Session, schema: &str) -> Result<Migrated, StoreE
             }
         }
     }
-    Ok(Migrated {
-        from: applied.into_keys().next_back(),
-        to: latest_migration().to_owned(),
-        applied: done,
-    })
+    Ok(Migrated { from: applied.into_keys().next_back(), to: latest_migration().to_owned(), applied: done })
 }
 
 /// The schema and the record of what was applied.
@@ -126,9 +122,7 @@ async fn prepare(session: &mut Session, schema: &str) -> Result<(), StoreError> 
         })
         .await?;
     if !exists {
-        session
-            .run(|pg| sqlx::query!("SELECT set_config('butler.schema', $1, false)", schema).fetch_one(pg))
-            .await?;
+        session.run(|pg| sqlx::query!("SELECT set_config('butler.schema', $1, false)", schema).fetch_one(pg)).await?;
         // DDL takes no parameters; the server quotes the name itself
         session
             .run(|pg| {
@@ -144,8 +138,7 @@ async fn prepare(session: &mut Session, schema: &str) -> Result<(), StoreError> 
 }
 
 async fn applied(session: &mut Session) -> Result<BTreeMap<String, String>, StoreError> {
-    let rows =
-        session.run(|pg| sqlx::query!("SELECT version, checksum FROM butler_migrations").fetch_all(pg)).await?;
+    let rows = session.run(|pg| sqlx::query!("SELECT version, checksum FROM butler_migrations").fetch_all(pg)).await?;
     Ok(rows.into_iter().map(|row| (row.version, row.checksum)).collect())
 }
 
