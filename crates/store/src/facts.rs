@@ -69,7 +69,7 @@ pub async fn store(
                 r#"
                 WITH entity AS MATERIALIZED (
                     -- the lock waits for a merge of the entity, and then sees its outcome
-                    SELECT metadata ->> 'merged_into' AS merged_into FROM entities
+                    SELECT CASE WHEN NOT entity_is_live(metadata) THEN entity_survivor($1, $14)::text END AS merged_into FROM entities
                     WHERE tenant_id = $1 AND id = $14 FOR KEY SHARE
                 ), checked AS MATERIALIZED (
                     SELECT $14::uuid IS NULL OR EXISTS (SELECT FROM entity) AS entity_exists,
