@@ -269,18 +269,30 @@ impl Default for ConsolidationConfig {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct ScheduleConfig {
+    /// `false` runs no job on its own; by hand they still do.
+    pub enabled: bool,
     pub consolidation: String,
     pub decay_sweep: String,
     pub episode_cleanup: String,
+    /// Rules that marks left to be turned into warnings are taken up at once; this finds what a crash left.
+    pub inversion: String,
+    pub retrain_indexes: String,
+    /// Finds nothing to do unless the model changed.
+    pub reembed: String,
+    /// A name of the IANA database.
     pub time_zone: String,
 }
 
 impl Default for ScheduleConfig {
     fn default() -> Self {
         Self {
+            enabled: true,
             consolidation: "0 */6 * * *".to_owned(),
             decay_sweep: "0 3 * * *".to_owned(),
             episode_cleanup: "0 4 * * *".to_owned(),
+            inversion: "*/10 * * * *".to_owned(),
+            retrain_indexes: "30 4 * * *".to_owned(),
+            reembed: "15 * * * *".to_owned(),
             time_zone: "UTC".to_owned(),
         }
     }

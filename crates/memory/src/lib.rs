@@ -5,8 +5,10 @@
 
 mod call;
 mod caller;
+pub mod cleanup;
 pub mod config;
 mod confirm;
+pub mod consolidate;
 mod context;
 pub mod entities;
 mod error;
@@ -17,6 +19,7 @@ mod get;
 mod hygiene;
 mod idempotency;
 mod invert;
+pub mod jobs;
 mod links;
 mod memory;
 mod recall;

@@ -5,6 +5,7 @@ use embed::Embedder;
 use store::{Database, Embedded, Model};
 use tokio::sync::Notify;
 
+use crate::runtime::Runtime;
 use crate::{MemoryConfig, MemoryError};
 
 /// What a memory is made of.
@@ -19,6 +20,8 @@ pub struct MemoryParts {
 /// The memory of one butler: all of its tenants, in its own database. Each use case is a method, in its own file.
 pub struct Memory {
     parts: MemoryParts,
+    /// The LLM; without one, consolidation only counts.
+    runtime: Option<Arc<dyn Runtime>>,
     /// Rung when a mark leaves a rule to be inverted.
     inversion: Notify,
     /// What retrieval knows about the stores it searches.
@@ -27,7 +30,18 @@ pub struct Memory {
 
 impl Memory {
     pub fn new(parts: MemoryParts) -> Self {
-        Self { parts, inversion: Notify::new(), pools: store::search::Pools::default() }
+        Self { parts, runtime: None, inversion: Notify::new(), pools: store::search::Pools::default() }
+    }
+
+    /// With an LLM, for consolidation.
+    #[must_use]
+    pub fn with_runtime(mut self, runtime: Arc<dyn Runtime>) -> Self {
+        self.runtime = Some(runtime);
+        self
+    }
+
+    pub fn runtime(&self) -> Option<&Arc<dyn Runtime>> {
+        self.runtime.as_ref()
     }
 
     pub fn butler(&self) -> &Butler {

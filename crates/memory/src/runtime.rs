@@ -25,7 +25,13 @@ pub struct Session {
 
 impl Session {
     pub fn new(trigger_source: impl Into<String>, prompt: impl Into<String>) -> Self {
-        Self { trigger_source: trigger_source.into(), system: None, prompt: prompt.into(), schema: None, directory: None }
+        Self {
+            trigger_source: trigger_source.into(),
+            system: None,
+            prompt: prompt.into(),
+            schema: None,
+            directory: None,
+        }
     }
 }
 

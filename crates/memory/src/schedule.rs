@@ -64,7 +64,9 @@ mod tests {
     fn an_hour_that_the_clock_skips_or_repeats_runs_the_job_once() {
         // Berlin, 29 March 2026: 02:00 becomes 03:00. 25 October: 03:00 becomes 02:00.
         let mut runs = Vec::new();
-        for (from, to) in [("2026-03-28T12:00:00Z", "2026-03-30T12:00:00Z"), ("2026-10-24T12:00:00Z", "2026-10-26T12:00:00Z")] {
+        for (from, to) in
+            [("2026-03-28T12:00:00Z", "2026-03-30T12:00:00Z"), ("2026-10-24T12:00:00Z", "2026-10-26T12:00:00Z")]
+        {
             let schedule = Schedule::parse("30 2 * * *", "Europe/Berlin").unwrap();
             let (mut at, end): (Timestamp, Timestamp) = (from.parse().unwrap(), to.parse().unwrap());
             while let Some(run) = schedule.next_after(at).filter(|run| *run < end) {

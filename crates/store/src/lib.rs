@@ -4,7 +4,9 @@
 //! tenant, and row-level security catches the one that would not.
 
 mod admin;
+pub mod cleanup;
 pub mod confirm;
+pub mod consolidation;
 mod database;
 mod embedded;
 pub mod entities;
@@ -17,6 +19,7 @@ pub mod forget;
 pub mod get;
 mod health;
 pub mod idempotency;
+pub mod jobs;
 pub mod links;
 mod migrate;
 mod options;

@@ -31,6 +31,7 @@ const MIGRATIONS: &[Migration] = migrations![
     "mem_011_retrieve",
     "mem_012_vector_training",
     "mem_020_writes",
+    "mem_030_workers",
     "mem_040_entities_names",
 ];
 

@@ -146,6 +146,9 @@ impl ScheduleConfig {
             ("consolidation", &self.consolidation),
             ("decay_sweep", &self.decay_sweep),
             ("episode_cleanup", &self.episode_cleanup),
+            ("inversion", &self.inversion),
+            ("retrain_indexes", &self.retrain_indexes),
+            ("reembed", &self.reembed),
         ] {
             Schedule::parse(cron, &self.time_zone).map_err(|problem| invalid(key, problem))?;
         }

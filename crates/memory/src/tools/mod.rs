@@ -12,6 +12,8 @@ mod memory_mark_harmful;
 mod memory_mark_helpful;
 mod memory_context;
 mod memory_recall;
+mod memory_run_consolidation;
+mod memory_run_episode_cleanup;
 mod memory_search;
 mod memory_stats;
 mod memory_store_episode;
@@ -51,5 +53,7 @@ pub fn tools() -> Vec<Box<dyn Tool>> {
         boxed::<entity_update::EntityUpdate>(),
         boxed::<entity_resolve::EntityResolve>(),
         boxed::<entity_merge::EntityMerge>(),
+        boxed::<memory_run_consolidation::MemoryRunConsolidation>(),
+        boxed::<memory_run_episode_cleanup::MemoryRunEpisodeCleanup>(),
     ]
 }

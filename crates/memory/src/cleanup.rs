@@ -1,0 +1,65 @@
+//! Keeping the episodes few: expired ones go, then the oldest consolidated ones beyond the capacity.
+
+use std::time::Duration;
+
+use chrono::TimeDelta;
+use domain::TenantId;
+use domain::event::Origin;
+use schemars::JsonSchema;
+use serde::Serialize;
+use store::cleanup;
+
+use crate::{Memory, MemoryError};
+
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct CleanupReport {
+    /// Episodes whose time was over.
+    pub expired_deleted: u64,
+    /// Consolidated episodes beyond the capacity, oldest first.
+    pub capacity_deleted: u64,
+    /// Episodes that are left.
+    pub remaining: u64,
+}
+
+impl Memory {
+    /// Of one tenant, or of all. `max_entries` is what one tenant may keep.
+    pub async fn run_episode_cleanup(
+        &self,
+        tenant: Option<&TenantId>,
+        max_entries: u64,
+        origin: &Origin,
+    ) -> Result<CleanupReport, MemoryError> {
+        let now = self.now();
+        let pending_before = now - self.grace();
+        let mut conn = self.db().owner().await?;
+        let mut report = CleanupReport::default();
+        loop {
+            let removed = cleanup::expire(&mut conn, tenant, pending_before, now, origin).await?;
+            report.expired_deleted += removed;
+            if removed == 0 {
+                break;
+            }
+        }
+        let max = i64::try_from(max_entries).unwrap_or(i64::MAX);
+        for (tenant, mut excess) in cleanup::over_capacity(&mut conn, tenant, max).await? {
+            while excess > 0 {
+                let removed = cleanup::evict(&mut conn, &tenant, excess, now, origin).await?;
+                report.capacity_deleted += removed;
+                excess -= i64::try_from(removed).unwrap_or(excess);
+                if removed == 0 {
+                    break;
+                }
+            }
+        }
+        report.remaining = cleanup::remaining(&mut conn, tenant).await?;
+        Ok(report)
+    }
+
+    /// How long an expired episode that nobody learned from is kept.
+    fn grace(&self) -> TimeDelta {
+        Duration::try_from_secs_f64(self.config().episodes.pending_grace_days * 86_400.0)
+            .ok()
+            .and_then(|span| TimeDelta::from_std(span).ok())
+            .unwrap_or(TimeDelta::zero())
+    }
+}

@@ -1,0 +1,251 @@
+//! One batch: from the lease to a terminal state of each of its episodes.
+
+use std::time::Duration;
+
+use chrono::TimeDelta;
+use domain::consolidation::{AfterFailure, ConsolidationResult, after_failure, parse};
+use domain::event::Origin;
+use domain::{EpisodeId, Timestamp};
+use store::consolidation::known;
+use store::consolidation::lease::{self, Group, Leased};
+use store::consolidation::outcome::{self, Failed};
+use tokio_util::sync::CancellationToken;
+use uuid::Uuid;
+
+use super::prompt::{self, Prompt, estimate_tokens};
+use super::report::GroupReport;
+use crate::runtime::{Completion, Runtime, RuntimeError, Session, TRIGGER_CONSOLIDATION};
+use crate::{Memory, MemoryError};
+
+/// How long a batch is out of others' reach after its worker died. Renewed while the worker lives.
+const LEASE: TimeDelta = TimeDelta::minutes(2);
+const RENEW_EVERY: Duration = Duration::from_secs(30);
+/// What is known already, for the model not to say it again.
+const KNOWN_FACTS: i32 = 100;
+const KNOWN_RULES: i32 = 50;
+/// As much of an error as an episode keeps.
+const ERROR_CHARS: usize = 1000;
+
+pub(super) enum Next {
+    Continue,
+    /// Nothing is due, another worker is at it, or the runtime is out of order.
+    Done,
+}
+
+/// A batch in our hands.
+pub(super) struct Batch<'a> {
+    pub group: &'a Group,
+    pub token: Uuid,
+    pub episodes: Vec<Leased>,
+}
+
+impl Batch<'_> {
+    pub fn ids(&self) -> Vec<EpisodeId> {
+        self.episodes.iter().map(|episode| episode.id).collect()
+    }
+}
+
+/// Why the model's answer was not applied.
+enum Fault {
+    /// The server stops; the episodes were given back.
+    Stopped,
+    /// Others hold the episodes now.
+    LeaseLost,
+    Runtime(RuntimeError),
+    /// The answer held nothing that could be used.
+    Answer(String),
+}
+
+impl Memory {
+    pub(super) async fn run_batch(
+        &self,
+        runtime: &dyn Runtime,
+        group: &Group,
+        origin: &Origin,
+        stop: &CancellationToken,
+        report: &mut GroupReport,
+    ) -> Result<Next, MemoryError> {
+        let Some(mut batch) = self.lease_batch(group).await? else { return Ok(Next::Done) };
+        report.counts.batches += 1;
+        let outcome = self.work_on(runtime, &mut batch, origin, stop, report).await;
+        if outcome.is_err() {
+            // If even this fails, the lease runs out by itself.
+            let _ = self.give_back(&batch).await;
+        }
+        outcome
+    }
+
+    async fn work_on(
+        &self,
+        runtime: &dyn Runtime,
+        batch: &mut Batch<'_>,
+        origin: &Origin,
+        stop: &CancellationToken,
+        report: &mut GroupReport,
+    ) -> Result<Next, MemoryError> {
+        let prompt = self.prompt(batch).await?;
+        let batch = &*batch;
+        let group = batch.group;
+        let answer = self.ask(runtime, batch, &prompt, stop, report).await?;
+        let fault = match answer {
+            Ok(result) => match self.execute(batch, &result, origin, report).await? {
+                Some(fault) => Fault::Answer(fault),
+                None => return Ok(Next::Continue),
+            },
+            Err(fault) => fault,
+        };
+        let (error, next) = match fault {
+            Fault::Stopped => {
+                report.problem("stopped; the batch was given back".to_owned());
+                return Ok(Next::Done);
+            }
+            Fault::LeaseLost => {
+                report.problem("the lease was lost: another worker has the episodes; nothing was written".to_owned());
+                return Ok(Next::Done);
+            }
+            // What no endpoint answers now, it will not answer for the next batch either.
+            Fault::Runtime(error) => (error.to_string(), Next::Done),
+            Fault::Answer(error) => (error, Next::Continue),
+        };
+        tracing::warn!(tenant = %group.tenant, butler = %group.butler, %error, "a batch was not consolidated");
+        report.problem(error.clone());
+        self.fail(batch, &error, origin, report).await?;
+        Ok(next)
+    }
+
+    /// Claims what is due.
+    async fn lease_batch<'a>(&self, group: &'a Group) -> Result<Option<Batch<'a>>, MemoryError> {
+        let now = self.now();
+        let token = Uuid::new_v4();
+        let limit = i64::try_from(self.config().consolidation.batch_size).unwrap_or(i64::MAX);
+        let mut conn = self.db().tenant(&group.tenant).await?;
+        let episodes = lease::take(&mut conn, &group.tenant, &group.butler, token, now + LEASE, limit, now).await?;
+        Ok(if episodes.is_empty() { None } else { Some(Batch { group, token, episodes }) })
+    }
+
+    /// The prompt, and the batch cut to what fits it.
+    async fn prompt(&self, batch: &mut Batch<'_>) -> Result<Prompt, MemoryError> {
+        let (group, ids) = (batch.group, batch.ids());
+        let (facts, rules) = {
+            // The search past the tenants' wall is the owner's alone; the statements name the tenant.
+            let mut conn = self.db().owner().await?;
+            (
+                known::facts(&mut conn, &group.tenant, &group.butler, &ids, KNOWN_FACTS).await?,
+                known::rules(&mut conn, &group.tenant, &group.butler, &ids, KNOWN_RULES).await?,
+            )
+        };
+        let cap = self.config().consolidation.prompt_token_cap;
+        let prompt = prompt::build(group.butler.as_str(), &batch.episodes, &facts, &rules, cap);
+        let left_out = &ids[prompt.episodes..];
+        if !left_out.is_empty() {
+            let mut conn = self.db().tenant(&group.tenant).await?;
+            lease::release(&mut conn, &group.tenant, left_out, batch.token).await?;
+        }
+        batch.episodes.truncate(prompt.episodes);
+        Ok(prompt)
+    }
+
+    /// Waits for the model and keeps the lease alive meanwhile.
+    async fn ask(
+        &self,
+        runtime: &dyn Runtime,
+        batch: &Batch<'_>,
+        prompt: &Prompt,
+        stop: &CancellationToken,
+        report: &mut GroupReport,
+    ) -> Result<Result<ConsolidationResult, Fault>, MemoryError> {
+        let session = Session {
+            schema: Some(prompt::answer_schema()),
+            ..Session::new(TRIGGER_CONSOLIDATION, prompt.text.clone())
+        };
+        let answer = runtime.complete(session);
+        tokio::pin!(answer);
+        let completion = loop {
+            tokio::select! {
+                answer = &mut answer => break answer,
+                () = stop.cancelled() => {
+                    self.give_back(batch).await?;
+                    return Ok(Err(Fault::Stopped));
+                }
+                () = tokio::time::sleep(RENEW_EVERY) => {
+                    if !self.keep(batch).await {
+                        return Ok(Err(Fault::LeaseLost));
+                    }
+                }
+            }
+        };
+        Ok(match completion {
+            Ok(completion) => judge(&completion, prompt, report),
+            Err(error) => Err(Fault::Runtime(error)),
+        })
+    }
+
+    /// `false`: others have the episodes. A database that cannot be asked just now is no reason to give up.
+    async fn keep(&self, batch: &Batch<'_>) -> bool {
+        let renewed = async {
+            let mut conn = self.db().tenant(&batch.group.tenant).await?;
+            lease::renew(&mut conn, &batch.group.tenant, &batch.ids(), batch.token, self.now() + LEASE).await
+        };
+        match renewed.await {
+            Ok(covered) => covered > 0,
+            Err(error) => {
+                tracing::warn!(%error, "the lease of a batch could not be renewed");
+                true
+            }
+        }
+    }
+
+    async fn give_back(&self, batch: &Batch<'_>) -> Result<(), MemoryError> {
+        let mut conn = self.db().tenant(&batch.group.tenant).await?;
+        lease::release(&mut conn, &batch.group.tenant, &batch.ids(), batch.token).await?;
+        Ok(())
+    }
+
+    async fn fail(
+        &self,
+        batch: &Batch<'_>,
+        error: &str,
+        origin: &Origin,
+        report: &mut GroupReport,
+    ) -> Result<(), MemoryError> {
+        let now = self.now();
+        let error: String = error.chars().take(ERROR_CHARS).collect();
+        let failed: Vec<Failed> = batch
+            .episodes
+            .iter()
+            .map(|episode| Failed { id: episode.id, next: self.next_attempt(episode, now) })
+            .collect();
+        let mut conn = self.db().tenant(&batch.group.tenant).await?;
+        let counts = outcome::failed(&mut conn, &batch.group.tenant, &failed, &error, batch.token, now, origin).await?;
+        report.counts.failed += counts.failed;
+        report.counts.dead_lettered += counts.dead_lettered;
+        Ok(())
+    }
+
+    fn next_attempt(&self, episode: &Leased, now: Timestamp) -> AfterFailure {
+        after_failure(episode.retry_count + 1, self.config().consolidation.max_attempts, now)
+    }
+}
+
+/// Whether the answer is one: nothing, prose or a wreck is a failed attempt; an empty object of the right shape is not.
+fn judge(completion: &Completion, prompt: &Prompt, report: &mut GroupReport) -> Result<ConsolidationResult, Fault> {
+    let estimate = |text: &str| estimate_tokens(text) as u64;
+    report.counts.tokens_in += completion.tokens_in.unwrap_or(prompt.tokens as u64);
+    report.counts.tokens_out += completion.tokens_out.unwrap_or_else(|| estimate(&completion.text));
+    if completion.text.trim().is_empty() {
+        return Err(Fault::Answer("the runtime's answer was empty".to_owned()));
+    }
+    let result = parse(&completion.text);
+    report.counts.parse_errors += result.parse_errors.len() as u64;
+    let why = || result.parse_errors.first().cloned().unwrap_or_else(|| "the answer held no known list".to_owned());
+    if !result.answered {
+        return Err(Fault::Answer(why()));
+    }
+    if result.action_count() == 0 && !result.parse_errors.is_empty() {
+        return Err(Fault::Answer(format!("no action of the answer is valid: {}", why())));
+    }
+    for error in &result.parse_errors {
+        report.problem(format!("in the answer: {error}"));
+    }
+    Ok(result)
+}

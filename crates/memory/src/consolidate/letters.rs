@@ -1,0 +1,20 @@
+//! Dead letters: episodes whose attempts are used up, for a person to look at and to try again.
+
+use domain::EpisodeId;
+use store::consolidation::dead_letters::{self, DeadLetter};
+
+use crate::{Call, Memory, MemoryError};
+
+impl Memory {
+    /// Oldest first.
+    pub async fn dead_letters(&self, call: &Call, limit: i64) -> Result<Vec<DeadLetter>, MemoryError> {
+        let mut conn = self.db().tenant(&call.tenant).await?;
+        Ok(dead_letters::list(&mut conn, &call.tenant, limit).await?)
+    }
+
+    /// The named ones, or all. Returns how many wait again.
+    pub async fn requeue_dead_letters(&self, call: &Call, episodes: Option<&[EpisodeId]>) -> Result<u64, MemoryError> {
+        let mut conn = self.db().tenant(&call.tenant).await?;
+        Ok(dead_letters::requeue(&mut conn, &call.tenant, episodes, call.now, &call.origin).await?)
+    }
+}

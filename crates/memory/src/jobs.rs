@@ -1,0 +1,123 @@
+//! The workers the memory module brings. Configuration says when they run; whether they run is not in question, except
+//! by an explicit `enabled = false`.
+
+use std::sync::Arc;
+
+use domain::TenantId;
+use domain::event::Origin;
+use domain::validate::Invalid;
+use serde::Serialize;
+use serde_json::{Value, json};
+use tokio_util::sync::CancellationToken;
+
+use crate::consolidate::ConsolidationRequest;
+use crate::schedule::Schedule;
+use crate::{Memory, MemoryConfig, MemoryError};
+
+pub const CONSOLIDATION: &str = "consolidation";
+pub const DECAY_SWEEP: &str = "decay_sweep";
+pub const EPISODE_CLEANUP: &str = "episode_cleanup";
+/// Woken by harmful marks; its schedule only picks up what a process that died left behind.
+pub const INVERSION: &str = "inversion";
+pub const RETRAIN_INDEXES: &str = "retrain_indexes";
+pub const REEMBED: &str = "reembed";
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct JobSpec {
+    pub name: &'static str,
+    pub about: &'static str,
+    pub cron: String,
+    pub time_zone: String,
+    pub enabled: bool,
+}
+
+impl JobSpec {
+    pub fn schedule(&self) -> Result<Schedule, String> {
+        Schedule::parse(&self.cron, &self.time_zone)
+    }
+}
+
+/// All jobs, as configured.
+pub fn jobs(config: &MemoryConfig) -> Vec<JobSpec> {
+    let schedule = &config.schedule;
+    let job = |name, about, cron: &str| JobSpec {
+        name,
+        about,
+        cron: cron.to_owned(),
+        time_zone: schedule.time_zone.clone(),
+        enabled: config.enabled && schedule.enabled,
+    };
+    vec![
+        job(CONSOLIDATION, "turns episodes into facts and rules", &schedule.consolidation),
+        job(DECAY_SWEEP, "lets unconfirmed facts and rules fade and expire", &schedule.decay_sweep),
+        job(EPISODE_CLEANUP, "removes expired and surplus episodes", &schedule.episode_cleanup),
+        job(INVERSION, "turns rules that harm into warnings", &schedule.inversion),
+        job(RETRAIN_INDEXES, "fits the vector indexes to the data", &schedule.retrain_indexes),
+        job(REEMBED, "embeds again what another model embedded", &schedule.reembed),
+    ]
+}
+
+/// Done and total, for a progress bar.
+pub type Progress = Arc<dyn Fn(u64, u64) + Send + Sync>;
+
+#[derive(Clone, Default)]
+pub struct JobRequest {
+    /// `None`: all tenants.
+    pub tenant: Option<TenantId>,
+    pub dry_run: bool,
+    pub stop: CancellationToken,
+    pub progress: Option<Progress>,
+}
+
+impl Memory {
+    /// Runs one job now and returns what it did, as an object.
+    pub async fn run_job(&self, job: &str, request: &JobRequest) -> Result<Value, MemoryError> {
+        let tenant = request.tenant.as_ref();
+        if request.dry_run && job != CONSOLIDATION {
+            return Err(Invalid::new("dry_run", format!("{job} cannot be tried without running it"))
+                .hint("only consolidation has a dry run; the others may be run at any time without harm")
+                .into());
+        }
+        match job {
+            CONSOLIDATION => {
+                let request = ConsolidationRequest {
+                    tenant: request.tenant.clone(),
+                    dry_run: request.dry_run,
+                    request_id: None,
+                    stop: request.stop.clone(),
+                };
+                object(self.run_consolidation(&request).await?)
+            }
+            DECAY_SWEEP => object(self.sweep(tenant).await?),
+            EPISODE_CLEANUP => {
+                let origin = Origin { actor: Some(EPISODE_CLEANUP.to_owned()), request_id: None };
+                object(self.run_episode_cleanup(tenant, self.config().episodes.max_entries, &origin).await?)
+            }
+            INVERSION => Ok(json!({"rules_inverted": self.invert_pending(tenant).await?})),
+            RETRAIN_INDEXES => {
+                let mut conn = self.db().owner().await?;
+                let trained = store::search::train::retrain(&mut conn).await?;
+                Ok(json!({"retrained": trained.len()}))
+            }
+            REEMBED => {
+                let progress = request.progress.clone();
+                let report = |at: crate::ReembedProgress| {
+                    if let Some(progress) = &progress {
+                        progress(at.done, at.total);
+                    }
+                };
+                object(self.reembed(tenant, &report).await?)
+            }
+            unknown => {
+                let names: Vec<&str> = jobs(self.config()).iter().map(|job| job.name).collect();
+                Err(Invalid::new("job", format!("there is no job {unknown:?}"))
+                    .hint(format!("valid are {}", names.join(", ")))
+                    .into())
+            }
+        }
+    }
+}
+
+fn object(report: impl Serialize) -> Result<Value, MemoryError> {
+    serde_json::to_value(report).map_err(|error| Invalid::new("report", error.to_string()).into())
+}

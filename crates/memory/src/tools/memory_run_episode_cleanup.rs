@@ -1,0 +1,41 @@
+use domain::validate;
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::Value;
+
+use crate::cleanup::CleanupReport;
+use crate::tool::{Annotations, Typed};
+use crate::{Call, Memory, MemoryError};
+
+/// More than this is meant as "no limit".
+const MOST: usize = 1_000_000_000;
+
+#[derive(Deserialize, JsonSchema)]
+pub struct Input {
+    /// How many episodes to keep at most; the oldest consolidated ones beyond it go. Default: the configured capacity
+    /// (10000).
+    #[schemars(with = "Option<u64>")]
+    max_entries: Option<Value>,
+}
+
+pub struct MemoryRunEpisodeCleanup;
+
+impl Typed for MemoryRunEpisodeCleanup {
+    type Input = Input;
+    type Output = CleanupReport;
+
+    const NAME: &'static str = "memory_run_episode_cleanup";
+    const TITLE: &'static str = "Clean up episodes now";
+    const DESCRIPTION: &'static str = "Delete expired episodes and, beyond max_entries, the oldest consolidated ones. \
+        Episodes that still wait to be consolidated are kept until they expire. Runs daily by itself.";
+    const ANNOTATIONS: Annotations =
+        Annotations { read_only: false, destructive: true, idempotent: true, open_world: false };
+
+    async fn run(memory: &Memory, call: Call, input: Input) -> Result<CleanupReport, MemoryError> {
+        let max_entries = match &input.max_entries {
+            None | Some(Value::Null) => memory.config().episodes.max_entries,
+            Some(value) => validate::whole_number("max_entries", value, 0, MOST)? as u64,
+        };
+        memory.run_episode_cleanup(Some(&call.tenant), max_entries, &call.origin).await
+    }
+}

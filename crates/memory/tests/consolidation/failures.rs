@@ -1,0 +1,302 @@
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use memory::runtime::RuntimeError;
+use serde_json::json;
+
+use crate::world::{Model, World, episodes_in, one_fact_each};
+
+const STATUS: &str = "SELECT concat_ws('|', consolidation_status, consolidated, retry_count, consolidation_attempts,
+    lease_token IS NULL, last_error = last_consolidation_error) FROM episodes ORDER BY created_at";
+
+#[tokio::test]
+async fn no_json_garbage_and_nothing_are_failed_attempts_and_the_episode_is_not_consolidated() {
+    for (answer, error) in [
+        ("I could not find anything worth keeping.", "No JSON block found in consolidation output"),
+        ("", "the runtime's answer was empty"),
+        ("   \n", "the runtime's answer was empty"),
+        ("{\"thoughts\": \"none\"}", ""),
+        (
+            "{\"new_facts\": [{\"subject\": \"\", \"predicate\": \"x\", \"content\": \"y\"}]}",
+            "no action of the answer is valid",
+        ),
+    ] {
+        let world = World::new(Model::says(answer)).await;
+        world.episode("one").await;
+        let report = world.run().await;
+        assert_eq!((report.totals.failed, report.totals.consolidated), (1, 0), "{answer:?}");
+        assert!(report.errors[0].contains(error), "{answer:?}: {:?}", report.errors);
+        assert_eq!(world.one(STATUS).await, "failed|f|1|1|t|t", "{answer:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_failed_episode_is_retried_with_backoff_and_becomes_a_dead_letter_after_5_attempts() {
+    let model = Model::says("garbage");
+    let world = World::new(model.clone()).await;
+    world.episode("one").await;
+    for (attempt, minutes) in [(1, 2), (2, 4), (3, 8), (4, 16)] {
+        let report = world.run().await;
+        assert_eq!(report.totals.failed, 1, "attempt {attempt}");
+        world.fixture.clock.advance(Duration::from_secs(minutes * 60 - 1));
+        let early = world.run().await;
+        assert_eq!((early.totals.episodes, early.totals.waiting), (0, 1), "not before its time");
+        world.fixture.clock.advance(Duration::from_secs(1));
+    }
+    let report = world.run().await;
+    assert_eq!((report.totals.failed, report.totals.dead_lettered), (0, 1));
+    assert_eq!(world.one(STATUS).await, "dead_letter|f|5|5|t|t");
+    assert_eq!(model.sessions().len(), 5);
+    world.fixture.clock.advance_days(1.0);
+    assert_eq!(world.run().await.totals.episodes, 0, "a dead letter is left alone");
+    let events =
+        "SELECT string_agg(event_type || count::text, ' ' ORDER BY event_type) FROM (SELECT event_type, count(*)
+                  FROM memory_events WHERE event_type LIKE 'episode_%' GROUP BY 1) e";
+    assert_eq!(world.one(events).await, "episode_consolidation_failed4 episode_created1 episode_dead_lettered1");
+}
+
+#[tokio::test]
+async fn a_dead_letter_can_be_listed_and_requeued() {
+    let mut config = memory::MemoryConfig::default();
+    config.consolidation.max_attempts = 1;
+    let world = World::with_config(Model::says("garbage"), config).await;
+    let id = world.episode("one").await;
+    world.run().await;
+    let call = world.fixture.as_test();
+    let letters = world.memory.dead_letters(&call, 10).await.unwrap();
+    assert_eq!((letters.len(), letters[0].id, letters[0].attempts), (1, id.0, 1));
+    assert_eq!(letters[0].error.as_deref(), Some("No JSON block found in consolidation output"));
+    assert_eq!(world.memory.requeue_dead_letters(&call, Some(&[id])).await.unwrap(), 1);
+    assert_eq!(world.memory.requeue_dead_letters(&call, None).await.unwrap(), 0);
+    let replica = world.replica(Model::of_facts());
+    let report = replica.run_consolidation(&Default::default()).await.unwrap();
+    assert_eq!(report.totals.consolidated, 1);
+}
+
+#[tokio::test]
+async fn one_episode_that_no_model_digests_does_not_take_the_others_along() {
+    let model = Model::new(|session| {
+        if session.prompt.contains("poison") { Ok("I refuse.".to_owned()) } else { Ok(one_fact_each(&session.prompt)) }
+    });
+    let mut config = memory::MemoryConfig::default();
+    config.consolidation.batch_size = 16;
+    let world = World::with_config(model, config).await;
+    for n in 0..15 {
+        world.episode(&format!("episode {n}")).await;
+    }
+    world.episode("poison").await;
+    for _ in 0..5 {
+        world.run().await;
+        world.fixture.clock.advance(Duration::from_secs(3600));
+    }
+    let left = "SELECT string_agg(content || ' ' || consolidation_status, ',') FROM episodes WHERE NOT consolidated";
+    assert_eq!(world.one(left).await, "poison dead_letter");
+}
+
+#[tokio::test]
+async fn consolidation_group_failure_isolation() {
+    let model = Model::new(|session| {
+        if session.prompt.contains("butler \"broken\"") {
+            Err(RuntimeError::Malformed { url: "http://x".to_owned(), reason: "half an answer".to_owned() })
+        } else {
+            Ok(one_fact_each(&session.prompt))
+        }
+    });
+    let world = World::new(model).await;
+    world.episode_of("default", "broken", "one").await;
+    world.episode_of("default", "sound", "two").await;
+    let report = world.run().await;
+    assert_eq!((report.totals.failed, report.totals.consolidated), (1, 1));
+    assert_eq!(report.errors.len(), 1);
+    assert!(report.errors[0].starts_with("default/broken: ") && report.errors[0].contains("half an answer"));
+}
+
+#[tokio::test]
+async fn a_runtime_that_is_out_of_order_costs_one_batch_one_attempt() {
+    let mut config = memory::MemoryConfig::default();
+    config.consolidation.batch_size = 2;
+    let model =
+        Model::new(|_| Err(RuntimeError::Unreachable { url: "http://x".to_owned(), reason: "refused".to_owned() }));
+    let world = World::with_config(model.clone(), config).await;
+    for n in 0..6 {
+        world.episode(&format!("episode {n}")).await;
+    }
+    let report = world.run().await;
+    assert_eq!((report.totals.failed, model.sessions().len()), (2, 1));
+    assert_eq!(world.one("SELECT count(*) FROM episodes WHERE retry_count = 0").await, "4");
+}
+
+#[tokio::test]
+async fn individual_action_failures_do_not_block_others() {
+    let world = World::new(Model::says(
+        json!({"new_facts": [{"subject": "A", "predicate": "is", "content": "good"},
+                             {"subject": "B", "predicate": "is", "content": "refused"},
+                             {"subject": "C", "predicate": "is", "content": "good"}],
+               "updated_facts": [{"target_id": "00000000-0000-0000-0000-00000000dead", "subject": "x", "predicate": "y", "content": "z"}],
+               "new_rules": [{"content": "Go on."}]})
+        .to_string(),
+    ))
+    .await;
+    // The database itself refuses one of them.
+    world.fixture.db.execute("ALTER TABLE facts ADD CONSTRAINT test_refuses CHECK (content <> 'refused')").await;
+    world.episode("one").await;
+    let report = world.run().await;
+    assert_eq!((report.totals.facts_created, report.totals.rules_created, report.totals.actions_failed), (2, 1, 2));
+    assert_eq!(report.totals.consolidated, 1);
+    let errors = report.errors.join("\n");
+    assert!(errors.contains("new fact B is: ") && errors.contains("there is no such active fact"), "{errors}");
+    assert_eq!(world.one("SELECT string_agg(subject, ',' ORDER BY subject) FROM facts").await, "A,C");
+}
+
+#[tokio::test]
+async fn when_no_action_can_be_applied_the_attempt_failed_and_nothing_is_written() {
+    let world = World::new(Model::says(
+        r#"{"updated_facts": [{"target_id": "00000000-0000-0000-0000-00000000dead", "subject": "x", "predicate": "y", "content": "z"}]}"#,
+    ))
+    .await;
+    world.episode("one").await;
+    let report = world.run().await;
+    assert_eq!((report.totals.failed, report.totals.consolidated), (1, 0));
+    assert_eq!(world.one("SELECT count(*) FROM facts").await, "0");
+}
+
+#[tokio::test]
+async fn a_target_of_another_tenant_is_no_target() {
+    let model = Model::new(|session| {
+        let theirs = session.prompt.split("target: ").nth(1).map(|rest| rest[..36].to_owned());
+        Ok(match theirs {
+            Some(id) => {
+                json!({"updated_facts": [{"target_id": id, "subject": "x", "predicate": "y", "content": "stolen"}],
+                               "confirmations": [id]})
+                .to_string()
+            }
+            None => one_fact_each(&session.prompt),
+        })
+    });
+    let world = World::new(model).await;
+    world.episode_of("acme", "general", "theirs").await;
+    world.run().await;
+    let id = world.one("SELECT id FROM facts").await;
+    world.episode_of("default", "general", &format!("target: {id}")).await;
+    world.run().await;
+    assert_eq!(world.one("SELECT concat_ws('|', count(*), max(content)) FROM facts").await, "1|theirs happened");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_worker_that_lost_its_lease_writes_nothing() {
+    let world = World::new(Model::of_facts()).await;
+    world.episode("one").await;
+    // While the model thinks, the lease runs out and another worker takes the episode and finishes it.
+    let thief = world.replica(Model::of_facts());
+    let clock = world.fixture.clock.clone();
+    let slow = world.replica(Model::new(move |session| {
+        clock.advance(Duration::from_secs(3600));
+        let run = thief.run_consolidation(&Default::default());
+        let stolen = tokio::task::block_in_place(|| tokio::runtime::Handle::current().block_on(run)).unwrap();
+        assert_eq!(stolen.totals.consolidated, 1);
+        Ok(one_fact_each(&session.prompt).replace("happened", "happened late"))
+    }));
+    let report = slow.run_consolidation(&Default::default()).await.unwrap();
+    assert_eq!((report.totals.facts_created, report.totals.consolidated), (0, 0), "{report:?}");
+    assert!(report.errors[0].contains("lease was lost"), "{:?}", report.errors);
+    assert_eq!(world.one("SELECT string_agg(content, ',') FROM facts").await, "one happened");
+}
+
+#[tokio::test]
+async fn a_lease_whose_worker_died_runs_out_and_holds_its_group_until_then() {
+    let world = World::new(Model::of_facts()).await;
+    world.episode("one").await;
+    world.episode("two").await;
+    let now = world.memory.now();
+    sqlx::query("UPDATE episodes SET lease_token = gen_random_uuid(), leased_until = $1 WHERE content = 'one'")
+        .bind(now + chrono::TimeDelta::minutes(2))
+        .execute(&mut world.fixture.db.connect().await)
+        .await
+        .unwrap();
+    assert_eq!(world.run().await.totals.consolidated, 0, "the later episode waits for the earlier one");
+    world.fixture.clock.advance(Duration::from_secs(121));
+    assert_eq!(world.run().await.totals.consolidated, 2);
+}
+
+#[tokio::test]
+async fn a_stop_gives_the_batch_back_at_once() {
+    struct Never;
+    impl memory::runtime::Runtime for Never {
+        fn describe(&self) -> String {
+            "a model that never answers".to_owned()
+        }
+        fn complete(
+            &self,
+            _: memory::runtime::Session,
+        ) -> futures::future::BoxFuture<'_, Result<memory::runtime::Completion, RuntimeError>> {
+            Box::pin(std::future::pending())
+        }
+    }
+    let world = World::without_runtime().await;
+    world.episode("one").await;
+    let memory = memory::Memory::new(memory::MemoryParts {
+        butler: world.memory.butler().clone(),
+        db: world.memory.db().clone(),
+        embedder: world.memory.embedder().clone(),
+        clock: world.fixture.clock.clone(),
+        config: world.memory.config().clone(),
+    })
+    .with_runtime(std::sync::Arc::new(Never));
+    let request = memory::consolidate::ConsolidationRequest::default();
+    let stop = request.stop.clone();
+    let run = tokio::spawn(async move { memory.run_consolidation(&request).await });
+    while world.one("SELECT count(*) FROM episodes WHERE lease_token IS NOT NULL").await == "0" {
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+    stop.cancel();
+    run.await.unwrap().unwrap();
+    assert_eq!(world.one(STATUS).await, "pending|f|0|0|t");
+}
+
+#[tokio::test]
+async fn a_truncated_answer_keeps_its_complete_actions() {
+    let whole = r#"{"new_facts": [{"subject": "A", "predicate": "is", "content": "whole"}, {"subject": "B", "predicate": "is", "cont"#;
+    let world = World::new(Model::says(whole)).await;
+    world.episode("one").await;
+    let report = world.run().await;
+    assert_eq!((report.totals.facts_created, report.totals.consolidated), (1, 1));
+    assert!(report.totals.parse_errors > 0);
+}
+
+#[tokio::test]
+async fn a_clock_that_jumps_does_not_lose_an_episode() {
+    let calls = AtomicUsize::new(0);
+    let model = Model::new(move |session| {
+        if calls.fetch_add(1, Ordering::SeqCst) == 0 {
+            Ok("garbage".to_owned())
+        } else {
+            Ok(one_fact_each(&session.prompt))
+        }
+    });
+    let world = World::new(model).await;
+    world.fixture.clock.advance_days(2.0);
+    world.episode("one").await;
+    world.run().await;
+    // Back by two days: the retry is as far away as the clock was ahead, and comes when the clock is there again.
+    let start: domain::Timestamp = testkit::START.parse().unwrap();
+    world.fixture.clock.set(start);
+    assert_eq!(world.run().await.totals.waiting, 1);
+    world.fixture.clock.advance_days(3.0);
+    assert_eq!(world.run().await.totals.consolidated, 1);
+}
+
+#[tokio::test]
+async fn episodes_that_do_not_fit_one_prompt_are_taken_by_the_next() {
+    let mut config = memory::MemoryConfig::default();
+    config.consolidation.prompt_token_cap = 3_000;
+    let model = Model::says(r#"{"new_facts": []}"#);
+    let world = World::with_config(model.clone(), config).await;
+    for n in 0..6 {
+        world.episode(&format!("episode {n} {}", "word ".repeat(500))).await;
+    }
+    let report = world.run().await;
+    assert_eq!(report.totals.consolidated, 6);
+    assert!(report.totals.batches > 1, "{report:?}");
+    let seen: Vec<String> = model.sessions().iter().flat_map(|s| episodes_in(&s.prompt)).map(|(id, _)| id).collect();
+    assert_eq!(seen.len(), 6, "each in one prompt");
+}

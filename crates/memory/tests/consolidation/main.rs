@@ -1,0 +1,9 @@
+//! Consolidation against a real database, with a model that says what the test wants.
+
+mod cleanup;
+mod concurrency;
+mod failures;
+mod injection;
+mod kill;
+mod pipeline;
+mod world;

@@ -1,0 +1,266 @@
+use memory::Caller;
+use memory::consolidate::ConsolidationRequest;
+use serde_json::json;
+
+use crate::world::{Model, World, episodes_in};
+
+#[tokio::test]
+async fn episode_grouping_and_prompt_construction() {
+    let model = Model::of_facts();
+    let world = World::new(model.clone()).await;
+    for (tenant, butler, content) in [
+        ("default", "home", "b first"),
+        ("default", "health", "a first"),
+        ("acme", "home", "c first"),
+        ("default", "home", "b second"),
+    ] {
+        world.episode_of(tenant, butler, content).await;
+    }
+    let report = world.run().await;
+    let groups: Vec<_> =
+        report.groups.iter().map(|g| (g.tenant_id.as_str(), g.butler.as_str(), g.counts.consolidated)).collect();
+    assert_eq!(groups, [("acme", "home", 1), ("default", "health", 1), ("default", "home", 2)]);
+    let prompts: Vec<Vec<String>> = model
+        .sessions()
+        .iter()
+        .map(|session| episodes_in(&session.prompt).into_iter().map(|(_, content)| content).collect())
+        .collect();
+    assert_eq!(prompts, [vec!["c first"], vec!["a first"], vec!["b first", "b second"]], "oldest first within a group");
+    assert!(model.sessions().iter().all(|session| session.trigger_source == "schedule:consolidation"));
+    assert_eq!(report.totals.tokens_in, 300);
+    let tenants = world.one("SELECT string_agg(tenant_id || ':' || subject, ' ' ORDER BY subject) FROM facts").await;
+    assert_eq!(tenants, "default:a first default:b first default:b second acme:c first");
+}
+
+#[tokio::test]
+async fn new_facts_stored_with_derived_from_links() {
+    let world = World::new(Model::says(
+        r#"Here you are:
+```json
+{"new_facts": [{"subject": "Ann", "predicate": "lives_in", "content": "Ann lives in Bern.", "permanence": "stable",
+                "importance": 7, "tags": ["home"]}],
+ "new_rules": [{"content": "Ask before booking."}], "updated_facts": [], "confirmations": []}
+```"#,
+    ))
+    .await;
+    world.episode("one").await;
+    world.episode("two").await;
+    let report = world.run().await;
+    assert_eq!((report.totals.facts_created, report.totals.rules_created, report.totals.consolidated), (1, 1, 2));
+    assert_eq!(report.errors, Vec::<String>::new());
+    let fact =
+        "SELECT concat_ws('|', subject, predicate, content, permanence, importance, source_butler, scope) FROM facts";
+    assert_eq!(world.one(fact).await, "Ann|lives_in|Ann lives in Bern.|stable|7|general|global");
+    let links = "SELECT concat_ws(' ', source_type, relation, target_type) FROM memory_links ORDER BY 1";
+    assert_eq!(
+        world.rows(links).await,
+        [
+            "fact derived_from episode",
+            "fact derived_from episode",
+            "rule derived_from episode",
+            "rule derived_from episode"
+        ]
+    );
+    let status = "SELECT DISTINCT concat_ws(' ', consolidation_status, consolidated, lease_token) FROM episodes";
+    assert_eq!(world.rows(status).await, ["consolidated t"]);
+    let events =
+        "SELECT count(*) FROM memory_events WHERE event_type = 'episode_consolidated' AND actor = 'consolidation'";
+    assert_eq!(world.one(events).await, "2");
+}
+
+#[tokio::test]
+async fn an_action_that_names_its_episodes_is_linked_to_those_alone() {
+    let model = Model::new(|session| {
+        let ids: Vec<String> = episodes_in(&session.prompt).into_iter().map(|(id, _)| id).collect();
+        Ok(json!({"new_facts": [
+            {"subject": "A", "predicate": "is", "content": "one", "episode_ids": [ids[1]]},
+            {"subject": "B", "predicate": "is", "content": "one", "episode_ids": ["00000000-0000-0000-0000-00000000dead"]},
+        ]})
+        .to_string())
+    });
+    let world = World::new(model).await;
+    world.episode("one").await;
+    let second = world.episode("two").await;
+    world.run().await;
+    let links = "SELECT concat_ws(' ', f.subject, count(*)) FROM memory_links l JOIN facts f ON f.id = l.source_id
+                 GROUP BY f.subject ORDER BY 1";
+    assert_eq!(world.rows(links).await, ["A 1", "B 2"], "an unknown episode counts as none, and none means all");
+    assert_eq!(world.one("SELECT source_episode_id FROM facts WHERE subject = 'A'").await, second.to_string());
+}
+
+#[tokio::test]
+async fn updated_facts_trigger_supersession_by_target_and_keep_its_identity() {
+    let world = World::new(Model::new(|session| {
+        // The model takes the id from the dedup context, and calls the thing by another name.
+        let line = session.prompt.lines().find(|line| line.contains("| works_at |"));
+        Ok(match line {
+            None => json!({"new_facts": [{"subject": "Ann", "predicate": "works_at", "content": "a bank",
+                                          "permanence": "stable", "importance": 8, "tags": ["job"]}]}),
+            Some(line) => {
+                let id = line.trim_start_matches("- ").split(' ').next().unwrap();
+                json!({"updated_facts": [{"target_id": id, "subject": "ann", "predicate": "employer", "content": "a library"}]})
+            }
+        }
+        .to_string())
+    }))
+    .await;
+    world.episode("first").await;
+    world.run().await;
+    world.episode("second").await;
+    let report = world.run().await;
+    assert_eq!(report.totals.facts_updated, 1, "{report:?}");
+    let facts = "SELECT concat_ws('|', subject, predicate, content, validity, permanence, importance, tags::text, supersedes_id IS NULL)
+                 FROM facts ORDER BY created_at, id";
+    assert_eq!(
+        world.rows(facts).await,
+        [r#"Ann|works_at|a bank|superseded|stable|8|["job"]|t"#, r#"Ann|works_at|a library|active|stable|8|["job"]|f"#]
+    );
+}
+
+#[tokio::test]
+async fn confirmations_only_count_when_they_hit() {
+    let model = Model::new(|session| {
+        let ids: Vec<&str> = session
+            .prompt
+            .lines()
+            .filter_map(|l| l.strip_prefix("- ")?.split(" | ").next())
+            .filter(|id| id.len() == 36)
+            .collect();
+        Ok(if ids.is_empty() {
+            json!({"new_facts": [{"subject": "Ann", "predicate": "likes", "content": "tea"}], "new_rules": [{"content": "Be kind."}]})
+        } else {
+            json!({"confirmations": [ids[0], ids[1], "00000000-0000-0000-0000-00000000dead"]})
+        }
+        .to_string())
+    });
+    let world = World::new(model).await;
+    world.episode("first").await;
+    world.run().await;
+    world.fixture.clock.advance_days(1.0);
+    world.episode("second").await;
+    let report = world.run().await;
+    assert_eq!((report.totals.confirmations, report.totals.actions_failed), (2, 1), "{report:?}");
+    assert_eq!(report.totals.consolidated, 1);
+    let confirmed = "SELECT count(*) FROM (SELECT created_at, last_confirmed_at FROM facts UNION ALL
+                     SELECT created_at, last_confirmed_at FROM rules) m WHERE last_confirmed_at > created_at";
+    assert_eq!(world.one(confirmed).await, "2");
+}
+
+#[tokio::test]
+async fn the_same_fact_stated_again_is_a_confirmation_and_no_new_fact() {
+    let world = World::new(Model::says(
+        r#"{"new_facts": [{"subject": "Ann", "predicate": "likes", "content": "tea"}], "new_rules": [{"content": "Be kind."}]}"#,
+    ))
+    .await;
+    world.episode("first").await;
+    world.run().await;
+    world.episode("second").await;
+    let report = world.run().await;
+    assert_eq!((report.totals.facts_created, report.totals.rules_created, report.totals.confirmations), (0, 0, 2));
+    assert_eq!(world.one("SELECT count(*) FROM facts").await, "1");
+    assert_eq!(world.one("SELECT count(*) FROM rules").await, "1");
+    assert_eq!(world.one("SELECT count(*) FROM memory_links").await, "4", "both episodes are its sources");
+}
+
+#[tokio::test]
+async fn consolidation_without_spawner_is_a_dry_run() {
+    let world = World::without_runtime().await;
+    world.episode("one").await;
+    world.episode_of("default", "health", "two").await;
+    let report = world.run().await;
+    assert_eq!(report.mode, "dry_run");
+    assert!(report.reason.unwrap().contains("[butler.runtime]"));
+    assert_eq!(report.totals.episodes, 2);
+    assert_eq!(report.groups.len(), 2);
+    assert_eq!(world.one("SELECT count(*) FROM episodes WHERE consolidated OR lease_token IS NOT NULL").await, "0");
+}
+
+#[tokio::test]
+async fn memory_run_consolidation_says_which_it_was_and_stays_within_the_tenant() {
+    let world = World::new(Model::of_facts()).await;
+    world.episode_of("default", "general", "mine").await;
+    world.episode_of("acme", "general", "theirs").await;
+    let tools = memory::tools();
+    let tool = tools.iter().find(|tool| tool.spec().name == "memory_run_consolidation").unwrap();
+    let arguments = |value: serde_json::Value| value.as_object().unwrap().clone();
+    let caller = Caller::trusted();
+    let dry = tool.call(&world.memory, &caller, arguments(json!({"dry_run": true}))).await.ok().unwrap().structured;
+    assert_eq!((&dry["mode"], &dry["totals"]["episodes"]), (&json!("dry_run"), &json!(1)));
+    let run = tool.call(&world.memory, &caller, arguments(json!({}))).await.ok().unwrap().structured;
+    assert_eq!((&run["mode"], &run["totals"]["consolidated"]), (&json!("run"), &json!(1)));
+    assert_eq!(world.one("SELECT string_agg(tenant_id, ',') FROM episodes WHERE NOT consolidated").await, "acme");
+    let error = tool.call(&world.memory, &caller, arguments(json!({"dry_run": "yes"}))).await.err().unwrap();
+    assert_eq!(error.code, "invalid_argument");
+}
+
+#[tokio::test]
+async fn batches_are_bounded_and_what_ends_soon_goes_first() {
+    let mut config = memory::MemoryConfig::default();
+    config.consolidation.batch_size = 3;
+    let model = Model::of_facts();
+    let world = World::with_config(model.clone(), config).await;
+    for n in 0..7 {
+        world.episode(&format!("episode {n}")).await;
+    }
+    world
+        .fixture
+        .db
+        .execute("UPDATE episodes SET expires_at = created_at + interval '1 hour' WHERE content = 'episode 6'")
+        .await;
+    let report = world.run().await;
+    assert_eq!((report.totals.batches, report.totals.consolidated), (3, 7));
+    let sizes: Vec<usize> = model.sessions().iter().map(|session| episodes_in(&session.prompt).len()).collect();
+    assert_eq!(sizes, [3, 3, 1]);
+    let first = episodes_in(&model.sessions()[0].prompt);
+    assert!(first.iter().any(|(_, content)| content == "episode 6"), "{first:?}");
+}
+
+#[tokio::test]
+async fn up_to_100_facts_and_50_rules_the_most_relevant_ones_are_dedup_context() {
+    let model = Model::says(r#"{"new_facts": []}"#);
+    let mut config = memory::MemoryConfig::default();
+    config.consolidation.prompt_token_cap = 100_000;
+    let world = World::with_config(model.clone(), config).await;
+    let seed: Vec<_> = (0..150)
+        .map(
+            |n| json!({"subject": format!("person {n}"), "predicate": "likes", "content": format!("thing number {n}")}),
+        )
+        .collect();
+    let rules: Vec<_> = (0..70).map(|n| json!({"content": format!("rule about topic{n}")})).collect();
+    let seeder = world.replica(Model::says(json!({"new_facts": seed, "new_rules": rules}).to_string()));
+    world.episode("seed").await;
+    seeder.run_consolidation(&ConsolidationRequest::default()).await.unwrap();
+    assert_eq!(world.one("SELECT count(*) FROM facts").await, "150");
+    world.episode("person 137 likes thing number 137, a rule about topic63").await;
+    world.run().await;
+    let prompt = &model.sessions()[0].prompt;
+    assert_eq!(prompt.matches(" | likes | ").count(), 100);
+    assert_eq!(prompt.matches("| rule about topic").count(), 50);
+    assert!(prompt.contains("| person 137 | likes |") && prompt.contains("| rule about topic63 "), "{prompt}");
+}
+
+#[tokio::test]
+async fn a_forgotten_episode_is_not_learned_from() {
+    let model = Model::of_facts();
+    let world = World::new(model.clone()).await;
+    let secret = world.episode("a secret").await;
+    world.episode("no secret").await;
+    world
+        .fixture
+        .call("memory_forget", json!({"memory_type": "episode", "memory_id": secret.to_string()}))
+        .await
+        .unwrap();
+    world.run().await;
+    assert!(model.sessions().iter().all(|session| !session.prompt.contains("a secret")));
+    assert_eq!(world.one("SELECT count(*) FROM facts").await, "1");
+}
+
+#[tokio::test]
+async fn an_answer_with_empty_lists_means_that_there_was_nothing_to_learn() {
+    let world =
+        World::new(Model::says(r#"{"new_facts": [], "updated_facts": [], "new_rules": [], "confirmations": []}"#))
+            .await;
+    world.episode("small talk").await;
+    let report = world.run().await;
+    assert_eq!((report.totals.consolidated, report.totals.failed), (1, 0));
+}

@@ -1,0 +1,126 @@
+//! What is known already, for the prompt: everything while it is little, else what is nearest to the batch.
+
+use domain::{Butler, EpisodeId, TenantId};
+use uuid::Uuid;
+
+use super::lease::uuids;
+use crate::{Session, StoreError};
+
+/// The batch is looked at in this many parts, in order of time: one average of fifty sessions is near to nothing.
+const PARTS: i32 = 8;
+/// Up to here comparing all of a tenant's rows takes some milliseconds a part; beyond it the index is asked.
+const EXACT_ROWS: i32 = 4_000;
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct KnownFact {
+    pub id: Uuid,
+    pub subject: String,
+    pub predicate: String,
+    pub content: String,
+    pub permanence: String,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct KnownRule {
+    pub id: Uuid,
+    pub content: String,
+    pub maturity: String,
+}
+
+/// Active facts that this butler sees (its own scope and the global one), at most `limit`, most relevant first.
+pub async fn facts(
+    session: &mut Session,
+    tenant: &TenantId,
+    butler: &Butler,
+    episodes: &[EpisodeId],
+    limit: i32,
+) -> Result<Vec<KnownFact>, StoreError> {
+    let ids = uuids(episodes);
+    session
+        .run(|pg| {
+            sqlx::query_as!(
+                KnownFact,
+                r#"
+                WITH part AS (
+                    SELECT avg(embedding) AS centre FROM (
+                        SELECT embedding, ntile($5) OVER (ORDER BY created_at, id) AS n FROM episodes
+                        WHERE tenant_id = $1 AND id = ANY ($3) AND embedding IS NOT NULL) e
+                    GROUP BY n
+                ), size AS MATERIALIZED (
+                    SELECT facts_count($1, $2, $6) AS rows
+                ), near AS (
+                    SELECT id, min(distance) AS distance FROM (
+                        SELECT n.id, n.distance FROM size, part, LATERAL facts_near_exact($1, $2, centre, $4::integer) n
+                        WHERE size.rows < $6
+                        UNION ALL
+                        SELECT n.id, n.distance FROM size, part, LATERAL facts_near_probed($1, $2, centre, $4::integer) n
+                        WHERE size.rows >= $6) n
+                    GROUP BY id ORDER BY 2, 1 LIMIT $4
+                )
+                SELECT f.id, f.subject, f.predicate, f.content, f.permanence
+                FROM facts f LEFT JOIN near USING (id)
+                WHERE f.tenant_id = $1 AND fact_is_active(f.validity) AND f.scope IN ('global', $2)
+                  -- few: all of them, with or without a vector
+                  AND (near.id IS NOT NULL OR (SELECT rows FROM size) <= $4)
+                ORDER BY near.distance NULLS LAST, f.created_at DESC, f.id LIMIT $4
+                "#,
+                tenant.as_str(),
+                butler.as_str(),
+                &ids,
+                limit,
+                PARTS,
+                EXACT_ROWS,
+            )
+            .fetch_all(pg)
+        })
+        .await
+}
+
+/// Rules that are remembered, at most `limit`, most relevant first. Warnings are among them: what failed must not be
+/// learned anew.
+pub async fn rules(
+    session: &mut Session,
+    tenant: &TenantId,
+    butler: &Butler,
+    episodes: &[EpisodeId],
+    limit: i32,
+) -> Result<Vec<KnownRule>, StoreError> {
+    let ids = uuids(episodes);
+    session
+        .run(|pg| {
+            sqlx::query_as!(
+                KnownRule,
+                r#"
+                WITH part AS (
+                    SELECT avg(embedding) AS centre FROM (
+                        SELECT embedding, ntile($5) OVER (ORDER BY created_at, id) AS n FROM episodes
+                        WHERE tenant_id = $1 AND id = ANY ($3) AND embedding IS NOT NULL) e
+                    GROUP BY n
+                ), size AS MATERIALIZED (
+                    SELECT rules_count($1, $2, $6) AS rows
+                ), near AS (
+                    SELECT id, min(distance) AS distance FROM (
+                        SELECT n.id, n.distance FROM size, part, LATERAL rules_near_exact($1, $2, centre, $4::integer) n
+                        WHERE size.rows < $6
+                        UNION ALL
+                        SELECT n.id, n.distance FROM size, part, LATERAL rules_near_probed($1, $2, centre, $4::integer) n
+                        WHERE size.rows >= $6) n
+                    GROUP BY id ORDER BY 2, 1 LIMIT $4
+                )
+                SELECT r.id, r.content, r.maturity
+                FROM rules r LEFT JOIN near USING (id)
+                WHERE r.tenant_id = $1 AND rule_is_remembered(r.metadata) AND r.scope IN ('global', $2)
+                  AND (near.id IS NOT NULL OR (SELECT rows FROM size) <= $4)
+                ORDER BY near.distance NULLS LAST, r.created_at DESC, r.id LIMIT $4
+                "#,
+                tenant.as_str(),
+                butler.as_str(),
+                &ids,
+                limit,
+                PARTS,
+                EXACT_ROWS,
+            )
+            .fetch_all(pg)
+        })
+        .await
+}
