@@ -1,0 +1,179 @@
+//! Runs a butler's jobs on their schedules: each on one replica at a time, never beside itself, once after downtime.
+
+mod plan;
+mod run;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use chrono::TimeDelta;
+use domain::Timestamp;
+use memory::jobs::{INVERSION, JobRequest, JobSpec, jobs};
+use memory::schedule::Schedule;
+use memory::{Memory, MemoryError};
+use store::jobs::{self as records, Locks};
+use tokio::sync::Mutex;
+use tokio::task::JoinSet;
+use tokio_util::sync::CancellationToken;
+
+pub use run::{Finished, RunError};
+
+/// Nothing is slept through longer than this: the clock may jump, and other replicas move the next run.
+const LONGEST_SLEEP: Duration = Duration::from_secs(15);
+/// A running job that was told to stop has this long to give back what it holds.
+const STOP_GRACE: Duration = Duration::from_secs(10);
+
+/// Why a job runs now.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Trigger {
+    Schedule,
+    /// More than one run was missed; this one stands for all of them.
+    CatchUp,
+    Wake,
+    Manual,
+}
+
+impl Trigger {
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Schedule => "schedule",
+            Self::CatchUp => "catch_up",
+            Self::Wake => "wake",
+            Self::Manual => "manual",
+        }
+    }
+}
+
+struct Planned {
+    spec: JobSpec,
+    schedule: Schedule,
+}
+
+pub struct Scheduler {
+    memory: Arc<Memory>,
+    jobs: Vec<Planned>,
+    /// Who runs it, in the records: host name and process.
+    worker: String,
+    locks: Mutex<Locks>,
+    running: Mutex<JoinSet<()>>,
+    stop: CancellationToken,
+}
+
+impl Scheduler {
+    /// The schedules were checked when the configuration was read; one that cannot be read is left out, and says so.
+    pub fn new(memory: Arc<Memory>, worker: String) -> Arc<Self> {
+        let planned = jobs(memory.config()).into_iter().filter_map(|spec| match spec.schedule() {
+            Ok(schedule) => Some(Planned { spec, schedule }),
+            Err(problem) => {
+                tracing::error!(job = spec.name, problem, "the job is not scheduled");
+                None
+            }
+        });
+        let jobs = planned.collect();
+        let locks = Mutex::new(Locks::new(memory.db().clone()));
+        let (running, stop) = (Mutex::new(JoinSet::new()), CancellationToken::new());
+        Arc::new(Self { memory, jobs, worker, locks, running, stop })
+    }
+
+    /// Until [`Self::shut_down`]. A database that is away is asked again; nothing ends the loop but the end of the host.
+    pub async fn run(self: Arc<Self>) {
+        let waker = tokio::spawn(Arc::clone(&self).wake_inversion());
+        let mut declared = false;
+        while !self.stop.is_cancelled() {
+            let round = async {
+                if !declared {
+                    self.declare().await?;
+                    declared = true;
+                }
+                self.tick().await
+            };
+            let pause = match round.await {
+                Ok(next) => self.pause_until(next),
+                Err(error) => {
+                    tracing::warn!(%error, "the schedules could not be read; they are tried again");
+                    LONGEST_SLEEP
+                }
+            };
+            tokio::select! {
+                () = self.stop.cancelled() => {}
+                () = tokio::time::sleep(pause) => {}
+            }
+        }
+        waker.abort();
+    }
+
+    /// Lets running jobs give back what they hold, then ends them.
+    pub async fn shut_down(&self) {
+        self.stop.cancel();
+        let mut running = self.running.lock().await;
+        let ended = async { while running.join_next().await.is_some() {} };
+        if tokio::time::timeout(STOP_GRACE, ended).await.is_err() {
+            tracing::warn!("a job did not stop in time; what it was at is rolled back");
+            running.shutdown().await;
+        }
+    }
+
+    /// Waits for the jobs that run now.
+    pub async fn idle(&self) {
+        let mut running = self.running.lock().await;
+        while running.join_next().await.is_some() {}
+    }
+
+    /// Writes the configured schedules down.
+    pub async fn declare(&self) -> Result<(), MemoryError> {
+        let now = self.memory.now();
+        let mut conn = self.memory.db().owner().await?;
+        for job in &self.jobs {
+            let spec = &job.spec;
+            records::declare(&mut conn, spec.name, &spec.cron, &spec.time_zone, spec.enabled, now).await?;
+        }
+        Ok(())
+    }
+
+    /// Starts what is due. Returns when the next job is.
+    pub async fn tick(self: &Arc<Self>) -> Result<Option<Timestamp>, MemoryError> {
+        let now = self.memory.now();
+        let mut next: Option<Timestamp> = None;
+        for (index, job) in self.jobs.iter().enumerate().filter(|(_, job)| job.spec.enabled) {
+            let mut conn = self.memory.db().owner().await?;
+            let Some(row) = records::schedule(&mut conn, job.spec.name).await? else { continue };
+            let plan = plan::decide(&job.schedule, row.next_run_at, now, self.jitter(job));
+            if let plan::Plan::Move(to) = plan {
+                records::set_next_run(&mut conn, job.spec.name, to, now).await?;
+            }
+            drop(conn);
+            let at = match plan {
+                plan::Plan::Wait(at) => Some(at),
+                plan::Plan::Move(to) => to,
+                plan::Plan::Run(trigger) => {
+                    self.start(index, trigger).await?;
+                    plan::next_after(&job.schedule, now, self.jitter(job))
+                }
+            };
+            next = [next, at].into_iter().flatten().min();
+        }
+        Ok(next)
+    }
+
+    fn jitter(&self, job: &Planned) -> TimeDelta {
+        plan::jitter(self.memory.butler().as_str(), job.spec.name)
+    }
+
+    fn pause_until(&self, next: Option<Timestamp>) -> Duration {
+        let left = next.map_or(TimeDelta::MAX, |next| next - self.memory.now());
+        left.to_std().unwrap_or(Duration::ZERO).clamp(Duration::from_millis(50), LONGEST_SLEEP)
+    }
+
+    /// A rule that was marked harmful too often is turned at once.
+    async fn wake_inversion(self: Arc<Self>) {
+        loop {
+            self.memory.inversion_wanted().await;
+            match self.run_now(INVERSION, Trigger::Wake, JobRequest::default()).await {
+                Ok(_) => {}
+                // Whoever runs it may have passed the rule already.
+                Err(RunError::Busy { .. }) => tokio::time::sleep(Duration::from_millis(200)).await,
+                Err(error) => tracing::error!(%error, "rules could not be inverted; the next sweep will"),
+            }
+        }
+    }
+}

@@ -1,0 +1,154 @@
+//! One run of one job: under its lock, with its record.
+
+use std::panic::AssertUnwindSafe;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use domain::Timestamp;
+use futures::FutureExt;
+use memory::jobs::JobRequest;
+use memory::{Memory, MemoryError};
+use serde_json::Value;
+use store::jobs as records;
+use uuid::Uuid;
+
+use super::{Planned, Scheduler, Trigger, plan};
+
+/// What a run did.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Finished {
+    pub result: Value,
+    pub took: Duration,
+}
+
+#[derive(Debug, thiserror::Error)]
+pub enum RunError {
+    #[error("{job} runs already{}", since(.worker, .started_at))]
+    Busy { job: String, worker: Option<String>, started_at: Option<Timestamp> },
+    #[error("{0}")]
+    Failed(String),
+    #[error(transparent)]
+    Memory(#[from] MemoryError),
+}
+
+fn since(worker: &Option<String>, started_at: &Option<Timestamp>) -> String {
+    match (worker, started_at) {
+        (Some(worker), Some(at)) => format!(", on {worker} since {}", at.format("%Y-%m-%d %H:%M:%SZ")),
+        _ => String::new(),
+    }
+}
+
+impl Scheduler {
+    /// Runs a job by hand, or because something happened. The lock holds here, too.
+    pub async fn run_now(
+        self: &Arc<Self>,
+        job: &str,
+        trigger: Trigger,
+        request: JobRequest,
+    ) -> Result<Finished, RunError> {
+        if request.dry_run {
+            // Writes nothing, so nobody needs to wait for it, and no record claims that the job ran.
+            let started = Instant::now();
+            let result = self.memory.run_job(job, &request).await?;
+            return Ok(Finished { result, took: started.elapsed() });
+        }
+        if !self.locks.lock().await.try_take(job).await.map_err(MemoryError::from)? {
+            return Err(self.busy(job).await);
+        }
+        let outcome = self.recorded(job, trigger, request).await;
+        self.release(job).await;
+        outcome
+    }
+
+    /// Starts a due job in the background, unless another replica runs it or just did.
+    pub(super) async fn start(self: &Arc<Self>, index: usize, trigger: Trigger) -> Result<(), MemoryError> {
+        let job = self.jobs[index].spec.name;
+        if !self.locks.lock().await.try_take(job).await? {
+            return Ok(());
+        }
+        match self.is_still_due(&self.jobs[index]).await {
+            Ok(true) => {}
+            outcome => {
+                self.release(job).await;
+                return outcome.map(drop);
+            }
+        }
+        let this = Arc::clone(self);
+        let mut running = self.running.lock().await;
+        while running.try_join_next().is_some() {}
+        running.spawn(async move {
+            let planned = &this.jobs[index];
+            let request = JobRequest { stop: this.stop.clone(), ..JobRequest::default() };
+            if let Err(error) = this.recorded(job, trigger, request).await {
+                tracing::error!(job, %error, "a job failed");
+            }
+            if let Err(error) = this.plan_next(planned).await {
+                tracing::warn!(job, %error, "the next run could not be written down; the job will run again");
+            }
+            this.release(job).await;
+        });
+        Ok(())
+    }
+
+    /// Under the lock: a replica that was faster has moved the time meanwhile.
+    async fn is_still_due(&self, job: &Planned) -> Result<bool, MemoryError> {
+        let mut conn = self.memory.db().owner().await?;
+        let row = records::schedule(&mut conn, job.spec.name).await?;
+        Ok(row.and_then(|row| row.next_run_at).is_some_and(|next| next <= self.memory.now()))
+    }
+
+    /// After the run, so that a run whose process died is due still.
+    async fn plan_next(&self, job: &Planned) -> Result<(), MemoryError> {
+        let now = self.memory.now();
+        let next = plan::next_after(&job.schedule, now, self.jitter(job));
+        let mut conn = self.memory.db().owner().await?;
+        Ok(records::set_next_run(&mut conn, job.spec.name, next, now).await?)
+    }
+
+    async fn recorded(&self, job: &str, trigger: Trigger, request: JobRequest) -> Result<Finished, RunError> {
+        let id = self.begin(job, trigger).await?;
+        let started = Instant::now();
+        let outcome = AssertUnwindSafe(self.memory.run_job(job, &request)).catch_unwind().await;
+        let outcome = match outcome {
+            Ok(Ok(result)) => Ok(result),
+            Ok(Err(error)) => Err(error.to_string()),
+            Err(_) => Err("a fault in the program; the log holds the details".to_owned()),
+        };
+        let took = started.elapsed();
+        tracing::info!(job, trigger = trigger.as_str(), ?took, ok = outcome.is_ok(), "a job ended");
+        if let Err(error) = self.finish(&self.memory, id, &outcome).await {
+            tracing::warn!(job, %error, "the end of a run could not be recorded");
+        }
+        outcome.map(|result| Finished { result, took }).map_err(RunError::Failed)
+    }
+
+    async fn begin(&self, job: &str, trigger: Trigger) -> Result<Uuid, MemoryError> {
+        let mut conn = self.memory.db().owner().await?;
+        Ok(records::begin_run(&mut conn, job, trigger.as_str(), &self.worker, self.memory.now()).await?)
+    }
+
+    async fn finish(&self, memory: &Memory, id: Uuid, outcome: &Result<Value, String>) -> Result<(), MemoryError> {
+        let mut conn = memory.db().owner().await?;
+        let outcome = outcome.as_ref().map_err(String::as_str);
+        Ok(records::finish_run(&mut conn, id, outcome, memory.now()).await?)
+    }
+
+    async fn release(&self, job: &str) {
+        if let Err(error) = self.locks.lock().await.release(job).await {
+            tracing::warn!(job, %error, "the job's lock went with its connection");
+        }
+    }
+
+    async fn busy(&self, job: &str) -> RunError {
+        let row = async {
+            let mut conn = self.memory.db().owner().await?;
+            Ok::<_, MemoryError>(records::runs(&mut conn, Some(job), 1).await?.into_iter().next())
+        };
+        let row = row.await.ok().flatten().filter(|row| row.status == "running");
+        RunError::Busy {
+            job: job.to_owned(),
+            worker: row.as_ref().and_then(|row| row.worker.clone()),
+            started_at: row.map(|row| row.started_at),
+        }
+    }
+}
