@@ -26,7 +26,7 @@ CREATE FUNCTION candidate_terms(p_terms text[], p_shares jsonb, p_rows double pr
         SELECT t.term, sum(t.hits) OVER (ORDER BY t.hits, t.term) AS found, row_number() OVER (ORDER BY t.hits, t.term) AS place
         FROM (SELECT term, coalesce((p_shares ->> term_lexeme(term))::double precision, 0.001) * p_rows AS hits
               FROM unnest(p_terms) AS term) t) c
-    WHERE c.found <= CASE WHEN c.place = 1 THEN 2 * p_budget ELSE p_budget END
+    WHERE c.found <= CASE WHEN c.place = 1 THEN 1.5 * p_budget ELSE p_budget END
 $$;
 
 -- What a call must know about a store to choose its way. The program keeps the answer for a while and passes it back.
