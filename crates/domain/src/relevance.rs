@@ -108,7 +108,9 @@ mod tests {
     fn an_empty_store_and_a_single_memory_are_no_division_by_zero() {
         let empty = Background { rows: 0.0, compared: 0.0, mean: 0.0, deviation: 0.0 };
         assert!(relevance(&empty, &evidence(0.9, 3)).is_finite());
-        assert!(relevance(&Background { rows: 1.0, ..empty }, &Evidence { named: Some(1.0), ..evidence(0.9, 0) }) > 0.5);
+        assert!(
+            relevance(&Background { rows: 1.0, ..empty }, &Evidence { named: Some(1.0), ..evidence(0.9, 0) }) > 0.5
+        );
     }
 
     proptest! {

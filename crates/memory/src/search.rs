@@ -100,21 +100,50 @@ impl Memory {
     }
 
     /// Memories of one type by cosine similarity, best first, each with `similarity`.
-    pub async fn semantic_search(&self, call: &Call, of: MemoryType, query: &str, scope: Option<Scope>, limit: usize) -> Result<Vec<Hit>, MemoryError> {
+    pub async fn semantic_search(
+        &self,
+        call: &Call,
+        of: MemoryType,
+        query: &str,
+        scope: Option<Scope>,
+        limit: usize,
+    ) -> Result<Vec<Hit>, MemoryError> {
         self.search_one(call, Mode::Semantic, of, query, scope, limit).await
     }
 
     /// Memories of one type by full-text rank, best first, each with `rank`.
-    pub async fn keyword_search(&self, call: &Call, of: MemoryType, query: &str, scope: Option<Scope>, limit: usize) -> Result<Vec<Hit>, MemoryError> {
+    pub async fn keyword_search(
+        &self,
+        call: &Call,
+        of: MemoryType,
+        query: &str,
+        scope: Option<Scope>,
+        limit: usize,
+    ) -> Result<Vec<Hit>, MemoryError> {
         self.search_one(call, Mode::Keyword, of, query, scope, limit).await
     }
 
     /// Memories of one type by both, each with `rrf_score` and both ranks.
-    pub async fn hybrid_search(&self, call: &Call, of: MemoryType, query: &str, scope: Option<Scope>, limit: usize) -> Result<Vec<Hit>, MemoryError> {
+    pub async fn hybrid_search(
+        &self,
+        call: &Call,
+        of: MemoryType,
+        query: &str,
+        scope: Option<Scope>,
+        limit: usize,
+    ) -> Result<Vec<Hit>, MemoryError> {
         self.search_one(call, Mode::Hybrid, of, query, scope, limit).await
     }
 
-    async fn search_one(&self, call: &Call, mode: Mode, of: MemoryType, query: &str, scope: Option<Scope>, limit: usize) -> Result<Vec<Hit>, MemoryError> {
+    async fn search_one(
+        &self,
+        call: &Call,
+        mode: Mode,
+        of: MemoryType,
+        query: &str,
+        scope: Option<Scope>,
+        limit: usize,
+    ) -> Result<Vec<Hit>, MemoryError> {
         let query = domain::validate::query("query", query)?;
         let (min_confidence, min_relevance, explain) = (0.0, None, false);
         let input = SearchInput { query, types: vec![of], scope, mode, limit, min_confidence, min_relevance, explain };
@@ -122,7 +151,12 @@ impl Memory {
     }
 
     /// What all readers ask of the store, and how long it took.
-    pub(crate) async fn retrieve(&self, call: &Call, input: &SearchInput, recent: usize) -> Result<(Retrieved, Option<Trace>), MemoryError> {
+    pub(crate) async fn retrieve(
+        &self,
+        call: &Call,
+        input: &SearchInput,
+        recent: usize,
+    ) -> Result<(Retrieved, Option<Trace>), MemoryError> {
         let searched = !(input.query.is_empty() || input.limit == 0);
         if !searched && recent == 0 {
             return Ok((Retrieved::default(), input.explain.then(Trace::default)));

@@ -83,7 +83,9 @@ pub struct Hit {
 impl Hit {
     pub(crate) fn new(found: Found, now: Timestamp) -> Self {
         let effective = match (found.confidence, found.decay_rate) {
-            (Some(confidence), Some(rate)) => Some(effective_confidence(confidence, rate, found.last_confirmed_at, now)),
+            (Some(confidence), Some(rate)) => {
+                Some(effective_confidence(confidence, rate, found.last_confirmed_at, now))
+            }
             _ => None,
         };
         let is_episode = found.memory_type == MemoryType::Episode;

@@ -132,7 +132,8 @@ pub(crate) fn relevant(found: Vec<Found>, stores: &[(MemoryType, Value)], floor:
 }
 
 fn rate(memory: &Found, stores: &[(MemoryType, Value)]) -> f64 {
-    let background = stores.iter().find(|(kind, _)| *kind == memory.memory_type).and_then(|(_, info)| info.get("background"));
+    let background =
+        stores.iter().find(|(kind, _)| *kind == memory.memory_type).and_then(|(_, info)| info.get("background"));
     let Some(background) = background else { return 0.0 };
     let number = |key: &str| background.get(key).and_then(Value::as_f64).unwrap_or(0.0);
     let holders = |term: &str| background.get("terms").and_then(|terms| terms.get(term)).and_then(Value::as_f64);

@@ -32,8 +32,13 @@ async fn unknown_mode_and_type_and_bad_limits_are_errors() {
         refused(&world, "memory_search", json!({"query": "x", "limit": limit})).await;
         refused(&world, "memory_recall", json!({"topic": "x", "limit": limit})).await;
     }
-    for (key, value) in [("min_confidence", json!(1.5)), ("min_relevance", json!(-0.1)), ("explain", json!("yes")),
-                         ("scope", json!("")), ("types", json!({"a": 1}))] {
+    for (key, value) in [
+        ("min_confidence", json!(1.5)),
+        ("min_relevance", json!(-0.1)),
+        ("explain", json!("yes")),
+        ("scope", json!("")),
+        ("types", json!({"a": 1})),
+    ] {
         refused(&world, "memory_search", json!({"query": "x", key: value})).await;
     }
     refused(&world, "memory_search", json!({})).await;
@@ -46,14 +51,26 @@ async fn unknown_mode_and_type_and_bad_limits_are_errors() {
 async fn operators_and_quotes_in_the_query_are_plain_text() {
     let world = MemoryFixture::new().await;
     let stored = fact(&world, "note", "text", "it's \"a & b | !c:* as they said").await;
-    for query in ["it's \"a & b | !c:*", "'; DROP TABLE facts; --", "said:* & !'x' <-> (", "\\ \\' %_", "a&b|c", "'", "http://x.y/z?a=b&c='d'"] {
+    for query in [
+        "it's \"a & b | !c:*",
+        "'; DROP TABLE facts; --",
+        "said:* & !'x' <-> (",
+        "\\ \\' %_",
+        "a&b|c",
+        "'",
+        "http://x.y/z?a=b&c='d'",
+    ] {
         for mode in ["semantic", "keyword", "hybrid", "deep"] {
-            world.call("memory_search", json!({"query": query, "mode": mode, "min_relevance": 0.0})).await.expect(query);
+            world
+                .call("memory_search", json!({"query": query, "mode": mode, "min_relevance": 0.0}))
+                .await
+                .expect(query);
         }
         world.call("memory_recall", json!({"topic": query})).await.expect(query);
         world.call("memory_context", json!({"trigger_prompt": query, "butler": "general"})).await.expect(query);
     }
-    let found = results(&world, "memory_search", json!({"query": "they've \"said\" | nothing", "mode": "keyword"})).await;
+    let found =
+        results(&world, "memory_search", json!({"query": "they've \"said\" | nothing", "mode": "keyword"})).await;
     assert_eq!(ids(&found), [stored]);
 }
 

@@ -15,7 +15,8 @@ async fn conversation(world: &MemoryFixture, session: u128, turns: &[(&str, &str
 }
 
 async fn deep(world: &MemoryFixture, query: &str) -> Vec<Value> {
-    results(world, "memory_search", json!({"query": query, "mode": "deep", "types": ["episode"], "explain": true})).await
+    results(world, "memory_search", json!({"query": query, "mode": "deep", "types": ["episode"], "explain": true}))
+        .await
 }
 
 #[tokio::test]
@@ -33,7 +34,10 @@ async fn an_answer_is_found_through_the_question_before_it() {
     .await;
     conversation(&world, 2, &[("Anna", "Nice weather."), ("Ben", "The radio said rain."), ("Anna", "Shame.")]).await;
     let found = deep(&world, "Which instrument did Ben learn as a child?").await;
-    assert!(ids(&found[..2]).contains(&turns[1]), "the answer has none of the words, its neighbour has them all: {found:?}");
+    assert!(
+        ids(&found[..2]).contains(&turns[1]),
+        "the answer has none of the words, its neighbour has them all: {found:?}"
+    );
     assert!(number(&found[0], "score") <= 1.0);
     let parts = &found[0]["explain"]["deep"];
     assert!(["keyword", "semantic", "speaker", "session"].iter().all(|part| parts[part].is_number()), "{parts}");

@@ -47,7 +47,14 @@ async fn the_approximate_index_is_used_once_trained_and_finds_what_the_exact_way
     for query in queries {
         let answer = explained(&world, query, json!({"mode": "semantic"})).await;
         assert_eq!(answer["results"][0]["explain"]["vector_path"], "exact", "an index trained on nothing is not used");
-        exact.push(answer["results"].as_array().unwrap().iter().map(|hit| hit["similarity"].as_f64().unwrap()).collect::<Vec<_>>());
+        exact.push(
+            answer["results"]
+                .as_array()
+                .unwrap()
+                .iter()
+                .map(|hit| hit["similarity"].as_f64().unwrap())
+                .collect::<Vec<_>>(),
+        );
     }
     let trained = world.memory.retrain_indexes().await.unwrap();
     assert_eq!(trained.len(), 1, "only what has grown: {trained:?}");
@@ -73,10 +80,7 @@ async fn a_short_answer_of_the_approximate_index_is_completed_by_the_exact_way()
     many_facts(&world, 4000).await;
     world.memory.retrain_indexes().await.unwrap();
     // all but a few have faded: hardly any of the nearest passes
-    world
-        .db
-        .execute("UPDATE facts SET last_confirmed_at = '2020-01-01' WHERE subject NOT LIKE 's100_'")
-        .await;
+    world.db.execute("UPDATE facts SET last_confirmed_at = '2020-01-01' WHERE subject NOT LIKE 's100_'").await;
     let answer = explained(&world, "note topic7 common", json!({"mode": "semantic"})).await;
     let results = answer["results"].as_array().unwrap();
     assert_eq!(results.len(), 10, "every memory that passes");

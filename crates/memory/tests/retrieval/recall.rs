@@ -30,7 +30,8 @@ async fn composite_score_formula() {
             + 0.1 * number(&hit, "effective_confidence");
         assert!((score - number(&hit, "score")).abs() < 1e-12, "{hit}");
         assert!((number(&hit, "recency") - 0.5_f64.sqrt()).abs() < 1e-9, "half a half-life");
-        let base = if hit["memory_type"] == "rule" { 0.5 * (-0.01_f64 * 13.5).exp() } else { (-0.008_f64 * 13.5).exp() };
+        let base =
+            if hit["memory_type"] == "rule" { 0.5 * (-0.01_f64 * 13.5).exp() } else { (-0.008_f64 * 13.5).exp() };
         assert!((number(&hit, "effective_confidence") - base).abs() < 1e-9);
         if hit["memory_type"] == "rule" {
             assert_eq!(number(&hit, "importance"), 5.0, "rules have no importance of their own");
@@ -89,10 +90,11 @@ async fn counting_references_is_a_hot_update() {
     world.db.database().close().await;
     let mut conn = world.db.connect().await;
     let (updates, hot): (i64, i64) = loop {
-        let row: (i64, i64) = sqlx::query_as("SELECT n_tup_upd, n_tup_hot_upd FROM pg_stat_user_tables WHERE relname = 'facts'")
-            .fetch_one(&mut conn)
-            .await
-            .unwrap();
+        let row: (i64, i64) =
+            sqlx::query_as("SELECT n_tup_upd, n_tup_hot_upd FROM pg_stat_user_tables WHERE relname = 'facts'")
+                .fetch_one(&mut conn)
+                .await
+                .unwrap();
         if row.0 >= 3 {
             break row;
         }

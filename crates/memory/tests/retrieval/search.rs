@@ -20,7 +20,8 @@ async fn semantic_search_returns_cosine_similarity() {
     assert_eq!(hits.len(), 2, "only active facts");
     assert_eq!(hits[0].id, near);
     assert!((hits[0].similarity.unwrap() - 1.0).abs() < 1e-6, "1 - (embedding <=> query)");
-    let (a, b) = (world.embedder.vector("user diet allergic to peanuts"), world.embedder.vector("car colour red like a tomato"));
+    let (a, b) =
+        (world.embedder.vector("user diet allergic to peanuts"), world.embedder.vector("car colour red like a tomato"));
     let cosine: f32 = a.iter().zip(b.iter()).map(|(a, b)| a * b).sum();
     assert!((hits[1].similarity.unwrap() - f64::from(cosine)).abs() < 1e-6);
     assert_eq!(hits[1].score, hits[1].similarity.unwrap());
@@ -76,7 +77,9 @@ async fn strict_keyword_match_requires_every_term() {
 #[tokio::test]
 async fn hybrid_search_uses_reciprocal_rank_fusion() {
     let world = MemoryFixture::new().await;
-    for (n, content) in ["peanuts", "peanuts and walnuts", "walnuts in autumn", "rain", "walnut trees"].iter().enumerate() {
+    for (n, content) in
+        ["peanuts", "peanuts and walnuts", "walnuts in autumn", "rain", "walnut trees"].iter().enumerate()
+    {
         fact(&world, &format!("s{n}"), "note", content).await;
     }
     let (call, limit) = (world.as_test(), 3);
@@ -87,7 +90,8 @@ async fn hybrid_search_uses_reciprocal_rank_fusion() {
     let hybrid = world.memory.hybrid_search(&call, of, query, None, limit).await.unwrap();
     assert_eq!(hybrid.len(), limit);
     for hit in &hybrid {
-        let place = |list: &[memory::search::Hit]| list.iter().position(|h| h.id == hit.id).map_or(limit + 1, |p| p + 1);
+        let place =
+            |list: &[memory::search::Hit]| list.iter().position(|h| h.id == hit.id).map_or(limit + 1, |p| p + 1);
         let (s, k) = (place(&semantic), place(&keyword));
         assert_eq!((hit.semantic_rank, hit.keyword_rank), (Some(s), Some(k)), "limit + 1 where a leg did not find it");
         assert_eq!(hit.rrf_score, Some(1.0 / (60.0 + s as f64) + 1.0 / (60.0 + k as f64)));
@@ -207,7 +211,9 @@ async fn a_fact_comes_with_its_entity() {
     let entity = uuid::Uuid::now_v7();
     world
         .db
-        .execute(&format!("INSERT INTO entities (id, canonical_name, entity_type) VALUES ('{entity}', 'Anna Berg', 'person')"))
+        .execute(&format!(
+            "INSERT INTO entities (id, canonical_name, entity_type) VALUES ('{entity}', 'Anna Berg', 'person')"
+        ))
         .await;
     fact_with(&world, "Anna", "job", "paints ships", json!({"entity_id": entity})).await;
     let found = results(&world, "memory_search", json!({"query": "who paints ships"})).await;
@@ -219,7 +225,13 @@ async fn a_fact_comes_with_its_entity() {
 async fn searching_does_not_count_as_a_reference_and_ten_results_are_small() {
     let world = MemoryFixture::new().await;
     for n in 0..12 {
-        fact(&world, &format!("subject {n}"), "note", &format!("An ordinary memory, number {n}, as long as most of them are")).await;
+        fact(
+            &world,
+            &format!("subject {n}"),
+            "note",
+            &format!("An ordinary memory, number {n}, as long as most of them are"),
+        )
+        .await;
     }
     let answer = world.call("memory_search", json!({"query": "ordinary memory"})).await.unwrap();
     assert_eq!(answer["results"].as_array().unwrap().len(), 10, "ten unless asked otherwise");
@@ -277,7 +289,10 @@ async fn nothing_relevant_is_a_possible_answer() {
     }
     let anna = fact(&world, "Anna", "allergy", "severe peanut allergy").await;
     let query = |query, floor: Option<f64>| json!({"query": query, "min_relevance": floor});
-    assert!(!results(&world, "memory_search", query("quantum chromodynamics", None)).await.is_empty(), "off by default");
+    assert!(
+        !results(&world, "memory_search", query("quantum chromodynamics", None)).await.is_empty(),
+        "off by default"
+    );
     assert!(results(&world, "memory_search", query("quantum chromodynamics", Some(0.05))).await.is_empty());
     let found = results(&world, "memory_search", query("which peanut allergy", Some(0.05))).await;
     assert_eq!(id(&found[0]), anna);

@@ -13,14 +13,18 @@ async fn cross_tenant_access_prevention() {
     episode(&world, "general", "Spoke about the code", context).await;
     let other = Caller { tenant: CallerTenant::Token(domain::TenantId::new("evil").unwrap()), actor: None };
     for mode in ["semantic", "keyword", "hybrid", "deep"] {
-        let answer = world.call_as(&other, "memory_search", json!({"query": "code", "mode": mode, "min_confidence": 0.0})).await;
+        let answer =
+            world.call_as(&other, "memory_search", json!({"query": "code", "mode": mode, "min_confidence": 0.0})).await;
         assert_eq!(answer.unwrap().structured["results"], json!([]));
     }
     let text = world.call_as(&other, "memory_context", json!({"trigger_prompt": "code", "butler": "general"})).await;
     assert_eq!(text.unwrap().text.unwrap(), "# Memory Context\n");
-    let refused = world.call_as(&other, "memory_recall", json!({"topic": "code", "request_context": {"tenant_id": "acme"}})).await;
+    let refused = world
+        .call_as(&other, "memory_recall", json!({"topic": "code", "request_context": {"tenant_id": "acme"}}))
+        .await;
     assert_eq!(refused.err().unwrap().code, "invalid_argument");
-    let own = results(&world, "memory_recall", json!({"topic": "code", "request_context": {"tenant_id": "acme"}})).await;
+    let own =
+        results(&world, "memory_recall", json!({"topic": "code", "request_context": {"tenant_id": "acme"}})).await;
     assert_eq!(own.len(), 2);
 }
 
@@ -35,7 +39,11 @@ async fn the_retrieval_function_refuses_another_tenant_than_the_connections() {
     let refused = sqlx::query(call).bind("acme").execute(&mut conn).await.unwrap_err();
     assert!(refused.to_string().contains("another tenant"), "{refused}");
     sqlx::query(call).bind("evil").execute(&mut conn).await.unwrap();
-    for part in ["facts_near_exact('acme', NULL, NULL, 10)", "facts_count('acme', NULL, 10)", "memory_pool('facts', 'acme', NULL)"] {
+    for part in [
+        "facts_near_exact('acme', NULL, NULL, 10)",
+        "facts_count('acme', NULL, 10)",
+        "memory_pool('facts', 'acme', NULL)",
+    ] {
         let sql = sqlx::AssertSqlSafe(format!("SELECT * FROM {part}"));
         let refused = sqlx::query(sql).execute(&mut conn).await.unwrap_err();
         assert!(refused.to_string().contains("permission denied"), "{part}: {refused}");

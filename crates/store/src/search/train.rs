@@ -26,8 +26,7 @@ pub async fn retrain(session: &mut Session) -> Result<Vec<Trained>, StoreError> 
         return Ok(Vec::new());
     }
     let result = retrain_all(session).await;
-    let unlocked =
-        session.run(|pg| sqlx::query!("SELECT pg_advisory_unlock($1) AS done", LOCK).fetch_one(pg)).await;
+    let unlocked = session.run(|pg| sqlx::query!("SELECT pg_advisory_unlock($1) AS done", LOCK).fetch_one(pg)).await;
     if unlocked.is_err() {
         session.discard();
     }
@@ -41,20 +40,20 @@ async fn retrain_all(session: &mut Session) -> Result<Vec<Trained>, StoreError> 
     for relation in ["episodes", "facts", "rules"] {
         let state = session
             .run(|pg| {
-                sqlx::query!(
-                    r#"SELECT rows AS "rows!", trained AS "trained!" FROM vector_index_state($1)"#,
-                    relation
-                )
-                .fetch_one(pg)
+                sqlx::query!(r#"SELECT rows AS "rows!", trained AS "trained!" FROM vector_index_state($1)"#, relation)
+                    .fetch_one(pg)
             })
             .await?;
-        let grown = state.rows >= state.trained.saturating_mul(GROWTH) || state.trained >= state.rows.saturating_mul(GROWTH);
+        let grown =
+            state.rows >= state.trained.saturating_mul(GROWTH) || state.trained >= state.rows.saturating_mul(GROWTH);
         if state.rows < WORTH_TRAINING || !grown {
             continue;
         }
         let lists = lists(state.rows);
         tracing::info!(relation, rows = state.rows, lists, "training the vector index");
-        session.run(|pg| sqlx::query!("SELECT FROM set_vector_index_lists($1, $2)", relation, lists).execute(pg)).await?;
+        session
+            .run(|pg| sqlx::query!("SELECT FROM set_vector_index_lists($1, $2)", relation, lists).execute(pg))
+            .await?;
         // Not inside a function: it commits between its steps, so that it never stops a reader or a writer.
         let rebuild = match relation {
             "episodes" => "REINDEX INDEX CONCURRENTLY episodes_embedding",
