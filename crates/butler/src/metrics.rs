@@ -2,6 +2,7 @@
 
 use std::fmt::Write;
 use std::sync::Mutex;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use embed::Embedder;
@@ -50,8 +51,8 @@ pub struct Metrics {
 #[derive(Default)]
 struct Sampled {
     queue: Gauge,
-    cache_hits: Gauge,
-    cache_misses: Gauge,
+    cache_hits: Counter,
+    cache_misses: Counter,
     pool_open: Family<ButlerLabel, Gauge>,
     pool_in_use: Family<ButlerLabel, Gauge>,
     pool_waiting: Family<ButlerLabel, Gauge>,
@@ -91,8 +92,8 @@ impl Sampled {
         let whole = |number: u64| i64::try_from(number).unwrap_or(i64::MAX);
         let engine = host.engine().stats();
         self.queue.set(whole(engine.queue_depth as u64));
-        self.cache_hits.set(whole(engine.cache_hits));
-        self.cache_misses.set(whole(engine.cache_misses));
+        self.cache_hits.inner().store(engine.cache_hits, Ordering::Relaxed);
+        self.cache_misses.inner().store(engine.cache_misses, Ordering::Relaxed);
         for butler in host.butlers() {
             let Some(database) = butler.database() else { continue };
             let (label, pool) = (ButlerLabel { butler: butler.name.to_string() }, database.pool_stats());

@@ -26,8 +26,11 @@ impl Bars {
 
 impl Progress for Bars {
     fn start(&self, what: &str, total: Option<u64>) {
+        // What has a size is fetched; what has none is waited for.
         let bar = match total {
-            Some(total) => ProgressBar::new(total).with_style(style("{msg} {wide_bar} {bytes}/{total_bytes} {eta}")),
+            Some(total) => {
+                ProgressBar::new(total).with_style(style("fetching {msg} {wide_bar} {bytes}/{total_bytes} {eta}"))
+            }
             None => ProgressBar::new_spinner().with_style(style("{spinner} {msg}")),
         };
         bar.set_message(what.to_owned());
@@ -58,7 +61,7 @@ struct Lines;
 impl Progress for Lines {
     fn start(&self, what: &str, total: Option<u64>) {
         match total {
-            Some(total) => tracing::info!("{what} ({})", size(total)),
+            Some(total) => tracing::info!("fetching {what} ({})", size(total)),
             None => tracing::info!("{what}"),
         }
     }

@@ -1,0 +1,102 @@
+//! Commands that need no server.
+
+use crate::program::{butler, run, stderr, stdout};
+
+#[test]
+fn help_names_every_command_with_examples() {
+    let output = run(["--help"]);
+    assert_eq!(output.status.code(), Some(0));
+    insta::assert_snapshot!(stdout(&output));
+}
+
+#[test]
+fn every_command_has_help_with_an_example() {
+    for command in [&["serve"][..], &["mcp"], &["setup"], &["doctor"], &["db", "url"], &["config", "show"], &["completions"]] {
+        let output = run(command.iter().copied().chain(["--help"]));
+        let text = stdout(&output);
+        assert!(text.contains("Examples:") && text.contains("--data-dir"), "{command:?}:\n{text}");
+    }
+}
+
+#[test]
+fn wrong_usage_ends_with_code_2_and_says_what_was_meant() {
+    let output = run(["serv"]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(stderr(&output).contains("serve"), "{}", stderr(&output));
+    assert_eq!(run(["serve", "--listen", "nowhere"]).status.code(), Some(2));
+    assert_eq!(run(Vec::<&str>::new()).status.code(), Some(2));
+}
+
+#[test]
+fn version_is_one_line() {
+    assert_eq!(stdout(&run(["--version"])), format!("butler {}\n", env!("CARGO_PKG_VERSION")));
+}
+
+#[test]
+fn completions_are_written_for_each_shell() {
+    for shell in ["bash", "zsh", "fish"] {
+        let script = stdout(&run(["completions", shell]));
+        assert!(script.contains("serve") && script.contains("doctor"), "{shell}");
+    }
+}
+
+#[test]
+fn config_show_tells_where_each_value_came_from_and_masks_passwords() {
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("butler.toml");
+    std::fs::write(
+        &file,
+        "[butler]\nname = \"health\"\n[butler.database]\nurl = \"postgres://ann:s3cret@db.example/health\"\n\
+         [modules.memory.retrieval]\ndefault_limit = 5\n",
+    )
+    .unwrap();
+    let output = butler()
+        .args(["config", "show", "--json", "--data-dir", "/somewhere", "--config"])
+        .arg(&file)
+        .env("BUTLER_LISTEN", "127.0.0.1:9999")
+        .output()
+        .unwrap();
+    let text = stdout(&output);
+    assert!(!text.contains("s3cret"), "{text}");
+    let shown: serde_json::Value = serde_json::from_str(&text).unwrap();
+    let find = |list: &serde_json::Value, key: &str| {
+        let found = list.as_array().unwrap().iter().find(|setting| setting["key"] == key);
+        let found = found.unwrap_or_else(|| panic!("{key} is missing in {list}"));
+        (found["value"].clone(), found["origin"].as_str().unwrap().to_owned())
+    };
+    let (host, butler) = (&shown["host"], &shown["butlers"][0]["settings"]);
+    assert_eq!(find(host, "data_dir"), ("/somewhere".into(), "flag".to_owned()));
+    assert_eq!(find(host, "listen"), ("127.0.0.1:9999".into(), "env".to_owned()));
+    assert_eq!(find(host, "database_url").1, "default");
+    assert_eq!(find(butler, "butler.name"), ("health".into(), "file".to_owned()));
+    assert_eq!(find(butler, "modules.memory.retrieval.default_limit"), (5.into(), "file".to_owned()));
+    assert_eq!(find(butler, "modules.memory.retrieval.context_token_budget"), (3000.into(), "default".to_owned()));
+}
+
+#[test]
+fn config_show_prints_the_same_for_people() {
+    let output = butler().args(["config", "show", "--data-dir", "/somewhere"]).output().unwrap();
+    insta::assert_snapshot!(stdout(&output));
+}
+
+#[test]
+fn an_unknown_key_in_butler_toml_stops_every_command_with_its_line() {
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("butler.toml");
+    std::fs::write(&file, "[modules.memory]\nenabeld = true\n").unwrap();
+    for command in [&["serve"][..], &["mcp"], &["doctor"], &["config", "show"], &["db", "url"]] {
+        let output = butler().args(command).arg("--config").arg(&file).arg("--data-dir").arg(dir.path()).output().unwrap();
+        let text = stderr(&output);
+        assert_eq!(output.status.code(), Some(1), "{command:?}: {text}");
+        assert!(text.starts_with("error: unknown key `enabeld` in [modules.memory]"), "{command:?}: {text}");
+        assert!(text.contains("butler.toml:2:1") && text.contains("hint: did you mean `enabled`?"), "{text}");
+        assert!(stdout(&output).is_empty(), "{}", stdout(&output));
+    }
+}
+
+#[test]
+fn a_butler_that_is_not_there_is_an_error_that_names_those_that_are() {
+    let output = run(["config", "show", "--butler", "nobody"]);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(stderr(&output).contains("there are: general"), "{}", stderr(&output));
+}

@@ -1,0 +1,13 @@
+//! The program as its users meet it: configuration, commands, a real server with real clients, and everything that can
+//! happen to it.
+
+mod cli;
+mod clients;
+mod config;
+mod crash;
+mod http;
+mod module;
+mod program;
+mod serve;
+mod stdio;
+mod trouble;

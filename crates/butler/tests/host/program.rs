@@ -1,0 +1,267 @@
+//! The real binary, started and stopped; a few lines of HTTP to talk to it.
+
+use std::ffi::OsStr;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{SocketAddr, TcpStream};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, ExitStatus, Output, Stdio};
+use std::sync::mpsc;
+use std::time::{Duration, Instant};
+
+use rustix::process::{Pid, Signal, kill_process, test_kill_process};
+use serde_json::{Value, json};
+
+/// Long enough for a first start that fetches, on a machine busy with other tests.
+const START: Duration = Duration::from_secs(300);
+const STOP: Duration = Duration::from_secs(60);
+const ANSWER: Duration = Duration::from_secs(60);
+
+pub fn butler() -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_butler"));
+    for name in ["BUTLER_DATA_DIR", "BUTLER_CONFIG", "BUTLER_ROSTER", "BUTLER_DATABASE_URL", "BUTLER_LISTEN", "BUTLER_LOG"] {
+        command.env_remove(name);
+    }
+    command
+}
+
+/// Runs a command to its end.
+pub fn run(args: impl IntoIterator<Item = impl AsRef<OsStr>>) -> Output {
+    butler().args(args).stdin(Stdio::null()).output().expect("butler runs")
+}
+
+pub fn stdout(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stdout).into_owned()
+}
+
+pub fn stderr(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+/// A `butler serve` that is ready; ended when dropped.
+pub struct Serving {
+    child: Child,
+    pub address: SocketAddr,
+    pub data_dir: PathBuf,
+    log: PathBuf,
+    /// What else it says on stdout would end up here.
+    rest: mpsc::Receiver<String>,
+}
+
+impl Serving {
+    pub fn on(data_dir: &Path) -> Self {
+        Self::with(data_dir, &[])
+    }
+
+    pub fn with(data_dir: &Path, args: &[&OsStr]) -> Self {
+        std::fs::create_dir_all(data_dir).unwrap();
+        let log = data_dir.with_extension("log");
+        let stderr = std::fs::File::options().create(true).append(true).open(&log).unwrap();
+        let mut child = butler()
+            .args(["serve", "--listen", "127.0.0.1:0", "--data-dir"])
+            .arg(data_dir)
+            .args(args)
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(stderr)
+            .spawn()
+            .expect("butler starts");
+        let lines = lines_of(child.stdout.take().unwrap());
+        let ready = lines.recv_timeout(START).unwrap_or_else(|_| {
+            let _ = child.kill();
+            panic!("butler did not become ready; it said:\n{}", std::fs::read_to_string(&log).unwrap_or_default())
+        });
+        let address = ready.strip_prefix("ready http://").unwrap_or_else(|| panic!("the first line was {ready:?}"));
+        Self { child, address: address.parse().unwrap(), data_dir: data_dir.to_path_buf(), log, rest: lines }
+    }
+
+    pub fn pid(&self) -> u32 {
+        self.child.id()
+    }
+
+    pub fn log(&self) -> String {
+        std::fs::read_to_string(&self.log).unwrap_or_default()
+    }
+
+    pub fn mcp(&self) -> Mcp {
+        Mcp { address: self.address, path: "/mcp".to_owned() }
+    }
+
+    pub fn get(&self, path: &str) -> Answer {
+        request(self.address, "GET", path, &[], b"")
+    }
+
+    /// The process of the private PostgreSQL.
+    pub fn postgres_pid(&self) -> i32 {
+        postgres_pid(&self.data_dir).expect("the private PostgreSQL runs")
+    }
+
+    pub fn signal(&self, signal: Signal) {
+        send(self.child.id() as i32, signal);
+    }
+
+    /// SIGTERM, and the status it ended with.
+    pub fn stop(mut self) -> (ExitStatus, Vec<String>) {
+        self.signal(Signal::TERM);
+        let status = wait(&mut self.child, STOP);
+        (status, self.rest.iter().collect())
+    }
+
+    /// SIGKILL: no chance to put anything in order.
+    pub fn kill(mut self) {
+        self.child.kill().unwrap();
+        self.child.wait().unwrap();
+    }
+}
+
+impl Drop for Serving {
+    fn drop(&mut self) {
+        if self.child.try_wait().ok().flatten().is_none() {
+            self.signal(Signal::TERM);
+            wait(&mut self.child, STOP);
+        }
+        if std::thread::panicking() {
+            eprintln!("the log of butler:\n{}", self.log());
+        }
+        // A server whose butler was killed lives on for the next one; the test is the last.
+        if let Some(pid) = postgres_pid(&self.data_dir).filter(|pid| is_alive(*pid)) {
+            send(pid, Signal::INT);
+        }
+    }
+}
+
+fn lines_of(stdout: impl Read + Send + 'static) -> mpsc::Receiver<String> {
+    let (sender, lines) = mpsc::channel();
+    std::thread::spawn(move || {
+        for line in BufReader::new(stdout).lines().map_while(Result::ok) {
+            if sender.send(line).is_err() {
+                break;
+            }
+        }
+    });
+    lines
+}
+
+pub fn postgres_pid(data_dir: &Path) -> Option<i32> {
+    std::fs::read_to_string(data_dir.join("postgres/postmaster.pid")).ok()?.lines().next()?.parse().ok()
+}
+
+pub fn send(pid: i32, signal: Signal) {
+    let _ = kill_process(Pid::from_raw(pid).expect("a process id"), signal);
+}
+
+pub fn is_alive(pid: i32) -> bool {
+    Pid::from_raw(pid).is_some_and(|pid| test_kill_process(pid).is_ok())
+}
+
+pub fn wait(child: &mut Child, patience: Duration) -> ExitStatus {
+    eventually(patience, "the process ends", || child.try_wait().unwrap())
+}
+
+/// Asks until there is an answer.
+pub fn eventually<T>(patience: Duration, what: &str, mut ask: impl FnMut() -> Option<T>) -> T {
+    let begun = Instant::now();
+    loop {
+        if let Some(answer) = ask() {
+            return answer;
+        }
+        assert!(begun.elapsed() < patience, "waited {patience:?} in vain: {what}");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
+#[derive(Debug)]
+pub struct Answer {
+    pub status: u16,
+    pub body: Vec<u8>,
+}
+
+impl Answer {
+    pub fn json(&self) -> Value {
+        serde_json::from_slice(&self.body).unwrap_or_else(|_| panic!("not JSON: {}", self.text()))
+    }
+
+    pub fn text(&self) -> String {
+        String::from_utf8_lossy(&self.body).into_owned()
+    }
+}
+
+pub fn request(address: SocketAddr, method: &str, path: &str, headers: &[(&str, &str)], body: &[u8]) -> Answer {
+    try_request(address, method, path, headers, body).unwrap_or_else(|error| panic!("{method} {path}: {error}"))
+}
+
+/// HTTP/1.0, so that the answer is never chunked. `Host` is the address unless the headers say otherwise.
+pub fn try_request(
+    address: SocketAddr,
+    method: &str,
+    path: &str,
+    headers: &[(&str, &str)],
+    body: &[u8],
+) -> std::io::Result<Answer> {
+    let mut stream = TcpStream::connect(address)?;
+    stream.set_read_timeout(Some(ANSWER))?;
+    let mut head = format!("{method} {path} HTTP/1.0\r\nContent-Length: {}\r\n", body.len());
+    if !headers.iter().any(|(name, _)| name.eq_ignore_ascii_case("host")) {
+        head.push_str(&format!("Host: {address}\r\n"));
+    }
+    for (name, value) in headers {
+        head.push_str(&format!("{name}: {value}\r\n"));
+    }
+    stream.write_all(head.as_bytes())?;
+    stream.write_all(b"\r\n")?;
+    stream.write_all(body)?;
+    let mut raw = Vec::new();
+    stream.read_to_end(&mut raw)?;
+    let bad = || std::io::Error::new(std::io::ErrorKind::InvalidData, "no HTTP answer");
+    let end = raw.windows(4).position(|four| four == b"\r\n\r\n").ok_or_else(bad)?;
+    let head = String::from_utf8_lossy(&raw[..end]).into_owned();
+    let status = head.split(' ').nth(1).and_then(|code| code.parse().ok()).ok_or_else(bad)?;
+    Ok(Answer { status, body: raw[end + 4..].to_vec() })
+}
+
+pub const MCP_HEADERS: [(&str, &str); 2] =
+    [("Content-Type", "application/json"), ("Accept", "application/json, text/event-stream")];
+
+/// A butler's tools over HTTP, in the 2025 way: no session, one POST a call.
+#[derive(Clone)]
+pub struct Mcp {
+    pub address: SocketAddr,
+    pub path: String,
+}
+
+impl Mcp {
+    pub fn rpc(&self, method: &str, params: Value) -> Value {
+        self.try_rpc(method, params).unwrap_or_else(|error| panic!("{method}: {error}"))
+    }
+
+    pub fn try_rpc(&self, method: &str, params: Value) -> std::io::Result<Value> {
+        let body = json!({"jsonrpc": "2.0", "id": 7, "method": method, "params": params}).to_string();
+        let answer = try_request(self.address, "POST", &self.path, &MCP_HEADERS, body.as_bytes())?;
+        let value: Value = serde_json::from_slice(&answer.body).map_err(std::io::Error::other)?;
+        assert_eq!(value["id"], 7, "{value}");
+        Ok(value)
+    }
+
+    /// The structured answer of a tool.
+    pub fn call(&self, tool: &str, arguments: Value) -> Value {
+        self.try_call(tool, arguments).unwrap_or_else(|error| panic!("{tool}: {error}"))
+    }
+
+    /// The tool's error as it stands in the text, or why there was no answer.
+    pub fn try_call(&self, tool: &str, arguments: Value) -> Result<Value, Value> {
+        let answer = self
+            .try_rpc("tools/call", json!({"name": tool, "arguments": arguments}))
+            .map_err(|error| json!({"error": "connection", "message": error.to_string()}))?;
+        let result = &answer["result"];
+        if result["isError"] == true {
+            let text = result["content"][0]["text"].as_str().unwrap_or_default();
+            return Err(serde_json::from_str(text).unwrap_or_else(|_| panic!("not JSON: {text}")));
+        }
+        assert!(result["structuredContent"].is_object(), "{answer}");
+        Ok(result["structuredContent"].clone())
+    }
+
+    pub fn store_episode(&self, content: &str) -> Result<String, Value> {
+        let stored = self.try_call("memory_store_episode", json!({"content": content, "butler": "general"}))?;
+        Ok(stored["id"].as_str().expect("an id").to_owned())
+    }
+}

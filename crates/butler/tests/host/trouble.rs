@@ -1,0 +1,152 @@
+//! Each trouble a user can run into: a clear error, a remedy, exit code 1.
+
+use std::ffi::OsStr;
+use std::net::TcpListener;
+use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
+use std::os::unix::process::CommandExt;
+use std::path::Path;
+use std::process::Output;
+
+use serde_json::json;
+
+use crate::program::{Serving, butler, run, stderr, stdout};
+
+fn serve(data_dir: &Path, args: &[&str]) -> Output {
+    let start = ["serve", "--data-dir"].map(OsStr::new).into_iter().chain([data_dir.as_os_str()]);
+    run(start.chain(args.iter().map(OsStr::new)))
+}
+
+#[track_caller]
+fn refused(output: &Output, message: &[&str]) {
+    let text = stderr(output);
+    assert_eq!(output.status.code(), Some(1), "{text}");
+    assert_eq!(stdout(output), "", "nothing is ready");
+    assert!(text.lines().any(|line| line.starts_with("error: ")), "{text}");
+    for part in message {
+        assert!(text.contains(part), "{part:?} is missing in\n{text}");
+    }
+}
+
+#[test]
+fn a_second_serve_on_the_same_data_directory_names_the_first() {
+    let dir = tempfile::tempdir().unwrap();
+    let server = Serving::on(&dir.path().join("data"));
+    let output = serve(&server.data_dir, &["--listen", "127.0.0.1:0"]);
+    let (pid, address) = (server.pid().to_string(), server.address.to_string());
+    refused(&output, &["a server already runs on", &pid, &address, "hint: ", "--data-dir"]);
+    assert_eq!(server.get("/readyz").status, 200);
+}
+
+#[test]
+fn a_second_serve_on_the_same_port_names_the_first_and_the_remedy() {
+    let dir = tempfile::tempdir().unwrap();
+    let server = Serving::on(&dir.path().join("data"));
+    let output = serve(&dir.path().join("other"), &["--listen", &server.address.to_string()]);
+    refused(&output, &[&format!("the address {} is in use", server.address), &server.pid().to_string(), "hint: ", "--listen"]);
+}
+
+#[test]
+fn a_port_that_another_program_uses() {
+    let dir = tempfile::tempdir().unwrap();
+    let taken = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = taken.local_addr().unwrap().to_string();
+    refused(&serve(dir.path(), &["--listen", &address]), &[&format!("the address {address} is in use\n"), "--listen"]);
+}
+
+#[test]
+fn an_address_that_other_machines_reach_is_refused() {
+    let dir = tempfile::tempdir().unwrap();
+    refused(&serve(dir.path(), &["--listen", "0.0.0.0:8150"]), &["can be reached from other machines", "hint: "]);
+}
+
+#[test]
+fn a_database_that_cannot_be_reached() {
+    let dir = tempfile::tempdir().unwrap();
+    let output = serve(dir.path(), &["--listen", "127.0.0.1:0", "--database-url", "postgres://u:s3cret@127.0.0.1:1/x"]);
+    refused(&output, &["cannot reach PostgreSQL at 127.0.0.1:1", "hint: "]);
+    assert!(!stderr(&output).contains("s3cret"), "{}", stderr(&output));
+}
+
+#[test]
+fn a_wrong_password_and_a_database_that_is_not_there() {
+    let dir = tempfile::tempdir().unwrap();
+    let server = Serving::on(&dir.path().join("data"));
+    let url = run(["db".as_ref(), "url".as_ref(), "--data-dir".as_ref(), server.data_dir.as_os_str()]);
+    let url = stdout(&url).trim().to_owned();
+    let password = url.split(':').nth(2).and_then(|rest| rest.split('@').next()).unwrap().to_owned();
+    let other = dir.path().join("other");
+    let wrong = serve(&other, &["--listen", "127.0.0.1:0", "--database-url", &url.replace(&password, "wr0ng")]);
+    refused(&wrong, &["refused the login of butler", "hint: "]);
+    let gone = serve(&other, &["--listen", "127.0.0.1:0", "--database-url", &url.replace("/general?", "/nothing?")]);
+    refused(&gone, &["there is no database \"nothing\"", "hint: create it: createdb nothing"]);
+    assert!(!stderr(&gone).contains(&password), "{}", stderr(&gone));
+}
+
+#[test]
+fn a_database_url_of_ones_own_is_used_instead_of_the_private_server() {
+    let dir = tempfile::tempdir().unwrap();
+    let first = Serving::on(&dir.path().join("data"));
+    let url = run(["db".as_ref(), "url".as_ref(), "--data-dir".as_ref(), first.data_dir.as_os_str()]);
+    let url = stdout(&url).trim().to_owned();
+    let second = Serving::with(&dir.path().join("other"), &["--database-url".as_ref(), url.as_ref()]);
+    assert!(!second.data_dir.join("postgres").exists(), "no private server was made");
+    second.mcp().store_episode("through the other door").unwrap();
+    assert_eq!(first.mcp().call("memory_stats", json!({}))["episodes"]["total"], 1);
+}
+
+#[test]
+fn a_data_directory_that_cannot_be_written() {
+    // A temporary directory that ordinary users can enter, with the program inside: root is refused nothing.
+    let dir = tempfile::tempdir().unwrap();
+    std::fs::set_permissions(dir.path(), std::fs::Permissions::from_mode(0o755)).unwrap();
+    let locked = dir.path().join("locked");
+    std::fs::DirBuilder::new().mode(0o555).create(&locked).unwrap();
+    let program = dir.path().join("butler");
+    std::fs::copy(env!("CARGO_BIN_EXE_butler"), &program).unwrap();
+    let mut command = std::process::Command::new(&program);
+    command.args(["serve", "--listen", "127.0.0.1:0", "--data-dir"]).arg(locked.join("data")).env("HOME", dir.path());
+    if rustix::process::getuid().is_root() {
+        command.uid(65534).gid(65534);
+    }
+    refused(&command.output().unwrap(), &["cannot create the data directory", "Permission denied", "hint: make it writable"]);
+}
+
+#[test]
+fn a_data_directory_that_is_a_file() {
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("file");
+    std::fs::write(&file, "").unwrap();
+    refused(&serve(&file, &["--listen", "127.0.0.1:0"]), &["cannot create the data directory", "hint: a file is in the way"]);
+}
+
+#[test]
+fn a_data_path_with_spaces_and_non_ascii_letters() {
+    let dir = tempfile::tempdir().unwrap();
+    let server = Serving::on(&dir.path().join("Jörg Müller's données 日本"));
+    server.mcp().store_episode("grüße").unwrap();
+    let (status, _) = server.stop();
+    assert_eq!(status.code(), Some(0));
+}
+
+#[test]
+fn a_model_file_that_was_cut_short() {
+    let dir = tempfile::tempdir().unwrap();
+    let model = dir.path().join("model");
+    std::fs::create_dir(&model).unwrap();
+    std::fs::write(model.join("model.safetensors"), b"cut").unwrap();
+    std::fs::write(model.join("tokenizer.json"), b"{}").unwrap();
+    let output = butler()
+        .args(["serve", "--listen", "127.0.0.1:0", "--data-dir"])
+        .arg(dir.path().join("data"))
+        .arg("--model-dir")
+        .arg(&model)
+        .output()
+        .unwrap();
+    refused(&output, &["model.safetensors"]);
+    let doctor = butler().args(["doctor", "--json", "--data-dir"]).arg(dir.path().join("data")).arg("--model-dir").arg(&model).output().unwrap();
+    assert_eq!(doctor.status.code(), Some(1));
+    let report: serde_json::Value = serde_json::from_slice(&doctor.stdout).unwrap();
+    let checks = report["checks"].as_array().unwrap();
+    let model = checks.iter().find(|check| check["name"] == "model").unwrap();
+    assert_eq!(model["verdict"], "failed", "{report:#}");
+}
