@@ -3,9 +3,14 @@
 //! Figures are ratios within one run, since the machine is shared and noisy.
 
 mod client;
+mod facts;
 mod figures;
 mod host;
+mod locomo;
+mod recall;
 mod server;
+mod vector;
+mod world;
 
 use std::path::PathBuf;
 
@@ -24,6 +29,12 @@ struct Cli {
 enum Bench {
     /// First and warm start of `butler serve`, its memory, and the cost of storing over HTTP.
     Host(host::Args),
+    /// What a recall costs beyond embedding its query, at 1k, 10k and 100k facts.
+    Recall(recall::Args),
+    /// Retrieval quality on LoCoMo (`--data`, your own copy).
+    Locomo(locomo::Args),
+    /// Vector search against the exact answer.
+    Vector(vector::Args),
 }
 
 #[tokio::main]
@@ -31,6 +42,9 @@ async fn main() -> anyhow::Result<()> {
     let cli = Cli::parse();
     let report = match cli.bench {
         Bench::Host(args) => host::run(args).await?,
+        Bench::Recall(args) => recall::run(args).await?,
+        Bench::Locomo(args) => locomo::run(args).await?,
+        Bench::Vector(args) => vector::run(args).await?,
     };
     report.print();
     report.write(cli.json.as_deref())

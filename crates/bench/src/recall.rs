@@ -1,0 +1,230 @@
+//! What a recall costs beyond its floor: embedding the query and one `SELECT 1` on the same pool.
+
+use std::time::{Duration, Instant};
+
+use domain::{MemoryType, TenantId};
+use embed::Embedder;
+use memory::search::{Mode, SearchInput};
+use memory::{Call, RecallInput};
+use serde_json::json;
+use sqlx::{Connection, Executor, PgConnection};
+
+use crate::client::Client;
+use crate::facts::{Dice, Vectors, Words, load, sentence};
+use crate::figures::{Report, Samples};
+use crate::world::World;
+
+#[derive(clap::Args)]
+pub struct Args {
+    /// Facts in one tenant.
+    #[arg(long, value_delimiter = ',', default_values_t = [1000, 10_000, 100_000])]
+    sizes: Vec<usize>,
+    /// Recalls measured at each size.
+    #[arg(long, default_value_t = 200)]
+    rounds: usize,
+    /// A database to use instead of a fresh one; then nothing goes over HTTP.
+    #[arg(long)]
+    database_url: Option<String>,
+}
+
+/// Concurrent clients of the p95 figure.
+const CLIENTS: usize = 8;
+
+pub async fn run(args: Args) -> anyhow::Result<Report> {
+    let mut report = Report::new("recall");
+    let world = World::start(args.database_url.as_deref()).await?;
+    let mut pg = PgConnection::connect(&world.url).await?;
+    let vectors = Vectors::new(&world.engine).await?;
+    for size in &args.sizes {
+        prepare(&world, &mut pg, &vectors, "bench", *size, Words::Ordinary).await?;
+        let tenant = TenantId::new("bench-0")?;
+        one_size(&mut report, &world, &tenant, *size, args.rounds).await?;
+    }
+    if let Some(largest) = args.sizes.iter().max() {
+        prepare(&world, &mut pg, &vectors, "few", *largest, Words::Few).await?;
+        bounded(&mut report, &world, *largest, args.rounds).await?;
+    }
+    world.stop()?;
+    Ok(report)
+}
+
+/// A fresh table with `rows` facts, its index trained. A tenant of its own name, since the server remembers the last one.
+pub async fn prepare(
+    world: &World,
+    pg: &mut PgConnection,
+    vectors: &Vectors,
+    prefix: &str,
+    rows: usize,
+    words: Words,
+) -> anyhow::Result<()> {
+    pg.execute("TRUNCATE facts CASCADE").await?;
+    pg.execute("COMMENT ON INDEX facts_embedding IS NULL").await?;
+    load(pg, vectors, prefix, 1, rows, words).await?;
+    world.memory.retrain_indexes().await?;
+    world.memory.forget_pools();
+    Ok(())
+}
+
+async fn one_size(
+    report: &mut Report,
+    world: &World,
+    tenant: &TenantId,
+    size: usize,
+    rounds: usize,
+) -> anyhow::Result<()> {
+    let mut dice = Dice::new(99 + size as u64);
+    let (mut floor, mut recall, mut cached, mut http) =
+        (Samples::default(), Samples::default(), Samples::default(), Samples::default());
+    let mut client = match &world.server {
+        Some(server) => Some(Client::connect(&server.address).await?),
+        None => None,
+    };
+    for round in 0..rounds + 5 {
+        let text = |dice: &mut Dice| question(dice);
+        // interleaved, so that a busy moment of the machine hits them alike; the first few warm up
+        let (query, other) = (text(&mut dice), text(&mut dice));
+        let began = Instant::now();
+        world.engine.embed(Some(&query)).await?;
+        world.memory.ping(tenant).await?;
+        let floor_took = began.elapsed();
+        let began = Instant::now();
+        recall_once(world, tenant, &other).await?;
+        let recall_took = began.elapsed();
+        let began = Instant::now();
+        recall_once(world, tenant, &query).await?;
+        let cached_took = began.elapsed();
+        let mut http_took = Duration::ZERO;
+        if let Some(client) = &mut client {
+            let arguments = json!({"topic": text(&mut dice), "request_context": {"tenant_id": tenant.as_str()}});
+            let began = Instant::now();
+            client.call("memory_recall", arguments).await?;
+            http_took = began.elapsed();
+        }
+        if round >= 5 {
+            floor.add(floor_took);
+            recall.add(recall_took);
+            cached.add(cached_took);
+            http.add(http_took);
+        }
+    }
+    let goal = match size {
+        0..=1000 => 1.5,
+        1001..=10_000 => 2.0,
+        _ => 3.0,
+    };
+    report.note(format!("floor at {size} facts, p50"), floor.p50(), "ms");
+    report.at_most(format!("memory_recall in process at {size}, p50"), recall.p50() / floor.p50(), "× floor", goal);
+    if world.server.is_some() {
+        report.at_most(format!("memory_recall over HTTP at {size}, p50"), http.p50() / floor.p50(), "× floor", goal);
+    }
+    if size == 10_000 {
+        report.at_most("memory_recall with the embedding cached at 10000, p50", cached.p50(), "ms", 3.0);
+    } else {
+        report.note(format!("memory_recall with the embedding cached at {size}, p50"), cached.p50(), "ms");
+    }
+    concurrent(report, world, tenant, size, rounds).await
+}
+
+/// Eight clients at once: how far the slow ones are from the usual.
+async fn concurrent(
+    report: &mut Report,
+    world: &World,
+    tenant: &TenantId,
+    size: usize,
+    rounds: usize,
+) -> anyhow::Result<()> {
+    let Some(server) = &world.server else { return Ok(()) };
+    let each = (rounds / CLIENTS).max(5);
+    let clients: Vec<_> = (0..CLIENTS)
+        .map(|number| {
+            let (address, tenant) = (server.address.clone(), tenant.clone());
+            tokio::spawn(async move {
+                let mut dice = Dice::new(number as u64 * 1000 + 3);
+                let mut client = Client::connect(&address).await?;
+                let mut took = Vec::new();
+                for _ in 0..each {
+                    let arguments =
+                        json!({"topic": question(&mut dice), "request_context": {"tenant_id": tenant.as_str()}});
+                    let began = Instant::now();
+                    client.call("memory_recall", arguments).await?;
+                    took.push(began.elapsed());
+                }
+                anyhow::Ok(took)
+            })
+        })
+        .collect();
+    let mut samples = Samples::default();
+    for client in clients {
+        client.await??.into_iter().for_each(|took| samples.add(took));
+    }
+    report.note(format!("memory_recall, {CLIENTS} clients at {size}, p50"), samples.p50(), "ms");
+    report.at_most(
+        format!("memory_recall, {CLIENTS} clients at {size}, p95"),
+        samples.ms(0.95) / samples.p50(),
+        "× p50",
+        2.0,
+    );
+    Ok(())
+}
+
+/// Ten words, each in half of all rows: what the keyword leg adds to the vector leg.
+async fn bounded(report: &mut Report, world: &World, size: usize, rounds: usize) -> anyhow::Result<()> {
+    let tenant = TenantId::new("few-0")?;
+    let (mut vector, mut hybrid) = (Samples::default(), Samples::default());
+    for round in 0..rounds / 2 + 3 {
+        for (mode, samples) in [(Mode::Semantic, &mut vector), (Mode::Hybrid, &mut hybrid)] {
+            let began = Instant::now();
+            search_once(world, &tenant, mode, "the red boat on the river", 10).await?;
+            if round >= 3 {
+                samples.add(began.elapsed());
+            }
+        }
+    }
+    report.note(format!("vector leg, embedding cached, small vocabulary at {size}, p50"), vector.p50(), "ms");
+    report.at_most(
+        format!("hybrid search, small vocabulary at {size}, p50"),
+        hybrid.p50() / vector.p50(),
+        "× vector leg",
+        2.0,
+    );
+    Ok(())
+}
+
+fn question(dice: &mut Dice) -> String {
+    let number = dice.below(1_000_000);
+    let text = sentence(dice, number);
+    format!("What did {}", text.replace(" talked", " say").replace("note", "in"))
+}
+
+async fn recall_once(world: &World, tenant: &TenantId, topic: &str) -> anyhow::Result<()> {
+    let input = RecallInput {
+        topic: topic.to_owned(),
+        scope: None,
+        limit: 10,
+        min_confidence: 0.2,
+        min_relevance: None,
+        explain: false,
+    };
+    world.memory.recall(&Call::internal(&world.memory, tenant.clone(), "bench"), &input).await?;
+    Ok(())
+}
+
+pub async fn search_once(
+    world: &World,
+    tenant: &TenantId,
+    mode: Mode,
+    query: &str,
+    limit: usize,
+) -> anyhow::Result<Vec<memory::search::Hit>> {
+    let input = SearchInput {
+        query: query.to_owned(),
+        types: vec![MemoryType::Fact],
+        scope: None,
+        mode,
+        limit,
+        min_confidence: 0.2,
+        min_relevance: None,
+        explain: true,
+    };
+    Ok(world.memory.search(&Call::internal(&world.memory, tenant.clone(), "bench"), &input).await?.results)
+}

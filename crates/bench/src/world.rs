@@ -1,0 +1,55 @@
+//! A memory in this process on a database: a given one, or that of a server started for the purpose.
+
+use std::sync::Arc;
+
+use domain::{Butler, SystemClock};
+use embed::{Engine, EngineOptions};
+use memory::{Memory, MemoryConfig, MemoryParts};
+use store::{Database, DatabaseOptions};
+use tempfile::TempDir;
+
+use crate::server::{Server, database_url};
+
+pub struct World {
+    pub memory: Memory,
+    pub engine: Arc<Engine>,
+    pub url: String,
+    /// Over HTTP, where the server is ours.
+    pub server: Option<Server>,
+    _data: Option<TempDir>,
+}
+
+impl World {
+    pub async fn start(url: Option<&str>) -> anyhow::Result<Self> {
+        let (url, server, data) = match url {
+            Some(url) => (url.to_owned(), None, None),
+            None => {
+                let data = tempfile::tempdir()?;
+                let server = Server::start(data.path())?;
+                (database_url(data.path())?, Some(server), Some(data))
+            }
+        };
+        let db = Database::connect(DatabaseOptions::new(url.clone())).await?;
+        db.migrate().await?;
+        let engine = Engine::new(EngineOptions {
+            model_dir: std::env::var_os("BUTLER_MODEL_DIR").map(Into::into),
+            ..EngineOptions::default()
+        });
+        engine.warm_up().await?;
+        let memory = Memory::new(MemoryParts {
+            butler: Butler::new("bench")?,
+            db,
+            embedder: engine.clone(),
+            clock: Arc::new(SystemClock),
+            config: MemoryConfig::default(),
+        });
+        Ok(Self { memory, engine, url, server, _data: data })
+    }
+
+    pub fn stop(self) -> anyhow::Result<()> {
+        match self.server {
+            Some(server) => server.stop(),
+            None => Ok(()),
+        }
+    }
+}
