@@ -1,5 +1,6 @@
 //! One engine for the whole process: made in no time, loaded on first use, fed from any number of tasks.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -62,8 +63,11 @@ pub struct Engine {
     bulk: Arc<Semaphore>,
 }
 
-/// The engines of [`Engine::shared`], by where their model is.
-static ENGINES: Mutex<Vec<(Option<PathBuf>, PathBuf, Arc<Engine>)>> = Mutex::new(Vec::new());
+/// Where a model is: the directory given, if any, and the cache.
+type Place = (Option<PathBuf>, PathBuf);
+
+/// The engines of [`Engine::shared`].
+static ENGINES: Mutex<BTreeMap<Place, Arc<Engine>>> = Mutex::new(BTreeMap::new());
 
 impl Engine {
     /// An engine of its own. Loads nothing and starts no thread until the first text.
@@ -100,16 +104,8 @@ impl Engine {
     /// The engine of that model: the first call makes it, every later one returns the same, whatever its other options.
     pub fn shared(options: EngineOptions) -> Arc<Engine> {
         let mut engines = ENGINES.lock().unwrap_or_else(PoisonError::into_inner);
-        let same = |(model, cache, _): &&(Option<PathBuf>, PathBuf, Arc<Engine>)| {
-            *model == options.model_dir && *cache == options.cache_dir
-        };
-        if let Some((_, _, engine)) = engines.iter().find(same) {
-            return engine.clone();
-        }
-        let (model, cache) = (options.model_dir.clone(), options.cache_dir.clone());
-        let engine = Engine::new(options);
-        engines.push((model, cache, engine.clone()));
-        engine
+        let place = (options.model_dir.clone(), options.cache_dir.clone());
+        engines.entry(place).or_insert_with(|| Engine::new(options)).clone()
     }
 
     /// Loads the model and runs it once, so that the first caller does not wait for it.

@@ -65,8 +65,8 @@ impl<I: Isa> Tiled<I> for Head<'_> {
         self.score::<I, R>(isa, first);
         // A loop, not a closure: what is not inlined here is not compiled for these instructions.
         let mut shares = [0.0; R];
-        for row in 0..R {
-            shares[row] = 1.0 / self.exponents::<I, R>(isa, row);
+        for (row, share) in shares.iter_mut().enumerate() {
+            *share = 1.0 / self.exponents::<I, R>(isa, row);
         }
         let ops = isa.f32();
         for column in (0..WIDTH).step_by(2 * ops.len()) {

@@ -66,12 +66,12 @@ pub fn tile<I: Isa, const R: usize>(
     let mut fetch = ahead.from;
     for (block, strip) in strip.chunks(WIDTH).enumerate() {
         let rows = &x[block * step..][..R];
-        for k in 0..strip.len().min(WIDTH) {
+        for (k, weights) in (0..WIDTH).zip(strip) {
             // Also keeps the compiler from loading more ahead than there are registers.
             ops.prefetch(fetch);
             ops.prefetch(fetch.wrapping_add(WIDTH / 2));
             fetch = fetch.wrapping_add(ahead.step);
-            let weights = &strip[k].0[column..];
+            let weights = &weights.0[column..];
             let (first, second) = (ops.load(weights), ops.load(&weights[ops.len()..]));
             for r in 0..R {
                 let value = ops.splat(rows[r].0[k]);

@@ -46,9 +46,8 @@ impl Tokens {
 pub fn enough(text: &str) -> &str {
     let (mut tokens, mut in_word) = (0, false);
     for (at, c) in text.char_indices() {
-        if in_word && matches!(c, ' ' | '\n' | '\t') {
-            (tokens, in_word) = (tokens + 1, false);
-        } else if matches!(c, '\u{4e00}'..='\u{9fff}') {
+        let ends_word = in_word && matches!(c, ' ' | '\n' | '\t');
+        if ends_word || matches!(c, '\u{4e00}'..='\u{9fff}') {
             (tokens, in_word) = (tokens + 1, false);
         } else if c.is_ascii_alphanumeric() {
             in_word = true;

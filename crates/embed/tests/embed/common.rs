@@ -1,0 +1,31 @@
+//! The real model, fetched into the user's cache by the first test that needs it.
+
+use std::path::PathBuf;
+use std::sync::OnceLock;
+
+use serde::Deserialize;
+
+/// A text with what sentence-transformers makes of it.
+#[derive(Deserialize)]
+pub struct Reference {
+    pub text: String,
+    pub token_ids: Vec<u32>,
+    pub vector: Vec<f32>,
+}
+
+pub fn references() -> Vec<Reference> {
+    serde_json::from_str(include_str!("../fixtures/minilm.json")).expect("the fixture is JSON")
+}
+
+pub fn model_dir() -> PathBuf {
+    static DIR: OnceLock<PathBuf> = OnceLock::new();
+    DIR.get_or_init(|| {
+        embed::locate_model(None, &fetch::default_cache_dir(), &fetch::Silent).expect("the model can be fetched")
+    })
+    .clone()
+}
+
+pub fn largest_difference(found: &[f32], expected: &[f32]) -> f32 {
+    assert_eq!(found.len(), expected.len());
+    found.iter().zip(expected).map(|(a, b)| (a - b).abs()).fold(0.0, f32::max)
+}

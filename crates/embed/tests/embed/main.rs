@@ -1,0 +1,5 @@
+//! With the real model.
+
+mod common;
+mod engine;
+mod minilm;
