@@ -8,6 +8,7 @@ mod figures;
 mod host;
 mod locomo;
 mod recall;
+mod resolve;
 mod server;
 mod vector;
 mod world;
@@ -35,6 +36,8 @@ enum Bench {
     Locomo(locomo::Args),
     /// Vector search against the exact answer.
     Vector(vector::Args),
+    /// Resolving names among 100k entities over HTTP, tier by tier.
+    Resolve(resolve::Args),
 }
 
 #[tokio::main]
@@ -45,6 +48,7 @@ async fn main() -> anyhow::Result<()> {
         Bench::Recall(args) => recall::run(args).await?,
         Bench::Locomo(args) => locomo::run(args).await?,
         Bench::Vector(args) => vector::run(args).await?,
+        Bench::Resolve(args) => resolve::run(args).await?,
     };
     report.print();
     report.write(cli.json.as_deref())

@@ -120,8 +120,8 @@ BEGIN
     IF p_tenant IS DISTINCT FROM current_setting('butler.tenant', true) THEN
         RAISE EXCEPTION 'names of another tenant than the connection''s' USING ERRCODE = 'insufficient_privilege';
     END IF;
-    -- The keys know their tenant; disguised as an expression it does not tempt the planner to read all of the tenant's rows.
-    -- Ids are looked up by themselves (OFFSET 0) for the same reason.
+    -- Keys and ids belong to one tenant; disguised as an expression it does not tempt the planner to read all of the
+    -- tenant's rows. Ids are looked up by themselves (OFFSET 0) for the same reason.
     SELECT array_agg(m.id) INTO found FROM (
         (SELECT e.id FROM entities e
          WHERE e.tenant_id = p_tenant AND lower(e.canonical_name) = wanted AND entity_is_live(e.metadata)
@@ -156,7 +156,7 @@ BEGIN
         SELECT c.id, c.canonical_name, c.entity_type, c.aliases, c.tier,
                CASE WHEN p_facts > 0 THEN ARRAY(
                    SELECT f.predicate || ' ' || left(f.content, p_fact_chars) FROM facts f
-                   WHERE f.tenant_id = p_tenant AND f.entity_id = c.id AND f.validity = 'active'
+                   WHERE f.entity_id = c.id AND f.tenant_id || '' = p_tenant AND f.validity = 'active'
                    ORDER BY f.created_at DESC, f.id LIMIT p_facts) END
         FROM (SELECT e.id, e.canonical_name::text AS canonical_name, e.entity_type::text AS entity_type, e.aliases,
                      CASE WHEN lower(e.canonical_name) = wanted THEN 1

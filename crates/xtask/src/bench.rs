@@ -20,6 +20,8 @@ enum Bench {
     Embed,
     /// First and warm start of `butler serve`, its memory, and the cost of storing over HTTP.
     Host,
+    /// Resolving names among 100k entities over HTTP, tier by tier.
+    Resolve,
 }
 
 pub fn run(args: &Args) -> anyhow::Result<()> {
@@ -44,6 +46,11 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
                 step("build", cargo().args(["build", "--release", "--package", "butler", "--package", "bench"]))?;
                 let mut program = std::process::Command::new(target_dir().join("release").join("bench"));
                 step("bench host", program.args(["host", "--json"]).arg(out.join("host.json")).args(&args.rest))?;
+            }
+            Bench::Resolve => {
+                step("build", cargo().args(["build", "--release", "--package", "butler", "--package", "bench"]))?;
+                let mut program = std::process::Command::new(target_dir().join("release").join("bench"));
+                step("bench resolve", program.args(["resolve", "--json"]).arg(out.join("resolve.json")).args(&args.rest))?;
             }
         }
     }

@@ -45,7 +45,8 @@ impl Memory {
         target: EntityId,
     ) -> Result<MergedEntities, MemoryError> {
         if source == target {
-            let invalid = Invalid::new("target_entity_id", "is the source itself: an entity cannot be merged with itself");
+            let invalid =
+                Invalid::new("target_entity_id", "is the source itself: an entity cannot be merged with itself");
             return Err(invalid.hint("give the id of the duplicate as source_entity_id").into());
         }
         let mut conn = self.db().tenant(&call.tenant).await?;

@@ -17,7 +17,7 @@ use crate::{Call, Memory, MemoryError};
 
 pub use merge::MergedEntities;
 pub(crate) use names::{aliases, name};
-pub use resolve::{Resolved, ResolveInput};
+pub use resolve::{ResolveInput, Resolved};
 
 /// An entity whose fields were validated.
 #[derive(Debug, Clone)]
@@ -146,5 +146,8 @@ fn article(entity_type: EntityType) -> &'static str {
 }
 
 fn merged(which: &str, id: EntityId, survivor: EntityId) -> MemoryError {
-    MemoryError::InvalidState { message: format!("{which} {id} was merged into {survivor}"), hint: format!("use {survivor}") }
+    MemoryError::InvalidState {
+        message: format!("{which} {id} was merged into {survivor}"),
+        hint: format!("use {survivor}"),
+    }
 }

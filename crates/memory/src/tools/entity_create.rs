@@ -12,6 +12,7 @@ pub struct Input {
     /// The name it is known by, for example "Chloe Martin". At most 512 bytes.
     #[schemars(with = "String", length(min = 1))]
     canonical_name: Value,
+    /// What kind of thing it is.
     #[schemars(with = "EntityType")]
     entity_type: Value,
     /// Whose memory. "default" if left out; with a token it is the token's.

@@ -34,7 +34,9 @@ impl Typed for EntityMerge {
         &[("source_id", "source_entity_id"), ("target_id", "target_entity_id")];
 
     async fn run(memory: &Memory, call: Call, input: Input) -> Result<MergedEntities, MemoryError> {
-        let id = |field, value: &Value| Ok::<_, MemoryError>(EntityId(validate::uuid(field, validate::string(field, value)?)?));
+        let id = |field, value: &Value| {
+            Ok::<_, MemoryError>(EntityId(validate::uuid(field, validate::string(field, value)?)?))
+        };
         let source = id("source_entity_id", &input.source_entity_id)?;
         let target = id("target_entity_id", &input.target_entity_id)?;
         memory.merge_entities(&call, source, target).await

@@ -10,6 +10,7 @@ use crate::{Call, Memory, MemoryError};
 
 #[derive(Deserialize, JsonSchema)]
 pub struct Input {
+    /// From entity_resolve, entity_create or a fact.
     #[schemars(with = "uuid::Uuid")]
     entity_id: Value,
     /// Replaces the name. At most 512 bytes.

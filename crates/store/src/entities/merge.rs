@@ -32,7 +32,10 @@ pub enum MergeOutcome {
     Merged(Merged),
     NotFound(EntityId),
     /// One of the two lives on in another entity already.
-    AlreadyMerged { entity: EntityId, survivor: EntityId },
+    AlreadyMerged {
+        entity: EntityId,
+        survivor: EntityId,
+    },
 }
 
 /// One transaction. The two must differ.
@@ -77,12 +80,8 @@ async fn attempt_merge(
     let facts_superseded = settle_conflicts(&mut tx, tenant, source, target, now, origin).await?;
     let facts_repointed = repoint(&mut tx, tenant, source, target, now, origin).await?;
 
-    let names = merge_aliases(
-        &old_target.canonical_name,
-        &old_target.aliases,
-        &old_source.canonical_name,
-        &old_source.aliases,
-    );
+    let names =
+        merge_aliases(&old_target.canonical_name, &old_target.aliases, &old_source.canonical_name, &old_source.aliases);
     let new_target = Entity {
         aliases: names.aliases,
         metadata: merge_metadata(&old_target.metadata, &old_source.metadata),

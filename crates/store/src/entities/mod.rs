@@ -28,11 +28,7 @@ pub struct Survivor {
     pub canonical_name: String,
 }
 
-pub async fn get(
-    session: &mut Session,
-    tenant: &TenantId,
-    id: EntityId,
-) -> Result<Option<FoundEntity>, StoreError> {
+pub async fn get(session: &mut Session, tenant: &TenantId, id: EntityId) -> Result<Option<FoundEntity>, StoreError> {
     let row = session
         .run(|pg| {
             sqlx::query!(

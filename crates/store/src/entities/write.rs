@@ -108,11 +108,18 @@ pub enum UpdateOutcome {
     Updated(Entity),
     NotFound,
     /// The entity lives on in another one.
-    Merged { survivor: EntityId },
+    Merged {
+        survivor: EntityId,
+    },
     /// Another entity of the same type has that name.
-    NameTaken { entity_type: EntityType, existing: Existing },
+    NameTaken {
+        entity_type: EntityType,
+        existing: Existing,
+    },
     /// With the new keys the metadata would be this long.
-    MetadataTooLarge { bytes: usize },
+    MetadataTooLarge {
+        bytes: usize,
+    },
 }
 
 pub async fn update(
