@@ -27,17 +27,17 @@ struct Cost {
 /// What this session's transactions have done to the table, as far as the server has not filed it yet.
 async fn counted(session: &mut Session) -> (i64, i64) {
     let sql = "SELECT seq_scan, seq_tup_read + idx_tup_fetch FROM pg_stat_xact_user_tables WHERE relname = 'entities'";
-    session.run(|pg| sqlx::query_as(sql).fetch_one(pg)).await.unwrap()
+    session.run(|pg| sqlx::query_as(sql).fetch_one(pg)).await.expect("the counters")
 }
 
 /// In one transaction, in which nothing is filed.
 async fn cost(memory: &MemoryFixture, name: &str, fuzzy: bool) -> Cost {
     let tenant = TenantId::default();
-    let mut conn = memory.db.database().tenant(&tenant).await.unwrap();
-    let mut tx = conn.begin().await.unwrap();
+    let mut conn = memory.db.database().tenant(&tenant).await.expect("a connection");
+    let mut tx = conn.begin().await.expect("a transaction");
     let before = counted(&mut tx).await;
     let wanted = Wanted { name, entity_type: None, fuzzy, known: &[], with_facts: false };
-    let found = candidates(&mut tx, &tenant, &wanted).await.unwrap().len();
+    let found = candidates(&mut tx, &tenant, &wanted).await.expect("candidates").len();
     let after = counted(&mut tx).await;
     Cost { found, scans: after.0 - before.0, rows: after.1 - before.1 }
 }

@@ -7,7 +7,7 @@ use testkit::MemoryFixture;
 use super::{create, everything, fact, id, person};
 
 fn of(tenant: &str) -> Caller {
-    Caller { tenant: CallerTenant::Token(TenantId::new(tenant).unwrap()), actor: None }
+    Caller { tenant: CallerTenant::Token(TenantId::new(tenant).expect("a name")), actor: None }
 }
 
 #[tokio::test]
