@@ -45,7 +45,7 @@ pub struct EntityView {
     pub entity_id: EntityId,
     #[serde(flatten)]
     pub entity: Entity,
-    /// Where it lives on, at the end of however many merges. Null for an entity that was not merged: use that one's id.
+    /// The id to use instead, where it lives on at the end of however many merges. Null if it was never merged.
     pub merged_into: Option<EntityId>,
     pub merged_into_name: Option<String>,
 }
