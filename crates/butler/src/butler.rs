@@ -15,7 +15,7 @@ use tokio::sync::Mutex;
 use crate::config::ButlerConfig;
 use crate::error::HostError;
 use crate::module::{Module, Parts, Registry, in_order};
-use crate::modules;
+use crate::{modules, runtime};
 
 pub struct Butler {
     pub name: domain::Butler,
@@ -62,6 +62,7 @@ impl Butler {
             ..DatabaseOptions::new(url)
         };
         let database = Database::connect(options).await.map_err(failed)?;
+        let runtime = self.runtime();
         let mut modules = self.modules.lock().await;
         for module in modules.iter_mut() {
             let migrated = module.migrations(&database).await.map_err(failed)?;
@@ -73,11 +74,36 @@ impl Butler {
                 database: database.clone(),
                 embedder: Arc::clone(&embedder),
                 clock: Arc::clone(&clock),
+                runtime: runtime.clone(),
             };
             module.on_startup(parts).await?;
         }
         let _ = self.database.set(database);
         Ok(())
+    }
+
+    /// The configured LLM. One that cannot work (a key that is not set) is as none: memory serves all the same, and
+    /// says so in the log, in doctor and in each consolidation.
+    fn runtime(&self) -> Option<Arc<dyn memory::runtime::Runtime>> {
+        match runtime::from_config(self.config.file.butler.runtime.as_ref()?) {
+            Ok(runtime) => Some(runtime),
+            Err(error) => {
+                tracing::error!(butler = %self.name, %error, "there is no LLM: consolidation only counts");
+                None
+            }
+        }
+    }
+
+    /// In a process that stays: schedules begin.
+    pub async fn start_workers(&self) {
+        for module in self.modules.lock().await.iter_mut() {
+            module.start_workers();
+        }
+    }
+
+    /// There once the butler has started, unless its memory module is left out.
+    pub async fn memory(&self) -> Option<Arc<memory::Memory>> {
+        self.modules.lock().await.iter().find_map(|module| module.memory())
     }
 
     /// Stops the modules, last started first, then closes the connections.

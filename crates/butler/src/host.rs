@@ -261,6 +261,13 @@ impl Host {
         }
     }
 
+    /// For a process that stays: its butlers' schedules begin.
+    pub async fn start_workers(&self) {
+        for butler in &self.butlers {
+            butler.start_workers().await;
+        }
+    }
+
     /// Modules first, then their connections, then the server below them.
     pub async fn stop(&self) -> Result<(), HostError> {
         self.status.send_replace(Status::Stopping);

@@ -17,4 +17,5 @@ pub mod modules;
 pub mod printer;
 pub mod progress;
 pub mod runtime;
+pub mod scheduler;
 pub mod supervisor;

@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use embed::Embedder;
 use futures::future::BoxFuture;
-use memory::Caller;
+use memory::runtime::Runtime;
+use memory::{Caller, Memory};
 use memory::tool::{Answer, ToolError, ToolSpec};
 use serde_json::{Map, Value};
 use store::{Database, Migrated, StoreError};
@@ -18,6 +19,8 @@ pub struct Parts {
     /// One engine for all butlers of the process.
     pub embedder: Arc<dyn Embedder>,
     pub clock: Arc<dyn domain::Clock>,
+    /// The LLM; `None`: there is none.
+    pub runtime: Option<Arc<dyn Runtime>>,
 }
 
 pub trait Module: Send + Sync {
@@ -36,7 +39,15 @@ pub trait Module: Send + Sync {
     /// Called once, before `on_startup`: clients may list tools while the database still starts.
     fn register_tools(&self, registry: &mut Registry);
 
+    /// Called in a process that stays, after `on_startup`: begins whatever the module does on its own.
+    fn start_workers(&mut self) {}
+
     fn on_shutdown(&mut self) -> BoxFuture<'_, ()>;
+
+    /// The memory behind the tools, of the module that has one.
+    fn memory(&self) -> Option<Arc<Memory>> {
+        None
+    }
 }
 
 /// A tool bound to the module that brought it.

@@ -1,4 +1,4 @@
-//! Watches the private PostgreSQL: one that was killed under us is started again without a restart of butler.
+//! What a process that stays does beside serving: it lets the workers begin, and watches the private PostgreSQL: one that was killed under us is started again without a restart of butler.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -12,6 +12,7 @@ const REST: Duration = Duration::from_secs(5);
 
 /// Runs until it is dropped.
 pub async fn watch(host: Arc<Host>) {
+    host.start_workers().await;
     loop {
         let _ = tokio::time::timeout(LOOK, host.trouble.notified()).await;
         if let Err(error) = host.revive().await {

@@ -5,6 +5,7 @@ mod config;
 mod db;
 mod doctor;
 mod global;
+mod jobs;
 mod mcp;
 mod serve;
 mod setup;
@@ -49,6 +50,7 @@ pub enum Command {
     Setup(setup::Args),
     Doctor(doctor::Args),
     Db(db::Args),
+    Jobs(jobs::Args),
     Config(config::Args),
     Completions(completions::Args),
 }
@@ -94,6 +96,7 @@ fn run(command: Command, settings: &Settings, printer: Printer) -> Result<(), Ho
         Command::Setup(args) => on_runtime(setup::run(args, settings, printer)),
         Command::Doctor(args) => on_runtime(doctor::run(args, settings, printer)),
         Command::Db(args) => on_runtime(db::run(args, settings, printer)),
+        Command::Jobs(args) => on_runtime(jobs::run(args, settings, printer)),
     }
 }
 

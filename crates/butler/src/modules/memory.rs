@@ -11,6 +11,7 @@ use serde_json::{Map, Value};
 use store::{Database, Migrated, StoreError};
 
 use crate::module::{HostTool, Module, ModuleError, Parts, Registry};
+use crate::scheduler::{self, Scheduler};
 
 /// The memory the tools work on: there between startup and shutdown.
 type Slot = Arc<RwLock<Option<Arc<Memory>>>>;
@@ -20,13 +21,14 @@ pub struct MemoryModule {
     database: Option<Database>,
     embedder: Option<Arc<dyn Embedder>>,
     memory: Slot,
+    scheduler: Option<Arc<Scheduler>>,
 }
 
 impl MemoryModule {
     pub const NAME: &'static str = "memory";
 
     pub fn new(config: MemoryConfig) -> Self {
-        Self { config, database: None, embedder: None, memory: Slot::default() }
+        Self { config, database: None, embedder: None, memory: Slot::default(), scheduler: None }
     }
 
     pub fn config(&self) -> &MemoryConfig {
@@ -67,13 +69,17 @@ impl Module for MemoryModule {
         async move {
             self.database = Some(parts.database.clone());
             self.embedder = Some(Arc::clone(&parts.embedder));
-            self.set(Some(Arc::new(Memory::new(MemoryParts {
+            let memory = Memory::new(MemoryParts {
                 butler: parts.butler,
                 db: parts.database,
                 embedder: parts.embedder,
                 clock: parts.clock,
                 config: self.config.clone(),
-            }))));
+            });
+            self.set(Some(Arc::new(match parts.runtime {
+                Some(runtime) => memory.with_runtime(runtime),
+                None => memory,
+            })));
             Ok(())
         }
         .boxed()
@@ -85,8 +91,22 @@ impl Module for MemoryModule {
         }
     }
 
+    fn start_workers(&mut self) {
+        let Some(memory) = read(&self.memory).filter(|_| self.scheduler.is_none()) else { return };
+        let scheduler = Scheduler::new(memory, scheduler::worker_name());
+        tokio::spawn(Arc::clone(&scheduler).run());
+        self.scheduler = Some(scheduler);
+    }
+
+    fn memory(&self) -> Option<Arc<Memory>> {
+        read(&self.memory)
+    }
+
     fn on_shutdown(&mut self) -> BoxFuture<'_, ()> {
         async move {
+            if let Some(scheduler) = self.scheduler.take() {
+                scheduler.shut_down().await;
+            }
             self.set(None);
             self.embedder = None;
             self.database = None;

@@ -92,9 +92,7 @@ impl CommandRuntime {
             Ok(Err(ReadError::TooLarge)) => {
                 Err(RuntimeError::TooLarge { runtime: self.describe(), limit: ANSWER_BYTES })
             }
-            Ok(Err(ReadError::Io(source))) => {
-                Err(RuntimeError::CannotStart { program: self.program.clone(), source })
-            }
+            Ok(Err(ReadError::Io(source))) => Err(RuntimeError::CannotStart { program: self.program.clone(), source }),
             Ok(Ok(status)) if !status.success() => {
                 Err(RuntimeError::Failed { program: self.program.clone(), status: status.to_string(), stderr })
             }

@@ -164,11 +164,8 @@ impl Endpoint {
     }
 
     fn timed_out(&self) -> Failure {
-        let error = RuntimeError::TimedOut {
-            runtime: self.url.to_string(),
-            after: self.timeout,
-            stderr: String::new(),
-        };
+        let error =
+            RuntimeError::TimedOut { runtime: self.url.to_string(), after: self.timeout, stderr: String::new() };
         Failure { error, may_pass: false, retry_after: None }
     }
 }

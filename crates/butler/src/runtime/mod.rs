@@ -10,6 +10,13 @@ pub use command::CommandRuntime;
 pub use http::{ApiKey, Retries};
 pub use openai::OpenAiRuntime;
 
+use std::sync::Arc;
+use std::time::Duration;
+
+use memory::runtime::{Runtime, RuntimeError};
+
+use crate::config::{RuntimeSection, RuntimeType};
+
 /// The longest answer that is read. A full batch of actions is some 50 KB; beyond this a model runs in circles.
 const ANSWER_BYTES: usize = 4 * 1024 * 1024;
 /// As much of a foreign message as a reader needs.
@@ -20,4 +27,27 @@ fn excerpt(text: &str) -> String {
     let flat = text.split_whitespace().collect::<Vec<_>>().join(" ");
     let skip = flat.chars().count().saturating_sub(EXCERPT_CHARS);
     if skip == 0 { flat } else { format!("…{}", flat.chars().skip(skip).collect::<String>()) }
+}
+
+/// Where Anthropic's own tools look, too.
+const ANTHROPIC_KEY: &str = "ANTHROPIC_API_KEY";
+
+/// The runtime a butler.toml asks for, with its key from the environment.
+pub fn from_config(section: &RuntimeSection) -> Result<Arc<dyn Runtime>, RuntimeError> {
+    let timeout = Duration::from_secs(section.timeout_s);
+    let missing = |key: &str| RuntimeError::Misconfigured(format!("[butler.runtime] {key} is missing"));
+    let model = || section.model.as_deref().ok_or_else(|| missing("model"));
+    Ok(match section.kind {
+        RuntimeType::Command => Arc::new(CommandRuntime::new(&section.command, timeout)?),
+        RuntimeType::Openai => {
+            let base_url = section.base_url.as_deref().ok_or_else(|| missing("base_url"))?;
+            let key = section.api_key_env.as_deref().map(ApiKey::from_env).transpose()?;
+            Arc::new(OpenAiRuntime::new(base_url, model()?, key, timeout, Retries::default())?)
+        }
+        RuntimeType::Anthropic => {
+            let base_url = section.base_url.as_deref().unwrap_or(anthropic::BASE_URL);
+            let key = ApiKey::from_env(section.api_key_env.as_deref().unwrap_or(ANTHROPIC_KEY))?;
+            Arc::new(AnthropicRuntime::new(base_url, model()?, &key, timeout, Retries::default())?)
+        }
+    })
 }

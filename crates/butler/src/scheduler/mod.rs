@@ -44,6 +44,12 @@ impl Trigger {
     }
 }
 
+/// Who runs a job, in the records of all replicas: machine and process.
+pub fn worker_name() -> String {
+    let uname = rustix::system::uname();
+    format!("{}:{}", uname.nodename().to_string_lossy(), std::process::id())
+}
+
 struct Planned {
     spec: JobSpec,
     schedule: Schedule,

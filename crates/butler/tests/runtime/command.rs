@@ -76,8 +76,10 @@ async fn a_hang_beyond_the_timeout_ends_the_whole_process_group() {
     let folder = tempfile::tempdir().unwrap();
     let pids = folder.path().join("pids");
     // The program, and a child of it that ignores the polite signals.
-    let script =
-        format!("(trap '' TERM HUP INT; echo $$ >> {0}; exec sleep 600) & echo $! >> {0}; echo stuck >&2; wait", pids.display());
+    let script = format!(
+        "(trap '' TERM HUP INT; echo $$ >> {0}; exec sleep 600) & echo $! >> {0}; echo stuck >&2; wait",
+        pids.display()
+    );
     let started = Instant::now();
     let error = run(&script, Duration::from_millis(500)).await.unwrap_err();
     assert!(matches!(&error, RuntimeError::TimedOut { stderr, .. } if stderr == "stuck"), "{error}");

@@ -92,10 +92,10 @@ async fn answer(stream: &mut TcpStream, reply: Reply) -> std::io::Result<()> {
             let body = body.to_string();
             stream.write_all(format!("{}{body}", head(status, body.len(), "")).as_bytes()).await
         }
-        Reply::Text(status, body) => stream.write_all(format!("{}{body}", head(status, body.len(), "")).as_bytes()).await,
-        Reply::Later(after) => {
-            stream.write_all(head(429, 0, &format!("retry-after: {after}\r\n")).as_bytes()).await
+        Reply::Text(status, body) => {
+            stream.write_all(format!("{}{body}", head(status, body.len(), "")).as_bytes()).await
         }
+        Reply::Later(after) => stream.write_all(head(429, 0, &format!("retry-after: {after}\r\n")).as_bytes()).await,
         Reply::Drip => {
             stream.write_all(head(200, 1_000_000, "").as_bytes()).await?;
             loop {

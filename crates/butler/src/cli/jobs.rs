@@ -1,0 +1,278 @@
+//! `butler jobs`: the workers by hand.
+
+use std::io::IsTerminal;
+use std::sync::Arc;
+
+use domain::{EpisodeId, TenantId, Timestamp};
+use indicatif::{ProgressBar, ProgressStyle};
+use memory::jobs::{JobRequest, jobs};
+use memory::{Call, Memory, MemoryError};
+use serde_json::{Value, json};
+use store::jobs::{self as records, RunRow, ScheduleRow};
+use tokio_util::sync::CancellationToken;
+
+use super::Settings;
+use super::serve::Signals;
+use crate::error::HostError;
+use crate::host::Host;
+use crate::instance::create_data_dir;
+use crate::printer::Printer;
+use crate::progress;
+use crate::scheduler::{Scheduler, Trigger, worker_name};
+
+/// Runs of a job that `list` shows.
+const SHOWN_RUNS: i64 = 1;
+const SHOWN_LETTERS: i64 = 1000;
+
+/// The workers: what runs when, what it did, and how to run it now
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, clap::Subcommand)]
+enum Command {
+    /// Every job with its schedule, its last run and its next one
+    List {
+        #[arg(long)]
+        json: bool,
+    },
+    /// Run a job now: consolidation, decay_sweep, episode_cleanup, inversion, retrain_indexes, reembed
+    ///
+    /// For all tenants, unless --tenant names one. A job that runs elsewhere at the moment is not run beside itself.
+    #[command(after_help = "Examples:\n  \
+        butler jobs run consolidation --dry-run     what waits to be consolidated\n  \
+        butler jobs run decay_sweep\n  \
+        butler jobs run episode_cleanup --tenant ann --json")]
+    Run {
+        job: String,
+        /// Only count; nothing is written (consolidation)
+        #[arg(long)]
+        dry_run: bool,
+        #[arg(long)]
+        json: bool,
+    },
+    /// Episodes that no attempt could consolidate
+    DeadLetters {
+        #[command(subcommand)]
+        command: Option<Letters>,
+        #[arg(long)]
+        json: bool,
+    },
+}
+
+#[derive(Debug, clap::Subcommand)]
+enum Letters {
+    /// Show them, oldest first
+    List,
+    /// Let them be tried again: the named ones, or all
+    Requeue { ids: Vec<EpisodeId> },
+}
+
+pub async fn run(args: Args, settings: &Settings, printer: Printer) -> Result<(), HostError> {
+    let mut signals = Signals::new()?;
+    let host = Host::new(settings.host.clone())?;
+    let butler = Arc::clone(host.butler(settings.butler.as_deref())?);
+    create_data_dir(&settings.host.data_dir)?;
+    host.start(progress::on_stderr(settings.quiet)).await?;
+    let stop = CancellationToken::new();
+    let outcome = match butler.memory().await {
+        Some(memory) => {
+            let command = dispatch(args.command, settings.tenant.clone(), memory, stop.clone(), printer);
+            tokio::pin!(command);
+            tokio::select! {
+                outcome = &mut command => outcome,
+                // What is at hand is given back before the process ends.
+                () = signals.any() => { stop.cancel(); command.await }
+            }
+        }
+        None => {
+            Err(HostError::Failed(format!("butler {:?} has no memory module: it is disabled", butler.name.as_str())))
+        }
+    };
+    let stopped = host.stop().await;
+    outcome.and(stopped)
+}
+
+async fn dispatch(
+    command: Command,
+    tenant: Option<TenantId>,
+    memory: Arc<Memory>,
+    stop: CancellationToken,
+    printer: Printer,
+) -> Result<(), HostError> {
+    match command {
+        Command::List { json } => list(&memory, json, printer).await,
+        Command::Run { job, dry_run, json } => {
+            let request = JobRequest { tenant, dry_run, stop, progress: None };
+            run_job(memory, &job, request, json, printer).await
+        }
+        Command::DeadLetters { command, json } => {
+            let call = Call::internal(&memory, tenant.unwrap_or_default(), "cli");
+            dead_letters(&memory, &call, command.unwrap_or(Letters::List), json, printer).await
+        }
+    }
+}
+
+async fn list(memory: &Memory, json: bool, printer: Printer) -> Result<(), HostError> {
+    let (schedules, runs) = read(memory).await.map_err(failed)?;
+    let rows: Vec<(_, Option<&ScheduleRow>, Option<&RunRow>)> = jobs(memory.config())
+        .into_iter()
+        .map(|spec| {
+            let schedule = schedules.iter().find(|row| row.job == spec.name);
+            let run = runs.iter().find(|row| row.job == spec.name);
+            (spec, schedule, run)
+        })
+        .collect();
+    if json {
+        let rows: Vec<Value> = rows
+            .iter()
+            .map(|(spec, schedule, run)| {
+                json!({"job": spec.name, "about": spec.about, "cron": spec.cron, "time_zone": spec.time_zone,
+                       "enabled": spec.enabled, "next_run_at": schedule.and_then(|row| row.next_run_at),
+                       "last_run_at": schedule.and_then(|row| row.last_run_at), "last_run": run})
+            })
+            .collect();
+        printer.json(&json!({"jobs": rows, "runtime": memory.runtime().map(|runtime| runtime.describe())}));
+        return Ok(());
+    }
+    printer.line(format_args!("{:<16} {:<16} {:<20} {:<20} {}", "job", "schedule", "next", "last", "outcome"));
+    for (spec, schedule, run) in rows {
+        let next = if spec.enabled { at(schedule.and_then(|row| row.next_run_at)) } else { "disabled".to_owned() };
+        let last = at(schedule.and_then(|row| row.last_run_at));
+        let outcome = run.map_or_else(|| "never ran".to_owned(), outcome_of);
+        printer.line(format_args!("{:<16} {:<16} {next:<20} {last:<20} {outcome}", spec.name, spec.cron));
+    }
+    if memory.runtime().is_none() {
+        printer.note("no LLM is configured: consolidation only counts. Add [butler.runtime] to butler.toml.");
+    }
+    Ok(())
+}
+
+async fn read(memory: &Memory) -> Result<(Vec<ScheduleRow>, Vec<RunRow>), MemoryError> {
+    let mut conn = memory.db().owner().await?;
+    let schedules = records::schedules(&mut conn).await?;
+    let mut runs = Vec::new();
+    for spec in jobs(memory.config()) {
+        runs.extend(records::runs(&mut conn, Some(spec.name), SHOWN_RUNS).await?);
+    }
+    Ok((schedules, runs))
+}
+
+fn at(time: Option<Timestamp>) -> String {
+    time.map_or_else(|| "-".to_owned(), |time| time.format("%Y-%m-%d %H:%MZ").to_string())
+}
+
+fn outcome_of(run: &RunRow) -> String {
+    let took = run.finished_at.map(|end| (end - run.started_at).num_milliseconds());
+    match (run.status.as_str(), &run.error, took) {
+        ("failed", Some(error), _) => format!("failed: {error}"),
+        (status, _, Some(took)) => format!("{status} in {took} ms ({})", run.trigger),
+        (status, ..) => status.to_owned(),
+    }
+}
+
+async fn run_job(
+    memory: Arc<Memory>,
+    job: &str,
+    mut request: JobRequest,
+    json: bool,
+    printer: Printer,
+) -> Result<(), HostError> {
+    let bar = bar(job);
+    if let Some(bar) = bar.clone() {
+        request.progress = Some(Arc::new(move |done, total| {
+            bar.set_length(total);
+            bar.set_position(done);
+        }));
+    }
+    let scheduler = Scheduler::new(memory, worker_name());
+    let finished = scheduler.run_now(job, Trigger::Manual, request).await;
+    if let Some(bar) = bar {
+        bar.finish_and_clear();
+    }
+    let finished = finished.map_err(|error| HostError::Failed(error.to_string()))?;
+    if json {
+        printer.json(&finished.result);
+        return Ok(());
+    }
+    printer.line(format_args!("{job} done in {} ms", finished.took.as_millis()));
+    lines("", &finished.result, &mut |line| printer.line(line));
+    Ok(())
+}
+
+/// Counts that are not zero, and whatever is a text.
+fn lines(prefix: &str, value: &Value, print: &mut dyn FnMut(String)) {
+    let Value::Object(map) = value else { return };
+    for (key, value) in map {
+        match value {
+            Value::Object(_) => lines(&format!("{prefix}{key}."), value, print),
+            Value::Array(items) => {
+                for item in items {
+                    match item {
+                        Value::String(text) => print(format!("  {prefix}{key}: {text}")),
+                        item => print(format!("  {prefix}{key}: {item}")),
+                    }
+                }
+            }
+            Value::Null => {}
+            Value::Number(number) if number.as_f64() == Some(0.0) => {}
+            Value::String(text) => print(format!("  {prefix}{key}: {text}")),
+            other => print(format!("  {prefix}{key}: {other}")),
+        }
+    }
+}
+
+fn bar(job: &str) -> Option<ProgressBar> {
+    if !std::io::stderr().is_terminal() {
+        return None;
+    }
+    let bar = ProgressBar::new(0).with_message(job.to_owned());
+    if let Ok(style) = ProgressStyle::with_template("{msg} {wide_bar} {pos}/{len} {elapsed}") {
+        bar.set_style(style);
+    }
+    bar.enable_steady_tick(std::time::Duration::from_millis(200));
+    Some(bar)
+}
+
+async fn dead_letters(
+    memory: &Memory,
+    call: &Call,
+    command: Letters,
+    json: bool,
+    printer: Printer,
+) -> Result<(), HostError> {
+    match command {
+        Letters::Requeue { ids } => {
+            let named = (!ids.is_empty()).then_some(ids.as_slice());
+            let count = memory.requeue_dead_letters(call, named).await.map_err(failed)?;
+            if json {
+                printer.json(&json!({"requeued": count}));
+            } else {
+                printer.line(format_args!("{count} episodes will be tried again"));
+            }
+        }
+        Letters::List => {
+            let letters = memory.dead_letters(call, SHOWN_LETTERS).await.map_err(failed)?;
+            if json {
+                printer.json(&letters);
+                return Ok(());
+            }
+            if letters.is_empty() {
+                printer.line("no dead letters");
+            }
+            for letter in letters {
+                let error = letter.error.as_deref().unwrap_or("no reason was recorded");
+                printer.line(format_args!("{}  {}  {}", letter.id, at(Some(letter.created_at)), letter.butler));
+                printer.line(format_args!("  {} attempts, the last: {error}", letter.attempts));
+                printer.line(format_args!("  {}", domain::text::flatten_line(&letter.excerpt)));
+            }
+        }
+    }
+    Ok(())
+}
+
+fn failed(error: MemoryError) -> HostError {
+    HostError::Failed(error.to_string())
+}
