@@ -60,7 +60,9 @@ pub struct PortOwner {
 }
 
 fn owner_note(owner: &Option<PortOwner>) -> String {
-    owner.map_or_else(String::new, |owner| format!(": a butler with another data directory (process {}) listens there", owner.pid))
+    owner.map_or_else(String::new, |owner| {
+        format!(": a butler with another data directory (process {}) listens there", owner.pid)
+    })
 }
 
 fn running_note(running: &Option<Instance>) -> String {
@@ -95,7 +97,9 @@ impl HostError {
             Self::PortInUse { .. } => {
                 Some("choose another with --listen, as in `butler serve --listen 127.0.0.1:8151`".to_owned())
             }
-            Self::Listen { .. } => Some("--listen wants an address of this machine and a port, as in 127.0.0.1:8150".to_owned()),
+            Self::Listen { .. } => {
+                Some("--listen wants an address of this machine and a port, as in 127.0.0.1:8150".to_owned())
+            }
             Self::NotLoopback { .. } => {
                 Some("listen on 127.0.0.1 or [::1], and let a reverse proxy or `ssh -L` bring others there".to_owned())
             }

@@ -167,7 +167,8 @@ impl Host {
     /// The engine would fetch it, too, but without a word; a first start should show what takes so long.
     pub async fn fetch_model(&self, progress: Arc<dyn Progress>) -> Result<PathBuf, HostError> {
         let (given, cache) = (self.model_dir.clone(), self.options.cache_dir.clone());
-        let located = tokio::task::spawn_blocking(move || embed::locate_model(given.as_deref(), &cache, &*progress)).await;
+        let located =
+            tokio::task::spawn_blocking(move || embed::locate_model(given.as_deref(), &cache, &*progress)).await;
         Ok(located.unwrap_or(Err(embed::EmbedError::Stopped))?)
     }
 
@@ -194,7 +195,8 @@ impl Host {
         }
         let name = butler.name.as_str();
         let private = self.private.read().await;
-        let server = private.as_ref().ok_or_else(|| HostError::Failed("the private PostgreSQL is not running".to_owned()))?;
+        let server =
+            private.as_ref().ok_or_else(|| HostError::Failed("the private PostgreSQL is not running".to_owned()))?;
         store::ensure_database(&server.url("postgres"), name)
             .await
             .map_err(|source| HostError::Store { butler: name.to_owned(), source })?;

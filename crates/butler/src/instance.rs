@@ -125,10 +125,13 @@ mod tests {
         lock.announce(&instance()).unwrap();
         let error = Lock::acquire(dir.path()).unwrap_err();
         assert!(error.to_string().contains(&format!("process {}", std::process::id())), "{error}");
-        assert_eq!(running(dir.path()), Some(instance()).map(|mut it| {
-            it.started = running(dir.path()).unwrap().started;
-            it
-        }));
+        assert_eq!(
+            running(dir.path()),
+            Some(instance()).map(|mut it| {
+                it.started = running(dir.path()).unwrap().started;
+                it
+            })
+        );
         drop(lock);
         assert_eq!(running(dir.path()), None);
         Lock::acquire(dir.path()).unwrap();

@@ -54,7 +54,11 @@ pub trait Module: Send + Sync {
 pub trait HostTool: Send + Sync {
     fn spec(&self) -> &ToolSpec;
 
-    fn call<'a>(&'a self, caller: &'a Caller, arguments: Map<String, Value>) -> BoxFuture<'a, Result<Answer, ToolError>>;
+    fn call<'a>(
+        &'a self,
+        caller: &'a Caller,
+        arguments: Map<String, Value>,
+    ) -> BoxFuture<'a, Result<Answer, ToolError>>;
 }
 
 /// The tools of one butler by name, in the order in which they were registered.
@@ -117,7 +121,8 @@ pub fn in_order(mut waiting: Vec<Box<dyn Module>>) -> Result<Vec<Box<dyn Module>
     let mut ordered: Vec<Box<dyn Module>> = Vec::with_capacity(waiting.len());
     while !waiting.is_empty() {
         let started = |name: &&str| ordered.iter().any(|module| module.name() == *name);
-        let Some(next) = waiting.iter().position(|module| module.dependencies().iter().all(|name| started(&name))) else {
+        let Some(next) = waiting.iter().position(|module| module.dependencies().iter().all(|name| started(&name)))
+        else {
             let names: Vec<&str> = waiting.iter().map(|module| module.name()).collect();
             return Err(ModuleError::Circle(names.join(", ")));
         };

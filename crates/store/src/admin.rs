@@ -16,7 +16,8 @@ const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Creates a database on the server that `url` leads to, unless it is there; says whether it did.
 pub async fn ensure_database(url: &str, name: &str) -> Result<bool, StoreError> {
-    let options = PgConnectOptions::from_str(url).map_err(|error| StoreError::InvalidUrl { reason: error.to_string() })?;
+    let options =
+        PgConnectOptions::from_str(url).map_err(|error| StoreError::InvalidUrl { reason: error.to_string() })?;
     let unreachable = |reason: String| StoreError::Unreachable { place: options.get_host().to_owned(), reason };
     let mut conn = tokio::time::timeout(CONNECT_TIMEOUT, options.connect())
         .await

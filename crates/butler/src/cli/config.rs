@@ -62,7 +62,8 @@ fn chosen(butlers: Vec<ButlerConfig>, settings: &Settings) -> Result<Vec<ButlerC
 
 fn host_settings(settings: &Settings) -> Vec<Setting> {
     let host = &settings.host;
-    let path = |path: &Option<std::path::PathBuf>| path.as_ref().map_or(Value::Null, |it| json!(it.display().to_string()));
+    let path =
+        |path: &Option<std::path::PathBuf>| path.as_ref().map_or(Value::Null, |it| json!(it.display().to_string()));
     let value = |id: &str| match id {
         "data_dir" => json!(host.data_dir.display().to_string()),
         "listen" => json!(settings.listen.to_string()),
@@ -79,7 +80,11 @@ fn host_settings(settings: &Settings) -> Vec<Setting> {
         },
         _ => Value::Null,
     };
-    settings.origins.iter().map(|(id, origin)| Setting { key: (*id).to_owned(), value: value(id), origin: *origin }).collect()
+    settings
+        .origins
+        .iter()
+        .map(|(id, origin)| Setting { key: (*id).to_owned(), value: value(id), origin: *origin })
+        .collect()
 }
 
 fn print(printer: Printer, title: &str, settings: &[Setting]) {

@@ -22,13 +22,13 @@ const DEFAULT_LISTEN: &str = "127.0.0.1:8150";
 #[command(next_help_heading = HEADING)]
 pub struct Global {
     /// Where the private PostgreSQL and its data live [default: the platform's data directory]
-    #[arg(long, global = true, value_name = "DIR", env = env::DATA_DIR)]
+    #[arg(long, global = true, value_name = "DIR", env = env::DATA_DIR, hide_env_values = true)]
     pub data_dir: Option<PathBuf>,
     /// The butler.toml of one butler
-    #[arg(long, global = true, value_name = "FILE", env = env::CONFIG)]
+    #[arg(long, global = true, value_name = "FILE", env = env::CONFIG, hide_env_values = true)]
     pub config: Option<PathBuf>,
     /// A folder with one folder a butler, each with a butler.toml
-    #[arg(long, global = true, value_name = "DIR", env = env::ROSTER)]
+    #[arg(long, global = true, value_name = "DIR", env = env::ROSTER, hide_env_values = true)]
     pub roster: Option<PathBuf>,
     /// Which butler [default: the first]
     #[arg(long, global = true, value_name = "NAME")]
@@ -40,13 +40,13 @@ pub struct Global {
     #[arg(long, global = true, value_name = "URL", env = env::DATABASE_URL, hide_env_values = true)]
     pub database_url: Option<String>,
     /// An unpacked PostgreSQL, for machines without network
-    #[arg(long, global = true, value_name = "DIR", env = env::RUNTIME_DIR)]
+    #[arg(long, global = true, value_name = "DIR", env = env::RUNTIME_DIR, hide_env_values = true)]
     pub runtime_dir: Option<PathBuf>,
     /// An unpacked embedding model, for machines without network
-    #[arg(long, global = true, value_name = "DIR", env = env::MODEL_DIR)]
+    #[arg(long, global = true, value_name = "DIR", env = env::MODEL_DIR, hide_env_values = true)]
     pub model_dir: Option<PathBuf>,
     /// The address to listen on
-    #[arg(long, global = true, value_name = "ADDR", env = env::LISTEN, default_value = DEFAULT_LISTEN, value_parser = listen::parse)]
+    #[arg(long, global = true, value_name = "ADDR", env = env::LISTEN, hide_env_values = true, default_value = DEFAULT_LISTEN, value_parser = listen::parse)]
     pub listen: SocketAddr,
     /// Log more; twice: everything
     #[arg(short, long, global = true, action = clap::ArgAction::Count, conflicts_with = "quiet")]
@@ -55,7 +55,7 @@ pub struct Global {
     #[arg(short, long, global = true)]
     pub quiet: bool,
     /// How logs are written to stderr
-    #[arg(long, global = true, value_enum, value_name = "FORMAT", env = env::LOG_FORMAT, default_value = "text")]
+    #[arg(long, global = true, value_enum, value_name = "FORMAT", env = env::LOG_FORMAT, hide_env_values = true, default_value = "text")]
     pub log_format: LogFormat,
 }
 

@@ -54,7 +54,8 @@ impl fmt::Display for ConfigError {
         let Some(place) = &self.place else { return Ok(()) };
         let gutter = place.line.to_string().len();
         // A tab is as wide in the marker's line as in the text's.
-        let lead: String = place.text.chars().take(place.column - 1).map(|c| if c == '\t' { '\t' } else { ' ' }).collect();
+        let lead: String =
+            place.text.chars().take(place.column - 1).map(|c| if c == '\t' { '\t' } else { ' ' }).collect();
         let marker = "^".repeat(place.width.min(place.text.chars().count().saturating_sub(place.column - 1).max(1)));
         write!(f, ":{}:{}", place.line, place.column)?;
         write!(f, "\n{:gutter$} |\n{} | {}\n{:gutter$} | {lead}{marker}", "", place.line, place.text, "")

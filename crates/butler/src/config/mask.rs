@@ -7,7 +7,8 @@ pub fn mask(text: &str) -> String {
     while let Some(at) = rest.find("://") {
         let (before, after) = rest.split_at(at + 3);
         masked.push_str(before);
-        let authority = after.find(|c: char| c == '/' || c == '"' || c == '\'' || c.is_whitespace()).unwrap_or(after.len());
+        let authority =
+            after.find(|c: char| c == '/' || c == '"' || c == '\'' || c.is_whitespace()).unwrap_or(after.len());
         // The last @ ends the credentials: a password that was not percent-encoded may hold one itself.
         let hidden = after[..authority].rfind('@').and_then(|at| Some((after[..at].find(':')?, at)));
         rest = match hidden {
@@ -47,7 +48,10 @@ mod tests {
     fn the_password_of_a_url_is_masked() {
         assert_eq!(mask("postgres://ann:s3cret@db.example/x"), "postgres://ann:***@db.example/x");
         assert_eq!(mask("url = \"postgres://ann:a@b@db/x\" # why"), "url = \"postgres://ann:***@db/x\" # why");
-        assert_eq!(mask("postgres:///x?host=/run&password=s3cret&user=u"), "postgres:///x?host=/run&password=***&user=u");
+        assert_eq!(
+            mask("postgres:///x?host=/run&password=s3cret&user=u"),
+            "postgres:///x?host=/run&password=***&user=u"
+        );
     }
 
     #[test]

@@ -67,7 +67,8 @@ fn explain(message: &str, key: Option<&str>) -> (String, Option<String>) {
 /// `invalid type: string "3000", expected usize` as a person would say it.
 fn plain(message: &str) -> String {
     let message = message.trim().replace('\n', ", ").replace('`', "");
-    let message = message.strip_prefix("invalid type: ").or_else(|| message.strip_prefix("invalid value: ")).unwrap_or(&message);
+    let message =
+        message.strip_prefix("invalid type: ").or_else(|| message.strip_prefix("invalid value: ")).unwrap_or(&message);
     let Some((found, expected)) = message.rsplit_once(", expected ") else { return message.to_owned() };
     let expected = match expected {
         "usize" | "u32" | "u64" => "a whole number, 0 or more",
@@ -128,9 +129,8 @@ fn validate(file: &File) -> Result<(), Invalid> {
 }
 
 fn runtime_values(runtime: &RuntimeSection) -> Result<(), Invalid> {
-    let invalid = |key: &str, problem: &str| {
-        Err(Invalid { key: format!("butler.runtime.{key}"), problem: problem.to_owned() })
-    };
+    let invalid =
+        |key: &str, problem: &str| Err(Invalid { key: format!("butler.runtime.{key}"), problem: problem.to_owned() });
     if runtime.timeout_s == 0 {
         return invalid("timeout_s", "must be at least 1 second");
     }

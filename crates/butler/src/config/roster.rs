@@ -97,7 +97,8 @@ fn roster(dir: &Path) -> Result<Vec<ButlerConfig>, ConfigError> {
         butlers.push(butler);
     }
     if butlers.is_empty() {
-        let hint = format!("put a {FILE_NAME} into a folder of its own below it, as in {}/health/{FILE_NAME}", dir.display());
+        let hint =
+            format!("put a {FILE_NAME} into a folder of its own below it, as in {}/health/{FILE_NAME}", dir.display());
         return Err(ConfigError::whole_file(dir, "the roster holds no butler", Some(hint)));
     }
     Ok(butlers)

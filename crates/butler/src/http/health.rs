@@ -29,7 +29,8 @@ pub struct NotReady {
 }
 
 pub async fn healthz() -> Response {
-    let body = json!({"status": "ok", "program": "butler", "version": env!("CARGO_PKG_VERSION"), "pid": std::process::id()});
+    let body =
+        json!({"status": "ok", "program": "butler", "version": env!("CARGO_PKG_VERSION"), "pid": std::process::id()});
     Json(body).into_response()
 }
 

@@ -65,7 +65,10 @@ const INVALID_REQUEST: i32 = -32600;
 
 /// The library answers some bad requests in plain text; a client of JSON-RPC expects JSON-RPC.
 async fn explain(response: Response) -> Response {
-    let json = response.headers().get(header::CONTENT_TYPE).is_some_and(|kind| kind.as_bytes().starts_with(b"application/json"));
+    let json = response
+        .headers()
+        .get(header::CONTENT_TYPE)
+        .is_some_and(|kind| kind.as_bytes().starts_with(b"application/json"));
     if !response.status().is_client_error() || json {
         return response;
     }

@@ -126,7 +126,11 @@ impl HostTool for MemoryTool {
         &self.spec
     }
 
-    fn call<'a>(&'a self, caller: &'a Caller, arguments: Map<String, Value>) -> BoxFuture<'a, Result<Answer, ToolError>> {
+    fn call<'a>(
+        &'a self,
+        caller: &'a Caller,
+        arguments: Map<String, Value>,
+    ) -> BoxFuture<'a, Result<Answer, ToolError>> {
         async move {
             let Some(memory) = read(&self.memory) else {
                 return Err(crate::butler::unavailable("the memory module is not running", "try again in a moment"));

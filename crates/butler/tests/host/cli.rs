@@ -11,7 +11,9 @@ fn help_names_every_command_with_examples() {
 
 #[test]
 fn every_command_has_help_with_an_example() {
-    for command in [&["serve"][..], &["mcp"], &["setup"], &["doctor"], &["db", "url"], &["config", "show"], &["completions"]] {
+    for command in
+        [&["serve"][..], &["mcp"], &["setup"], &["doctor"], &["db", "url"], &["config", "show"], &["completions"]]
+    {
         let output = run(command.iter().copied().chain(["--help"]));
         let text = stdout(&output);
         assert!(text.contains("Examples:") && text.contains("--data-dir"), "{command:?}:\n{text}");
@@ -85,7 +87,8 @@ fn an_unknown_key_in_butler_toml_stops_every_command_with_its_line() {
     let file = dir.path().join("butler.toml");
     std::fs::write(&file, "[modules.memory]\nenabeld = true\n").unwrap();
     for command in [&["serve"][..], &["mcp"], &["doctor"], &["config", "show"], &["db", "url"]] {
-        let output = butler().args(command).arg("--config").arg(&file).arg("--data-dir").arg(dir.path()).output().unwrap();
+        let output =
+            butler().args(command).arg("--config").arg(&file).arg("--data-dir").arg(dir.path()).output().unwrap();
         let text = stderr(&output);
         assert_eq!(output.status.code(), Some(1), "{command:?}: {text}");
         assert!(text.starts_with("error: unknown key `enabeld` in [modules.memory]"), "{command:?}: {text}");

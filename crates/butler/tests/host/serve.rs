@@ -186,14 +186,22 @@ fn doctor_passes_on_a_working_machine_with_and_without_a_running_server() {
     let dir = tempfile::tempdir().unwrap();
     let data_dir = dir.path().join("data");
     let doctor = || {
-        let output = run(["doctor".as_ref(), "--json".as_ref(), "--listen".as_ref(), "127.0.0.1:0".as_ref(), "--data-dir".as_ref(), data_dir.as_os_str()]);
+        let output = run([
+            "doctor".as_ref(),
+            "--json".as_ref(),
+            "--listen".as_ref(),
+            "127.0.0.1:0".as_ref(),
+            "--data-dir".as_ref(),
+            data_dir.as_os_str(),
+        ]);
         let report: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap_or_else(|_| panic!("{output:?}"));
         assert_eq!(output.status.code(), Some(0), "{report:#}");
         report
     };
     let server = Serving::on(&data_dir);
     let beside = doctor();
-    let names: Vec<&str> = beside["checks"].as_array().unwrap().iter().filter_map(|check| check["name"].as_str()).collect();
+    let names: Vec<&str> =
+        beside["checks"].as_array().unwrap().iter().filter_map(|check| check["name"].as_str()).collect();
     for name in ["disk", "runtime", "model", "port", "database", "extensions", "indexes", "mcp"] {
         assert!(names.contains(&name), "{name} is not in {names:?}");
     }

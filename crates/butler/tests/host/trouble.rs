@@ -42,7 +42,10 @@ fn a_second_serve_on_the_same_port_names_the_first_and_the_remedy() {
     let dir = tempfile::tempdir().unwrap();
     let server = Serving::on(&dir.path().join("data"));
     let output = serve(&dir.path().join("other"), &["--listen", &server.address.to_string()]);
-    refused(&output, &[&format!("the address {} is in use", server.address), &server.pid().to_string(), "hint: ", "--listen"]);
+    refused(
+        &output,
+        &[&format!("the address {} is in use", server.address), &server.pid().to_string(), "hint: ", "--listen"],
+    );
 }
 
 #[test]
@@ -108,7 +111,10 @@ fn a_data_directory_that_cannot_be_written() {
     if rustix::process::getuid().is_root() {
         command.uid(65534).gid(65534);
     }
-    refused(&command.output().unwrap(), &["cannot create the data directory", "Permission denied", "hint: make it writable"]);
+    refused(
+        &command.output().unwrap(),
+        &["cannot create the data directory", "Permission denied", "hint: make it writable"],
+    );
 }
 
 #[test]
@@ -116,7 +122,10 @@ fn a_data_directory_that_is_a_file() {
     let dir = tempfile::tempdir().unwrap();
     let file = dir.path().join("file");
     std::fs::write(&file, "").unwrap();
-    refused(&serve(&file, &["--listen", "127.0.0.1:0"]), &["cannot create the data directory", "hint: a file is in the way"]);
+    refused(
+        &serve(&file, &["--listen", "127.0.0.1:0"]),
+        &["cannot create the data directory", "hint: a file is in the way"],
+    );
 }
 
 #[test]
@@ -143,7 +152,13 @@ fn a_model_file_that_was_cut_short() {
         .output()
         .unwrap();
     refused(&output, &["model.safetensors"]);
-    let doctor = butler().args(["doctor", "--json", "--data-dir"]).arg(dir.path().join("data")).arg("--model-dir").arg(&model).output().unwrap();
+    let doctor = butler()
+        .args(["doctor", "--json", "--data-dir"])
+        .arg(dir.path().join("data"))
+        .arg("--model-dir")
+        .arg(&model)
+        .output()
+        .unwrap();
     assert_eq!(doctor.status.code(), Some(1));
     let report: serde_json::Value = serde_json::from_slice(&doctor.stdout).unwrap();
     let checks = report["checks"].as_array().unwrap();

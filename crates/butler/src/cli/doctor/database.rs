@@ -43,7 +43,11 @@ fn version(butler: &Butler, health: &Health) -> Check {
         return Check::passed("database", detail);
     }
     let pending = health.migrations_pending.join(", ");
-    Check::failed("database", format!("{detail}, not applied: {pending}"), "start `butler serve`: it migrates the database")
+    Check::failed(
+        "database",
+        format!("{detail}, not applied: {pending}"),
+        "start `butler serve`: it migrates the database",
+    )
 }
 
 fn extensions(butler: &Butler, health: &Health) -> Check {

@@ -50,7 +50,9 @@ async fn examine(settings: &Settings) -> Result<Vec<Check>, HostError> {
     checks.push(local::port(settings.listen, serving.as_ref()).await);
     // A start would fetch what is missing, and a doctor only looks.
     if checks.iter().any(|check| check.verdict == Verdict::Failed && check.blocks_start()) {
-        checks.extend(["database", "extensions", "indexes", "mcp"].map(|name| Check::skipped(name, "needs what failed above")));
+        checks.extend(
+            ["database", "extensions", "indexes", "mcp"].map(|name| Check::skipped(name, "needs what failed above")),
+        );
     } else {
         checks.extend(database::all(&host).await);
         checks.push(roundtrip::check(Arc::clone(&host), serving).await);

@@ -60,8 +60,9 @@ async fn ask(address: SocketAddr, method: &str, params: Value) -> Result<Value, 
         .await
         .map_err(|_| format!("{method}: no answer within {} s", PATIENCE.as_secs()))?
         .map_err(|error| format!("{method}: {error}"))?;
-    let mut body: Value = serde_json::from_slice(&answer.body)
-        .map_err(|_| format!("{method}: HTTP {} without JSON: {}", answer.status, String::from_utf8_lossy(&answer.body)))?;
+    let mut body: Value = serde_json::from_slice(&answer.body).map_err(|_| {
+        format!("{method}: HTTP {} without JSON: {}", answer.status, String::from_utf8_lossy(&answer.body))
+    })?;
     if body["result"].is_null() {
         return Err(format!("{method}: HTTP {}: {}", answer.status, body["error"]));
     }
