@@ -34,7 +34,7 @@ async fn link_query_by_direction() {
     assert_eq!(relations(Direction::default()).await, [Relation::Supports, Relation::RelatedTo], "both is the default");
     let event = rows(
         &memory,
-        "SELECT memory_type, memory_id, payload FROM memory_events WHERE event_type = 'link_created' ORDER BY id",
+        "SELECT memory_type, memory_id, payload FROM memory_events WHERE event_type = 'link_created' ORDER BY ctid",
     )
     .await;
     assert_eq!(event[0]["payload"]["after"]["relation"], "supports");
