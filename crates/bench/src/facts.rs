@@ -158,7 +158,7 @@ pub async fn load(
         sqlx::query(
             "INSERT INTO facts (tenant_id, subject, predicate, content, embedding, search_vector, embedding_version_id, last_confirmed_at, created_at)
              SELECT t, s, p, c, ($5::real[])[(n - 1) * 384 + 1 : n * 384]::vector, to_tsvector('english', concat_ws(' ', s, p, c)),
-                    (SELECT id FROM embedding_versions v WHERE v.tenant_id = t AND v.model = $6 AND v.version = $7), now(), now() + n * interval '1 µs'
+                    (SELECT id FROM embedding_versions v WHERE v.tenant_id = t AND v.model = $6 AND v.version = $7), now(), now() + n * interval '1 us'
              FROM unnest($1::text[], $2::text[], $3::text[], $4::text[]) WITH ORDINALITY AS u (t, s, p, c, n)",
         )
         .bind(&owners)

@@ -36,8 +36,9 @@ pub async fn run(args: Args) -> anyhow::Result<Report> {
     let mut pg = PgConnection::connect(&world.url).await?;
     let vectors = Vectors::new(&world.engine).await?;
     for size in &args.sizes {
-        prepare(&world, &mut pg, &vectors, "bench", *size, Words::Ordinary).await?;
-        let tenant = TenantId::new("bench-0")?;
+        let prefix = format!("recall{size}");
+        prepare(&world, &mut pg, &vectors, &prefix, *size, Words::Ordinary).await?;
+        let tenant = TenantId::new(format!("{prefix}-0"))?;
         one_size(&mut report, &world, &tenant, *size, args.rounds).await?;
     }
     if let Some(largest) = args.sizes.iter().max() {

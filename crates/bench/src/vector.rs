@@ -36,8 +36,9 @@ pub async fn run(args: Args) -> anyhow::Result<Report> {
     let mut pg = PgConnection::connect(&world.url).await?;
     let vectors = Vectors::new(&world.engine).await?;
     for size in &args.sizes {
-        prepare(&world, &mut pg, &vectors, "vector", *size, Words::Ordinary).await?;
-        let measured = measure(&world, &mut pg, "vector-0", args.rounds).await?;
+        let prefix = format!("vector{size}");
+        prepare(&world, &mut pg, &vectors, &prefix, *size, Words::Ordinary).await?;
+        let measured = measure(&world, &mut pg, &format!("{prefix}-0"), args.rounds).await?;
         let goal = if *size >= 1_000_000 { 0.95 } else { 0.98 };
         report.note(format!("way taken at {size}: {} (probes)", measured.path), measured.probes as f64, "");
         report.at_least(format!("recall@{DEPTH} against exact at {size}"), measured.recall, "", goal);
