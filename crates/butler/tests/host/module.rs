@@ -65,6 +65,7 @@ fn parts(db: &TestDb, embedder: Arc<dyn Embedder>) -> Parts {
         database: db.database().clone(),
         embedder,
         clock: Arc::new(SystemClock),
+        runtime: None,
     }
 }
 
