@@ -191,7 +191,8 @@ async fn a_worker_that_lost_its_lease_writes_nothing() {
     let clock = world.fixture.clock.clone();
     let slow = world.replica(Model::new(move |session| {
         clock.advance(Duration::from_secs(3600));
-        let run = thief.run_consolidation(&Default::default());
+        let all = Default::default();
+        let run = thief.run_consolidation(&all);
         let stolen = tokio::task::block_in_place(|| tokio::runtime::Handle::current().block_on(run)).unwrap();
         assert_eq!(stolen.totals.consolidated, 1);
         Ok(one_fact_each(&session.prompt).replace("happened", "happened late"))
