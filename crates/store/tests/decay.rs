@@ -64,6 +64,7 @@ async fn no_number_makes_the_database_fail() {
     let rates = [0.0, 5e-324, 1e-101, 1e-12, 0.1, 1e9, 1e308];
     let now = at(4_000_000_000_000_000);
     let times = [None, Some(at(0)), Some(now), Some(now - TimeDelta::microseconds(1)), Some(now + TimeDelta::days(9))];
+    let times = &times;
     let cases: Vec<_> = extremes
         .iter()
         .flat_map(|c| rates.iter().flat_map(move |r| times.iter().map(move |t| (*c, *r, *t))))
