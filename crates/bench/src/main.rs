@@ -10,6 +10,8 @@ mod locomo;
 mod recall;
 mod resolve;
 mod server;
+mod store;
+mod sweep;
 mod vector;
 mod world;
 
@@ -32,12 +34,16 @@ enum Bench {
     Host(host::Args),
     /// What a recall costs beyond embedding its query, at 1k, 10k and 100k facts.
     Recall(recall::Args),
-    /// Retrieval quality on LoCoMo (`--data`, your own copy).
-    Locomo(locomo::Args),
-    /// Vector search against the exact answer.
-    Vector(vector::Args),
     /// Resolving names among 100k entities over HTTP, tier by tier.
     Resolve(resolve::Args),
+    /// Retrieval quality on LoCoMo (`--data`, your own copy).
+    Locomo(locomo::Args),
+    /// What storing a fact costs beyond embedding it, what superseding adds, and what sixteen clients reach.
+    Store(store::Args),
+    /// The decay sweep over 100k facts.
+    Sweep(sweep::Args),
+    /// Vector search against the exact answer.
+    Vector(vector::Args),
 }
 
 #[tokio::main]
@@ -46,9 +52,11 @@ async fn main() -> anyhow::Result<()> {
     let report = match cli.bench {
         Bench::Host(args) => host::run(args).await?,
         Bench::Recall(args) => recall::run(args).await?,
-        Bench::Locomo(args) => locomo::run(args).await?,
-        Bench::Vector(args) => vector::run(args).await?,
         Bench::Resolve(args) => resolve::run(args).await?,
+        Bench::Locomo(args) => locomo::run(args).await?,
+        Bench::Store(args) => store::run(args).await?,
+        Bench::Sweep(args) => sweep::run(args).await?,
+        Bench::Vector(args) => vector::run(args).await?,
     };
     report.print();
     report.write(cli.json.as_deref())

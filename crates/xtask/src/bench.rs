@@ -20,8 +20,12 @@ enum Bench {
     Embed,
     /// First and warm start of `butler serve`, its memory, and the cost of storing over HTTP.
     Host,
+    /// Storing and superseding a fact at 100k facts, alone and by sixteen clients.
+    Store,
     /// Resolving names among 100k entities over HTTP, tier by tier.
     Resolve,
+    /// The decay sweep over 100k facts.
+    Sweep,
 }
 
 pub fn run(args: &Args) -> anyhow::Result<()> {
@@ -42,17 +46,19 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
                         .args(&args.rest),
                 )?;
             }
-            Bench::Host => {
-                step("build", cargo().args(["build", "--release", "--package", "butler", "--package", "bench"]))?;
-                let mut program = std::process::Command::new(target_dir().join("release").join("bench"));
-                step("bench host", program.args(["host", "--json"]).arg(out.join("host.json")).args(&args.rest))?;
-            }
-            Bench::Resolve => {
-                step("build", cargo().args(["build", "--release", "--package", "butler", "--package", "bench"]))?;
-                let mut program = std::process::Command::new(target_dir().join("release").join("bench"));
-                step("bench resolve", program.args(["resolve", "--json"]).arg(out.join("resolve.json")).args(&args.rest))?;
-            }
+            Bench::Host => program("host", &args.rest)?,
+            Bench::Store => program("store", &args.rest)?,
+            Bench::Resolve => program("resolve", &args.rest)?,
+            Bench::Sweep => program("sweep", &args.rest)?,
         }
     }
     Ok(())
+}
+
+/// A sub-bench of crates/bench, beside a server built the same way.
+fn program(name: &str, rest: &[String]) -> anyhow::Result<()> {
+    step("build", cargo().args(["build", "--release", "--package", "butler", "--package", "bench"]))?;
+    let mut program = std::process::Command::new(target_dir().join("release").join("bench"));
+    let json = target_dir().join("bench").join(format!("{name}.json"));
+    step(&format!("bench {name}"), program.args([name, "--json"]).arg(json).args(rest))
 }

@@ -1,4 +1,4 @@
-//! Development chores: `cargo xtask test`, `bench`, `prepare`, `tidy`.
+//! Development chores: `cargo xtask test`, `bench`, `prepare`, `torture`, `tidy`.
 
 mod bench;
 mod prepare;
@@ -6,6 +6,7 @@ mod run;
 mod server;
 mod test;
 mod tidy;
+mod torture;
 
 use clap::{Parser, Subcommand};
 
@@ -24,6 +25,8 @@ enum Chore {
     Bench(bench::Args),
     /// Renews the committed data of the checked SQL statements (.sqlx) against a freshly migrated database.
     Prepare,
+    /// The tests that kill things, for long: every acknowledged write must survive.
+    Torture(torture::Args),
     /// The house rules that no compiler checks.
     Tidy,
 }
@@ -33,6 +36,7 @@ fn main() -> anyhow::Result<()> {
         Chore::Test(args) => test::run(&args),
         Chore::Bench(args) => bench::run(&args),
         Chore::Prepare => prepare::run(),
+        Chore::Torture(args) => torture::run(&args),
         Chore::Tidy => tidy::run(),
     }
 }
