@@ -7,6 +7,7 @@ use tracing_subscriber::EnvFilter;
 use tracing_subscriber::fmt;
 
 use crate::env;
+use crate::error::HostError;
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
 pub enum LogFormat {
@@ -16,7 +17,7 @@ pub enum LogFormat {
 }
 
 /// How much is said: `-q` less, `-v` more.
-pub fn init(format: LogFormat, default_level: &str, verbose: u8, quiet: bool) {
+pub fn init(format: LogFormat, default_level: &str, verbose: u8, quiet: bool) -> Result<(), HostError> {
     let ours = match (quiet, verbose) {
         (true, _) => "error",
         (false, 0) => default_level,
@@ -28,10 +29,11 @@ pub fn init(format: LogFormat, default_level: &str, verbose: u8, quiet: bool) {
     let directives = ["butler", "memory", "store", "embed", "postgres", "fetch", "domain"]
         .map(|name| format!("{name}={ours}"))
         .join(",");
-    let filter = std::env::var(env::LOG)
-        .ok()
-        .and_then(|text| EnvFilter::try_new(text).ok())
-        .unwrap_or_else(|| EnvFilter::new(format!("{theirs},{directives}")));
+    let filter = match env::var(env::LOG) {
+        Some(text) => EnvFilter::try_new(text.to_string_lossy())
+            .map_err(|error| HostError::Failed(format!("{} cannot be used: {error}", env::LOG)))?,
+        None => EnvFilter::new(format!("{theirs},{directives}")),
+    };
     let ansi = std::io::stderr().is_terminal() && env::var(env::NO_COLOR).is_none();
     let builder = fmt().with_env_filter(filter).with_writer(std::io::stderr).with_ansi(ansi);
     // A second initialisation happens only in tests, where the first one serves.
@@ -39,4 +41,5 @@ pub fn init(format: LogFormat, default_level: &str, verbose: u8, quiet: bool) {
         LogFormat::Text => builder.with_target(false).try_init(),
         LogFormat::Json => builder.json().flatten_event(true).try_init(),
     };
+    Ok(())
 }

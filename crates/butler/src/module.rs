@@ -6,8 +6,8 @@ use std::sync::Arc;
 use embed::Embedder;
 use futures::future::BoxFuture;
 use memory::runtime::Runtime;
-use memory::{Caller, Memory};
 use memory::tool::{Answer, ToolError, ToolSpec};
+use memory::{Caller, Memory};
 use serde_json::{Map, Value};
 use store::{Database, Migrated, StoreError};
 
@@ -121,8 +121,7 @@ pub fn in_order(mut waiting: Vec<Box<dyn Module>>) -> Result<Vec<Box<dyn Module>
     let mut ordered: Vec<Box<dyn Module>> = Vec::with_capacity(waiting.len());
     while !waiting.is_empty() {
         let started = |name: &&str| ordered.iter().any(|module| module.name() == *name);
-        let Some(next) = waiting.iter().position(|module| module.dependencies().iter().all(|name| started(&name)))
-        else {
+        let Some(next) = waiting.iter().position(|module| module.dependencies().iter().all(&started)) else {
             let names: Vec<&str> = waiting.iter().map(|module| module.name()).collect();
             return Err(ModuleError::Circle(names.join(", ")));
         };

@@ -73,8 +73,9 @@ pub fn main() -> ExitCode {
         Err(error) => error.exit(),
     };
     let printer = Printer::new(cli.global.quiet);
-    logging::init(cli.global.log_format, cli.command.log_level(), cli.global.verbose, cli.global.quiet);
-    let outcome = Settings::resolve(&cli.global, &matches).and_then(|settings| run(cli.command, &settings, printer));
+    let outcome = logging::init(cli.global.log_format, cli.command.log_level(), cli.global.verbose, cli.global.quiet)
+        .and_then(|()| Settings::resolve(&cli.global, &matches))
+        .and_then(|settings| run(cli.command, &settings, printer));
     match outcome {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {

@@ -27,9 +27,12 @@ use crate::host::Host;
 use crate::mcp;
 
 pub fn router(host: Arc<Host>, allowed: Allowed) -> Router {
-    Router::new()
+    let mcp = Router::new()
         .route("/mcp", any(mcp::http::first))
         .route("/butlers/{name}/mcp", any(mcp::http::named))
+        .with_state(mcp::http::Endpoints::new(&host));
+    Router::new()
+        .merge(mcp)
         .route("/healthz", get(health::healthz))
         .route("/readyz", get(health::readyz))
         .route("/metrics", get(metrics))

@@ -15,19 +15,22 @@ use serde_json::{Value, json};
 use crate::butler::Butler;
 use crate::host::Host;
 
-const INSTRUCTIONS: &str = include_str!("instructions.md");
-
 /// One butler as one kind of caller sees it.
 #[derive(Clone)]
 pub struct Handler {
     host: Arc<Host>,
     butler: Arc<Butler>,
     caller: Caller,
+    /// Described once: a schema is large, and some clients ask for all of them again and again.
+    tools: Arc<[Tool]>,
+    instructions: Arc<str>,
 }
 
 impl Handler {
     pub fn new(host: Arc<Host>, butler: Arc<Butler>, caller: Caller) -> Self {
-        Self { host, butler, caller }
+        let tools = butler.tools().iter().map(|tool| describe(tool.spec())).collect();
+        let instructions = super::instructions::of(butler.tools()).into();
+        Self { host, butler, caller, tools, instructions }
     }
 }
 
@@ -40,7 +43,7 @@ impl ServerHandler for Handler {
         }
         ServerConfig::new(ServerCapabilities::builder().enable_tools().build())
             .with_server_info(implementation)
-            .with_instructions(INSTRUCTIONS)
+            .with_instructions(&*self.instructions)
     }
 
     async fn list_tools(
@@ -48,7 +51,7 @@ impl ServerHandler for Handler {
         _: Option<PaginatedRequestParams>,
         _: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
-        Ok(ListToolsResult::with_all_items(self.butler.tools().iter().map(|tool| describe(tool.spec())).collect()))
+        Ok(ListToolsResult::with_all_items(self.tools.to_vec()))
     }
 
     async fn call_tool(
@@ -65,7 +68,7 @@ impl ServerHandler for Handler {
     }
 
     fn get_tool(&self, name: &str) -> Option<Tool> {
-        self.butler.tools().get(name).map(|tool| describe(tool.spec()))
+        self.tools.iter().find(|tool| tool.name == name).cloned()
     }
 }
 

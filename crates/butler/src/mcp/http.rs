@@ -1,5 +1,6 @@
 //! MCP over streamable HTTP, without sessions and with plain JSON answers: any replica can serve any request.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use axum::body::{Body, Bytes};
@@ -17,34 +18,54 @@ use crate::butler::Butler;
 use crate::host::Host;
 use crate::http::{BODY_BYTES, reject};
 
-/// `/mcp`: the first butler.
-pub async fn first(State(host): State<Arc<Host>>, request: Request) -> Response {
-    match host.butler(None) {
-        Ok(butler) => serve(Arc::clone(&host), Arc::clone(butler), request).await,
-        Err(error) => reject(StatusCode::NOT_FOUND, "not_found", &error.to_string(), None),
+type Service = StreamableHttpService<Handler, NeverSessionManager>;
+
+/// Every butler's endpoint.
+pub struct Endpoints {
+    host: Arc<Host>,
+    services: BTreeMap<String, Service>,
+}
+
+impl Endpoints {
+    pub fn new(host: &Arc<Host>) -> Arc<Self> {
+        let services = host.butlers().iter().map(|butler| (butler.name.to_string(), service(host, butler))).collect();
+        Arc::new(Self { host: Arc::clone(host), services })
+    }
+
+    /// By name; without one, the first butler's.
+    async fn serve(&self, name: Option<&str>, request: Request) -> Response {
+        let butler = self.host.butler(name);
+        match butler.as_ref().map(|butler| self.services.get(butler.name.as_str())) {
+            Ok(Some(service)) => answer(service, request).await,
+            Ok(None) => reject(StatusCode::NOT_FOUND, "not_found", "there is no such butler", None),
+            Err(error) => reject(StatusCode::NOT_FOUND, "not_found", &error.to_string(), None),
+        }
     }
 }
 
-/// `/butlers/{name}/mcp`.
-pub async fn named(State(host): State<Arc<Host>>, Path(name): Path<String>, request: Request) -> Response {
-    match host.butler(Some(&name)) {
-        Ok(butler) => serve(Arc::clone(&host), Arc::clone(butler), request).await,
-        Err(error) => reject(StatusCode::NOT_FOUND, "not_found", &error.to_string(), None),
-    }
-}
-
-async fn serve(host: Arc<Host>, butler: Arc<Butler>, request: Request) -> Response {
+fn service(host: &Arc<Host>, butler: &Arc<Butler>) -> Service {
     // Loopback without tokens: whoever reaches us is trusted, and names the tenant.
-    let caller = Caller::trusted();
+    let handler = Handler::new(Arc::clone(host), Arc::clone(butler), Caller::trusted());
     let config = StreamableHttpServerConfig::default()
         .with_legacy_session_mode(false)
         .with_json_response(true)
         .with_max_request_body_bytes(BODY_BYTES)
         // The guard in front of every path has looked at Host and Origin already.
         .disable_allowed_hosts();
-    let handler = Handler::new(host, butler, caller);
-    let service =
-        StreamableHttpService::new(move || Ok(handler.clone()), Arc::new(NeverSessionManager::default()), config);
+    StreamableHttpService::new(move || Ok(handler.clone()), Arc::new(NeverSessionManager::default()), config)
+}
+
+/// `/mcp`: the first butler.
+pub async fn first(State(endpoints): State<Arc<Endpoints>>, request: Request) -> Response {
+    endpoints.serve(None, request).await
+}
+
+/// `/butlers/{name}/mcp`.
+pub async fn named(State(endpoints): State<Arc<Endpoints>>, Path(name): Path<String>, request: Request) -> Response {
+    endpoints.serve(Some(&name), request).await
+}
+
+async fn answer(service: &Service, request: Request) -> Response {
     if request.method() != axum::http::Method::POST {
         return service.handle(request).await.map(Body::new);
     }

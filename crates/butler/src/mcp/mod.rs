@@ -2,6 +2,7 @@
 
 mod handler;
 pub mod http;
+mod instructions;
 pub mod stdio;
 
 pub use handler::Handler;

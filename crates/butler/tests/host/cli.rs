@@ -98,6 +98,13 @@ fn an_unknown_key_in_butler_toml_stops_every_command_with_its_line() {
 }
 
 #[test]
+fn a_log_filter_that_cannot_be_read_is_an_error() {
+    let output = butler().args(["config", "show"]).env("BUTLER_LOG", "butler=loud").output().unwrap();
+    assert_eq!(output.status.code(), Some(1));
+    assert!(stderr(&output).contains("BUTLER_LOG cannot be used"), "{}", stderr(&output));
+}
+
+#[test]
 fn a_butler_that_is_not_there_is_an_error_that_names_those_that_are() {
     let output = run(["config", "show", "--butler", "nobody"]);
     assert_eq!(output.status.code(), Some(1));

@@ -1,6 +1,8 @@
 //! The program as its users meet it: configuration, commands, a real server with real clients, and everything that can
 //! happen to it.
 
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+
 mod cli;
 mod clients;
 mod config;

@@ -118,6 +118,33 @@ fn a_data_directory_that_cannot_be_written() {
 }
 
 #[test]
+fn root_and_an_ordinary_user_both_run_the_whole_server() {
+    // Every other test is the one or the other already; as root, the ordinary user is tried here.
+    if !rustix::process::getuid().is_root() {
+        return;
+    }
+    let dir = tempfile::tempdir().unwrap();
+    let home = dir.path();
+    let copied =
+        std::process::Command::new("cp").arg("-r").arg(fetch::default_cache_dir()).arg(home.join("cache")).status();
+    std::fs::copy(env!("CARGO_BIN_EXE_butler"), home.join("butler")).unwrap();
+    let owned = std::process::Command::new("chown").args(["-R", "65534:65534"]).arg(home).status();
+    assert!(copied.unwrap().success() && owned.unwrap().success());
+    let output = std::process::Command::new(home.join("butler"))
+        .args(["doctor", "--json", "--listen", "127.0.0.1:0", "--data-dir"])
+        .arg(home.join("data"))
+        .env("BUTLER_CACHE_DIR", home.join("cache"))
+        .env("HOME", home)
+        .uid(65534)
+        .gid(65534)
+        .output()
+        .unwrap();
+    let report: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap_or_else(|_| panic!("{output:?}"));
+    assert_eq!(report["healthy"], true, "{report:#}");
+    assert!(report.to_string().contains("memory_stats answered"), "{report:#}");
+}
+
+#[test]
 fn a_data_directory_that_is_a_file() {
     let dir = tempfile::tempdir().unwrap();
     let file = dir.path().join("file");

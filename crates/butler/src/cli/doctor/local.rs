@@ -31,8 +31,8 @@ pub fn disk(data_dir: &Path) -> Check {
     let detail = format!("{} free in {}", size(free), data_dir.display());
     match free {
         ..TOO_LITTLE => Check::failed("disk", detail, "free some space, or choose another place with --data-dir"),
-        ..LITTLE => Check::warned("disk", detail, "free some space soon"),
-        _ => Check::passed("disk", detail),
+        TOO_LITTLE..LITTLE => Check::warned("disk", detail, "free some space soon"),
+        LITTLE.. => Check::passed("disk", detail),
     }
 }
 
