@@ -4,6 +4,7 @@ mod check;
 mod database;
 mod local;
 mod roundtrip;
+mod schedules;
 
 use std::sync::Arc;
 
@@ -16,7 +17,7 @@ use crate::host::Host;
 use crate::instance::{self, create_data_dir};
 use crate::printer::{Colour, Printer};
 
-/// Check runtime, model, database, extensions, indexes, disk, port, and a live call over MCP
+/// Check runtime, model, database, extensions, indexes, schedules, disk, port, and a live call over MCP
 ///
 /// Changes nothing that is stored. Exit code 1 if a check fails; each failure names its remedy.
 #[derive(Debug, clap::Args)]
@@ -51,16 +52,19 @@ async fn examine(settings: &Settings) -> Result<Vec<Check>, HostError> {
     // A start would fetch what is missing, and a doctor only looks.
     if checks.iter().any(|check| check.verdict == Verdict::Failed && check.blocks_start()) {
         checks.extend(
-            ["database", "extensions", "indexes", "mcp"].map(|name| Check::skipped(name, "needs what failed above")),
+            ["database", "extensions", "indexes", "schedules", "mcp"]
+                .map(|name| Check::skipped(name, "needs what failed above")),
         );
     } else {
         checks.extend(database::all(&host).await);
+        for butler in host.butlers() {
+            checks.extend(schedules::check(butler, serving.is_some()).await);
+        }
         checks.push(roundtrip::check(Arc::clone(&host), serving).await);
         if let Err(error) = host.stop().await {
             checks.push(Check::from_error("stop", &error));
         }
     }
-    checks.push(Check::skipped("schedules", "this version has no scheduler yet"));
     Ok(checks)
 }
 
