@@ -108,6 +108,8 @@ CREATE FUNCTION entity_candidates(
 DECLARE
     -- as many matches of a part are read as take a few milliseconds: a part that has more is hardly a name
     read_at_most constant integer := 1000;
+    -- who misspelled a name looks for one of the nearest; further ones only cost
+    nearest constant integer := 20;
     wanted constant text := lower(p_name);
     -- nothing that begins with the name sorts behind the name followed by the last character there is
     prefix_end constant text := wanted || chr(1114111);
@@ -150,7 +152,7 @@ BEGIN
            AND strpos(e.lower_names, wanted) > 0 AND (p_type IS NULL OR e.entity_type = p_type))) m;
     -- without pg_trgm there is no such tier
     IF p_fuzzy AND to_regprocedure('word_similarity(text, text)') IS NOT NULL THEN
-        similar_ids := similar_entities(p_tenant, wanted, p_type, p_threshold, p_known, p_limit);
+        similar_ids := similar_entities(p_tenant, wanted, p_type, p_threshold, p_known, coalesce(found, '{}'), least(p_limit, nearest));
     END IF;
     RETURN QUERY
         SELECT c.id, c.canonical_name, c.entity_type, c.aliases, c.tier,
@@ -167,11 +169,12 @@ BEGIN
         ORDER BY c.id = ANY (p_known) DESC, c.tier, c.canonical_name COLLATE "C", c.id LIMIT p_limit;
 END $$;
 
--- The entities with a name similar to the wanted one. The trigram index knows no tenants: reading a tenant with few
+-- The entities, but for those found already, with a name similar to the wanted one. The trigram index knows no tenants: reading a tenant with few
 -- entities by itself is cheaper. A text is at least as similar to the wanted one in words as the best of its lines is as a
 -- whole; so the index finds by words, and then each name is compared. What is very similar is looked for first, by itself:
 -- it must not be missed when more is slightly similar (everybody of the same first name) than can be read.
-CREATE FUNCTION similar_entities(p_tenant text, p_wanted text, p_type text, p_threshold real, p_known uuid[], p_limit integer)
+CREATE FUNCTION similar_entities(
+    p_tenant text, p_wanted text, p_type text, p_threshold real, p_known uuid[], p_found uuid[], p_limit integer)
     RETURNS uuid[] LANGUAGE plpgsql STABLE AS $$
 DECLARE
     few constant integer := 500;
@@ -185,21 +188,23 @@ BEGIN
                 SELECT e.id, name_similarity(e.lower_names, p_wanted) AS nearness FROM entities e
                 WHERE e.tenant_id = p_tenant AND entity_is_live(e.metadata)
                   AND (p_type IS NULL OR e.entity_type = p_type) OFFSET 0) s
-            WHERE s.nearness >= p_threshold ORDER BY s.id = ANY (p_known) DESC, s.nearness DESC, s.id LIMIT p_limit) b;
+            WHERE s.nearness >= p_threshold AND s.id <> ALL (p_found)
+            ORDER BY s.id = ANY (p_known) DESC, s.nearness DESC, s.id LIMIT p_limit) b;
         RETURN result;
     END IF;
     FOREACH threshold IN ARRAY ARRAY[greatest(0.6, p_threshold), p_threshold] LOOP
         PERFORM set_config('pg_trgm.word_similarity_threshold', threshold::text, true);
         SELECT array_agg(b.id) INTO result FROM (
-            SELECT DISTINCT s.id, s.nearness FROM (
+            SELECT s.id FROM (
                 (SELECT e.id, name_similarity(e.lower_names, p_wanted) AS nearness FROM entities e
                  WHERE e.lower_names %> p_wanted AND entity_is_live(e.metadata)
                    AND e.tenant_id || '' = p_tenant AND (p_type IS NULL OR e.entity_type = p_type) LIMIT read_at_most)
-                UNION ALL
+                UNION
                 SELECT e.id, name_similarity(e.lower_names, p_wanted)
                 FROM (SELECT * FROM entities WHERE id = ANY (p_known || result) OFFSET 0) e
                 WHERE e.tenant_id = p_tenant AND entity_is_live(e.metadata) AND (p_type IS NULL OR e.entity_type = p_type)) s
-            WHERE s.nearness >= p_threshold ORDER BY s.nearness DESC, s.id LIMIT p_limit) b;
+            WHERE s.nearness >= p_threshold AND s.id <> ALL (p_found)
+            ORDER BY s.id = ANY (p_known) DESC, s.nearness DESC, s.id LIMIT p_limit) b;
         EXIT WHEN cardinality(result) >= p_limit;
     END LOOP;
     RETURN result;

@@ -65,7 +65,7 @@ async fn exact_alias_and_prefix_resolution_use_indexes() {
         }
         let fuzzy = cost(&memory, "person eccbc87e4b5ce2fe28308fd9f2a7baf4", true).await;
         assert_eq!(fuzzy.scans, 0);
-        assert!((1..=100).contains(&fuzzy.found) && fuzzy.rows < 2_000, "{} rows after {statistics}", fuzzy.rows);
+        assert!((1..=20).contains(&fuzzy.found) && fuzzy.rows < 2_000, "{} rows after {statistics}", fuzzy.rows);
     }
 }
 

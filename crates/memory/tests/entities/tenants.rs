@@ -76,7 +76,7 @@ async fn the_resolving_function_refuses_another_tenant_than_the_connections() {
     let error = candidates(&mut conn, &TenantId::default(), &wanted).await.unwrap_err();
     assert!(error.to_string().contains("another tenant"), "{error}");
     // its parts are nobody's to call
-    let part = "SELECT similar_entities('default', 'chloe', NULL, 0.3, '{}', 10)";
+    let part = "SELECT similar_entities('default', 'chloe', NULL, 0.3, '{}', '{}', 10)";
     let error = conn.run(|pg| sqlx::query(part).execute(pg)).await.unwrap_err();
     assert!(error.to_string().contains("permission denied"), "{error}");
 }
