@@ -3,6 +3,7 @@
 use std::ffi::OsString;
 use std::fmt;
 use std::fs;
+use std::io;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -231,9 +232,20 @@ fn wrong_major(cluster: Option<(u32, &Path)>, found: &str) -> PostgresError {
 }
 
 fn said(program: &Path, flag: &str) -> Option<String> {
-    let out = Command::new(program).arg(flag).output().ok().filter(|out| out.status.success())?;
+    let mut tries = 0;
+    let out = loop {
+        match Command::new(program).arg(flag).output() {
+            // Freshly written, and another thread's child holds it open until its own exec: over in a moment.
+            Err(error) if error.kind() == io::ErrorKind::ExecutableFileBusy && tries < BUSY_TRIES => tries += 1,
+            out => break out.ok().filter(|out| out.status.success())?,
+        }
+        std::thread::sleep(std::time::Duration::from_millis(10));
+    };
     Some(String::from_utf8_lossy(&out.stdout).trim().to_owned())
 }
+
+/// A second in all.
+const BUSY_TRIES: u32 = 100;
 
 /// From "postgres (PostgreSQL) 16.4 (Debian 16.4-1)" to ("16.4", 16); also "18beta1".
 fn parse_version(text: &str) -> Option<(String, u32)> {

@@ -15,7 +15,7 @@ CREATE FUNCTION effective_confidence(
         WHEN decay_rate = 0 THEN confidence
         WHEN confirmed_at IS NULL THEN 0
         WHEN at <= confirmed_at OR decay_rate < 1e-100 THEN confidence
-        WHEN confidence < 1e-40 OR least(decay_rate, 1e9) * days_between(confirmed_at, at) > 600 THEN 0
+        WHEN confidence < 1e-40 OR decay_rate > 600 / days_between(confirmed_at, at) THEN 0
         ELSE confidence * exp(-decay_rate * days_between(confirmed_at, at))
     END
 $$;
