@@ -1,5 +1,7 @@
 //! The real server with a real program as its LLM and a fast schedule: nobody touches it, and episodes become facts.
 
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
 use std::io::{BufRead, BufReader};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};

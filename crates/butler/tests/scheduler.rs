@@ -1,5 +1,7 @@
 //! The scheduler on a real database, with a clock the test moves.
 
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
 use std::sync::Arc;
 use std::time::Duration;
 

@@ -1,5 +1,7 @@
 //! The decay of confidence in SQL is the decay of confidence in `domain`, to the last threshold.
 
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
 use chrono::{DateTime, TimeDelta};
 use domain::Timestamp;
 use domain::decay::{DecayThresholds, effective_confidence};
@@ -65,10 +67,8 @@ async fn no_number_makes_the_database_fail() {
     let now = at(4_000_000_000_000_000);
     let times = [None, Some(at(0)), Some(now), Some(now - TimeDelta::microseconds(1)), Some(now + TimeDelta::days(9))];
     let times = &times;
-    let cases: Vec<_> = extremes
-        .iter()
-        .flat_map(|c| rates.iter().flat_map(move |r| times.iter().map(move |t| (*c, *r, *t))))
-        .collect();
+    let cases: Vec<_> =
+        extremes.iter().flat_map(|c| rates.iter().flat_map(move |r| times.iter().map(move |t| (*c, *r, *t)))).collect();
     for (case, sql) in cases.iter().zip(in_sql(&db, &cases, now).await) {
         let rust = effective_confidence(case.0, case.1, case.2, now);
         assert!((sql - rust).abs() < 1e-39, "{case:?}: {sql} and {rust}");

@@ -58,6 +58,12 @@ fn a_strip_is_the_product_whatever_the_number_of_rows() {
             let mut portable = before.clone();
             Strip { x: &x, stride, strip: &strip, bias: &bias, finish, out: &mut portable }.eval(GenericIsa::new());
             assert_close(&portable, &expected);
+            #[cfg(target_arch = "x86_64")]
+            if let Some(isa) = rten_simd::isa::Avx2Isa::new() {
+                let mut avx2 = before.clone();
+                Strip { x: &x, stride, strip: &strip, bias: &bias, finish, out: &mut avx2 }.eval(isa);
+                assert_close(&avx2, &expected);
+            }
         }
     }
 }

@@ -1,5 +1,7 @@
 //! Search, recall and context against a real PostgreSQL, one scenario of the specification a test.
 
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
 mod bad_input;
 mod context;
 mod deep;

@@ -208,7 +208,7 @@ async fn a_natural_question_finds_its_fact_and_running_finds_run() {
 #[tokio::test]
 async fn a_fact_comes_with_its_entity() {
     let world = MemoryFixture::new().await;
-    let entity = uuid::Uuid::now_v7();
+    let entity = uuid::Uuid::new_v4();
     world
         .db
         .execute(&format!(

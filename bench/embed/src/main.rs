@@ -1,0 +1,95 @@
+//! MiniLM here against candle: the same texts, the same threads, one run, turn by turn, so that a noisy machine is as
+//! noisy for both. Prints a table; `--json FILE` writes the same numbers, `--model-dir DIR` names the weights.
+
+mod candle;
+mod report;
+
+use std::path::PathBuf;
+use std::process::{Command, ExitCode};
+use std::time::Instant;
+
+use embed::minilm::{Model, Scratch, instructions};
+
+use report::{Measured, Row};
+
+/// candle reads its thread count from the environment, so the work runs in a child that has it set.
+const THREADS: &str = "RAYON_NUM_THREADS";
+
+/// (name, sequences, tokens each)
+const CASES: [(&str, usize, usize); 4] =
+    [("8 tokens", 1, 8), ("32 tokens", 1, 32), ("256 tokens", 1, 256), ("32 x 32 tokens", 32, 32)];
+
+/// How long a case is repeated, and how often at least.
+const SECONDS: f64 = 4.0;
+const ROUNDS: usize = 5;
+
+type Failure = Box<dyn std::error::Error + Send + Sync>;
+
+fn main() -> ExitCode {
+    match if std::env::var_os(THREADS).is_some() { run() } else { run_in_child() } {
+        Ok(code) => code,
+        Err(why) => {
+            eprintln!("error: {why}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run_in_child() -> Result<ExitCode, Failure> {
+    let status = Command::new(std::env::current_exe()?).args(std::env::args_os().skip(1)).env(THREADS, "1").status()?;
+    Ok(if status.success() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+fn run() -> Result<ExitCode, Failure> {
+    let (json, model_dir) = arguments()?;
+    let dir = embed::locate_model(model_dir.as_deref(), &fetch::default_cache_dir(), &fetch::Silent)?;
+    let model = Model::load(&dir)?;
+    let candle = candle::Candle::load(&dir)?;
+    let pool = |n| rayon::ThreadPoolBuilder::new().num_threads(n).build();
+    let (one, two) = (pool(1)?, pool(2)?);
+
+    let mut rows = Vec::new();
+    for (name, sequences, tokens) in CASES {
+        let ids: Vec<Vec<u32>> = (0..sequences).map(|n| sample(n, tokens)).collect();
+        let mut scratch = Scratch::default();
+        let difference = check(&one.install(|| model.forward(&ids, &mut scratch)), &candle.forward(&ids)?);
+        let (mut ours, mut ours_two, mut theirs) = (Measured::default(), Measured::default(), Measured::default());
+        let start = Instant::now();
+        while start.elapsed().as_secs_f64() < SECONDS || ours.rounds() < ROUNDS {
+            ours.time(|| one.install(|| model.forward(&ids, &mut scratch)));
+            theirs.time(|| candle.forward(&ids))?;
+            ours_two.time(|| two.install(|| model.forward(&ids, &mut scratch)));
+        }
+        rows.push(Row { name, sequences, tokens, ours, ours_two, theirs, difference });
+    }
+    report::print(instructions(), &rows);
+    if let Some(path) = json {
+        report::write(&path, instructions(), &rows)?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn arguments() -> Result<(Option<PathBuf>, Option<PathBuf>), Failure> {
+    let (mut json, mut model_dir) = (None, None);
+    let mut arguments = std::env::args_os().skip(1);
+    while let Some(argument) = arguments.next() {
+        let place = match argument.to_str() {
+            Some("--json") => &mut json,
+            Some("--model-dir") => &mut model_dir,
+            _ => return Err("usage: bench-embed [--json FILE] [--model-dir DIR]".into()),
+        };
+        *place = Some(PathBuf::from(arguments.next().ok_or("the option needs a path after it")?));
+    }
+    Ok((json, model_dir))
+}
+
+/// Token ids of about the spread of real text, between [CLS] and [SEP].
+fn sample(seed: usize, tokens: usize) -> Vec<u32> {
+    let middle = (0..tokens - 2).map(|n| 1996 + ((seed * 7919 + n * 104_729) % 20_000) as u32);
+    std::iter::once(101).chain(middle).chain(std::iter::once(102)).collect()
+}
+
+/// The largest difference between the two answers: a benchmark of different results would be worthless.
+fn check(ours: &[embed::Vector], theirs: &[Vec<f32>]) -> f32 {
+    ours.iter().zip(theirs).flat_map(|(a, b)| a.iter().zip(b).map(|(x, y)| (x - y).abs())).fold(0.0, f32::max)
+}
