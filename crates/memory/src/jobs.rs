@@ -95,8 +95,7 @@ impl Memory {
             }
             INVERSION => Ok(json!({"rules_inverted": self.invert_pending(tenant).await?})),
             RETRAIN_INDEXES => {
-                let mut conn = self.db().owner().await?;
-                let trained = store::search::train::retrain(&mut conn).await?;
+                let trained = self.retrain_indexes().await?;
                 Ok(json!({"retrained": trained.len()}))
             }
             REEMBED => {

@@ -7,10 +7,9 @@ use crate::run::{cargo, root, step, target_dir};
 #[derive(clap::Args)]
 pub struct Args {
     /// What to measure.
-    #[arg(value_enum, required = true)]
-    which: Vec<Bench>,
-    /// Passed on to the benchmark, after `--`.
-    #[arg(last = true)]
+    which: Bench,
+    /// Passed on to the benchmark.
+    #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
     rest: Vec<String>,
 }
 
@@ -26,33 +25,36 @@ enum Bench {
     Resolve,
     /// The decay sweep over 100k facts.
     Sweep,
+    /// What a recall costs beyond embedding its query and one round trip.
+    Recall,
+    /// Retrieval quality on the LoCoMo conversations: `-- --data PATH`.
+    Locomo,
+    /// Vector search against the exact answer.
+    Vector,
 }
 
 pub fn run(args: &Args) -> anyhow::Result<()> {
     let out = target_dir().join("bench");
     std::fs::create_dir_all(&out)?;
-    for bench in &args.which {
-        match bench {
-            Bench::Embed => {
-                // A package of its own, so that candle is no part of the project's build.
-                let manifest = root().join("bench/embed/Cargo.toml");
-                step(
-                    "bench embed",
-                    cargo()
-                        .args(["run", "--release", "--manifest-path"])
-                        .arg(manifest)
-                        .args(["--", "--json"])
-                        .arg(out.join("embed.json"))
-                        .args(&args.rest),
-                )?;
-            }
-            Bench::Host => program("host", &args.rest)?,
-            Bench::Store => program("store", &args.rest)?,
-            Bench::Resolve => program("resolve", &args.rest)?,
-            Bench::Sweep => program("sweep", &args.rest)?,
-        }
+    match args.which {
+        // A package of its own, so that candle is no part of the project's build.
+        Bench::Embed => step(
+            "bench embed",
+            cargo()
+                .args(["run", "--release", "--manifest-path"])
+                .arg(root().join("bench/embed/Cargo.toml"))
+                .args(["--", "--json"])
+                .arg(out.join("embed.json"))
+                .args(&args.rest),
+        ),
+        Bench::Host => program("host", &args.rest),
+        Bench::Store => program("store", &args.rest),
+        Bench::Resolve => program("resolve", &args.rest),
+        Bench::Sweep => program("sweep", &args.rest),
+        Bench::Recall => program("recall", &args.rest),
+        Bench::Locomo => program("locomo", &args.rest),
+        Bench::Vector => program("vector", &args.rest),
     }
-    Ok(())
 }
 
 /// A sub-bench of crates/bench, beside a server built the same way.
