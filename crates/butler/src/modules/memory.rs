@@ -1,6 +1,7 @@
 //! Memory as a module of a butler.
 
 use std::sync::{Arc, PoisonError, RwLock};
+use std::time::Duration;
 
 use embed::Embedder;
 use futures::FutureExt;
@@ -9,9 +10,13 @@ use memory::tool::{Answer, Tool, ToolError, ToolSpec};
 use memory::{Caller, Memory, MemoryConfig, MemoryParts};
 use serde_json::{Map, Value};
 use store::{Database, Migrated, StoreError};
+use tokio::task::JoinHandle;
 
 use crate::module::{HostTool, Module, ModuleError, Parts, Registry};
 use crate::scheduler::{self, Scheduler};
+
+/// A look at the schedules takes milliseconds.
+const LOOK: Duration = Duration::from_secs(2);
 
 /// The memory the tools work on: there between startup and shutdown.
 type Slot = Arc<RwLock<Option<Arc<Memory>>>>;
@@ -21,7 +26,8 @@ pub struct MemoryModule {
     database: Option<Database>,
     embedder: Option<Arc<dyn Embedder>>,
     memory: Slot,
-    scheduler: Option<Arc<Scheduler>>,
+    /// The schedules, and the task that follows them.
+    scheduler: Option<(Arc<Scheduler>, JoinHandle<()>)>,
 }
 
 impl MemoryModule {
@@ -94,8 +100,8 @@ impl Module for MemoryModule {
     fn start_workers(&mut self) {
         let Some(memory) = read(&self.memory).filter(|_| self.scheduler.is_none()) else { return };
         let scheduler = Scheduler::new(memory, scheduler::worker_name());
-        tokio::spawn(Arc::clone(&scheduler).run());
-        self.scheduler = Some(scheduler);
+        let task = tokio::spawn(Arc::clone(&scheduler).run());
+        self.scheduler = Some((scheduler, task));
     }
 
     fn memory(&self) -> Option<Arc<Memory>> {
@@ -104,8 +110,12 @@ impl Module for MemoryModule {
 
     fn on_shutdown(&mut self) -> BoxFuture<'_, ()> {
         async move {
-            if let Some(scheduler) = self.scheduler.take() {
+            if let Some((scheduler, mut task)) = self.scheduler.take() {
                 scheduler.shut_down().await;
+                // In the middle of a look at the schedules it would find the connections closed, and complain.
+                if tokio::time::timeout(LOOK, &mut task).await.is_err() {
+                    task.abort();
+                }
             }
             self.set(None);
             self.embedder = None;

@@ -108,5 +108,5 @@ fn the_private_postgres_killed_under_a_running_server_comes_back_without_a_resta
     }
     assert!(!errors.is_empty(), "the kill came between two calls of every writer: it proves nothing");
     all_are_there(&server, &acknowledged);
-    eventually(Duration::from_secs(30), "ready again", || (server.get("/readyz").status == 200).then_some(()));
+    server.is_ready_soon();
 }

@@ -49,6 +49,8 @@ pub struct Serving {
     log: PathBuf,
     /// What else it says on stdout would end up here.
     rest: mpsc::Receiver<String>,
+    /// Killed on purpose: its PostgreSQL is the next one's.
+    killed: bool,
 }
 
 impl Serving {
@@ -75,7 +77,14 @@ impl Serving {
             panic!("butler did not become ready; it said:\n{}", std::fs::read_to_string(&log).unwrap_or_default())
         });
         let address = ready.strip_prefix("ready http://").unwrap_or_else(|| panic!("the first line was {ready:?}"));
-        Self { child, address: address.parse().unwrap(), data_dir: data_dir.to_path_buf(), log, rest: lines }
+        Self {
+            child,
+            address: address.parse().unwrap(),
+            data_dir: data_dir.to_path_buf(),
+            log,
+            rest: lines,
+            killed: false,
+        }
     }
 
     pub fn pid(&self) -> u32 {
@@ -92,6 +101,10 @@ impl Serving {
 
     pub fn get(&self, path: &str) -> Answer {
         request(self.address, "GET", path, &[], b"")
+    }
+
+    pub fn is_ready_soon(&self) {
+        eventually(ANSWER, "ready", || (self.get("/readyz").status == 200).then_some(()));
     }
 
     /// The process of the private PostgreSQL.
@@ -112,6 +125,7 @@ impl Serving {
 
     /// SIGKILL: no chance to put anything in order.
     pub fn kill(mut self) {
+        self.killed = true;
         self.child.kill().unwrap();
         self.child.wait().unwrap();
     }
@@ -126,7 +140,10 @@ impl Drop for Serving {
         if std::thread::panicking() {
             eprintln!("the log of butler:\n{}", self.log());
         }
-        // A server whose butler was killed lives on for the next one; the test is the last.
+        if self.killed {
+            return;
+        }
+        // A server whose butler ended badly lives on for the next one; the test is the last.
         if let Some(pid) = postgres_pid(&self.data_dir).filter(|pid| is_alive(*pid)) {
             send(pid, Signal::INT);
         }

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use crate::program::{Serving, butler, is_alive, postgres_pid, wait};
+use crate::program::{Serving, butler, eventually, is_alive, postgres_pid, wait};
 
 struct Session {
     child: Child,
@@ -63,9 +63,13 @@ impl Session {
         Some(message)
     }
 
+    /// As the hint says, again while the server is still starting.
     fn call(&mut self, tool: &str, arguments: Value) -> Value {
-        let answer = self.ask("tools/call", json!({"name": tool, "arguments": arguments}));
-        answer["result"].clone()
+        eventually(Duration::from_secs(300), "the server starts", || {
+            let answer = self.ask("tools/call", json!({"name": tool, "arguments": arguments}));
+            let starting = answer.to_string().contains("the server is still starting");
+            (!starting).then(|| answer["result"].clone())
+        })
     }
 
     /// Closes stdin; what remains on stdout must be protocol, too.
