@@ -33,7 +33,7 @@ pub fn init(format: LogFormat, default_level: &str, verbose: u8, quiet: bool) ->
         Some(text) => EnvFilter::try_new(text.to_string_lossy())
             .map_err(|error| HostError::Failed(format!("{} cannot be used: {error}", env::LOG)))?,
         // A slow statement is logged with its whole text, and a migration's is a book.
-        None => EnvFilter::new(format!("{theirs},sqlx::query=error,{directives}")),
+        None => EnvFilter::new(format!("{theirs},sqlx=error,{directives}")),
     };
     let ansi = std::io::stderr().is_terminal() && env::var(env::NO_COLOR).is_none();
     let builder = fmt().with_env_filter(filter).with_writer(std::io::stderr).with_ansi(ansi);
