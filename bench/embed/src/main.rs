@@ -21,7 +21,7 @@ const CASES: [(&str, usize, usize); 4] =
 
 /// How long a case is repeated, and how often at least.
 const SECONDS: f64 = 4.0;
-const ROUNDS: usize = 5;
+const ROUNDS: usize = 15;
 
 type Failure = Box<dyn std::error::Error + Send + Sync>;
 
