@@ -17,7 +17,7 @@ pub enum PostgresError {
     #[error(
         "the data in {dir} was written by PostgreSQL {cluster}, but the server found here is {found}. Install PostgreSQL \
          {cluster} with pgvector (`apt install postgresql-{cluster}-pgvector`, or `--runtime-dir` with one), run \
-         `butler backup create`, and restore that backup into a fresh data directory with the newer version",
+         `pg_dump` on the URL that `butler db url` prints, and restore that dump into a fresh data directory with the newer version",
         dir = dir.display()
     )]
     WrongMajor { dir: PathBuf, cluster: u32, found: String },

@@ -331,7 +331,7 @@ mod tests {
         for given in [None, Some(dir.path().join("16.4"))] {
             let chosen = Runtime::choose(given.as_deref(), dir.path(), &search, cluster, &fetch::Silent);
             let error = chosen.unwrap_err().to_string();
-            assert!(error.contains("postgresql-15-pgvector") && error.contains("butler backup"), "{error}");
+            assert!(error.contains("postgresql-15-pgvector") && error.contains("butler db url"), "{error}");
         }
     }
 
