@@ -1,6 +1,7 @@
 //! The host: configuration, modules, MCP over HTTP and stdio, health and metrics, and the command line.
 //! ARCHITECTURE.md draws the map.
 
+pub mod access;
 pub mod butler;
 pub mod cli;
 pub mod config;

@@ -6,6 +6,7 @@ use memory::{Caller, CallerTenant};
 
 use super::Settings;
 use super::serve::Signals;
+use crate::access::Access;
 use crate::error::HostError;
 use crate::host::Host;
 use crate::instance::create_data_dir;
@@ -29,7 +30,7 @@ pub async fn run(_: Args, settings: &Settings, _: Printer) -> Result<(), HostErr
     create_data_dir(&settings.host.data_dir)?;
     // Whoever starts us is trusted; a tenant named on the command line is fixed for the session.
     let tenant = settings.tenant.clone().map_or(CallerTenant::Trusted, CallerTenant::Token);
-    let caller = Caller { tenant, actor: None };
+    let access = Access { caller: Caller { tenant, actor: None }, ..Access::trusted() };
     let progress = progress::on_stderr(settings.quiet);
     // The client's handshake is answered while the database starts; its first call waits for it. If the start fails,
     // every call says why, which is where an agent looks first.
@@ -45,7 +46,7 @@ pub async fn run(_: Args, settings: &Settings, _: Printer) -> Result<(), HostErr
         })
     };
     let served = tokio::select! {
-        served = mcp::stdio::serve(Arc::clone(&host), butler, caller) => served,
+        served = mcp::stdio::serve(Arc::clone(&host), butler, access) => served,
         () = signals.any() => Ok(()),
     };
     let started = finish(starting, &host).await;

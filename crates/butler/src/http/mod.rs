@@ -24,7 +24,7 @@ pub use reject::reject;
 
 use crate::error::HostError;
 use crate::host::Host;
-use crate::mcp;
+use crate::{access, mcp};
 
 pub fn router(host: Arc<Host>, allowed: Allowed) -> Router {
     let mcp = Router::new()
@@ -38,6 +38,7 @@ pub fn router(host: Arc<Host>, allowed: Allowed) -> Router {
         .route("/metrics", get(metrics))
         .fallback(unknown_path)
         .method_not_allowed_fallback(wrong_method)
+        .layer(axum::middleware::from_fn(access::identify))
         .layer(axum::middleware::from_fn_with_state(allowed, guard::check))
         .with_state(host)
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use memory::Caller;
+use axum::http::request::Parts;
 use memory::tool::{Answer, ToolError, ToolSpec};
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, ErrorData, Implementation, ListToolsResult,
@@ -12,25 +12,27 @@ use rmcp::service::RequestContext;
 use rmcp::{RoleServer, ServerHandler};
 use serde_json::{Value, json};
 
+use crate::access::{Access, Right};
 use crate::butler::Butler;
 use crate::host::Host;
 
-/// One butler as one kind of caller sees it.
+/// One butler's tools.
 #[derive(Clone)]
 pub struct Handler {
     host: Arc<Host>,
     butler: Arc<Butler>,
-    caller: Caller,
+    /// Of stdio's one caller; over HTTP each request brings its own.
+    access: Option<Access>,
     /// Described once: a schema is large, and some clients ask for all of them again and again.
     tools: Arc<[Tool]>,
     instructions: Arc<str>,
 }
 
 impl Handler {
-    pub fn new(host: Arc<Host>, butler: Arc<Butler>, caller: Caller) -> Self {
+    pub fn new(host: Arc<Host>, butler: Arc<Butler>, access: Option<Access>) -> Self {
         let tools = butler.tools().iter().map(|tool| describe(tool.spec())).collect();
         let instructions = super::instructions::of(butler.tools()).into();
-        Self { host, butler, caller, tools, instructions }
+        Self { host, butler, access, tools, instructions }
     }
 }
 
@@ -57,10 +59,17 @@ impl ServerHandler for Handler {
     async fn call_tool(
         &self,
         request: CallToolRequestParams,
-        _: RequestContext<RoleServer>,
+        context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
+        let access = self.access(&context)?;
+        let Some(tool) = self.butler.tools().get(&request.name) else {
+            return Err(self.unknown_tool(&request.name));
+        };
+        if let Err(error) = allowed(access, tool.spec()) {
+            return Ok(failed(&error).into());
+        }
         let arguments = request.arguments.unwrap_or_default();
-        match self.host.call(&self.butler, &request.name, &self.caller, arguments).await {
+        match self.host.call(&self.butler, &request.name, &access.caller, arguments).await {
             Some(Ok(answer)) => Ok(succeeded(answer).into()),
             Some(Err(error)) => Ok(failed(&error).into()),
             None => Err(self.unknown_tool(&request.name)),
@@ -73,6 +82,14 @@ impl ServerHandler for Handler {
 }
 
 impl Handler {
+    /// The request's own, or stdio's. A request without any did not come through the door.
+    fn access<'a>(&'a self, context: &'a RequestContext<RoleServer>) -> Result<&'a Access, ErrorData> {
+        let brought = context.extensions.get::<Parts>().and_then(|parts| parts.extensions.get::<Access>());
+        brought
+            .or(self.access.as_ref())
+            .ok_or_else(|| ErrorData::internal_error("this request was not checked for access", None))
+    }
+
     fn unknown_tool(&self, name: &str) -> ErrorData {
         let known = self.butler.tools().iter().map(|tool| tool.spec().name);
         let nearest = known
@@ -85,6 +102,16 @@ impl Handler {
         );
         ErrorData::invalid_params(format!("unknown tool {name:?}; {hint}"), None)
     }
+}
+
+/// A tool error, not a protocol error: a model reads it and tells the user.
+fn allowed(access: &Access, tool: &ToolSpec) -> Result<(), ToolError> {
+    let needed = Right::needed_by(tool);
+    if access.rights.include(needed) {
+        return Ok(());
+    }
+    let message = format!("{} needs the right `{needed}`; the token has {}", tool.name, access.rights);
+    Err(ToolError { hint: Some(needed.remedy()), ..ToolError::new("forbidden", message) })
 }
 
 fn describe(spec: &ToolSpec) -> Tool {

@@ -7,7 +7,6 @@ use axum::body::{Body, Bytes};
 use axum::extract::{Path, Request, State};
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use memory::Caller;
 use rmcp::transport::streamable_http_server::session::never::NeverSessionManager;
 use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
 use serde::de::IgnoredAny;
@@ -44,8 +43,7 @@ impl Endpoints {
 }
 
 fn service(host: &Arc<Host>, butler: &Arc<Butler>) -> Service {
-    // Loopback without tokens: whoever reaches us is trusted, and names the tenant.
-    let handler = Handler::new(Arc::clone(host), Arc::clone(butler), Caller::trusted());
+    let handler = Handler::new(Arc::clone(host), Arc::clone(butler), None);
     let config = StreamableHttpServerConfig::default()
         .with_legacy_session_mode(false)
         .with_json_response(true)
