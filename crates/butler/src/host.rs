@@ -1,8 +1,10 @@
 //! The house: all butlers of this process, the private PostgreSQL they live on, and the engine they share.
 
+pub mod demo;
+
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
 use domain::{Clock, SystemClock};
@@ -11,7 +13,7 @@ use fetch::Progress;
 use memory::Caller;
 use memory::tool::{Answer, ToolError};
 use serde_json::{Map, Value};
-use tokio::sync::{Notify, RwLock, watch};
+use tokio::sync::{Mutex, Notify, RwLock, watch};
 
 use crate::butler::{Butler, unavailable};
 use crate::config::{self, ButlerConfig, Source};
@@ -50,9 +52,10 @@ pub enum Status {
 pub struct Host {
     options: HostOptions,
     model_dir: Option<PathBuf>,
-    /// In the order of the roster; `/mcp` is the first one's.
-    butlers: Vec<Arc<Butler>>,
-    by_name: BTreeMap<String, usize>,
+    /// In the order of the roster; `/mcp` is the first one's. One can come and go while the process runs: `butler demo`'s.
+    butlers: std::sync::RwLock<Vec<Arc<Butler>>>,
+    /// The text of the demo's configuration that is served now.
+    demo: Mutex<Option<String>>,
     engine: Arc<Engine>,
     clock: Arc<dyn Clock>,
     /// `None` when every butler has a database of its own elsewhere.
@@ -69,7 +72,10 @@ const START_PATIENCE: Duration = Duration::from_secs(20);
 impl Host {
     /// Reads the configuration and prepares the butlers; touches neither database nor model.
     pub fn new(options: HostOptions) -> Result<Arc<Self>, HostError> {
-        let configs = config::load_all(&options.source)?;
+        let mut configs = config::load_all(&options.source)?;
+        let demo = demo::beside(&options.data_dir, &configs);
+        let demo_text = demo.as_ref().map(|found| found.text.clone());
+        configs.extend(demo.map(|found| found.config));
         refuse_shared_databases(&configs, options.database_url.as_deref())?;
         let named = configs.iter().find_map(|config| config.file.modules.memory.embedding.model_dir.clone());
         let model_dir = options.model_dir.clone().or(named);
@@ -80,13 +86,12 @@ impl Host {
         });
         let butlers = configs.into_iter().map(|config| Butler::new(config).map(Arc::new));
         let butlers = butlers.collect::<Result<Vec<_>, _>>()?;
-        let by_name = butlers.iter().enumerate().map(|(at, butler)| (butler.name.to_string(), at)).collect();
         Ok(Arc::new(Self {
             options,
             model_dir,
             metrics: Metrics::default(),
-            butlers,
-            by_name,
+            butlers: std::sync::RwLock::new(butlers),
+            demo: Mutex::new(demo_text),
             engine,
             clock: Arc::new(SystemClock),
             private: RwLock::new(None),
@@ -99,20 +104,26 @@ impl Host {
         &self.options
     }
 
-    pub fn butlers(&self) -> &[Arc<Butler>] {
-        &self.butlers
+    /// Those there are now.
+    pub fn butlers(&self) -> Vec<Arc<Butler>> {
+        self.butlers.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// By name; without one, the first.
-    pub fn butler(&self, name: Option<&str>) -> Result<&Arc<Butler>, HostError> {
-        let found = match name {
-            Some(name) => self.by_name.get(name).and_then(|at| self.butlers.get(*at)),
-            None => self.butlers.first(),
+    pub fn butler(&self, name: Option<&str>) -> Result<Arc<Butler>, HostError> {
+        let mut butlers = self.butlers();
+        let at = match name {
+            Some(name) => butlers.iter().position(|butler| butler.name.as_str() == name),
+            None => (!butlers.is_empty()).then_some(0),
         };
-        found.ok_or_else(|| HostError::UnknownButler {
-            name: name.unwrap_or_default().to_owned(),
-            known: self.by_name.keys().cloned().collect::<Vec<_>>().join(", "),
-        })
+        match at {
+            Some(at) => Ok(butlers.swap_remove(at)),
+            None => {
+                let mut known: Vec<&str> = butlers.iter().map(|butler| butler.name.as_str()).collect();
+                known.sort_unstable();
+                Err(HostError::UnknownButler { name: name.unwrap_or_default().to_owned(), known: known.join(", ") })
+            }
+        }
     }
 
     /// The model the user named; `None`: the fetched one.
@@ -157,7 +168,8 @@ impl Host {
         let butlers = async {
             self.start_private(Arc::clone(&progress)).await?;
             self.status.send_replace(Status::Starting("preparing the databases"));
-            let starts = self.butlers.iter().map(|butler| self.start_butler(butler));
+            let butlers = self.butlers();
+            let starts = butlers.iter().map(|butler| self.start_butler(butler));
             futures::future::try_join_all(starts).await
         };
         tokio::try_join!(warm, butlers)?;
@@ -172,13 +184,15 @@ impl Host {
         Ok(located.unwrap_or(Err(embed::EmbedError::Stopped))?)
     }
 
-    async fn start_private(&self, progress: Arc<dyn Progress>) -> Result<(), HostError> {
-        if self.butlers.iter().all(|butler| self.own_url(butler).is_some()) {
+    /// Nothing to do when it was started before, or no butler lives there.
+    pub(crate) async fn start_private(&self, progress: Arc<dyn Progress>) -> Result<(), HostError> {
+        let mut private = self.private.write().await;
+        if private.is_some() || self.butlers().iter().all(|butler| self.own_url(butler).is_some()) {
             return Ok(());
         }
         let server = postgres::Server::start(self.options.postgres(), progress).await?;
         tracing::info!(runtime = %server.runtime(), pid = server.pid(), "the private PostgreSQL is up");
-        *self.private.write().await = Some(server);
+        *private = Some(server);
         Ok(())
     }
 
@@ -265,7 +279,7 @@ impl Host {
 
     /// For a process that stays: its butlers' schedules begin.
     pub async fn start_workers(&self) {
-        for butler in &self.butlers {
+        for butler in self.butlers() {
             butler.start_workers().await;
         }
     }
@@ -273,7 +287,8 @@ impl Host {
     /// Modules first, then their connections, then the server below them.
     pub async fn stop(&self) -> Result<(), HostError> {
         self.status.send_replace(Status::Stopping);
-        futures::future::join_all(self.butlers.iter().map(|butler| butler.stop())).await;
+        let butlers = self.butlers();
+        futures::future::join_all(butlers.iter().map(|butler| butler.stop())).await;
         match self.private.write().await.take() {
             Some(server) => Ok(server.stop().await?),
             None => Ok(()),

@@ -10,9 +10,24 @@ const LOOK: Duration = Duration::from_secs(2);
 /// After a failed start, so that a server that cannot start does not fill the log.
 const REST: Duration = Duration::from_secs(5);
 
+/// Between two looks at the demo's marker: `butler demo` should seem to be at once; a look is one `stat`.
+const DEMO_LOOK: Duration = Duration::from_millis(300);
+
 /// Runs until it is dropped.
 pub async fn watch(host: Arc<Host>) {
     host.start_workers().await;
+    tokio::join!(keep_alive(&host), follow_demo(&host));
+}
+
+/// What `butler demo` made or removed meanwhile.
+async fn follow_demo(host: &Host) {
+    loop {
+        host.follow_demo().await;
+        tokio::time::sleep(DEMO_LOOK).await;
+    }
+}
+
+async fn keep_alive(host: &Host) {
     loop {
         let _ = tokio::time::timeout(LOOK, host.trouble.notified()).await;
         if let Err(error) = host.revive().await {

@@ -4,7 +4,7 @@ use std::str::FromStr;
 use std::time::Duration;
 
 use sqlx::postgres::PgConnectOptions;
-use sqlx::{AssertSqlSafe, ConnectOptions, Connection};
+use sqlx::{AssertSqlSafe, ConnectOptions, Connection, PgConnection};
 
 use crate::database::Database;
 use crate::error::StoreError;
@@ -16,33 +16,58 @@ const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Creates a database on the server that `url` leads to, unless it is there; says whether it did.
 pub async fn ensure_database(url: &str, name: &str) -> Result<bool, StoreError> {
-    let options =
-        PgConnectOptions::from_str(url).map_err(|error| StoreError::InvalidUrl { reason: error.to_string() })?;
-    let unreachable = |reason: String| StoreError::Unreachable { place: options.get_host().to_owned(), reason };
-    let mut conn = tokio::time::timeout(CONNECT_TIMEOUT, options.connect())
-        .await
-        .map_err(|_| unreachable("no answer in time".to_owned()))?
-        .map_err(|error| match error.as_database_error() {
-            Some(_) => StoreError::from(error),
-            None => unreachable(error.to_string()),
-        })?;
+    let mut conn = connect(url).await?;
     let exists: bool = sqlx::query_scalar("SELECT EXISTS (SELECT FROM pg_database WHERE datname = $1)")
         .bind(name)
         .fetch_one(&mut conn)
         .await?;
     let mut created = false;
     if !exists {
-        // DDL takes no parameters; the server quotes the name itself
-        let statement: String =
-            sqlx::query_scalar("SELECT format('CREATE DATABASE %I', $1::text)").bind(name).fetch_one(&mut conn).await?;
-        match sqlx::raw_sql(AssertSqlSafe(statement)).execute(&mut conn).await {
-            Ok(_) => created = true,
+        match execute_named(&mut conn, "CREATE DATABASE %I", name).await {
+            Ok(()) => created = true,
             Err(error) if was_created_meanwhile(&error) => {}
             Err(error) => return Err(error.into()),
         }
     }
     let _ = conn.close().await;
     Ok(created)
+}
+
+/// Drops a database, whoever is connected to it; one that is not there is no error.
+pub async fn drop_database(url: &str, name: &str) -> Result<(), StoreError> {
+    let mut conn = connect(url).await?;
+    execute_named(&mut conn, "DROP DATABASE IF EXISTS %I WITH (FORCE)", name).await?;
+    let _ = conn.close().await;
+    Ok(())
+}
+
+/// Drops a butler's schema with all that is in it; one that is not there is no error.
+pub async fn drop_schema(url: &str, name: &str) -> Result<(), StoreError> {
+    let mut conn = connect(url).await?;
+    execute_named(&mut conn, "DROP SCHEMA IF EXISTS %I CASCADE", name).await?;
+    let _ = conn.close().await;
+    Ok(())
+}
+
+async fn connect(url: &str) -> Result<PgConnection, StoreError> {
+    let options =
+        PgConnectOptions::from_str(url).map_err(|error| StoreError::InvalidUrl { reason: error.to_string() })?;
+    let unreachable = |reason: String| StoreError::Unreachable { place: options.get_host().to_owned(), reason };
+    tokio::time::timeout(CONNECT_TIMEOUT, options.connect())
+        .await
+        .map_err(|_| unreachable("no answer in time".to_owned()))?
+        .map_err(|error| match error.as_database_error() {
+            Some(_) => StoreError::from(error),
+            None => unreachable(error.to_string()),
+        })
+}
+
+/// DDL takes no parameters; the server quotes the name itself.
+async fn execute_named(conn: &mut PgConnection, statement: &'static str, name: &str) -> Result<(), sqlx::Error> {
+    let statement: String =
+        sqlx::query_scalar("SELECT format($1, $2::text)").bind(statement).bind(name).fetch_one(&mut *conn).await?;
+    sqlx::raw_sql(AssertSqlSafe(statement)).execute(conn).await?;
+    Ok(())
 }
 
 fn was_created_meanwhile(error: &sqlx::Error) -> bool {

@@ -33,7 +33,7 @@ mod session;
 pub mod stats;
 pub mod sweep;
 
-pub use admin::ensure_database;
+pub use admin::{drop_database, drop_schema, ensure_database};
 pub use database::{Database, PoolStats};
 pub use embedded::{Embedded, Model};
 pub use error::{Constraint, StoreError};

@@ -1,5 +1,3 @@
-use std::sync::Arc;
-
 use super::Settings;
 use crate::error::HostError;
 use crate::host::Host;
@@ -25,7 +23,7 @@ enum Command {
 pub async fn run(args: Args, settings: &Settings, printer: Printer) -> Result<(), HostError> {
     let Command::Url = args.command;
     let host = Host::new(settings.host.clone())?;
-    let butler = Arc::clone(host.butler(settings.butler.as_deref())?);
+    let butler = host.butler(settings.butler.as_deref())?;
     if let Some(url) = host.own_url(&butler) {
         printer.line(url);
         return Ok(());

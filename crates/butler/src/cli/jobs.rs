@@ -73,7 +73,7 @@ enum Letters {
 pub async fn run(args: Args, settings: &Settings, printer: Printer) -> Result<(), HostError> {
     let mut signals = Signals::new()?;
     let host = Host::new(settings.host.clone())?;
-    let butler = Arc::clone(host.butler(settings.butler.as_deref())?);
+    let butler = host.butler(settings.butler.as_deref())?;
     create_data_dir(&settings.host.data_dir)?;
     host.start(progress::on_stderr(settings.quiet)).await?;
     let stop = CancellationToken::new();

@@ -26,7 +26,7 @@ pub struct Args {}
 pub async fn run(_: Args, settings: &Settings, _: Printer) -> Result<(), HostError> {
     let mut signals = Signals::new()?;
     let host = Host::new(settings.host.clone())?;
-    let butler = Arc::clone(host.butler(settings.butler.as_deref())?);
+    let butler = host.butler(settings.butler.as_deref())?;
     create_data_dir(&settings.host.data_dir)?;
     // Whoever starts us is trusted; a tenant named on the command line is fixed for the session.
     let tenant = settings.tenant.clone().map_or(CallerTenant::Trusted, CallerTenant::Token);

@@ -43,7 +43,8 @@ pub async fn readyz(State(host): State<Arc<Host>>) -> Response {
 /// What keeps the server from serving; empty when nothing does.
 pub async fn readiness(host: &Host) -> Vec<NotReady> {
     let general = |what, message: String, hint| NotReady { what, butler: None, message, hint };
-    let looks = host.butlers().iter().map(|butler| database(butler));
+    let butlers = host.butlers();
+    let looks = butlers.iter().map(|butler| database(butler));
     let mut missing: Vec<NotReady> = match host.status() {
         Status::Starting(phase) => vec![general("startup", phase.to_owned(), None)],
         Status::Failed(error) => return vec![general("startup", error.to_string(), error.hint())],

@@ -1,7 +1,7 @@
 //! MCP over streamable HTTP, without sessions and with plain JSON answers: any replica can serve any request.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use axum::body::{Body, Bytes};
 use axum::extract::{Path, Request, State};
@@ -19,26 +19,37 @@ use crate::http::{BODY_BYTES, reject};
 
 type Service = StreamableHttpService<Handler, NeverSessionManager>;
 
-/// Every butler's endpoint.
+/// Every butler's endpoint, made when it is first asked for: butlers come and go.
 pub struct Endpoints {
     host: Arc<Host>,
-    services: BTreeMap<String, Service>,
+    services: Mutex<BTreeMap<String, (Weak<Butler>, Service)>>,
 }
 
 impl Endpoints {
     pub fn new(host: &Arc<Host>) -> Arc<Self> {
-        let services = host.butlers().iter().map(|butler| (butler.name.to_string(), service(host, butler))).collect();
-        Arc::new(Self { host: Arc::clone(host), services })
+        Arc::new(Self { host: Arc::clone(host), services: Mutex::default() })
     }
 
     /// By name; without one, the first butler's.
     async fn serve(&self, name: Option<&str>, request: Request) -> Response {
-        let butler = self.host.butler(name);
-        match butler.as_ref().map(|butler| self.services.get(butler.name.as_str())) {
-            Ok(Some(service)) => answer(service, request).await,
-            Ok(None) => reject(StatusCode::NOT_FOUND, "not_found", "there is no such butler", None),
+        match self.host.butler(name) {
+            Ok(butler) => answer(&self.service_of(&butler), request).await,
             Err(error) => reject(StatusCode::NOT_FOUND, "not_found", &error.to_string(), None),
         }
+    }
+
+    fn service_of(&self, butler: &Arc<Butler>) -> Service {
+        let mut services = self.services.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((of, service)) = services.get(butler.name.as_str())
+            && of.as_ptr() == Arc::as_ptr(butler)
+        {
+            return service.clone();
+        }
+        // A butler that went leaves its endpoint behind until now.
+        services.retain(|_, (of, _)| of.strong_count() > 0);
+        let service = service(&self.host, butler);
+        services.insert(butler.name.to_string(), (Arc::downgrade(butler), service.clone()));
+        service
     }
 }
 

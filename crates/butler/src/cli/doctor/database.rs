@@ -14,7 +14,7 @@ pub async fn all(host: &Host) -> Vec<Check> {
     }
     let mut checks = Vec::new();
     for butler in host.butlers() {
-        match look(butler).await {
+        match look(&butler).await {
             Ok(found) => checks.extend(found),
             Err(error) => {
                 let remedy = error.hint().unwrap_or_else(|| "look into the server's log".to_owned());

@@ -58,7 +58,7 @@ async fn examine(settings: &Settings) -> Result<Vec<Check>, HostError> {
     } else {
         checks.extend(database::all(&host).await);
         for butler in host.butlers() {
-            checks.extend(schedules::check(butler, serving.is_some()).await);
+            checks.extend(schedules::check(&butler, serving.is_some()).await);
         }
         checks.push(roundtrip::check(Arc::clone(&host), serving).await);
         if let Err(error) = host.stop().await {
