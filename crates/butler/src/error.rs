@@ -6,6 +6,8 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use memory::tool::ToolError;
+
 use crate::config::ConfigError;
 use crate::instance::Instance;
 use crate::module::ModuleError;
@@ -43,6 +45,12 @@ pub enum HostError {
     NotServing { data_dir: PathBuf },
     #[error("{0}")]
     Failed(String),
+    /// The command line asks for something that cannot be; exit code 2.
+    #[error("{message}")]
+    Usage { message: String, hint: Option<String> },
+    /// What a tool answered instead of a result.
+    #[error("{}", .0.message)]
+    Tool(ToolError),
     /// What a start failed with; whoever waits for the start is told, too.
     #[error(transparent)]
     Start(Arc<HostError>),
@@ -111,9 +119,24 @@ impl HostError {
             }
             Self::NotServing { .. } => Some("start it: butler serve".to_owned()),
             Self::Start(error) => error.hint(),
+            Self::Usage { hint, .. } => hint.clone(),
+            Self::Tool(error) => error.hint.clone(),
             Self::Unhealthy(_) => Some("each failed check above names its remedy".to_owned()),
             Self::Postgres(_) | Self::Embed(_) | Self::Failed(_) | Self::Serve(_) => None,
         }
+    }
+
+    /// 1: it failed; 2: it was asked for wrongly.
+    pub fn exit_code(&self) -> u8 {
+        match self {
+            Self::Usage { .. } => 2,
+            Self::Tool(error) if error.code == ToolError::INVALID_ARGUMENT => 2,
+            _ => 1,
+        }
+    }
+
+    pub fn usage(message: impl Into<String>, hint: impl Into<String>) -> Self {
+        Self::Usage { message: message.into(), hint: Some(hint.into()) }
     }
 
     pub fn io(action: &'static str, path: impl Into<PathBuf>) -> impl FnOnce(io::Error) -> Self {

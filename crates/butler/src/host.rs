@@ -1,6 +1,7 @@
 //! The house: all butlers of this process, the private PostgreSQL they live on, and the engine they share.
 
 pub mod demo;
+mod one;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -145,7 +146,11 @@ impl Host {
 
     /// Starts the private PostgreSQL where it is needed, every butler, and the engine; returns when calls can be served.
     pub async fn start(&self, progress: Arc<dyn Progress>) -> Result<(), HostError> {
-        let started = self.bring_up(progress).await;
+        self.settled_with(self.bring_up(progress).await)
+    }
+
+    /// Whoever waits for the start learns how it went.
+    fn settled_with(&self, started: Result<(), HostError>) -> Result<(), HostError> {
         match started {
             Ok(()) => {
                 self.status.send_replace(Status::Ready);

@@ -18,6 +18,16 @@ pub struct Instance {
     pub address: SocketAddr,
     pub started: Timestamp,
     pub version: String,
+    /// The butlers it began with; the first is the one at `/mcp`.
+    #[serde(default)]
+    pub butlers: Vec<String>,
+}
+
+impl Instance {
+    /// The bearer with which programs of the same user may do everything.
+    pub fn secret(&self) -> Option<&str> {
+        None
+    }
 }
 
 fn lock_file(data_dir: &Path) -> PathBuf {
@@ -115,6 +125,7 @@ mod tests {
             address: "127.0.0.1:8150".parse().unwrap(),
             started: SystemClock.now(),
             version: "0.0.0".to_owned(),
+            butlers: vec!["general".to_owned()],
         }
     }
 

@@ -7,8 +7,9 @@ use domain::TenantId;
 use domain::event::Origin;
 use schemars::JsonSchema;
 use serde::Serialize;
-use store::cleanup;
+use store::{Session, cleanup};
 
+use crate::dry::Step;
 use crate::{Memory, MemoryError};
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, JsonSchema)]
@@ -29,21 +30,53 @@ impl Memory {
         max_entries: u64,
         origin: &Origin,
     ) -> Result<CleanupReport, MemoryError> {
+        self.clean_up(tenant, max_entries, origin, false).await
+    }
+
+    /// What [`Self::run_episode_cleanup`] would do now: it is done and taken back.
+    pub async fn episode_cleanup_dry(
+        &self,
+        tenant: Option<&TenantId>,
+        max_entries: u64,
+    ) -> Result<CleanupReport, MemoryError> {
+        self.clean_up(tenant, max_entries, &Origin::default(), true).await
+    }
+
+    async fn clean_up(
+        &self,
+        tenant: Option<&TenantId>,
+        max_entries: u64,
+        origin: &Origin,
+        dry: bool,
+    ) -> Result<CleanupReport, MemoryError> {
+        let mut owner = self.db().owner().await?;
+        let mut step = Step::new(&mut owner, dry).await?;
+        let report = self.clean_up_on(step.session(), tenant, max_entries, origin).await?;
+        step.end().await?;
+        Ok(report)
+    }
+
+    async fn clean_up_on(
+        &self,
+        conn: &mut Session,
+        tenant: Option<&TenantId>,
+        max_entries: u64,
+        origin: &Origin,
+    ) -> Result<CleanupReport, MemoryError> {
         let now = self.now();
         let pending_before = now - self.grace();
-        let mut conn = self.db().owner().await?;
         let mut report = CleanupReport::default();
         loop {
-            let removed = cleanup::expire(&mut conn, tenant, pending_before, now, origin).await?;
+            let removed = cleanup::expire(conn, tenant, pending_before, now, origin).await?;
             report.expired_deleted += removed;
             if removed == 0 {
                 break;
             }
         }
         let max = i64::try_from(max_entries).unwrap_or(i64::MAX);
-        for (tenant, mut excess) in cleanup::over_capacity(&mut conn, tenant, max).await? {
+        for (tenant, mut excess) in cleanup::over_capacity(conn, tenant, max).await? {
             while excess > 0 {
-                let removed = cleanup::evict(&mut conn, &tenant, excess, now, origin).await?;
+                let removed = cleanup::evict(conn, &tenant, excess, now, origin).await?;
                 report.capacity_deleted += removed;
                 excess -= i64::try_from(removed).unwrap_or(excess);
                 if removed == 0 {
@@ -51,7 +84,7 @@ impl Memory {
                 }
             }
         }
-        report.remaining = cleanup::remaining(&mut conn, tenant).await?;
+        report.remaining = cleanup::remaining(conn, tenant).await?;
         Ok(report)
     }
 

@@ -34,6 +34,19 @@ impl Memory {
         Ok(inverted)
     }
 
+    pub(crate) async fn count_pending_inversions(&self, tenant: Option<&TenantId>) -> Result<u64, MemoryError> {
+        let mut conn = self.db().owner().await?;
+        let (mut count, mut last) = (0, None);
+        loop {
+            let batch = pending_inversion(&mut conn, tenant, last.as_ref(), BATCH).await?;
+            count += batch.len() as u64;
+            match batch.into_iter().next_back() {
+                Some(rule) => last = Some(rule),
+                None => return Ok(count),
+            }
+        }
+    }
+
     async fn invert_once(&self, tenant: Option<&TenantId>) -> Result<(u64, u64), MemoryError> {
         let origin = Origin { actor: Some("inversion".to_owned()), request_id: None };
         let (mut done, mut missed) = (0, 0);

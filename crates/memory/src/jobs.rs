@@ -74,9 +74,7 @@ impl Memory {
     pub async fn run_job(&self, job: &str, request: &JobRequest) -> Result<Value, MemoryError> {
         let tenant = request.tenant.as_ref();
         if request.dry_run && job != CONSOLIDATION {
-            return Err(Invalid::new("dry_run", format!("{job} cannot be tried without running it"))
-                .hint("only consolidation has a dry run; the others may be run at any time without harm")
-                .into());
+            return self.try_job(job, tenant).await;
         }
         match job {
             CONSOLIDATION => {
@@ -107,13 +105,31 @@ impl Memory {
                 };
                 object(self.reembed(tenant, &report).await?)
             }
-            unknown => {
-                let names: Vec<&str> = jobs(self.config()).iter().map(|job| job.name).collect();
-                Err(Invalid::new("job", format!("there is no job {unknown:?}"))
-                    .hint(format!("valid are {}", names.join(", ")))
-                    .into())
-            }
+            unknown => Err(self.no_job(unknown)),
         }
+    }
+
+    /// What a job would do, counted; nothing is written.
+    async fn try_job(&self, job: &str, tenant: Option<&TenantId>) -> Result<Value, MemoryError> {
+        let counted = match job {
+            DECAY_SWEEP => object(self.sweep_dry(tenant).await?),
+            EPISODE_CLEANUP => object(self.episode_cleanup_dry(tenant, self.config().episodes.max_entries).await?),
+            INVERSION => Ok(json!({"rules_inverted": self.count_pending_inversions(tenant).await?})),
+            REEMBED => object(self.reembed_dry(tenant).await?),
+            RETRAIN_INDEXES => Err(Invalid::new("dry_run", format!("{job} cannot be tried without running it"))
+                .hint("it may be run at any time without harm")
+                .into()),
+            unknown => Err(self.no_job(unknown)),
+        };
+        counted.map(|mut counts| {
+            counts["mode"] = json!("dry_run");
+            counts
+        })
+    }
+
+    fn no_job(&self, unknown: &str) -> MemoryError {
+        let names: Vec<&str> = jobs(self.config()).iter().map(|job| job.name).collect();
+        Invalid::new("job", format!("there is no job {unknown:?}")).hint(format!("valid are {}", names.join(", "))).into()
     }
 }
 

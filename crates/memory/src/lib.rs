@@ -10,6 +10,7 @@ pub mod config;
 mod confirm;
 pub mod consolidate;
 mod context;
+mod dry;
 pub mod entities;
 mod error;
 mod feedback;

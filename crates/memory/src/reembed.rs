@@ -63,6 +63,28 @@ impl Memory {
         Ok(report)
     }
 
+    /// What [`Self::reembed`] would embed again.
+    pub async fn reembed_dry(&self, tenant: Option<&TenantId>) -> Result<ReembedReport, MemoryError> {
+        let mut conn = self.db().owner().await?;
+        let of = match tenant {
+            Some(tenant) => vec![tenant.clone()],
+            None => tenants(&mut conn).await?,
+        };
+        let model = self.model();
+        let mut report = ReembedReport::default();
+        for tenant in of {
+            let current = |count: &VersionCount| {
+                count.model.as_deref() == Some(&model.name[..]) && count.version.as_deref() == Some(&model.version[..])
+            };
+            for old in versions(&mut conn, &tenant).await?.iter().filter(|count| !current(count)) {
+                report.episodes += old.episodes.unsigned_abs();
+                report.facts += old.facts.unsigned_abs();
+                report.rules += old.rules.unsigned_abs();
+            }
+        }
+        Ok(report)
+    }
+
     async fn reembed_type(
         &self,
         conn: &mut Session,

@@ -7,6 +7,7 @@ use domain::event::Origin;
 use serde::Serialize;
 use store::sweep::{self, BATCH_ROWS, Batch};
 
+use crate::dry::Step;
 use crate::{Memory, MemoryError};
 
 /// A retry comes within seconds, or after a weekend; this is generous.
@@ -30,6 +31,15 @@ impl Memory {
     /// Applies every transition that is due, in bounded batches, of one tenant or of all. Running it again at the same
     /// time changes nothing.
     pub async fn sweep(&self, tenant: Option<&TenantId>) -> Result<SweepReport, MemoryError> {
+        self.sweep_or_count(tenant, false).await
+    }
+
+    /// What [`Self::sweep`] would do now. Each batch is really swept and taken back, so that the two cannot differ.
+    pub async fn sweep_dry(&self, tenant: Option<&TenantId>) -> Result<SweepReport, MemoryError> {
+        self.sweep_or_count(tenant, true).await
+    }
+
+    async fn sweep_or_count(&self, tenant: Option<&TenantId>, dry: bool) -> Result<SweepReport, MemoryError> {
         let origin = Origin { actor: Some("decay_sweep".to_owned()), request_id: None };
         let confidence = &self.config().confidence;
         let thresholds =
@@ -39,7 +49,9 @@ impl Memory {
         let mut conn = self.db().owner().await?;
         let mut batch = Batch { tenant, after: None, rows: BATCH_ROWS };
         loop {
-            let swept = sweep::facts(&mut conn, batch, thresholds, now, &origin).await?;
+            let mut step = Step::new(&mut conn, dry).await?;
+            let swept = sweep::facts(step.session(), batch, thresholds, now, &origin).await?;
+            step.end().await?;
             report.facts_expired += swept.ended;
             report.facts_fading += swept.fading;
             report.facts_recovered += swept.recovered;
@@ -49,7 +61,9 @@ impl Memory {
             }
         }
         loop {
-            let swept = sweep::rules(&mut conn, batch, thresholds, now, &origin).await?;
+            let mut step = Step::new(&mut conn, dry).await?;
+            let swept = sweep::rules(step.session(), batch, thresholds, now, &origin).await?;
+            step.end().await?;
             report.rules_forgotten += swept.ended;
             report.rules_fading += swept.fading;
             report.rules_recovered += swept.recovered;
@@ -58,10 +72,13 @@ impl Memory {
                 break;
             }
         }
+        let mut step = Step::new(&mut conn, dry).await?;
         report.idempotency_keys_removed =
-            store::idempotency::prune(&mut conn, now - TimeDelta::days(IDEMPOTENCY_DAYS)).await?;
+            store::idempotency::prune(step.session(), now - TimeDelta::days(IDEMPOTENCY_DAYS)).await?;
+        step.end().await?;
         drop(conn);
-        report.rules_inverted = self.invert_pending(tenant).await?;
+        report.rules_inverted =
+            if dry { self.count_pending_inversions(tenant).await? } else { self.invert_pending(tenant).await? };
         Ok(report)
     }
 }

@@ -43,11 +43,11 @@ enum Command {
     /// For all tenants, unless --tenant names one. A job that runs elsewhere at the moment is not run beside itself.
     #[command(after_help = "Examples:\n  \
         butler jobs run consolidation --dry-run     what waits to be consolidated\n  \
-        butler jobs run decay_sweep\n  \
+        butler jobs run decay_sweep --dry-run       what would fade or expire\n  \
         butler jobs run episode_cleanup --tenant ann --json")]
     Run {
         job: String,
-        /// Only count; nothing is written (consolidation)
+        /// Only count what would happen; nothing is written
         #[arg(long)]
         dry_run: bool,
         #[arg(long)]
@@ -197,7 +197,8 @@ async fn run_job(
         printer.json(&finished.result);
         return Ok(());
     }
-    printer.line(format_args!("{job} done in {} ms", finished.took.as_millis()));
+    let what = if finished.result["mode"] == "dry_run" { "counted, nothing was written," } else { "done" };
+    printer.line(format_args!("{job} {what} in {} ms", finished.took.as_millis()));
     lines("", &finished.result, &mut |line| printer.line(line));
     Ok(())
 }

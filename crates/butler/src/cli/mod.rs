@@ -4,11 +4,13 @@ mod completions;
 mod config;
 mod db;
 mod doctor;
+pub mod door;
 mod global;
 mod jobs;
 mod mcp;
 mod serve;
 mod setup;
+mod verbs;
 
 use std::process::ExitCode;
 
@@ -47,6 +49,8 @@ pub struct Cli {
 pub enum Command {
     Serve(serve::Args),
     Mcp(mcp::Args),
+    #[command(flatten)]
+    Verb(verbs::Verb),
     Setup(setup::Args),
     Doctor(doctor::Args),
     Db(db::Args),
@@ -80,7 +84,7 @@ pub fn main() -> ExitCode {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             printer.error(&error);
-            ExitCode::from(1)
+            ExitCode::from(error.exit_code())
         }
     }
 }
@@ -94,11 +98,20 @@ fn run(command: Command, settings: &Settings, printer: Printer) -> Result<(), Ho
         Command::Config(args) => config::run(&args, settings, printer),
         Command::Serve(args) => on_runtime(serve::run(args, settings, printer)),
         Command::Mcp(args) => on_runtime(mcp::run(args, settings, printer)),
+        Command::Verb(verb) => on_one_thread(verbs::run(verb, settings, printer)),
         Command::Setup(args) => on_runtime(setup::run(args, settings, printer)),
         Command::Doctor(args) => on_runtime(doctor::run(args, settings, printer)),
         Command::Db(args) => on_runtime(db::run(args, settings, printer)),
         Command::Jobs(args) => on_runtime(jobs::run(args, settings, printer)),
     }
+}
+
+/// For one call and its answer: no threads to start.
+fn on_one_thread(command: impl Future<Output = Result<(), HostError>>) -> Result<(), HostError> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(HostError::Serve)?;
+    let outcome = runtime.block_on(command);
+    runtime.shutdown_background();
+    outcome
 }
 
 /// Database and network are waited for, not computed: more threads than this would only cost memory.

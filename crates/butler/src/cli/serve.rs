@@ -49,6 +49,7 @@ pub async fn run(_: Args, settings: &Settings, printer: Printer) -> Result<(), H
         address,
         started: host.clock().now(),
         version: env!("CARGO_PKG_VERSION").to_owned(),
+        butlers: host.butlers().iter().map(|butler| butler.name.to_string()).collect(),
     })?;
     let stop = CancellationToken::new();
     let router = http::router(host.clone(), Allowed::on(address));

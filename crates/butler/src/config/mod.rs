@@ -11,4 +11,4 @@ pub mod show;
 pub use diagnostic::ConfigError;
 pub use file::{ButlerSection, DatabaseSection, File, ModulesSection, RuntimeSection, RuntimeType};
 pub use parse::parse;
-pub use roster::{ButlerConfig, Source, load, load_all};
+pub use roster::{ButlerConfig, DEFAULT_NAME, Source, load, load_all};

@@ -21,8 +21,20 @@ pub async fn get(address: SocketAddr, path: &str) -> io::Result<Answer> {
 
 /// JSON there, JSON back, with the headers that MCP wants.
 pub async fn post(address: SocketAddr, path: &str, json: &str) -> io::Result<Answer> {
+    send(address, "POST", path, None, json).await
+}
+
+/// Any request, with the bearer of a server that wants one.
+pub async fn send(
+    address: SocketAddr,
+    method: &str,
+    path: &str,
+    bearer: Option<&str>,
+    json: &str,
+) -> io::Result<Answer> {
+    let authorization = bearer.map_or_else(String::new, |bearer| format!("Authorization: Bearer {bearer}\r\n"));
     let head = format!(
-        "POST {path} HTTP/1.0\r\nHost: {address}\r\nContent-Type: application/json\r\n\
+        "{method} {path} HTTP/1.0\r\nHost: {address}\r\n{authorization}Content-Type: application/json\r\n\
          Accept: application/json, text/event-stream\r\nContent-Length: {}\r\n\r\n{json}",
         json.len()
     );

@@ -1,0 +1,206 @@
+//! The way a command reaches a butler's tools: through the server that runs on the data directory, or by opening the
+//! database itself.
+
+use std::io;
+use std::sync::Arc;
+use std::time::Duration;
+
+use domain::TenantId;
+use memory::Caller;
+use memory::tool::{Answer, ToolError};
+use serde_json::{Map, Value, json};
+use tokio::sync::OnceCell;
+
+use super::Settings;
+use crate::butler::Butler;
+use crate::config::{self, Source};
+use crate::error::HostError;
+use crate::host::Host;
+use crate::http::client;
+use crate::instance::{self, Instance, create_data_dir};
+use crate::progress;
+
+/// A server that starts lets a call wait; the longest call of all is a consolidation by a slow model.
+const PATIENCE: Duration = Duration::from_secs(900);
+
+pub struct Door {
+    way: Way,
+    /// The butler's name, also where none was named.
+    butler: String,
+    tenant: Option<TenantId>,
+}
+
+enum Way {
+    Server(Instance),
+    Own { host: Arc<Host>, butler: Arc<Butler>, started: OnceCell<()>, quiet: bool },
+}
+
+impl Door {
+    /// Touches no database yet: the first call does, and knows whether it needs the model.
+    pub fn open(settings: &Settings) -> Result<Self, HostError> {
+        let tenant = settings.tenant.clone();
+        // A database named on this command line need not be the server's.
+        if settings.host.database_url.is_none()
+            && let Some(instance) = instance::running(&settings.host.data_dir)
+        {
+            let butler = named(settings, &instance)?;
+            return Ok(Self { way: Way::Server(instance), butler, tenant });
+        }
+        create_data_dir(&settings.host.data_dir)?;
+        let host = Host::new(settings.host.clone())?;
+        let butler = host.butler(settings.butler.as_deref())?.clone();
+        let name = butler.name.to_string();
+        let way = Way::Own { host, butler, started: OnceCell::new(), quiet: settings.quiet };
+        Ok(Self { way, butler: name, tenant })
+    }
+
+    pub fn butler(&self) -> &str {
+        &self.butler
+    }
+
+    /// One call of a tool, for the tenant of the command line.
+    pub async fn call(&self, tool: &str, mut arguments: Map<String, Value>) -> Result<Answer, ToolError> {
+        if let Some(tenant) = &self.tenant {
+            let context = arguments.entry("request_context").or_insert_with(|| json!({}));
+            context["tenant_id"] = json!(tenant.as_str());
+        }
+        match &self.way {
+            Way::Server(instance) => self.ask(instance, tool, arguments).await,
+            Way::Own { host, butler, .. } => {
+                self.start(embeds(tool)).await.map_err(|error| refused(&error))?;
+                let outcome = host.call(butler, tool, &Caller::trusted(), arguments).await;
+                outcome.unwrap_or_else(|| Err(no_tool(&self.butler, tool)))
+            }
+        }
+    }
+
+    /// `GET` of the server's REST API; there is none without a server.
+    pub async fn get(&self, path: &str) -> Result<Value, HostError> {
+        self.rest("GET", path, "").await
+    }
+
+    pub async fn post(&self, path: &str, body: &Value) -> Result<Value, HostError> {
+        self.rest("POST", path, &body.to_string()).await
+    }
+
+    /// Stops what this command started.
+    pub async fn close(self) -> Result<(), HostError> {
+        match self.way {
+            Way::Own { host, started, .. } if started.initialized() => host.stop().await,
+            _ => Ok(()),
+        }
+    }
+
+    async fn start(&self, embeds: bool) -> Result<(), HostError> {
+        let Way::Own { host, butler, started, quiet } = &self.way else { return Ok(()) };
+        let start = || async { host.start_one(butler, embeds, progress::on_stderr(*quiet)).await };
+        started.get_or_try_init(start).await.map(drop)
+    }
+
+    async fn ask(&self, server: &Instance, tool: &str, arguments: Map<String, Value>) -> Result<Answer, ToolError> {
+        let params = json!({"name": tool, "arguments": arguments});
+        let request = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}).to_string();
+        let path = format!("/butlers/{}/mcp", self.butler);
+        let (status, answer) = exchange(server, "POST", &path, &request)
+            .await
+            .map_err(|error| ToolError { hint: error.hint(), ..ToolError::new(ToolError::UNAVAILABLE, error.to_string()) })?;
+        understood(status, answer)
+    }
+
+    async fn rest(&self, method: &str, path: &str, body: &str) -> Result<Value, HostError> {
+        let Way::Server(server) = &self.way else {
+            return Err(HostError::Usage {
+                message: "this needs a running server".to_owned(),
+                hint: Some("start it: butler serve".to_owned()),
+            });
+        };
+        let (status, answer) = exchange(server, method, path, body).await?;
+        if status < 300 { Ok(answer) } else { Err(HostError::Tool(rejected(status, &answer))) }
+    }
+}
+
+/// The butler that is meant: the one named, the first of the configuration given, or the first of the server.
+fn named(settings: &Settings, instance: &Instance) -> Result<String, HostError> {
+    if let Some(name) = &settings.butler {
+        return Ok(name.clone());
+    }
+    if settings.host.source != Source::Defaults {
+        let first = config::load_all(&settings.host.source)?.into_iter().next();
+        return Ok(first.map(|butler| butler.name).unwrap_or_default());
+    }
+    Ok(instance.butlers.first().cloned().unwrap_or_else(|| config::DEFAULT_NAME.to_owned()))
+}
+
+/// These compare or keep meanings, so they need the model.
+fn embeds(tool: &str) -> bool {
+    tool.starts_with("memory_store_") || ["memory_search", "memory_recall", "memory_context"].contains(&tool)
+}
+
+async fn exchange(server: &Instance, method: &str, path: &str, body: &str) -> Result<(u16, Value), HostError> {
+    let unreachable = |reason: String| {
+        HostError::Tool(ToolError {
+            hint: Some("`butler doctor` looks at it; its log says more".to_owned()),
+            ..ToolError::new(
+                ToolError::UNAVAILABLE,
+                format!("the server at http://{} (process {}) does not answer: {reason}", server.address, server.pid),
+            )
+        })
+    };
+    let sent = client::send(server.address, method, path, server.secret(), body);
+    let answer = tokio::time::timeout(PATIENCE, sent)
+        .await
+        .unwrap_or_else(|_| Err(io::ErrorKind::TimedOut.into()))
+        .map_err(|error| unreachable(error.to_string()))?;
+    let body = serde_json::from_slice(&answer.body)
+        .map_err(|_| unreachable(format!("HTTP {} without JSON", answer.status)))?;
+    Ok((answer.status, body))
+}
+
+/// A tool's answer out of the protocol's.
+fn understood(status: u16, mut answer: Value) -> Result<Answer, ToolError> {
+    let mut result = answer["result"].take();
+    if result.is_null() {
+        return Err(rejected(status, &answer));
+    }
+    let text = result["content"][0]["text"].as_str().map(str::to_owned);
+    if result["isError"] == true {
+        let said: Value = serde_json::from_str(text.as_deref().unwrap_or_default()).unwrap_or_default();
+        return Err(error_of(&said["error"], &said));
+    }
+    match result["structuredContent"].take() {
+        Value::Object(structured) => Ok(Answer { structured, text }),
+        _ => Err(ToolError::internal("the server's answer holds no result")),
+    }
+}
+
+/// An error of the transport: `{"error": {code, message, hint}}`, whichever of the two protocols it is from.
+fn rejected(status: u16, answer: &Value) -> ToolError {
+    let error = &answer["error"];
+    let mut rejected = error_of(&error["code"], error);
+    if rejected.message.is_empty() {
+        rejected.message = format!("the server answered HTTP {status}");
+    }
+    rejected
+}
+
+fn error_of(code: &Value, said: &Value) -> ToolError {
+    const CODES: [&str; 5] = [
+        ToolError::INVALID_ARGUMENT,
+        ToolError::NOT_FOUND,
+        ToolError::INVALID_STATE,
+        ToolError::CONFLICT,
+        ToolError::UNAVAILABLE,
+    ];
+    let code = CODES.into_iter().find(|known| code == *known).unwrap_or(ToolError::INTERNAL);
+    let text = |key: &str| said[key].as_str().map(str::to_owned);
+    ToolError { hint: text("hint"), request_id: text("request_id"), ..ToolError::new(code, text("message").unwrap_or_default()) }
+}
+
+fn refused(error: &HostError) -> ToolError {
+    ToolError { hint: error.hint(), ..ToolError::new(ToolError::UNAVAILABLE, error.to_string()) }
+}
+
+fn no_tool(butler: &str, tool: &str) -> ToolError {
+    let hint = "is its memory module enabled? look with `butler config show`";
+    ToolError { hint: Some(hint.to_owned()), ..ToolError::new(ToolError::NOT_FOUND, format!("butler {butler:?} has no tool {tool}")) }
+}

@@ -1,0 +1,37 @@
+use domain::MemoryType;
+use memory::tool::Answer;
+use serde_json::json;
+use uuid::Uuid;
+
+use super::input::one_of;
+use super::{Output, Request, show};
+use crate::printer::Printer;
+
+/// Say that a fact or rule still holds: its decay starts anew
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:\n  \
+    butler confirm fact 01993c1e-8a70-7d0c-b1a5-54d2a1f0c3aa\n  \
+    butler confirm rule 01993c1e-8a70-7d0c-b1a5-54d2a1f0c3aa --json")]
+pub struct Args {
+    #[arg(value_name = "TYPE", value_parser = one_of::<MemoryType>(MemoryType::NAMES))]
+    memory_type: MemoryType,
+    /// Its id, as `search` and `remember` print it
+    #[arg(value_name = "ID")]
+    memory_id: Uuid,
+    #[command(flatten)]
+    output: Output,
+}
+
+impl Args {
+    pub(super) fn request(self) -> Request {
+        let arguments = json!({"memory_type": self.memory_type, "memory_id": self.memory_id});
+        Request::new("memory_confirm", arguments, self.output, confirmed)
+    }
+}
+
+fn confirmed(printer: Printer, answer: &Answer) {
+    let (kind, id) = (show::text(&answer.structured, "memory_type"), show::text(&answer.structured, "id"));
+    let confidence = show::number(&answer.structured, "effective_confidence").unwrap_or_default();
+    let rescued = if answer.structured["was_fading"] == true { "; it was about to be forgotten" } else { "" };
+    printer.line(format_args!("confirmed {kind} {id}: confidence {confidence:.2}{rescued}"));
+}

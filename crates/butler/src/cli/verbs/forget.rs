@@ -1,0 +1,38 @@
+use domain::MemoryType;
+use memory::tool::Answer;
+use serde_json::json;
+use uuid::Uuid;
+
+use super::input::one_of;
+use super::{Output, Request, show};
+use crate::printer::Printer;
+
+/// Take a memory out of every later search, recall and context
+///
+/// It stays readable by its id, for the record. Forgetting twice is no error.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:\n  \
+    butler forget fact 01993c1e-8a70-7d0c-b1a5-54d2a1f0c3aa\n  \
+    butler forget episode 01993c1e-8a70-7d0c-b1a5-54d2a1f0c3aa --json")]
+pub struct Args {
+    #[arg(value_name = "TYPE", value_parser = one_of::<MemoryType>(MemoryType::NAMES))]
+    memory_type: MemoryType,
+    /// Its id, as `search` and `remember` print it
+    #[arg(value_name = "ID")]
+    memory_id: Uuid,
+    #[command(flatten)]
+    output: Output,
+}
+
+impl Args {
+    pub(super) fn request(self) -> Request {
+        let arguments = json!({"memory_type": self.memory_type, "memory_id": self.memory_id});
+        Request::new("memory_forget", arguments, self.output, forgotten)
+    }
+}
+
+fn forgotten(printer: Printer, answer: &Answer) {
+    let (kind, id) = (show::text(&answer.structured, "memory_type"), show::text(&answer.structured, "id"));
+    let before = if answer.structured["changed"] == true { "forgot" } else { "had forgotten before:" };
+    printer.line(format_args!("{before} {kind} {id}"));
+}

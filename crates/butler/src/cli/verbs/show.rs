@@ -1,0 +1,95 @@
+//! Answers for people.
+
+use domain::text::flatten_line;
+use memory::tool::Answer;
+use serde_json::{Map, Value};
+
+use crate::printer::{Colour, Printer};
+
+/// As much of a memory as a list shows; `get` has all of it.
+const LINE_CHARS: usize = 300;
+
+pub fn text<'a>(fields: &'a Map<String, Value>, key: &str) -> &'a str {
+    fields.get(key).and_then(Value::as_str).unwrap_or_default()
+}
+
+pub fn number(fields: &Map<String, Value>, key: &str) -> Option<f64> {
+    fields.get(key).and_then(Value::as_f64)
+}
+
+/// The day and minute of a time.
+pub fn date(fields: &Map<String, Value>, key: &str) -> Option<String> {
+    let time = fields.get(key)?.as_str()?;
+    Some(time.get(..16).map_or_else(|| time.to_owned(), |minute| minute.replace('T', " ")))
+}
+
+pub fn without_nulls(value: Value) -> Map<String, Value> {
+    let Value::Object(mut map) = value else { return Map::new() };
+    map.retain(|_, value| !value.is_null());
+    map
+}
+
+/// The results of a search or recall, best first.
+pub fn hits(printer: Printer, answer: &Answer) {
+    let found = answer.structured.get("results").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
+    if found.is_empty() {
+        printer.note("nothing found");
+    }
+    for hit in found.iter().filter_map(Value::as_object) {
+        let kind = printer.on_out(&format!("{:<7}", text(hit, "memory_type")), Colour::Cyan);
+        printer.line(format_args!("{:.3}  {kind}  {}", number(hit, "score").unwrap_or_default(), headline(hit)));
+        printer.line(printer.on_out(&format!("       {}", details(hit)), Colour::Dim));
+    }
+}
+
+fn headline(hit: &Map<String, Value>) -> String {
+    let content = shortened(&flatten_line(text(hit, "content")));
+    match (text(hit, "subject"), text(hit, "predicate")) {
+        ("", _) => content,
+        (subject, predicate) => format!("{} · {}: {content}", flatten_line(subject), flatten_line(predicate)),
+    }
+}
+
+fn details(hit: &Map<String, Value>) -> String {
+    let mut parts = vec![text(hit, "id").to_owned()];
+    parts.extend(["scope", "butler", "maturity"].map(|key| text(hit, key).to_owned()).into_iter().filter(|it| !it.is_empty()));
+    parts.extend(number(hit, "confidence").map(|confidence| format!("confidence {confidence:.2}")));
+    if hit.get("fading") == Some(&Value::Bool(true)) {
+        parts.push("fading".to_owned());
+    }
+    parts.extend(date(hit, "created_at"));
+    parts.join("  ")
+}
+
+fn shortened(text: &str) -> String {
+    match text.char_indices().nth(LINE_CHARS) {
+        Some((at, _)) => format!("{}…", &text[..at]),
+        None => text.to_owned(),
+    }
+}
+
+/// Everything that is set, one field a line, the content last.
+pub fn fields(printer: Printer, answer: &Answer) {
+    let set = |value: &Value| match value {
+        Value::Null => false,
+        Value::Array(items) => !items.is_empty(),
+        Value::Object(fields) => !fields.is_empty(),
+        _ => true,
+    };
+    let shown: Vec<(&String, &Value)> =
+        answer.structured.iter().filter(|(key, value)| *key != "content" && set(value)).collect();
+    let width = shown.iter().map(|(key, _)| key.len()).max().unwrap_or_default();
+    for (key, value) in shown {
+        let value = match value {
+            Value::String(text) => flatten_line(text),
+            Value::Array(items) if items.iter().all(Value::is_string) => {
+                items.iter().filter_map(Value::as_str).collect::<Vec<_>>().join(", ")
+            }
+            other => other.to_string(),
+        };
+        printer.line(format_args!("{}  {value}", printer.on_out(&format!("{key:width$}"), Colour::Dim)));
+    }
+    if let Some(Value::String(content)) = answer.structured.get("content") {
+        printer.line(format_args!("\n{content}"));
+    }
+}

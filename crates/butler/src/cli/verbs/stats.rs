@@ -1,0 +1,41 @@
+use memory::tool::Answer;
+use serde_json::{Value, json};
+
+use super::{Output, Request};
+use crate::printer::{Colour, Printer};
+
+/// Count what is remembered, by type and state
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:\n  butler stats\n  butler stats --scope health --json")]
+pub struct Args {
+    /// Only this scope: its facts and rules with the global ones, and that butler's episodes
+    #[arg(long, value_name = "NAME")]
+    scope: Option<String>,
+    #[command(flatten)]
+    output: Output,
+}
+
+impl Args {
+    pub(super) fn request(self) -> Request {
+        Request::new("memory_stats", json!({"scope": self.scope}), self.output, counts)
+    }
+}
+
+fn counts(printer: Printer, answer: &Answer) {
+    for kind in ["episodes", "facts", "rules"] {
+        let Some(Value::Object(counts)) = answer.structured.get(kind) else { continue };
+        let total = counts.get("total").and_then(Value::as_i64).unwrap_or_default();
+        printer.line(printer.on_out(&format!("{kind:<9} {total:>8}"), Colour::Bold));
+        for (state, count) in counts.iter().filter(|(state, _)| *state != "total") {
+            match count.as_i64() {
+                Some(0) => {}
+                Some(count) => printer.line(format_args!("  {count:>15}  {}", state.replace('_', " "))),
+                None => {
+                    if let Some(hours) = count.as_f64() {
+                        printer.line(format_args!("  {hours:>15.1}  {}", state.replace('_', " ")));
+                    }
+                }
+            }
+        }
+    }
+}
