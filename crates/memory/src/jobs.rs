@@ -129,7 +129,9 @@ impl Memory {
 
     fn no_job(&self, unknown: &str) -> MemoryError {
         let names: Vec<&str> = jobs(self.config()).iter().map(|job| job.name).collect();
-        Invalid::new("job", format!("there is no job {unknown:?}")).hint(format!("valid are {}", names.join(", "))).into()
+        Invalid::new("job", format!("there is no job {unknown:?}"))
+            .hint(format!("valid are {}", names.join(", ")))
+            .into()
     }
 }
 

@@ -101,9 +101,10 @@ impl Door {
         let params = json!({"name": tool, "arguments": arguments});
         let request = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}).to_string();
         let path = format!("/butlers/{}/mcp", self.butler);
-        let (status, answer) = exchange(server, "POST", &path, &request)
-            .await
-            .map_err(|error| ToolError { hint: error.hint(), ..ToolError::new(ToolError::UNAVAILABLE, error.to_string()) })?;
+        let (status, answer) = exchange(server, "POST", &path, &request).await.map_err(|error| ToolError {
+            hint: error.hint(),
+            ..ToolError::new(ToolError::UNAVAILABLE, error.to_string())
+        })?;
         understood(status, answer)
     }
 
@@ -193,7 +194,11 @@ fn error_of(code: &Value, said: &Value) -> ToolError {
     ];
     let code = CODES.into_iter().find(|known| code == *known).unwrap_or(ToolError::INTERNAL);
     let text = |key: &str| said[key].as_str().map(str::to_owned);
-    ToolError { hint: text("hint"), request_id: text("request_id"), ..ToolError::new(code, text("message").unwrap_or_default()) }
+    ToolError {
+        hint: text("hint"),
+        request_id: text("request_id"),
+        ..ToolError::new(code, text("message").unwrap_or_default())
+    }
 }
 
 fn refused(error: &HostError) -> ToolError {
@@ -202,5 +207,8 @@ fn refused(error: &HostError) -> ToolError {
 
 fn no_tool(butler: &str, tool: &str) -> ToolError {
     let hint = "is its memory module enabled? look with `butler config show`";
-    ToolError { hint: Some(hint.to_owned()), ..ToolError::new(ToolError::NOT_FOUND, format!("butler {butler:?} has no tool {tool}")) }
+    ToolError {
+        hint: Some(hint.to_owned()),
+        ..ToolError::new(ToolError::NOT_FOUND, format!("butler {butler:?} has no tool {tool}"))
+    }
 }

@@ -10,12 +10,7 @@ use crate::error::HostError;
 
 impl Host {
     /// Like [`Host::start`], for one butler. Without `embeds` the engine loads its model if a call needs it after all.
-    pub async fn start_one(
-        &self,
-        butler: &Butler,
-        embeds: bool,
-        progress: Arc<dyn Progress>,
-    ) -> Result<(), HostError> {
+    pub async fn start_one(&self, butler: &Butler, embeds: bool, progress: Arc<dyn Progress>) -> Result<(), HostError> {
         let model = async {
             if embeds {
                 self.fetch_model(Arc::clone(&progress)).await?;

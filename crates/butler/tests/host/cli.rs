@@ -11,9 +11,35 @@ fn help_names_every_command_with_examples() {
 
 #[test]
 fn every_command_has_help_with_an_example() {
-    for command in
-        [&["serve"][..], &["mcp"], &["setup"], &["doctor"], &["db", "url"], &["config", "show"], &["completions"]]
-    {
+    for command in [
+        &["serve"][..],
+        &["mcp"],
+        &["remember"],
+        &["remember", "episode"],
+        &["remember", "fact"],
+        &["remember", "rule"],
+        &["search"],
+        &["recall"],
+        &["context"],
+        &["get"],
+        &["confirm"],
+        &["helpful"],
+        &["harmful"],
+        &["forget"],
+        &["stats"],
+        &["entity"],
+        &["entity", "create"],
+        &["entity", "get"],
+        &["entity", "update"],
+        &["entity", "resolve"],
+        &["entity", "merge"],
+        &["jobs", "run"],
+        &["setup"],
+        &["doctor"],
+        &["db", "url"],
+        &["config", "show"],
+        &["completions"],
+    ] {
         let output = run(command.iter().copied().chain(["--help"]));
         let text = stdout(&output);
         assert!(text.contains("Examples:") && text.contains("--data-dir"), "{command:?}:\n{text}");

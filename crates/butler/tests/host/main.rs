@@ -13,3 +13,4 @@ mod program;
 mod serve;
 mod stdio;
 mod trouble;
+mod verbs;

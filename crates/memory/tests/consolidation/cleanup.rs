@@ -55,7 +55,10 @@ async fn capacity_enforcement_targets_consolidated_episodes() {
     for n in 0..3 {
         world.episode(&format!("new {n}")).await;
     }
-    assert_eq!(cleanup(&world, 5).await, CleanupReport { expired_deleted: 0, capacity_deleted: 4, remaining: 5 });
+    let counted = world.memory.episode_cleanup_dry(None, 5).await.unwrap();
+    assert_eq!(world.one("SELECT count(*) FROM episodes").await, "9", "a dry run removes nothing");
+    assert_eq!(cleanup(&world, 5).await, counted);
+    assert_eq!(counted, CleanupReport { expired_deleted: 0, capacity_deleted: 4, remaining: 5 });
     let left = "SELECT string_agg(content, ',' ORDER BY created_at) FROM episodes";
     assert_eq!(world.one(left).await, "old 4,old 5,new 0,new 1,new 2", "the oldest went");
     assert_eq!(

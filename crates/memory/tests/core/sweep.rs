@@ -64,6 +64,19 @@ async fn facts_previously_marked_as_fading_that_recover_have_their_status_cleare
 }
 
 #[tokio::test]
+async fn a_dry_run_counts_what_the_sweep_does_and_writes_nothing() {
+    let memory = MemoryFixture::new().await;
+    let (id, warned) = (fact(&memory, "user", "car", "Volvo").await, rule(&memory, "Ask first").await);
+    memory.clock.advance_days(days(0.05, 0.008) + 0.01);
+    let before = (row(&memory, "facts", &id).await, row(&memory, "rules", &warned).await);
+    let counted = memory.memory.sweep_dry(None).await.unwrap();
+    assert_eq!((row(&memory, "facts", &id).await, row(&memory, "rules", &warned).await), before);
+    assert_eq!(events_of(&memory, &id).await, ["fact_created"]);
+    assert_eq!(counted.facts_expired, 1);
+    assert_eq!(memory.memory.sweep(None).await.unwrap(), counted);
+}
+
+#[tokio::test]
 async fn rules_fade_recover_and_are_forgotten() {
     let memory = MemoryFixture::new().await;
     let id = rule(&memory, "Ask first").await;

@@ -22,7 +22,9 @@ pub struct Args {
 #[derive(Debug, clap::Subcommand)]
 enum What {
     /// Make a person, organization, place or other thing known
-    #[command(after_help = "Examples:\n  butler entity create 'Chloe Martin' --type person --alias Chloe --alias 'C. Martin'")]
+    #[command(
+        after_help = "Examples:\n  butler entity create 'Chloe Martin' --type person --alias Chloe --alias 'C. Martin'"
+    )]
     Create {
         /// The name it is known by
         name: String,
@@ -46,7 +48,9 @@ enum What {
         output: Output,
     },
     /// Change an entity's name, aliases or metadata; what is left out stays
-    #[command(after_help = "Examples:\n  butler entity update 01993c1e-8a70-7d0c-b1a5-54d2a1f0c3aa --name 'Chloe Dubois' --alias 'Chloe Martin'")]
+    #[command(
+        after_help = "Examples:\n  butler entity update 01993c1e-8a70-7d0c-b1a5-54d2a1f0c3aa --name 'Chloe Dubois' --alias 'Chloe Martin'"
+    )]
     Update {
         #[arg(value_name = "ID")]
         entity_id: Uuid,
@@ -66,7 +70,9 @@ enum What {
         output: Output,
     },
     /// Which entities a name may mean, best first
-    #[command(after_help = "Examples:\n  butler entity resolve Chloe --topic cooking\n  butler entity resolve Chole --fuzzy --json")]
+    #[command(
+        after_help = "Examples:\n  butler entity resolve Chloe --topic cooking\n  butler entity resolve Chole --fuzzy --json"
+    )]
     Resolve {
         name: String,
         /// Only entities of this type
@@ -85,7 +91,9 @@ enum What {
         output: Output,
     },
     /// Two entities are the same: the source's facts and names go to the target. Cannot be undone
-    #[command(after_help = "Examples:\n  butler entity merge 01993c1e-8a70-7d0c-b1a5-54d2a1f0c3aa 01993c1e-9b01-7e0d-8c22-0a1b2c3d4e5f")]
+    #[command(
+        after_help = "Examples:\n  butler entity merge 01993c1e-8a70-7d0c-b1a5-54d2a1f0c3aa 01993c1e-9b01-7e0d-8c22-0a1b2c3d4e5f"
+    )]
     Merge {
         /// The duplicate, which becomes a tombstone
         #[arg(value_name = "SOURCE")]
@@ -146,8 +154,13 @@ fn candidates(printer: Printer, answer: &Answer) {
         printer.note("no entity of that name");
     }
     for candidate in found.iter().filter_map(Value::as_object) {
-        let aliases: Vec<&str> =
-            candidate.get("aliases").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str).collect();
+        let aliases: Vec<&str> = candidate
+            .get("aliases")
+            .and_then(Value::as_array)
+            .into_iter()
+            .flatten()
+            .filter_map(Value::as_str)
+            .collect();
         let also = if aliases.is_empty() { String::new() } else { format!(", also {}", aliases.join(", ")) };
         printer.line(format_args!(
             "{:>5.0}  {} ({}{also})\n       {}  by {}",

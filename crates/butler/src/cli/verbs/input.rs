@@ -35,8 +35,9 @@ fn read(from: impl Read) -> Result<String, HostError> {
         let hint = "store it as several memories, or as a summary";
         return Err(HostError::usage(format!("there is more on stdin than a memory can hold ({most} bytes)"), hint));
     }
-    String::from_utf8(bytes)
-        .map_err(|_| HostError::usage("what is on stdin is no text in UTF-8", "convert it first, with iconv for instance"))
+    String::from_utf8(bytes).map_err(|_| {
+        HostError::usage("what is on stdin is no text in UTF-8", "convert it first, with iconv for instance")
+    })
 }
 
 /// One name of a closed list of the domain; help and errors show the list.

@@ -52,7 +52,9 @@ fn headline(hit: &Map<String, Value>) -> String {
 
 fn details(hit: &Map<String, Value>) -> String {
     let mut parts = vec![text(hit, "id").to_owned()];
-    parts.extend(["scope", "butler", "maturity"].map(|key| text(hit, key).to_owned()).into_iter().filter(|it| !it.is_empty()));
+    parts.extend(
+        ["scope", "butler", "maturity"].map(|key| text(hit, key).to_owned()).into_iter().filter(|it| !it.is_empty()),
+    );
     parts.extend(number(hit, "confidence").map(|confidence| format!("confidence {confidence:.2}")));
     if hit.get("fading") == Some(&Value::Bool(true)) {
         parts.push("fading".to_owned());
@@ -66,6 +68,11 @@ fn shortened(text: &str) -> String {
         Some((at, _)) => format!("{}…", &text[..at]),
         None => text.to_owned(),
     }
+}
+
+/// `0.5` rather than `0.4999999761759265`.
+fn rounded(number: f64) -> String {
+    ((number * 1e4).round() / 1e4).to_string()
 }
 
 /// Everything that is set, one field a line, the content last.
@@ -85,6 +92,7 @@ pub fn fields(printer: Printer, answer: &Answer) {
             Value::Array(items) if items.iter().all(Value::is_string) => {
                 items.iter().filter_map(Value::as_str).collect::<Vec<_>>().join(", ")
             }
+            Value::Number(number) if number.is_f64() => rounded(number.as_f64().unwrap_or_default()),
             other => other.to_string(),
         };
         printer.line(format_args!("{}  {value}", printer.on_out(&format!("{key:width$}"), Colour::Dim)));

@@ -1,0 +1,171 @@
+//! The tools as commands: through a running server, and without one.
+
+use std::io::Write;
+use std::path::Path;
+use std::process::{Output, Stdio};
+
+use serde_json::{Value, json};
+
+use crate::program::{Serving, butler, stderr, stdout};
+
+/// A command on a data directory.
+struct Shell<'a> {
+    data_dir: &'a Path,
+}
+
+impl Shell<'_> {
+    fn run(&self, args: &[&str]) -> Output {
+        self.pipe(args, "")
+    }
+
+    fn pipe(&self, args: &[&str], stdin: &str) -> Output {
+        let mut child = butler()
+            .args(args)
+            .arg("--data-dir")
+            .arg(self.data_dir)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let _ = child.stdin.take().unwrap().write_all(stdin.as_bytes());
+        child.wait_with_output().unwrap()
+    }
+
+    fn text(&self, args: &[&str]) -> String {
+        let output = self.run(args);
+        assert_eq!(output.status.code(), Some(0), "{args:?}: {}", stderr(&output));
+        stdout(&output)
+    }
+
+    fn json(&self, args: &[&str]) -> Value {
+        let text = self.text(&[args, &["--json"]].concat());
+        serde_json::from_str(&text).unwrap_or_else(|error| panic!("{args:?}: {error}: {text}"))
+    }
+}
+
+fn id(answer: &Value) -> String {
+    answer["id"].as_str().unwrap().to_owned()
+}
+
+/// Ids and times change from run to run.
+fn steady(text: &str) -> String {
+    let known = |word: &str| {
+        let bare = word.trim_matches(['[', ']']);
+        let dashes = bare.matches('-').count();
+        let of_this_century = bare.starts_with("20") && dashes == 2;
+        match bare.len() {
+            36 if dashes == 4 => "ID",
+            10 if of_this_century => "DAY",
+            20.. if of_this_century && bare.ends_with('Z') => "TIME",
+            5 if bare.as_bytes()[2] == b':' => "TIME",
+            _ => "",
+        }
+    };
+    text.split_inclusive(char::is_whitespace)
+        .map(|word| match known(word.trim_end()) {
+            "" => word.to_owned(),
+            name => word.replace(word.trim_end(), name),
+        })
+        .collect()
+}
+
+#[test]
+fn every_verb_works_through_a_running_server() {
+    let dir = tempfile::tempdir().unwrap();
+    let server = Serving::on(&dir.path().join("data"));
+    let shell = Shell { data_dir: &server.data_dir };
+
+    let fact =
+        id(&shell.json(&["remember", "fact", "user", "allergy", "severe, to peanuts", "--permanence", "permanent"]));
+    let again = shell.text(&["remember", "fact", "user", "allergy", "to peanuts and shrimps", "--tag", "food,health"]);
+    assert!(again.starts_with("stored fact ") && again.contains(&format!("supersedes {fact}")), "{again}");
+    let rule = id(&shell.json(&["remember", "rule", "Ask about allergies before suggesting a recipe."]));
+    let episode = shell.pipe(&["remember", "episode", "-", "--importance", "8", "--json"], "Ann cooked\nfor four.\n");
+    let episode = id(&serde_json::from_str(&stdout(&episode)).unwrap());
+    let stored = shell.json(&["get", "episode", &episode]);
+    assert_eq!((&stored["content"], &stored["importance"]), (&json!("Ann cooked\nfor four."), &json!(8.0)));
+    assert_eq!(stored["butler"], "general");
+
+    let found = shell.json(&["search", "allergy to peanuts", "--type", "fact", "-n", "1"]);
+    assert_eq!(found["results"].as_array().unwrap().len(), 1);
+    assert_eq!(found["results"][0]["content"], "to peanuts and shrimps");
+    insta::assert_snapshot!("search", steady(&shell.text(&["search", "allergy to peanuts", "--mode", "keyword"])));
+    assert!(shell.json(&["recall", "what can I cook?"])["results"][0]["relevance"].is_number());
+    insta::assert_snapshot!("context", steady(&shell.text(&["context", "Plan a dinner"])));
+    assert!(shell.json(&["context", "Plan a dinner", "--token-budget", "200"])["tokens"].as_u64().unwrap() <= 200);
+    insta::assert_snapshot!("get", steady(&shell.text(&["get", "rule", &rule])));
+
+    assert_eq!(shell.json(&["helpful", &rule])["success_count"], 1);
+    let harmful = shell.text(&["harmful", &rule, "--reason", "it was only a salad"]);
+    assert!(harmful.contains("1 helpful, 1 harmful of 2 times"), "{harmful}");
+    assert_eq!(shell.json(&["confirm", "rule", &rule])["effective_confidence"], 0.5);
+    assert_eq!(shell.json(&["forget", "episode", &episode])["changed"], true);
+    assert!(shell.text(&["forget", "episode", &episode]).starts_with("had forgotten before:"));
+    let stats = shell.json(&["stats"]);
+    assert_eq!((&stats["facts"]["active"], &stats["facts"]["superseded"]), (&json!(1), &json!(1)));
+    insta::assert_snapshot!("stats", steady(&shell.text(&["stats"])));
+
+    // Another tenant sees nothing of it.
+    assert_eq!(shell.json(&["stats", "--tenant", "ann"])["facts"]["total"], 0);
+    assert_eq!(server.mcp().call("memory_stats", json!({}))["facts"]["total"], 2);
+}
+
+#[test]
+fn entities_are_created_resolved_updated_and_merged_from_the_shell() {
+    let dir = tempfile::tempdir().unwrap();
+    let server = Serving::on(&dir.path().join("data"));
+    let shell = Shell { data_dir: &server.data_dir };
+    let create = |name: &str| {
+        let made = shell.json(&["entity", "create", name, "--type", "person"]);
+        made["entity_id"].as_str().unwrap().to_owned()
+    };
+    let (chloe, double) = (create("Chloe Martin"), create("C. Martin"));
+    shell.json(&["entity", "update", &chloe, "--alias", "Chloe", "--metadata", "{\"team\": 3}"]);
+    insta::assert_snapshot!("resolve", steady(&shell.text(&["entity", "resolve", "Chloe"])));
+    shell.json(&["remember", "fact", "Chloe", "employer", "Initech", "--entity-id", &double]);
+    shell.json(&["entity", "merge", &double, &chloe]);
+    assert_eq!(shell.json(&["entity", "get", &double])["merged_into"], json!(chloe));
+    let refused = shell.run(&["entity", "create", "Chloe Martin", "--type", "person"]);
+    assert_eq!(refused.status.code(), Some(1));
+    assert!(stderr(&refused).contains(&chloe), "{}", stderr(&refused));
+    assert_eq!(shell.run(&["entity", "update", &chloe]).status.code(), Some(2), "nothing is to change");
+}
+
+#[test]
+fn without_a_server_a_command_opens_the_database_itself_and_leaves_nothing_running() {
+    let dir = tempfile::tempdir().unwrap();
+    let data_dir = dir.path().join("data");
+    let shell = Shell { data_dir: &data_dir };
+    let stored = shell.json(&["remember", "fact", "user", "city", "Lyon", "--tenant", "ann"]);
+    assert_eq!(crate::program::postgres_pid(&data_dir), None, "the private PostgreSQL was stopped");
+    // Reading by id needs no model: this one could not be loaded.
+    let fact = shell.json(&["get", "fact", &id(&stored), "--tenant", "ann", "--model-dir", "/nowhere"]);
+    assert_eq!(fact["content"], "Lyon");
+    let stranger = shell.run(&["get", "fact", &id(&stored)]);
+    assert_eq!(stranger.status.code(), Some(1));
+    assert!(stderr(&stranger).contains("hint: "), "{}", stderr(&stranger));
+    let sweep = shell.json(&["jobs", "run", "decay_sweep", "--dry-run"]);
+    assert_eq!((&sweep["mode"], &sweep["facts_expired"]), (&json!("dry_run"), &json!(0)));
+}
+
+#[test]
+fn wrong_arguments_end_with_code_2_and_a_hint_before_anything_is_opened() {
+    let dir = tempfile::tempdir().unwrap();
+    let shell = Shell { data_dir: &dir.path().join("data") };
+    for args in [
+        &["remember", "fact", "user"][..],
+        &["remember", "episode"],
+        &["remember", "episode", ""],
+        &["remember", "fact", "a", "b", "c", "--permanence", "forever"],
+        &["remember", "rule", "r", "--metadata", "[1]"],
+        &["get", "fact", "no-uuid"],
+        &["get", "thought", "01993c1e-8a70-7d0c-b1a5-54d2a1f0c3aa"],
+        &["search", "x", "--mode", "loud"],
+    ] {
+        let output = shell.run(args);
+        assert_eq!(output.status.code(), Some(2), "{args:?}: {}", stderr(&output));
+        assert!(stdout(&output).is_empty() && !stderr(&output).is_empty(), "{args:?}");
+    }
+    assert!(crate::program::postgres_pid(&dir.path().join("data")).is_none());
+}
