@@ -5,6 +5,7 @@ pub mod access;
 pub mod butler;
 pub mod cli;
 pub mod config;
+pub mod dashboard;
 pub mod env;
 pub mod error;
 pub mod host;

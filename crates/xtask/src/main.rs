@@ -1,4 +1,4 @@
-//! Development chores: `cargo xtask test`, `bench`, `prepare`, `torture`, `tidy`.
+//! Development chores: `cargo xtask test`, `bench`, `prepare`, `torture`, `tidy`, `web`.
 
 mod bench;
 mod prepare;
@@ -7,6 +7,7 @@ mod server;
 mod test;
 mod tidy;
 mod torture;
+mod web;
 
 use clap::{Parser, Subcommand};
 
@@ -29,6 +30,8 @@ enum Chore {
     Torture(torture::Args),
     /// The house rules that no compiler checks.
     Tidy,
+    /// The dashboard: builds it and fails on a difference from the committed files, then its tests.
+    Web(web::Args),
 }
 
 fn main() -> anyhow::Result<()> {
@@ -38,5 +41,6 @@ fn main() -> anyhow::Result<()> {
         Chore::Prepare => prepare::run(),
         Chore::Torture(args) => torture::run(&args),
         Chore::Tidy => tidy::run(),
+        Chore::Web(args) => web::run(&args),
     }
 }

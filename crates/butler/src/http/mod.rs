@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 use axum::Router;
 use axum::extract::State;
-use axum::http::{StatusCode, Uri, header};
+use axum::http::{HeaderMap, Method, StatusCode, Uri, header};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{any, get};
 use tokio::net::TcpListener;
@@ -24,7 +24,7 @@ pub use reject::reject;
 
 use crate::error::HostError;
 use crate::host::Host;
-use crate::{access, mcp};
+use crate::{access, dashboard, mcp};
 
 pub fn router(host: Arc<Host>, allowed: Allowed) -> Router {
     let mcp = Router::new()
@@ -58,12 +58,16 @@ async fn metrics(State(host): State<Arc<Host>>) -> Response {
     ([(header::CONTENT_TYPE, OPEN_METRICS)], host.metrics.text(&host)).into_response()
 }
 
-async fn unknown_path(uri: Uri) -> Response {
+/// A file or page of the dashboard, or nothing.
+async fn unknown_path(method: Method, uri: Uri, headers: HeaderMap) -> Response {
+    if let Some(response) = dashboard::page(&method, uri.path(), &headers) {
+        return response;
+    }
     let hint = "MCP is at /mcp and /butlers/{name}/mcp; /healthz, /readyz and /metrics tell how the server is";
     reject(StatusCode::NOT_FOUND, "not_found", &format!("there is nothing at {}", uri.path()), Some(hint))
 }
 
-async fn wrong_method(method: axum::http::Method, uri: Uri) -> Response {
+async fn wrong_method(method: Method, uri: Uri) -> Response {
     let message = format!("{method} is not possible at {}", uri.path());
     reject(StatusCode::METHOD_NOT_ALLOWED, "method_not_allowed", &message, None)
 }

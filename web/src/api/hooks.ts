@@ -1,0 +1,27 @@
+import { keepPreviousData, useQuery } from '@tanstack/react-query'
+import { type Answer, type Parameters, type PathOf, request } from './client'
+
+export type GetPath = PathOf<'get'>
+
+export function getOptions<P extends GetPath>(path: P, parameters: Omit<Parameters<P, 'get'>, 'signal' | 'body'> = {}) {
+  return {
+    queryKey: [path, parameters] as const,
+    queryFn: ({ signal }: { signal: AbortSignal }): Promise<Answer<P, 'get'>> =>
+      request('get', path, { ...parameters, signal } as Parameters<P, 'get'>),
+  }
+}
+
+interface Options {
+  enabled?: boolean
+  /** Keep showing the page before while the next one loads. */
+  keep?: boolean
+}
+
+/** What a path answers, kept fresh by the event stream. */
+export function useGet<P extends GetPath>(
+  path: P,
+  parameters: Omit<Parameters<P, 'get'>, 'signal' | 'body'> = {},
+  { enabled = true, keep = false }: Options = {},
+) {
+  return useQuery({ ...getOptions(path, parameters), enabled, ...(keep ? { placeholderData: keepPreviousData } : {}) })
+}

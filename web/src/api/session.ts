@@ -1,0 +1,38 @@
+/** What a visit carries to the server: the bearer (kept for this tab only) and the tenant. */
+const TOKEN = 'butler.token'
+const TENANT = 'butler.tenant'
+
+type Listener = () => void
+const listeners = new Set<Listener>()
+
+function changed() {
+  for (const listener of listeners) listener()
+}
+
+export const session = {
+  token: () => sessionStorage.getItem(TOKEN),
+  tenant: () => sessionStorage.getItem(TENANT),
+  setToken(token: string | null) {
+    if (token) sessionStorage.setItem(TOKEN, token)
+    else sessionStorage.removeItem(TOKEN)
+    changed()
+  },
+  setTenant(tenant: string | null) {
+    if (tenant && tenant !== 'default') sessionStorage.setItem(TENANT, tenant)
+    else sessionStorage.removeItem(TENANT)
+    changed()
+  },
+  subscribe(listener: Listener) {
+    listeners.add(listener)
+    return () => listeners.delete(listener)
+  },
+}
+
+export function sessionHeaders(): Record<string, string> {
+  const token = session.token()
+  const tenant = session.tenant()
+  return {
+    ...(token ? { Authorization: `Bearer ${token}` } : {}),
+    ...(tenant ? { 'X-Butler-Tenant': tenant } : {}),
+  }
+}

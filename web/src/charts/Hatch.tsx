@@ -1,0 +1,11 @@
+/** The pattern of what is fading: different from solid without any colour. */
+export function Hatch({ id }: { id: string }) {
+  return (
+    <defs>
+      <pattern id={id} width="5" height="5" patternUnits="userSpaceOnUse" patternTransform="rotate(45)">
+        <rect width="5" height="5" className="fill-fading-wash" />
+        <rect width="2" height="5" className="fill-fading" />
+      </pattern>
+    </defs>
+  )
+}

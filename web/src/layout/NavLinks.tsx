@@ -1,0 +1,49 @@
+import { Link } from '@tanstack/react-router'
+import { useGet } from '../api/hooks'
+import { cx } from '../lib/cx'
+import { Icon } from '../ui/Icon'
+import { pages } from './nav'
+
+const item = 'flex h-8 items-center gap-2.5 rounded-md px-2.5 text-muted hover:bg-sunken hover:text-ink'
+const here = 'bg-sunken font-medium text-ink!'
+
+export function NavLinks({ onFollow }: { onFollow?: () => void }) {
+  const butlers = useGet('/api/butlers')
+  return (
+    <nav aria-label="Pages" className="flex flex-col gap-0.5">
+      {pages.map((page) => (
+        <Link
+          key={page.to}
+          to={page.to}
+          activeOptions={{ exact: page.to === '/memory', includeSearch: false }}
+          className={item}
+          activeProps={{ className: here }}
+          onClick={onFollow}
+        >
+          <Icon name={page.icon} />
+          {page.label}
+        </Link>
+      ))}
+      {butlers.data && butlers.data.data.length > 0 && (
+        <>
+          <p className="label mt-6 mb-1 px-2.5">Butlers</p>
+          {butlers.data.data.map((butler) => (
+            <Link
+              key={butler.name}
+              to="/butlers/$name/memory"
+              params={{ name: butler.name }}
+              activeOptions={{ includeSearch: false }}
+              className={cx(item, 'min-w-0')}
+              activeProps={{ className: here }}
+              onClick={onFollow}
+            >
+              <Icon name="butler" />
+              <span className="min-w-0 flex-1 truncate">{butler.name}</span>
+              {!butler.healthy && <span className="text-xs text-harm">✕ down</span>}
+            </Link>
+          ))}
+        </>
+      )}
+    </nav>
+  )
+}

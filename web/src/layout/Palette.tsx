@@ -1,0 +1,94 @@
+import * as Radix from '@radix-ui/react-dialog'
+import { useNavigate } from '@tanstack/react-router'
+import { Command } from 'cmdk'
+import { useDeferredValue, useState } from 'react'
+import { useGet } from '../api/hooks'
+import { fixed } from '../lib/number'
+import { maturityWord, sentence, statusWord } from '../lib/words'
+import { Icon } from '../ui/Icon'
+import { Kbd } from '../ui/Kbd'
+import { pages } from './nav'
+
+const item = 'flex cursor-pointer items-center gap-3 rounded-md px-3 py-2 data-[selected=true]:bg-sunken'
+
+/** Cmd+K: everything that has a name, and every page. */
+export default function Palette({ onClose }: { onClose: () => void }) {
+  const [text, setText] = useState('')
+  const wanted = useDeferredValue(text.trim())
+  const navigate = useNavigate()
+  const found = useGet('/api/memory/search', { query: { q: wanted } }, { enabled: wanted.length > 0, keep: true })
+  const hits = wanted.length > 0 ? (found.data?.data ?? []) : []
+  const shownPages = pages.filter((page) => `${page.label} ${page.hint}`.toLowerCase().includes(text.trim().toLowerCase()))
+  function go(run: () => Promise<void>) {
+    onClose()
+    void run()
+  }
+  function open(kind: string, id: string) {
+    const params = { id }
+    if (kind === 'fact') go(() => navigate({ to: '/memory/facts/$id', params }))
+    else if (kind === 'rule') go(() => navigate({ to: '/memory/rules/$id', params }))
+    else if (kind === 'episode') go(() => navigate({ to: '/memory/episodes/$id', params }))
+    else go(() => navigate({ to: '/entities/$id', params }))
+  }
+  return (
+    <Radix.Root open onOpenChange={(next) => !next && onClose()}>
+      <Radix.Portal>
+        <div aria-hidden="true" className="fixed inset-0 z-40 bg-ink/25 backdrop-blur-[1px]" />
+        <Radix.Content
+          aria-describedby={undefined}
+          className="fixed top-[10vh] left-1/2 z-50 w-[calc(100vw-2rem)] max-w-2xl -translate-x-1/2 overflow-hidden rounded-xl border border-line bg-surface shadow-float"
+        >
+          <Radix.Title className="sr-only">Search memory</Radix.Title>
+          <Command label="Search memory" shouldFilter={false} loop>
+            <div className="flex items-center gap-3 border-b border-line px-4">
+              <Icon name="recall" className="size-4 text-muted" />
+              <Command.Input
+                autoFocus
+                value={text}
+                onValueChange={setText}
+                placeholder="Facts, rules, episodes, entities, pages"
+                className="h-12 min-w-0 flex-1 bg-transparent text-lg outline-none placeholder:text-muted"
+              />
+              <Kbd>Esc</Kbd>
+            </div>
+            <Command.List className="max-h-[60vh] overflow-y-auto p-2 [&_[cmdk-group-heading]]:px-3 [&_[cmdk-group-heading]]:py-1.5 [&_[cmdk-group-heading]]:text-xs [&_[cmdk-group-heading]]:font-medium [&_[cmdk-group-heading]]:text-muted">
+              <Command.Empty className="px-3 py-8 text-center text-muted">
+                {found.isFetching ? 'Looking…' : found.isError ? 'The search failed; is the server running?' : 'Nothing is known under these words.'}
+              </Command.Empty>
+              {hits.length > 0 && (
+                <Command.Group heading="Memory">
+                  {hits.map((hit) => (
+                    <Command.Item key={`${hit.kind}${hit.id}`} value={`${hit.kind}${hit.id}`} onSelect={() => open(hit.kind, hit.id)} className={item}>
+                      <span className="w-16 shrink-0 rounded-sm border border-line px-1 text-center text-xs text-muted">{sentence(hit.kind)}</span>
+                      <span className="min-w-0 flex-1">
+                        <span className="block truncate text-sm font-medium">{hit.title}</span>
+                        {hit.preview && hit.preview !== hit.title && <span className="block truncate font-serif text-sm text-muted">{hit.preview}</span>}
+                      </span>
+                      <span className="figure hidden shrink-0 text-right text-xs text-muted sm:block">
+                        <span className="block">{hit.scope}</span>
+                        <span className="block">
+                          {hit.maturity ? maturityWord[hit.maturity] : hit.status ? statusWord[hit.status] : hit.confidence != null ? `confidence ${fixed(hit.confidence)}` : ''}
+                        </span>
+                      </span>
+                    </Command.Item>
+                  ))}
+                </Command.Group>
+              )}
+              {shownPages.length > 0 && (
+                <Command.Group heading="Pages">
+                  {shownPages.map((page) => (
+                    <Command.Item key={page.to} value={page.to} onSelect={() => go(() => navigate({ to: page.to }))} className={item}>
+                      <Icon name={page.icon} className="size-4 text-muted" />
+                      <span>{page.label}</span>
+                      <span className="text-sm text-muted">{page.hint}</span>
+                    </Command.Item>
+                  ))}
+                </Command.Group>
+              )}
+            </Command.List>
+          </Command>
+        </Radix.Content>
+      </Radix.Portal>
+    </Radix.Root>
+  )
+}

@@ -1,0 +1,55 @@
+import { type FormEvent, useState, useSyncExternalStore } from 'react'
+import { session } from '../api/session'
+import { Button } from '../ui/Button'
+import { Dialog } from '../ui/Dialog'
+
+/** Without tokens a caller is trusted to name its tenant; a token has its own, and then there is nothing to switch. */
+export function TenantSwitch() {
+  const tenant = useSyncExternalStore(session.subscribe, session.tenant, session.tenant) ?? 'default'
+  const token = useSyncExternalStore(session.subscribe, session.token, session.token)
+  const [open, setOpen] = useState(false)
+  const [name, setName] = useState(tenant)
+  if (token) return null
+  function submit(event: FormEvent) {
+    event.preventDefault()
+    session.setTenant(name.trim() || null)
+    setOpen(false)
+  }
+  return (
+    <>
+      <button
+        type="button"
+        onClick={() => {
+          setName(tenant)
+          setOpen(true)
+        }}
+        className="hidden h-8 items-center gap-1.5 rounded-md px-2 text-sm text-muted hover:bg-sunken hover:text-ink sm:inline-flex"
+      >
+        Tenant <span className="max-w-32 truncate font-medium text-ink">{tenant}</span>
+      </button>
+      <Dialog open={open} onOpenChange={setOpen} title="Tenant" description="Tenants never see each other’s memories. This server trusts its callers, so you may look at any of them.">
+        <form onSubmit={submit} className="space-y-4">
+          <label className="block">
+            <span className="label">Name</span>
+            <input className="control mt-1 w-full" value={name} onChange={(event) => setName(event.target.value)} />
+          </label>
+          <div className="flex gap-2">
+            <Button type="submit" variant="primary">
+              Look at this tenant
+            </Button>
+            {tenant !== 'default' && (
+              <Button
+                onClick={() => {
+                  session.setTenant(null)
+                  setOpen(false)
+                }}
+              >
+                Back to default
+              </Button>
+            )}
+          </div>
+        </form>
+      </Dialog>
+    </>
+  )
+}

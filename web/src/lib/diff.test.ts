@@ -1,0 +1,19 @@
+import { expect, test } from 'vitest'
+import { diffWords } from './diff'
+
+const text = (before: string, after: string) =>
+  diffWords(before, after).map((piece) => ({ same: '', added: '+', removed: '-' })[piece.kind] + piece.text)
+
+test('a changed word is a removal and an addition', () => {
+  expect(text('allergic to peanuts', 'allergic to shellfish')).toEqual(['allergic to ', '-peanuts', '+shellfish'])
+})
+
+test('equal texts have no difference, and empty ones no pieces', () => {
+  expect(text('same words', 'same words')).toEqual(['same words'])
+  expect(text('', '')).toEqual([])
+})
+
+test('very long texts are shown as replaced', () => {
+  const long = 'word '.repeat(2000)
+  expect(diffWords(long, 'short').map((piece) => piece.kind)).toEqual(['removed', 'added'])
+})

@@ -1,0 +1,65 @@
+import { useEffect } from 'react'
+
+function typing(target: EventTarget | null): boolean {
+  return target instanceof HTMLElement && (target.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName))
+}
+
+const shown = (element: HTMLElement) => element.getClientRects().length > 0
+
+/** The rows of whatever lists the page shows, in reading order. */
+function rows(): HTMLElement[] {
+  return [...document.querySelectorAll<HTMLElement>('main [data-row]')].filter(shown)
+}
+
+function move(step: 1 | -1) {
+  const all = rows()
+  const current = all.findIndex((row) => row.contains(document.activeElement))
+  const next = all[current === -1 ? (step === 1 ? 0 : all.length - 1) : current + step]
+  const link = next?.querySelector<HTMLElement>('a[href], button') ?? next
+  link?.focus()
+  link?.scrollIntoView({ block: 'nearest' })
+}
+
+/** The action of that key: the focused row's, or the page's own. */
+function act(key: string): boolean {
+  const row = rows().find((candidate) => candidate.contains(document.activeElement))
+  const button =
+    row?.querySelector<HTMLElement>(`[data-key="${key}"]`) ??
+    document.querySelector<HTMLElement>(`[data-page-key="${key}"]`)
+  button?.click()
+  return Boolean(button)
+}
+
+interface Handlers {
+  palette: () => void
+  help: () => void
+}
+
+/** `/ j k e c ?` and the palette's chord; Enter is the focused link's own. */
+export function useKeyboard({ palette, help }: Handlers) {
+  useEffect(() => {
+    function onKey(event: KeyboardEvent) {
+      if ((event.metaKey || event.ctrlKey) && event.key.toLowerCase() === 'k') {
+        event.preventDefault()
+        palette()
+        return
+      }
+      const modified = event.metaKey || event.ctrlKey || event.altKey
+      if (modified || event.defaultPrevented || typing(event.target) || document.querySelector('[role="dialog"]')) return
+      const search = document.querySelector<HTMLElement>('main [data-search]')
+      const done =
+        event.key === '/'
+          ? (search ? search.focus() : palette(), true)
+          : event.key === 'j' || event.key === 'k'
+            ? (move(event.key === 'j' ? 1 : -1), true)
+            : event.key === '?'
+              ? (help(), true)
+              : event.key === 'e' || event.key === 'c'
+                ? act(event.key)
+                : false
+      if (done) event.preventDefault()
+    }
+    window.addEventListener('keydown', onKey)
+    return () => window.removeEventListener('keydown', onKey)
+  }, [palette, help])
+}

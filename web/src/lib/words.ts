@@ -1,0 +1,35 @@
+/** Words that stand for the server's names. */
+export const maturityWord: Record<string, string> = {
+  candidate: 'Candidate',
+  established: 'Established',
+  proven: 'Proven',
+  anti_pattern: 'Warning',
+}
+
+export const statusWord: Record<string, string> = {
+  pending: 'Pending',
+  consolidated: 'Consolidated',
+  failed: 'Failed',
+  dead_letter: 'Dead letter',
+}
+
+/** Never colour alone: each status has a shape of its own. */
+export const statusGlyph: Record<string, string> = {
+  pending: '○',
+  consolidated: '●',
+  failed: '△',
+  dead_letter: '✕',
+}
+
+export const permanenceMeaning: Record<string, string> = {
+  permanent: 'never fades',
+  stable: 'loses half in about a year',
+  standard: 'loses half in about three months',
+  volatile: 'loses half in about three weeks',
+  ephemeral: 'loses half in a week',
+}
+
+export function sentence(name: string): string {
+  const words = name.replaceAll('_', ' ')
+  return words.charAt(0).toUpperCase() + words.slice(1)
+}

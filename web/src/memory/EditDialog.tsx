@@ -1,0 +1,83 @@
+import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { useNavigate } from '@tanstack/react-router'
+import { type FormEvent, useState } from 'react'
+import { request } from '../api/client'
+import { asApiError } from '../api/error'
+import { Button } from '../ui/Button'
+import { Dialog } from '../ui/Dialog'
+import { toast } from '../ui/toast'
+import { type Kind, useRestore } from './useActions'
+
+interface Props {
+  kind: Kind
+  id: string
+  content: string
+  /** The page follows a fact to its new version; a list stays where it is. */
+  follow?: boolean
+  onClose: () => void
+}
+
+const explained: Record<Kind, string> = {
+  fact: 'The old version stays as history: saving makes a new fact that replaces it.',
+  rule: 'A rule that reads differently has to earn its trust anew: saving makes it a candidate.',
+}
+
+/** Correcting a memory in place. */
+export function EditDialog({ kind, id, content, follow = false, onClose }: Props) {
+  const [text, setText] = useState(content)
+  const client = useQueryClient()
+  const navigate = useNavigate()
+  const restore = useRestore(kind)
+  const save = useMutation({
+    mutationFn: async () => {
+      const body = { content: text.trim() }
+      return kind === 'fact'
+        ? (await request('put', '/api/memory/facts/{id}', { path: { id }, body })).data.id
+        : (await request('put', '/api/memory/rules/{id}', { path: { id }, body })).data.id
+    },
+    onSuccess: async (newId) => {
+      const undo = () => {
+        restore.mutate(id)
+        if (follow && kind === 'fact') void navigate({ to: '/memory/facts/$id', params: { id } })
+      }
+      toast(kind === 'fact' ? 'Saved as a new version.' : 'Saved. The rule is a candidate again.', { action: { label: 'Undo', run: undo } })
+      onClose()
+      await client.invalidateQueries()
+      if (follow && kind === 'fact') await navigate({ to: '/memory/facts/$id', params: { id: newId } })
+    },
+  })
+  const unchanged = text.trim() === content.trim() || text.trim() === ''
+  function submit(event: FormEvent) {
+    event.preventDefault()
+    if (!unchanged) save.mutate()
+  }
+  return (
+    <Dialog open onOpenChange={(open) => !open && onClose()} title={`Edit the ${kind}`} description={explained[kind]} wide>
+      <form onSubmit={submit} className="space-y-4">
+        <label className="block">
+          <span className="label">Content</span>
+          <textarea
+            className="control memory-text mt-1 h-40 w-full resize-y py-2 text-lg"
+            value={text}
+            onChange={(event) => setText(event.target.value)}
+            onKeyDown={(event) => {
+              if ((event.metaKey || event.ctrlKey) && event.key === 'Enter') submit(event)
+            }}
+          />
+        </label>
+        {save.isError && (
+          <p role="alert" className="break-words text-harm">
+            <span aria-hidden="true">✕ </span>
+            {asApiError(save.error).message} {asApiError(save.error).hint}
+          </p>
+        )}
+        <div className="flex justify-end gap-2">
+          <Button onClick={onClose}>Cancel</Button>
+          <Button type="submit" variant="primary" disabled={unchanged} busy={save.isPending}>
+            Save
+          </Button>
+        </div>
+      </form>
+    </Dialog>
+  )
+}

@@ -1,0 +1,55 @@
+import { Link } from '@tanstack/react-router'
+import { ago, clock, dayName } from '../lib/time'
+import { StatusBadge } from './badges'
+import type { EpisodeRow } from './types'
+
+function trouble(episode: EpisodeRow): string | null {
+  if (episode.consolidation_status === 'consolidated' || episode.retry_count === 0) return null
+  const tries = episode.retry_count === 1 ? 'one attempt' : `${episode.retry_count} attempts`
+  return episode.last_error ? `${tries}, last: ${episode.last_error}` : tries
+}
+
+function Row({ episode }: { episode: EpisodeRow }) {
+  const problem = trouble(episode)
+  const soon = episode.expires_at && Date.parse(episode.expires_at) - Date.now() < 86_400_000
+  return (
+    <li data-row="" className="relative grid grid-cols-[3rem_minmax(0,1fr)] gap-x-3 border-b border-line px-4 py-3 last:border-0 md:grid-cols-[3rem_minmax(0,1fr)_auto]">
+      <span className="figure pt-0.5 text-sm text-muted">{clock(episode.created_at)}</span>
+      <div className="min-w-0">
+        <Link to="/memory/episodes/$id" params={{ id: episode.id }} className="memory-text line-clamp-2 text-lg after:absolute after:inset-0">
+          {episode.content}
+        </Link>
+        {problem && <p className="mt-1 line-clamp-2 text-sm break-words text-harm">{problem}</p>}
+      </div>
+      <div className="col-start-2 mt-1.5 flex flex-wrap items-center gap-x-3 gap-y-1 text-sm text-muted md:col-start-3 md:mt-0 md:justify-end">
+        <span>{episode.butler}</span>
+        {episode.expires_at && soon && episode.consolidation_status !== 'consolidated' && <span className="text-fading">◌ gone {ago(episode.expires_at)}</span>}
+        <StatusBadge status={episode.consolidation_status} />
+      </div>
+    </li>
+  )
+}
+
+/** Episodes by day, newest first. */
+export function EpisodeList({ episodes, level = 'h3' }: { episodes: EpisodeRow[]; level?: 'h2' | 'h3' }) {
+  const days = new Map<string, EpisodeRow[]>()
+  for (const episode of episodes) {
+    const day = dayName(episode.created_at)
+    days.set(day, [...(days.get(day) ?? []), episode])
+  }
+  const Heading = level
+  return (
+    <div className="space-y-5">
+      {[...days].map(([day, list]) => (
+        <section key={day} aria-label={day}>
+          <Heading className="mb-2 text-sm font-medium text-muted">{day}</Heading>
+          <ul className="card overflow-hidden">
+            {list.map((episode) => (
+              <Row key={episode.id} episode={episode} />
+            ))}
+          </ul>
+        </section>
+      ))}
+    </div>
+  )
+}

@@ -1,0 +1,34 @@
+import { useState } from 'react'
+import { Icon } from '../ui/Icon'
+import { EditDialog } from './EditDialog'
+import { type Kind, useConfirm } from './useActions'
+
+interface Props {
+  kind: Kind
+  id: string
+  label: string
+  content: string
+  /** Superseded, expired and forgotten memories can be neither confirmed nor edited. */
+  live: boolean
+}
+
+const look =
+  'relative z-10 inline-flex size-7 items-center justify-center rounded-md text-muted opacity-0 transition-opacity group-hover:opacity-100 group-focus-within:opacity-100 hover:bg-sunken hover:text-ink focus-visible:opacity-100 max-md:hidden'
+
+/** Confirm and edit from the list, by pointer or by the keys c and e. */
+export function RowActions({ kind, id, label, content, live }: Props) {
+  const [editing, setEditing] = useState(false)
+  const confirm = useConfirm(kind)
+  if (!live) return null
+  return (
+    <span className="inline-flex">
+      <button type="button" data-key="c" title="Confirm (c)" aria-label={`Confirm ${label}`} className={look} onClick={() => confirm.mutate(id)}>
+        <Icon name="check" />
+      </button>
+      <button type="button" data-key="e" title="Edit (e)" aria-label={`Edit ${label}`} className={look} onClick={() => setEditing(true)}>
+        <Icon name="edit" />
+      </button>
+      {editing && <EditDialog kind={kind} id={id} content={content} onClose={() => setEditing(false)} />}
+    </span>
+  )
+}

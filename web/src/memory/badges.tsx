@@ -1,0 +1,64 @@
+import { maturityWord, permanenceMeaning, sentence, statusGlyph, statusWord } from '../lib/words'
+import { Badge, type Tone } from '../ui/Badge'
+
+export function PermanenceBadge({ permanence }: { permanence: string }) {
+  const glyph = permanence === 'permanent' ? '◆' : permanence === 'stable' ? '◈' : permanence === 'standard' ? '◇' : '◌'
+  return (
+    <Badge title={permanenceMeaning[permanence]}>
+      <span aria-hidden="true">{glyph}</span>
+      {permanence}
+    </Badge>
+  )
+}
+
+const states: Record<string, [glyph: string, tone: Tone]> = {
+  active: ['●', 'accent'],
+  fading: ['◌', 'fading'],
+  superseded: ['↷', 'plain'],
+  expired: ['✕', 'plain'],
+  retracted: ['✕', 'plain'],
+  forgotten: ['✕', 'plain'],
+}
+
+/** Active needs no badge: it is what one expects. */
+export function StateBadge({ state, always = false }: { state: string; always?: boolean }) {
+  if (state === 'active' && !always) return null
+  const [glyph, tone] = states[state] ?? ['·', 'plain']
+  return (
+    <Badge tone={tone}>
+      <span aria-hidden="true">{glyph}</span>
+      {state}
+    </Badge>
+  )
+}
+
+const maturityLook: Record<string, [glyph: string, tone: Tone]> = {
+  candidate: ['○', 'plain'],
+  established: ['◐', 'plain'],
+  proven: ['●', 'accent'],
+  anti_pattern: ['⚠', 'harm'],
+}
+
+export function MaturityBadge({ maturity }: { maturity: string }) {
+  const [glyph, tone] = maturityLook[maturity] ?? ['·', 'plain']
+  return (
+    <Badge tone={tone}>
+      <span aria-hidden="true">{glyph}</span>
+      {maturityWord[maturity] ?? sentence(maturity)}
+    </Badge>
+  )
+}
+
+export function StatusBadge({ status }: { status: string }) {
+  const tone: Tone = status === 'consolidated' ? 'accent' : status === 'pending' ? 'plain' : 'harm'
+  return (
+    <Badge tone={tone}>
+      <span aria-hidden="true">{statusGlyph[status] ?? '·'}</span>
+      {statusWord[status] ?? sentence(status)}
+    </Badge>
+  )
+}
+
+export function KindBadge({ kind }: { kind: string }) {
+  return <Badge>{sentence(kind)}</Badge>
+}

@@ -1,0 +1,84 @@
+import { sentence } from '../lib/words'
+
+export interface EventRow {
+  id: string
+  event_type: string
+  memory_type?: string | null
+  memory_id?: string | null
+  actor?: string | null
+  request_id?: string | null
+  payload?: unknown
+  created_at: string
+  label?: string | null
+  home?: string
+}
+
+/** Knowledge changed, or the house was kept: the second is set quieter. */
+const housekeeping = new Set([
+  'episode_expired',
+  'episode_evicted',
+  'episode_requeued',
+  'episode_consolidated',
+  'episode_created',
+  'link_created',
+  'reembedded',
+  'fact_repointed',
+])
+
+export const isHousekeeping = (type: string) => housekeeping.has(type)
+
+const verbs: Record<string, [glyph: string, words: string]> = {
+  episode_created: ['○', 'Episode recorded'],
+  episode_forgotten: ['✕', 'Episode forgotten'],
+  episode_consolidated: ['●', 'Episode consolidated'],
+  episode_consolidation_failed: ['△', 'Consolidation failed'],
+  episode_dead_lettered: ['✕', 'Episode given up'],
+  episode_requeued: ['↻', 'Episode tried again'],
+  episode_expired: ['◌', 'Episode expired'],
+  episode_evicted: ['◌', 'Episode evicted'],
+  fact_created: ['+', 'Fact learned'],
+  fact_superseded: ['↷', 'Fact replaced'],
+  fact_confirmed: ['✓', 'Fact confirmed'],
+  fact_forgotten: ['✕', 'Fact forgotten'],
+  fact_repointed: ['→', 'Fact moved to another entity'],
+  fact_fading: ['◌', 'Fact is fading'],
+  fact_recovered: ['●', 'Fact recovered'],
+  fact_expired: ['✕', 'Fact expired'],
+  rule_created: ['+', 'Rule learned'],
+  rule_edited: ['✎', 'Rule edited'],
+  rule_confirmed: ['✓', 'Rule confirmed'],
+  rule_marked_helpful: ['▲', 'Rule helped'],
+  rule_marked_harmful: ['▼', 'Rule did harm'],
+  rule_promoted: ['↑', 'Rule promoted'],
+  rule_demoted: ['↓', 'Rule demoted'],
+  rule_inverted: ['⚠', 'Rule became a warning'],
+  rule_forgotten: ['✕', 'Rule forgotten'],
+  rule_fading: ['◌', 'Rule is fading'],
+  rule_recovered: ['●', 'Rule recovered'],
+  link_created: ['–', 'Link made'],
+  entity_created: ['+', 'Entity created'],
+  entity_updated: ['✎', 'Entity changed'],
+  entity_merge: ['⋈', 'Entities merged'],
+  reembedded: ['↻', 'Embedded anew'],
+}
+
+export const eventTypes = Object.keys(verbs)
+
+export function eventWords(type: string): [glyph: string, words: string] {
+  return verbs[type] ?? ['·', sentence(type)]
+}
+
+const record = (value: unknown): Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : {}
+
+/** What changed, where one word says it: a level, a state. */
+export function change(event: EventRow): string | null {
+  const payload = record(event.payload)
+  const [before, after] = [record(payload.before), record(payload.after)]
+  for (const field of ['maturity', 'validity', 'status']) {
+    const [from, to] = [before[field] ?? payload[`from_${field}`], after[field] ?? payload[`to_${field}`]]
+    if (typeof from === 'string' && typeof to === 'string') return `${from.replaceAll('_', ' ')} → ${to.replaceAll('_', ' ')}`
+  }
+  const reason = payload.reason
+  return typeof reason === 'string' ? reason : null
+}

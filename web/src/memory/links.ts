@@ -1,0 +1,37 @@
+import { sentence } from '../lib/words'
+
+export interface LinkRow {
+  /** Whether this memory is where the link starts or where it ends. */
+  side: string
+  relation: string
+  memory_type: string
+  id: string
+  /** A few words of the other end; none when it has expired. */
+  label?: string | null
+  created_at: string
+}
+
+const outgoing: Record<string, string> = {
+  derived_from: 'learned from',
+  supersedes: 'replaces',
+  supports: 'supports',
+  contradicts: 'contradicts',
+  related_to: 'related to',
+}
+
+const incoming: Record<string, string> = {
+  derived_from: 'became',
+  supersedes: 'replaced by',
+  supports: 'supported by',
+  contradicts: 'contradicted by',
+  related_to: 'related to',
+}
+
+export function relationWord(link: Pick<LinkRow, 'side' | 'relation'>): string {
+  const words = link.side === 'outgoing' || link.side === 'source' ? outgoing : incoming
+  return words[link.relation] ?? sentence(link.relation).toLowerCase()
+}
+
+export function labelOf(link: Pick<LinkRow, 'label' | 'memory_type'>): string {
+  return link.label ?? (link.memory_type === 'episode' ? 'expired episode' : `a ${link.memory_type} that is gone`)
+}

@@ -1,0 +1,54 @@
+import { Link } from '@tanstack/react-router'
+import { useGet } from '../../api/hooks'
+import { cx } from '../../lib/cx'
+import { sentence } from '../../lib/words'
+import { PermanenceBadge, StateBadge } from '../../memory/badges'
+import type { FactRow } from '../../memory/types'
+import { Confidence } from '../../ui/Confidence'
+import { Results } from '../../ui/Results'
+import { Empty } from '../../ui/states'
+
+const SIZE = 40
+
+function Card({ subject, facts }: { subject: string; facts: FactRow[] }) {
+  return (
+    <article className="card p-4">
+      <h3 className="mb-2 font-semibold break-words">{subject}</h3>
+      <ul className="space-y-3">
+        {facts.map((fact) => (
+          <li key={fact.id} data-row="" className={cx('relative', fact.state === 'fading' && 'border-l-2 border-dashed border-fading pl-3')}>
+            <p className="text-sm text-muted">{sentence(fact.predicate)}</p>
+            <Link to="/memory/facts/$id" params={{ id: fact.id }} className={cx('memory-text line-clamp-3 text-lg after:absolute after:inset-0', fact.state === 'fading' && 'italic')}>
+              {fact.content}
+            </Link>
+            <div className="mt-1 flex flex-wrap items-center gap-2">
+              <Confidence value={fact.effective_confidence} fading={fact.state === 'fading'} />
+              <PermanenceBadge permanence={fact.permanence} />
+              <StateBadge state={fact.state} />
+            </div>
+          </li>
+        ))}
+      </ul>
+    </article>
+  )
+}
+
+/** Facts as cards, one a subject. */
+export function FactCards({ name, q, offset, onMove }: { name: string; q?: string; offset?: number; onMove: (offset: number) => void }) {
+  const facts = useGet('/api/butlers/{name}/memory/facts', { path: { name }, query: { q, limit: SIZE, offset } }, { keep: true })
+  return (
+    <Results query={facts} onMove={onMove} empty={<Empty title={q ? 'No fact fits' : 'No fact yet'}>{q ? 'Other words may find one.' : 'They appear when an agent stores them or episodes are learned from.'}</Empty>}>
+      {(rows) => {
+        const subjects = new Map<string, FactRow[]>()
+        for (const fact of rows) subjects.set(fact.subject, [...(subjects.get(fact.subject) ?? []), fact])
+        return (
+          <div className="gap-4 space-y-4 sm:columns-2 [&>*]:break-inside-avoid">
+            {[...subjects].map(([subject, list]) => (
+              <Card key={subject} subject={subject} facts={list} />
+            ))}
+          </div>
+        )
+      }}
+    </Results>
+  )
+}

@@ -1,0 +1,45 @@
+import { useNavigate, useSearch } from '@tanstack/react-router'
+import { useCallback } from 'react'
+import { useGet } from '../../api/hooks'
+import { sentence } from '../../lib/words'
+import { Page } from '../../ui/Page'
+import { Results } from '../../ui/Results'
+import { SearchField } from '../../ui/SearchField'
+import { Select } from '../../ui/Select'
+import { Empty } from '../../ui/states'
+import { type entities, entityTypes, oneFrom } from '../search'
+import { EntityTable } from './EntityTable'
+
+const SIZE = 40
+
+export default function EntitiesPage() {
+  const search = useSearch({ from: '/entities' })
+  const navigate = useNavigate({ from: '/entities' })
+  const change = useCallback(
+    (next: ReturnType<typeof entities>) => void navigate({ search: (previous) => ({ ...previous, offset: undefined, ...next }), replace: true }),
+    [navigate],
+  )
+  const setWords = useCallback((q: string) => change({ q: q || undefined }), [change])
+  const query = { q: search.q, type: search.type, sort: search.sort, limit: SIZE, offset: search.offset }
+  const list = useGet('/api/memory/entities', { query }, { keep: true })
+  return (
+    <Page title="Entities" lead="Who and what the facts are about.">
+      <div className="mb-4 flex flex-wrap items-center gap-2">
+        <SearchField label="Search entities" placeholder="Name or alias" value={search.q ?? ''} onChange={setWords} className="min-w-0 flex-1 basis-56 sm:max-w-sm" />
+        <Select
+          label="Type"
+          value={search.type ?? ''}
+          options={[['', 'Any type'], ...entityTypes.map((type): [string, string] => [type, sentence(type)])]}
+          onChange={(value) => change({ type: oneFrom(entityTypes, value) })}
+        />
+      </div>
+      <Results
+        query={list}
+        onMove={(offset) => change({ offset: offset || undefined })}
+        empty={<Empty title="No entity fits">An agent creates them when it learns about people, places and organisations.</Empty>}
+      >
+        {(rows) => <EntityTable entities={rows} sort={search.sort} onSort={(sort) => change({ sort })} />}
+      </Results>
+    </Page>
+  )
+}

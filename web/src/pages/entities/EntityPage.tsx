@@ -1,0 +1,88 @@
+import { Link, useParams } from '@tanstack/react-router'
+import { useState } from 'react'
+import { useGet } from '../../api/hooks'
+import type { EntityDetail } from '../../api/schema'
+import { counted } from '../../lib/number'
+import { sentence } from '../../lib/words'
+import { EventList } from '../../memory/EventList'
+import { Back } from '../../ui/Back'
+import { Badge } from '../../ui/Badge'
+import { Button } from '../../ui/Button'
+import { Icon } from '../../ui/Icon'
+import { Loaded } from '../../ui/Loaded'
+import { Page } from '../../ui/Page'
+import { Section } from '../../ui/Section'
+import { FactsByPredicate } from './FactsByPredicate'
+import { MergeDialog } from './MergeDialog'
+
+function View({ entity }: { entity: EntityDetail }) {
+  const [merging, setMerging] = useState(false)
+  return (
+    <Page
+      above={<Back to="/entities">Entities</Back>}
+      title={entity.canonical_name}
+      lead={
+        <span className="flex flex-wrap items-center gap-x-3 gap-y-1">
+          <Badge>{sentence(entity.entity_type)}</Badge>
+          {entity.aliases.length > 0 && <span className="break-words">also {entity.aliases.join(', ')}</span>}
+        </span>
+      }
+      actions={
+        !entity.merged_into && (
+          <Button onClick={() => setMerging(true)}>
+            <Icon name="merge" /> Merge
+          </Button>
+        )
+      }
+    >
+      {entity.merged_into && (
+        <p className="mb-6 rounded-lg border border-dashed border-line-strong/50 p-4 text-muted">
+          It was merged into{' '}
+          <Link to="/entities/$id" params={{ id: entity.merged_into }} className="link">
+            another entity
+          </Link>
+          , which has its facts now.
+        </p>
+      )}
+      <div className="grid gap-x-10 gap-y-8 lg:grid-cols-[minmax(0,1fr)_18rem]">
+        <Section title="What is known">
+          <FactsByPredicate id={entity.id} />
+        </Section>
+        <div className="min-w-0 space-y-8">
+          <Section title="Learned together with" quiet>
+            {entity.related.length > 0 ? (
+              <ul className="space-y-1.5">
+                {entity.related.map((related) => (
+                  <li key={related.id} className="flex items-baseline justify-between gap-3">
+                    <Link to="/entities/$id" params={{ id: related.id }} className="min-w-0 truncate hover:underline">
+                      {related.canonical_name}
+                    </Link>
+                    <span className="figure text-xs whitespace-nowrap text-muted">{counted(related.shared_episodes, 'episode')}</span>
+                  </li>
+                ))}
+              </ul>
+            ) : (
+              <p className="text-sm text-muted">No episode taught about it and another one.</p>
+            )}
+          </Section>
+          {entity.events.length > 0 && (
+            <Section title="What happened to it" quiet>
+              <EventList events={entity.events} />
+            </Section>
+          )}
+        </div>
+      </div>
+      {merging && <MergeDialog entity={entity} onClose={() => setMerging(false)} />}
+    </Page>
+  )
+}
+
+export default function EntityPage() {
+  const { id } = useParams({ from: '/entities/$id' })
+  const query = useGet('/api/memory/entities/{id}', { path: { id } })
+  return (
+    <Loaded query={query} label="the entity">
+      {(answer) => <View key={answer.data.id} entity={answer.data} />}
+    </Loaded>
+  )
+}

@@ -1,0 +1,85 @@
+import { useParams } from '@tanstack/react-router'
+import { useGet } from '../../api/hooks'
+import type { EpisodeDetailAt as EpisodeDetail } from '../../api/schema'
+import { StatusBadge } from '../../memory/badges'
+import { EventList } from '../../memory/EventList'
+import { Provenance } from '../../memory/Provenance'
+import { Back } from '../../ui/Back'
+import { Loaded } from '../../ui/Loaded'
+import { Page } from '../../ui/Page'
+import { Properties } from '../../ui/Properties'
+import { Section } from '../../ui/Section'
+import { Time } from '../../ui/Time'
+import { dateTime } from '../../lib/time'
+
+function View({ episode }: { episode: EpisodeDetail }) {
+  return (
+    <Page
+      above={<Back to="/memory/episodes">Episodes</Back>}
+      title={`Episode of ${dateTime(episode.created_at)}`}
+      lead={
+        <span className="flex flex-wrap items-center gap-x-3 gap-y-1">
+          <StatusBadge status={episode.consolidation_status} />
+          <span>of {episode.butler}</span>
+        </span>
+      }
+    >
+      <div className="grid gap-x-10 gap-y-8 lg:grid-cols-[minmax(0,1fr)_18rem]">
+        <div className="min-w-0 space-y-8">
+          <p className="memory-text card p-4 text-lg sm:p-6">{episode.content}</p>
+          {episode.last_error && (
+            <Section title="Why it was not learned from">
+              <p className="rounded-lg border border-harm/40 bg-harm-wash p-4 break-words">
+                <span className="font-medium text-harm">
+                  △ {episode.retry_count} {episode.retry_count === 1 ? 'attempt' : 'attempts'}.
+                </span>{' '}
+                {episode.last_error}
+              </p>
+            </Section>
+          )}
+          <Section title="What it became">
+            <div className="card p-4 sm:p-5">
+              {episode.links.length > 0 ? (
+                <Provenance kind="episode" label={episode.content} links={episode.links} />
+              ) : (
+                <p className="text-muted">
+                  {episode.consolidation_status === 'consolidated' ? 'It was read, and held nothing worth keeping.' : 'Nothing yet: it has not been learned from.'}
+                </p>
+              )}
+            </div>
+          </Section>
+        </div>
+        <div className="min-w-0 space-y-8">
+          <Section title="Details" quiet>
+            <Properties
+              rows={[
+                ['Happened', <Time key="h" at={episode.created_at} how="full" />],
+                ['Expires', episode.expires_at ? <Time key="e" at={episode.expires_at} /> : 'never'],
+                ['Importance', `${episode.importance} of 10`],
+                ['Read', `${episode.reference_count} times`],
+                ['Session', episode.session_id ?? 'none'],
+                ...(episode.next_consolidation_retry_at ? [['Next try', <Time key="n" at={episode.next_consolidation_retry_at} />] as [string, React.ReactNode]] : []),
+                ['Id', <code key="id" className="font-mono text-xs break-all">{episode.id}</code>],
+              ]}
+            />
+          </Section>
+          {episode.events.length > 0 && (
+            <Section title="What happened to it" quiet>
+              <EventList events={episode.events} />
+            </Section>
+          )}
+        </div>
+      </div>
+    </Page>
+  )
+}
+
+export default function EpisodePage() {
+  const { id } = useParams({ from: '/memory/episodes/$id' })
+  const query = useGet('/api/memory/episodes/{id}', { path: { id } })
+  return (
+    <Loaded query={query} label="the episode">
+      {(answer) => <View key={answer.data.id} episode={answer.data} />}
+    </Loaded>
+  )
+}

@@ -1,0 +1,65 @@
+import { useNavigate, useSearch } from '@tanstack/react-router'
+import { useCallback } from 'react'
+import { useGet } from '../../api/hooks'
+import { statusWord } from '../../lib/words'
+import { EpisodeList } from '../../memory/EpisodeList'
+import { Button } from '../../ui/Button'
+import { DateField } from '../../ui/DateField'
+import { Page } from '../../ui/Page'
+import { Results } from '../../ui/Results'
+import { Select } from '../../ui/Select'
+import { Empty } from '../../ui/states'
+import { type episodes, oneFrom, statuses } from '../search'
+
+const SIZE = 40
+
+export default function EpisodesPage() {
+  const search = useSearch({ from: '/memory/episodes' })
+  const navigate = useNavigate({ from: '/memory/episodes' })
+  const butlers = useGet('/api/butlers')
+  const change = useCallback(
+    (next: ReturnType<typeof episodes>) => void navigate({ search: (previous) => ({ ...previous, offset: undefined, ...next }), replace: true }),
+    [navigate],
+  )
+  const query = { butler: search.butler, status: search.status, from: search.from, to: search.to, limit: SIZE, offset: search.offset }
+  const list = useGet('/api/memory/episodes', { query }, { keep: true })
+  const filtered = search.butler ?? search.status ?? search.from ?? search.to
+  return (
+    <Page title="Episodes" lead="What happened, by day. Episodes are kept for days; what they taught stays as facts and rules.">
+      <div className="mb-5 flex flex-wrap items-center gap-2">
+        <Select
+          label="Butler"
+          value={search.butler ?? ''}
+          options={[['', 'Every butler'], ...(butlers.data?.data ?? []).map((butler): [string, string] => [butler.name, butler.name])]}
+          onChange={(value) => change({ butler: value || undefined })}
+        />
+        <Select
+          label="Status"
+          value={search.status ?? ''}
+          options={[['', 'Any status'], ...statuses.map((name): [string, string] => [name, statusWord[name] ?? name])]}
+          onChange={(value) => change({ status: oneFrom(statuses, value) })}
+        />
+        <DateField label="From" value={search.from} onChange={(from) => change({ from })} />
+        <DateField label="To" value={search.to} onChange={(to) => change({ to })} />
+        {filtered && (
+          <Button variant="ghost" onClick={() => change({ butler: undefined, status: undefined, from: undefined, to: undefined })}>
+            Clear filters
+          </Button>
+        )}
+      </div>
+      <Results
+        query={list}
+        onMove={(offset) => change({ offset: offset || undefined })}
+        empty={
+          filtered ? (
+            <Empty title="No episode fits">Fewer filters may find one.</Empty>
+          ) : (
+            <Empty title="No episode is kept">They appear when an agent ends a session, and expire after some days.</Empty>
+          )
+        }
+      >
+        {(rows) => <EpisodeList episodes={rows} level="h2" />}
+      </Results>
+    </Page>
+  )
+}

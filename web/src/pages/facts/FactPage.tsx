@@ -1,0 +1,99 @@
+import { Link, useParams } from '@tanstack/react-router'
+import { useGet } from '../../api/hooks'
+import { Loaded } from '../../ui/Loaded'
+import { Actions } from '../../memory/Actions'
+import { PermanenceBadge, StateBadge } from '../../memory/badges'
+import { DecayLine } from '../../memory/DecayLine'
+import { EventList } from '../../memory/EventList'
+import { Provenance } from '../../memory/Provenance'
+import { Versions } from '../../memory/Versions'
+import { DecayCurve } from '../../charts/DecayCurve'
+import { sentence } from '../../lib/words'
+import { Back } from '../../ui/Back'
+import { Confidence } from '../../ui/Confidence'
+import { Page } from '../../ui/Page'
+import { Properties } from '../../ui/Properties'
+import { Section } from '../../ui/Section'
+import type { FactDetailAt as FactDetail } from '../../api/schema'
+import { Readers } from './Readers'
+import { Until } from './Until'
+import { factRows } from './rows'
+
+function View({ fact }: { fact: FactDetail }) {
+  const now = Date.now()
+  const fading = fact.state === 'fading'
+  const live = fact.state === 'active' || fading
+  const subject = fact.entity_id ? (
+    <Link to="/entities/$id" params={{ id: fact.entity_id }} className="font-medium text-ink hover:underline">
+      {fact.subject}
+    </Link>
+  ) : (
+    <span className="font-medium text-ink">{fact.subject}</span>
+  )
+  return (
+    <Page
+      above={<Back to="/memory">Memory</Back>}
+      title={fact.content}
+      tab={`${fact.subject} ${sentence(fact.predicate).toLowerCase()}`}
+      serif
+      lead={
+        <span className="flex flex-wrap items-center gap-x-3 gap-y-1">
+          <span>
+            {subject} · {sentence(fact.predicate).toLowerCase()}
+          </span>
+          <StateBadge state={fact.state} always />
+          <PermanenceBadge permanence={fact.permanence} />
+          <Confidence value={fact.effective_confidence} fading={fading} gone={!live} />
+        </span>
+      }
+      actions={<Actions kind="fact" id={fact.id} content={fact.content} live={live} />}
+    >
+      <div className="grid gap-x-10 gap-y-8 lg:grid-cols-[minmax(0,1fr)_18rem]">
+        <div className="min-w-0 space-y-8">
+          {live && (
+            <Section title="How sure, and until when">
+              <div className="card p-4 sm:p-5">
+                <DecayLine memory={fact} effective={fact.effective_confidence} now={now} />
+                <Until decay={fact.decay} now={now} />
+                <DecayCurve memory={fact} thresholds={{ retrieval: fact.decay.retrieval_threshold, expiry: fact.decay.expiry_threshold }} now={now} />
+              </div>
+            </Section>
+          )}
+          <Section title="Where it comes from">
+            <div className="card p-4 sm:p-5">
+              <Provenance kind="fact" label={fact.content} links={fact.links} />
+            </div>
+          </Section>
+          {fact.supersession_chain.length > 1 && (
+            <Section title="Versions">
+              <Versions versions={fact.supersession_chain} current={fact.id} />
+            </Section>
+          )}
+        </div>
+        <div className="min-w-0 space-y-8">
+          <Section title="Who read it" quiet>
+            <Readers count={fact.reference_count} last={fact.last_referenced_at} />
+          </Section>
+          <Section title="Details" quiet>
+            <Properties rows={factRows(fact)} />
+          </Section>
+          {fact.events.length > 0 && (
+            <Section title="What happened to it" quiet>
+              <EventList events={fact.events} />
+            </Section>
+          )}
+        </div>
+      </div>
+    </Page>
+  )
+}
+
+export default function FactPage() {
+  const { id } = useParams({ from: '/memory/facts/$id' })
+  const query = useGet('/api/memory/facts/{id}', { path: { id } })
+  return (
+    <Loaded query={query} label="the fact">
+      {(answer) => <View key={answer.data.id} fact={answer.data} />}
+    </Loaded>
+  )
+}

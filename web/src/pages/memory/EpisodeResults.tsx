@@ -1,0 +1,21 @@
+import { useGet } from '../../api/hooks'
+import { EpisodeList } from '../../memory/EpisodeList'
+import { Results } from '../../ui/Results'
+import { Empty } from '../../ui/states'
+import type { Change, MemorySearch } from './Browser'
+
+const SIZE = 12
+
+export function EpisodeResults({ search, change }: { search: MemorySearch; change: Change }) {
+  const query = { q: search.q, status: search.status, limit: SIZE, offset: search.offset }
+  const episodes = useGet('/api/memory/episodes', { query }, { keep: true })
+  return (
+    <Results
+      query={episodes}
+      onMove={(offset) => change({ offset: offset || undefined })}
+      empty={<Empty title="No episode fits">Episodes live for days; what they taught stays as facts and rules.</Empty>}
+    >
+      {(rows) => <EpisodeList episodes={rows} />}
+    </Results>
+  )
+}

@@ -1,0 +1,31 @@
+import { useGet } from '../../api/hooks'
+import { FactList } from '../../memory/FactList'
+import { Results } from '../../ui/Results'
+import { Empty } from '../../ui/states'
+import { factSorts, oneFrom } from '../search'
+import type { Change, MemorySearch } from './Browser'
+
+const SIZE = 12
+
+export function FactResults({ search, change }: { search: MemorySearch; change: Change }) {
+  const query = {
+    q: search.q,
+    scope: search.scope,
+    validity: search.validity,
+    permanence: search.permanence,
+    min_confidence: search.min,
+    sort: oneFrom(factSorts, search.sort ?? ''),
+    limit: SIZE,
+    offset: search.offset,
+  }
+  const facts = useGet('/api/memory/facts', { query }, { keep: true })
+  return (
+    <Results
+      query={facts}
+      onMove={(offset) => change({ offset: offset || undefined })}
+      empty={<Empty title="No fact fits">Other words or fewer filters may find one.</Empty>}
+    >
+      {(rows) => <FactList facts={rows} />}
+    </Results>
+  )
+}

@@ -1,0 +1,37 @@
+import type { ReactNode } from 'react'
+import { cx } from '../../lib/cx'
+import { count } from '../../lib/number'
+
+interface Props {
+  name: string
+  value: number
+  parts: { name: string; value: number }[]
+  fading?: boolean
+  children?: ReactNode
+}
+
+/** One number and what it is made of. */
+export function Figure({ name, value, parts, fading = false, children }: Props) {
+  return (
+    <div className={cx('card flex flex-col p-4', fading && value > 0 && 'border-dashed border-fading/60')}>
+      <h3 className="label">{name}</h3>
+      <p className={cx('figure mt-1 text-2xl font-semibold tracking-tight', fading && value > 0 && 'text-fading')}>
+        {fading && value > 0 && (
+          <span aria-hidden="true" className="mr-1 font-normal">
+            ◌
+          </span>
+        )}
+        {count(value)}
+      </p>
+      <dl className="mt-3 space-y-1 text-sm text-muted">
+        {parts.map((part) => (
+          <div key={part.name} className="flex justify-between gap-3">
+            <dt className="truncate">{part.name}</dt>
+            <dd className="figure text-ink">{count(part.value)}</dd>
+          </div>
+        ))}
+      </dl>
+      {children}
+    </div>
+  )
+}

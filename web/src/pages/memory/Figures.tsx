@@ -1,0 +1,35 @@
+import type { StatsView } from '../../api/schema'
+import { maturityWord, sentence } from '../../lib/words'
+import { maturities, permanences } from '../search'
+import { Figure } from './Figure'
+
+/** The four figures. */
+export function Figures({ stats }: { stats: StatsView }) {
+  const { facts, rules, episodes } = stats
+  return (
+    <div className="grid gap-3 sm:grid-cols-2 xl:grid-cols-4">
+      <Figure name="Facts by permanence" value={facts.active + facts.fading} parts={permanences.map((name) => ({ name: sentence(name), value: facts.by_permanence[name] }))} />
+      <Figure name="Rules by maturity" value={rules.total - rules.forgotten} parts={maturities.map((name) => ({ name: maturityWord[name] ?? name, value: rules.by_maturity[name] }))} />
+      <Figure
+        name="Episodes"
+        value={episodes.total}
+        parts={[
+          { name: 'Not learned from yet', value: episodes.unconsolidated },
+          { name: 'Consolidated', value: episodes.consolidated },
+          { name: 'Failed, to be tried again', value: episodes.failed },
+          { name: 'Dead letters', value: episodes.dead_letter },
+        ]}
+      />
+      <Figure
+        name="Fading"
+        fading
+        value={facts.fading + rules.fading}
+        parts={[
+          { name: 'Facts', value: facts.fading },
+          { name: 'Rules', value: rules.fading },
+          { name: 'Gone within a week', value: facts.expiring_7d },
+        ]}
+      />
+    </div>
+  )
+}

@@ -1,0 +1,76 @@
+import { Bars } from '../../charts/Bars'
+import { Histogram } from '../../charts/Histogram'
+import { Line } from '../../charts/Line'
+import { count, counted, percent } from '../../lib/number'
+
+interface Props {
+  confidence: number[]
+  thresholds: { retrieval: number; expiry: number }
+  backlog: { day: string; waiting: number }[]
+  maturity: { candidate: number; established: number; proven: number; anti_pattern: number }
+  effectiveness: { bins: number[]; never_applied: number; mean?: number | null; helpful: number; harmful: number }
+}
+
+function Panel({ title, note, children }: { title: string; note: string; children: React.ReactNode }) {
+  return (
+    <div className="card min-w-0 p-4">
+      <h3 className="font-medium">{title}</h3>
+      <p className="mb-4 text-sm text-muted">{note}</p>
+      {children}
+    </div>
+  )
+}
+
+/** How well the memory does: four pictures, each with its point in words. */
+export function Health({ confidence, thresholds, backlog, maturity, effectiveness }: Props) {
+  const step = 1 / confidence.length
+  const bins = confidence.map((value, index) => ({ from: index * step, to: (index + 1) * step, count: value }))
+  const below = bins.filter((bin) => bin.to <= thresholds.retrieval + 1e-9).reduce((sum, bin) => sum + bin.count, 0)
+  const marked = effectiveness.bins.reduce((sum, value) => sum + value, 0)
+  const points = backlog.map((day) => ({ at: Date.parse(day.day), value: day.waiting }))
+  const waiting = backlog.at(-1)?.waiting ?? 0
+  const size = effectiveness.bins.length
+  return (
+    <div className="grid gap-4 md:grid-cols-2">
+      <Panel title="Confidence" note={below > 0 ? `${counted(below, 'memory', 'memories')} below what is recalled` : 'Everything is above what is recalled'}>
+        <Histogram bins={bins} thresholds={thresholds} />
+      </Panel>
+      <Panel title="Backlog" note={waiting > 0 ? `${counted(waiting, 'episode')} ${waiting === 1 ? 'waits' : 'wait'} now` : 'Nothing waits'}>
+        {points.length > 1 ? (
+          <Line points={points} height={168} label={`Episodes waiting over ${points.length} days; ${count(waiting)} now`} />
+        ) : (
+          <p className="text-muted">Two days of history are needed for a curve.</p>
+        )}
+      </Panel>
+      <Panel title="Maturity" note="How far rules have come; warnings are rules that did harm">
+        <Bars
+          bars={[
+            { name: '○ Candidate', value: maturity.candidate, tone: 'plain' },
+            { name: '◐ Established', value: maturity.established },
+            { name: '● Proven', value: maturity.proven },
+            { name: '⚠ Warning', value: maturity.anti_pattern, tone: 'harm' },
+          ]}
+        />
+      </Panel>
+      <Panel
+        title="Rule effectiveness"
+        note={
+          marked > 0 && effectiveness.mean != null
+            ? `${percent(effectiveness.mean)} on average; ${count(effectiveness.helpful)} helpful marks, ${count(effectiveness.harmful)} harmful`
+            : 'No rule has been marked yet'
+        }
+      >
+        <Bars
+          bars={[
+            ...[4, 3, 2, 1, 0].map((fifth) => ({
+              name: `${fifth * 20}–${fifth * 20 + 20} %`,
+              value: effectiveness.bins.slice((fifth * size) / 5, ((fifth + 1) * size) / 5).reduce((sum, value) => sum + value, 0),
+              tone: fifth < 2 ? ('harm' as const) : ('accent' as const),
+            })),
+            { name: 'not tried', value: effectiveness.never_applied, tone: 'plain' as const },
+          ]}
+        />
+      </Panel>
+    </div>
+  )
+}

@@ -1,0 +1,59 @@
+import { useGet } from '../../api/hooks'
+import { Page } from '../../ui/Page'
+import { Section } from '../../ui/Section'
+import { Failure, Loading } from '../../ui/states'
+import { Activity } from './Activity'
+import { Attention } from './Attention'
+import { Browser } from './Browser'
+import { Figures } from './Figures'
+import { Health } from './Health'
+import { NeverConnected } from './NeverConnected'
+import { Pipeline } from './Pipeline'
+import { StateSentence } from './StateSentence'
+import { Unavailable } from './Unavailable'
+
+export default function MemoryPage() {
+  const stats = useGet('/api/memory/stats')
+  if (!stats.data) {
+    return (
+      <Page title="Memory">
+        {stats.isError ? <Failure error={stats.error} retry={() => void stats.refetch()} /> : <Loading rows={8} label="Loading memory" />}
+      </Page>
+    )
+  }
+  const { data, meta } = stats.data
+  const known = data.facts.active + data.facts.fading
+  const rules = data.rules.total - data.rules.forgotten
+  const waiting = data.episodes.unconsolidated + data.episodes.failed
+  const never = data.facts.total + data.rules.total + data.episodes.total === 0
+  return (
+    <Page title="Memory">
+      <Unavailable butlers={meta.unavailable} />
+      {never ? (
+        <NeverConnected />
+      ) : (
+        <div className="space-y-10">
+          <div className="space-y-6">
+            <StateSentence facts={known} rules={rules} episodes={data.episodes.total} fading={data.fading} waiting={waiting} />
+            <Pipeline pipeline={data.pipeline} />
+            <Figures stats={data} />
+            <Attention items={data.attention} />
+          </div>
+          <div className="grid gap-x-10 gap-y-10 xl:grid-cols-[minmax(0,1fr)_20rem]">
+            <Browser counts={{ facts: known, rules, episodes: data.episodes.total }} />
+            <Activity />
+          </div>
+          <Section title="Health">
+            <Health
+              confidence={data.confidence.facts.map((value, index) => value + (data.confidence.rules[index] ?? 0))}
+              thresholds={{ retrieval: data.confidence.retrieval_threshold, expiry: data.confidence.expiry_threshold }}
+              backlog={data.backlog}
+              maturity={data.rules.by_maturity}
+              effectiveness={data.effectiveness}
+            />
+          </Section>
+        </div>
+      )}
+    </Page>
+  )
+}

@@ -1,0 +1,22 @@
+import { useGet } from '../../api/hooks'
+import { RuleList } from '../../memory/RuleList'
+import { Results } from '../../ui/Results'
+import { Empty } from '../../ui/states'
+import { oneFrom, ruleSorts } from '../search'
+import type { Change, MemorySearch } from './Browser'
+
+const SIZE = 12
+
+export function RuleResults({ search, change }: { search: MemorySearch; change: Change }) {
+  const query = { q: search.q, scope: search.scope, maturity: search.maturity, sort: oneFrom(ruleSorts, search.sort ?? '') ?? 'maturity', limit: SIZE, offset: search.offset }
+  const rules = useGet('/api/memory/rules', { query }, { keep: true })
+  return (
+    <Results
+      query={rules}
+      onMove={(offset) => change({ offset: offset || undefined })}
+      empty={<Empty title="No rule fits">Rules are learned from episodes, or stored by an agent.</Empty>}
+    >
+      {(rows) => <RuleList rules={rows} />}
+    </Results>
+  )
+}

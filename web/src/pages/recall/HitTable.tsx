@@ -1,0 +1,124 @@
+import { cx } from '../../lib/cx'
+import { fixed } from '../../lib/number'
+import { sentence } from '../../lib/words'
+import { StateBadge } from '../../memory/badges'
+import { MemoryLink } from '../../memory/MemoryLink'
+import { Empty } from '../../ui/states'
+
+export interface RecallHit {
+  id: string
+  memory_type: string
+  content: string
+  score: number
+  subject?: string | null
+  predicate?: string | null
+  similarity?: number | null
+  semantic_rank?: number | null
+  keyword_rank?: number | null
+  rrf_score?: number | null
+  relevance?: number | null
+  importance?: number | null
+  recency?: number | null
+  effective_confidence?: number | null
+  fading?: boolean
+  explain?: { in_semantic: boolean; in_keyword: boolean; weighed?: Weights | null } | null
+}
+
+export interface Weights {
+  relevance: number
+  importance: number
+  recency: number
+  confidence: number
+}
+
+const parts = [
+  ['Relevance', 'bg-accent'],
+  ['Importance', 'bg-accent/70'],
+  ['Recency', 'bg-accent/45'],
+  ['Confidence', 'bg-accent/25'],
+] as const
+
+function contributions(hit: RecallHit, weights: Weights): number[] {
+  const weighed = hit.explain?.weighed
+  if (weighed) return [weighed.relevance, weighed.importance, weighed.recency, weighed.confidence]
+  return [
+    weights.relevance * (hit.relevance ?? 0),
+    (weights.importance * (hit.importance ?? 0)) / 10,
+    weights.recency * (hit.recency ?? 0),
+    weights.confidence * (hit.effective_confidence ?? 0),
+  ]
+}
+
+function Rank({ name, value, found }: { name: string; value?: number | null; found: boolean }) {
+  return (
+    <span>
+      {name} <span className="figure text-ink">{value && found ? `#${value}` : 'not among them'}</span>
+    </span>
+  )
+}
+
+function Row({ hit, place, weights }: { hit: RecallHit; place: number; weights: Weights }) {
+  const shares = contributions(hit, weights)
+  return (
+    <li data-row="" className="grid grid-cols-[1.75rem_minmax(0,1fr)_3.5rem] gap-x-2 border-b border-line px-4 py-3 last:border-0">
+      <span className="figure text-sm text-muted">{place}</span>
+      <div className="min-w-0">
+        <p className="text-sm text-muted">
+          {hit.subject ? `${hit.subject} · ${sentence(hit.predicate ?? '').toLowerCase()}` : sentence(hit.memory_type)} {hit.fading && <StateBadge state="fading" />}
+        </p>
+        <MemoryLink kind={hit.memory_type} id={hit.id} className={cx('line-clamp-2 font-serif text-lg break-words hover:underline', hit.fading && 'italic')}>
+          {hit.content}
+        </MemoryLink>
+        <div aria-hidden="true" className="mt-2 flex h-1.5 overflow-hidden rounded-full bg-sunken">
+          {shares.map((share, index) => (
+            <div key={parts[index]?.[0]} className={cx('border-r border-surface', parts[index]?.[1])} style={{ width: `${share * 100}%` }} />
+          ))}
+        </div>
+        <p className="figure mt-1.5 flex flex-wrap gap-x-3 gap-y-0.5 text-xs text-muted">
+          {shares.map((share, index) => (
+            <span key={parts[index]?.[0]}>
+              {parts[index]?.[0].toLowerCase()} <span className="text-ink">{fixed(share, 3)}</span>
+            </span>
+          ))}
+        </p>
+        <p className="mt-0.5 flex flex-wrap gap-x-3 gap-y-0.5 text-xs text-muted">
+          <Rank name="by meaning" value={hit.semantic_rank} found={hit.explain?.in_semantic ?? true} />
+          <Rank name="by words" value={hit.keyword_rank} found={hit.explain?.in_keyword ?? true} />
+          {hit.rrf_score != null && (
+            <span>
+              fused <span className="figure text-ink">{fixed(hit.rrf_score, 4)}</span>
+            </span>
+          )}
+          {hit.similarity != null && (
+            <span>
+              similarity <span className="figure text-ink">{fixed(hit.similarity, 3)}</span>
+            </span>
+          )}
+        </p>
+      </div>
+      <span className="figure text-right text-lg font-semibold">{fixed(hit.score, 3)}</span>
+    </li>
+  )
+}
+
+/** Each hit with its place in both lists, their fusion, and the four parts of its score, weighted. */
+export function HitTable({ hits, weights }: { hits: RecallHit[]; weights: Weights }) {
+  if (hits.length === 0) return <Empty title="Nothing is recalled">No memory is close enough in meaning or words.</Empty>
+  return (
+    <>
+      <p className="mb-2 flex flex-wrap gap-x-4 gap-y-1 text-xs text-muted">
+        {parts.map(([name, fill], index) => (
+          <span key={name} className="inline-flex items-center gap-1.5">
+            <span aria-hidden="true" className={cx('size-2 rounded-full', fill)} />
+            {name} <span className="figure">× {[weights.relevance, weights.importance, weights.recency, weights.confidence][index]}</span>
+          </span>
+        ))}
+      </p>
+      <ol className="card overflow-hidden">
+        {hits.map((hit, index) => (
+          <Row key={hit.id} hit={hit} place={index + 1} weights={weights} />
+        ))}
+      </ol>
+    </>
+  )
+}

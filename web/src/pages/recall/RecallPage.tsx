@@ -1,0 +1,78 @@
+import { useNavigate, useSearch } from '@tanstack/react-router'
+import { type FormEvent, useState } from 'react'
+import { useGet } from '../../api/hooks'
+import { Button } from '../../ui/Button'
+import { Page } from '../../ui/Page'
+import { Section } from '../../ui/Section'
+import { Select } from '../../ui/Select'
+import { Empty, Failure, Loading } from '../../ui/states'
+import { ContextBlock } from './ContextBlock'
+import { HitTable } from './HitTable'
+
+/** Of a server that does not say; the specification's. */
+const usual = { relevance: 0.4, importance: 0.3, recency: 0.2, confidence: 0.1 }
+const examples = ['What can I cook tonight?', 'When is the next appointment?', 'How should reports be written?']
+
+/** The query lab: what an agent would be given for these words, and why. */
+export default function RecallPage() {
+  const search = useSearch({ from: '/recall' })
+  const navigate = useNavigate({ from: '/recall' })
+  const butlers = useGet('/api/butlers')
+  const [words, setWords] = useState(search.q ?? '')
+  const asked = search.q ?? ''
+  const answer = useGet('/api/memory/recall', { query: { q: asked, butler: search.butler } }, { enabled: asked !== '', keep: true })
+  function ask(q: string) {
+    setWords(q)
+    void navigate({ search: (previous) => ({ ...previous, q: q.trim() || undefined }) })
+  }
+  function submit(event: FormEvent) {
+    event.preventDefault()
+    ask(words)
+  }
+  const names = (butlers.data?.data ?? []).map((butler) => butler.name)
+  return (
+    <Page title="Recall lab" lead="Ask as an agent would, and see what is recalled, why, and the exact text a session starts with. Asking here counts no read.">
+      <form onSubmit={submit} className="mb-6 flex flex-wrap items-center gap-2">
+        <label className="min-w-0 flex-1 basis-72">
+          <span className="sr-only">Question</span>
+          <input data-search="" type="search" className="control h-10 w-full text-lg" placeholder="What would the agent ask?" value={words} onChange={(event) => setWords(event.target.value)} />
+        </label>
+        {names.length > 1 && (
+          <Select
+            label="Butler"
+            value={search.butler ?? names[0] ?? ''}
+            options={names.map((name): [string, string] => [name, name])}
+            onChange={(butler) => void navigate({ search: (previous) => ({ ...previous, butler: butler === names[0] ? undefined : butler }) })}
+          />
+        )}
+        <Button type="submit" variant="primary" className="h-10" busy={answer.isFetching && asked !== ''}>
+          Recall
+        </Button>
+      </form>
+      {asked === '' ? (
+        <Empty title="Ask something">
+          <span className="flex flex-wrap justify-center gap-2 pt-2">
+            {examples.map((example) => (
+              <Button key={example} size="small" onClick={() => ask(example)}>
+                {example}
+              </Button>
+            ))}
+          </span>
+        </Empty>
+      ) : answer.isPending ? (
+        <Loading />
+      ) : answer.isError ? (
+        <Failure error={answer.error} retry={() => void answer.refetch()} />
+      ) : (
+        <div className="grid gap-x-8 gap-y-10 xl:grid-cols-[minmax(0,1.55fr)_minmax(0,1fr)]">
+          <Section title="What is recalled">
+            <HitTable hits={answer.data.data.results} weights={answer.data.data.trace?.weights ?? usual} />
+          </Section>
+          <Section title="What a session starts with">
+            <ContextBlock text={answer.data.data.context.text} tokens={answer.data.data.context.tokens} budget={answer.data.data.context.token_budget} />
+          </Section>
+        </div>
+      )}
+    </Page>
+  )
+}

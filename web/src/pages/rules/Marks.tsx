@@ -1,0 +1,40 @@
+import { type FormEvent, useState } from 'react'
+import { useMark } from '../../memory/useActions'
+import { Button } from '../../ui/Button'
+import { Dialog } from '../../ui/Dialog'
+
+/** How it went, from someone who saw it. A harmful mark weighs four times a helpful one, so it asks why. */
+export function Marks({ id }: { id: string }) {
+  const [asking, setAsking] = useState(false)
+  const [reason, setReason] = useState('')
+  const helpful = useMark('helpful')
+  const harmful = useMark('harmful')
+  function submit(event: FormEvent) {
+    event.preventDefault()
+    harmful.mutate({ id, reason: reason.trim() }, { onSuccess: () => setAsking(false) })
+  }
+  return (
+    <>
+      <Button busy={helpful.isPending} onClick={() => helpful.mutate({ id })}>
+        <span aria-hidden="true">▲</span> It helped
+      </Button>
+      <Button onClick={() => setAsking(true)}>
+        <span aria-hidden="true">▼</span> It did harm
+      </Button>
+      <Dialog open={asking} onOpenChange={setAsking} title="It did harm" description="One harmful mark weighs as much as four helpful ones. Enough of them turn the rule into a warning that tells why.">
+        <form onSubmit={submit} className="space-y-4">
+          <label className="block">
+            <span className="label">What went wrong</span>
+            <textarea className="control mt-1 h-24 w-full resize-y py-2" value={reason} onChange={(event) => setReason(event.target.value)} />
+          </label>
+          <div className="flex justify-end gap-2">
+            <Button onClick={() => setAsking(false)}>Cancel</Button>
+            <Button type="submit" variant="danger" busy={harmful.isPending}>
+              Mark as harmful
+            </Button>
+          </div>
+        </form>
+      </Dialog>
+    </>
+  )
+}

@@ -1,0 +1,117 @@
+import { useParams } from '@tanstack/react-router'
+import { useGet } from '../../api/hooks'
+import type { RuleDetailAt as RuleDetail } from '../../api/schema'
+import { Actions } from '../../memory/Actions'
+import { MaturityBadge, StateBadge } from '../../memory/badges'
+import { DecayLine } from '../../memory/DecayLine'
+import { EventList } from '../../memory/EventList'
+import { Provenance } from '../../memory/Provenance'
+import { record } from '../../memory/RuleList'
+import { Back } from '../../ui/Back'
+import { Confidence } from '../../ui/Confidence'
+import { Loaded } from '../../ui/Loaded'
+import { Page } from '../../ui/Page'
+import { Properties } from '../../ui/Properties'
+import { Section } from '../../ui/Section'
+import { Time } from '../../ui/Time'
+import { Readers } from '../facts/Readers'
+import { Applications, EffectivenessOverTime } from './Applications'
+import { Marks } from './Marks'
+import { nextWords } from './next'
+import { Original } from './Original'
+
+function View({ rule }: { rule: RuleDetail }) {
+  const fading = rule.state === 'fading'
+  const gone = rule.state === 'forgotten'
+  return (
+    <Page
+      above={<Back to="/memory">Memory</Back>}
+      title={rule.content}
+      tab="Rule"
+      serif
+      lead={
+        <span className="flex flex-wrap items-center gap-x-3 gap-y-1">
+          <MaturityBadge maturity={rule.maturity} />
+          <StateBadge state={rule.state} />
+          <span className="figure">{record(rule)}</span>
+          <Confidence value={rule.effective_confidence} fading={fading} gone={gone} />
+        </span>
+      }
+      actions={
+        <>
+          {!gone && <Marks id={rule.id} />}
+          <Actions kind="rule" id={rule.id} content={rule.content} live={!gone} />
+        </>
+      }
+    >
+      <div className="grid gap-x-10 gap-y-8 lg:grid-cols-[minmax(0,1fr)_18rem]">
+        <div className="min-w-0 space-y-8">
+          <Original rule={rule} />
+          <Section title="How far it has come">
+            <div className="card space-y-4 p-4 sm:p-5">
+              <p className="font-serif text-lg">{nextWords(rule.maturity, rule.next_level?.in_words)}</p>
+              <EffectivenessOverTime marks={rule.effectiveness_over_time} />
+            </div>
+          </Section>
+          {rule.harmful_reasons.length > 0 && (
+            <Section title="Why it did harm">
+              <ul className="card divide-y divide-line px-4">
+                {rule.harmful_reasons.map((reason, index) => (
+                  <li key={index} className="memory-text py-2.5">
+                    {reason}
+                  </li>
+                ))}
+              </ul>
+            </Section>
+          )}
+          <Section title="Applied">
+            <div className="card px-4 py-2">
+              <Applications applications={rule.applications} />
+            </div>
+          </Section>
+          <Section title="Where it comes from">
+            <div className="card p-4 sm:p-5">
+              <Provenance kind="rule" label={rule.content} links={rule.links} />
+            </div>
+          </Section>
+        </div>
+        <div className="min-w-0 space-y-8">
+          <Section title="Confidence" quiet>
+            <DecayLine memory={rule} effective={rule.effective_confidence} now={Date.now()} />
+          </Section>
+          <Section title="Who read it" quiet>
+            <Readers count={rule.reference_count} last={rule.last_referenced_at} />
+          </Section>
+          <Section title="Details" quiet>
+            <Properties
+              rows={[
+                ['Scope', rule.scope],
+                ['Butler', rule.home],
+                ['Learned', <Time key="l" at={rule.created_at} how="full" />],
+                ['Applied', rule.last_applied_at ? <Time key="a" at={rule.last_applied_at} /> : 'never'],
+                ['Confirmed', rule.last_confirmed_at ? <Time key="c" at={rule.last_confirmed_at} /> : 'never'],
+                ['By', rule.source_butler ?? 'unknown'],
+                ['Id', <code key="id" className="font-mono text-xs break-all">{rule.id}</code>],
+              ]}
+            />
+          </Section>
+          {rule.events.length > 0 && (
+            <Section title="What happened to it" quiet>
+              <EventList events={rule.events} />
+            </Section>
+          )}
+        </div>
+      </div>
+    </Page>
+  )
+}
+
+export default function RulePage() {
+  const { id } = useParams({ from: '/memory/rules/$id' })
+  const query = useGet('/api/memory/rules/{id}', { path: { id } })
+  return (
+    <Loaded query={query} label="the rule">
+      {(answer) => <View key={answer.data.id} rule={answer.data} />}
+    </Loaded>
+  )
+}

@@ -1,0 +1,72 @@
+import { fraction, oneOf, text, whole } from '../lib/search'
+
+/** What each page keeps in its address. Whatever is missing or nonsense is the default. */
+type Raw = Record<string, unknown>
+const optional = <T extends object>(value: T): Partial<T> => value
+
+export const kinds = ['facts', 'rules', 'episodes'] as const
+export const states = ['active', 'fading', 'superseded', 'expired', 'retracted', 'all'] as const
+export const factSorts = ['newest', 'oldest', 'most_confident', 'least_confident', 'importance', 'subject'] as const
+export const ruleSorts = ['newest', 'oldest', 'maturity', 'most_effective', 'least_effective', 'most_applied'] as const
+export const permanences = ['permanent', 'stable', 'standard', 'volatile', 'ephemeral'] as const
+export const maturities = ['candidate', 'established', 'proven', 'anti_pattern'] as const
+export const statuses = ['pending', 'consolidated', 'failed', 'dead_letter'] as const
+export const entityTypes = ['person', 'organization', 'place', 'other'] as const
+export const eventKinds = ['fact', 'rule', 'episode', 'entity'] as const
+
+export const memory = (raw: Raw) =>
+  optional({
+    kind: oneOf(raw, 'kind', kinds),
+    q: text(raw, 'q'),
+    scope: text(raw, 'scope'),
+    validity: oneOf(raw, 'validity', states),
+    permanence: oneOf(raw, 'permanence', permanences),
+    maturity: oneOf(raw, 'maturity', maturities),
+    status: oneOf(raw, 'status', statuses),
+    min: fraction(raw, 'min'),
+    sort: text(raw, 'sort'),
+    offset: whole(raw, 'offset'),
+  })
+
+export const episodes = (raw: Raw) =>
+  optional({
+    butler: text(raw, 'butler'),
+    status: oneOf(raw, 'status', statuses),
+    from: text(raw, 'from'),
+    to: text(raw, 'to'),
+    offset: whole(raw, 'offset'),
+  })
+
+export const butler = (raw: Raw) =>
+  optional({
+    q: text(raw, 'q'),
+    offset: whole(raw, 'offset'),
+  })
+
+export const entities = (raw: Raw) =>
+  optional({
+    q: text(raw, 'q'),
+    type: oneOf(raw, 'type', entityTypes),
+    sort: oneOf(raw, 'sort', ['facts', 'newest']),
+    offset: whole(raw, 'offset'),
+  })
+
+export const timeline = (raw: Raw) =>
+  optional({
+    kind: oneOf(raw, 'kind', eventKinds),
+    event: text(raw, 'event'),
+    butler: text(raw, 'butler'),
+    from: text(raw, 'from'),
+    to: text(raw, 'to'),
+    offset: whole(raw, 'offset'),
+  })
+
+export const recall = (raw: Raw) =>
+  optional({
+    q: text(raw, 'q'),
+    scope: text(raw, 'scope'),
+    butler: text(raw, 'butler'),
+  })
+
+export const oneFrom = <T extends string>(allowed: readonly T[], value: string): T | undefined =>
+  allowed.find((name) => name === value)

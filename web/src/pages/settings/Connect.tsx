@@ -1,0 +1,34 @@
+import { useState } from 'react'
+import { useGet } from '../../api/hooks'
+import { session } from '../../api/session'
+import { endpoint } from '../../lib/endpoint'
+import { CopyBlock } from '../../ui/CopyBlock'
+import { Segments } from '../../ui/Segments'
+import { Select } from '../../ui/Select'
+import { snippets } from './snippets'
+
+export function Connect() {
+  const butlers = useGet('/api/butlers')
+  const names = (butlers.data?.data ?? []).map((butler) => butler.name)
+  const [butler, setButler] = useState('')
+  const path = butler && butler !== names[0] ? `/butlers/${encodeURIComponent(butler)}/mcp` : '/mcp'
+  const all = snippets(endpoint(path), Boolean(session.token()))
+  const [client, setClient] = useState('Claude Code')
+  const chosen = all.find((snippet) => snippet.client === client) ?? all[0]
+  return (
+    <div className="space-y-3">
+      <div className="flex flex-wrap items-center gap-2">
+        <Segments label="Client" value={client} options={all.map((snippet): [string, string] => [snippet.client, snippet.client])} onChange={setClient} />
+        {names.length > 1 && (
+          <Select label="Butler to connect to" value={butler || (names[0] ?? '')} options={names.map((name): [string, string] => [name, `to ${name}`])} onChange={setButler} />
+        )}
+      </div>
+      {chosen && (
+        <>
+          <p className="text-muted">{chosen.how}</p>
+          <CopyBlock label={`what connects ${chosen.client}`} text={chosen.text} />
+        </>
+      )}
+    </div>
+  )
+}

@@ -1,0 +1,66 @@
+import { useNavigate, useSearch } from '@tanstack/react-router'
+import { useCallback } from 'react'
+import { useGet } from '../../api/hooks'
+import { sentence } from '../../lib/words'
+import { EventList } from '../../memory/EventList'
+import { eventTypes, eventWords } from '../../memory/events'
+import { Button } from '../../ui/Button'
+import { DateField } from '../../ui/DateField'
+import { Page } from '../../ui/Page'
+import { Results } from '../../ui/Results'
+import { Select } from '../../ui/Select'
+import { Empty } from '../../ui/states'
+import { eventKinds, oneFrom, type timeline } from '../search'
+
+const SIZE = 50
+
+export default function TimelinePage() {
+  const search = useSearch({ from: '/timeline' })
+  const navigate = useNavigate({ from: '/timeline' })
+  const change = useCallback(
+    (next: ReturnType<typeof timeline>) => void navigate({ search: (previous) => ({ ...previous, offset: undefined, ...next }), replace: true }),
+    [navigate],
+  )
+  const query = {
+    kind: search.kind,
+    type: search.event,
+    butler: search.butler,
+    from: search.from,
+    to: search.to,
+    limit: SIZE,
+    offset: search.offset,
+  }
+  const list = useGet('/api/timeline', { query }, { keep: true })
+  const types = eventTypes.filter((type) => !search.kind || type.startsWith(search.kind))
+  const filtered = search.kind ?? search.event ?? search.from ?? search.to
+  return (
+    <Page title="Timeline" lead="Every change to what is remembered, newest first. Housekeeping is set quieter than knowledge.">
+      <div className="mb-5 flex flex-wrap items-center gap-2">
+        <Select
+          label="About"
+          value={search.kind ?? ''}
+          options={[['', 'About anything'], ...eventKinds.map((kind): [string, string] => [kind, `About ${kind === 'entity' ? 'entities' : `${kind}s`}`])]}
+          onChange={(value) => change({ kind: oneFrom(eventKinds, value), event: undefined })}
+        />
+        <Select
+          label="Event"
+          value={search.event ?? ''}
+          options={[['', 'Any event'], ...types.map((type): [string, string] => [type, eventWords(type)[1] ?? sentence(type)])]}
+          onChange={(value) => change({ event: value || undefined })}
+        />
+        <DateField label="From" value={search.from} onChange={(from) => change({ from })} />
+        <DateField label="To" value={search.to} onChange={(to) => change({ to })} />
+        {filtered && (
+          <Button variant="ghost" onClick={() => change({ kind: undefined, event: undefined, from: undefined, to: undefined })}>
+            Clear filters
+          </Button>
+        )}
+      </div>
+      <div className="max-w-3xl">
+        <Results query={list} onMove={(offset) => change({ offset: offset || undefined })} empty={<Empty title="Nothing happened">No event fits these filters.</Empty>}>
+          {(rows) => <EventList events={rows} full level="h2" />}
+        </Results>
+      </div>
+    </Page>
+  )
+}

@@ -1,0 +1,34 @@
+import type { ButtonHTMLAttributes, Ref } from 'react'
+import { cx } from '../lib/cx'
+
+const variants = {
+  primary: 'bg-accent text-accent-ink hover:opacity-90',
+  secondary: 'border border-line-strong/60 bg-surface text-ink hover:border-line-strong hover:bg-sunken',
+  ghost: 'text-muted hover:bg-sunken hover:text-ink',
+  danger: 'border border-harm/50 bg-surface text-harm hover:bg-harm-wash',
+} as const
+
+export interface ButtonProps extends ButtonHTMLAttributes<HTMLButtonElement> {
+  variant?: keyof typeof variants
+  size?: 'small' | 'medium'
+  /** Being done: the button keeps its place and says so. */
+  busy?: boolean
+  ref?: Ref<HTMLButtonElement>
+}
+
+export function Button({ variant = 'secondary', size = 'medium', busy = false, className, disabled, ...rest }: ButtonProps) {
+  return (
+    <button
+      type="button"
+      aria-busy={busy}
+      disabled={disabled || busy}
+      className={cx(
+        'inline-flex items-center justify-center gap-2 rounded-md font-medium whitespace-nowrap transition-colors disabled:opacity-60',
+        size === 'small' ? 'h-7 px-2 text-sm' : 'h-9 px-3 text-base',
+        variants[variant],
+        className,
+      )}
+      {...rest}
+    />
+  )
+}

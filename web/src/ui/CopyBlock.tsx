@@ -1,0 +1,28 @@
+import { useState } from 'react'
+import { Icon } from './Icon'
+
+/** Text to take away, with a button that takes it. */
+export function CopyBlock({ text, label }: { text: string; label: string }) {
+  const [copied, setCopied] = useState(false)
+  async function copy() {
+    await navigator.clipboard.writeText(text)
+    setCopied(true)
+    setTimeout(() => setCopied(false), 1500)
+  }
+  return (
+    <div className="flex items-start gap-2 rounded-md border border-line bg-sunken py-2 pr-2 pl-3 text-left">
+      <pre tabIndex={0} aria-label={label} className="min-w-0 flex-1 overflow-x-auto py-0.5 font-mono text-sm whitespace-pre">
+        {text}
+      </pre>
+      <button
+        type="button"
+        onClick={() => void copy()}
+        aria-label={copied ? 'Copied' : `Copy: ${label}`}
+        className="inline-flex h-7 items-center gap-1 rounded-md px-2 text-sm text-muted hover:bg-surface hover:text-ink"
+      >
+        <Icon name={copied ? 'check' : 'copy'} />
+        <span className="hidden sm:inline">{copied ? 'Copied' : 'Copy'}</span>
+      </button>
+    </div>
+  )
+}

@@ -1,0 +1,32 @@
+import { type ReactNode, useEffect } from 'react'
+
+interface Props {
+  title: string
+  /** What the page is called in the tab, when the heading is memory text. */
+  tab?: string
+  lead?: ReactNode
+  actions?: ReactNode
+  above?: ReactNode
+  serif?: boolean
+  children: ReactNode
+}
+
+/** The frame of a page: its heading, what it is in one line, and what can be done. */
+export function Page({ title, tab, lead, actions, above, serif = false, children }: Props) {
+  useEffect(() => {
+    document.title = `${tab ?? title} · Butler Memory`
+  }, [tab, title])
+  return (
+    <div className="mx-auto w-full max-w-[1240px] px-4 py-6 sm:px-6 lg:px-8 lg:py-8">
+      {above}
+      <header className="mb-6 flex flex-wrap items-start justify-between gap-x-6 gap-y-3">
+        <div className="min-w-0 flex-1 basis-72">
+          <h1 className={serif ? 'memory-text text-2xl' : 'text-xl font-semibold tracking-tight'}>{title}</h1>
+          {lead && <div className="mt-2 text-muted">{lead}</div>}
+        </div>
+        {actions && <div className="flex flex-wrap items-center gap-2">{actions}</div>}
+      </header>
+      {children}
+    </div>
+  )
+}

@@ -1,0 +1,37 @@
+import type { UseQueryResult } from '@tanstack/react-query'
+import type { ReactNode } from 'react'
+import { Pager } from './Pager'
+import { Failure, Loading } from './states'
+
+interface ListMeta {
+  total: number
+  limit: number
+  offset: number
+}
+
+interface Listed<T> {
+  data: T[]
+  meta: ListMeta
+}
+
+interface Props<T> {
+  query: UseQueryResult<Listed<T>>
+  empty: ReactNode
+  onMove: (offset: number) => void
+  children: (rows: T[]) => ReactNode
+}
+
+/** A list in its four states: loading, failed, empty, and there. */
+export function Results<T>({ query, empty, onMove, children }: Props<T>) {
+  if (query.isPending) return <Loading />
+  if (query.isError && !query.data) return <Failure error={query.error} retry={() => void query.refetch()} />
+  if (!query.data) return null
+  const { data, meta } = query.data
+  if (data.length === 0) return <>{empty}</>
+  return (
+    <div className={query.isPlaceholderData ? 'opacity-60 transition-opacity' : ''} aria-busy={query.isPlaceholderData}>
+      {children(data)}
+      <Pager total={meta.total} limit={meta.limit} offset={meta.offset} onMove={onMove} />
+    </div>
+  )
+}

@@ -1,0 +1,45 @@
+import { useEffect, useRef, useState } from 'react'
+import { cx } from '../lib/cx'
+import { Icon } from './Icon'
+
+interface Props {
+  label: string
+  value: string
+  onChange: (value: string) => void
+  placeholder?: string
+  className?: string
+}
+
+/** Says what was typed once the typing pauses; `/` goes here. */
+export function SearchField({ label, value, onChange, placeholder, className }: Props) {
+  const [text, setText] = useState(value)
+  const told = useRef(value)
+  useEffect(() => {
+    if (value !== told.current) {
+      told.current = value
+      setText(value)
+    }
+  }, [value])
+  useEffect(() => {
+    if (text === told.current) return
+    const timer = setTimeout(() => {
+      told.current = text
+      onChange(text)
+    }, 200)
+    return () => clearTimeout(timer)
+  }, [text, onChange])
+  return (
+    <label className={cx('relative block', className)}>
+      <span className="sr-only">{label}</span>
+      <Icon name="recall" className="pointer-events-none absolute top-2.5 left-3 size-4 text-muted" />
+      <input
+        type="search"
+        data-search=""
+        className="control w-full pl-9"
+        value={text}
+        placeholder={placeholder}
+        onChange={(event) => setText(event.target.value)}
+      />
+    </label>
+  )
+}

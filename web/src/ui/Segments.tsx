@@ -1,0 +1,31 @@
+import { cx } from '../lib/cx'
+
+interface Props<T extends string> {
+  label: string
+  value: T
+  options: readonly (readonly [value: T, text: string, count?: number])[]
+  onChange: (value: T) => void
+}
+
+/** A few exclusive choices side by side. */
+export function Segments<T extends string>({ label, value, options, onChange }: Props<T>) {
+  return (
+    <div role="group" aria-label={label} className="inline-flex max-w-full overflow-x-auto rounded-md border border-line bg-sunken p-0.5">
+      {options.map(([name, text, number]) => (
+        <button
+          key={name}
+          type="button"
+          aria-pressed={name === value}
+          onClick={() => onChange(name)}
+          className={cx(
+            'inline-flex h-7 items-center gap-1.5 rounded-sm px-2.5 text-sm whitespace-nowrap',
+            name === value ? 'bg-surface font-medium text-ink shadow-sm' : 'text-muted hover:text-ink',
+          )}
+        >
+          {text}
+          {number !== undefined && <span className="figure text-xs text-muted">{number.toLocaleString('en')}</span>}
+        </button>
+      ))}
+    </div>
+  )
+}

@@ -1,0 +1,51 @@
+import type { ReactNode } from 'react'
+import { asApiError } from '../api/error'
+import { Button } from './Button'
+
+/** Nothing is there, and that is the answer. */
+export function Empty({ title, children }: { title: string; children?: ReactNode }) {
+  return (
+    <div className="rounded-lg border border-dashed border-line-strong/50 px-6 py-10 text-center">
+      <p className="font-medium">{title}</p>
+      {children && <div className="mx-auto mt-2 max-w-prose text-muted">{children}</div>}
+    </div>
+  )
+}
+
+/** Still being asked. */
+export function Loading({ rows = 5, label = 'Loading' }: { rows?: number; label?: string }) {
+  return (
+    <div role="status" aria-label={label} className="space-y-3 py-2">
+      {Array.from({ length: rows }, (_, index) => (
+        <div key={index} className="flex gap-4">
+          <div className="skeleton h-4 w-24" />
+          <div className="skeleton h-4 flex-1" />
+          <div className="skeleton hidden h-4 w-16 sm:block" />
+        </div>
+      ))}
+      <span className="sr-only">{label}…</span>
+    </div>
+  )
+}
+
+/** It could not be asked, or was refused: what failed, and what to do about it. */
+export function Failure({ error, retry }: { error: unknown; retry?: () => void }) {
+  const failure = asApiError(error)
+  const title = failure.unreachable ? 'The server does not answer' : failure.missing ? 'There is no such thing' : 'This could not be shown'
+  const hint = failure.unreachable ? 'Is it running? Start it with: butler serve' : failure.hint
+  return (
+    <div role="alert" className="rounded-lg border border-harm/40 bg-harm-wash px-6 py-5">
+      <p className="font-medium text-harm">
+        <span aria-hidden="true">✕ </span>
+        {title}
+      </p>
+      <p className="mt-1 break-words text-ink">{failure.message}</p>
+      {hint && <p className="mt-1 break-words text-ink">{hint}</p>}
+      {retry && (
+        <Button size="small" className="mt-3" onClick={retry}>
+          Try again
+        </Button>
+      )}
+    </div>
+  )
+}

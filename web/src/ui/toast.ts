@@ -1,0 +1,43 @@
+import { useSyncExternalStore } from 'react'
+
+export interface Toast {
+  id: number
+  text: string
+  tone: 'done' | 'failed'
+  action?: { label: string; run: () => void }
+}
+
+/** Long enough to read and to change one's mind. */
+export const PATIENCE_MS = 6000
+
+let toasts: Toast[] = []
+let last = 0
+const listeners = new Set<() => void>()
+
+function publish(next: Toast[]) {
+  toasts = next
+  for (const listener of listeners) listener()
+}
+
+export function dismiss(id: number) {
+  publish(toasts.filter((toast) => toast.id !== id))
+}
+
+export function toast(text: string, options: Partial<Pick<Toast, 'tone' | 'action'>> = {}): number {
+  last += 1
+  const id = last
+  publish([...toasts.slice(-2), { id, text, tone: 'done', ...options }])
+  setTimeout(() => dismiss(id), options.tone === 'failed' ? 2 * PATIENCE_MS : PATIENCE_MS)
+  return id
+}
+
+export function useToasts(): Toast[] {
+  return useSyncExternalStore(
+    (listener) => {
+      listeners.add(listener)
+      return () => listeners.delete(listener)
+    },
+    () => toasts,
+    () => toasts,
+  )
+}
