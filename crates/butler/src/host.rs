@@ -189,10 +189,17 @@ impl Host {
         Ok(located.unwrap_or(Err(embed::EmbedError::Stopped))?)
     }
 
-    /// Nothing to do when it was started before, or no butler lives there.
     pub(crate) async fn start_private(&self, progress: Arc<dyn Progress>) -> Result<(), HostError> {
+        if self.butlers().iter().all(|butler| self.own_url(butler).is_some()) {
+            return Ok(());
+        }
+        self.ensure_private(progress).await
+    }
+
+    /// Nothing to do when it was started before.
+    async fn ensure_private(&self, progress: Arc<dyn Progress>) -> Result<(), HostError> {
         let mut private = self.private.write().await;
-        if private.is_some() || self.butlers().iter().all(|butler| self.own_url(butler).is_some()) {
+        if private.is_some() {
             return Ok(());
         }
         let server = postgres::Server::start(self.options.postgres(), progress).await?;

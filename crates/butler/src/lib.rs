@@ -6,6 +6,7 @@ pub mod butler;
 pub mod cli;
 pub mod config;
 pub mod dashboard;
+pub mod demo;
 pub mod env;
 pub mod error;
 pub mod host;

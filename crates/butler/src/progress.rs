@@ -56,6 +56,17 @@ fn style(template: &str) -> ProgressStyle {
     ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar())
 }
 
+/// Steps of known number, with a bar on a terminal; elsewhere it counts in silence.
+pub fn steps(quiet: bool, what: &str) -> ProgressBar {
+    if quiet || !std::io::stderr().is_terminal() {
+        return ProgressBar::hidden();
+    }
+    let bar = ProgressBar::new(0).with_style(style("{msg} {wide_bar} {pos}/{len} {elapsed}"));
+    bar.set_message(what.to_owned());
+    bar.enable_steady_tick(std::time::Duration::from_millis(200));
+    bar
+}
+
 struct Lines;
 
 impl Progress for Lines {

@@ -3,6 +3,7 @@
 mod completions;
 mod config;
 mod db;
+mod demo;
 mod doctor;
 pub mod door;
 mod global;
@@ -55,6 +56,7 @@ pub enum Command {
     Doctor(doctor::Args),
     Db(db::Args),
     Jobs(jobs::Args),
+    Demo(demo::Args),
     Config(config::Args),
     Completions(completions::Args),
 }
@@ -64,6 +66,8 @@ impl Command {
     const fn log_level(&self) -> &'static str {
         match self {
             Self::Serve(_) | Self::Setup(_) => "info",
+            // Its dead letters are part of the story.
+            Self::Demo(_) => "error",
             _ => "warn",
         }
     }
@@ -102,6 +106,7 @@ fn run(command: Command, settings: &Settings, printer: Printer) -> Result<(), Ho
         Command::Setup(args) => on_runtime(setup::run(args, settings, printer)),
         Command::Doctor(args) => on_runtime(doctor::run(args, settings, printer)),
         Command::Db(args) => on_runtime(db::run(args, settings, printer)),
+        Command::Demo(args) => on_runtime(demo::run(args, settings, printer)),
         Command::Jobs(args) => on_runtime(jobs::run(args, settings, printer)),
     }
 }

@@ -66,9 +66,8 @@ impl Host {
     /// One more butler, last in the order. It is seen by others when it has started.
     async fn add(&self, config: ButlerConfig) -> Result<Arc<Butler>, HostError> {
         let butler = Arc::new(Butler::new(config)?);
-        if self.own_url(&butler).is_none() && self.private.read().await.is_none() {
-            let problem = "the demo lives in the private PostgreSQL, which this server does not use";
-            return Err(HostError::Failed(format!("{problem}: run `butler demo` with the same --database-url")));
+        if self.own_url(&butler).is_none() {
+            self.ensure_private(Arc::new(fetch::Silent)).await?;
         }
         self.start_butler(&butler).await?;
         self.butlers.write().unwrap_or_else(PoisonError::into_inner).push(Arc::clone(&butler));

@@ -7,6 +7,7 @@ mod cli;
 mod clients;
 mod config;
 mod crash;
+mod demo;
 mod http;
 mod module;
 mod program;

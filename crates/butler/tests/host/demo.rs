@@ -1,0 +1,49 @@
+//! `butler demo` beside a running server.
+
+use std::time::Duration;
+
+use serde_json::json;
+
+use crate::program::{MCP_HEADERS, Mcp, Serving, butler, eventually, request, stderr, stdout};
+
+const SHOWN: Duration = Duration::from_secs(10);
+
+#[test]
+fn a_running_server_shows_the_demo_at_once_and_forgets_it_when_it_is_removed() {
+    let dir = tempfile::tempdir().unwrap();
+    let serving = Serving::on(&dir.path().join("data"));
+    let demo = |args: &[&str]| {
+        let output =
+            butler().args(["demo", "--json", "--data-dir"]).arg(&serving.data_dir).args(args).output().unwrap();
+        assert!(output.status.success(), "{}", stderr(&output));
+        serde_json::from_str::<serde_json::Value>(&stdout(&output)).unwrap()
+    };
+    let made = demo(&["--size", "500"]);
+    assert!(made["memories"].as_u64().unwrap() >= 500, "{made}");
+    assert_eq!(made["url"], format!("http://{}/butlers/demo/memory", serving.address));
+
+    let mcp = Mcp { address: serving.address, path: "/butlers/demo/mcp".to_owned() };
+    let there = || request(serving.address, "POST", &mcp.path, &MCP_HEADERS, b"{}").status != 404;
+    eventually(SHOWN, "the server serves the demo", || there().then_some(()));
+    let stats = mcp.call("memory_stats", json!({}));
+    for state in ["active", "fading", "superseded", "expired", "retracted"] {
+        assert!(stats["facts"][state].as_i64().unwrap() > 0, "no fact is {state}: {stats}");
+    }
+    for maturity in ["candidate", "established", "proven", "anti_pattern", "forgotten", "fading"] {
+        assert!(stats["rules"][maturity].as_i64().unwrap() > 0, "no rule is {maturity}: {stats}");
+    }
+    for status in ["consolidated", "unconsolidated", "failed", "dead_letter"] {
+        assert!(stats["episodes"][status].as_i64().unwrap() > 0, "no episode is {status}: {stats}");
+    }
+    let recalled = mcp.call("memory_recall", json!({"topic": "what must Otto not eat"}));
+    let contents: Vec<&str> =
+        recalled["results"].as_array().unwrap().iter().filter_map(|hit| hit["content"].as_str()).collect();
+    assert!(contents.iter().any(|content| content.contains("peanuts")), "{contents:?}");
+    assert_eq!(serving.mcp().call("memory_stats", json!({}))["facts"]["total"], 0, "the own butler is untouched");
+
+    assert_eq!(demo(&["--remove"])["removed"], true);
+    let gone = || request(serving.address, "POST", &mcp.path, &MCP_HEADERS, b"{}").status == 404;
+    eventually(SHOWN, "the server lets the demo go", || gone().then_some(()));
+    assert_eq!(demo(&["--remove"])["removed"], false);
+    serving.is_ready_soon();
+}
