@@ -15,6 +15,7 @@ use memory::Caller;
 use memory::tool::{Answer, ToolError};
 use serde_json::{Map, Value};
 use tokio::sync::{Mutex, Notify, RwLock, watch};
+use tokio_util::sync::CancellationToken;
 
 use crate::butler::{Butler, unavailable};
 use crate::config::{self, ButlerConfig, Source};
@@ -64,6 +65,8 @@ pub struct Host {
     status: watch::Sender<Status>,
     /// Woken by a call that found the database gone, so that nobody waits for the next look.
     pub(crate) trouble: Notify,
+    /// Cancelled when the process begins to stop: whoever streams ends.
+    closing: CancellationToken,
     pub metrics: Metrics,
 }
 
@@ -98,6 +101,7 @@ impl Host {
             private: RwLock::new(None),
             status: watch::Sender::new(Status::Starting("not started")),
             trouble: Notify::new(),
+            closing: CancellationToken::new(),
         }))
     }
 
@@ -138,6 +142,10 @@ impl Host {
 
     pub fn clock(&self) -> &Arc<dyn Clock> {
         &self.clock
+    }
+
+    pub fn closing(&self) -> &CancellationToken {
+        &self.closing
     }
 
     pub fn status(&self) -> Status {

@@ -2,6 +2,7 @@
 //! ARCHITECTURE.md draws the map.
 
 pub mod access;
+pub mod api;
 pub mod butler;
 pub mod cli;
 pub mod config;

@@ -145,6 +145,41 @@ fn outcome(
     MarkOutcome { counts, effectiveness, maturity, step, needs_inversion }
 }
 
+/// What a rule still lacks for its next level; all zero: the next helpful mark promotes it.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct NextLevel {
+    pub maturity: Maturity,
+    /// Helpful marks, if no harmful one comes between.
+    pub helpful_marks: i32,
+    /// Days until it is old enough.
+    pub days: f64,
+}
+
+/// `None`: there is no level above. A mark is what promotes, so at least one is always wanted.
+pub fn next_level(rule: &RuleState, thresholds: &RuleThresholds, now: Timestamp) -> Option<NextLevel> {
+    let (maturity, successes, effectiveness, age) = match rule.maturity {
+        Maturity::Candidate => {
+            (Maturity::Established, thresholds.established_successes, thresholds.established_effectiveness, 0.0)
+        }
+        Maturity::Established => {
+            (Maturity::Proven, thresholds.proven_successes, thresholds.proven_effectiveness, thresholds.proven_age_days)
+        }
+        Maturity::Proven | Maturity::AntiPattern => return None,
+    };
+    let (success, applied) = (f64::from(rule.counts.success.max(0)), f64::from(rule.counts.applied.max(0)));
+    // (success + n) / (applied + n) ≥ effectiveness
+    let for_effectiveness = if effectiveness < 1.0 {
+        ((effectiveness * applied - success) / (1.0 - effectiveness)).ceil().max(0.0)
+    } else if success < applied {
+        f64::from(i32::MAX)
+    } else {
+        0.0
+    };
+    let helpful_marks = (successes - rule.counts.success).max(for_effectiveness as i32).max(1);
+    let days = (age - days_between(rule.created_at, now)).max(0.0);
+    Some(NextLevel { maturity, helpful_marks, days })
+}
+
 /// A warning is not turned round again, or it would recommend what it warned of.
 pub fn eligible_for_inversion(
     maturity: Maturity,
@@ -316,6 +351,19 @@ mod tests {
         );
         assert_eq!(words(rule(20, 20, 0, Maturity::Established), 40).unwrap(), "proven: the next helpful mark");
         assert_eq!(words(rule(20, 20, 0, Maturity::Proven), 40), None);
+    }
+
+    #[test]
+    fn the_foretold_number_of_helpful_marks_promotes() {
+        let (thresholds, now) = (RuleThresholds::default(), after_days(100));
+        let mut rule = rule(6, 2, 4, Maturity::Candidate);
+        let wanted = next_level(&rule, &thresholds, now).unwrap();
+        assert_eq!((wanted.maturity, wanted.days), (Maturity::Established, 0.0));
+        for mark in 1..=wanted.helpful_marks {
+            let outcome = mark_helpful(&rule, &thresholds, now);
+            assert_eq!(outcome.maturity == Maturity::Established, mark == wanted.helpful_marks, "mark {mark}");
+            rule = RuleState { counts: outcome.counts, effectiveness: outcome.effectiveness, ..rule };
+        }
     }
 
     proptest! {

@@ -21,6 +21,18 @@ pub struct ContextRequest {
 impl Memory {
     /// Two statements: one that recalls facts and rules and finds the latest episodes, and the bump of what fitted.
     pub async fn context(&self, call: &Call, request: &ContextRequest) -> Result<ContextBlock, MemoryError> {
+        let block = self.context_unseen(call, request).await?;
+        let referenced = Referenced {
+            facts: block.facts.iter().map(|id| id.0).collect(),
+            rules: block.rules.iter().map(|id| id.0).collect(),
+            episodes: block.episodes.iter().map(|id| id.0).collect(),
+        };
+        self.reference(call, &referenced).await;
+        Ok(block)
+    }
+
+    /// The same block, without counting it as a use.
+    pub async fn context_unseen(&self, call: &Call, request: &ContextRequest) -> Result<ContextBlock, MemoryError> {
         let config = self.config();
         let depth = config.retrieval.depth();
         let recall = RecallInput {
@@ -51,14 +63,7 @@ impl Memory {
         };
         let shares = &config.context.quotas;
         let quotas = ContextQuotas { facts: shares.facts, rules: shares.rules, episodes: shares.episodes };
-        let block = context::assemble(&input, request.token_budget, &quotas, &Bpe);
-        let referenced = Referenced {
-            facts: block.facts.iter().map(|id| id.0).collect(),
-            rules: block.rules.iter().map(|id| id.0).collect(),
-            episodes: block.episodes.iter().map(|id| id.0).collect(),
-        };
-        self.reference(call, &referenced).await;
-        Ok(block)
+        Ok(context::assemble(&input, request.token_budget, &quotas, &Bpe))
     }
 }
 

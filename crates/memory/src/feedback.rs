@@ -23,6 +23,11 @@ impl Memory {
         self.mark(call, id, Mark::Harmful, reason).await
     }
 
+    /// When a rule rises and falls, as configured.
+    pub fn rule_thresholds(&self) -> RuleThresholds {
+        thresholds(&self.config().rules)
+    }
+
     /// The row stays locked from reading its counts to writing them, so no mark is lost. `None`: there is no such rule.
     async fn mark(
         &self,

@@ -38,16 +38,22 @@ impl RecallInput {
 impl Memory {
     /// Two statements: the search, and the bump of exactly what is returned.
     pub async fn recall(&self, call: &Call, input: &RecallInput) -> Result<SearchOutput, MemoryError> {
+        let found = self.recall_unseen(call, input).await?;
+        let mut referenced = Referenced::default();
+        for hit in &found.results {
+            referenced.push(hit.memory_type, hit.id);
+        }
+        self.reference(call, &referenced).await;
+        Ok(found)
+    }
+
+    /// The same answer, without counting it as a use: for people who look how recall works.
+    pub async fn recall_unseen(&self, call: &Call, input: &RecallInput) -> Result<SearchOutput, MemoryError> {
         let search = input.as_search();
         let (Retrieved { found, stores, .. }, mut trace) = self.retrieve(call, &search, 0).await?;
         let found = relevant(found, &stores, input.min_relevance);
         let mut hits = compose(found, input.limit, &self.weights(), call.now);
         hits.truncate(input.limit);
-        let mut referenced = Referenced::default();
-        for hit in &hits {
-            referenced.push(hit.memory_type, hit.id);
-        }
-        self.reference(call, &referenced).await;
         if let Some(trace) = &mut trace {
             let weights = Weights::from(&self.weights());
             trace.explain(&mut hits, &stores);

@@ -2,6 +2,7 @@
 
 use domain::ids::new_id;
 use domain::{TenantId, Timestamp};
+use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
 use uuid::Uuid;
@@ -21,7 +22,7 @@ pub struct ScheduleRow {
     pub next_run_at: Option<Timestamp>,
 }
 
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct RunRow {
     pub id: Uuid,
     pub job: String,

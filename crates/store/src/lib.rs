@@ -4,6 +4,7 @@
 //! tenant, and row-level security catches the one that would not.
 
 mod admin;
+pub mod browse;
 pub mod cleanup;
 pub mod confirm;
 pub mod consolidation;
@@ -25,8 +26,10 @@ mod migrate;
 mod options;
 mod pool;
 pub mod reembed;
+pub mod restore;
 mod rows;
 pub mod rules;
+pub mod rules_edit;
 pub mod rules_feedback;
 pub mod search;
 mod session;

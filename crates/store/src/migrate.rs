@@ -33,6 +33,7 @@ const MIGRATIONS: &[Migration] = migrations![
     "mem_020_writes",
     "mem_030_workers",
     "mem_040_entities_names",
+    "mem_070_browse",
 ];
 
 const RECORD: &str = include_str!("../migrations/mem_000_record.sql");

@@ -51,7 +51,7 @@ pub async fn run(_: Args, settings: &Settings, printer: Printer) -> Result<(), H
         version: env!("CARGO_PKG_VERSION").to_owned(),
         butlers: host.butlers().iter().map(|butler| butler.name.to_string()).collect(),
     })?;
-    let stop = CancellationToken::new();
+    let stop = host.closing().clone();
     let router = http::router(host.clone(), Allowed::on(address));
     let mut server = tokio::spawn(http::serve(listener, router, stop.clone()));
     let mut outcome = tokio::select! {

@@ -24,7 +24,7 @@ pub use reject::reject;
 
 use crate::error::HostError;
 use crate::host::Host;
-use crate::{access, dashboard, mcp};
+use crate::{access, api, dashboard, mcp};
 
 pub fn router(host: Arc<Host>, allowed: Allowed) -> Router {
     let mcp = Router::new()
@@ -33,6 +33,7 @@ pub fn router(host: Arc<Host>, allowed: Allowed) -> Router {
         .with_state(mcp::http::Endpoints::new(&host));
     Router::new()
         .merge(mcp)
+        .merge(api::router(&host))
         .route("/healthz", get(health::healthz))
         .route("/readyz", get(health::readyz))
         .route("/metrics", get(metrics))

@@ -4,6 +4,7 @@ use domain::EntityId;
 use domain::validate::Invalid;
 use schemars::JsonSchema;
 use serde::Serialize;
+use store::browse::entities::Conflict;
 use store::entities::{self, MergeOutcome, Merged};
 
 use super::merged;
@@ -36,7 +37,46 @@ impl From<Merged> for MergedEntities {
     }
 }
 
+/// What a merge does, or would do, for a person to look at.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct MergePreview {
+    #[serde(flatten)]
+    pub merged: MergedEntities,
+    /// Nothing was changed.
+    pub preview: bool,
+    /// All names of the target afterwards.
+    pub canonical_name: String,
+    pub aliases: Vec<String>,
+    /// Facts that lose to one of the same scope and predicate.
+    pub conflicts: Vec<Conflict>,
+}
+
 impl Memory {
+    /// Merges, and tells more about it than a tool needs to. A preview is a real merge that is taken back: it cannot
+    /// promise what would not happen.
+    pub async fn merge_entities_shown(
+        &self,
+        call: &Call,
+        source: EntityId,
+        target: EntityId,
+        preview: bool,
+    ) -> Result<MergePreview, MemoryError> {
+        different(source, target)?;
+        let mut conn = self.db().tenant(&call.tenant).await?;
+        let mut tx = conn.begin().await?;
+        let outcome = entities::merge(&mut tx, &call.tenant, source, target, call.now, &call.origin).await?;
+        let merged = outcome_of(source, outcome)?;
+        let conflicts = store::browse::entities::conflicts(&mut tx, &call.tenant, target.0, call.now).await?;
+        let found = entities::get(&mut tx, &call.tenant, target).await?.ok_or(MemoryError::NoEntity { id: target })?;
+        if preview {
+            tx.rollback().await?;
+        } else {
+            tx.commit().await?;
+        }
+        let (canonical_name, aliases) = (found.entity.canonical_name, found.entity.aliases);
+        Ok(MergePreview { merged, preview, canonical_name, aliases, conflicts })
+    }
+
     /// The source becomes the target. A target that was merged itself is an error: no circle can arise.
     pub async fn merge_entities(
         &self,
@@ -44,19 +84,28 @@ impl Memory {
         source: EntityId,
         target: EntityId,
     ) -> Result<MergedEntities, MemoryError> {
-        if source == target {
-            let invalid =
-                Invalid::new("target_entity_id", "is the source itself: an entity cannot be merged with itself");
-            return Err(invalid.hint("give the id of the duplicate as source_entity_id").into());
-        }
+        different(source, target)?;
         let mut conn = self.db().tenant(&call.tenant).await?;
-        match entities::merge(&mut conn, &call.tenant, source, target, call.now, &call.origin).await? {
-            MergeOutcome::Merged(done) => Ok(done.into()),
-            MergeOutcome::NotFound(id) => Err(MemoryError::NoEntity { id }),
-            MergeOutcome::AlreadyMerged { entity, survivor } => {
-                let which = if entity == source { "source entity" } else { "target entity" };
-                Err(merged(which, entity, survivor))
-            }
+        let outcome = entities::merge(&mut conn, &call.tenant, source, target, call.now, &call.origin).await?;
+        outcome_of(source, outcome)
+    }
+}
+
+fn different(source: EntityId, target: EntityId) -> Result<(), MemoryError> {
+    if source == target {
+        let invalid = Invalid::new("target_entity_id", "is the source itself: an entity cannot be merged with itself");
+        return Err(invalid.hint("give the id of the duplicate as source_entity_id").into());
+    }
+    Ok(())
+}
+
+fn outcome_of(source: EntityId, outcome: MergeOutcome) -> Result<MergedEntities, MemoryError> {
+    match outcome {
+        MergeOutcome::Merged(done) => Ok(done.into()),
+        MergeOutcome::NotFound(id) => Err(MemoryError::NoEntity { id }),
+        MergeOutcome::AlreadyMerged { entity, survivor } => {
+            let which = if entity == source { "source entity" } else { "target entity" };
+            Err(merged(which, entity, survivor))
         }
     }
 }

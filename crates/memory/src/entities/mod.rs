@@ -15,7 +15,7 @@ use store::entities::{self, Changes, CreateOutcome, Existing, FoundEntity, NewEn
 
 use crate::{Call, Memory, MemoryError};
 
-pub use merge::MergedEntities;
+pub use merge::{MergePreview, MergedEntities};
 pub(crate) use names::{aliases, name};
 pub use resolve::{ResolveInput, Resolved};
 

@@ -2,13 +2,14 @@
 
 use domain::event::{EventType, Origin};
 use domain::{EpisodeId, TenantId, Timestamp};
+use schemars::JsonSchema;
 use serde::Serialize;
 use uuid::Uuid;
 
 use super::lease::uuids;
 use crate::{Session, StoreError};
 
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct DeadLetter {
     pub id: Uuid,
     pub butler: String,

@@ -1,0 +1,166 @@
+//! The description of all paths, made from the table the router is made from.
+
+use schemars::generate::{SchemaGenerator, SchemaSettings};
+use serde_json::{Map, Value, json};
+
+use super::TABLE;
+use super::error::ErrorBody;
+use super::operation::{Entry, Verb};
+
+/// The whole document.
+pub fn document() -> Value {
+    let mut answers = generator();
+    let mut paths = Map::new();
+    let error = answers.subschema_for::<ErrorBody>().to_value();
+    for entry in TABLE {
+        let path = paths.entry(entry.path.to_owned()).or_insert_with(|| json!({}));
+        path[entry.verb.as_str()] = operation(entry, &mut answers, &error);
+    }
+    paths.insert("/api/events".to_owned(), super::live::description(&error));
+    paths.insert("/api/openapi.json".to_owned(), own_description());
+    let schemas = answers.take_definitions(true);
+    json!({
+        "openapi": "3.1.0",
+        "info": {
+            "title": "Butler Memory",
+            "version": env!("CARGO_PKG_VERSION"),
+            "description": "What is remembered, why, how sure, and until when; every item can be confirmed, corrected or forgotten.",
+            "license": {"name": "MIT OR Apache-2.0"},
+        },
+        "servers": [{"url": "/"}],
+        "security": [{}, {"bearer": []}],
+        "paths": paths,
+        "components": {
+            "schemas": schemas,
+            "securitySchemes": {"bearer": {"type": "http", "scheme": "bearer",
+                "description": "Needed once a token exists: `butler token create`."}},
+        },
+    })
+}
+
+fn generator() -> SchemaGenerator {
+    let settings = SchemaSettings::draft2020_12().for_serialize().with(|settings| {
+        settings.definitions_path = "/components/schemas".into();
+        settings.meta_schema = None;
+    });
+    settings.into_generator()
+}
+
+/// Parameters and bodies stand in place: their types say what is accepted, not what is answered.
+fn requests() -> SchemaGenerator {
+    let settings = SchemaSettings::draft2020_12().for_deserialize().with(|settings| {
+        settings.inline_subschemas = true;
+        settings.meta_schema = None;
+    });
+    settings.into_generator()
+}
+
+fn operation(entry: &Entry, answers: &mut SchemaGenerator, error: &Value) -> Value {
+    let mut all = listed("path", &(entry.path_parameters)(&mut requests()).to_value());
+    all.extend(listed("query", &(entry.query_parameters)(&mut requests()).to_value()));
+    all.push(tenant());
+    let failed = json!({"description": "Why not, and what to do about it.",
+                        "content": {"application/json": {"schema": error}}});
+    let answer = (entry.answer)(answers).to_value();
+    let mut described = json!({
+        "operationId": entry.id,
+        "tags": [entry.tag],
+        "summary": entry.summary,
+        "x-right": entry.right.as_str(),
+        "parameters": all,
+        "responses": {
+            "200": {"description": "Done.", "content": {"application/json": {"schema": answer}}},
+            "default": failed,
+        },
+    });
+    let body = (entry.body)(&mut requests()).to_value();
+    if entry.verb != Verb::Get && body.get("type").and_then(Value::as_str) != Some("null") {
+        let required = body.get("required").and_then(Value::as_array).is_some_and(|names| !names.is_empty());
+        described["requestBody"] = json!({"required": required, "content": {"application/json": {"schema": body}}});
+    }
+    described
+}
+
+fn listed(place: &str, schema: &Value) -> Vec<Value> {
+    let nothing = Map::new();
+    let properties = schema.get("properties").and_then(Value::as_object).unwrap_or(&nothing);
+    let required = schema.get("required").and_then(Value::as_array).cloned().unwrap_or_default();
+    properties
+        .iter()
+        .map(|(name, schema)| {
+            let mut schema = without_null(schema.clone());
+            let description = schema.as_object_mut().and_then(|map| map.remove("description"));
+            let required = place == "path" || required.contains(&json!(name));
+            let mut parameter = json!({"name": name, "in": place, "required": required, "schema": schema});
+            if let Some(description) = description {
+                parameter["description"] = description;
+            }
+            parameter
+        })
+        .collect()
+}
+
+/// What may be left out cannot be null in a URL.
+fn without_null(mut schema: Value) -> Value {
+    if let Some(parts) = schema.get_mut("anyOf").and_then(Value::as_array_mut) {
+        parts.retain(|part| part.get("type").and_then(Value::as_str) != Some("null"));
+        if let [only] = &parts[..] {
+            let mut only = only.clone();
+            if let (Some(map), Some(description)) = (only.as_object_mut(), schema.get("description")) {
+                map.insert("description".to_owned(), description.clone());
+            }
+            return only;
+        }
+    }
+    if let Some(names) = schema.get_mut("enum").and_then(Value::as_array_mut) {
+        names.retain(|name| !name.is_null());
+    }
+    if let Some(Value::Array(types)) = schema.get_mut("type") {
+        types.retain(|kind| kind != "null");
+        if let [only] = &types[..] {
+            schema["type"] = only.clone();
+        }
+    }
+    schema
+}
+
+fn tenant() -> Value {
+    json!({"name": "tenant", "in": "query", "required": false, "schema": {"type": "string"},
+           "description": "Whose memory. With a token the token's, always; without tokens `default` if left out."})
+}
+
+fn own_description() -> Value {
+    json!({"get": {"operationId": "getOpenApi", "tags": ["server"], "summary": "This document.",
+                   "responses": {"200": {"description": "OpenAPI 3.1.",
+                                         "content": {"application/json": {"schema": {"type": "object"}}}}}}})
+}
+
+/// For tests and for the client's generator: the document as it is committed.
+pub fn text() -> String {
+    let mut text = serde_json::to_string_pretty(&document()).unwrap_or_default();
+    text.push('\n');
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    /// The dashboard's client is generated from this file, and other people's clients, too.
+    const COMMITTED: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/openapi.json");
+
+    #[test]
+    #[expect(clippy::print_stderr, reason = "says what was done")]
+    fn the_committed_openapi_document_is_what_the_program_serves() {
+        let now = super::text();
+        if std::env::var_os("BUTLER_RENEW_OPENAPI").is_some() {
+            std::fs::write(COMMITTED, &now).unwrap();
+            eprintln!("docs/openapi.json is renewed");
+            return;
+        }
+        let committed = std::fs::read_to_string(COMMITTED).unwrap_or_default();
+        assert!(
+            committed == now,
+            "docs/openapi.json is out of date; look at the difference after:\n  \
+             BUTLER_RENEW_OPENAPI=1 cargo test -p butler --lib the_committed_openapi_document"
+        );
+    }
+}

@@ -1,0 +1,89 @@
+//! What a person should look at, and the state in one sentence.
+
+use super::figures::{Attention, Severity, StatsView};
+
+/// Fewer fading memories than this are the ordinary course of things.
+const MANY_FADING: i64 = 10;
+
+/// The most urgent first.
+pub fn list(view: &StatsView, unavailable: &[String]) -> Vec<Attention> {
+    let mut all = Vec::new();
+    let mut add = |what, severity, count: i64, page, message: String| {
+        if count > 0 {
+            all.push(Attention { what, severity, count, message, page });
+        }
+    };
+    for name in unavailable {
+        let message = format!("the butler {name} cannot be reached: what it knows is not shown");
+        add("butler_unavailable", Severity::High, 1, "/settings", message);
+    }
+    let (pipeline, episodes) = (&view.pipeline, &view.episodes.states);
+    let dead = pipeline.dead_letters;
+    add("dead_letters", Severity::High, dead, "/memory/episodes?status=dead_letter", {
+        format!("{} could not be learned from, after all attempts", count(dead, "episode"))
+    });
+    let failed = i64::from(pipeline.last_run_status.as_deref() == Some("failed"));
+    let why = pipeline.last_run_error.clone().unwrap_or_else(|| "no reason was recorded".to_owned());
+    add("consolidation_failed", Severity::High, failed, "/settings", format!("the last consolidation failed: {why}"));
+    let expiring = episodes.expiring_unconsolidated_24h;
+    add("expiring_unlearned", Severity::High, expiring, "/memory/episodes?status=pending", {
+        format!(
+            "{} will be gone within a day, and nothing was learned from {}",
+            count(expiring, "episode"),
+            it(expiring)
+        )
+    });
+    let waiting = if pipeline.runtime_configured { 0 } else { episodes.unconsolidated };
+    add("no_runtime", Severity::Medium, waiting, "/settings", {
+        format!("{} to learn from, but no LLM is configured", waits(waiting))
+    });
+    add("failed_episodes", Severity::Medium, pipeline.failed, "/memory/episodes?status=failed", {
+        format!("{} failed and will be tried again", count(pipeline.failed, "episode"))
+    });
+    let soon = view.facts.expiring_7d;
+    add("expiring_facts", Severity::Medium, soon, "/memory?validity=fading&sort=least_confident", {
+        format!("{} will be forgotten within a week unless confirmed", count(soon, "fact"))
+    });
+    let fading = if view.fading >= MANY_FADING { view.fading } else { 0 };
+    add("fading", Severity::Low, fading, "/memory?validity=fading", {
+        format!("{fading} memories are fading: confirm what is still true")
+    });
+    let turning = view.effectiveness.needs_inversion;
+    add("needs_inversion", Severity::Low, turning, "/memory?kind=rules", {
+        format!("{} did harm and will be turned into a warning", count(turning, "rule"))
+    });
+    all.sort_by_key(|item| item.severity);
+    all
+}
+
+pub fn sentence(view: &StatsView) -> String {
+    let facts = view.facts.states.active + view.facts.states.fading;
+    let rules = view.rules.states.total - view.rules.states.forgotten;
+    let episodes = view.episodes.states.total;
+    if facts + rules + episodes == 0 {
+        return "Nothing is remembered yet.".to_owned();
+    }
+    let known = format!("{} and {} are known", count(facts, "fact"), count(rules, "rule"));
+    let waiting = match view.episodes.states.unconsolidated {
+        0 => "nothing waits to be learned from".to_owned(),
+        waiting => format!("{} to be learned from", waits(waiting)),
+    };
+    let fading = match view.fading {
+        0 => "nothing fades".to_owned(),
+        1 => "one memory is fading".to_owned(),
+        fading => format!("{fading} memories are fading"),
+    };
+    format!("{known}; {waiting}; {fading}.")
+}
+
+fn count(number: i64, what: &str) -> String {
+    if number == 1 { format!("1 {what}") } else { format!("{number} {what}s") }
+}
+
+fn waits(number: i64) -> String {
+    if number == 1 { "1 episode waits".to_owned() } else { format!("{number} episodes wait") }
+}
+
+const fn it(number: i64) -> &'static str {
+    if number == 1 { "it" } else { "them" }
+}

@@ -1,0 +1,208 @@
+//! A person corrects a memory: a fact gets a newer version, a rule gets other words and starts anew.
+
+use domain::event::EventType;
+use domain::validate::Invalid;
+use domain::{FactId, Maturity, Permanence, Rule, RuleId, Scope};
+use serde_json::{Map, Value};
+use store::rules::DEFAULT_DECAY_RATE;
+use store::rules_edit::{self, Edited};
+use store::{Session, facts, restore, rules_feedback};
+
+use crate::remember::{FactInput, StoredFact, superseded};
+use crate::{Call, Memory, MemoryError};
+
+/// What is to change, validated; `None` leaves a field as it is.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct FactChanges {
+    pub content: Option<String>,
+    pub importance: Option<f64>,
+    pub permanence: Option<Permanence>,
+    pub tags: Option<Vec<String>>,
+    /// These are the fact's identity: given, they must be what they are.
+    pub subject: Option<String>,
+    pub predicate: Option<String>,
+    pub scope: Option<Scope>,
+}
+
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct RuleChanges {
+    pub content: Option<String>,
+    pub scope: Option<Scope>,
+    pub permanence: Option<Permanence>,
+    pub tags: Option<Vec<String>>,
+}
+
+/// Another writer of the same key can come between reading and locking; hardly twice.
+const ATTEMPTS: u32 = 3;
+
+impl Memory {
+    /// Stores a newer version of an active fact, which it supersedes. `None`: there is no such fact.
+    pub async fn edit_fact(
+        &self,
+        call: &Call,
+        id: FactId,
+        changes: &FactChanges,
+    ) -> Result<Option<StoredFact>, MemoryError> {
+        let mut conn = self.db().tenant(&call.tenant).await?;
+        let mut attempt = 1;
+        loop {
+            match self.edit_fact_once(&mut conn, call, id, changes).await {
+                Err(MemoryError::Store(error))
+                    if attempt < ATTEMPTS && matches!(error.code().as_deref(), Some("40P01" | "40001")) =>
+                {
+                    attempt += 1;
+                }
+                outcome => return outcome,
+            }
+        }
+    }
+
+    async fn edit_fact_once(
+        &self,
+        conn: &mut Session,
+        call: &Call,
+        id: FactId,
+        changes: &FactChanges,
+    ) -> Result<Option<StoredFact>, MemoryError> {
+        let Some(old) = store::browse::facts::one(conn, &call.tenant, id.0, call.now).await? else { return Ok(None) };
+        let old = old.fact;
+        same("subject", changes.subject.as_deref(), &old.subject)?;
+        same("predicate", changes.predicate.as_deref(), &old.predicate)?;
+        same("scope", changes.scope.as_ref().map(Scope::as_str), &old.scope)?;
+        let mut metadata = old.metadata;
+        metadata.remove("status");
+        let input = FactInput {
+            subject: old.subject,
+            predicate: old.predicate,
+            content: changes.content.clone().unwrap_or(old.content),
+            importance: changes.importance.unwrap_or(old.importance),
+            permanence: changes.permanence.unwrap_or(old.permanence),
+            scope: Scope::new(old.scope).map_err(Invalid::from)?,
+            tags: changes.tags.clone().unwrap_or(old.tags),
+            entity_id: old.entity_id,
+            source_episode_id: old.source_episode_id,
+            source_butler: old.source_butler,
+            metadata,
+        };
+        let fact = self.new_fact(call, input).await?;
+        let mut tx = conn.begin().await?;
+        let Some(locked) = restore::lock(&mut tx, &call.tenant, id).await? else { return Ok(None) };
+        if locked.validity != "active" {
+            let current = locked.holder.map(|holder| holder.id.to_string());
+            return Err(not_current(id, &locked.validity, current));
+        }
+        let outcome = facts::store(&mut tx, &call.tenant, &fact, call.now, &call.origin, None).await?;
+        let superseded_id = superseded(&fact, outcome)?;
+        tx.commit().await?;
+        Ok(Some(StoredFact { id: fact.id, superseded_id }))
+    }
+
+    /// Rewrites a rule in place: it is a candidate again, and what was said about the old words no longer counts. Its
+    /// applications stay on record. `None`: there is no such rule.
+    pub async fn edit_rule(&self, call: &Call, id: RuleId, changes: &RuleChanges) -> Result<Option<Rule>, MemoryError> {
+        let mut conn = self.db().tenant(&call.tenant).await?;
+        let Some(seen) = store::browse::rules::one(&mut conn, &call.tenant, id.0, call.now).await? else {
+            return Ok(None);
+        };
+        let content = changes.content.clone().unwrap_or(seen.rule.content);
+        let embedding = self.embed(&content).await?;
+        let mut tx = conn.begin().await?;
+        let Some(rule) = rules_feedback::lock(&mut tx, &call.tenant, id).await? else { return Ok(None) };
+        if rule.metadata.get("forgotten") == Some(&Value::Bool(true)) {
+            return Err(MemoryError::InvalidState {
+                message: format!("rule {id} is forgotten, so it cannot be edited"),
+                hint: "restore it first".to_owned(),
+            });
+        }
+        let (permanence, decay_rate) = match changes.permanence {
+            Some(permanence) => (permanence, permanence.decay_rate()),
+            None => (rule.permanence, rule.decay_rate),
+        };
+        let edited = Edited {
+            content,
+            scope: changes.scope.as_ref().map_or_else(|| rule.scope.clone(), |scope| scope.as_str().to_owned()),
+            maturity: Maturity::Candidate,
+            permanence,
+            decay_rate,
+            effectiveness_score: 0.0,
+            applied_count: 0,
+            success_count: 0,
+            harmful_count: 0,
+            last_confirmed_at: Some(call.now),
+            tags: changes.tags.clone().unwrap_or_else(|| rule.tags.clone()),
+            metadata: without_judgement(rule.metadata.clone()),
+            embedding,
+        };
+        rules_edit::apply(&mut tx, &call.tenant, &rule, &edited, EventType::RuleEdited, call.now, &call.origin).await?;
+        tx.commit().await?;
+        Ok(store::browse::rules::one(&mut conn, &call.tenant, id.0, call.now).await?.map(|item| item.rule))
+    }
+
+    /// Takes the last edit of a rule back, if nothing else happened to it since. `None`: there is nothing to take back.
+    pub(crate) async fn unedit_rule(&self, call: &Call, id: RuleId) -> Result<Option<()>, MemoryError> {
+        let mut conn = self.db().tenant(&call.tenant).await?;
+        let Some(before) = rules_edit::before_last_edit(&mut conn, &call.tenant, id.0).await? else { return Ok(None) };
+        let content = before["content"].as_str().unwrap_or_default().to_owned();
+        let embedding = self.embed(&content).await?;
+        let mut tx = conn.begin().await?;
+        let Some(rule) = rules_feedback::lock(&mut tx, &call.tenant, id).await? else { return Ok(None) };
+        if rules_edit::before_last_edit(&mut tx, &call.tenant, id.0).await?.as_ref() != Some(&before) {
+            return Ok(None);
+        }
+        let restored = as_it_was(&before, &rule, content, embedding);
+        rules_edit::apply(&mut tx, &call.tenant, &rule, &restored, EventType::RuleRestored, call.now, &call.origin)
+            .await?;
+        tx.commit().await?;
+        Ok(Some(()))
+    }
+}
+
+fn as_it_was(before: &Value, now: &Rule, content: String, embedding: store::Embedded) -> Edited {
+    fn read<T: serde::de::DeserializeOwned>(before: &Value, field: &str) -> Option<T> {
+        serde_json::from_value(before.get(field)?.clone()).ok()
+    }
+    Edited {
+        content,
+        scope: read(before, "scope").unwrap_or_else(|| now.scope.clone()),
+        maturity: read(before, "maturity").unwrap_or(now.maturity),
+        permanence: read(before, "permanence").unwrap_or(now.permanence),
+        decay_rate: read(before, "decay_rate").unwrap_or(DEFAULT_DECAY_RATE),
+        effectiveness_score: read(before, "effectiveness_score").unwrap_or(0.0),
+        applied_count: read(before, "applied_count").unwrap_or(0),
+        success_count: read(before, "success_count").unwrap_or(0),
+        harmful_count: read(before, "harmful_count").unwrap_or(0),
+        last_confirmed_at: read(before, "last_confirmed_at").unwrap_or(now.last_confirmed_at),
+        tags: read(before, "tags").unwrap_or_else(|| now.tags.clone()),
+        metadata: read(before, "metadata").unwrap_or_else(|| now.metadata.clone()),
+        embedding,
+    }
+}
+
+/// Another subject, predicate or scope is another fact.
+fn same(field: &str, wanted: Option<&str>, is: &str) -> Result<(), MemoryError> {
+    match wanted {
+        Some(wanted) if wanted != is => {
+            let invalid = Invalid::new(field, format!("is {is:?}, and what a fact is about cannot be edited"));
+            Err(invalid.hint("forget this fact and store another one").into())
+        }
+        _ => Ok(()),
+    }
+}
+
+fn not_current(id: FactId, state: &str, current: Option<String>) -> MemoryError {
+    MemoryError::InvalidState {
+        message: format!("fact {id} is {state}, so it cannot be edited"),
+        hint: match current {
+            Some(current) => format!("edit {current}, which is the current version"),
+            None => "restore it first".to_owned(),
+        },
+    }
+}
+
+/// What was said about the old words.
+fn without_judgement(mut metadata: Map<String, Value>) -> Map<String, Value> {
+    for key in ["harmful_reasons", "needs_inversion", "original_content", "status"] {
+        metadata.remove(key);
+    }
+    metadata
+}

@@ -1,0 +1,152 @@
+//! Episodes as people look at them.
+
+use domain::{ConsolidationStatus, Episode, TenantId, Timestamp};
+use schemars::JsonSchema;
+use serde::Serialize;
+use uuid::Uuid;
+
+use super::{LISTED_CHARS, Listed, Page};
+use crate::rows::EpisodeRow;
+use crate::{Session, StoreError};
+
+/// Which episodes; `None` leaves a filter out.
+#[derive(Debug, Clone, Default)]
+pub struct EpisodeFilter {
+    pub butler: Option<String>,
+    pub status: Option<ConsolidationStatus>,
+    pub from: Option<Timestamp>,
+    pub to: Option<Timestamp>,
+    pub words: Option<String>,
+}
+
+/// An episode in a list.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct EpisodeItem {
+    #[serde(flatten)]
+    pub episode: Episode,
+    /// Its time is over, or it was forgotten; the next cleanup removes it.
+    pub expired: bool,
+    /// How many facts and rules were made from it.
+    pub produced: i64,
+    /// `content` is only the beginning of it.
+    pub truncated: bool,
+}
+
+pub async fn list(
+    session: &mut Session,
+    tenant: &TenantId,
+    filter: &EpisodeFilter,
+    page: Page,
+    now: Timestamp,
+) -> Result<Listed<EpisodeItem>, StoreError> {
+    let total = count(session, tenant, filter).await?;
+    let ids = session
+        .run(|pg| {
+            sqlx::query_scalar!(
+                r#"
+                SELECT id FROM episodes
+                WHERE tenant_id = $1 AND ($2::text IS NULL OR butler = $2) AND ($3::text IS NULL OR consolidation_status = $3)
+                  AND created_at >= coalesce($4::timestamptz, '-infinity') AND created_at <= coalesce($5::timestamptz, 'infinity')
+                  AND ($6::text IS NULL OR search_vector @@ (SELECT typed_query($6))
+                       OR ((SELECT typed_query($6)) IS NULL AND strpos(lower(content), lower($6)) > 0))
+                  AND ($7::timestamptz IS NULL OR (created_at <= $7 AND (created_at < $7 OR id > $8)))
+                ORDER BY created_at DESC, id LIMIT $9 OFFSET $10
+                "#,
+                tenant.as_str(),
+                filter.butler.as_deref(),
+                filter.status.map(ConsolidationStatus::as_str),
+                filter.from,
+                filter.to,
+                filter.words.as_deref(),
+                page.after_at(),
+                page.after_id(),
+                page.limit,
+                page.offset,
+            )
+            .fetch_all(pg)
+        })
+        .await?;
+    let rows = by_ids(session, tenant, &ids, Some(LISTED_CHARS), now).await?;
+    Ok(Listed { rows, total })
+}
+
+async fn count(session: &mut Session, tenant: &TenantId, filter: &EpisodeFilter) -> Result<i64, StoreError> {
+    session
+        .run(|pg| {
+            sqlx::query_scalar!(
+                r#"
+                SELECT count(*) AS "count!" FROM episodes
+                WHERE tenant_id = $1 AND ($2::text IS NULL OR butler = $2) AND ($3::text IS NULL OR consolidation_status = $3)
+                  AND created_at >= coalesce($4::timestamptz, '-infinity') AND created_at <= coalesce($5::timestamptz, 'infinity')
+                  AND ($6::text IS NULL OR search_vector @@ (SELECT typed_query($6))
+                       OR ((SELECT typed_query($6)) IS NULL AND strpos(lower(content), lower($6)) > 0))
+                "#,
+                tenant.as_str(),
+                filter.butler.as_deref(),
+                filter.status.map(ConsolidationStatus::as_str),
+                filter.from,
+                filter.to,
+                filter.words.as_deref(),
+            )
+            .fetch_one(pg)
+        })
+        .await
+}
+
+/// The whole episode; `None`: this tenant has no such episode.
+pub async fn one(
+    session: &mut Session,
+    tenant: &TenantId,
+    id: Uuid,
+    now: Timestamp,
+) -> Result<Option<EpisodeItem>, StoreError> {
+    Ok(by_ids(session, tenant, &[id], None, now).await?.pop())
+}
+
+async fn by_ids(
+    session: &mut Session,
+    tenant: &TenantId,
+    ids: &[Uuid],
+    chars: Option<i32>,
+    now: Timestamp,
+) -> Result<Vec<EpisodeItem>, StoreError> {
+    let rows = session
+        .run(|pg| {
+            sqlx::query_as!(
+                EpisodeRow,
+                r#"
+                SELECT id, tenant_id, butler, session_id,
+                       CASE WHEN $3::integer IS NULL THEN content ELSE left(content, $3 + 1) END AS "content!",
+                       importance, reference_count, consolidated, consolidation_status, retry_count, last_error,
+                       next_consolidation_retry_at, created_at, last_referenced_at, expires_at, metadata
+                FROM episodes WHERE tenant_id = $1 AND id = ANY ($2) ORDER BY array_position($2, id)
+                "#,
+                tenant.as_str(),
+                ids,
+                chars
+            )
+            .fetch_all(pg)
+        })
+        .await?;
+    let produced = session
+        .run(|pg| {
+            sqlx::query!(
+                r#"SELECT target_id, count(*) AS "count!" FROM memory_links
+                   WHERE tenant_id = $1 AND target_type = 'episode' AND target_id = ANY ($2) AND relation = 'derived_from'
+                   GROUP BY target_id"#,
+                tenant.as_str(),
+                ids
+            )
+            .fetch_all(pg)
+        })
+        .await?;
+    rows.into_iter()
+        .map(|row| {
+            let mut episode = Episode::try_from(row)?;
+            let truncated = super::cut(&mut episode.content, chars);
+            let expired = episode.expires_at.is_some_and(|end| end <= now);
+            let produced = produced.iter().find(|row| row.target_id == episode.id.0).map_or(0, |row| row.count);
+            Ok(EpisodeItem { episode, expired, produced, truncated })
+        })
+        .collect()
+}

@@ -1,0 +1,247 @@
+//! Facts as people look at them.
+
+use domain::{Fact, Permanence, TenantId, Timestamp};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use uuid::Uuid;
+
+use super::{LISTED_CHARS, Listed, Page};
+use crate::rows::FactRow;
+use crate::{Session, StoreError};
+
+/// A chain of versions longer than this is cut; its ends are what matters.
+const CHAIN: i32 = 200;
+
+/// `active` holds the fading ones, too.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum FactFilterState {
+    #[default]
+    Active,
+    Fading,
+    Superseded,
+    Expired,
+    Retracted,
+    /// An older name of retracted.
+    Forgotten,
+    All,
+}
+
+impl FactFilterState {
+    const fn as_str(self) -> &'static str {
+        match self {
+            Self::Active => "active",
+            Self::Fading => "fading",
+            Self::Superseded => "superseded",
+            Self::Expired => "expired",
+            Self::Retracted | Self::Forgotten => "retracted",
+            Self::All => "all",
+        }
+    }
+}
+
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum FactSort {
+    #[default]
+    Newest,
+    Oldest,
+    MostConfident,
+    LeastConfident,
+    Importance,
+    Subject,
+}
+
+impl FactSort {
+    const fn as_str(self) -> &'static str {
+        match self {
+            Self::Newest => "newest",
+            Self::Oldest => "oldest",
+            Self::MostConfident => "most_confident",
+            Self::LeastConfident => "least_confident",
+            Self::Importance => "importance",
+            Self::Subject => "subject",
+        }
+    }
+}
+
+/// Which facts; `None` leaves a filter out.
+#[derive(Debug, Clone, Default)]
+pub struct FactFilter {
+    pub state: FactFilterState,
+    /// Any of these.
+    pub scopes: Option<Vec<String>>,
+    pub subject: Option<String>,
+    /// As typed: every word a prefix.
+    pub words: Option<String>,
+    /// Of effective confidence.
+    pub min_confidence: f64,
+    pub permanence: Option<Permanence>,
+    pub entity: Option<Uuid>,
+    pub sort: FactSort,
+}
+
+/// What a fact is to its reader.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum FactState {
+    Active,
+    /// Active, and soon forgotten unless confirmed.
+    Fading,
+    Superseded,
+    Expired,
+    Retracted,
+}
+
+/// A fact in a list.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct FactItem {
+    #[serde(flatten)]
+    pub fact: Fact,
+    /// The confidence left after decay since the last confirmation.
+    pub effective_confidence: f64,
+    pub state: FactState,
+    pub entity_name: Option<String>,
+    /// `content` is only the beginning of it.
+    pub truncated: bool,
+}
+
+pub async fn list(
+    session: &mut Session,
+    tenant: &TenantId,
+    filter: &FactFilter,
+    page: Page,
+    now: Timestamp,
+) -> Result<Listed<FactItem>, StoreError> {
+    let found = session
+        .run(|pg| {
+            sqlx::query!(
+                r#"SELECT ids AS "ids!", total AS "total!"
+                   FROM browse_facts($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)"#,
+                tenant.as_str(),
+                now,
+                filter.state.as_str(),
+                filter.scopes.as_deref(),
+                filter.subject.as_deref(),
+                filter.words.as_deref(),
+                filter.min_confidence,
+                filter.permanence.map(Permanence::as_str),
+                filter.entity,
+                filter.sort.as_str(),
+                page.after_at(),
+                page.after_id(),
+                i32::try_from(page.limit).unwrap_or(i32::MAX),
+                i32::try_from(page.offset).unwrap_or(i32::MAX),
+            )
+            .fetch_one(pg)
+        })
+        .await?;
+    let rows = by_ids(session, tenant, &found.ids, Some(LISTED_CHARS), now).await?;
+    Ok(Listed { rows, total: found.total })
+}
+
+/// The whole fact; `None`: this tenant has no such fact.
+pub async fn one(
+    session: &mut Session,
+    tenant: &TenantId,
+    id: Uuid,
+    now: Timestamp,
+) -> Result<Option<FactItem>, StoreError> {
+    Ok(by_ids(session, tenant, &[id], None, now).await?.pop())
+}
+
+/// In the order of the ids.
+async fn by_ids(
+    session: &mut Session,
+    tenant: &TenantId,
+    ids: &[Uuid],
+    chars: Option<i32>,
+    now: Timestamp,
+) -> Result<Vec<FactItem>, StoreError> {
+    if ids.is_empty() {
+        return Ok(Vec::new());
+    }
+    let rows = session
+        .run(|pg| {
+            sqlx::query_as!(
+                FactRow,
+                r#"
+                SELECT id, tenant_id, subject, predicate, CASE WHEN $3::integer IS NULL THEN content ELSE left(content, $3 + 1) END AS "content!",
+                       importance, confidence, decay_rate, permanence, source_butler, source_episode_id, supersedes_id,
+                       entity_id, validity, scope, reference_count, created_at, last_referenced_at, last_confirmed_at,
+                       tags, metadata
+                FROM facts WHERE tenant_id = $1 AND id = ANY ($2) ORDER BY array_position($2, id)
+                "#,
+                tenant.as_str(),
+                ids,
+                chars
+            )
+            .fetch_all(pg)
+        })
+        .await?;
+    let facts = rows.into_iter().map(Fact::try_from).collect::<Result<Vec<_>, _>>()?;
+    let entities: Vec<Uuid> = facts.iter().filter_map(|fact| fact.entity_id).map(|id| id.0).collect();
+    let names = super::entities::names(session, tenant, &entities).await?;
+    let named = |fact: &Fact| fact.entity_id.and_then(|id| names.get(&id.0).cloned());
+    Ok(facts.into_iter().map(|fact| (named(&fact), fact)).map(|(name, fact)| item(fact, name, chars, now)).collect())
+}
+
+fn item(mut fact: Fact, entity_name: Option<String>, chars: Option<i32>, now: Timestamp) -> FactItem {
+    let truncated = super::cut(&mut fact.content, chars);
+    let fading = fact.metadata.get("status") == Some(&"fading".into());
+    let effective_confidence =
+        domain::decay::effective_confidence(fact.confidence, fact.decay_rate, fact.last_confirmed_at, now);
+    let state = match fact.validity {
+        domain::Validity::Active if fading => FactState::Fading,
+        domain::Validity::Active => FactState::Active,
+        domain::Validity::Superseded => FactState::Superseded,
+        domain::Validity::Expired => FactState::Expired,
+        domain::Validity::Retracted => FactState::Retracted,
+    };
+    FactItem { fact, effective_confidence, state, entity_name, truncated }
+}
+
+/// One version in the history of a fact.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct Version {
+    pub id: Uuid,
+    pub content: String,
+    pub validity: String,
+    pub importance: f64,
+    pub permanence: String,
+    pub source_butler: Option<String>,
+    pub created_at: Timestamp,
+    pub supersedes_id: Option<Uuid>,
+}
+
+/// The fact, all it replaced and all that replaced it, oldest first.
+pub async fn chain(session: &mut Session, tenant: &TenantId, id: Uuid) -> Result<Vec<Version>, StoreError> {
+    session
+        .run(|pg| {
+            sqlx::query_as!(
+                Version,
+                r#"
+                WITH RECURSIVE older AS (
+                    SELECT id, supersedes_id, 0 AS depth FROM facts WHERE tenant_id = $1 AND id = $2
+                    UNION
+                    SELECT f.id, f.supersedes_id, depth + 1 FROM older JOIN facts f ON f.tenant_id = $1 AND f.id = older.supersedes_id
+                    WHERE depth < $3::integer
+                ), newer AS (
+                    SELECT id, 0 AS depth FROM facts WHERE tenant_id = $1 AND id = $2
+                    UNION
+                    SELECT f.id, depth + 1 FROM newer JOIN facts f ON f.supersedes_id = newer.id AND f.tenant_id = $1
+                    WHERE depth < $3::integer
+                )
+                SELECT f.id, f.content, f.validity, f.importance, f.permanence, f.source_butler, f.created_at, f.supersedes_id
+                FROM facts f
+                WHERE f.tenant_id = $1 AND f.id IN (SELECT id FROM older UNION SELECT id FROM newer)
+                ORDER BY f.created_at, f.id LIMIT $3::integer
+                "#,
+                tenant.as_str(),
+                id,
+                CHAIN,
+            )
+            .fetch_all(pg)
+        })
+        .await
+}

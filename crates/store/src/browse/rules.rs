@@ -1,0 +1,231 @@
+//! Rules as people look at them.
+
+use domain::{Maturity, Rule, TenantId, Timestamp};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use uuid::Uuid;
+
+use super::{LISTED_CHARS, Listed, Page};
+use crate::rows::RuleRow;
+use crate::{Session, StoreError};
+
+/// The latest marks of a rule; all of them stay in rule_applications.
+const APPLICATIONS: i64 = 500;
+
+/// `remembered` holds the fading ones, too.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum RuleFilterState {
+    #[default]
+    Remembered,
+    Fading,
+    Forgotten,
+    All,
+}
+
+impl RuleFilterState {
+    const fn as_str(self) -> &'static str {
+        match self {
+            Self::Remembered => "remembered",
+            Self::Fading => "fading",
+            Self::Forgotten => "forgotten",
+            Self::All => "all",
+        }
+    }
+}
+
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum RuleSort {
+    #[default]
+    Newest,
+    Oldest,
+    /// Proven first, then anti-patterns, established, candidates; within each the most effective first.
+    Maturity,
+    MostEffective,
+    LeastEffective,
+    MostApplied,
+}
+
+impl RuleSort {
+    const fn as_str(self) -> &'static str {
+        match self {
+            Self::Newest => "newest",
+            Self::Oldest => "oldest",
+            Self::Maturity => "maturity",
+            Self::MostEffective => "most_effective",
+            Self::LeastEffective => "least_effective",
+            Self::MostApplied => "most_applied",
+        }
+    }
+}
+
+/// Which rules; `None` leaves a filter out.
+#[derive(Debug, Clone, Default)]
+pub struct RuleFilter {
+    pub state: RuleFilterState,
+    pub scopes: Option<Vec<String>>,
+    pub maturity: Option<Maturity>,
+    pub words: Option<String>,
+    pub min_confidence: f64,
+    pub sort: RuleSort,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum RuleState {
+    Active,
+    Fading,
+    Forgotten,
+}
+
+/// A rule in a list.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct RuleItem {
+    #[serde(flatten)]
+    pub rule: Rule,
+    /// The confidence left after decay since the last confirmation.
+    pub effective_confidence: f64,
+    pub state: RuleState,
+    /// `content` is only the beginning of it.
+    pub truncated: bool,
+}
+
+pub async fn list(
+    session: &mut Session,
+    tenant: &TenantId,
+    filter: &RuleFilter,
+    page: Page,
+    now: Timestamp,
+) -> Result<Listed<RuleItem>, StoreError> {
+    let found = session
+        .run(|pg| {
+            sqlx::query!(
+                r#"
+                WITH matching AS MATERIALIZED (
+                    SELECT id, created_at, maturity, effectiveness_score, applied_count FROM rules
+                    WHERE tenant_id = $1 AND ($2::text[] IS NULL OR scope = ANY ($2)) AND ($3::text IS NULL OR maturity = $3)
+                      AND ($4::text IS NULL OR search_vector @@ (SELECT typed_query($4))
+                           OR ((SELECT typed_query($4)) IS NULL AND strpos(lower(content), lower($4)) > 0))
+                      AND ($5::double precision <= 0 OR effective_confidence(confidence, decay_rate, last_confirmed_at, $6) >= $5)
+                      AND CASE $7 WHEN 'all' THEN true WHEN 'forgotten' THEN NOT rule_is_remembered(metadata)
+                                  WHEN 'fading' THEN rule_is_remembered(metadata) AND memory_is_fading(metadata)
+                                  ELSE rule_is_remembered(metadata) END
+                )
+                SELECT (SELECT count(*) FROM matching) AS "total!", ARRAY(
+                    SELECT id FROM matching
+                    WHERE $9::timestamptz IS NULL OR (created_at <= $9 AND (created_at < $9 OR id > $10))
+                    ORDER BY CASE WHEN $8 = 'maturity' THEN array_position(ARRAY['proven', 'anti_pattern', 'established', 'candidate'], maturity) END,
+                             CASE WHEN $8 IN ('maturity', 'most_effective') THEN -effectiveness_score
+                                  WHEN $8 = 'least_effective' THEN effectiveness_score
+                                  WHEN $8 = 'most_applied' THEN -applied_count END,
+                             CASE WHEN $8 = 'oldest' THEN created_at END, created_at DESC, id
+                    LIMIT $11 OFFSET $12) AS "ids!"
+                "#,
+                tenant.as_str(),
+                filter.scopes.as_deref(),
+                filter.maturity.map(Maturity::as_str),
+                filter.words.as_deref(),
+                filter.min_confidence,
+                now,
+                filter.state.as_str(),
+                filter.sort.as_str(),
+                page.after_at(),
+                page.after_id(),
+                page.limit,
+                page.offset,
+            )
+            .fetch_one(pg)
+        })
+        .await?;
+    let rows = by_ids(session, tenant, &found.ids, Some(LISTED_CHARS), now).await?;
+    Ok(Listed { rows, total: found.total })
+}
+
+/// The whole rule; `None`: this tenant has no such rule.
+pub async fn one(
+    session: &mut Session,
+    tenant: &TenantId,
+    id: Uuid,
+    now: Timestamp,
+) -> Result<Option<RuleItem>, StoreError> {
+    Ok(by_ids(session, tenant, &[id], None, now).await?.pop())
+}
+
+async fn by_ids(
+    session: &mut Session,
+    tenant: &TenantId,
+    ids: &[Uuid],
+    chars: Option<i32>,
+    now: Timestamp,
+) -> Result<Vec<RuleItem>, StoreError> {
+    let rows = session
+        .run(|pg| {
+            sqlx::query_as!(
+                RuleRow,
+                r#"
+                SELECT id, tenant_id, CASE WHEN $3::integer IS NULL THEN content ELSE left(content, $3 + 1) END AS "content!", scope,
+                       maturity, confidence, decay_rate, permanence, effectiveness_score, applied_count, success_count,
+                       harmful_count, source_episode_id, source_butler, created_at, last_applied_at, last_evaluated_at,
+                       last_confirmed_at, reference_count, last_referenced_at, tags, metadata
+                FROM rules WHERE tenant_id = $1 AND id = ANY ($2) ORDER BY array_position($2, id)
+                "#,
+                tenant.as_str(),
+                ids,
+                chars
+            )
+            .fetch_all(pg)
+        })
+        .await?;
+    rows.into_iter()
+        .map(|row| {
+            let mut rule = Rule::try_from(row)?;
+            let truncated = super::cut(&mut rule.content, chars);
+            let effective_confidence =
+                domain::decay::effective_confidence(rule.confidence, rule.decay_rate, rule.last_confirmed_at, now);
+            let state = state(&rule);
+            Ok(RuleItem { rule, effective_confidence, state, truncated })
+        })
+        .collect()
+}
+
+fn state(rule: &Rule) -> RuleState {
+    if rule.metadata.get("forgotten") == Some(&true.into()) {
+        RuleState::Forgotten
+    } else if rule.metadata.get("status") == Some(&"fading".into()) {
+        RuleState::Fading
+    } else {
+        RuleState::Active
+    }
+}
+
+/// One mark, and the rule as it left it.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct Application {
+    pub id: Uuid,
+    /// `helpful` or `harmful`.
+    pub outcome: String,
+    pub reason: Option<String>,
+    pub effectiveness_score: f64,
+    pub maturity: String,
+    pub actor: Option<String>,
+    pub request_id: Option<String>,
+    pub applied_at: Timestamp,
+}
+
+/// Newest first.
+pub async fn applications(session: &mut Session, tenant: &TenantId, id: Uuid) -> Result<Vec<Application>, StoreError> {
+    session
+        .run(|pg| {
+            sqlx::query_as!(
+                Application,
+                "SELECT id, outcome, reason, effectiveness_score, maturity, actor, request_id, applied_at
+                 FROM rule_applications WHERE tenant_id = $1 AND rule_id = $2 ORDER BY applied_at DESC, id DESC LIMIT $3",
+                tenant.as_str(),
+                id,
+                APPLICATIONS
+            )
+            .fetch_all(pg)
+        })
+        .await
+}
