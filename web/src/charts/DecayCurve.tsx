@@ -59,7 +59,7 @@ export function DecayCurve({ memory, thresholds, now }: Props) {
             {memory.decay_rate > 0 && <path d={other(days) ?? ''} fill="none" strokeDasharray="5 4" strokeWidth="1.500" className="stroke-muted" />}
             <path d={path(days) ?? ''} fill="none" strokeWidth="2" className="stroke-accent" />
             {memory.decay_rate > 0 && (
-              <text x={width - margin.right} y={Math.max(12, y(confidenceAt(confirmed, end)) - 8)} textAnchor="end" className="fill-muted text-2xs">
+              <text x={x(plusDays(now, 26)) + 6} y={Math.max(10, y(confidenceAt(confirmed, plusDays(now, 26).getTime())) - 7)} className="fill-muted text-2xs">
                 if confirmed today
               </text>
             )}

@@ -75,7 +75,7 @@ export function ProvenanceGraph({ kind, label, links }: Props) {
             {relationWord(link)}
           </text>
           {link.label ? (
-            <MemoryLink kind={link.memory_type} id={link.id}>
+            <MemoryLink kind={link.memory_type} id={link.id} className="hover:[&_div]:border-line-strong">
               <Node x={x} y={y} width={nodeWidth} kind={link.memory_type} text={link.label} />
             </MemoryLink>
           ) : (

@@ -39,7 +39,9 @@ export function NavLinks({ onFollow }: { onFollow?: () => void }) {
             >
               <Icon name="butler" />
               <span className="min-w-0 flex-1 truncate">{butler.name}</span>
-              {!butler.healthy && <span className="text-xs text-harm">✕ down</span>}
+              {butler.health === 'unavailable' && <span className="text-xs text-harm">✕ down</span>}
+              {butler.health === 'starting' && <span className="text-xs text-muted">◌ starting</span>}
+              {butler.health === 'disabled' && <span className="text-xs text-muted">no memory</span>}
             </Link>
           ))}
         </>

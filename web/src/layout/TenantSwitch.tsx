@@ -1,4 +1,5 @@
 import { type FormEvent, useState, useSyncExternalStore } from 'react'
+import { useGet } from '../api/hooks'
 import { session } from '../api/session'
 import { Button } from '../ui/Button'
 import { Dialog } from '../ui/Dialog'
@@ -6,10 +7,10 @@ import { Dialog } from '../ui/Dialog'
 /** Without tokens a caller is trusted to name its tenant; a token has its own, and then there is nothing to switch. */
 export function TenantSwitch() {
   const tenant = useSyncExternalStore(session.subscribe, session.tenant, session.tenant) ?? 'default'
-  const token = useSyncExternalStore(session.subscribe, session.token, session.token)
+  const server = useGet('/api/server')
   const [open, setOpen] = useState(false)
   const [name, setName] = useState(tenant)
-  if (token) return null
+  if (!server.data?.data.tenant_selectable) return null
   function submit(event: FormEvent) {
     event.preventDefault()
     session.setTenant(name.trim() || null)

@@ -13,7 +13,7 @@ interface Props {
 }
 
 const look =
-  'relative z-10 inline-flex size-7 items-center justify-center rounded-md text-muted opacity-0 transition-opacity group-hover:opacity-100 group-focus-within:opacity-100 hover:bg-sunken hover:text-ink focus-visible:opacity-100 max-md:hidden'
+  'relative z-10 inline-flex size-7 items-center justify-center rounded-md text-muted opacity-0 transition-opacity group-hover:opacity-100 group-focus-within:opacity-100 hover:bg-sunken hover:text-ink focus-visible:opacity-100'
 
 /** Confirm and edit from the list, by pointer or by the keys c and e. */
 export function RowActions({ kind, id, label, content, live }: Props) {
@@ -21,7 +21,7 @@ export function RowActions({ kind, id, label, content, live }: Props) {
   const confirm = useConfirm(kind)
   if (!live) return null
   return (
-    <span className="inline-flex">
+    <span className="inline-flex max-md:hidden">
       <button type="button" data-key="c" title="Confirm (c)" aria-label={`Confirm ${label}`} className={look} onClick={() => confirm.mutate(id)}>
         <Icon name="check" />
       </button>

@@ -12,6 +12,7 @@ export const permanences = ['permanent', 'stable', 'standard', 'volatile', 'ephe
 export const maturities = ['candidate', 'established', 'proven', 'anti_pattern'] as const
 export const statuses = ['pending', 'consolidated', 'failed', 'dead_letter'] as const
 export const entityTypes = ['person', 'organization', 'place', 'other'] as const
+export const entitySorts = ['facts', 'newest'] as const
 export const eventKinds = ['fact', 'rule', 'episode', 'entity'] as const
 
 export const memory = (raw: Raw) =>
@@ -47,7 +48,7 @@ export const entities = (raw: Raw) =>
   optional({
     q: text(raw, 'q'),
     type: oneOf(raw, 'type', entityTypes),
-    sort: oneOf(raw, 'sort', ['facts', 'newest']),
+    sort: oneOf(raw, 'sort', entitySorts),
     offset: whole(raw, 'offset'),
   })
 

@@ -8,7 +8,7 @@ export function DateField({ label, value, onChange }: Props) {
   return (
     <label className="inline-flex items-center gap-2 text-sm text-muted">
       {label}
-      <input type="date" className="control w-36 text-ink" value={value ?? ''} onChange={(event) => onChange(event.target.value || undefined)} />
+      <input type="date" className="control w-34 text-ink" value={value ?? ''} onChange={(event) => onChange(event.target.value || undefined)} />
     </label>
   )
 }

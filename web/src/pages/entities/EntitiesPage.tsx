@@ -7,7 +7,7 @@ import { Results } from '../../ui/Results'
 import { SearchField } from '../../ui/SearchField'
 import { Select } from '../../ui/Select'
 import { Empty } from '../../ui/states'
-import { type entities, entityTypes, oneFrom } from '../search'
+import { type entities, entitySorts, entityTypes, oneFrom } from '../search'
 import { EntityTable } from './EntityTable'
 
 const SIZE = 40
@@ -20,7 +20,7 @@ export default function EntitiesPage() {
     [navigate],
   )
   const setWords = useCallback((q: string) => change({ q: q || undefined }), [change])
-  const query = { q: search.q, type: search.type, sort: search.sort, limit: SIZE, offset: search.offset }
+  const query = { q: search.q, entity_type: search.type, sort: search.sort, limit: SIZE, offset: search.offset }
   const list = useGet('/api/memory/entities', { query }, { keep: true })
   return (
     <Page title="Entities" lead="Who and what the facts are about.">
@@ -38,7 +38,7 @@ export default function EntitiesPage() {
         onMove={(offset) => change({ offset: offset || undefined })}
         empty={<Empty title="No entity fits">An agent creates them when it learns about people, places and organisations.</Empty>}
       >
-        {(rows) => <EntityTable entities={rows} sort={search.sort} onSort={(sort) => change({ sort })} />}
+        {(rows) => <EntityTable entities={rows} sort={search.sort} onSort={(sort) => change({ sort: oneFrom(entitySorts, sort ?? '') })} />}
       </Results>
     </Page>
   )

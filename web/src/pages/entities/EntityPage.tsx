@@ -1,7 +1,7 @@
 import { Link, useParams } from '@tanstack/react-router'
 import { useState } from 'react'
 import { useGet } from '../../api/hooks'
-import type { EntityDetail } from '../../api/schema'
+import type { EntityDetailAt as EntityDetail } from '../../api/schema'
 import { counted } from '../../lib/number'
 import { sentence } from '../../lib/words'
 import { EventList } from '../../memory/EventList'
@@ -39,14 +39,14 @@ function View({ entity }: { entity: EntityDetail }) {
         <p className="mb-6 rounded-lg border border-dashed border-line-strong/50 p-4 text-muted">
           It was merged into{' '}
           <Link to="/entities/$id" params={{ id: entity.merged_into }} className="link">
-            another entity
+            {entity.merged_into_name ?? 'another entity'}
           </Link>
           , which has its facts now.
         </p>
       )}
       <div className="grid gap-x-10 gap-y-8 lg:grid-cols-[minmax(0,1fr)_18rem]">
         <Section title="What is known">
-          <FactsByPredicate id={entity.id} />
+          <FactsByPredicate entity={entity} />
         </Section>
         <div className="min-w-0 space-y-8">
           <Section title="Learned together with" quiet>

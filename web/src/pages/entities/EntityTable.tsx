@@ -1,6 +1,6 @@
 import { Link } from '@tanstack/react-router'
 import { createColumnHelper, flexRender, tableFeatures, useTable } from '@tanstack/react-table'
-import type { EntityItem } from '../../api/schema'
+import type { EntityItemAt as EntityItem } from '../../api/schema'
 import { count } from '../../lib/number'
 import { sentence } from '../../lib/words'
 import { Badge } from '../../ui/Badge'
@@ -44,7 +44,7 @@ const sortOf = (meta: unknown): string | undefined =>
   typeof meta === 'object' && meta !== null && 'sort' in meta && typeof meta.sort === 'string' ? meta.sort : undefined
 
 export function EntityTable({ entities, sort = 'name', onSort }: Props) {
-  const table = useTable({ _features: features, features, columns, data: entities, getRowId: (entity) => entity.id })
+  const table = useTable({ features, columns, data: entities, getRowId: (entity) => entity.id })
   return (
     <div className="card overflow-hidden">
       <table className="w-full border-collapse text-left">
@@ -78,7 +78,7 @@ export function EntityTable({ entities, sort = 'name', onSort }: Props) {
         <tbody>
           {table.getRowModel().rows.map((row) => (
             <tr key={row.id} data-row="" className="relative border-b border-line last:border-0 hover:bg-sunken/60">
-              {row.getVisibleCells().map((cell) => (
+              {row.getAllCells().map((cell) => (
                 <td key={cell.id} className={`px-4 py-2.5 ${shown[cell.column.id] ?? ''}`}>
                   {flexRender(cell.column.columnDef.cell, cell.getContext())}
                 </td>

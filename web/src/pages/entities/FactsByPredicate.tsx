@@ -1,32 +1,27 @@
-import { useGet } from '../../api/hooks'
+import type { EntityDetailAt } from '../../api/schema'
+import { counted } from '../../lib/number'
 import { sentence } from '../../lib/words'
 import { FactList } from '../../memory/FactList'
-import type { FactRow } from '../../memory/types'
-import { Results } from '../../ui/Results'
 import { Empty } from '../../ui/states'
-import { useState } from 'react'
 
-const SIZE = 60
+type Props = Pick<EntityDetailAt, 'predicates' | 'facts_total' | 'past_facts_total'>
 
-export function FactsByPredicate({ id }: { id: string }) {
-  const [offset, setOffset] = useState(0)
-  const facts = useGet('/api/memory/facts', { query: { entity_id: id, limit: SIZE, offset } }, { keep: true })
+export function FactsByPredicate({ entity }: { entity: Props }) {
+  const { predicates, facts_total, past_facts_total } = entity
+  const shown = predicates.reduce((sum, group) => sum + group.facts.length, 0)
+  if (shown === 0) return <Empty title="Nothing is known about it now">{past_facts_total > 0 ? `${counted(past_facts_total, 'fact')} about it were replaced, expired or forgotten.` : 'No fact names it yet.'}</Empty>
   return (
-    <Results query={facts} onMove={setOffset} empty={<Empty title="Nothing is known about it now">Its facts expired, were forgotten, or never came.</Empty>}>
-      {(rows) => {
-        const groups = new Map<string, FactRow[]>()
-        for (const fact of rows) groups.set(fact.predicate, [...(groups.get(fact.predicate) ?? []), fact])
-        return (
-          <div className="space-y-5">
-            {[...groups].map(([predicate, list]) => (
-              <section key={predicate} aria-label={sentence(predicate)}>
-                <h3 className="mb-2 text-sm font-medium text-muted">{sentence(predicate)}</h3>
-                <FactList facts={list} label={sentence(predicate)} />
-              </section>
-            ))}
-          </div>
-        )
-      }}
-    </Results>
+    <div className="space-y-5">
+      {predicates.map(({ predicate, facts }) => (
+        <section key={predicate} aria-label={sentence(predicate)}>
+          <h3 className="mb-2 text-sm font-medium text-muted">{sentence(predicate)}</h3>
+          <FactList facts={facts} label={sentence(predicate)} />
+        </section>
+      ))}
+      <p className="text-sm text-muted">
+        {shown < facts_total && `${counted(facts_total - shown, 'more fact')} not shown. `}
+        {past_facts_total > 0 && `${counted(past_facts_total, 'fact')} about it ${past_facts_total === 1 ? 'is' : 'are'} history.`}
+      </p>
+    </div>
   )
 }

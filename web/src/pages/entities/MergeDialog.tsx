@@ -3,7 +3,7 @@ import { useNavigate } from '@tanstack/react-router'
 import { useCallback, useState } from 'react'
 import { request } from '../../api/client'
 import { useGet } from '../../api/hooks'
-import type { EntityDetail, EntityItem } from '../../api/schema'
+import type { EntityItemAt } from '../../api/schema'
 import { counted } from '../../lib/number'
 import { Button } from '../../ui/Button'
 import { Dialog } from '../../ui/Dialog'
@@ -13,12 +13,12 @@ import { toast } from '../../ui/toast'
 import { MergePreview } from './MergePreview'
 
 /** Merging cannot be undone, so it shows first what will happen. */
-export function MergeDialog({ entity, onClose }: { entity: EntityDetail; onClose: () => void }) {
+export function MergeDialog({ entity, onClose }: { entity: { id: string; home: string; canonical_name: string }; onClose: () => void }) {
   const [words, setWords] = useState('')
-  const [target, setTarget] = useState<EntityItem | null>(null)
+  const [target, setTarget] = useState<EntityItemAt | null>(null)
   const client = useQueryClient()
   const navigate = useNavigate()
-  const candidates = useGet('/api/memory/entities', { query: { q: words || undefined, limit: 8 } }, { enabled: !target, keep: true })
+  const candidates = useGet('/api/memory/entities', { query: { q: words || undefined, butler: entity.home, sort: 'facts', limit: 8 } }, { enabled: !target, keep: true })
   const merge = useMutation({
     mutationFn: (targetId: string) => request('post', '/api/memory/entities/{id}/merge', { path: { id: entity.id }, body: { target_entity_id: targetId } }),
     onSuccess: async (_, targetId) => {

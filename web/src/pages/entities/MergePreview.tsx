@@ -1,4 +1,5 @@
-import { useGet } from '../../api/hooks'
+import { useQuery } from '@tanstack/react-query'
+import { request } from '../../api/client'
 import { counted } from '../../lib/number'
 import { Failure, Loading } from '../../ui/states'
 
@@ -9,17 +10,23 @@ interface Named {
 
 /** What the server says the merge would do; nothing is written for it. */
 export function MergePreview({ source, target }: { source: Named; target: Named }) {
-  const preview = useGet('/api/memory/entities/{id}/merge', { path: { id: source.id }, query: { target_entity_id: target.id } })
+  const preview = useQuery({
+    queryKey: ['merge-preview', source.id, target.id],
+    queryFn: () =>
+      request('post', '/api/memory/entities/{id}/merge', { path: { id: source.id }, query: { preview: true }, body: { target_entity_id: target.id } }),
+  })
   if (preview.isPending) return <Loading rows={3} label="Working out what will happen" />
   if (preview.isError) return <Failure error={preview.error} />
-  const { facts_repointed, aliases_added, conflicts } = preview.data.data
+  const { facts_repointed, aliases_added, aliases, conflicts } = preview.data.data
+  const moves = facts_repointed === 1 ? 'moves' : 'move'
   return (
     <div className="space-y-3">
       <ul className="list-disc space-y-1.5 pl-5">
         <li>
-          {counted(facts_repointed, 'fact')} of <strong className="font-medium">{source.canonical_name}</strong> move to <strong className="font-medium">{target.canonical_name}</strong>.
+          {counted(facts_repointed, 'fact')} of <strong className="font-medium">{source.canonical_name}</strong> {moves} to{' '}
+          <strong className="font-medium">{target.canonical_name}</strong>.
         </li>
-        <li>{aliases_added === 0 ? 'No new name is added.' : `${counted(aliases_added, 'name')} become aliases, “${source.canonical_name}” among them.`}</li>
+        <li>{aliases_added === 0 ? 'No new name is added.' : `${counted(aliases_added, 'name')} added. It will also be known as ${aliases.join(', ')}.`}</li>
         <li>{conflicts.length === 0 ? 'No two facts contradict each other.' : `${counted(conflicts.length, 'fact')} give way to a more confident one:`}</li>
       </ul>
       {conflicts.length > 0 && (

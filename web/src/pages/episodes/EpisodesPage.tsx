@@ -39,8 +39,10 @@ export default function EpisodesPage() {
           options={[['', 'Any status'], ...statuses.map((name): [string, string] => [name, statusWord[name] ?? name])]}
           onChange={(value) => change({ status: oneFrom(statuses, value) })}
         />
-        <DateField label="From" value={search.from} onChange={(from) => change({ from })} />
-        <DateField label="To" value={search.to} onChange={(to) => change({ to })} />
+        <span className="inline-flex gap-2">
+          <DateField label="From" value={search.from} onChange={(from) => change({ from })} />
+          <DateField label="To" value={search.to} onChange={(to) => change({ to })} />
+        </span>
         {filtered && (
           <Button variant="ghost" onClick={() => change({ butler: undefined, status: undefined, from: undefined, to: undefined })}>
             Clear filters

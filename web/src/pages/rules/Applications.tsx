@@ -1,3 +1,4 @@
+import { useState } from 'react'
 import { Line } from '../../charts/Line'
 import { cx } from '../../lib/cx'
 import { percent } from '../../lib/number'
@@ -21,12 +22,17 @@ export function EffectivenessOverTime({ marks }: { marks: { at: string; effectiv
   return <Line points={points} top={1} format={percent} height={152} label={`Effectiveness over ${points.length} marks, now ${percent(last)}`} />
 }
 
+/** The list is long for a rule that works; its beginning tells the most. */
+const FIRST = 8
+
 /** Every mark, newest first. */
 export function Applications({ applications }: { applications: Application[] }) {
+  const [all, setAll] = useState(false)
   if (applications.length === 0) return <p className="text-muted">Nobody has tried it yet.</p>
+  const shown = all ? applications : applications.slice(0, FIRST)
   return (
     <ul className="divide-y divide-line">
-      {applications.map((application) => {
+      {shown.map((application) => {
         const helpful = application.outcome === 'helpful'
         return (
           <li key={application.id} className="grid grid-cols-[1.25rem_minmax(0,1fr)_auto] gap-x-2 py-2">
@@ -46,6 +52,13 @@ export function Applications({ applications }: { applications: Application[] }) 
           </li>
         )
       })}
+      {shown.length < applications.length && (
+        <li className="py-2">
+          <button type="button" className="link text-sm" onClick={() => setAll(true)}>
+            Show all {applications.length}
+          </button>
+        </li>
+      )}
     </ul>
   )
 }

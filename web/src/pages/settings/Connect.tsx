@@ -1,6 +1,5 @@
 import { useState } from 'react'
 import { useGet } from '../../api/hooks'
-import { session } from '../../api/session'
 import { endpoint } from '../../lib/endpoint'
 import { CopyBlock } from '../../ui/CopyBlock'
 import { Segments } from '../../ui/Segments'
@@ -11,8 +10,9 @@ export function Connect() {
   const butlers = useGet('/api/butlers')
   const names = (butlers.data?.data ?? []).map((butler) => butler.name)
   const [butler, setButler] = useState('')
+  const server = useGet('/api/server')
   const path = butler && butler !== names[0] ? `/butlers/${encodeURIComponent(butler)}/mcp` : '/mcp'
-  const all = snippets(endpoint(path), Boolean(session.token()))
+  const all = snippets(endpoint(path), server.data?.data.auth_required ?? false)
   const [client, setClient] = useState('Claude Code')
   const chosen = all.find((snippet) => snippet.client === client) ?? all[0]
   return (

@@ -1,6 +1,11 @@
 import { Page } from '../../ui/Page'
 import { Section } from '../../ui/Section'
 import { Connect } from './Connect'
+import { DeadLetters } from './DeadLetters'
+import { Jobs } from './Jobs'
+import { Server } from './Server'
+import { Takeaway } from './Takeaway'
+import { Tokens } from './Tokens'
 
 export default function SettingsPage() {
   return (
@@ -8,6 +13,21 @@ export default function SettingsPage() {
       <div className="space-y-10">
         <Section title="Connect a client">
           <Connect />
+        </Section>
+        <Section title="Jobs">
+          <Jobs />
+        </Section>
+        <DeadLetters />
+        <div className="grid gap-x-10 gap-y-10 lg:grid-cols-2">
+          <Section title="Tokens">
+            <Tokens />
+          </Section>
+          <Section title="Export and backup">
+            <Takeaway />
+          </Section>
+        </div>
+        <Section title="Health of the server">
+          <Server />
         </Section>
       </div>
     </Page>

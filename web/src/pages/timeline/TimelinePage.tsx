@@ -48,8 +48,10 @@ export default function TimelinePage() {
           options={[['', 'Any event'], ...types.map((type): [string, string] => [type, eventWords(type)[1] ?? sentence(type)])]}
           onChange={(value) => change({ event: value || undefined })}
         />
-        <DateField label="From" value={search.from} onChange={(from) => change({ from })} />
-        <DateField label="To" value={search.to} onChange={(to) => change({ to })} />
+        <span className="inline-flex gap-2">
+          <DateField label="From" value={search.from} onChange={(from) => change({ from })} />
+          <DateField label="To" value={search.to} onChange={(to) => change({ to })} />
+        </span>
         {filtered && (
           <Button variant="ghost" onClick={() => change({ kind: undefined, event: undefined, from: undefined, to: undefined })}>
             Clear filters

@@ -1,0 +1,109 @@
+// What the browser tests share: a real server filled by `butler demo`, Debian's Chromium, and how a page is judged.
+import { execFile, spawn } from 'node:child_process'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { promisify } from 'node:util'
+import { chromium } from 'playwright-core'
+
+const run = promisify(execFile)
+export const butler = process.env.BUTLER_BIN
+if (!butler) throw new Error('BUTLER_BIN is not set: run these tests with `cargo xtask web`')
+
+/** A server with a data directory of its own; stopped and removed at the end. */
+export class Server {
+  static async start({ demo = true, listen = '127.0.0.1:0' } = {}) {
+    const server = new Server()
+    server.data = await mkdtemp(join(tmpdir(), 'butler-e2e-'))
+    await server.open(listen)
+    if (demo) await server.butler('demo')
+    return server
+  }
+
+  async open(listen) {
+    this.child = spawn(butler, ['serve', '--data-dir', this.data, '--listen', listen], { stdio: ['ignore', 'pipe', 'pipe'] })
+    this.log = ''
+    this.child.stderr.on('data', (chunk) => (this.log = (this.log + chunk).slice(-8000)))
+    const lines = createInterface({ input: this.child.stdout })
+    this.url = await new Promise((resolve, reject) => {
+      lines.on('line', (line) => line.startsWith('ready ') && resolve(line.slice(6).trim()))
+      this.child.once('exit', (code) => reject(new Error(`the server stopped with ${code}:\n${this.log}`)))
+    })
+  }
+
+  async close() {
+    if (this.child.exitCode !== null) return
+    const gone = new Promise((resolve) => this.child.once('exit', resolve))
+    this.child.kill('SIGTERM')
+    await gone
+  }
+
+  async stop() {
+    await this.close()
+    await rm(this.data, { recursive: true, force: true })
+  }
+
+  butler(...words) {
+    return run(butler, [...words, '--data-dir', this.data], { maxBuffer: 1 << 24 })
+  }
+
+  async api(path, options = {}) {
+    const body = options.body === undefined ? undefined : JSON.stringify(options.body)
+    const headers = { 'Content-Type': 'application/json', ...options.headers }
+    const response = await fetch(`${this.url}${path}`, { ...options, body, headers })
+    const answer = await response.json()
+    if (!response.ok) throw new Error(`${path}: ${response.status} ${JSON.stringify(answer)}`)
+    return answer
+  }
+
+  /** One MCP tool call on a butler. */
+  async tool(name, args, of = 'demo') {
+    const response = await fetch(`${this.url}/butlers/${of}/mcp`, {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/json', Accept: 'application/json, text/event-stream' },
+      body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name, arguments: args } }),
+    })
+    const { result, error } = await response.json()
+    if (error || result.isError) throw new Error(`${name}: ${JSON.stringify(error ?? result)}`)
+    return result.structuredContent
+  }
+}
+
+const flags = ['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking', '--disable-component-update', '--disable-sync']
+
+export function launch() {
+  return chromium.launch({ executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium', args: flags })
+}
+
+/** A fresh visit; whatever the console complains about is collected in `problems`. */
+export async function visit(browser, server, { width = 1280, height = 900, theme = 'light' } = {}) {
+  const context = await browser.newContext({
+    baseURL: server.url,
+    viewport: { width, height },
+    colorScheme: theme,
+    permissions: ['clipboard-read', 'clipboard-write'],
+    reducedMotion: 'reduce',
+  })
+  const page = await context.newPage()
+  page.setDefaultTimeout(15_000)
+  page.problems = []
+  page.on('console', (message) => ['error', 'warning'].includes(message.type()) && page.problems.push(message.text()))
+  page.on('pageerror', (error) => page.problems.push(`uncaught: ${error.message}`))
+  page.on('dialog', async (dialog) => {
+    page.problems.push(`a dialog opened: ${dialog.message()}`)
+    await dialog.dismiss()
+  })
+  return page
+}
+
+/** The page has its content: nothing is loading any more. */
+export async function settled(page) {
+  await page.locator('h1').first().waitFor()
+  await page.waitForFunction(() => !document.querySelector('[role="status"][aria-label^="Loading"]'))
+}
+
+export async function go(page, path) {
+  await page.goto(path)
+  await settled(page)
+}

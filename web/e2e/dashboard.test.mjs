@@ -1,0 +1,30 @@
+// The dashboard in a real browser, against a real server with half a year of an invented life in it.
+// One server for all: filling it is what takes time. Each suite names the requirement (9.1 to 9.13) it shows.
+import { after, before, describe } from 'node:test'
+import { launch, Server } from './browser.mjs'
+import { access } from './suites/access.mjs'
+import { actions } from './suites/actions.mjs'
+import { first } from './suites/first.mjs'
+import { hostile } from './suites/hostile.mjs'
+import { keyboard } from './suites/keyboard.mjs'
+import { live } from './suites/live.mjs'
+import { pages } from './suites/pages.mjs'
+
+const shared = { server: null, browser: null }
+
+describe('the dashboard', () => {
+  before(async () => {
+    ;[shared.server, shared.browser] = await Promise.all([Server.start(), launch()])
+  })
+  after(async () => {
+    await shared.browser?.close()
+    await shared.server?.stop()
+  })
+  pages(shared)
+  actions(shared)
+  keyboard(shared)
+  hostile(shared)
+  live(shared)
+  access(shared)
+  first(shared)
+})

@@ -1,0 +1,118 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { go, visit } from '../browser.mjs'
+
+const fact = async (server, content) => {
+  const stored = await server.tool('memory_store_fact', { subject: 'browser test', predicate: `p${Math.random()}`, content, permanence: 'volatile' })
+  return stored.id
+}
+
+export function actions(shared) {
+  describe('what a person can do', () => {
+    test('9.3 and 9.13 editing a fact makes a superseding one; the versions show the difference; undo brings the old one back', async () => {
+      const { server, browser } = shared
+      const id = await fact(server, 'the blue bicycle stands in the cellar')
+      const page = await visit(browser, server)
+      await go(page, `/memory/facts/${id}`)
+      await page.getByRole('button', { name: 'Edit' }).click()
+      await page.getByLabel('Content').fill('the red bicycle stands in the cellar')
+      await page.getByRole('button', { name: 'Save' }).click()
+      await page.waitForURL((url) => !url.pathname.endsWith(id))
+      await page.getByRole('heading', { level: 1, name: 'the red bicycle stands in the cellar' }).waitFor()
+      await page.locator('del', { hasText: 'blue' }).waitFor()
+      await page.locator('ins', { hasText: 'red' }).waitFor()
+      assert.equal((await server.api(`/api/memory/facts/${id}`)).data.validity, 'superseded')
+      await page.getByRole('button', { name: 'Undo' }).click()
+      await page.getByText('Restored.').waitFor()
+      assert.equal((await server.api(`/api/memory/facts/${id}`)).data.validity, 'active')
+      assert.deepEqual(page.problems, [])
+      await page.context().close()
+    })
+
+    test('9.3 and 9.13 forgetting a fact retracts it; undo restores it; the page keeps a way back', async () => {
+      const { server, browser } = shared
+      const id = await fact(server, 'to be forgotten and kept')
+      const page = await visit(browser, server)
+      await go(page, `/memory/facts/${id}`)
+      await page.getByRole('button', { name: 'Forget' }).click()
+      await page.getByText('The fact is forgotten.').waitFor()
+      assert.equal((await server.api(`/api/memory/facts/${id}`)).data.validity, 'retracted')
+      await page.getByRole('button', { name: 'Undo' }).click()
+      await page.getByText('Restored.').waitFor()
+      assert.equal((await server.api(`/api/memory/facts/${id}`)).data.validity, 'active')
+      await page.getByRole('button', { name: 'Forget' }).click()
+      await page.getByRole('button', { name: 'Restore' }).click()
+      await page.getByRole('button', { name: 'Confirm' }).waitFor()
+      await page.context().close()
+    })
+
+    test('confirming a fading fact makes it whole again', async () => {
+      const { server, browser } = shared
+      const [row] = (await server.api('/api/memory/facts?validity=fading&limit=1')).data
+      const page = await visit(browser, server)
+      await go(page, `/memory/facts/${row.id}`)
+      await page.getByText('fading', { exact: true }).first().waitFor()
+      await page.getByRole('button', { name: 'Confirm' }).click()
+      await page.getByText('Confirmed.').waitFor()
+      await page.getByText('active', { exact: true }).first().waitFor()
+      const { data } = await server.api(`/api/memory/facts/${row.id}`)
+      assert.equal(data.state, 'active')
+      assert.ok(data.effective_confidence > row.effective_confidence)
+      await page.context().close()
+    })
+
+    test('9.5 editing a rule makes it a candidate; undo gives it its words back; marks count; forgetting can be undone', async () => {
+      const { server, browser } = shared
+      const { id } = await server.tool('memory_store_rule', { content: 'Knock before entering the greenhouse.' })
+      const page = await visit(browser, server)
+      await go(page, `/memory/rules/${id}`)
+      await page.getByRole('button', { name: 'It helped' }).click()
+      await page.getByText('1 helpful').first().waitFor()
+      await page.getByRole('button', { name: 'It did harm' }).click()
+      await page.getByLabel('What went wrong').fill('the door was made of glass')
+      await page.getByRole('button', { name: 'Mark as harmful' }).click()
+      await page.getByText('the door was made of glass').first().waitFor()
+      await page.getByRole('button', { name: 'Edit' }).click()
+      await page.getByLabel('Content').fill('Call before entering the greenhouse.')
+      await page.getByRole('button', { name: 'Save' }).click()
+      await page.getByRole('heading', { level: 1, name: 'Call before entering the greenhouse.' }).waitFor()
+      assert.equal((await server.api(`/api/memory/rules/${id}`)).data.maturity, 'candidate')
+      await page.getByRole('button', { name: 'Undo' }).click()
+      await page.getByRole('heading', { level: 1, name: 'Knock before entering the greenhouse.' }).waitFor()
+      await page.getByRole('button', { name: 'Forget' }).click()
+      await page.getByText('The rule is forgotten.').waitFor()
+      await page.getByRole('button', { name: 'Restore' }).click()
+      await page.getByRole('button', { name: 'Confirm' }).waitFor()
+      await page.context().close()
+    })
+
+    test('merging two entities shows first what will happen', async () => {
+      const { server, browser } = shared
+      const create = (name) => server.tool('entity_create', { canonical_name: name, entity_type: 'person' })
+      const [source, target] = [await create('Zora Test'), await create('Zora Testament')]
+      await server.tool('memory_store_fact', { subject: 'Zora Test', predicate: 'plays', content: 'the cello', entity_id: source.entity_id })
+      const page = await visit(browser, server)
+      await go(page, `/entities/${source.entity_id}`)
+      await page.getByRole('button', { name: 'Merge' }).click()
+      await page.getByLabel('Search the entity to keep').fill('Zora Testament')
+      await page.getByRole('button', { name: /Zora Testament/ }).click()
+      await page.getByText('1 fact of Zora Test moves to Zora Testament').waitFor()
+      await page.getByRole('button', { name: 'Merge for good' }).click()
+      await page.waitForURL((url) => url.pathname.endsWith(target.entity_id))
+      await page.getByText('the cello').waitFor()
+      await page.context().close()
+    })
+
+    test('settings: snippets are copied, a cheap job runs and says what it did', async () => {
+      const { server, browser } = shared
+      const page = await visit(browser, server)
+      await go(page, '/settings')
+      await page.getByRole('button', { name: 'Copy: what connects Claude Code' }).click()
+      const copied = await page.evaluate(() => navigator.clipboard.readText())
+      assert.ok(copied.includes(`${server.url}/mcp`), copied)
+      await page.getByRole('button', { name: 'Run decay sweep of demo now' }).click()
+      await page.getByText(/Decay sweep: /).waitFor()
+      await page.context().close()
+    })
+  })
+}

@@ -1,0 +1,25 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { go, visit } from '../browser.mjs'
+import { accessible } from '../judge.mjs'
+
+/** A tenant nobody has written to looks as a new installation does. */
+export function first(shared) {
+  test('the first visit: nothing is remembered, and the snippet that connects a client is there', async () => {
+    const { server, browser } = shared
+    const page = await visit(browser, server)
+    await go(page, '/memory')
+    await page.getByRole('button', { name: /^Tenant/ }).click()
+    await page.getByLabel('Name').fill('newcomer')
+    await page.getByRole('button', { name: 'Look at this tenant' }).click()
+    await page.getByText('Nothing is remembered yet.').waitFor()
+    await page.getByText(`claude mcp add --transport http butler-memory ${server.url}/mcp`).waitFor()
+    await accessible(page, 'the first visit')
+    for (const [path, words] of [['Episodes', 'No episode is kept'], ['Entities', 'No entity fits'], ['Timeline', 'Nothing happened']]) {
+      await page.getByRole('link', { name: path, exact: true }).click()
+      await page.getByText(words).waitFor()
+    }
+    assert.deepEqual(page.problems, [])
+    await page.context().close()
+  })
+}

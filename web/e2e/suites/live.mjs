@@ -1,0 +1,36 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { go, visit } from '../browser.mjs'
+
+export function live(shared) {
+  describe('live', () => {
+    test('what an agent stores appears without a reload', async () => {
+      const { server, browser } = shared
+      const page = await visit(browser, server)
+      await go(page, '/memory')
+      await page.getByText('Live', { exact: true }).waitFor()
+      const content = `seen live ${Date.now()}`
+      await server.tool('memory_store_fact', { subject: 'live', predicate: 'test', content })
+      await page.getByRole('list', { name: 'Facts' }).getByText(content).waitFor()
+      assert.deepEqual(page.problems, [])
+      await page.context().close()
+    })
+
+    test('a server that is down is said to be down, and taken up again when it is back', async () => {
+      const { server, browser } = shared
+      const page = await visit(browser, server)
+      await go(page, '/memory')
+      await page.getByText('Live', { exact: true }).waitFor()
+      const { host } = new URL(server.url)
+      await server.close()
+      await page.getByText('The server does not answer.').waitFor()
+      assert.ok((await page.locator('main').innerText()).includes('facts'), 'what was there stays readable')
+      await page.getByRole('link', { name: 'Entities', exact: true }).click()
+      await page.getByRole('button', { name: 'Try again' }).waitFor()
+      await server.open(host)
+      await page.getByText('Live', { exact: true }).waitFor({ timeout: 30_000 })
+      await page.getByText('The server does not answer.').waitFor({ state: 'hidden' })
+      await page.context().close()
+    })
+  })
+}

@@ -1,0 +1,47 @@
+import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { request } from '../../api/client'
+import { asApiError } from '../../api/error'
+import { useGet } from '../../api/hooks'
+import { counted } from '../../lib/number'
+import { MemoryLink } from '../../memory/MemoryLink'
+import { Button } from '../../ui/Button'
+import { Section } from '../../ui/Section'
+import { toast } from '../../ui/toast'
+
+/** Episodes that were given up: why, and another chance. Nothing is shown when there are none. */
+export function DeadLetters() {
+  const client = useQueryClient()
+  const letters = useGet('/api/memory/dead-letters')
+  const requeue = useMutation({
+    mutationFn: () => request('post', '/api/memory/dead-letters/requeue', { body: {} }),
+    onSuccess: ({ data }) => {
+      toast(`${counted(data.requeued, 'episode')} will be tried again.`)
+      return client.invalidateQueries()
+    },
+    onError: (error) => toast(`Not requeued: ${asApiError(error).message}`, { tone: 'failed' }),
+  })
+  if (!letters.data || letters.data.data.length === 0) return null
+  return (
+    <Section
+      title="Dead letters"
+      aside={
+        <Button size="small" busy={requeue.isPending} onClick={() => requeue.mutate()}>
+          Try all again
+        </Button>
+      }
+    >
+      <ul className="card divide-y divide-line">
+        {letters.data.data.map((letter) => (
+          <li key={letter.id} className="px-4 py-2.5">
+            <MemoryLink kind="episode" id={letter.id} className="line-clamp-1 font-serif break-all hover:underline">
+              {letter.excerpt}
+            </MemoryLink>
+            <p className="text-sm break-words text-harm">
+              ✕ {counted(letter.attempts, 'attempt')}: {letter.error ?? 'no reason was recorded'}
+            </p>
+          </li>
+        ))}
+      </ul>
+    </Section>
+  )
+}

@@ -1,0 +1,60 @@
+import { useGet } from '../../api/hooks'
+import type { JobItemAt } from '../../api/schema'
+import { sentence } from '../../lib/words'
+import { Badge } from '../../ui/Badge'
+import { Failure, Loading } from '../../ui/states'
+import { Time } from '../../ui/Time'
+import { RunJob } from './RunJob'
+import { cronWords, outcome } from './schedule'
+
+function Row({ job, several }: { job: JobItemAt; several: boolean }) {
+  const last = job.runs[0]
+  const failed = last?.status === 'failed'
+  return (
+    <li className="grid gap-x-6 gap-y-2 border-b border-line px-4 py-3 last:border-0 md:grid-cols-[minmax(0,1.1fr)_minmax(0,1fr)_15rem] md:items-center md:[&>:last-child]:justify-self-end">
+      <div className="min-w-0">
+        <p className="flex flex-wrap items-center gap-x-2 font-medium">
+          {sentence(job.job)} {several && <Badge>{job.home}</Badge>}
+          {job.running && <Badge tone="accent">◌ running</Badge>}
+        </p>
+        <p className="text-sm text-muted first-letter:uppercase">{job.about}</p>
+      </div>
+      <div className="min-w-0 text-sm">
+        <p className={failed ? 'break-words text-harm' : 'break-words'}>
+          {last ? (
+            <>
+              {failed ? '✕ ' : '✓ '}
+              {outcome(last)} <Time at={last.started_at} />
+            </>
+          ) : (
+            'has not run yet'
+          )}
+        </p>
+        <p className="text-muted" title={`${job.cron} (${job.time_zone})`}>
+          {job.enabled ? cronWords(job.cron) : 'off'}
+          {job.next_run_at && (
+            <>
+              , next <Time at={job.next_run_at} />
+            </>
+          )}
+        </p>
+      </div>
+      <RunJob job={job} />
+    </li>
+  )
+}
+
+/** Each job with its schedule, its last result, and a button where running it costs little. */
+export function Jobs() {
+  const jobs = useGet('/api/jobs')
+  if (jobs.isPending) return <Loading rows={4} />
+  if (jobs.isError) return <Failure error={jobs.error} retry={() => void jobs.refetch()} />
+  const several = new Set(jobs.data.data.map((job) => job.home)).size > 1
+  return (
+    <ul className="card">
+      {jobs.data.data.map((job) => (
+        <Row key={`${job.home}${job.job}`} job={job} several={several} />
+      ))}
+    </ul>
+  )
+}

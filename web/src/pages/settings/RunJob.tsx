@@ -1,0 +1,28 @@
+import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { request } from '../../api/client'
+import { asApiError } from '../../api/error'
+import type { JobItemAt } from '../../api/schema'
+import { sentence } from '../../lib/words'
+import { Button } from '../../ui/Button'
+import { Icon } from '../../ui/Icon'
+import { toast } from '../../ui/toast'
+import { outcome } from './schedule'
+
+/** What is cheap may be run by a click; the rest is named with the command that runs it. */
+export function RunJob({ job }: { job: JobItemAt }) {
+  const client = useQueryClient()
+  const run = useMutation({
+    mutationFn: () => request('post', '/api/jobs/{job}/run', { path: { job: job.job }, query: { butler: job.home } }),
+    onSuccess: ({ data }) => {
+      toast(data.status === 'running' ? `${sentence(job.job)} is running.` : `${sentence(job.job)}: ${outcome({ status: data.status, result: data.result }).replace(';', '.')}`)
+      return client.invalidateQueries()
+    },
+    onError: (error) => toast(`${sentence(job.job)} failed: ${asApiError(error).message}`, { tone: 'failed' }),
+  })
+  if (!job.cheap) return <code className="font-mono text-xs text-muted">butler jobs run {job.job}</code>
+  return (
+    <Button size="small" busy={run.isPending} onClick={() => run.mutate()} aria-label={`Run ${sentence(job.job).toLowerCase()} of ${job.home} now`}>
+      <Icon name="run" className="size-3.5" /> Run now
+    </Button>
+  )
+}

@@ -1,0 +1,39 @@
+import { useGet } from '../../api/hooks'
+import { Failure, Loading } from '../../ui/states'
+
+const health: Record<string, [glyph: string, word: string, tone: string]> = {
+  ready: ['●', 'Ready', 'text-accent'],
+  starting: ['◌', 'Starting', 'text-muted'],
+  unavailable: ['✕', 'Down', 'text-harm'],
+  disabled: ['–', 'No memory module', 'text-muted'],
+}
+
+/** Each butler, whether it works, and if not, why. */
+export function Server() {
+  const butlers = useGet('/api/butlers')
+  const server = useGet('/api/server')
+  if (butlers.isPending) return <Loading rows={2} />
+  if (butlers.isError) return <Failure error={butlers.error} retry={() => void butlers.refetch()} />
+  return (
+    <div className="space-y-3">
+      <ul className="card divide-y divide-line">
+        {butlers.data.data.map((butler) => {
+          const [glyph, word, tone] = health[butler.health] ?? ['·', butler.health, 'text-muted']
+          return (
+            <li key={butler.name} className="grid gap-x-6 gap-y-1 px-4 py-3 sm:grid-cols-[10rem_8rem_minmax(0,1fr)]">
+              <span className="font-medium break-words">{butler.name}</span>
+              <span className={tone}>
+                <span aria-hidden="true">{glyph} </span>
+                {word}
+              </span>
+              <span className="min-w-0 text-sm break-words text-muted">
+                {butler.problem ? `${butler.problem} ${butler.hint ?? ''}` : `${butler.description ? `${butler.description} · ` : ''}LLM: ${butler.runtime ?? 'none, so episodes are not learned from'}`}
+              </span>
+            </li>
+          )
+        })}
+      </ul>
+      {server.data && <p className="text-sm text-muted">butler {server.data.data.version}. For a full check run: butler doctor</p>}
+    </div>
+  )
+}

@@ -1,0 +1,28 @@
+interface Run {
+  status: string
+  error?: string | null
+  result?: unknown
+}
+
+/** The schedules the configuration is likely to hold, in words; any other as it is written. */
+export function cronWords(cron: string): string {
+  const [minute, hour, ...rest] = cron.trim().split(/\s+/)
+  if (rest.join(' ') !== '* * *' || minute === undefined || hour === undefined) return cron
+  const every = /^\*\/(\d+)$/.exec(hour)
+  if (every && minute === '0') return `every ${every[1]} hours`
+  if (/^\d+$/.test(hour) && /^\d+$/.test(minute)) return `daily at ${hour.padStart(2, '0')}:${minute.padStart(2, '0')}`
+  const minutes = /^\*\/(\d+)$/.exec(minute)
+  if (minutes && hour === '*') return `every ${minutes[1]} minutes`
+  return cron
+}
+
+/** What a run did: its error, or its largest numbers. */
+export function outcome(run: Run): string {
+  if (run.error) return run.error
+  if (run.status === 'running') return 'running since'
+  const numbers = Object.entries(typeof run.result === 'object' && run.result !== null ? run.result : {})
+    .filter((entry): entry is [string, number] => typeof entry[1] === 'number' && entry[1] > 0)
+    .slice(0, 3)
+    .map(([name, value]) => `${value.toLocaleString('en')} ${name.replaceAll('_', ' ')}`)
+  return numbers.length > 0 ? `${numbers.join(', ')};` : 'nothing to do;'
+}
