@@ -18,6 +18,17 @@ pub const LISTEN: &str = "BUTLER_LISTEN";
 pub const LOG: &str = "BUTLER_LOG";
 /// `text` or `json`.
 pub const LOG_FORMAT: &str = "BUTLER_LOG_FORMAT";
+/// Why a session was started (`trigger`, `schedule:consolidation`, …): told to the program that is the LLM, and to the
+/// hooks inside it.
+pub const TRIGGER_SOURCE: &str = "BUTLER_TRIGGER_SOURCE";
+/// The session a program was started for.
+pub const SESSION_ID: &str = "BUTLER_SESSION_ID";
+/// The file with the MCP servers of the session.
+pub const MCP_CONFIG: &str = "BUTLER_MCP_CONFIG";
+/// Where Claude Code keeps its configuration, if not in the home directory.
+pub const CLAUDE_CONFIG_DIR: &str = "CLAUDE_CONFIG_DIR";
+/// Where settings go by the XDG convention.
+pub const XDG_CONFIG_HOME: &str = "XDG_CONFIG_HOME";
 /// Any value: no colours (no-color.org).
 pub const NO_COLOR: &str = "NO_COLOR";
 /// Where data goes by the XDG convention.

@@ -6,6 +6,7 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use memory::runtime::RuntimeError;
 use memory::tool::ToolError;
 
 use crate::config::ConfigError;
@@ -48,6 +49,10 @@ pub enum HostError {
     /// The command line asks for something that cannot be; exit code 2.
     #[error("{message}")]
     Usage { message: String, hint: Option<String> },
+    #[error("butler {butler:?} has no LLM to run a session with")]
+    NoRuntime { butler: String },
+    #[error(transparent)]
+    Runtime(#[from] RuntimeError),
     /// What a tool answered instead of a result.
     #[error("{}", .0.message)]
     Tool(ToolError),
@@ -119,6 +124,12 @@ impl HostError {
             }
             Self::NotServing { .. } => Some("start it: butler serve".to_owned()),
             Self::Start(error) => error.hint(),
+            Self::NoRuntime { .. } => Some(
+                "add it to butler.toml and pass that with --config:\n  [butler.runtime]\n  type = \"command\"\n  \
+                 command = [\"claude\", \"-p\"]"
+                    .to_owned(),
+            ),
+            Self::Runtime(error) => error.hint(),
             Self::Usage { hint, .. } => hint.clone(),
             Self::Tool(error) => error.hint.clone(),
             Self::Unhealthy(_) => Some("each failed check above names its remedy".to_owned()),

@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use domain::Timestamp;
 use serde::{Deserialize, Serialize};
 
+use crate::config::Source;
 use crate::error::HostError;
 
 /// What a running server tells about itself in `serve.json`.
@@ -21,6 +22,9 @@ pub struct Instance {
     /// The butlers it began with; the first is the one at `/mcp`.
     #[serde(default)]
     pub butlers: Vec<String>,
+    /// Where they are described, for commands that are told nothing else.
+    #[serde(default)]
+    pub source: Source,
 }
 
 impl Instance {
@@ -126,6 +130,7 @@ mod tests {
             started: SystemClock.now(),
             version: "0.0.0".to_owned(),
             butlers: vec!["general".to_owned()],
+            source: Source::Defaults,
         }
     }
 

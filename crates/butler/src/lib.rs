@@ -22,4 +22,5 @@ pub mod printer;
 pub mod progress;
 pub mod runtime;
 pub mod scheduler;
+pub mod session;
 pub mod supervisor;

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use futures::future::BoxFuture;
 use serde_json::Value;
+use uuid::Uuid;
 
 /// Why a session is started; sessions of consolidation itself must never become episodes.
 pub const TRIGGER_CONSOLIDATION: &str = "schedule:consolidation";
@@ -21,6 +22,10 @@ pub struct Session {
     pub schema: Option<Value>,
     /// Where a program runs; omitted: where the host runs.
     pub directory: Option<PathBuf>,
+    /// Under which its episode is stored.
+    pub id: Option<Uuid>,
+    /// A file with the MCP servers the session may use, in the form most programs read: `{"mcpServers": …}`.
+    pub mcp_config: Option<PathBuf>,
 }
 
 impl Session {
@@ -31,6 +36,8 @@ impl Session {
             prompt: prompt.into(),
             schema: None,
             directory: None,
+            id: None,
+            mcp_config: None,
         }
     }
 }

@@ -6,6 +6,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use domain::TenantId;
+use futures::FutureExt;
+use futures::future::BoxFuture;
 use memory::Caller;
 use memory::tool::{Answer, ToolError};
 use serde_json::{Map, Value, json};
@@ -19,6 +21,7 @@ use crate::host::Host;
 use crate::http::client;
 use crate::instance::{self, Instance, create_data_dir};
 use crate::progress;
+use crate::session::SessionMemory;
 
 /// A server that starts lets a call wait; the longest call of all is a consolidation by a slow model.
 const PATIENCE: Duration = Duration::from_secs(900);
@@ -58,6 +61,14 @@ impl Door {
         &self.butler
     }
 
+    /// The server behind it, if it is one.
+    pub fn server(&self) -> Option<&Instance> {
+        match &self.way {
+            Way::Server(instance) => Some(instance),
+            Way::Own { .. } => None,
+        }
+    }
+
     /// One call of a tool, for the tenant of the command line.
     pub async fn call(&self, tool: &str, mut arguments: Map<String, Value>) -> Result<Answer, ToolError> {
         if let Some(tenant) = &self.tenant {
@@ -84,8 +95,8 @@ impl Door {
     }
 
     /// Stops what this command started.
-    pub async fn close(self) -> Result<(), HostError> {
-        match self.way {
+    pub async fn close(&self) -> Result<(), HostError> {
+        match &self.way {
             Way::Own { host, started, .. } if started.initialized() => host.stop().await,
             _ => Ok(()),
         }
@@ -117,6 +128,16 @@ impl Door {
         };
         let (status, answer) = exchange(server, method, path, body).await?;
         if status < 300 { Ok(answer) } else { Err(HostError::Tool(rejected(status, &answer))) }
+    }
+}
+
+impl SessionMemory for Door {
+    fn ready(&self) -> BoxFuture<'_, Result<(), ToolError>> {
+        async { self.start(true).await.map_err(|error| refused(&error)) }.boxed()
+    }
+
+    fn call<'a>(&'a self, tool: &'a str, arguments: Map<String, Value>) -> BoxFuture<'a, Result<Answer, ToolError>> {
+        Door::call(self, tool, arguments).boxed()
     }
 }
 

@@ -13,6 +13,7 @@ use crate::env;
 use crate::error::HostError;
 use crate::host::HostOptions;
 use crate::http::listen;
+use crate::instance;
 use crate::logging::LogFormat;
 
 const HEADING: &str = "Global options";
@@ -113,6 +114,20 @@ impl Settings {
             quiet: global.quiet,
             origins: ids.map(|id| (id, origin(id))).to_vec(),
         })
+    }
+}
+
+impl Settings {
+    /// Told nothing about butlers, a command means those of the server that runs.
+    #[must_use]
+    pub fn following_the_server(mut self) -> Self {
+        if self.host.source == Source::Defaults
+            && self.host.database_url.is_none()
+            && let Some(server) = instance::running(&self.host.data_dir)
+        {
+            self.host.source = server.source;
+        }
+        self
     }
 }
 

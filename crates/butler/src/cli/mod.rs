@@ -2,13 +2,16 @@
 
 mod completions;
 mod config;
+mod connect;
 mod db;
 mod demo;
 mod doctor;
 pub mod door;
 mod global;
+mod hook;
 mod jobs;
 mod mcp;
+mod run;
 mod serve;
 mod setup;
 mod verbs;
@@ -50,6 +53,9 @@ pub struct Cli {
 pub enum Command {
     Serve(serve::Args),
     Mcp(mcp::Args),
+    Run(run::Args),
+    Hook(hook::Args),
+    Connect(connect::Args),
     #[command(flatten)]
     Verb(verbs::Verb),
     Setup(setup::Args),
@@ -81,11 +87,17 @@ pub fn main() -> ExitCode {
         Err(error) => error.exit(),
     };
     let printer = Printer::new(cli.global.quiet);
+    let is_hook = matches!(cli.command, Command::Hook(_));
     let outcome = logging::init(cli.global.log_format, cli.command.log_level(), cli.global.verbose, cli.global.quiet)
         .and_then(|()| Settings::resolve(&cli.global, &matches))
-        .and_then(|settings| run(cli.command, &settings, printer));
+        .and_then(|settings| run(cli.command, settings, printer));
     match outcome {
         Ok(()) => ExitCode::SUCCESS,
+        // An agent must not stumble over its memory.
+        Err(error) if is_hook => {
+            printer.error(&error);
+            ExitCode::SUCCESS
+        }
         Err(error) => {
             printer.error(&error);
             ExitCode::from(error.exit_code())
@@ -93,7 +105,12 @@ pub fn main() -> ExitCode {
     }
 }
 
-fn run(command: Command, settings: &Settings, printer: Printer) -> Result<(), HostError> {
+fn run(command: Command, settings: Settings, printer: Printer) -> Result<(), HostError> {
+    let settings = match command {
+        Command::Serve(_) | Command::Completions(_) | Command::Connect(_) => settings,
+        _ => settings.following_the_server(),
+    };
+    let settings = &settings;
     match command {
         Command::Completions(args) => {
             completions::run(&args);
@@ -102,6 +119,12 @@ fn run(command: Command, settings: &Settings, printer: Printer) -> Result<(), Ho
         Command::Config(args) => config::run(&args, settings, printer),
         Command::Serve(args) => on_runtime(serve::run(args, settings, printer)),
         Command::Mcp(args) => on_runtime(mcp::run(args, settings, printer)),
+        Command::Hook(args) => on_one_thread(async {
+            hook::run(args, settings).await;
+            Ok(())
+        }),
+        Command::Connect(args) => connect::run(&args, settings, printer),
+        Command::Run(args) => on_one_thread(run::run(args, settings, printer)),
         Command::Verb(verb) => on_one_thread(verbs::run(verb, settings, printer)),
         Command::Setup(args) => on_runtime(setup::run(args, settings, printer)),
         Command::Doctor(args) => on_runtime(doctor::run(args, settings, printer)),

@@ -50,6 +50,7 @@ pub async fn run(_: Args, settings: &Settings, printer: Printer) -> Result<(), H
         started: host.clock().now(),
         version: env!("CARGO_PKG_VERSION").to_owned(),
         butlers: host.butlers().iter().map(|butler| butler.name.to_string()).collect(),
+        source: settings.host.source.clone().absolute(),
     })?;
     let stop = host.closing().clone();
     let router = http::router(host.clone(), Allowed::on(address));

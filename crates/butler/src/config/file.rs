@@ -1,3 +1,5 @@
+use std::time::Duration;
+
 use memory::MemoryConfig;
 use serde::{Deserialize, Serialize};
 
@@ -18,6 +20,30 @@ pub struct ButlerSection {
     pub database: DatabaseSection,
     /// Omitted: no LLM, so consolidation is a dry run.
     pub runtime: Option<RuntimeSection>,
+    pub session: SessionSection,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct SessionSection {
+    /// How long a session waits for its memory, at its beginning and at its end; then it goes on without.
+    pub memory_timeout_s: f64,
+}
+
+impl SessionSection {
+    /// A warm context takes some 20 ms; who waits for an answer notices two seconds.
+    pub const MEMORY_TIMEOUT_S: f64 = 2.0;
+    pub const MAX_MEMORY_TIMEOUT_S: f64 = 3600.0;
+
+    pub fn memory_timeout(&self) -> Duration {
+        Duration::try_from_secs_f64(self.memory_timeout_s).unwrap_or(Duration::from_secs(2))
+    }
+}
+
+impl Default for SessionSection {
+    fn default() -> Self {
+        Self { memory_timeout_s: Self::MEMORY_TIMEOUT_S }
+    }
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

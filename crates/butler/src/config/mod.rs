@@ -9,6 +9,6 @@ mod roster;
 pub mod show;
 
 pub use diagnostic::ConfigError;
-pub use file::{ButlerSection, DatabaseSection, File, ModulesSection, RuntimeSection, RuntimeType};
+pub use file::{ButlerSection, DatabaseSection, File, ModulesSection, RuntimeSection, RuntimeType, SessionSection};
 pub use parse::parse;
 pub use roster::{ButlerConfig, DEFAULT_NAME, Source, load, load_all};

@@ -6,7 +6,7 @@ use std::path::Path;
 use toml::de::DeTable;
 
 use super::diagnostic::{ConfigError, Place};
-use super::file::{DatabaseSection, File, RuntimeSection, RuntimeType};
+use super::file::{DatabaseSection, File, RuntimeSection, RuntimeType, SessionSection};
 use super::locate;
 
 /// A parsed file and the keys it sets itself.
@@ -118,6 +118,11 @@ fn validate(file: &File) -> Result<(), Invalid> {
     if !sizes.contains(&database.pool_size) {
         let problem = format!("must be between 1 and {}, not {}", sizes.end(), database.pool_size);
         return invalid("butler.database.pool_size", problem);
+    }
+    let waits = file.butler.session.memory_timeout_s;
+    if !(waits > 0.0 && waits <= SessionSection::MAX_MEMORY_TIMEOUT_S) {
+        let problem = format!("must be more than 0 and at most {} seconds", SessionSection::MAX_MEMORY_TIMEOUT_S);
+        return invalid("butler.session.memory_timeout_s", problem);
     }
     if let Some(runtime) = &file.butler.runtime {
         runtime_values(runtime)?;

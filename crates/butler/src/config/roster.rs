@@ -4,6 +4,8 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use serde::{Deserialize, Serialize};
+
 use super::diagnostic::ConfigError;
 use super::file::File;
 use super::parse::{Parsed, parse};
@@ -13,11 +15,26 @@ pub const DEFAULT_NAME: &str = "general";
 const FILE_NAME: &str = "butler.toml";
 
 /// Where the butlers are described.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Source {
+    #[default]
     Defaults,
     File(PathBuf),
     Roster(PathBuf),
+}
+
+impl Source {
+    /// The same from every working directory.
+    #[must_use]
+    pub fn absolute(self) -> Self {
+        let absolute = |path: PathBuf| std::path::absolute(&path).unwrap_or(path);
+        match self {
+            Self::Defaults => Self::Defaults,
+            Self::File(path) => Self::File(absolute(path)),
+            Self::Roster(path) => Self::Roster(absolute(path)),
+        }
+    }
 }
 
 /// One butler's configuration and where it came from.

@@ -11,6 +11,7 @@ use tokio::io::{AsyncRead, AsyncReadExt, AsyncWriteExt};
 use tokio::process::{Child, Command};
 use tokio::time::timeout;
 
+use super::invocation::Invocation;
 use super::{ANSWER_BYTES, excerpt};
 
 /// The end of what a program said on stderr is where its reason stands.
@@ -19,7 +20,7 @@ const STDERR_BYTES: usize = 4096;
 const LINGER: Duration = Duration::from_secs(2);
 /// Tells the program, and hooks that run inside it, why it was started: `butler hook session-end` stores no episode
 /// of a consolidation.
-pub const TRIGGER_VARIABLE: &str = "BUTLER_TRIGGER_SOURCE";
+pub const TRIGGER_VARIABLE: &str = crate::env::TRIGGER_SOURCE;
 
 pub struct CommandRuntime {
     program: String,
@@ -37,12 +38,20 @@ impl CommandRuntime {
         }
     }
 
-    fn start(&self, session: &Session) -> Result<Child, RuntimeError> {
+    fn start(&self, session: &Session, arguments: &[String]) -> Result<Child, RuntimeError> {
         let directory = session.directory.as_deref().unwrap_or(Path::new("."));
-        Command::new(&self.program)
-            .args(&self.arguments)
-            .env(TRIGGER_VARIABLE, &session.trigger_source)
-            .current_dir(directory)
+        let mut command = Command::new(&self.program);
+        command.args(arguments).env(TRIGGER_VARIABLE, &session.trigger_source).current_dir(directory);
+        // What an outer session left in the environment is not this one's.
+        match &session.mcp_config {
+            Some(file) => command.env(crate::env::MCP_CONFIG, file),
+            None => command.env_remove(crate::env::MCP_CONFIG),
+        };
+        match &session.id {
+            Some(id) => command.env(crate::env::SESSION_ID, id.to_string()),
+            None => command.env_remove(crate::env::SESSION_ID),
+        };
+        command
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
@@ -54,16 +63,13 @@ impl CommandRuntime {
     }
 
     async fn run(&self, session: Session) -> Result<Completion, RuntimeError> {
-        let mut child = self.start(&session)?;
+        let Invocation { arguments, input } = Invocation::of(&self.program, &self.arguments, &session);
+        let mut child = self.start(&session, &arguments)?;
         let group = Group::of(&child);
         let (Some(mut stdin), Some(stdout), Some(stderr)) =
             (child.stdin.take(), child.stdout.take(), child.stderr.take())
         else {
             return Err(RuntimeError::Misconfigured(format!("{} has no pipes", self.program)));
-        };
-        let input = match &session.system {
-            Some(system) => format!("{system}\n\n{}", session.prompt),
-            None => session.prompt.clone(),
         };
         let (mut answer, mut said) = (Vec::new(), Vec::new());
         let conversation = async {

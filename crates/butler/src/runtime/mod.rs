@@ -3,6 +3,7 @@
 pub mod anthropic;
 pub mod command;
 pub mod http;
+mod invocation;
 pub mod openai;
 
 pub use anthropic::AnthropicRuntime;

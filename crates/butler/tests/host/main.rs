@@ -6,12 +6,15 @@
 mod cli;
 mod clients;
 mod config;
+mod connect;
 mod crash;
 mod demo;
+mod hook;
 mod http;
 mod module;
 mod program;
 mod serve;
+mod session;
 mod stdio;
 mod trouble;
 mod verbs;

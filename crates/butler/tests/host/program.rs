@@ -18,9 +18,16 @@ const ANSWER: Duration = Duration::from_secs(60);
 
 pub fn butler() -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_butler"));
-    for name in
-        ["BUTLER_DATA_DIR", "BUTLER_CONFIG", "BUTLER_ROSTER", "BUTLER_DATABASE_URL", "BUTLER_LISTEN", "BUTLER_LOG"]
-    {
+    for name in [
+        "BUTLER_DATA_DIR",
+        "BUTLER_CONFIG",
+        "BUTLER_ROSTER",
+        "BUTLER_DATABASE_URL",
+        "BUTLER_LISTEN",
+        "BUTLER_LOG",
+        "BUTLER_TRIGGER_SOURCE",
+        "BUTLER_SESSION_ID",
+    ] {
         command.env_remove(name);
     }
     // Help is wrapped to the terminal's width, which tests have none of.

@@ -6,7 +6,7 @@ mod entity;
 mod feedback;
 mod forget;
 mod get;
-mod input;
+pub mod input;
 mod recall;
 mod remember;
 mod search;

@@ -1,0 +1,91 @@
+//! One file to change: read, shown, backed up, written.
+
+use std::fs;
+use std::io::{self, Write};
+use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+
+use domain::{Clock, SystemClock};
+
+use super::diff;
+use super::json::{Document, EditError};
+use crate::error::HostError;
+use crate::printer::Printer;
+
+pub struct Change {
+    /// As the user knows it.
+    path: PathBuf,
+    /// `None`: there is no such file yet.
+    before: Option<String>,
+    after: String,
+}
+
+impl Change {
+    /// What an edit makes of a file; the file itself stays as it is.
+    pub fn of(
+        path: PathBuf,
+        comments: bool,
+        edit: impl FnOnce(&mut Document) -> Result<(), EditError>,
+    ) -> Result<Self, HostError> {
+        let before = match fs::read_to_string(&path) {
+            Ok(text) => Some(text),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => None,
+            Err(error) => return Err(HostError::io("read", path)(error)),
+        };
+        let refused = |error: EditError| HostError::Usage {
+            message: format!("{} cannot be changed: {error}", path.display()),
+            hint: Some("put it right by hand, or add what `--print` shows yourself; nothing was changed".to_owned()),
+        };
+        let mut document = Document::new(before.as_deref().unwrap_or_default(), comments).map_err(refused)?;
+        edit(&mut document).map_err(refused)?;
+        let after = document.text().to_owned();
+        Ok(Self { path, before, after })
+    }
+
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    pub fn is_needed(&self) -> bool {
+        match &self.before {
+            Some(before) => *before != self.after,
+            None => self.after.trim() != "{}",
+        }
+    }
+
+    pub fn show(&self, printer: Printer) {
+        diff::show(printer, self.before.as_deref().unwrap_or_default(), &self.after);
+    }
+
+    /// Returns the backup, if there was something to back up.
+    pub fn write(&self) -> Result<Option<PathBuf>, HostError> {
+        // A link (many keep such files in a repository) stays a link.
+        let target = fs::canonicalize(&self.path).unwrap_or_else(|_| self.path.clone());
+        let written = HostError::io("write", &target);
+        self.replace(&target).map_err(written)
+    }
+
+    fn replace(&self, target: &Path) -> io::Result<Option<PathBuf>> {
+        let beside = |suffix: &str| {
+            let name = target.file_name().unwrap_or_default().to_string_lossy().into_owned();
+            target.with_file_name(format!("{name}.{suffix}"))
+        };
+        if let Some(folder) = target.parent().filter(|folder| !folder.as_os_str().is_empty()) {
+            fs::create_dir_all(folder)?;
+        }
+        let mut backup = None;
+        let mut mode = 0o600;
+        if self.before.is_some() {
+            mode = fs::metadata(target)?.permissions().mode() & 0o777;
+            let copy = beside(&format!("{}.bak", SystemClock.now().format("%Y%m%dT%H%M%S%3fZ")));
+            fs::copy(target, &copy)?;
+            backup = Some(copy);
+        }
+        let fresh = beside("butler-new");
+        let mut file = fs::OpenOptions::new().write(true).create(true).truncate(true).mode(mode).open(&fresh)?;
+        file.write_all(self.after.as_bytes())?;
+        file.sync_all()?;
+        fs::rename(&fresh, target)?;
+        Ok(backup)
+    }
+}

@@ -1,0 +1,122 @@
+//! The clients, and where each keeps its configuration.
+
+use std::path::PathBuf;
+
+use clap::ValueEnum;
+use serde_json::{Value, json};
+
+use crate::env;
+use crate::error::HostError;
+use crate::session::Endpoint;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Client {
+    ClaudeCode,
+    ClaudeDesktop,
+    Cursor,
+    Vscode,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Scope {
+    /// For you, in every project
+    User,
+    /// For everybody who works in this folder
+    Project,
+}
+
+impl Client {
+    pub const fn title(self) -> &'static str {
+        match self {
+            Self::ClaudeCode => "Claude Code",
+            Self::ClaudeDesktop => "Claude Desktop",
+            Self::Cursor => "Cursor",
+            Self::Vscode => "VS Code",
+        }
+    }
+
+    /// The member that holds the MCP servers.
+    pub const fn servers_key(self) -> &'static str {
+        match self {
+            Self::Vscode => "servers",
+            _ => "mcpServers",
+        }
+    }
+
+    pub const fn allows_comments(self) -> bool {
+        matches!(self, Self::Vscode)
+    }
+
+    /// The file with the MCP servers.
+    pub fn servers_file(self, scope: Scope) -> Result<PathBuf, HostError> {
+        match (self, scope) {
+            (Self::ClaudeCode, Scope::User) => match env::var(env::CLAUDE_CONFIG_DIR) {
+                Some(dir) => Ok(PathBuf::from(dir).join(".claude.json")),
+                None => Ok(home()?.join(".claude.json")),
+            },
+            (Self::ClaudeCode, Scope::Project) => Ok(".mcp.json".into()),
+            (Self::ClaudeDesktop, Scope::User) => Ok(applications()?.join("Claude/claude_desktop_config.json")),
+            (Self::ClaudeDesktop, Scope::Project) => {
+                Err(HostError::usage("Claude Desktop knows no projects", "leave --scope out"))
+            }
+            (Self::Cursor, Scope::User) => Ok(home()?.join(".cursor/mcp.json")),
+            (Self::Cursor, Scope::Project) => Ok(".cursor/mcp.json".into()),
+            (Self::Vscode, Scope::User) => Ok(applications()?.join("Code/User/mcp.json")),
+            (Self::Vscode, Scope::Project) => Ok(".vscode/mcp.json".into()),
+        }
+    }
+
+    /// The file with the hooks, of a client that has some.
+    pub fn hooks_file(self, scope: Scope) -> Result<Option<PathBuf>, HostError> {
+        match (self, scope) {
+            (Self::ClaudeCode, Scope::User) => Ok(Some(match env::var(env::CLAUDE_CONFIG_DIR) {
+                Some(dir) => PathBuf::from(dir).join("settings.json"),
+                None => home()?.join(".claude/settings.json"),
+            })),
+            (Self::ClaudeCode, Scope::Project) => Ok(Some(".claude/settings.json".into())),
+            _ => Ok(None),
+        }
+    }
+
+    /// The server as this client writes it down.
+    pub fn entry(self, endpoint: &Endpoint) -> Result<Value, HostError> {
+        let mut entry = endpoint.entry();
+        match (self, endpoint) {
+            (Self::ClaudeDesktop, Endpoint::Http { .. }) => {
+                return Err(HostError::usage(
+                    "Claude Desktop only starts programs; it reads no URL from its configuration",
+                    "leave --http out",
+                ));
+            }
+            (Self::ClaudeDesktop | Self::Cursor, _) => {
+                if let Some(fields) = entry.as_object_mut() {
+                    fields.remove("type");
+                }
+            }
+            (Self::ClaudeCode | Self::Vscode, _) => {}
+        }
+        Ok(entry)
+    }
+
+    /// The whole file as it would be, for `--print`.
+    pub fn snippet(self, entry: &Value) -> Value {
+        json!({self.servers_key(): {crate::session::SERVER_NAME: entry}})
+    }
+}
+
+fn home() -> Result<PathBuf, HostError> {
+    std::env::home_dir()
+        .filter(|home| home.is_absolute())
+        .ok_or_else(|| HostError::Failed("there is no home directory".to_owned()))
+}
+
+/// Where desktop programs keep their settings.
+fn applications() -> Result<PathBuf, HostError> {
+    if cfg!(target_os = "macos") {
+        return Ok(home()?.join("Library/Application Support"));
+    }
+    match env::var(env::XDG_CONFIG_HOME).map(PathBuf::from).filter(|dir| dir.is_absolute()) {
+        Some(dir) => Ok(dir),
+        None => Ok(home()?.join(".config")),
+    }
+}

@@ -1,0 +1,177 @@
+//! `butler connect`: an agent's configuration, so that it finds its memory.
+
+mod change;
+mod clients;
+mod diff;
+pub mod hooks;
+mod json;
+mod scan;
+
+use serde_json::{Value, json};
+
+use self::change::Change;
+pub use self::clients::{Client, Scope};
+use super::Settings;
+use super::run::stdio_arguments;
+use crate::error::HostError;
+use crate::instance;
+use crate::printer::Printer;
+use crate::session::{Endpoint, SERVER_NAME};
+
+/// Write an agent's configuration: MCP server, and for Claude Code also the hooks
+///
+/// Shows each change, keeps a backup beside the file, and changes nothing that is not its own. Run again, it changes
+/// nothing; --undo takes out what it put in.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:\n  \
+    butler connect claude-code                 MCP server and hooks, in every project\n  \
+    butler connect claude-code --dry-run       only show what would change\n  \
+    butler connect cursor --scope project\n  \
+    butler connect vscode --print              the configuration, to be pasted by hand\n  \
+    butler connect claude-code --undo")]
+pub struct Args {
+    client: Client,
+    /// Where it holds [default: user]
+    #[arg(long, value_enum, default_value = "user", hide_default_value = true)]
+    scope: Scope,
+    /// Print the configuration, and write nothing
+    #[arg(long, conflicts_with_all = ["undo", "dry_run"])]
+    print: bool,
+    /// Show what would change, and write nothing
+    #[arg(long)]
+    dry_run: bool,
+    /// Take out what this command put in
+    #[arg(long)]
+    undo: bool,
+    /// Over HTTP to a running server, instead of starting `butler mcp`
+    #[arg(long, value_name = "URL", num_args = 0..=1, default_missing_value = "")]
+    http: Option<String>,
+    /// The bearer token for --http, as `butler token create` printed it
+    #[arg(long, value_name = "TOKEN", requires = "http")]
+    token: Option<String>,
+    /// Leave the hooks out (Claude Code)
+    #[arg(long)]
+    no_hooks: bool,
+    /// Also look into memory at every prompt, not only when a session starts (Claude Code)
+    #[arg(long, conflicts_with = "no_hooks")]
+    every_prompt: bool,
+}
+
+pub fn run(args: &Args, settings: &Settings, printer: Printer) -> Result<(), HostError> {
+    let changes = if args.undo { undone(args)? } else { made(args, settings, printer)? };
+    let Some(changes) = changes else { return Ok(()) };
+    let needed: Vec<&Change> = changes.iter().filter(|change| change.is_needed()).collect();
+    if needed.is_empty() {
+        let state = if args.undo { "is not connected" } else { "is connected already" };
+        printer.line(format_args!("{} {state}: nothing to change", args.client.title()));
+        return Ok(());
+    }
+    for change in needed {
+        printer.line(change.path().display());
+        change.show(printer);
+        if args.dry_run {
+            continue;
+        }
+        if let Some(backup) = change.write()? {
+            printer.line(format_args!("  backup: {}", backup.display()));
+        }
+    }
+    printer.line(match (args.dry_run, args.undo) {
+        (true, _) => "nothing was written (--dry-run)".to_owned(),
+        (false, true) => format!("{} is disconnected", args.client.title()),
+        (false, false) => format!("{} is connected; it reads this when it starts next", args.client.title()),
+    });
+    Ok(())
+}
+
+/// `None`: it was only printed.
+fn made(args: &Args, settings: &Settings, printer: Printer) -> Result<Option<Vec<Change>>, HostError> {
+    let entry = args.client.entry(&endpoint(args, settings)?)?;
+    let hooks = wanted_hooks(args, settings)?;
+    if args.print {
+        printer.json(&args.client.snippet(&entry));
+        if !hooks.is_empty() {
+            let groups = hooks.iter().map(|(event, command)| {
+                ((*event).to_owned(), json!([{"hooks": [{"type": "command", "command": command}]}]))
+            });
+            let groups: serde_json::Map<String, Value> = groups.collect();
+            printer.json(&json!({"hooks": groups}));
+        }
+        return Ok(None);
+    }
+    let key = [args.client.servers_key(), SERVER_NAME];
+    let file = args.client.servers_file(args.scope)?;
+    let mut changes = vec![Change::of(file, args.client.allows_comments(), |document| {
+        if document.get(&key) == Some(entry.clone()) { Ok(()) } else { document.set(&key, &entry) }
+    })?];
+    if let Some(file) = args.client.hooks_file(args.scope)?.filter(|_| !hooks.is_empty()) {
+        changes.push(Change::of(file, false, |document| hooks::install(document, &hooks))?);
+    }
+    Ok(Some(changes))
+}
+
+fn undone(args: &Args) -> Result<Option<Vec<Change>>, HostError> {
+    let servers = args.client.servers_key();
+    let file = args.client.servers_file(args.scope)?;
+    let mut changes = vec![Change::of(file, args.client.allows_comments(), |document| {
+        if document.get(&[servers, SERVER_NAME]).is_none() {
+            return Ok(());
+        }
+        document.remove(&[servers, SERVER_NAME])?;
+        if document.get(&[servers]) == Some(json!({})) { document.remove(&[servers]) } else { Ok(()) }
+    })?];
+    if let Some(file) = args.client.hooks_file(args.scope)? {
+        changes.push(Change::of(file, false, hooks::uninstall)?);
+    }
+    Ok(Some(changes))
+}
+
+fn endpoint(args: &Args, settings: &Settings) -> Result<Endpoint, HostError> {
+    let Some(url) = &args.http else {
+        return Ok(Endpoint::Stdio {
+            command: program()?,
+            arguments: stdio_arguments(settings.butler.as_deref(), settings),
+            environment: Vec::new(),
+        });
+    };
+    let url = if url.is_empty() {
+        let server = instance::running(&settings.host.data_dir)
+            .ok_or_else(|| HostError::NotServing { data_dir: settings.host.data_dir.clone() })?;
+        match &settings.butler {
+            Some(butler) => format!("http://{}/butlers/{butler}/mcp", server.address),
+            None => format!("http://{}/mcp", server.address),
+        }
+    } else {
+        url.clone()
+    };
+    Ok(Endpoint::Http { url, bearer: args.token.clone() })
+}
+
+fn wanted_hooks(args: &Args, settings: &Settings) -> Result<Vec<(&'static str, String)>, HostError> {
+    if args.no_hooks || args.client != Client::ClaudeCode {
+        return Ok(Vec::new());
+    }
+    let program = program()?;
+    // The same flags as the server's, without its first word.
+    let flags = stdio_arguments(settings.butler.as_deref(), settings).split_off(1);
+    let command = |ours: &str| {
+        let words = [program.clone(), "hook".to_owned(), ours.to_owned()];
+        words.iter().chain(&flags).map(|word| quoted(word)).collect::<Vec<_>>().join(" ")
+    };
+    let also = args.every_prompt.then_some(hooks::PROMPT_EVENT);
+    Ok(hooks::EVENTS.into_iter().chain(also).map(|(event, ours)| (event, command(ours))).collect())
+}
+
+fn program() -> Result<String, HostError> {
+    Ok(std::env::current_exe().map_err(HostError::io("find", "butler"))?.display().to_string())
+}
+
+/// For a shell.
+fn quoted(word: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "/._-+:=@%,".contains(c);
+    if !word.is_empty() && word.chars().all(plain) {
+        word.to_owned()
+    } else {
+        format!("'{}'", word.replace('\'', r"'\''"))
+    }
+}

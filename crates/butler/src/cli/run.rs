@@ -1,0 +1,148 @@
+//! `butler run`: one session with memory.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use memory::runtime::Runtime;
+use serde_json::json;
+
+use super::Settings;
+use super::door::Door;
+use super::serve::Signals;
+use super::verbs::input;
+use crate::config::{self, ButlerConfig, Source};
+use crate::error::HostError;
+use crate::printer::Printer;
+use crate::session::{Begun, Endpoint, Flow, own_prompt};
+use crate::{env, runtime};
+
+/// One session with memory: context, the LLM, episode
+///
+/// What memory knows about the prompt is put behind the butler's own system prompt (CLAUDE.md or AGENTS.md in its
+/// folder); the LLM of [butler.runtime] answers, with this butler's tools at hand; the exchange is remembered. The answer
+/// goes to stdout. If memory fails or takes longer than [butler.session] memory_timeout_s, the session goes on without.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:\n  \
+    butler run 'Plan a dinner for Anna' --config butler.toml\n  \
+    cat question.txt | butler run - --roster butlers --butler health\n  \
+    butler run 'What did we decide about the release?' --json")]
+pub struct Args {
+    /// What to ask; `-` reads it from stdin
+    prompt: Option<String>,
+    /// Why the session is started; kept with its episode
+    #[arg(long, value_name = "NAME", env = env::TRIGGER_SOURCE, hide_env_values = true, default_value = "trigger")]
+    trigger_source: String,
+    /// Print the answer, the session's id and what became of its memory as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+pub async fn run(args: Args, settings: &Settings, printer: Printer) -> Result<(), HostError> {
+    let mut signals = Signals::new()?;
+    let butler = butler(settings)?;
+    let section = butler.file.butler.runtime.as_ref();
+    let section = section.ok_or_else(|| HostError::NoRuntime { butler: butler.name.clone() })?;
+    let runtime = runtime::from_config(section)?;
+    let prompt = input::text(args.prompt, "the prompt")?;
+    let door = Arc::new(Door::open(settings)?);
+    let flow = flow(&butler, &door, runtime, settings)?;
+    let outcome = tokio::select! {
+        outcome = converse(&flow, prompt, args.trigger_source, args.json, printer) => outcome,
+        // Dropping the session ends the program that runs it.
+        () = signals.any() => Err(HostError::Failed("the session was interrupted".to_owned())),
+    };
+    if let Err(error) = door.close().await {
+        tracing::warn!(%error, "memory did not stop in order");
+    }
+    outcome
+}
+
+async fn converse(
+    flow: &Flow,
+    prompt: String,
+    trigger_source: String,
+    json: bool,
+    printer: Printer,
+) -> Result<(), HostError> {
+    let begun: Begun = flow.begin(prompt, trigger_source).await;
+    let answer = flow.answer(&begun).await?;
+    if !json {
+        printer.line(answer.text.trim_end_matches('\n'));
+    }
+    let ended = flow.end(&begun, &answer.text).await;
+    if json {
+        let trouble: Vec<String> = begun.trouble.iter().chain(&ended.trouble).map(ToString::to_string).collect();
+        printer.json(&json!({
+            "answer": answer.text, "session_id": begun.id, "context": begun.context, "episode_id": ended.episode,
+            "trouble": trouble,
+        }));
+    }
+    Ok(())
+}
+
+/// The butler whose session it is.
+fn butler(settings: &Settings) -> Result<ButlerConfig, HostError> {
+    let butlers = config::load_all(&settings.host.source)?;
+    let known = butlers.iter().map(|butler| butler.name.as_str()).collect::<Vec<_>>().join(", ");
+    let wanted = settings.butler.as_deref();
+    let found = butlers.into_iter().find(|butler| wanted.is_none_or(|name| name == butler.name));
+    found.ok_or_else(|| HostError::UnknownButler { name: wanted.unwrap_or_default().to_owned(), known })
+}
+
+fn flow(
+    butler: &ButlerConfig,
+    door: &Arc<Door>,
+    runtime: Arc<dyn Runtime>,
+    settings: &Settings,
+) -> Result<Flow, HostError> {
+    Ok(Flow {
+        butler: butler.name.clone(),
+        memory: Arc::clone(door) as _,
+        runtime,
+        own_prompt: butler.path.as_deref().and_then(Path::parent).and_then(own_prompt),
+        memory_timeout: butler.file.butler.session.memory_timeout(),
+        endpoint: endpoint(butler, door, settings)?,
+        directory: settings.host.data_dir.join("sessions"),
+    })
+}
+
+/// The running server; for one tenant, or without a server, a `butler mcp` that the session's program starts itself.
+fn endpoint(butler: &ButlerConfig, door: &Door, settings: &Settings) -> Result<Endpoint, HostError> {
+    if let Some(server) = door.server().filter(|_| settings.tenant.is_none()) {
+        let url = format!("http://{}/butlers/{}/mcp", server.address, butler.name);
+        return Ok(Endpoint::Http { url, bearer: server.secret().map(str::to_owned) });
+    }
+    let program = std::env::current_exe().map_err(HostError::io("find", "butler"))?;
+    // Not as an argument: it may hold a password, and everybody on the machine reads arguments.
+    let url = settings.host.database_url.iter().map(|url| (env::DATABASE_URL.to_owned(), url.clone()));
+    Ok(Endpoint::Stdio {
+        command: program.display().to_string(),
+        arguments: stdio_arguments(Some(&butler.name), settings),
+        environment: url.collect(),
+    })
+}
+
+/// The arguments of a `butler mcp` that means the same as this command.
+pub fn stdio_arguments(butler: Option<&str>, settings: &Settings) -> Vec<String> {
+    let host = &settings.host;
+    let mut arguments = vec!["mcp".to_owned()];
+    let mut flag = |name: &str, value: String| arguments.extend([name.to_owned(), value]);
+    flag("--data-dir", host.data_dir.display().to_string());
+    match host.source.clone().absolute() {
+        Source::Defaults => {}
+        Source::File(file) => flag("--config", file.display().to_string()),
+        Source::Roster(dir) => flag("--roster", dir.display().to_string()),
+    }
+    if let Some(butler) = butler {
+        flag("--butler", butler.to_owned());
+    }
+    if let Some(tenant) = &settings.tenant {
+        flag("--tenant", tenant.to_string());
+    }
+    for (name, path) in [("--runtime-dir", &host.runtime_dir), ("--model-dir", &host.model_dir)] {
+        if let Some(path) = path {
+            flag(name, path.display().to_string());
+        }
+    }
+    arguments
+}

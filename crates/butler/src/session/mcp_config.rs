@@ -1,0 +1,74 @@
+//! The MCP configuration of one session: the file a program is pointed at, there as long as the session is.
+
+use std::fs;
+use std::io::{self, Write};
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+
+use serde_json::{Value, json};
+use uuid::Uuid;
+
+/// The name under which a program sees this butler's tools.
+pub const SERVER_NAME: &str = "butler-memory";
+
+/// How a program reaches a butler's tools.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Endpoint {
+    Http {
+        url: String,
+        bearer: Option<String>,
+    },
+    /// A server of its own, over stdin and stdout.
+    Stdio {
+        command: String,
+        arguments: Vec<String>,
+        environment: Vec<(String, String)>,
+    },
+}
+
+impl Endpoint {
+    /// As most programs read it.
+    pub fn entry(&self) -> Value {
+        match self {
+            Self::Http { url, bearer: None } => json!({"type": "http", "url": url}),
+            Self::Http { url, bearer: Some(bearer) } => {
+                json!({"type": "http", "url": url, "headers": {"Authorization": format!("Bearer {bearer}")}})
+            }
+            Self::Stdio { command, arguments, environment } => {
+                let mut entry = json!({"type": "stdio", "command": command, "args": arguments});
+                if !environment.is_empty() {
+                    entry["env"] = environment.iter().map(|(name, value)| (name.clone(), json!(value))).collect();
+                }
+                entry
+            }
+        }
+    }
+}
+
+/// Removed when dropped.
+#[derive(Debug)]
+pub struct McpConfig {
+    path: PathBuf,
+}
+
+impl McpConfig {
+    /// For the owner's eyes only: it may hold a bearer.
+    pub fn write(directory: &Path, session: Uuid, endpoint: &Endpoint) -> io::Result<Self> {
+        fs::DirBuilder::new().recursive(true).mode(0o700).create(directory)?;
+        let path = directory.join(format!("mcp-{session}.json"));
+        let text = json!({"mcpServers": {SERVER_NAME: endpoint.entry()}}).to_string();
+        let mut file = fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(&path)?;
+        file.write_all(text.as_bytes())?;
+        Ok(Self { path })
+    }
+
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+}
+
+impl Drop for McpConfig {
+    fn drop(&mut self) {
+        let _ = fs::remove_file(&self.path);
+    }
+}

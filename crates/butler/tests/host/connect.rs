@@ -1,0 +1,135 @@
+//! `butler connect`: what it writes into other programs' files, and what it leaves alone.
+
+use std::path::{Path, PathBuf};
+use std::process::Output;
+
+use serde_json::Value;
+
+use crate::program::{butler, stderr, stdout};
+
+struct Home {
+    dir: tempfile::TempDir,
+}
+
+impl Home {
+    fn new() -> Self {
+        Self { dir: tempfile::tempdir().unwrap() }
+    }
+
+    fn path(&self, file: &str) -> PathBuf {
+        self.dir.path().join(file)
+    }
+
+    fn connect(&self, args: &[&str]) -> Output {
+        let mut command = butler();
+        for name in ["CLAUDE_CONFIG_DIR", "XDG_CONFIG_HOME", "XDG_DATA_HOME"] {
+            command.env_remove(name);
+        }
+        command.arg("connect").args(args).env("HOME", self.dir.path()).current_dir(self.dir.path()).output().unwrap()
+    }
+
+    fn text(&self, file: &str) -> String {
+        std::fs::read_to_string(self.path(file)).unwrap_or_else(|error| panic!("{file}: {error}"))
+    }
+
+    fn json(&self, file: &str) -> Value {
+        serde_json::from_str(&self.text(file)).unwrap()
+    }
+
+    fn write(&self, file: &str, text: &str) {
+        std::fs::create_dir_all(self.path(file).parent().unwrap()).unwrap();
+        std::fs::write(self.path(file), text).unwrap();
+    }
+
+    fn backups(&self, folder: &str) -> usize {
+        let files = std::fs::read_dir(self.path(folder)).unwrap();
+        files.filter(|file| file.as_ref().unwrap().file_name().to_string_lossy().ends_with(".bak")).count()
+    }
+}
+
+fn fine(output: &Output) -> String {
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(output));
+    stdout(output)
+}
+
+const THEIRS: &str = "{\n  \"numStartups\": 7,\n  \"mcpServers\": {\n    \"other\": { \"command\": \"x\", \"args\": [] }\n  },\n  \"zeta\": [1,2]\n}\n";
+const SETTINGS: &str = "{\n  \"permissions\": {\"allow\": [\"Bash(ls:*)\"]},\n  \"hooks\": {\n    \"SessionStart\": [\n      {\"hooks\": [{\"type\": \"command\", \"command\": \"date\"}]}\n    ]\n  }\n}\n";
+
+#[test]
+fn claude_code_is_connected_once_and_disconnected_without_a_trace() {
+    let home = Home::new();
+    home.write(".claude.json", THEIRS);
+    home.write(".claude/settings.json", SETTINGS);
+
+    let tried = fine(&home.connect(&["claude-code", "--dry-run"]));
+    assert!(
+        tried.contains("+ ") && tried.contains("butler-memory") && tried.contains("nothing was written"),
+        "{tried}"
+    );
+    assert_eq!((home.text(".claude.json").as_str(), home.text(".claude/settings.json").as_str()), (THEIRS, SETTINGS));
+
+    let shown = fine(&home.connect(&["claude-code"]));
+    assert!(shown.contains("backup: ") && shown.contains("is connected"), "{shown}");
+    let entry = &home.json(".claude.json")["mcpServers"]["butler-memory"];
+    assert_eq!(entry["type"], "stdio");
+    assert!(Path::new(entry["command"].as_str().unwrap()).is_file(), "{entry}");
+    assert_eq!(entry["args"][0], "mcp");
+    let hooks = home.json(".claude/settings.json")["hooks"].clone();
+    assert_eq!(hooks["SessionStart"].as_array().unwrap().len(), 2, "theirs stays: {hooks}");
+    let ours = hooks["SessionEnd"][0]["hooks"][0]["command"].as_str().unwrap();
+    assert!(ours.contains(" hook session-end --data-dir "), "{ours}");
+    assert!(home.text(".claude.json").contains("\"other\": { \"command\": \"x\", \"args\": [] }"), "formatting stays");
+    assert_eq!((home.backups("."), home.backups(".claude")), (1, 1));
+
+    let again = fine(&home.connect(&["claude-code"]));
+    assert!(again.contains("is connected already"), "{again}");
+    assert_eq!(home.backups("."), 1, "nothing was written");
+
+    fine(&home.connect(&["claude-code", "--undo"]));
+    assert_eq!((home.text(".claude.json").as_str(), home.text(".claude/settings.json").as_str()), (THEIRS, SETTINGS));
+    assert!(fine(&home.connect(&["claude-code", "--undo"])).contains("is not connected"));
+}
+
+#[test]
+fn the_other_clients_get_their_own_form_in_their_own_place() {
+    let home = Home::new();
+    fine(&home.connect(&["claude-desktop"]));
+    let entry = home.json(".config/Claude/claude_desktop_config.json")["mcpServers"]["butler-memory"].clone();
+    assert!(entry["command"].is_string() && entry["type"].is_null(), "{entry}");
+    fine(&home.connect(&["cursor", "--scope", "project", "--http", "http://127.0.0.1:8150/mcp", "--token", "t0ken"]));
+    let entry = home.json(".cursor/mcp.json")["mcpServers"]["butler-memory"].clone();
+    assert_eq!(
+        (&entry["url"], &entry["headers"]["Authorization"]),
+        (&"http://127.0.0.1:8150/mcp".into(), &"Bearer t0ken".into())
+    );
+    // VS Code's files may hold comments.
+    let theirs = "{\n\t// mine\n\t\"servers\": {\n\t\t\"a\": {\"command\": \"x\"}, // keep\n\t},\n}\n";
+    home.write(".config/Code/User/mcp.json", theirs);
+    fine(&home.connect(&["vscode", "--butler", "health"]));
+    let text = home.text(".config/Code/User/mcp.json");
+    assert!(text.contains("// mine") && text.contains("// keep") && text.contains("\"butler-memory\""), "{text}");
+    fine(&home.connect(&["vscode", "--undo"]));
+    assert_eq!(home.text(".config/Code/User/mcp.json"), theirs);
+}
+
+#[test]
+fn a_broken_file_is_refused_and_left_alone() {
+    let home = Home::new();
+    home.write(".claude.json", "{\n  \"a\": 1,\n  // no\n}\n");
+    let output = home.connect(&["claude-code"]);
+    assert_eq!(output.status.code(), Some(2), "{}", stderr(&output));
+    assert!(stderr(&output).contains(".claude.json cannot be changed: line 3, column 3"), "{}", stderr(&output));
+    assert!(!home.path(".claude/settings.json").exists(), "nothing at all was written");
+    assert_eq!(home.connect(&["claude-desktop", "--scope", "project"]).status.code(), Some(2));
+    assert_eq!(home.connect(&["claude-desktop", "--http", "http://127.0.0.1:8150/mcp"]).status.code(), Some(2));
+}
+
+#[test]
+fn print_writes_nothing() {
+    let home = Home::new();
+    let text = fine(&home.connect(&["vscode", "--print"]));
+    let printed: Value = serde_json::from_str(&text).unwrap();
+    assert_eq!(printed["servers"]["butler-memory"]["type"], "stdio");
+    assert_eq!(std::fs::read_dir(home.dir.path()).unwrap().count(), 0);
+    assert!(fine(&home.connect(&["claude-code", "--print", "--every-prompt"])).contains("UserPromptSubmit"));
+}
