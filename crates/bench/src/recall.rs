@@ -27,6 +27,9 @@ pub struct Args {
     database_url: Option<String>,
 }
 
+/// Calls of a kind in a row.
+const TURN: usize = 20;
+
 /// Concurrent clients of the p95 figure.
 const CLIENTS: usize = 8;
 
@@ -80,32 +83,39 @@ async fn one_size(
         Some(server) => Some(Client::connect(&server.address).await?),
         None => None,
     };
-    for round in 0..rounds + 5 {
-        let text = |dice: &mut Dice| question(dice);
-        // interleaved, so that a busy moment of the machine hits them alike; the first few warm up
-        let (query, other) = (text(&mut dice), text(&mut dice));
-        let began = Instant::now();
-        world.engine.embed(Some(&query)).await?;
-        world.memory.ping(tenant).await?;
-        let floor_took = began.elapsed();
-        let began = Instant::now();
-        recall_once(world, tenant, &other).await?;
-        let recall_took = began.elapsed();
-        let began = Instant::now();
-        recall_once(world, tenant, &query).await?;
-        let cached_took = began.elapsed();
-        let mut http_took = Duration::ZERO;
-        if let Some(client) = &mut client {
-            let arguments = json!({"topic": text(&mut dice), "request_context": {"tenant_id": tenant.as_str()}});
+    // In turns, so that a busy moment of the machine hits all alike; several of a kind in a turn, so that each finds the
+    // caches as its own work leaves them and not as another process does. The first turn warms up.
+    for turn in 0..=rounds.div_ceil(TURN) {
+        let mut keep = |samples: &mut Samples, took: Duration| {
+            if turn > 0 {
+                samples.add(took);
+            }
+        };
+        let queries: Vec<String> = (0..TURN).map(|_| question(&mut dice)).collect();
+        for query in &queries {
             let began = Instant::now();
-            client.call("memory_recall", arguments).await?;
-            http_took = began.elapsed();
+            world.engine.embed(Some(query)).await?;
+            world.memory.ping(tenant).await?;
+            keep(&mut floor, began.elapsed());
         }
-        if round >= 5 {
-            floor.add(floor_took);
-            recall.add(recall_took);
-            cached.add(cached_took);
-            http.add(http_took);
+        for _ in 0..TURN {
+            let topic = question(&mut dice);
+            let began = Instant::now();
+            recall_once(world, tenant, &topic).await?;
+            keep(&mut recall, began.elapsed());
+        }
+        for query in &queries {
+            let began = Instant::now();
+            recall_once(world, tenant, query).await?;
+            keep(&mut cached, began.elapsed());
+        }
+        if let Some(client) = &mut client {
+            for _ in 0..TURN {
+                let arguments = json!({"topic": question(&mut dice), "request_context": {"tenant_id": tenant.as_str()}});
+                let began = Instant::now();
+                client.call("memory_recall", arguments).await?;
+                keep(&mut http, began.elapsed());
+            }
         }
     }
     let goal = match size {
@@ -140,7 +150,8 @@ async fn concurrent(
         .map(|number| {
             let (address, tenant) = (server.address.clone(), tenant.clone());
             tokio::spawn(async move {
-                let mut dice = Dice::new(number as u64 * 1000 + 3);
+                // others than at the sizes before: the engine remembers those
+                let mut dice = Dice::new((size * 100 + number) as u64);
                 let mut client = Client::connect(&address).await?;
                 let mut took = Vec::new();
                 for _ in 0..each {

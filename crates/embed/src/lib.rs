@@ -8,6 +8,7 @@ mod engine;
 mod error;
 mod locate;
 pub mod minilm;
+mod pace;
 mod queue;
 mod worker;
 

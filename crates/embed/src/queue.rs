@@ -7,7 +7,7 @@ use tokio::sync::{OwnedSemaphorePermit, oneshot};
 
 use crate::error::EmbedError;
 use crate::minilm::MAX_TOKENS;
-use crate::{Vector, minilm};
+use crate::Vector;
 
 /// A batch takes no longer than the longest text alone would, and at this size the products are as fast as they get.
 const BATCH_TOKENS: usize = MAX_TOKENS;
@@ -20,11 +20,9 @@ pub struct Job {
     pub place: OwnedSemaphorePermit,
 }
 
-impl Job {
-    /// A guess of the length in tokens, good enough to put like to like; English has about four bytes a token.
-    fn tokens(&self) -> usize {
-        (2 + self.text.len() / 4).min(minilm::MAX_TOKENS)
-    }
+/// The length in tokens, near enough to put like to like; English has about four bytes a token.
+pub fn guess_tokens(text: &str) -> usize {
+    (2 + text.len() / 4).min(MAX_TOKENS)
 }
 
 /// Who waits: a person for one text, or a job for many. The person goes first.
@@ -126,12 +124,12 @@ fn pick(lane: &mut VecDeque<Job>, idle: usize) -> Vec<Job> {
     lane.retain(|job| !job.reply.is_closed());
     let share = lane.len().div_ceil(idle);
     let Some(first) = lane.pop_front() else { return Vec::new() };
-    let length = first.tokens();
+    let length = guess_tokens(&first.text);
     let (shortest, longest) = (length / 2, length * 2 + 8);
     let mut left = BATCH_TOKENS.saturating_sub(length);
     let mut jobs = vec![first];
     for job in std::mem::take(lane) {
-        let tokens = job.tokens();
+        let tokens = guess_tokens(&job.text);
         if jobs.len() < share && tokens <= left && (shortest..=longest).contains(&tokens) {
             left -= tokens;
             jobs.push(job);

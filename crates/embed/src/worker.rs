@@ -5,13 +5,15 @@ use std::collections::HashMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::time::Instant;
 
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
 use crate::Vector;
 use crate::cache::Cache;
 use crate::error::EmbedError;
-use crate::queue::{Batch, Job, Queue};
+use crate::pace::Pace;
+use crate::queue::{Batch, Job, Queue, guess_tokens};
 
 /// What computes vectors: the model, or a stand-in where a test needs it to fail at will.
 pub trait Backend: Send + Sync {
@@ -38,8 +40,9 @@ pub struct Shared {
     /// Failed loads so far, and why the last one did: whoever waited while it was tried gets its error.
     failures: AtomicU64,
     failure: Mutex<Option<EmbedError>>,
-    /// All cores, for a batch that is alone.
+    /// All cores, for a batch that is alone, and whether they are worth it.
     wide: OnceLock<Option<ThreadPool>>,
+    pace: Mutex<Pace>,
 }
 
 impl Shared {
@@ -55,6 +58,7 @@ impl Shared {
             failures: AtomicU64::new(0),
             failure: Mutex::default(),
             wide: OnceLock::new(),
+            pace: Mutex::default(),
         }
     }
 
@@ -138,11 +142,7 @@ fn run(shared: &Shared, session: &mut Option<Box<dyn Session>>, batch: Batch) {
     if texts.is_empty() {
         return;
     }
-    let wide = if batch.alone { shared.wide() } else { None };
-    let vectors = catch(|| match wide {
-        Some(pool) => pool.install(|| current.embed(&texts)),
-        None => current.embed(&texts),
-    });
+    let vectors = if batch.alone { alone(shared, current, &texts) } else { catch(|| current.embed(&texts)) };
     shared.batches.fetch_add(1, Ordering::Relaxed);
     match vectors {
         Ok(vectors) => {
@@ -161,6 +161,18 @@ fn run(shared: &Shared, session: &mut Option<Box<dyn Session>>, batch: Batch) {
             *session = None;
         }
     }
+}
+
+/// Embeds while nothing else waits, on all cores if that is faster just now.
+fn alone(shared: &Shared, session: &mut Box<dyn Session>, texts: &[&str]) -> Result<Vec<Vector>, EmbedError> {
+    let Some(pool) = shared.wide() else { return catch(|| session.embed(texts)) };
+    let pace = || shared.pace.lock().unwrap_or_else(PoisonError::into_inner);
+    let wide = pace().wide();
+    let start = Instant::now();
+    let vectors = catch(|| if wide { pool.install(|| session.embed(texts)) } else { session.embed(texts) });
+    let tokens = texts.iter().map(|text| guess_tokens(text)).sum();
+    pace().took(wide, tokens, start.elapsed());
+    vectors
 }
 
 fn answer(job: Job, result: Result<Vector, EmbedError>) {
