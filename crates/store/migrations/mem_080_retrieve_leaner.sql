@@ -62,11 +62,11 @@ DROP FUNCTION «name»_near_probed, «name»_near_all, «name»_match_scan, «na
 -- The nearest rows by the approximate index; ivfflat.probes is set by the caller. Without sorting, the index is the
 -- only way to the order.
 CREATE FUNCTION «name»_near_probed(p_tenant text, p_scope text, p_query vector, p_take integer)
-    RETURNS TABLE (place tid, distance double precision) LANGUAGE plpgsql STABLE ROWS 40 SET enable_sort = off AS $body$
+    RETURNS TABLE (id uuid, place tid, distance double precision) LANGUAGE plpgsql STABLE ROWS 40 SET enable_sort = off AS $body$
 DECLARE
     active constant text := 'active';
 BEGIN
-    RETURN QUERY SELECT r.ctid, r.embedding <=> p_query FROM «name» r
+    RETURN QUERY SELECT r.id, r.ctid, r.embedding <=> p_query FROM «name» r
         WHERE r.tenant_id = p_tenant AND «indexed» AND (p_scope IS NULL OR «scope»)
         ORDER BY r.embedding <=> p_query LIMIT p_take;
 END $body$;
