@@ -3,6 +3,7 @@
 //! Figures are ratios within one run, since the machine is shared and noisy.
 
 mod client;
+mod consolidate;
 mod facts;
 mod figures;
 mod host;
@@ -30,6 +31,8 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Bench {
+    /// Building consolidation's prompt, carrying out its answer, and the cleanup beside a writer.
+    Consolidate(consolidate::Args),
     /// First and warm start of `butler serve`, its memory, and the cost of storing over HTTP.
     Host(host::Args),
     /// What a recall costs beyond embedding its query, at 1k, 10k and 100k facts.
@@ -50,6 +53,7 @@ enum Bench {
 async fn main() -> anyhow::Result<()> {
     let cli = Cli::parse();
     let report = match cli.bench {
+        Bench::Consolidate(args) => consolidate::run(args).await?,
         Bench::Host(args) => host::run(args).await?,
         Bench::Recall(args) => recall::run(args).await?,
         Bench::Resolve(args) => resolve::run(args).await?,

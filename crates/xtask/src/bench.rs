@@ -17,6 +17,8 @@ pub struct Args {
 enum Bench {
     /// The embedding engine against candle, one thread and all.
     Embed,
+    /// Consolidation beside the model, and the cleanup of episodes.
+    Consolidate,
     /// First and warm start of `butler serve`, its memory, and the cost of storing over HTTP.
     Host,
     /// Storing and superseding a fact at 100k facts, alone and by sixteen clients.
@@ -47,6 +49,7 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
                 .arg(out.join("embed.json"))
                 .args(&args.rest),
         ),
+        Bench::Consolidate => program("consolidate", &args.rest),
         Bench::Host => program("host", &args.rest),
         Bench::Store => program("store", &args.rest),
         Bench::Resolve => program("resolve", &args.rest),
