@@ -111,7 +111,8 @@ async fn one_size(
         }
         if let Some(client) = &mut client {
             for _ in 0..TURN {
-                let arguments = json!({"topic": question(&mut dice), "request_context": {"tenant_id": tenant.as_str()}});
+                let arguments =
+                    json!({"topic": question(&mut dice), "request_context": {"tenant_id": tenant.as_str()}});
                 let began = Instant::now();
                 client.call("memory_recall", arguments).await?;
                 keep(&mut http, began.elapsed());

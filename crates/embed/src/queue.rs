@@ -5,9 +5,9 @@ use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
 use tokio::sync::{OwnedSemaphorePermit, oneshot};
 
+use crate::Vector;
 use crate::error::EmbedError;
 use crate::minilm::MAX_TOKENS;
-use crate::Vector;
 
 /// A batch takes no longer than the longest text alone would, and at this size the products are as fast as they get.
 const BATCH_TOKENS: usize = MAX_TOKENS;
