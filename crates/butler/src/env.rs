@@ -14,6 +14,13 @@ pub const RUNTIME_DIR: &str = "BUTLER_RUNTIME_DIR";
 pub const MODEL_DIR: &str = "BUTLER_MODEL_DIR";
 /// The address `serve` listens on.
 pub const LISTEN: &str = "BUTLER_LISTEN";
+/// Names under which clients may address `serve`, with commas between them.
+pub const ALLOWED_HOSTS: &str = "BUTLER_ALLOWED_HOSTS";
+/// The certificate and the private key of HTTPS.
+pub const TLS_CERT: &str = "BUTLER_TLS_CERT";
+pub const TLS_KEY: &str = "BUTLER_TLS_KEY";
+/// Requests a second of one token.
+pub const RATE_LIMIT: &str = "BUTLER_RATE_LIMIT";
 /// What is logged, in the syntax of tracing's filters (`info`, `butler=debug,store=trace`); wins over `-v` and `-q`.
 pub const LOG: &str = "BUTLER_LOG";
 /// `text` or `json`.

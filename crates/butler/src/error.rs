@@ -35,8 +35,12 @@ pub enum HostError {
     PortInUse { address: SocketAddr, owner: Option<PortOwner> },
     #[error("cannot listen on {address}: {source}")]
     Listen { address: SocketAddr, source: io::Error },
-    #[error("{address} can be reached from other machines, and this version has no access tokens yet")]
-    NotLoopback { address: SocketAddr },
+    #[error("{address} can be reached from other machines, and there is no token yet: anybody could read and write")]
+    NoTokens { address: SocketAddr, command: String },
+    #[error("there is no token {id}")]
+    UnknownToken { id: uuid::Uuid },
+    #[error("{}: {reason}", .path.display())]
+    Tls { path: PathBuf, reason: String },
     #[error(
         "a server already runs on {data_dir}{}", running_note(.running),
         data_dir = data_dir.display()
@@ -79,7 +83,7 @@ fn owner_note(owner: &Option<PortOwner>) -> String {
 }
 
 fn running_note(running: &Option<Instance>) -> String {
-    running.as_ref().map_or_else(String::new, |it| format!(": process {} on http://{}", it.pid, it.address))
+    running.as_ref().map_or_else(String::new, |it| format!(": process {} on {}", it.pid, it.url))
 }
 
 impl HostError {
@@ -113,9 +117,12 @@ impl HostError {
             Self::Listen { .. } => {
                 Some("--listen wants an address of this machine and a port, as in 127.0.0.1:8150".to_owned())
             }
-            Self::NotLoopback { .. } => {
-                Some("listen on 127.0.0.1 or [::1], and let a reverse proxy or `ssh -L` bring others there".to_owned())
-            }
+            Self::NoTokens { command, .. } => Some(format!("make one, then start again: {command}")),
+            Self::UnknownToken { .. } => Some("`butler token list` shows those there are".to_owned()),
+            Self::Tls { .. } => Some(
+                "--tls-cert wants the certificate with its chain, --tls-key its private key, both as PEM files"
+                    .to_owned(),
+            ),
             Self::AlreadyRunning { running: Some(it), .. } => {
                 Some(format!("use it, stop it with `kill {}`, or start this one with another --data-dir", it.pid))
             }

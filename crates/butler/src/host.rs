@@ -17,8 +17,9 @@ use serde_json::{Map, Value};
 use tokio::sync::{Mutex, Notify, RwLock, watch};
 use tokio_util::sync::CancellationToken;
 
+use crate::access::{Keyring, keeper};
 use crate::butler::{Butler, unavailable};
-use crate::config::{self, ButlerConfig, Source};
+use crate::config::{self, ButlerConfig, ServerSection, Source};
 use crate::error::HostError;
 use crate::metrics::Metrics;
 
@@ -58,6 +59,9 @@ pub struct Host {
     butlers: std::sync::RwLock<Vec<Arc<Butler>>>,
     /// The text of the demo's configuration that is served now.
     demo: Mutex<Option<String>>,
+    /// The tokens of all butlers.
+    keyring: Keyring,
+    server: ServerSection,
     engine: Arc<Engine>,
     clock: Arc<dyn Clock>,
     /// `None` when every butler has a database of its own elsewhere.
@@ -77,6 +81,7 @@ impl Host {
     /// Reads the configuration and prepares the butlers; touches neither database nor model.
     pub fn new(options: HostOptions) -> Result<Arc<Self>, HostError> {
         let mut configs = config::load_all(&options.source)?;
+        let server = config::server(&configs)?;
         let demo = demo::beside(&options.data_dir, &configs);
         let demo_text = demo.as_ref().map(|found| found.text.clone());
         configs.extend(demo.map(|found| found.config));
@@ -96,6 +101,8 @@ impl Host {
             metrics: Metrics::default(),
             butlers: std::sync::RwLock::new(butlers),
             demo: Mutex::new(demo_text),
+            keyring: Keyring::default(),
+            server,
             engine,
             clock: Arc::new(SystemClock),
             private: RwLock::new(None),
@@ -131,6 +138,21 @@ impl Host {
         }
     }
 
+    pub fn keyring(&self) -> &Keyring {
+        &self.keyring
+    }
+
+    /// What the configuration says about the process.
+    pub fn server(&self) -> &ServerSection {
+        &self.server
+    }
+
+    /// Whether nothing was ever stored here, as far as can be told without starting anything.
+    pub fn is_new(&self) -> bool {
+        let elsewhere = self.butlers().iter().any(|butler| self.own_url(butler).is_some());
+        !elsewhere && !self.options.data_dir.join("postgres").exists()
+    }
+
     /// The model the user named; `None`: the fetched one.
     pub fn model_dir(&self) -> Option<&Path> {
         self.model_dir.as_deref()
@@ -157,6 +179,11 @@ impl Host {
         self.settled_with(self.bring_up(progress).await)
     }
 
+    /// The databases alone, without the model: for commands that embed nothing.
+    pub async fn start_databases(&self, progress: Arc<dyn Progress>) -> Result<(), HostError> {
+        self.settled_with(self.start_butlers(progress).await)
+    }
+
     /// Whoever waits for the start learns how it went.
     fn settled_with(&self, started: Result<(), HostError>) -> Result<(), HostError> {
         match started {
@@ -178,14 +205,16 @@ impl Host {
             self.fetch_model(Arc::clone(&progress)).await?;
             Ok(self.engine.warm_up().await?)
         };
-        let butlers = async {
-            self.start_private(Arc::clone(&progress)).await?;
-            self.status.send_replace(Status::Starting("preparing the databases"));
-            let butlers = self.butlers();
-            let starts = butlers.iter().map(|butler| self.start_butler(butler));
-            futures::future::try_join_all(starts).await
-        };
-        tokio::try_join!(warm, butlers)?;
+        tokio::try_join!(warm, self.start_butlers(Arc::clone(&progress)))?;
+        Ok(())
+    }
+
+    async fn start_butlers(&self, progress: Arc<dyn Progress>) -> Result<(), HostError> {
+        self.start_private(progress).await?;
+        self.status.send_replace(Status::Starting("preparing the databases"));
+        let butlers = self.butlers();
+        let starts = butlers.iter().map(|butler| self.start_butler(butler));
+        futures::future::try_join_all(starts).await?;
         Ok(())
     }
 
@@ -219,7 +248,9 @@ impl Host {
     async fn start_butler(&self, butler: &Butler) -> Result<(), HostError> {
         let url = self.url(butler).await?;
         let embedder: Arc<dyn Embedder> = Arc::clone(&self.engine) as _;
-        butler.start(url, embedder, Arc::clone(&self.clock)).await
+        butler.start(url, embedder, Arc::clone(&self.clock)).await?;
+        // Before anybody is let in: the first request must find out whether it needs a token.
+        keeper::load(self, butler).await.map_err(|source| HostError::Store { butler: butler.name.to_string(), source })
     }
 
     /// Where a butler's database is; in the private server it is created first if it is not there.
@@ -249,7 +280,10 @@ impl Host {
     }
 
     /// Waits for the start, a while; an error says what it waits for, or why there will be none.
-    async fn await_start(&self) -> Result<(), ToolError> {
+    pub(crate) async fn await_start(&self) -> Result<(), ToolError> {
+        if matches!(*self.status.borrow(), Status::Ready) {
+            return Ok(());
+        }
         let _ = tokio::time::timeout(START_PATIENCE, self.settled()).await;
         match self.status() {
             Status::Ready => Ok(()),

@@ -16,7 +16,10 @@ use crate::error::HostError;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Instance {
     pub pid: u32,
+    /// Where the commands of this machine speak plain HTTP to it.
     pub address: SocketAddr,
+    /// Where others reach it.
+    pub url: String,
     pub started: Timestamp,
     pub version: String,
     /// The butlers it began with; the first is the one at `/mcp`.
@@ -25,12 +28,14 @@ pub struct Instance {
     /// Where they are described, for commands that are told nothing else.
     #[serde(default)]
     pub source: Source,
+    /// The bearer of the commands of this user on this machine: all rights, any tenant. The file is theirs alone.
+    #[serde(default)]
+    pub secret: Option<String>,
 }
 
 impl Instance {
-    /// The bearer with which programs of the same user may do everything.
     pub fn secret(&self) -> Option<&str> {
-        None
+        self.secret.as_deref()
     }
 }
 
@@ -128,9 +133,11 @@ mod tests {
             pid: std::process::id(),
             address: "127.0.0.1:8150".parse().unwrap(),
             started: SystemClock.now(),
+            url: "http://127.0.0.1:8150".to_owned(),
             version: "0.0.0".to_owned(),
             butlers: vec!["general".to_owned()],
             source: Source::Defaults,
+            secret: Some("0123".to_owned()),
         }
     }
 

@@ -1,5 +1,6 @@
 use std::str::FromStr;
 use std::sync::Arc;
+use std::time::Duration;
 
 use domain::TenantId;
 use sqlx::postgres::PgConnectOptions;
@@ -22,6 +23,7 @@ pub struct Database(Arc<Inner>);
 
 struct Inner {
     schema: String,
+    connect_timeout: Duration,
     writers: Pool,
     relaxed: Pool,
     /// Present with a `read_url`.
@@ -50,6 +52,7 @@ impl Database {
         };
         let database = Self(Arc::new(Inner {
             schema: options.schema.clone(),
+            connect_timeout: options.connect_timeout,
             writers: pool(primary.clone(), Kind::Writer, options.pool_size, &losses)?,
             relaxed: pool(primary.clone(), Kind::Relaxed, options.pool_size, &losses)?,
             replica: replica
@@ -99,6 +102,21 @@ impl Database {
 
     pub fn schema(&self) -> &str {
         &self.0.schema
+    }
+
+    /// The same for all schemas of one database, as one role sees them; without the password.
+    pub fn place(&self) -> String {
+        let connect = self.connect_options();
+        let database = connect.get_database().unwrap_or_default();
+        format!("{}@{}/{database}", connect.get_username(), self.0.owners.manager().place())
+    }
+
+    pub(crate) fn connect_options(&self) -> PgConnectOptions {
+        self.0.owners.manager().connect.clone()
+    }
+
+    pub(crate) fn connect_timeout(&self) -> Duration {
+        self.0.connect_timeout
     }
 
     pub fn pool_stats(&self) -> PoolStats {

@@ -35,6 +35,7 @@ pub mod search;
 mod session;
 pub mod stats;
 pub mod sweep;
+pub mod tokens;
 
 pub use admin::{drop_database, drop_schema, ensure_database};
 pub use database::{Database, PoolStats};

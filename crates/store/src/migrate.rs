@@ -33,6 +33,7 @@ const MIGRATIONS: &[Migration] = migrations![
     "mem_020_writes",
     "mem_030_workers",
     "mem_040_entities_names",
+    "mem_050_token_changes",
     "mem_070_browse",
     "mem_080_retrieve_leaner",
 ];

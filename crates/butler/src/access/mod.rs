@@ -1,16 +1,22 @@
 //! Who a request comes from, and what it may do.
 
+mod gate;
+pub mod keeper;
+mod keyring;
+mod limit;
 mod rights;
+mod secret;
 
-use axum::extract::Request;
 use axum::http::StatusCode;
-use axum::middleware::Next;
 use axum::response::Response;
 use domain::TenantId;
 use memory::{Caller, CallerTenant};
 use uuid::Uuid;
 
+pub use gate::{Gate, identify};
+pub use keyring::Keyring;
 pub use rights::{Right, Rights};
+pub use secret::{Secret, new_token};
 
 use crate::http::reject;
 
@@ -66,10 +72,4 @@ impl Access {
             (CallerTenant::Token(own), _) => Ok(own.clone()),
         }
     }
-}
-
-/// Puts the [`Access`] of a request into its extensions, or answers why there is none.
-pub async fn identify(mut request: Request, next: Next) -> Response {
-    request.extensions_mut().insert(Access::trusted());
-    next.run(request).await
 }

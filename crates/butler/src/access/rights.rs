@@ -1,6 +1,7 @@
 //! What a token allows.
 
 use std::fmt;
+use std::str::FromStr;
 
 use memory::tool::ToolSpec;
 
@@ -60,6 +61,18 @@ pub struct Rights {
 impl Rights {
     pub const ALL: Self = Self { read: true, write: true, admin: true };
 
+    const NONE: Self = Self { read: false, write: false, admin: false };
+
+    /// Names that are no right are left out.
+    pub fn named<'a>(names: impl Iterator<Item = &'a str>) -> Self {
+        names.fold(Self::NONE, |rights, name| match name {
+            "read" => Self { read: true, ..rights },
+            "write" => Self { write: true, ..rights },
+            "admin" => Self { admin: true, ..rights },
+            _ => rights,
+        })
+    }
+
     pub const fn include(self, right: Right) -> bool {
         match right {
             Right::Read => self.read,
@@ -70,6 +83,18 @@ impl Rights {
 
     pub fn iter(self) -> impl Iterator<Item = Right> {
         [Right::Read, Right::Write, Right::Admin].into_iter().filter(move |right| self.include(*right))
+    }
+}
+
+impl FromStr for Rights {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let names = || text.split(',').map(str::trim);
+        match names().find(|name| !["read", "write", "admin"].contains(name)) {
+            Some(unknown) => Err(format!("{unknown:?} is no right; there are: read, write, admin")),
+            None => Ok(Self::named(names())),
+        }
     }
 }
 

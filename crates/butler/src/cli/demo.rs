@@ -87,8 +87,7 @@ async fn work(
     bar.finish_and_clear();
     let stats = filled?;
     draft.publish(&settings.host.data_dir)?;
-    let page = instance::running(&settings.host.data_dir)
-        .map(|server| format!("http://{}/butlers/{NAME}/memory", server.address));
+    let page = instance::running(&settings.host.data_dir).map(|server| format!("{}/butlers/{NAME}/memory", server.url));
     let count = |kind: &str| stats[kind]["total"].as_u64().unwrap_or_default();
     let (episodes, facts, rules) = (count("episodes"), count("facts"), count("rules"));
     let (memories, took) = (episodes + facts + rules, begun.elapsed());

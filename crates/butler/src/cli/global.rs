@@ -77,6 +77,25 @@ pub struct Settings {
 }
 
 impl Settings {
+    /// The flags another command needs to work on the same butlers.
+    pub fn flags(&self) -> String {
+        let given = |id: &str| self.origins.iter().any(|(key, origin)| *key == id && *origin == Origin::Flag);
+        let quoted = |path: &std::path::Path| format!("'{}'", path.display().to_string().replace('\'', "'\\''"));
+        let mut flags = String::new();
+        if given("data_dir") {
+            flags.push_str(&format!(" --data-dir {}", quoted(&self.host.data_dir)));
+        }
+        match &self.host.source {
+            Source::File(file) if given("config") => flags.push_str(&format!(" --config {}", quoted(file))),
+            Source::Roster(dir) if given("roster") => flags.push_str(&format!(" --roster {}", quoted(dir))),
+            _ => {}
+        }
+        if given("database_url") {
+            flags.push_str(" --database-url URL");
+        }
+        flags
+    }
+
     pub fn resolve(global: &Global, matches: &ArgMatches) -> Result<Self, HostError> {
         let origin = |id: &'static str| match matches.value_source(id) {
             Some(ValueSource::CommandLine) => Origin::Flag,

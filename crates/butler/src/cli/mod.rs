@@ -14,6 +14,7 @@ mod mcp;
 mod run;
 mod serve;
 mod setup;
+mod token;
 mod verbs;
 
 use std::process::ExitCode;
@@ -63,6 +64,7 @@ pub enum Command {
     Db(db::Args),
     Jobs(jobs::Args),
     Demo(demo::Args),
+    Token(token::Args),
     Config(config::Args),
     Completions(completions::Args),
 }
@@ -131,6 +133,7 @@ fn run(command: Command, settings: Settings, printer: Printer) -> Result<(), Hos
         Command::Db(args) => on_runtime(db::run(args, settings, printer)),
         Command::Demo(args) => on_runtime(demo::run(args, settings, printer)),
         Command::Jobs(args) => on_runtime(jobs::run(args, settings, printer)),
+        Command::Token(args) => on_runtime(token::run(args, settings, printer)),
     }
 }
 

@@ -1,6 +1,7 @@
 //! `butler serve`: bind, start, tell, serve, and stop in the reverse order.
 
 use std::net::SocketAddr;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -9,12 +10,15 @@ use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
 use super::Settings;
+use crate::access::{Gate, Secret, keeper};
+use crate::config::ServerSection;
 use crate::error::HostError;
 use crate::host::Host;
-use crate::http::{self, Allowed};
+use crate::http::tls::Files;
+use crate::http::{self, Allowed, Doors};
 use crate::instance::{Instance, Lock};
 use crate::printer::Printer;
-use crate::{progress, supervisor};
+use crate::{env, progress, supervisor};
 
 /// Host the butlers: MCP over HTTP, health, metrics
 ///
@@ -24,10 +28,38 @@ use crate::{progress, supervisor};
 #[command(after_help = "Examples:\n  \
     butler serve\n  \
     butler serve --config butler.toml --listen 127.0.0.1:9000\n  \
-    butler serve --database-url postgres://user:password@db.example/memory\n\n\
+    butler serve --database-url postgres://user:password@db.example/memory\n  \
+    butler serve --listen 0.0.0.0:8150 --tls-cert cert.pem --tls-key key.pem --allowed-host memory.example.com\n\n\
     Then connect an agent:\n  \
     claude mcp add --transport http butler http://127.0.0.1:8150/mcp")]
-pub struct Args {}
+pub struct Args {
+    /// A name under which clients may address the server, beside the listen address and localhost; may be repeated
+    #[arg(long = "allowed-host", value_name = "NAME", env = env::ALLOWED_HOSTS, hide_env_values = true, value_delimiter = ',')]
+    allowed_hosts: Vec<String>,
+    /// The certificate with its chain (PEM): serve HTTPS
+    #[arg(long, value_name = "FILE", env = env::TLS_CERT, hide_env_values = true)]
+    tls_cert: Option<PathBuf>,
+    /// The certificate's private key (PEM)
+    #[arg(long, value_name = "FILE", env = env::TLS_KEY, hide_env_values = true)]
+    tls_key: Option<PathBuf>,
+    /// Requests a second of one token, over ten seconds; 0: no limit [default: 1000]
+    #[arg(long, value_name = "N", env = env::RATE_LIMIT, hide_env_values = true)]
+    rate_limit: Option<u32>,
+}
+
+impl Args {
+    /// A flag wins over the configuration.
+    fn over(self, configured: &ServerSection) -> ServerSection {
+        let configured = configured.clone();
+        let hosts = if self.allowed_hosts.is_empty() { configured.allowed_hosts } else { self.allowed_hosts };
+        ServerSection {
+            allowed_hosts: hosts,
+            tls_cert: self.tls_cert.or(configured.tls_cert),
+            tls_key: self.tls_key.or(configured.tls_key),
+            rate_limit: self.rate_limit.unwrap_or(configured.rate_limit),
+        }
+    }
+}
 
 /// What is in flight gets this long at shutdown; the longest honest call waits for a restart of the database.
 const DRAIN: Duration = Duration::from_secs(20);
@@ -35,36 +67,52 @@ const DRAIN: Duration = Duration::from_secs(20);
 /// An initdb takes some seconds.
 const SETTLE: Duration = Duration::from_secs(8);
 
-pub async fn run(_: Args, settings: &Settings, printer: Printer) -> Result<(), HostError> {
+/// The last uses of tokens are worth a moment, not a hang.
+const LAST_WRITES: Duration = Duration::from_secs(1);
+
+pub async fn run(args: Args, settings: &Settings, printer: Printer) -> Result<(), HostError> {
     let mut signals = Signals::new()?;
     let host = Host::new(settings.host.clone())?;
     if let Some(name) = &settings.butler {
         host.butler(Some(name))?;
     }
+    let server = args.over(host.server());
+    let open = Open::to(settings);
+    if host.is_new() {
+        open.check(&host)?;
+    }
+    let tls = Files::of(server.tls_cert, server.tls_key)?;
     let lock = Lock::acquire(&settings.host.data_dir)?;
-    let listener = http::listen::bind(settings.listen).await?;
-    let address = listener.local_addr().map_err(HostError::Serve)?;
+    let doors = Doors::open(settings.listen, tls.as_ref()).await?;
+    let (url, secret) = (doors.url(), Secret::new()?);
     lock.announce(&Instance {
         pid: std::process::id(),
-        address,
+        address: doors.local(),
+        url: url.clone(),
         started: host.clock().now(),
         version: env!("CARGO_PKG_VERSION").to_owned(),
         butlers: host.butlers().iter().map(|butler| butler.name.to_string()).collect(),
         source: settings.host.source.clone().absolute(),
+        secret: Some(secret.expose().to_owned()),
     })?;
+    if !open.loopback() && tls.is_none() {
+        tracing::warn!("tokens travel in plain text: add --tls-cert and --tls-key, or put a proxy with TLS in front");
+    }
     let stop = host.closing().clone();
-    let router = http::router(host.clone(), Allowed::on(address));
-    let mut server = tokio::spawn(http::serve(listener, router, stop.clone()));
+    let gate = Gate::new(Arc::clone(&host), secret, open.loopback(), server.rate_limit);
+    let router = http::router(Arc::clone(&host), Allowed::on(doors.address(), &server.allowed_hosts), gate);
+    let mut serving = tokio::spawn(doors.serve(router, stop.clone()));
     let mut outcome = tokio::select! {
-        ended = start_and_watch(&host, settings, printer, address) => ended,
-        ended = &mut server => flatten(ended),
+        ended = start_and_watch(&host, settings, printer, &open, &url) => ended,
+        ended = &mut serving => flatten(ended),
         () = signals.any() => Ok(()),
     };
     tracing::info!("stopping");
     tokio::select! {
-        () = async { tokio::join!(drain(server, stop), settle(&host)); } => {}
+        () = async { tokio::join!(drain(serving, stop), settle(&host)); } => {}
         () = signals.any() => tracing::warn!("asked again: not waiting for what is in flight"),
     }
+    let _ = tokio::time::timeout(LAST_WRITES, keeper::write_uses(&host)).await;
     if let Err(error) = host.stop().await
         && outcome.is_ok()
     {
@@ -74,18 +122,44 @@ pub async fn run(_: Args, settings: &Settings, printer: Printer) -> Result<(), H
     outcome
 }
 
-/// Tells that it is ready when it is, and from then on keeps the private PostgreSQL alive.
+/// To whom the server is open, and what makes that safe.
+struct Open {
+    address: SocketAddr,
+    command: String,
+}
+
+impl Open {
+    fn to(settings: &Settings) -> Self {
+        Self { address: settings.listen, command: format!("butler token create --tenant default{}", settings.flags()) }
+    }
+
+    fn loopback(&self) -> bool {
+        self.address.ip().is_loopback()
+    }
+
+    /// Whoever reaches a server without tokens is trusted: other machines must not.
+    fn check(&self, host: &Host) -> Result<(), HostError> {
+        if self.loopback() || host.keyring().any() {
+            return Ok(());
+        }
+        Err(HostError::NoTokens { address: self.address, command: self.command.clone() })
+    }
+}
+
+/// Tells that it is ready when it is, and from then on keeps the private PostgreSQL alive and the tokens up to date.
 async fn start_and_watch(
     host: &Arc<Host>,
     settings: &Settings,
     printer: Printer,
-    address: SocketAddr,
+    open: &Open,
+    url: &str,
 ) -> Result<(), HostError> {
     let (starting, progress) = (Arc::clone(host), progress::on_stderr(settings.quiet));
     // A task of its own: a signal in the middle of a start must not leave half a server behind.
     flatten(tokio::spawn(async move { starting.start(progress).await }).await)?;
-    printer.line(format_args!("ready http://{address}"));
-    supervisor::watch(Arc::clone(host)).await;
+    open.check(host)?;
+    printer.line(format_args!("ready {url}"));
+    tokio::join!(supervisor::watch(Arc::clone(host)), keeper::keep(Arc::clone(host)));
     Ok(())
 }
 

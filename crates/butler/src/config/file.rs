@@ -3,10 +3,14 @@ use std::time::Duration;
 use memory::MemoryConfig;
 use serde::{Deserialize, Serialize};
 
+use super::server::ServerSection;
+
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct File {
     pub butler: ButlerSection,
+    /// Of the process that hosts this butler.
+    pub server: ServerSection,
     pub modules: ModulesSection,
 }
 

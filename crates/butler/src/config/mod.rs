@@ -6,9 +6,11 @@ mod locate;
 pub mod mask;
 mod parse;
 mod roster;
+mod server;
 pub mod show;
 
 pub use diagnostic::ConfigError;
 pub use file::{ButlerSection, DatabaseSection, File, ModulesSection, RuntimeSection, RuntimeType, SessionSection};
 pub use parse::parse;
 pub use roster::{ButlerConfig, DEFAULT_NAME, Source, load, load_all};
+pub use server::{ServerSection, server};

@@ -124,6 +124,11 @@ fn validate(file: &File) -> Result<(), Invalid> {
         let problem = format!("must be more than 0 and at most {} seconds", SessionSection::MAX_MEMORY_TIMEOUT_S);
         return invalid("butler.session.memory_timeout_s", problem);
     }
+    for host in &file.server.allowed_hosts {
+        if let Err(problem) = super::server::check_host(host) {
+            return invalid("server.allowed_hosts", problem);
+        }
+    }
     if let Some(runtime) = &file.butler.runtime {
         runtime_values(runtime)?;
     }

@@ -19,12 +19,7 @@ pub async fn get(address: SocketAddr, path: &str) -> io::Result<Answer> {
     exchange(address, &format!("GET {path} HTTP/1.0\r\nHost: {address}\r\n\r\n")).await
 }
 
-/// JSON there, JSON back, with the headers that MCP wants.
-pub async fn post(address: SocketAddr, path: &str, json: &str) -> io::Result<Answer> {
-    send(address, "POST", path, None, json).await
-}
-
-/// Any request, with the bearer of a server that wants one.
+/// JSON there, JSON back, with the headers that MCP wants and the bearer of a server that wants one.
 pub async fn send(
     address: SocketAddr,
     method: &str,

@@ -2,10 +2,12 @@
 
 mod body;
 pub mod client;
+mod doors;
 mod guard;
 mod health;
 pub mod listen;
 mod reject;
+pub mod tls;
 
 use std::sync::Arc;
 
@@ -14,19 +16,19 @@ use axum::extract::State;
 use axum::http::{HeaderMap, Method, StatusCode, Uri, header};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{any, get};
-use tokio::net::TcpListener;
-use tokio_util::sync::CancellationToken;
 
 pub use body::{BODY_BYTES, read_body};
+pub use doors::Doors;
 pub use guard::Allowed;
 pub use health::readiness;
 pub use reject::reject;
 
-use crate::error::HostError;
+use crate::access::{self, Gate};
 use crate::host::Host;
-use crate::{access, api, dashboard, mcp};
+use crate::{api, dashboard, mcp};
 
-pub fn router(host: Arc<Host>, allowed: Allowed) -> Router {
+/// Every request passes the guard (which names are we called by), then the gate (who asks).
+pub fn router(host: Arc<Host>, allowed: Allowed, gate: Gate) -> Router {
     let mcp = Router::new()
         .route("/mcp", any(mcp::http::first))
         .route("/butlers/{name}/mcp", any(mcp::http::named))
@@ -37,26 +39,23 @@ pub fn router(host: Arc<Host>, allowed: Allowed) -> Router {
         .route("/healthz", get(health::healthz))
         .route("/readyz", get(health::readyz))
         .route("/metrics", get(metrics))
+        // A client that is refused looks here for a login; there is none, and no page may pretend to be one.
+        .route("/.well-known/{*rest}", any(no_login))
         .fallback(unknown_path)
         .method_not_allowed_fallback(wrong_method)
-        .layer(axum::middleware::from_fn(access::identify))
+        .layer(axum::middleware::from_fn_with_state(gate, access::identify))
         .layer(axum::middleware::from_fn_with_state(allowed, guard::check))
         .with_state(host)
-}
-
-/// Serves until the token is cancelled, then finishes what is in flight.
-pub async fn serve(listener: TcpListener, router: Router, stop: CancellationToken) -> Result<(), HostError> {
-    use axum::serve::ListenerExt;
-    // An answer is one small write: waiting to fill a packet would only delay it.
-    let listener = listener.tap_io(|stream| {
-        let _ = stream.set_nodelay(true);
-    });
-    axum::serve(listener, router).with_graceful_shutdown(stop.cancelled_owned()).await.map_err(HostError::Serve)
 }
 
 async fn metrics(State(host): State<Arc<Host>>) -> Response {
     const OPEN_METRICS: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
     ([(header::CONTENT_TYPE, OPEN_METRICS)], host.metrics.text(&host)).into_response()
+}
+
+async fn no_login(uri: Uri) -> Response {
+    let hint = "there is no OAuth here: send `Authorization: Bearer TOKEN`, made by `butler token create`";
+    reject(StatusCode::NOT_FOUND, "not_found", &format!("there is nothing at {}", uri.path()), Some(hint))
 }
 
 /// A file or page of the dashboard, or nothing.

@@ -13,6 +13,7 @@ use serde::de::IgnoredAny;
 use serde_json::json;
 
 use super::Handler;
+use crate::access::Access;
 use crate::butler::Butler;
 use crate::host::Host;
 use crate::http::{BODY_BYTES, reject};
@@ -33,7 +34,10 @@ impl Endpoints {
     /// By name; without one, the first butler's.
     async fn serve(&self, name: Option<&str>, request: Request) -> Response {
         match self.host.butler(name) {
-            Ok(butler) => answer(&self.service_of(&butler), request).await,
+            Ok(butler) => match may_use(&request, &butler) {
+                Ok(()) => answer(&self.service_of(&butler), request).await,
+                Err(response) => response,
+            },
             Err(error) => reject(StatusCode::NOT_FOUND, "not_found", &error.to_string(), None),
         }
     }
@@ -50,6 +54,14 @@ impl Endpoints {
         let service = service(&self.host, butler);
         services.insert(butler.name.to_string(), (Arc::downgrade(butler), service.clone()));
         service
+    }
+}
+
+/// A request that brings no access did not come through the gate.
+fn may_use(request: &Request, butler: &Butler) -> Result<(), Response> {
+    match request.extensions().get::<Access>() {
+        Some(access) => access.may_use(butler.name.as_str()),
+        None => Err(reject(StatusCode::UNAUTHORIZED, "unauthorized", "who asks is not known", None)),
     }
 }
 

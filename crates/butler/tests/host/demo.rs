@@ -22,7 +22,7 @@ fn a_running_server_shows_the_demo_at_once_and_forgets_it_when_it_is_removed() {
     assert!(made["memories"].as_u64().unwrap() >= 500, "{made}");
     assert_eq!(made["url"], format!("http://{}/butlers/demo/memory", serving.address));
 
-    let mcp = Mcp { address: serving.address, path: "/butlers/demo/mcp".to_owned() };
+    let mcp = Mcp { path: "/butlers/demo/mcp".to_owned(), ..serving.mcp() };
     let there = || request(serving.address, "POST", &mcp.path, &MCP_HEADERS, b"{}").status != 404;
     eventually(SHOWN, "the server serves the demo", || there().then_some(()));
     let stats = mcp.call("memory_stats", json!({}));

@@ -69,8 +69,11 @@ impl Serving {
         std::fs::create_dir_all(data_dir).unwrap();
         let log = data_dir.with_extension("log");
         let stderr = std::fs::File::options().create(true).append(true).open(&log).unwrap();
+        let listen: &[&str] = if args.contains(&OsStr::new("--listen")) { &[] } else { &["--listen", "127.0.0.1:0"] };
         let mut child = butler()
-            .args(["serve", "--listen", "127.0.0.1:0", "--data-dir"])
+            .arg("serve")
+            .args(listen)
+            .arg("--data-dir")
             .arg(data_dir)
             .args(args)
             .stdin(Stdio::null())
@@ -83,7 +86,8 @@ impl Serving {
             let _ = child.kill();
             panic!("butler did not become ready; it said:\n{}", std::fs::read_to_string(&log).unwrap_or_default())
         });
-        let address = ready.strip_prefix("ready http://").unwrap_or_else(|| panic!("the first line was {ready:?}"));
+        let address = ready.strip_prefix("ready http://").or_else(|| ready.strip_prefix("ready https://"));
+        let address = address.unwrap_or_else(|| panic!("the first line was {ready:?}"));
         Self {
             child,
             address: address.parse().unwrap(),
@@ -103,7 +107,7 @@ impl Serving {
     }
 
     pub fn mcp(&self) -> Mcp {
-        Mcp { address: self.address, path: "/mcp".to_owned() }
+        Mcp { address: self.address, path: "/mcp".to_owned(), token: None }
     }
 
     pub fn get(&self, path: &str) -> Answer {
@@ -200,6 +204,8 @@ pub fn eventually<T>(patience: Duration, what: &str, mut ask: impl FnMut() -> Op
 #[derive(Debug)]
 pub struct Answer {
     pub status: u16,
+    /// The status line and the headers.
+    pub head: String,
     pub body: Vec<u8>,
 }
 
@@ -225,8 +231,20 @@ pub fn try_request(
     headers: &[(&str, &str)],
     body: &[u8],
 ) -> std::io::Result<Answer> {
-    let mut stream = TcpStream::connect(address)?;
+    let stream = TcpStream::connect(address)?;
     stream.set_read_timeout(Some(ANSWER))?;
+    exchange(stream, address, method, path, headers, body)
+}
+
+/// The same over any connection.
+pub fn exchange(
+    mut stream: impl Read + Write,
+    address: SocketAddr,
+    method: &str,
+    path: &str,
+    headers: &[(&str, &str)],
+    body: &[u8],
+) -> std::io::Result<Answer> {
     let mut head = format!("{method} {path} HTTP/1.0\r\nContent-Length: {}\r\n", body.len());
     if !headers.iter().any(|(name, _)| name.eq_ignore_ascii_case("host")) {
         head.push_str(&format!("Host: {address}\r\n"));
@@ -243,7 +261,7 @@ pub fn try_request(
     let end = raw.windows(4).position(|four| four == b"\r\n\r\n").ok_or_else(bad)?;
     let head = String::from_utf8_lossy(&raw[..end]).into_owned();
     let status = head.split(' ').nth(1).and_then(|code| code.parse().ok()).ok_or_else(bad)?;
-    Ok(Answer { status, body: raw[end + 4..].to_vec() })
+    Ok(Answer { status, head, body: raw[end + 4..].to_vec() })
 }
 
 pub const MCP_HEADERS: [(&str, &str); 2] =
@@ -254,16 +272,29 @@ pub const MCP_HEADERS: [(&str, &str); 2] =
 pub struct Mcp {
     pub address: SocketAddr,
     pub path: String,
+    pub token: Option<String>,
 }
 
 impl Mcp {
+    pub fn with(&self, token: &str) -> Self {
+        Self { token: Some(token.to_owned()), ..self.clone() }
+    }
+
+    /// Whatever HTTP answers.
+    pub fn post(&self, body: &str) -> std::io::Result<Answer> {
+        let bearer = self.token.as_ref().map(|token| format!("Bearer {token}"));
+        let mut headers = MCP_HEADERS.to_vec();
+        headers.extend(bearer.as_deref().map(|bearer| ("Authorization", bearer)));
+        try_request(self.address, "POST", &self.path, &headers, body.as_bytes())
+    }
+
     pub fn rpc(&self, method: &str, params: Value) -> Value {
         self.try_rpc(method, params).unwrap_or_else(|error| panic!("{method}: {error}"))
     }
 
     pub fn try_rpc(&self, method: &str, params: Value) -> std::io::Result<Value> {
         let body = json!({"jsonrpc": "2.0", "id": 7, "method": method, "params": params}).to_string();
-        let answer = try_request(self.address, "POST", &self.path, &MCP_HEADERS, body.as_bytes())?;
+        let answer = self.post(&body)?;
         let value: Value = serde_json::from_slice(&answer.body).map_err(std::io::Error::other)?;
         assert_eq!(value["id"], 7, "{value}");
         Ok(value)

@@ -149,7 +149,7 @@ fn a_roster_of_butlers_each_in_a_database_of_its_own() {
     }
     let roster = dir.path().join("roster");
     let server = Serving::with(&dir.path().join("data"), &["--roster".as_ref(), roster.as_os_str()]);
-    let of = |name: &str| Mcp { address: server.address, path: format!("/butlers/{name}/mcp") };
+    let of = |name: &str| Mcp { path: format!("/butlers/{name}/mcp"), ..server.mcp() };
     of("health").store_episode("slept eight hours").unwrap();
     assert_eq!(of("health").call("memory_stats", json!({}))["episodes"]["total"], 1);
     assert_eq!(of("money").call("memory_stats", json!({}))["episodes"]["total"], 0);

@@ -138,8 +138,8 @@ fn endpoint(args: &Args, settings: &Settings) -> Result<Endpoint, HostError> {
         let server = instance::running(&settings.host.data_dir)
             .ok_or_else(|| HostError::NotServing { data_dir: settings.host.data_dir.clone() })?;
         match &settings.butler {
-            Some(butler) => format!("http://{}/butlers/{butler}/mcp", server.address),
-            None => format!("http://{}/mcp", server.address),
+            Some(butler) => format!("{}/butlers/{butler}/mcp", server.url),
+            None => format!("{}/mcp", server.url),
         }
     } else {
         url.clone()

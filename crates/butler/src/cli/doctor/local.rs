@@ -71,7 +71,7 @@ pub async fn model(host: &Host) -> Check {
 
 pub async fn port(address: SocketAddr, serving: Option<&Instance>) -> Check {
     if let Some(instance) = serving {
-        let detail = format!("http://{} is served by process {}", instance.address, instance.pid);
+        let detail = format!("{} is served by process {}", instance.url, instance.pid);
         return Check::passed("port", detail);
     }
     match listen::bind(address).await {

@@ -8,8 +8,9 @@ use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
 use super::check::Check;
+use crate::access::{Gate, Secret};
 use crate::host::Host;
-use crate::http::{self, Allowed, client};
+use crate::http::{self, Allowed, Doors, client};
 use crate::instance::Instance;
 
 const NAME: &str = "mcp";
@@ -17,7 +18,9 @@ const PATIENCE: Duration = Duration::from_secs(10);
 
 pub async fn check(host: Arc<Host>, serving: Option<Instance>) -> Check {
     let outcome = match serving {
-        Some(instance) => converse(instance.address).await.map(|what| (what, format!("pid {}", instance.pid))),
+        Some(instance) => converse(instance.address, instance.secret().unwrap_or_default())
+            .await
+            .map(|what| (what, format!("pid {}", instance.pid))),
         None => temporary(host).await.map(|what| (what, "a temporary server".to_owned())),
     };
     match outcome {
@@ -28,35 +31,36 @@ pub async fn check(host: Arc<Host>, serving: Option<Instance>) -> Check {
 
 async fn temporary(host: Arc<Host>) -> Result<String, String> {
     let any = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
-    let listener = http::listen::bind(any).await.map_err(|error| error.to_string())?;
-    let address = listener.local_addr().map_err(|error| error.to_string())?;
-    let stop = CancellationToken::new();
-    let server = tokio::spawn(http::serve(listener, http::router(host, Allowed::on(address)), stop.clone()));
-    let outcome = converse(address).await;
+    let doors = Doors::open(any, None).await.map_err(|error| error.to_string())?;
+    let secret = Secret::new().map_err(|error| error.to_string())?;
+    let (address, stop) = (doors.address(), CancellationToken::new());
+    let gate = Gate::new(Arc::clone(&host), secret.clone(), true, 0);
+    let server = tokio::spawn(doors.serve(http::router(host, Allowed::on(address, &[]), gate), stop.clone()));
+    let outcome = converse(address, secret.expose()).await;
     stop.cancel();
     let _ = server.await;
     outcome
 }
 
 /// Initialize, list the tools, call one that only reads.
-async fn converse(address: SocketAddr) -> Result<String, String> {
+async fn converse(address: SocketAddr, secret: &str) -> Result<String, String> {
     let begun = Instant::now();
     let hello = json!({
         "protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "butler-doctor", "version": env!("CARGO_PKG_VERSION")},
     });
-    ask(address, "initialize", hello).await?;
-    let listed = ask(address, "tools/list", json!({})).await?;
+    ask(address, secret, "initialize", hello).await?;
+    let listed = ask(address, secret, "tools/list", json!({})).await?;
     let tools = listed["tools"].as_array().map_or(0, Vec::len);
-    let stats = ask(address, "tools/call", json!({"name": "memory_stats", "arguments": {}})).await?;
+    let stats = ask(address, secret, "tools/call", json!({"name": "memory_stats", "arguments": {}})).await?;
     if stats["isError"] == true {
         return Err(format!("memory_stats failed: {}", stats["content"][0]["text"]));
     }
     Ok(format!("{tools} tools listed, memory_stats answered, {} ms in all", begun.elapsed().as_millis()))
 }
 
-async fn ask(address: SocketAddr, method: &str, params: Value) -> Result<Value, String> {
+async fn ask(address: SocketAddr, secret: &str, method: &str, params: Value) -> Result<Value, String> {
     let request = json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params}).to_string();
-    let answer = tokio::time::timeout(PATIENCE, client::post(address, "/mcp", &request))
+    let answer = tokio::time::timeout(PATIENCE, client::send(address, "POST", "/mcp", Some(secret), &request))
         .await
         .map_err(|_| format!("{method}: no answer within {} s", PATIENCE.as_secs()))?
         .map_err(|error| format!("{method}: {error}"))?;

@@ -1,0 +1,273 @@
+//! `butler token`: who may talk to a server with tokens.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use chrono::TimeDelta;
+use domain::{TenantId, Timestamp};
+use serde_json::{Value, json};
+use store::StoreError;
+use store::tokens::{self, TokenRow};
+use uuid::Uuid;
+
+use super::Settings;
+use crate::access::{Rights, new_token};
+use crate::butler::Butler;
+use crate::error::HostError;
+use crate::host::Host;
+use crate::instance::create_data_dir;
+use crate::printer::Printer;
+use crate::progress;
+
+/// Bearer tokens: make, list and revoke them
+///
+/// As soon as there is one, every request to /mcp and /api needs one. They work beside a running `butler serve`: what
+/// is made or revoked counts there within a second.
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, clap::Subcommand)]
+enum Command {
+    /// Make a token for a tenant, and print it: it is shown this once
+    ///
+    /// With --butler it opens that butler alone, else all of them. read: search and read; write: store and change;
+    /// admin: run jobs.
+    #[command(after_help = "Examples:\n  \
+        butler token create --tenant ann\n  \
+        butler token create --tenant ann --butler health --rights read --expires 90d --name dashboard\n  \
+        butler token create --tenant ops --rights read,write,admin --json")]
+    Create {
+        #[arg(long, value_name = "RIGHTS", default_value = "read,write")]
+        rights: Rights,
+        /// When it ends: a number with s, m, h, d, w or y [default: never]
+        #[arg(long, value_name = "TIME", value_parser = span)]
+        expires: Option<TimeDelta>,
+        /// What it is for
+        #[arg(long, default_value = "", hide_default_value = true, value_parser = name)]
+        name: String,
+        #[arg(long)]
+        json: bool,
+    },
+    /// Every token with what it allows; never the token itself
+    List {
+        #[arg(long)]
+        json: bool,
+    },
+    /// Make a token useless, at once and for good
+    #[command(after_help = "Examples:\n  butler token revoke 01980c5e-7d5e-7c3a-9f00-5a2b8f0c1d2e")]
+    Revoke {
+        id: Uuid,
+        #[arg(long)]
+        json: bool,
+    },
+}
+
+pub async fn run(args: Args, settings: &Settings, printer: Printer) -> Result<(), HostError> {
+    let host = Host::new(settings.host.clone())?;
+    if let Some(name) = &settings.butler {
+        host.butler(Some(name))?;
+    }
+    create_data_dir(&settings.host.data_dir)?;
+    host.start_databases(progress::on_stderr(settings.quiet)).await?;
+    let outcome = dispatch(args.command, settings, &host, printer).await;
+    let stopped = host.stop().await;
+    outcome.and(stopped)
+}
+
+async fn dispatch(command: Command, settings: &Settings, host: &Host, printer: Printer) -> Result<(), HostError> {
+    let butlers: Vec<Arc<Butler>> = match &settings.butler {
+        Some(name) => vec![host.butler(Some(name))?],
+        None => host.butlers(),
+    };
+    let now = host.clock().now();
+    match command {
+        Command::Create { rights, expires, name, json } => {
+            let row = TokenRow {
+                id: domain::ids::new_id(now),
+                tenant: settings.tenant.clone().unwrap_or_default(),
+                butler: settings.butler.clone(),
+                name,
+                hash: [0; 32],
+                rights: rights.iter().map(|right| right.as_str().to_owned()).collect(),
+                created_at: now,
+                expires_at: expires.map(|span| now + span),
+                revoked_at: None,
+                last_used_at: None,
+            };
+            create(&butlers, row, json, printer).await
+        }
+        Command::List { json } => list(&butlers, settings.tenant.as_ref(), now, json, printer).await,
+        Command::Revoke { id, json } => revoke(&butlers, id, now, json, printer).await,
+    }
+}
+
+async fn create(butlers: &[Arc<Butler>], mut row: TokenRow, json: bool, printer: Printer) -> Result<(), HostError> {
+    let token = new_token()?;
+    row.hash = tokens::hash(&token);
+    for butler in butlers {
+        on(butler, async |session| tokens::create(session, &row).await).await?;
+    }
+    if json {
+        let mut shown = describe(&row, row.created_at);
+        shown["token"] = json!(token);
+        printer.json(&shown);
+        return Ok(());
+    }
+    printer.line(&token);
+    let butler = row.butler.as_deref().unwrap_or("all butlers");
+    printer.note(format_args!(
+        "This token is shown once. It opens {butler} for tenant {:?} ({}); send it as `Authorization: Bearer TOKEN`.\n\
+         Revoke it with: butler token revoke {}",
+        row.tenant.as_str(),
+        row.rights.join(","),
+        row.id
+    ));
+    Ok(())
+}
+
+async fn list(
+    butlers: &[Arc<Butler>],
+    tenant: Option<&TenantId>,
+    now: Timestamp,
+    json: bool,
+    printer: Printer,
+) -> Result<(), HostError> {
+    // A token for all butlers stands in each of their databases.
+    let mut found: BTreeMap<Uuid, TokenRow> = BTreeMap::new();
+    for butler in butlers {
+        for row in on(butler, async |session| tokens::list(session).await).await? {
+            let known = found.entry(row.id).or_insert_with(|| row.clone());
+            known.revoked_at = known.revoked_at.or(row.revoked_at);
+            known.last_used_at = known.last_used_at.max(row.last_used_at);
+        }
+    }
+    let rows: Vec<&TokenRow> = found.values().filter(|row| tenant.is_none_or(|tenant| row.tenant == *tenant)).collect();
+    if json {
+        let rows: Vec<Value> = rows.into_iter().map(|row| describe(row, now)).collect();
+        printer.json(&json!({"tokens": rows}));
+        return Ok(());
+    }
+    if rows.is_empty() {
+        printer.note("There are no tokens: on loopback everybody is trusted, and no other address is served.");
+        return Ok(());
+    }
+    printer.line(format_args!(
+        "{:<36}  {:<8} {:<12} {:<12} {:<16} {:<17} {:<17} name",
+        "id", "state", "tenant", "butler", "rights", "expires", "last used"
+    ));
+    for row in rows {
+        printer.line(format_args!(
+            "{:<36}  {:<8} {:<12} {:<12} {:<16} {:<17} {:<17} {}",
+            row.id,
+            state(row, now),
+            row.tenant.as_str(),
+            row.butler.as_deref().unwrap_or("all"),
+            row.rights.join(","),
+            at(row.expires_at),
+            at(row.last_used_at),
+            row.name
+        ));
+    }
+    Ok(())
+}
+
+async fn revoke(
+    butlers: &[Arc<Butler>],
+    id: Uuid,
+    now: Timestamp,
+    json: bool,
+    printer: Printer,
+) -> Result<(), HostError> {
+    let mut found = false;
+    for butler in butlers {
+        found |= on(butler, async |session| tokens::revoke(session, id, now).await).await?;
+    }
+    if !found {
+        return Err(HostError::UnknownToken { id });
+    }
+    if json {
+        printer.json(&json!({"id": id, "revoked": true}));
+    } else {
+        printer.line(format_args!("{id} is revoked"));
+    }
+    Ok(())
+}
+
+/// Runs on the database of a butler.
+async fn on<T>(
+    butler: &Butler,
+    work: impl AsyncFnOnce(&mut store::Session) -> Result<T, StoreError>,
+) -> Result<T, HostError> {
+    let failed = |source| HostError::Store { butler: butler.name.to_string(), source };
+    let database = butler
+        .database()
+        .ok_or_else(|| HostError::Failed(format!("the database of butler {:?} is not open", butler.name.as_str())))?;
+    let mut conn = database.owner().await.map_err(failed)?;
+    work(&mut conn).await.map_err(failed)
+}
+
+fn describe(row: &TokenRow, now: Timestamp) -> Value {
+    json!({
+        "id": row.id, "tenant": row.tenant.as_str(), "butler": row.butler, "name": row.name, "rights": row.rights,
+        "state": state(row, now), "created_at": row.created_at, "expires_at": row.expires_at,
+        "revoked_at": row.revoked_at, "last_used_at": row.last_used_at,
+    })
+}
+
+fn state(row: &TokenRow, now: Timestamp) -> &'static str {
+    match row {
+        row if row.revoked_at.is_some() => "revoked",
+        row if row.expires_at.is_some_and(|end| end <= now) => "expired",
+        _ => "active",
+    }
+}
+
+fn at(time: Option<Timestamp>) -> String {
+    time.map_or_else(|| "-".to_owned(), |time| time.format("%Y-%m-%d %H:%MZ").to_string())
+}
+
+/// Shown in a table and in audit events: one short line.
+fn name(text: &str) -> Result<String, String> {
+    const LONGEST: usize = 100;
+    if text.chars().count() > LONGEST || text.chars().any(char::is_control) {
+        return Err(format!("a name is one line of at most {LONGEST} characters"));
+    }
+    Ok(text.trim().to_owned())
+}
+
+/// `90d`: how long from now.
+fn span(text: &str) -> Result<TimeDelta, String> {
+    /// A century: whoever means longer means never.
+    const LONGEST: i64 = 100 * 366 * 86_400;
+    let wrong = || "expected a number and s, m, h, d, w or y, as in 90d".to_owned();
+    let unit = text.chars().next_back().ok_or_else(wrong)?;
+    let seconds = match unit {
+        's' => 1,
+        'm' => 60,
+        'h' => 3600,
+        'd' => 86_400,
+        'w' => 7 * 86_400,
+        'y' => 365 * 86_400,
+        _ => return Err(wrong()),
+    };
+    let count: i64 = text[..text.len() - 1].parse().map_err(|_| wrong())?;
+    let total = count.checked_mul(seconds).filter(|total| (1..=LONGEST).contains(total));
+    total.map(TimeDelta::seconds).ok_or_else(|| "must lie between one second and a hundred years".to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_span_is_a_number_with_a_unit() {
+        assert_eq!(span("90d"), Ok(TimeDelta::days(90)));
+        assert_eq!(span("1y"), Ok(TimeDelta::days(365)));
+        for text in ["", "d", "90", "-1d", "0d", "1.5d", "90 d", "9999999999y", "3µ"] {
+            assert!(span(text).is_err(), "{text}");
+        }
+    }
+}

@@ -1,0 +1,54 @@
+//! `[server]`: what concerns the process and not one butler. It may stand in any butler.toml of a roster, once.
+
+use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
+
+use super::diagnostic::ConfigError;
+use super::roster::ButlerConfig;
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct ServerSection {
+    /// Names beside the listen address under which clients and pages may address the server.
+    pub allowed_hosts: Vec<String>,
+    /// The certificate with its chain, PEM; with `tls_key` the server speaks HTTPS.
+    pub tls_cert: Option<PathBuf>,
+    pub tls_key: Option<PathBuf>,
+    /// Requests a second of one token, over ten seconds; 0: no limit.
+    pub rate_limit: u32,
+}
+
+impl ServerSection {
+    /// Stops a client that runs wild, and no honest one: an agent makes a few calls a second.
+    pub const RATE_LIMIT: u32 = 1000;
+}
+
+impl Default for ServerSection {
+    fn default() -> Self {
+        Self { allowed_hosts: Vec::new(), tls_cert: None, tls_key: None, rate_limit: Self::RATE_LIMIT }
+    }
+}
+
+/// The section of whichever butler has it.
+pub fn server(butlers: &[ButlerConfig]) -> Result<ServerSection, ConfigError> {
+    let mut with = butlers.iter().filter(|butler| butler.set.iter().any(|key| key.starts_with("server")));
+    let Some(first) = with.next() else { return Ok(ServerSection::default()) };
+    match (with.next(), &first.path) {
+        (Some(second), Some(path)) if second.file.server != first.file.server => {
+            let message = format!("[server] differs from that of butler {:?}: there is one server", second.name);
+            Err(ConfigError::whole_file(path, message, Some("keep [server] in one of the two files".to_owned())))
+        }
+        _ => Ok(first.file.server.clone()),
+    }
+}
+
+/// A host name or address, without scheme and port.
+pub(super) fn check_host(host: &str) -> Result<(), String> {
+    let plain = |c: char| !c.is_whitespace() && !matches!(c, '/' | '@' | '?' | '#' | '*' | ',');
+    let port = host.rsplit_once(':').is_some_and(|(name, _)| !name.contains(':'));
+    if host.is_empty() || !host.chars().all(plain) || port {
+        return Err(format!("holds {host:?}; a host is a name or an address alone, as in \"memory.example.com\""));
+    }
+    Ok(())
+}

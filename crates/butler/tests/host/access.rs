@@ -1,0 +1,251 @@
+//! Tokens: who is let in, to what, and who is not.
+
+use std::ffi::OsStr;
+use std::net::{SocketAddr, TcpStream};
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::Output;
+use std::sync::Arc;
+use std::time::Duration;
+
+use rustls::pki_types::pem::PemObject;
+use rustls::pki_types::{CertificateDer, ServerName};
+use rustls::{ClientConfig, ClientConnection, RootCertStore, StreamOwned};
+use serde_json::{Value, json};
+
+use crate::program::{Answer, MCP_HEADERS, Mcp, Serving, eventually, exchange, request, run, stderr};
+
+/// What the program promises: a change of the tokens counts this soon.
+const PROMISE: Duration = Duration::from_secs(1);
+const PING: &str = r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#;
+
+/// A roster, a server on it, and `butler token` beside it.
+struct House {
+    server: Serving,
+    roster: PathBuf,
+}
+
+impl House {
+    fn of(dir: &Path, butlers: &[&str]) -> Self {
+        let roster = dir.join("roster");
+        for name in butlers {
+            std::fs::create_dir_all(roster.join(name)).unwrap();
+            std::fs::write(roster.join(name).join("butler.toml"), "").unwrap();
+        }
+        let server = Serving::with(&dir.join("data"), &["--roster".as_ref(), roster.as_os_str()]);
+        Self { server, roster }
+    }
+
+    fn token(&self, args: &[&str]) -> Value {
+        let output = token(&self.server.data_dir, Some(&self.roster), args);
+        assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+        serde_json::from_slice(&output.stdout).unwrap()
+    }
+
+    fn create(&self, args: &[&str]) -> (Mcp, String) {
+        let made = self.token(&[&["create"], args].concat());
+        let token = made["token"].as_str().unwrap();
+        (self.server.mcp().with(token), made["id"].as_str().unwrap().to_owned())
+    }
+}
+
+fn token(data_dir: &Path, roster: Option<&Path>, args: &[&str]) -> Output {
+    let mut all: Vec<&OsStr> = vec!["token".as_ref()];
+    all.extend(args.iter().map(OsStr::new));
+    all.extend(["--json".as_ref(), "--data-dir".as_ref(), data_dir.as_os_str()]);
+    if let Some(roster) = roster {
+        all.extend(["--roster".as_ref(), roster.as_os_str()]);
+    }
+    run(all)
+}
+
+#[track_caller]
+fn unauthorized(answer: &Answer, message: &str) {
+    assert_eq!(answer.status, 401, "{}", answer.text());
+    assert!(answer.head.to_lowercase().contains("www-authenticate: bearer"), "{}", answer.head);
+    let error = &answer.json()["error"];
+    assert_eq!(error["code"], "unauthorized", "{error}");
+    assert!(error["message"].as_str().unwrap().contains(message), "{error}");
+    assert!(error["hint"].as_str().unwrap().contains("butler token create"), "{error}");
+}
+
+fn stored(mcp: &Mcp) -> Value {
+    mcp.call("memory_stats", json!({}))["episodes"]["total"].clone()
+}
+
+#[test]
+fn a_token_opens_its_tenant_and_butler_with_its_rights_and_nothing_else() {
+    let dir = tempfile::tempdir().unwrap();
+    let house = House::of(dir.path(), &["alpha", "beta"]);
+    let open = house.server.mcp();
+    assert_eq!(stored(&open), 0, "on loopback without tokens everybody is trusted");
+
+    let (ann, ann_id) = house.create(&["--tenant", "ann", "--name", "ann's laptop"]);
+    eventually(PROMISE, "the first token closes the door", || (open.post(PING).unwrap().status == 401).then_some(()));
+    unauthorized(&open.post(PING).unwrap(), "needs a token");
+    unauthorized(&open.with("btl_0000").post(PING).unwrap(), "not known");
+    for path in ["/butlers/beta/mcp", "/api", "/api/memory/stats", "/mcp/"] {
+        unauthorized(&house.server.get(path), "needs a token");
+    }
+    for path in ["/healthz", "/readyz", "/metrics"] {
+        assert_eq!(house.server.get(path).status, 200, "{path} stays open on loopback");
+    }
+
+    // The tenant is the token's.
+    ann.store_episode("Ann was here").unwrap();
+    let (bob, _) = house.create(&["--tenant", "bob"]);
+    eventually(PROMISE, "a new token counts", || (bob.post(PING).unwrap().status == 200).then_some(()));
+    assert_eq!((stored(&ann), stored(&bob)), (json!(1), json!(0)));
+    let foreign = bob.try_call("memory_stats", json!({"request_context": {"tenant_id": "ann"}})).unwrap_err();
+    assert!(foreign["message"].as_str().unwrap().contains("not the tenant of this token"), "{foreign}");
+
+    // Rights.
+    let (reader, _) = house.create(&["--tenant", "ann", "--rights", "read"]);
+    eventually(PROMISE, "a new token counts", || (reader.post(PING).unwrap().status == 200).then_some(()));
+    assert_eq!(stored(&reader), 1);
+    let refused = reader.store_episode("I may not").unwrap_err();
+    assert_eq!((&refused["error"], stored(&ann)), (&json!("forbidden"), json!(1)), "{refused}");
+    assert!(refused["hint"].as_str().unwrap().contains("--rights read,write"), "{refused}");
+    let refused = ann.try_call("memory_run_episode_cleanup", json!({})).unwrap_err();
+    assert_eq!(refused["error"], "forbidden", "{refused}");
+    let (admin, _) = house.create(&["--tenant", "ann", "--rights", "admin"]);
+    eventually(PROMISE, "a new token counts", || (admin.post(PING).unwrap().status == 200).then_some(()));
+    admin.call("memory_run_episode_cleanup", json!({}));
+
+    // One butler only.
+    let (beta, _) = house.create(&["--tenant", "ann", "--butler", "beta"]);
+    let beta_there = Mcp { path: "/butlers/beta/mcp".to_owned(), ..beta.clone() };
+    eventually(PROMISE, "a new token counts", || (beta_there.post(PING).unwrap().status == 200).then_some(()));
+    let refused = beta.post(PING).unwrap();
+    assert_eq!((refused.status, &refused.json()["error"]["code"]), (403, &json!("forbidden")), "{}", refused.text());
+    let everywhere = Mcp { path: "/butlers/beta/mcp".to_owned(), ..ann.clone() };
+    assert_eq!(everywhere.post(PING).unwrap().status, 200, "a token without --butler opens all");
+
+    // What a valid token does not excuse.
+    let bearer = format!("Bearer {}", ann.token.as_deref().unwrap());
+    for forged in [("Host", "evil.example"), ("Origin", "https://evil.example")] {
+        let headers = [&MCP_HEADERS[..], &[("Authorization", &bearer), forged]].concat();
+        let answer = request(house.server.address, "POST", "/mcp", &headers, PING.as_bytes());
+        assert_eq!(answer.status, 403, "{forged:?}: {}", answer.text());
+    }
+    let discovery = house.server.get("/.well-known/oauth-protected-resource/mcp");
+    assert_eq!((discovery.status, &discovery.json()["error"]["code"]), (404, &json!("not_found")));
+
+    // The end of a token.
+    let (brief, _) = house.create(&["--tenant", "ann", "--expires", "2s"]);
+    eventually(PROMISE, "a new token counts", || (brief.post(PING).unwrap().status == 200).then_some(()));
+    house.token(&["revoke", &ann_id]);
+    eventually(PROMISE, "a revocation counts", || (ann.post(PING).unwrap().status == 401).then_some(()));
+    unauthorized(&ann.post(PING).unwrap(), "revoked");
+    eventually(Duration::from_secs(3), "it expires", || (brief.post(PING).unwrap().status == 401).then_some(()));
+    unauthorized(&brief.post(PING).unwrap(), "expired");
+
+    // The commands of this machine have a bearer of their own.
+    let state = house.server.data_dir.join("serve.json");
+    assert_eq!(std::fs::metadata(&state).unwrap().permissions().mode() & 0o777, 0o600);
+    let state: Value = serde_json::from_slice(&std::fs::read(&state).unwrap()).unwrap();
+    let local = open.with(state["secret"].as_str().unwrap());
+    let of_bob = local.call("memory_stats", json!({"request_context": {"tenant_id": "bob"}}));
+    assert_eq!(of_bob["episodes"]["total"], 0);
+
+    let House { server, roster } = house;
+    let data_dir = server.data_dir.clone();
+    assert_eq!(server.stop().0.code(), Some(0));
+    let output = token(&data_dir, Some(&roster), &["list"]);
+    let listed: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let listed = listed["tokens"].as_array().unwrap();
+    assert_eq!(listed.len(), 6, "{listed:#?}");
+    let of_ann = listed.iter().find(|token| token["id"] == ann_id.as_str()).unwrap();
+    assert_eq!((&of_ann["state"], &of_ann["name"]), (&json!("revoked"), &json!("ann's laptop")));
+    assert!(of_ann["last_used_at"].is_string(), "{of_ann}");
+    assert!(!String::from_utf8_lossy(&output.stdout).contains("btl_"), "a token is shown once");
+    let unknown = token(&data_dir, Some(&roster), &["revoke", "00000000-0000-0000-0000-000000000001"]);
+    assert_eq!(unknown.status.code(), Some(1));
+    assert!(stderr(&unknown).contains("there is no token") && stderr(&unknown).contains("butler token list"));
+}
+
+fn fixture(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/host/tls").join(name)
+}
+
+/// A client that trusts the self-signed certificate and nothing else.
+fn over_tls(address: SocketAddr, name: &str, method: &str, path: &str, headers: &[(&str, &str)]) -> Answer {
+    let mut roots = RootCertStore::empty();
+    roots.add(CertificateDer::from_pem_file(fixture("cert.pem")).unwrap()).unwrap();
+    let provider = Arc::new(rustls::crypto::ring::default_provider());
+    let config = ClientConfig::builder_with_provider(provider).with_safe_default_protocol_versions().unwrap();
+    let config = config.with_root_certificates(roots).with_no_client_auth();
+    let server = ServerName::try_from(name.to_owned()).unwrap();
+    let connection = ClientConnection::new(Arc::new(config), server).unwrap();
+    let stream = StreamOwned::new(connection, TcpStream::connect(address).unwrap());
+    exchange(stream, address, method, path, headers, PING.as_bytes()).unwrap()
+}
+
+#[test]
+fn a_server_for_other_machines_needs_a_token_and_speaks_tls() {
+    let dir = tempfile::tempdir().unwrap();
+    let data_dir = dir.path().join("data");
+    let (cert, key) = (fixture("cert.pem"), fixture("key.pem"));
+    let serve = |args: &[&OsStr]| {
+        let always = ["serve", "--listen", "0.0.0.0:0", "--data-dir"].map(OsStr::new);
+        run([&always[..], &[data_dir.as_os_str()], args].concat())
+    };
+    let refused = serve(&[]);
+    let text = stderr(&refused);
+    assert_eq!(refused.status.code(), Some(1), "{text}");
+    let command = format!("butler token create --tenant default --data-dir '{}'", data_dir.display());
+    assert!(text.contains("can be reached from other machines") && text.contains(&command), "{text}");
+    assert!(!data_dir.exists(), "nothing was started");
+
+    let made = token(&data_dir, None, &["create", "--tenant", "default", "--rights", "read,write"]);
+    let made: Value = serde_json::from_slice(&made.stdout).unwrap();
+    let bearer = format!("Bearer {}", made["token"].as_str().unwrap());
+    for (cert, key, complaint) in [
+        (fixture("nothing.pem"), key.clone(), "cannot be read as PEM"),
+        (cert.clone(), cert.clone(), "cannot be read as PEM"),
+        (cert.clone(), fixture("other-key.pem"), "cannot be used with the key"),
+    ] {
+        let output = serve(&["--tls-cert".as_ref(), cert.as_os_str(), "--tls-key".as_ref(), key.as_os_str()]);
+        let text = stderr(&output);
+        assert_eq!(output.status.code(), Some(1), "{text}");
+        assert!(text.contains(complaint) && text.contains("hint: --tls-cert wants"), "{text}");
+    }
+    let alone = serve(&["--tls-cert".as_ref(), cert.as_os_str()]);
+    assert!(stderr(&alone).contains("name it with --tls-key"), "{}", stderr(&alone));
+
+    let flags = ["--listen", "0.0.0.0:0", "--rate-limit", "1", "--allowed-host", "memory.example.com"].map(OsStr::new);
+    let files = ["--tls-cert".as_ref(), cert.as_os_str(), "--tls-key".as_ref(), key.as_os_str()];
+    let server = Serving::with(&data_dir, &[&flags[..], &files].concat());
+    let address = SocketAddr::from(([127, 0, 0, 1], server.address.port()));
+    let ask = |host: &str, method: &str, path: &str, more: &[(&str, &str)]| {
+        over_tls(address, "localhost", method, path, &[&[("Host", host)], more].concat())
+    };
+    assert_eq!(ask("memory.example.com", "GET", "/healthz", &[]).status, 200);
+    assert_eq!(ask("192.0.2.7:443", "GET", "/healthz", &[]).status, 200, "an address is no name");
+    assert_eq!(ask("evil.example", "GET", "/healthz", &[]).status, 403);
+    assert_eq!(ask("localhost", "GET", "/healthz", &[("Origin", "https://evil.example")]).status, 403);
+    for path in ["/mcp", "/api/memory/stats", "/metrics"] {
+        unauthorized(&ask("localhost", "GET", path, &[]), "needs a token");
+    }
+    let authorized = [&MCP_HEADERS[..], &[("Authorization", &bearer)]].concat();
+    assert_eq!(ask("localhost", "GET", "/metrics", &authorized).status, 403, "they count all tenants' calls");
+    assert_eq!(ask("localhost", "POST", "/mcp", &authorized).json()["result"], json!({}));
+    assert!(
+        TcpStream::connect(address)
+            .is_ok_and(|plain| { exchange(plain, address, "GET", "/healthz", &[], b"").is_err() })
+    );
+
+    // The burst of ten seconds is soon used up; the answer says when to come back.
+    let limited = eventually(Duration::from_secs(10), "the limit", || {
+        let answer = ask("localhost", "POST", "/mcp", &authorized);
+        (answer.status != 200).then_some(answer)
+    });
+    assert_eq!((limited.status, &limited.json()["error"]["code"]), (429, &json!("rate_limited")), "{}", limited.text());
+    assert!(limited.head.to_lowercase().contains("retry-after: 1"), "{}", limited.head);
+
+    // The doctor, a command of this machine, finds its own way in.
+    let doctor = run(["doctor", "--json", "--data-dir"].map(OsStr::new).into_iter().chain([data_dir.as_os_str()]));
+    let report: Value = serde_json::from_slice(&doctor.stdout).unwrap();
+    let mcp = report["checks"].as_array().unwrap().iter().find(|check| check["name"] == "mcp").unwrap();
+    assert_eq!(mcp["verdict"], "passed", "{report:#}");
+}
