@@ -86,7 +86,7 @@ async fn one_size(
     // In turns, so that a busy moment of the machine hits all alike; several of a kind in a turn, so that each finds the
     // caches as its own work leaves them and not as another process does. The first turn warms up.
     for turn in 0..=rounds.div_ceil(TURN) {
-        let mut keep = |samples: &mut Samples, took: Duration| {
+        let keep = |samples: &mut Samples, took: Duration| {
             if turn > 0 {
                 samples.add(took);
             }
