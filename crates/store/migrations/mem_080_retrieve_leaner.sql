@@ -17,7 +17,7 @@ CREATE FUNCTION candidate_standing(vector tsvector, strict tsquery, broad tsquer
     SELECT CASE WHEN vector @@ strict THEN 2 + ts_rank(vector, strict) ELSE ts_rank(vector, broad) END::double precision
 $$;
 
--- As in mem_011, with the number of probes as measured: 31 of 250 lists hold recall@20 at 0.985 and more, 42 of 790 at
+-- As in mem_011, with the number of probes as measured: 37 of 250 lists hold recall@20 at 0.985 and more, 43 of 790 at
 -- 0.996; the share of the lists that must be read falls as they get more.
 CREATE OR REPLACE FUNCTION vector_probes(p_rows double precision, p_total double precision, p_lists integer, p_trained bigint)
     RETURNS integer LANGUAGE plpgsql IMMUTABLE AS $$
@@ -29,7 +29,7 @@ BEGIN
     IF p_rows <= 1500 OR coalesce(p_lists, 0) < 2 OR p_trained * 4 < p_total THEN
         RETURN 0;
     END IF;
-    probes := least(p_lists, ceil((26 + 0.02 * p_lists) / share));
+    probes := least(p_lists, ceil((34 + 0.012 * p_lists) / share));
     RETURN CASE WHEN probes / p_lists * p_total * 0.25 + 200 < p_rows * 0.4 THEN probes ELSE 0 END;
 END $$;
 
@@ -158,8 +158,8 @@ DECLARE
     rows_here constant double precision := (p_pool ->> 'rows')::double precision;
     total constant double precision := (p_pool ->> 'total')::double precision;
     -- what is ranked costs about 1.5 µs a row; a small store may as well rank all of it
-    budget constant double precision := CASE WHEN rows_here <= 1500 THEN 1500 ELSE 600 END;
-    newest constant integer := 600;
+    budget constant double precision := CASE WHEN rows_here <= 1500 THEN 1500 ELSE 400 END;
+    newest constant integer := 400;
     probes integer;
     candidates tsquery;
     vector_path text;

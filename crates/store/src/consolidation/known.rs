@@ -57,12 +57,17 @@ pub async fn facts(
                         WHERE size.rows >= $6) n
                     GROUP BY id ORDER BY 2, 1 LIMIT $4
                 )
-                SELECT f.id, f.subject, f.predicate, f.content, f.permanence
-                FROM facts f LEFT JOIN near USING (id)
-                WHERE f.tenant_id = $1 AND fact_is_active(f.validity) AND f.scope IN ('global', $2)
-                  -- few: all of them, with or without a vector
-                  AND (near.id IS NOT NULL OR (SELECT rows FROM size) <= $4)
-                ORDER BY near.distance NULLS LAST, f.created_at DESC, f.id LIMIT $4
+                SELECT f.id AS "id!", f.subject AS "subject!", f.predicate AS "predicate!", f.content AS "content!",
+                       f.permanence AS "permanence!"
+                FROM (
+                    SELECT f.*, near.distance FROM near JOIN facts f USING (id)
+                    WHERE f.tenant_id = $1 AND fact_is_active(f.validity)
+                    UNION ALL
+                    -- few: all of them, also those without a vector; never a scan of many
+                    SELECT f.*, NULL FROM facts f
+                    WHERE (SELECT rows FROM size) <= $4 AND f.tenant_id = $1 AND fact_is_active(f.validity)
+                      AND f.scope IN ('global', $2) AND NOT EXISTS (SELECT FROM near WHERE near.id = f.id)) f
+                ORDER BY f.distance NULLS LAST, f.created_at DESC, f.id LIMIT $4
                 "#,
                 tenant.as_str(),
                 butler.as_str(),
@@ -107,11 +112,15 @@ pub async fn rules(
                         WHERE size.rows >= $6) n
                     GROUP BY id ORDER BY 2, 1 LIMIT $4
                 )
-                SELECT r.id, r.content, r.maturity
-                FROM rules r LEFT JOIN near USING (id)
-                WHERE r.tenant_id = $1 AND rule_is_remembered(r.metadata) AND r.scope IN ('global', $2)
-                  AND (near.id IS NOT NULL OR (SELECT rows FROM size) <= $4)
-                ORDER BY near.distance NULLS LAST, r.created_at DESC, r.id LIMIT $4
+                SELECT r.id AS "id!", r.content AS "content!", r.maturity AS "maturity!"
+                FROM (
+                    SELECT r.*, near.distance FROM near JOIN rules r USING (id)
+                    WHERE r.tenant_id = $1 AND rule_is_remembered(r.metadata)
+                    UNION ALL
+                    SELECT r.*, NULL FROM rules r
+                    WHERE (SELECT rows FROM size) <= $4 AND r.tenant_id = $1 AND rule_is_remembered(r.metadata)
+                      AND r.scope IN ('global', $2) AND NOT EXISTS (SELECT FROM near WHERE near.id = r.id)) r
+                ORDER BY r.distance NULLS LAST, r.created_at DESC, r.id LIMIT $4
                 "#,
                 tenant.as_str(),
                 butler.as_str(),
