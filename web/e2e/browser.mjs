@@ -86,7 +86,7 @@ export async function visit(browser, server, { width = 1280, height = 900, theme
     reducedMotion: 'reduce',
   })
   const page = await context.newPage()
-  page.setDefaultTimeout(15_000)
+  page.setDefaultTimeout(60_000)
   page.problems = []
   page.on('console', (message) => ['error', 'warning'].includes(message.type()) && page.problems.push(message.text()))
   page.on('pageerror', (error) => page.problems.push(`uncaught: ${error.message}`))

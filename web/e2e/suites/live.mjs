@@ -28,7 +28,7 @@ export function live(shared) {
       await page.getByRole('link', { name: 'Entities', exact: true }).click()
       await page.getByRole('button', { name: 'Try again' }).waitFor()
       await server.open(host)
-      await page.getByText('Live', { exact: true }).waitFor({ timeout: 30_000 })
+      await page.getByText('Live', { exact: true }).waitFor({ timeout: 60_000 })
       await page.getByText('The server does not answer.').waitFor({ state: 'hidden' })
       await page.context().close()
     })

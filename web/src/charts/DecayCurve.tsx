@@ -23,6 +23,8 @@ export function DecayCurve({ memory, thresholds, now }: Props) {
   const fades = fallsBelow(memory, thresholds.retrieval)
   const expires = fallsBelow(memory, thresholds.expiry)
   const y = scaleLinear([0, 1], [height - margin.bottom, margin.top])
+  // where the other curve is still high: below, its label would lie on the dates
+  const labelled = plusDays(now, memory.decay_rate > 0 ? Math.min(45, 0.3 / memory.decay_rate) : 0)
   const marks = [
     { at: fades, value: thresholds.retrieval, word: 'fades' },
     { at: expires, value: thresholds.expiry, word: 'expires' },
@@ -59,7 +61,7 @@ export function DecayCurve({ memory, thresholds, now }: Props) {
             {memory.decay_rate > 0 && <path d={other(days) ?? ''} fill="none" strokeDasharray="5 4" strokeWidth="1.500" className="stroke-muted" />}
             <path d={path(days) ?? ''} fill="none" strokeWidth="2" className="stroke-accent" />
             {memory.decay_rate > 0 && (
-              <text x={x(plusDays(now, 26)) + 6} y={Math.max(10, y(confidenceAt(confirmed, plusDays(now, 26).getTime())) - 7)} className="fill-muted text-2xs">
+              <text x={x(labelled) + 8} y={Math.max(10, y(confidenceAt(confirmed, labelled.getTime())) - 4)} className="fill-muted text-2xs">
                 if confirmed today
               </text>
             )}

@@ -18,7 +18,7 @@ interface Props {
   format?: (value: number) => string
 }
 
-const margin = { top: 12, right: 8, bottom: 20, left: 8 }
+const margin = { top: 18, right: 8, bottom: 20, left: 8 }
 
 /** One quantity over time. */
 export function Line({ points, label, height = 128, top, format = count }: Props) {
@@ -37,7 +37,7 @@ export function Line({ points, label, height = 128, top, format = count }: Props
           <>
             <line x1="0" x2={width} y1={y(0)} y2={y(0)} className="stroke-line-strong" />
             <line x1="0" x2={width} y1={y(most)} y2={y(most)} className="stroke-line" />
-            <text x="0" y={y(most) - 3} className="figure fill-muted text-2xs">
+            <text x="0" y={y(most) - 6} className="figure fill-muted text-2xs">
               {format(most)}
             </text>
             <path d={under(points) ?? ''} className="fill-accent-wash" />

@@ -33,7 +33,7 @@ export default function Palette({ onClose }: { onClose: () => void }) {
   return (
     <Radix.Root open onOpenChange={(next) => !next && onClose()}>
       <Radix.Portal>
-        <div aria-hidden="true" className="fixed inset-0 z-40 bg-ink/25 backdrop-blur-[1px]" />
+        <div aria-hidden="true" className="fixed inset-0 z-40 bg-ink/25" />
         <Radix.Content
           aria-describedby={undefined}
           className="fixed top-[10vh] left-1/2 z-50 w-[calc(100vw-2rem)] max-w-2xl -translate-x-1/2 overflow-hidden rounded-xl border border-line bg-surface shadow-float"

@@ -1,5 +1,7 @@
 import { Link } from '@tanstack/react-router'
+import { cx } from '../lib/cx'
 import { ago, clock, dayName } from '../lib/time'
+import { Badge } from '../ui/Badge'
 import { StatusBadge } from './badges'
 import type { EpisodeRow } from './types'
 
@@ -9,11 +11,12 @@ function trouble(episode: EpisodeRow): string | null {
   return episode.last_error ? `${tries}, last: ${episode.last_error}` : tries
 }
 
-function Row({ episode }: { episode: EpisodeRow }) {
+function Row({ episode, compact }: { episode: EpisodeRow; compact: boolean }) {
   const problem = trouble(episode)
+  const over = episode.expires_at && Date.parse(episode.expires_at) < Date.now()
   const soon = episode.expires_at && Date.parse(episode.expires_at) - Date.now() < 86_400_000
   return (
-    <li data-row="" className="relative grid grid-cols-[3rem_minmax(0,1fr)] gap-x-3 border-b border-line px-4 py-3 last:border-0 md:grid-cols-[3rem_minmax(0,1fr)_auto]">
+    <li data-row="" className={cx('relative grid grid-cols-[3rem_minmax(0,1fr)] gap-x-3 border-b border-line px-4 py-3 last:border-0', !compact && 'md:grid-cols-[3rem_minmax(0,1fr)_auto]')}>
       <span className="figure pt-0.5 text-sm text-muted">{clock(episode.created_at)}</span>
       <div className="min-w-0">
         <Link to="/memory/episodes/$id" params={{ id: episode.id }} className="memory-text line-clamp-2 text-lg after:absolute after:inset-0">
@@ -21,9 +24,10 @@ function Row({ episode }: { episode: EpisodeRow }) {
         </Link>
         {problem && <p className="mt-1 line-clamp-2 text-sm break-words text-harm">{problem}</p>}
       </div>
-      <div className="col-start-2 mt-1.5 flex flex-wrap items-center gap-x-3 gap-y-1 text-sm text-muted md:col-start-3 md:mt-0 md:justify-end">
-        <span>{episode.butler}</span>
-        {episode.expires_at && soon && episode.consolidation_status !== 'consolidated' && <span className="text-fading">◌ gone {ago(episode.expires_at)}</span>}
+      <div className={cx('col-start-2 mt-1.5 flex flex-wrap items-center gap-x-3 gap-y-1 text-sm text-muted', !compact && 'md:col-start-3 md:mt-0 md:justify-end')}>
+        {!compact && <span>{episode.butler}</span>}
+        {episode.expires_at && soon && !over && episode.consolidation_status !== 'consolidated' && <span className="text-fading">◌ gone {ago(episode.expires_at)}</span>}
+        {over && <Badge>◌ forgotten</Badge>}
         <StatusBadge status={episode.consolidation_status} />
       </div>
     </li>
@@ -31,7 +35,7 @@ function Row({ episode }: { episode: EpisodeRow }) {
 }
 
 /** Episodes by day, newest first. */
-export function EpisodeList({ episodes, level = 'h3' }: { episodes: EpisodeRow[]; level?: 'h2' | 'h3' }) {
+export function EpisodeList({ episodes, level = 'h3', compact = false }: { episodes: EpisodeRow[]; level?: 'h2' | 'h3'; compact?: boolean }) {
   const days = new Map<string, EpisodeRow[]>()
   for (const episode of episodes) {
     const day = dayName(episode.created_at)
@@ -41,14 +45,14 @@ export function EpisodeList({ episodes, level = 'h3' }: { episodes: EpisodeRow[]
   return (
     <div className="space-y-5">
       {[...days].map(([day, list]) => (
-        <section key={day} aria-label={day}>
+        <div key={day}>
           <Heading className="mb-2 text-sm font-medium text-muted">{day}</Heading>
           <ul className="card overflow-hidden">
             {list.map((episode) => (
-              <Row key={episode.id} episode={episode} />
+              <Row key={episode.id} episode={episode} compact={compact} />
             ))}
           </ul>
-        </section>
+        </div>
       ))}
     </div>
   )

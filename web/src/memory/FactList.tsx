@@ -7,17 +7,17 @@ import { RowActions } from './RowActions'
 import type { FactRow } from './types'
 
 /** A fact is a sentence: subject and predicate lead, the content is the knowledge. */
-function Row({ fact }: { fact: FactRow }) {
+function Row({ fact, bare }: { fact: FactRow; bare: boolean }) {
   const fading = fact.state === 'fading'
   const gone = fact.state !== 'active' && !fading
   return (
     <li data-row="" className="group relative border-b border-line last:border-0">
       <div className="grid gap-x-4 gap-y-1 px-4 py-3 md:grid-cols-[minmax(0,1fr)_auto] md:items-center">
         <div className="min-w-0">
-          <p className="flex min-w-0 flex-wrap items-baseline gap-x-2 text-sm text-muted">
+          {!bare && <p className="flex min-w-0 flex-wrap items-baseline gap-x-2 text-sm text-muted">
             <span className="font-medium break-all text-ink">{fact.subject}</span>
             <span className="break-all">{sentence(fact.predicate).toLowerCase()}</span>
-          </p>
+          </p>}
           <Link
             to="/memory/facts/$id"
             params={{ id: fact.id }}
@@ -37,11 +37,12 @@ function Row({ fact }: { fact: FactRow }) {
   )
 }
 
-export function FactList({ facts, label = 'Facts' }: { facts: FactRow[]; label?: string }) {
+/** `bare` where a heading says subject and predicate already. */
+export function FactList({ facts, label = 'Facts', bare = false }: { facts: FactRow[]; label?: string; bare?: boolean }) {
   return (
     <ul aria-label={label} className="card overflow-hidden">
       {facts.map((fact) => (
-        <Row key={fact.id} fact={fact} />
+        <Row key={fact.id} fact={fact} bare={bare} />
       ))}
     </ul>
   )

@@ -25,6 +25,9 @@ const housekeeping = new Set([
   'fact_repointed',
 ])
 
+const harmful = new Set(['rule_marked_harmful', 'rule_inverted', 'rule_demoted', 'episode_dead_lettered', 'episode_consolidation_failed'])
+
+export const isHarmful = (type: string) => harmful.has(type)
 export const isHousekeeping = (type: string) => housekeeping.has(type)
 
 const verbs: Record<string, [glyph: string, words: string]> = {
@@ -40,6 +43,7 @@ const verbs: Record<string, [glyph: string, words: string]> = {
   fact_superseded: ['↷', 'Fact replaced'],
   fact_confirmed: ['✓', 'Fact confirmed'],
   fact_forgotten: ['✕', 'Fact forgotten'],
+  fact_restored: ['↺', 'Fact restored'],
   fact_repointed: ['→', 'Fact moved to another entity'],
   fact_fading: ['◌', 'Fact is fading'],
   fact_recovered: ['●', 'Fact recovered'],
@@ -53,6 +57,7 @@ const verbs: Record<string, [glyph: string, words: string]> = {
   rule_demoted: ['↓', 'Rule demoted'],
   rule_inverted: ['⚠', 'Rule became a warning'],
   rule_forgotten: ['✕', 'Rule forgotten'],
+  rule_restored: ['↺', 'Rule restored'],
   rule_fading: ['◌', 'Rule is fading'],
   rule_recovered: ['●', 'Rule recovered'],
   link_created: ['–', 'Link made'],
@@ -71,14 +76,27 @@ export function eventWords(type: string): [glyph: string, words: string] {
 const record = (value: unknown): Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : {}
 
-/** What changed, where one word says it: a level, a state. */
+/** What changed, where a few words say it: a level, a reason. */
 export function change(event: EventRow): string | null {
   const payload = record(event.payload)
   const [before, after] = [record(payload.before), record(payload.after)]
-  for (const field of ['maturity', 'validity', 'status']) {
-    const [from, to] = [before[field] ?? payload[`from_${field}`], after[field] ?? payload[`to_${field}`]]
-    if (typeof from === 'string' && typeof to === 'string') return `${from.replaceAll('_', ' ')} → ${to.replaceAll('_', ' ')}`
-  }
+  // validity is what the event's words say already
+  const [from, to] = [before.maturity, after.maturity]
+  if (typeof from === 'string' && typeof to === 'string' && from !== to) return `${from.replaceAll('_', ' ')} → ${to.replaceAll('_', ' ')}`
   const reason = payload.reason
   return typeof reason === 'string' ? reason : null
+}
+
+/** Fewer than this in a row are shown one by one. */
+const A_RUN = 3
+
+/** Consecutive housekeeping of one kind together; everything else on its own. */
+export function runs(events: EventRow[]): EventRow[][] {
+  const groups: EventRow[][] = []
+  for (const event of events) {
+    const last = groups.at(-1)
+    if (last?.[0]?.event_type === event.event_type && isHousekeeping(event.event_type)) last.push(event)
+    else groups.push([event])
+  }
+  return groups.flatMap((group) => (group.length >= A_RUN ? [group] : group.map((event) => [event])))
 }

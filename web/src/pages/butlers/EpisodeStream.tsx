@@ -13,7 +13,7 @@ export function EpisodeStream({ name }: { name: string }) {
   if (data.length === 0) return <Empty title="No episode yet">They appear when an agent ends a session.</Empty>
   return (
     <>
-      <EpisodeList episodes={data} />
+      <EpisodeList episodes={data} compact />
       {meta.total > data.length && (
         <p className="mt-3 text-sm">
           <Link to="/memory/episodes" search={{ butler: name }} className="link">

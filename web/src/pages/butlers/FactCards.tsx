@@ -35,7 +35,7 @@ function Card({ subject, facts }: { subject: string; facts: FactRow[] }) {
 
 /** Facts as cards, one a subject. */
 export function FactCards({ name, q, offset, onMove }: { name: string; q?: string; offset?: number; onMove: (offset: number) => void }) {
-  const facts = useGet('/api/butlers/{name}/memory/facts', { path: { name }, query: { q, limit: SIZE, offset } }, { keep: true })
+  const facts = useGet('/api/butlers/{name}/memory/facts', { path: { name }, query: { q, sort: 'subject', limit: SIZE, offset } }, { keep: true })
   return (
     <Results query={facts} onMove={onMove} empty={<Empty title={q ? 'No fact fits' : 'No fact yet'}>{q ? 'Other words may find one.' : 'They appear when an agent stores them or episodes are learned from.'}</Empty>}>
       {(rows) => {

@@ -67,7 +67,7 @@ function View({ entity }: { entity: EntityDetail }) {
           </Section>
           {entity.events.length > 0 && (
             <Section title="What happened to it" quiet>
-              <EventList events={entity.events} />
+              <EventList events={entity.events} look="own" />
             </Section>
           )}
         </div>

@@ -11,11 +11,11 @@ export function FactsByPredicate({ entity }: { entity: Props }) {
   const shown = predicates.reduce((sum, group) => sum + group.facts.length, 0)
   if (shown === 0) return <Empty title="Nothing is known about it now">{past_facts_total > 0 ? `${counted(past_facts_total, 'fact')} about it were replaced, expired or forgotten.` : 'No fact names it yet.'}</Empty>
   return (
-    <div className="space-y-5">
+    <div className="space-y-4">
       {predicates.map(({ predicate, facts }) => (
         <section key={predicate} aria-label={sentence(predicate)}>
-          <h3 className="mb-2 text-sm font-medium text-muted">{sentence(predicate)}</h3>
-          <FactList facts={facts} label={sentence(predicate)} />
+          <h3 className="mb-1 text-sm font-medium text-muted">{sentence(predicate)}</h3>
+          <FactList facts={facts} label={sentence(predicate)} bare />
         </section>
       ))}
       <p className="text-sm text-muted">

@@ -65,7 +65,7 @@ function View({ episode }: { episode: EpisodeDetail }) {
           </Section>
           {episode.events.length > 0 && (
             <Section title="What happened to it" quiet>
-              <EventList events={episode.events} />
+              <EventList events={episode.events} look="own" />
             </Section>
           )}
         </div>

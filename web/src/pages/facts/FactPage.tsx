@@ -79,7 +79,7 @@ function View({ fact }: { fact: FactDetail }) {
           </Section>
           {fact.events.length > 0 && (
             <Section title="What happened to it" quiet>
-              <EventList events={fact.events} />
+              <EventList events={fact.events} look="own" />
             </Section>
           )}
         </div>

@@ -14,7 +14,7 @@ interface Props {
 export function Figure({ name, value, parts, fading = false, children }: Props) {
   return (
     <div className={cx('card flex flex-col p-4', fading && value > 0 && 'border-dashed border-fading/60')}>
-      <h3 className="label">{name}</h3>
+      <h2 className="label">{name}</h2>
       <p className={cx('figure mt-1 text-2xl font-semibold tracking-tight', fading && value > 0 && 'text-fading')}>
         {fading && value > 0 && (
           <span aria-hidden="true" className="mr-1 font-normal">

@@ -17,10 +17,14 @@ const examples = ['What can I cook tonight?', 'When is the next appointment?', '
 export default function RecallPage() {
   const search = useSearch({ from: '/recall' })
   const navigate = useNavigate({ from: '/recall' })
-  const butlers = useGet('/api/butlers')
+  const stats = useGet('/api/memory/stats')
+  // the one that knows the most is the most likely meant
+  const butlers = [...(stats.data?.data.butlers ?? [])].sort((a, b) => b.facts + b.rules - a.facts - a.rules)
+  const names = butlers.map((figures) => figures.butler)
+  const butler = search.butler ?? names[0]
   const [words, setWords] = useState(search.q ?? '')
   const asked = search.q ?? ''
-  const answer = useGet('/api/memory/recall', { query: { q: asked, butler: search.butler } }, { enabled: asked !== '', keep: true })
+  const answer = useGet('/api/memory/recall', { query: { q: asked, butler } }, { enabled: asked !== '' && (butler !== undefined || stats.isError), keep: true })
   function ask(q: string) {
     setWords(q)
     void navigate({ search: (previous) => ({ ...previous, q: q.trim() || undefined }) })
@@ -29,7 +33,6 @@ export default function RecallPage() {
     event.preventDefault()
     ask(words)
   }
-  const names = (butlers.data?.data ?? []).map((butler) => butler.name)
   return (
     <Page title="Recall lab" lead="Ask as an agent would, and see what is recalled, why, and the exact text a session starts with. Asking here counts no read.">
       <form onSubmit={submit} className="mb-6 flex flex-wrap items-center gap-2">
@@ -40,9 +43,9 @@ export default function RecallPage() {
         {names.length > 1 && (
           <Select
             label="Butler"
-            value={search.butler ?? names[0] ?? ''}
+            value={butler ?? ''}
             options={names.map((name): [string, string] => [name, name])}
-            onChange={(butler) => void navigate({ search: (previous) => ({ ...previous, butler: butler === names[0] ? undefined : butler }) })}
+            onChange={(next) => void navigate({ search: (previous) => ({ ...previous, butler: next === names[0] ? undefined : next }) })}
           />
         )}
         <Button type="submit" variant="primary" className="h-10" busy={answer.isFetching && asked !== ''}>

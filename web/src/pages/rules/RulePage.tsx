@@ -97,7 +97,7 @@ function View({ rule }: { rule: RuleDetail }) {
           </Section>
           {rule.events.length > 0 && (
             <Section title="What happened to it" quiet>
-              <EventList events={rule.events} />
+              <EventList events={rule.events} look="own" />
             </Section>
           )}
         </div>

@@ -1,4 +1,5 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
 import { request } from '../../api/client'
 import { asApiError } from '../../api/error'
 import { useGet } from '../../api/hooks'
@@ -7,6 +8,8 @@ import { MemoryLink } from '../../memory/MemoryLink'
 import { Button } from '../../ui/Button'
 import { Section } from '../../ui/Section'
 import { toast } from '../../ui/toast'
+
+const SHOWN = 5
 
 /** Episodes that were given up: why, and another chance. Nothing is shown when there are none. */
 export function DeadLetters() {
@@ -31,7 +34,7 @@ export function DeadLetters() {
       }
     >
       <ul className="card divide-y divide-line">
-        {letters.data.data.map((letter) => (
+        {letters.data.data.slice(0, SHOWN).map((letter) => (
           <li key={letter.id} className="px-4 py-2.5">
             <MemoryLink kind="episode" id={letter.id} className="line-clamp-1 font-serif break-all hover:underline">
               {letter.excerpt}
@@ -41,6 +44,13 @@ export function DeadLetters() {
             </p>
           </li>
         ))}
+        {letters.data.meta.total > SHOWN && (
+          <li className="px-4 py-2.5 text-sm">
+            <Link to="/memory/episodes" search={{ status: 'dead_letter' }} className="link">
+              All {letters.data.meta.total} dead letters
+            </Link>
+          </li>
+        )}
       </ul>
     </Section>
   )

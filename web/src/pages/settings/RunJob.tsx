@@ -21,7 +21,7 @@ export function RunJob({ job }: { job: JobItemAt }) {
   })
   if (!job.cheap) return <code className="font-mono text-xs text-muted">butler jobs run {job.job}</code>
   return (
-    <Button size="small" busy={run.isPending} onClick={() => run.mutate()} aria-label={`Run ${sentence(job.job).toLowerCase()} of ${job.home} now`}>
+    <Button size="small" busy={run.isPending} onClick={() => run.mutate()} aria-label={`Run now: ${sentence(job.job).toLowerCase()} of ${job.home}`}>
       <Icon name="run" className="size-3.5" /> Run now
     </Button>
   )

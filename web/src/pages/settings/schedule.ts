@@ -11,6 +11,7 @@ export function cronWords(cron: string): string {
   const every = /^\*\/(\d+)$/.exec(hour)
   if (every && minute === '0') return `every ${every[1]} hours`
   if (/^\d+$/.test(hour) && /^\d+$/.test(minute)) return `daily at ${hour.padStart(2, '0')}:${minute.padStart(2, '0')}`
+  if (hour === '*' && /^\d+$/.test(minute)) return `every hour at :${minute.padStart(2, '0')}`
   const minutes = /^\*\/(\d+)$/.exec(minute)
   if (minutes && hour === '*') return `every ${minutes[1]} minutes`
   return cron

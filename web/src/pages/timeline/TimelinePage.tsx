@@ -60,7 +60,7 @@ export default function TimelinePage() {
       </div>
       <div className="max-w-3xl">
         <Results query={list} onMove={(offset) => change({ offset: offset || undefined })} empty={<Empty title="Nothing happened">No event fits these filters.</Empty>}>
-          {(rows) => <EventList events={rows} full level="h2" />}
+          {(rows) => <EventList events={rows} look="full" level="h2" />}
         </Results>
       </div>
     </Page>

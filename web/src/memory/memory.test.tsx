@@ -1,0 +1,68 @@
+// @vitest-environment happy-dom
+import { readFileSync } from 'node:fs'
+import { cleanup, render, screen } from '@testing-library/react'
+import { afterEach, expect, test } from 'vitest'
+import { Confidence } from '../ui/Confidence'
+import { Failure } from '../ui/states'
+import { ApiError } from '../api/error'
+import { MaturityBadge, StateBadge, StatusBadge } from './badges'
+import { change, eventTypes, eventWords, isHousekeeping } from './events'
+import { labelOf, relationWord } from './links'
+import { record } from './RuleList'
+
+afterEach(cleanup)
+
+test('fading and fresh differ without colour', () => {
+  const { container: fresh } = render(<Confidence value={0.8} />)
+  const { container: fading } = render(<Confidence value={0.15} fading />)
+  expect(fading.querySelectorAll('rect').length).toBeGreaterThan(fresh.querySelectorAll('rect').length)
+  render(<StateBadge state="fading" />)
+  expect(screen.getByText('fading')).toBeTruthy()
+})
+
+test('every status and level has a glyph and a word', () => {
+  for (const status of ['pending', 'consolidated', 'failed', 'dead_letter']) render(<StatusBadge status={status} />)
+  for (const maturity of ['candidate', 'established', 'proven', 'anti_pattern']) render(<MaturityBadge maturity={maturity} />)
+  for (const word of ['Pending', 'Consolidated', 'Failed', 'Dead letter', 'Candidate', 'Established', 'Proven', 'Warning']) {
+    expect(screen.getByText(word).textContent).toMatch(/^\S+\w/u)
+  }
+})
+
+test('every event type of the server has words', () => {
+  expect(eventTypes.length).toBeGreaterThanOrEqual(32)
+  for (const type of eventTypes) expect(eventWords(type)[0]).not.toBe('·')
+  expect(isHousekeeping('fact_created')).toBe(false)
+  expect(isHousekeeping('episode_evicted')).toBe(true)
+})
+
+test('a promotion is told as a step', () => {
+  const event = { id: '1', event_type: 'rule_promoted', created_at: '', payload: { before: { maturity: 'candidate' }, after: { maturity: 'established' } } }
+  expect(change(event)).toBe('candidate → established')
+  expect(change({ ...event, payload: null })).toBeNull()
+})
+
+test('an expired episode is named, not a broken link', () => {
+  expect(labelOf({ label: null, memory_type: 'episode' })).toBe('expired episode')
+  expect(relationWord({ side: 'outgoing', relation: 'derived_from' })).toBe('learned from')
+  expect(relationWord({ side: 'incoming', relation: 'derived_from' })).toBe('became')
+})
+
+test('a rule nobody tried has no effectiveness', () => {
+  const none = { applied_count: 0, success_count: 0, harmful_count: 0, effectiveness_score: 0 }
+  expect(record(none)).toBe('not tried yet')
+  expect(record({ applied_count: 4, success_count: 3, harmful_count: 1, effectiveness_score: 0.75 })).toBe('3 helpful, 1 harmful · 75 % effective')
+})
+
+test('a failure says what failed and what to do', () => {
+  render(<Failure error={new ApiError(503, 'unavailable', 'the database is away', 'try again in a moment')} />)
+  expect(screen.getByRole('alert').textContent).toContain('try again in a moment')
+  render(<Failure error={new ApiError(0, 'unreachable', 'the server did not answer')} />)
+  expect(screen.getByText(/butler serve/)).toBeTruthy()
+})
+
+test('every event type that the server knows is told in words of its own', () => {
+  const source = readFileSync('../crates/domain/src/event.rs', 'utf8')
+  const types = [...(/events! \{(.*?)\n\}/s.exec(source)?.[1] ?? '').matchAll(/= "(\w+)"/g)].map((match) => match[1] as string)
+  expect(types.length).toBeGreaterThan(30)
+  expect(types.filter((type) => !eventTypes.includes(type))).toEqual([])
+})
