@@ -20,6 +20,7 @@ pub mod module;
 pub mod modules;
 pub mod printer;
 pub mod progress;
+pub mod reference;
 pub mod runtime;
 pub mod scheduler;
 pub mod session;

@@ -4,6 +4,7 @@ mod check;
 
 use std::path::PathBuf;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// A value that cannot work, and the key (below `[modules.memory]`) that holds it.
@@ -14,7 +15,7 @@ pub struct InvalidValue {
     pub problem: String,
 }
 
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct MemoryConfig {
     /// `false` leaves the module out of this butler.
@@ -45,10 +46,12 @@ impl Default for MemoryConfig {
     }
 }
 
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct EmbeddingConfig {
+    /// `all-MiniLM-L6-v2` is the only one so far.
     pub model: String,
+    /// 384, as that model has.
     pub dimensions: usize,
     /// An unpacked model; omitted: the one fetched into the cache directory.
     pub model_dir: Option<PathBuf>,
@@ -66,9 +69,10 @@ impl Default for EmbeddingConfig {
     }
 }
 
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct EpisodesConfig {
+    /// How long an episode is kept.
     pub default_ttl_days: f64,
     /// Beyond this the oldest consolidated episodes go first.
     pub max_entries: u64,
@@ -82,7 +86,7 @@ impl Default for EpisodesConfig {
     }
 }
 
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct ConfidenceConfig {
     /// Below this effective confidence a memory fades and is not retrieved.
@@ -97,7 +101,7 @@ impl Default for ConfidenceConfig {
     }
 }
 
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct RulesConfig {
     pub established: Established,
@@ -106,9 +110,10 @@ pub struct RulesConfig {
 }
 
 /// What a candidate needs to become established.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Established {
+    /// Helpful marks.
     pub successes: u32,
     pub effectiveness: f64,
 }
@@ -120,11 +125,13 @@ impl Default for Established {
 }
 
 /// What an established rule needs to become proven.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Proven {
+    /// Helpful marks.
     pub successes: u32,
     pub effectiveness: f64,
+    /// Days since it was stored.
     pub age_days: f64,
 }
 
@@ -135,9 +142,10 @@ impl Default for Proven {
 }
 
 /// From this many harmful marks, and below this effectiveness, a rule is turned into a warning.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct AntiPattern {
+    /// Harmful marks.
     pub harmful: u32,
     pub effectiveness: f64,
 }
@@ -148,7 +156,7 @@ impl Default for AntiPattern {
     }
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum SearchMode {
     #[default]
@@ -157,7 +165,7 @@ pub enum SearchMode {
     Keyword,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum KeywordMatch {
     /// Memories with all terms first, then those with any.
@@ -167,13 +175,16 @@ pub enum KeywordMatch {
     Strict,
 }
 
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct RetrievalConfig {
+    /// The most tokens of a context block, headers included.
     pub context_token_budget: usize,
-    /// `None` when the file does not set it: see [`Self::depth`] and [`Self::tool_limit`].
+    /// The limit of the read tools (10 if left out), and the recall depth of `memory_context` (20 if left out).
     pub default_limit: Option<usize>,
+    /// How `memory_search` looks if it is not told.
     pub default_mode: SearchMode,
+    /// `broad`: memories with all words first, then those with any; `strict`: only those with all.
     pub keyword_match: KeywordMatch,
     pub score_weights: ScoreWeights,
 }
@@ -205,11 +216,13 @@ impl Default for RetrievalConfig {
     }
 }
 
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct ScoreWeights {
+    /// How well it fits the topic.
     pub relevance: f64,
     pub importance: f64,
+    /// How recently it was used.
     pub recency: f64,
     pub confidence: f64,
 }
@@ -220,9 +233,10 @@ impl Default for ScoreWeights {
     }
 }
 
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct ContextConfig {
+    /// Whether a context block ends with recent episodes.
     pub include_episodes: bool,
     pub quotas: Quotas,
 }
@@ -234,9 +248,10 @@ impl Default for ContextConfig {
 }
 
 /// Each section's share of the budget; what one leaves unused goes to the next.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Quotas {
+    /// Of the budget, 0 to 1.
     pub facts: f64,
     pub rules: f64,
     pub episodes: f64,
@@ -248,7 +263,7 @@ impl Default for Quotas {
     }
 }
 
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct ConsolidationConfig {
     /// Episodes a prompt holds at most.
@@ -266,16 +281,20 @@ impl Default for ConsolidationConfig {
 }
 
 /// When the jobs run: five cron fields each.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct ScheduleConfig {
     /// `false` runs no job on its own; by hand they still do.
     pub enabled: bool,
+    /// Turns episodes into facts and rules.
     pub consolidation: String,
+    /// Lets unconfirmed facts and rules fade and expire.
     pub decay_sweep: String,
+    /// Removes expired and surplus episodes.
     pub episode_cleanup: String,
     /// Rules that marks left to be turned into warnings are taken up at once; this finds what a crash left.
     pub inversion: String,
+    /// Fits the vector indexes to the data.
     pub retrain_indexes: String,
     /// Finds nothing to do unless the model changed.
     pub reembed: String,

@@ -10,6 +10,7 @@ pub mod door;
 mod global;
 mod hook;
 mod jobs;
+mod man;
 mod mcp;
 mod run;
 mod serve;
@@ -67,6 +68,8 @@ pub enum Command {
     Token(token::Args),
     Config(config::Args),
     Completions(completions::Args),
+    #[command(hide = true)]
+    Man(man::Args),
 }
 
 impl Command {
@@ -109,7 +112,7 @@ pub fn main() -> ExitCode {
 
 fn run(command: Command, settings: Settings, printer: Printer) -> Result<(), HostError> {
     let settings = match command {
-        Command::Serve(_) | Command::Completions(_) | Command::Connect(_) => settings,
+        Command::Serve(_) | Command::Completions(_) | Command::Man(_) | Command::Connect(_) => settings,
         _ => settings.following_the_server(),
     };
     let settings = &settings;
@@ -118,6 +121,7 @@ fn run(command: Command, settings: Settings, printer: Printer) -> Result<(), Hos
             completions::run(&args);
             Ok(())
         }
+        Command::Man(args) => man::run(&args),
         Command::Config(args) => config::run(&args, settings, printer),
         Command::Serve(args) => on_runtime(serve::run(args, settings, printer)),
         Command::Mcp(args) => on_runtime(mcp::run(args, settings, printer)),

@@ -1,11 +1,12 @@
 use std::time::Duration;
 
 use memory::MemoryConfig;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::server::ServerSection;
 
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct File {
     pub butler: ButlerSection,
@@ -14,7 +15,7 @@ pub struct File {
     pub modules: ModulesSection,
 }
 
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct ButlerSection {
     /// Omitted: the folder's name in a roster, else `general`.
@@ -27,7 +28,7 @@ pub struct ButlerSection {
     pub session: SessionSection,
 }
 
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct SessionSection {
     /// How long a session waits for its memory, at its beginning and at its end; then it goes on without.
@@ -50,14 +51,16 @@ impl Default for SessionSection {
     }
 }
 
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct DatabaseSection {
     /// Omitted: a database of its own in the private PostgreSQL.
     pub url: Option<String>,
     /// A replica that serves retrieval.
     pub read_url: Option<String>,
+    /// Every object of the butler lives in it; several butlers may share a database this way.
     pub schema: String,
+    /// Connections for requests; workers have a few of their own.
     pub pool_size: usize,
 }
 
@@ -75,18 +78,23 @@ impl Default for DatabaseSection {
     }
 }
 
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RuntimeSection {
+    /// `command`: a program; `openai`: any endpoint compatible with it; `anthropic`.
     #[serde(rename = "type")]
     pub kind: RuntimeType,
-    /// The program and its arguments: prompt on stdin, answer on stdout.
+    /// The program and its arguments: prompt on stdin, answer on stdout. `{mcp_config}` and `{system_prompt}` in an
+    /// argument are replaced; `claude` is told both with its own flags.
     #[serde(default)]
     pub command: Vec<String>,
+    /// How long an answer may take.
     #[serde(default = "RuntimeSection::default_timeout")]
     pub timeout_s: u64,
+    /// The endpoint, as in `http://127.0.0.1:11434/v1`; needed with `openai`.
     #[serde(default)]
     pub base_url: Option<String>,
+    /// The model to ask; needed with `openai` and `anthropic`.
     #[serde(default)]
     pub model: Option<String>,
     /// The name of the environment variable that holds the key; the key itself never stands in a file.
@@ -100,7 +108,7 @@ impl RuntimeSection {
     }
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum RuntimeType {
     Command,
@@ -108,7 +116,7 @@ pub enum RuntimeType {
     Anthropic,
 }
 
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct ModulesSection {
     pub memory: MemoryConfig,

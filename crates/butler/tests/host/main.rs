@@ -14,6 +14,7 @@ mod hook;
 mod http;
 mod module;
 mod program;
+mod reference;
 mod serve;
 mod session;
 mod stdio;

@@ -2,6 +2,8 @@
 
 mod check;
 mod database;
+mod hooks;
+mod llm;
 mod local;
 mod roundtrip;
 mod schedules;
@@ -49,6 +51,8 @@ async fn examine(settings: &Settings) -> Result<Vec<Check>, HostError> {
     checks.push(local::runtime(settings).await);
     checks.push(local::model(&host).await);
     checks.push(local::port(settings.listen, serving.as_ref()).await);
+    checks.extend(host.butlers().iter().map(|butler| llm::check(butler)));
+    checks.push(hooks::check());
     // A start would fetch what is missing, and a doctor only looks.
     if checks.iter().any(|check| check.verdict == Verdict::Failed && check.blocks_start()) {
         checks.extend(

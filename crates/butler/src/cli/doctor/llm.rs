@@ -1,0 +1,46 @@
+//! Is there an LLM to consolidate with.
+
+use std::path::Path;
+
+use super::check::Check;
+use crate::butler::Butler;
+use crate::config::{RuntimeSection, RuntimeType};
+use crate::{env, runtime};
+
+const NAME: &str = "llm";
+
+pub fn check(butler: &Butler) -> Check {
+    let name = &butler.name;
+    let Some(section) = &butler.config.file.butler.runtime else {
+        return Check::skipped(
+            NAME,
+            format!("{name}: none is configured, so consolidation only counts; [butler.runtime] names one"),
+        );
+    };
+    match runtime::from_config(section) {
+        Err(error) => {
+            let remedy = error.hint().unwrap_or_else(|| "put [butler.runtime] right, or leave it out".to_owned());
+            Check::failed(NAME, format!("{name}: {error}"), remedy)
+        }
+        Ok(runtime) => match missing_program(section) {
+            Some(program) => Check::failed(
+                NAME,
+                format!("{name}: the program {program} is not there"),
+                format!("install {program}, or name another in [butler.runtime] command"),
+            ),
+            None => Check::passed(NAME, format!("{name}: {}", runtime.describe())),
+        },
+    }
+}
+
+/// Asking the model itself would cost money.
+fn missing_program(section: &RuntimeSection) -> Option<&str> {
+    let program = section.command.first().filter(|_| section.kind == RuntimeType::Command)?;
+    let found = if program.contains('/') {
+        Path::new(program).is_file()
+    } else {
+        let path = env::var("PATH").unwrap_or_default();
+        std::env::split_paths(&path).any(|folder| folder.join(program).is_file())
+    };
+    (!found).then_some(program)
+}

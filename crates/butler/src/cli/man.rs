@@ -1,0 +1,29 @@
+use std::io::Write;
+use std::path::PathBuf;
+
+use clap::CommandFactory;
+
+use crate::error::HostError;
+
+/// Print the manual page, or write all of them into a folder
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:\n  butler man | man -l -\n  butler man --dir ~/.local/share/man/man1")]
+pub struct Args {
+    /// Write butler.1 and a page for each command there
+    #[arg(long, value_name = "DIR")]
+    dir: Option<PathBuf>,
+}
+
+pub fn run(args: &Args) -> Result<(), HostError> {
+    let command = super::Cli::command();
+    let Some(dir) = &args.dir else {
+        let mut page = Vec::new();
+        clap_mangen::Man::new(command).render(&mut page).map_err(HostError::Serve)?;
+        // Whoever reads us may stop reading.
+        let _ = std::io::stdout().lock().write_all(&page);
+        return Ok(());
+    };
+    std::fs::create_dir_all(dir)
+        .and_then(|()| clap_mangen::generate_to(command, dir))
+        .map_err(HostError::io("write manual pages to", dir))
+}
