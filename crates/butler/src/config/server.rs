@@ -2,18 +2,20 @@
 
 use std::path::PathBuf;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::diagnostic::ConfigError;
 use super::roster::ButlerConfig;
 
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct ServerSection {
     /// Names beside the listen address under which clients and pages may address the server.
     pub allowed_hosts: Vec<String>,
     /// The certificate with its chain, PEM; with `tls_key` the server speaks HTTPS.
     pub tls_cert: Option<PathBuf>,
+    /// Its private key, PEM.
     pub tls_key: Option<PathBuf>,
     /// Requests a second of one token, over ten seconds; 0: no limit.
     pub rate_limit: u32,

@@ -1,5 +1,6 @@
 //! `butler doctor`: looks at everything a working server needs, and says what to do about what is missing.
 
+mod access;
 mod check;
 mod database;
 mod hooks;
@@ -19,7 +20,7 @@ use crate::host::Host;
 use crate::instance::{self, create_data_dir};
 use crate::printer::{Colour, Printer};
 
-/// Check runtime, model, database, extensions, indexes, schedules, disk, port, and a live call over MCP
+/// Check runtime, model, database, extensions, indexes, schedules, tokens, TLS, LLM, hooks, disk, port, and a live call over MCP
 ///
 /// Changes nothing that is stored. Exit code 1 if a check fails; each failure names its remedy.
 #[derive(Debug, clap::Args)]
@@ -52,17 +53,20 @@ async fn examine(settings: &Settings) -> Result<Vec<Check>, HostError> {
     checks.push(local::model(&host).await);
     checks.push(local::port(settings.listen, serving.as_ref()).await);
     checks.extend(host.butlers().iter().map(|butler| llm::check(butler)));
+    let configs: Vec<_> = host.butlers().iter().map(|butler| butler.config.clone()).collect();
+    checks.push(access::tls(&configs, serving.as_ref()));
     checks.push(hooks::check());
     // A start would fetch what is missing, and a doctor only looks.
     if checks.iter().any(|check| check.verdict == Verdict::Failed && check.blocks_start()) {
         checks.extend(
-            ["database", "extensions", "indexes", "schedules", "mcp"]
+            ["database", "extensions", "indexes", "schedules", "tokens", "mcp"]
                 .map(|name| Check::skipped(name, "needs what failed above")),
         );
     } else {
         checks.extend(database::all(&host).await);
         for butler in host.butlers() {
             checks.extend(schedules::check(&butler, serving.is_some()).await);
+            checks.extend(access::tokens(&butler, host.clock().now()).await);
         }
         checks.push(roundtrip::check(Arc::clone(&host), serving).await);
         if let Err(error) = host.stop().await {
