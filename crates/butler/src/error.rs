@@ -45,7 +45,7 @@ pub enum HostError {
         "a server already runs on {data_dir}{}", running_note(.running),
         data_dir = data_dir.display()
     )]
-    AlreadyRunning { data_dir: PathBuf, running: Option<Instance> },
+    AlreadyRunning { data_dir: PathBuf, running: Option<Box<Instance>> },
     #[error("the private PostgreSQL in {} is not running", .data_dir.display())]
     NotServing { data_dir: PathBuf },
     #[error("{0}")]
@@ -82,7 +82,7 @@ fn owner_note(owner: &Option<PortOwner>) -> String {
     })
 }
 
-fn running_note(running: &Option<Instance>) -> String {
+fn running_note(running: &Option<Box<Instance>>) -> String {
     running.as_ref().map_or_else(String::new, |it| format!(": process {} on {}", it.pid, it.url))
 }
 

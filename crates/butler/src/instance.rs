@@ -90,7 +90,10 @@ impl Lock {
         match file.try_lock() {
             Ok(()) => {}
             Err(fs::TryLockError::WouldBlock) => {
-                return Err(HostError::AlreadyRunning { data_dir: data_dir.to_path_buf(), running: read(data_dir) });
+                return Err(HostError::AlreadyRunning {
+                    data_dir: data_dir.to_path_buf(),
+                    running: read(data_dir).map(Box::new),
+                });
             }
             Err(fs::TryLockError::Error(error)) => return Err(HostError::io("lock", path)(error)),
         }

@@ -202,7 +202,21 @@ fn doctor_passes_on_a_working_machine_with_and_without_a_running_server() {
     let beside = doctor();
     let names: Vec<&str> =
         beside["checks"].as_array().unwrap().iter().filter_map(|check| check["name"].as_str()).collect();
-    for name in ["disk", "runtime", "model", "port", "database", "extensions", "indexes", "schedules", "tokens", "tls", "llm", "hooks", "mcp"] {
+    for name in [
+        "disk",
+        "runtime",
+        "model",
+        "port",
+        "database",
+        "extensions",
+        "indexes",
+        "schedules",
+        "tokens",
+        "tls",
+        "llm",
+        "hooks",
+        "mcp",
+    ] {
         assert!(names.contains(&name), "{name} is not in {names:?}");
     }
     // The doctor must not stop a PostgreSQL that others use.
