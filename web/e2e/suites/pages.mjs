@@ -97,7 +97,7 @@ export function pages(shared) {
     await go(page, '/memory/episodes')
     await page.getByLabel('Status').selectOption('consolidated')
     await page.waitForURL(/status=consolidated/)
-    await page.getByText('Consolidated', { exact: true }).nth(1).waitFor()
+    await page.locator('main [data-row]').getByText('Consolidated').first().waitFor()
     await page.locator('main [data-row] a').first().click()
     await page.getByRole('heading', { name: 'What it became' }).waitFor()
     await page.context().close()

@@ -2,6 +2,7 @@ import * as Radix from '@radix-ui/react-dialog'
 import { useNavigate } from '@tanstack/react-router'
 import { Command } from 'cmdk'
 import { useDeferredValue, useState } from 'react'
+import { asApiError } from '../api/error'
 import { useGet } from '../api/hooks'
 import { fixed } from '../lib/number'
 import { maturityWord, sentence, statusWord } from '../lib/words'
@@ -53,7 +54,7 @@ export default function Palette({ onClose }: { onClose: () => void }) {
             </div>
             <Command.List className="max-h-[60vh] overflow-y-auto p-2 [&_[cmdk-group-heading]]:px-3 [&_[cmdk-group-heading]]:py-1.5 [&_[cmdk-group-heading]]:text-xs [&_[cmdk-group-heading]]:font-medium [&_[cmdk-group-heading]]:text-muted">
               <Command.Empty className="px-3 py-8 text-center text-muted">
-                {found.isFetching ? 'Looking…' : found.isError ? 'The search failed; is the server running?' : 'Nothing is known under these words.'}
+                {found.isFetching ? 'Looking…' : found.isError ? `The search failed: ${asApiError(found.error).message}` : 'Nothing is known under these words.'}
               </Command.Empty>
               {hits.length > 0 && (
                 <Command.Group heading="Memory">

@@ -1,6 +1,6 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
-import { useCallback, useState } from 'react'
+import { useState } from 'react'
 import { request } from '../../api/client'
 import { useGet } from '../../api/hooks'
 import type { EntityItemAt } from '../../api/schema'
@@ -44,7 +44,7 @@ export function MergeDialog({ entity, onClose }: { entity: { id: string; home: s
         </>
       ) : (
         <>
-          <SearchField label="Search the entity to keep" placeholder="Name of the entity to keep" value={words} onChange={useCallback((text: string) => setWords(text), [])} />
+          <SearchField label="Search the entity to keep" placeholder="Name of the entity to keep" value={words} onChange={setWords} />
           <div className="mt-3">
             {candidates.isPending ? (
               <Loading rows={3} />
