@@ -9,6 +9,7 @@ mod figures;
 mod host;
 mod locomo;
 mod recall;
+mod report;
 mod resolve;
 mod server;
 mod store;
@@ -37,6 +38,8 @@ enum Bench {
     Host(host::Args),
     /// What a recall costs beyond embedding its query, at 1k, 10k and 100k facts.
     Recall(recall::Args),
+    /// docs/benchmarks.md from the figures of the last runs.
+    Report(report::Args),
     /// Resolving names among 100k entities over HTTP, tier by tier.
     Resolve(resolve::Args),
     /// Retrieval quality on LoCoMo (`--data`, your own copy).
@@ -56,6 +59,7 @@ async fn main() -> anyhow::Result<()> {
         Bench::Consolidate(args) => consolidate::run(args).await?,
         Bench::Host(args) => host::run(args).await?,
         Bench::Recall(args) => recall::run(args).await?,
+        Bench::Report(args) => return report::run(&args),
         Bench::Resolve(args) => resolve::run(args).await?,
         Bench::Locomo(args) => locomo::run(args).await?,
         Bench::Store(args) => store::run(args).await?,

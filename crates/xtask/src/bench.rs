@@ -33,6 +33,8 @@ enum Bench {
     Locomo,
     /// Vector search against the exact answer.
     Vector,
+    /// docs/benchmarks.md from the figures of the last runs.
+    Report,
 }
 
 pub fn run(args: &Args) -> anyhow::Result<()> {
@@ -57,6 +59,14 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
         Bench::Recall => program("recall", &args.rest),
         Bench::Locomo => program("locomo", &args.rest),
         Bench::Vector => program("vector", &args.rest),
+        Bench::Report => step(
+            "bench report",
+            cargo()
+                .args(["run", "--package", "bench", "--", "report", "--figures"])
+                .arg(&out)
+                .arg("--root")
+                .arg(root()),
+        ),
     }
 }
 

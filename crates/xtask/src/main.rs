@@ -1,6 +1,7 @@
-//! Development chores: `cargo xtask test`, `bench`, `prepare`, `torture`, `tidy`, `web`.
+//! Development chores: `cargo xtask test`, `bench`, `prepare`, `torture`, `fuzz`, `tidy`, `web`.
 
 mod bench;
+mod fuzz;
 mod prepare;
 mod run;
 mod server;
@@ -28,6 +29,8 @@ enum Chore {
     Prepare,
     /// The tests that kill things, for long: every acknowledged write must survive.
     Torture(torture::Args),
+    /// Each fuzz target for a while, from its committed corpus.
+    Fuzz(fuzz::Args),
     /// The house rules that no compiler checks.
     Tidy,
     /// The dashboard: builds it and fails on a difference from the committed files, then its tests.
@@ -38,6 +41,7 @@ fn main() -> anyhow::Result<()> {
     match Cli::parse().chore {
         Chore::Test(args) => test::run(&args),
         Chore::Bench(args) => bench::run(&args),
+        Chore::Fuzz(args) => fuzz::run(&args),
         Chore::Prepare => prepare::run(),
         Chore::Torture(args) => torture::run(&args),
         Chore::Tidy => tidy::run(),

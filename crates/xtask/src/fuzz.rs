@@ -1,0 +1,45 @@
+//! `cargo xtask fuzz`: each fuzz target for a bounded time, from its committed corpus.
+
+use anyhow::bail;
+
+use crate::run::{cargo, exists, root, step, target_dir};
+
+#[derive(clap::Args)]
+pub struct Args {
+    /// How long each target runs.
+    #[arg(long, default_value_t = 60)]
+    pub seconds: u64,
+    /// One target alone.
+    target: Option<String>,
+}
+
+pub const TARGETS: [&str; 2] = ["consolidation_answer", "untrusted_text"];
+
+pub fn run(args: &Args) -> anyhow::Result<()> {
+    if !exists("cargo", &["fuzz", "--version"]) {
+        step("install cargo-fuzz", cargo().args(["install", "cargo-fuzz", "--locked"]))?;
+    }
+    let named = args.target.as_deref();
+    let targets: Vec<&str> = TARGETS.into_iter().filter(|target| named.is_none_or(|named| named == *target)).collect();
+    if targets.is_empty() {
+        bail!("there is no such target; there are: {}", TARGETS.join(", "));
+    }
+    // What is found on the way stays out of the committed corpus.
+    let found = target_dir().join("fuzz");
+    for target in targets {
+        let grown = found.join("corpus").join(target);
+        std::fs::create_dir_all(&grown)?;
+        step(
+            &format!("fuzz {target}"),
+            cargo()
+                .current_dir(root().join("fuzz"))
+                // libFuzzer's instrumentation is an unstable flag of a stable compiler; no sanitizer, since there is no unsafe code
+                .env("RUSTC_BOOTSTRAP", "1")
+                .args(["fuzz", "run", "--sanitizer", "none", target])
+                .arg(&grown)
+                .arg(root().join("fuzz/corpus").join(target))
+                .args(["--", &format!("-max_total_time={}", args.seconds), "-max_len=16384", "-timeout=10"]),
+        )?;
+    }
+    Ok(())
+}

@@ -1,0 +1,25 @@
+//! Whatever a model answers: no panic, and only actions that may be carried out.
+#![no_main]
+
+use domain::consolidation::parse;
+use libfuzzer_sys::fuzz_target;
+
+fuzz_target!(|answer: &str| {
+    let result = parse(answer);
+    assert!(result.action_count() <= 1000);
+    assert!(result.parse_errors.len() <= 101);
+    assert!(result.answered || result.action_count() == 0, "actions without an answer");
+    for fact in &result.new_facts {
+        assert!((1.0..=10.0).contains(&fact.importance));
+        assert!(!fact.subject.trim().is_empty() && !fact.predicate.trim().is_empty() && !fact.content.trim().is_empty());
+    }
+    for fact in &result.updated_facts {
+        assert!(fact.importance.is_none_or(|importance| (1.0..=10.0).contains(&importance)));
+        assert!(!fact.content.trim().is_empty());
+    }
+    for rule in &result.new_rules {
+        assert!(!rule.content.trim().is_empty());
+    }
+    // the same answer means the same
+    assert_eq!(parse(answer), result);
+});

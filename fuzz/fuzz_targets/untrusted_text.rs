@@ -1,0 +1,18 @@
+//! Text of a memory stays data: it ends no line, no tag and no string of the database.
+#![no_main]
+
+use domain::consolidation::prompt::wrap_episode_content;
+use domain::text::{flatten_line, preprocess_search_query, preprocess_text};
+use libfuzzer_sys::fuzz_target;
+
+fuzz_target!(|text: &str| {
+    let line = flatten_line(text);
+    assert!(!line.contains(['\n', '\r']), "a line of its own");
+    assert_eq!(flatten_line(&line), line);
+    for stored in [preprocess_text(text), preprocess_search_query(text)] {
+        assert!(!stored.contains('\0'));
+    }
+    let wrapped = wrap_episode_content(text);
+    assert_eq!(wrapped.matches("</episode_content>").count(), 1, "only our own tag closes it");
+    assert_eq!(wrapped.matches("<episode_content>").count(), 1);
+});
