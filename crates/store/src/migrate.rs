@@ -35,6 +35,7 @@ const MIGRATIONS: &[Migration] = migrations![
     "mem_040_entities_names",
     "mem_050_token_changes",
     "mem_070_browse",
+    "mem_071_palette",
     "mem_080_retrieve_leaner",
 ];
 

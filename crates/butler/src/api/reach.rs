@@ -12,7 +12,7 @@ use super::operation::Asked;
 use crate::butler::Butler;
 
 /// A butler that has not answered by then is as good as gone; people wait for a page.
-const PATIENCE: Duration = Duration::from_secs(5);
+const PATIENCE: Duration = Duration::from_secs(15);
 
 /// What the butlers said.
 #[derive(Debug)]

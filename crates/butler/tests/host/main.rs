@@ -15,6 +15,7 @@ mod http;
 mod module;
 mod program;
 mod reference;
+mod rest;
 mod serve;
 mod session;
 mod stdio;

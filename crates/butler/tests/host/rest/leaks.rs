@@ -1,0 +1,83 @@
+//! Tenant A asks every path for every id of tenant B: it must learn nothing and change nothing.
+
+use serde_json::{Value, json};
+
+use super::Api;
+
+/// In every text of tenant B, and nowhere else.
+const SECRET: &str = "zanzibar";
+
+async fn tenant_b(api: &Api) -> Vec<String> {
+    let call = async |tool: &str, mut arguments: Value| {
+        arguments["request_context"] = json!({"tenant_id": "b"});
+        api.tool("general", tool, arguments).await
+    };
+    let text = |value: &Value| value.as_str().unwrap().to_owned();
+    let entity = json!({"canonical_name": SECRET, "entity_type": "place"});
+    let entity = text(&call("entity_create", entity).await["entity_id"]);
+    let episode = text(&call("memory_store_episode", json!({"content": SECRET, "butler": "general"})).await["id"]);
+    let about = |content: &str| {
+        json!({"subject": SECRET, "predicate": "is", "content": format!("{SECRET} {content}"), "entity_id": entity,
+               "source_episode_id": episode})
+    };
+    let old = text(&call("memory_store_fact", about("old")).await["id"]);
+    let fact = text(&call("memory_store_fact", about("new")).await["id"]);
+    let rule = text(&call("memory_store_rule", json!({"content": SECRET})).await["id"]);
+    call("memory_mark_harmful", json!({"rule_id": rule, "reason": SECRET})).await;
+    vec![entity, episode, old, fact, rule]
+}
+
+/// All that B can see of its own.
+async fn seen_by_b(api: &Api) -> String {
+    let mut all = String::new();
+    for path in ["facts?validity=all&", "rules?state=all&", "episodes?", "entities?merged=true&"] {
+        all.push_str(&api.answer(&format!("/api/memory/{path}tenant=b&limit=100")).await.text());
+    }
+    all.push_str(&api.answer("/api/timeline?tenant=b&limit=100").await.text());
+    all
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn no_path_shows_or_changes_what_is_another_tenants() {
+    let api = Api::start().await;
+    let ids = tenant_b(&api).await;
+    let before = seen_by_b(&api).await;
+    assert!(before.contains(SECRET), "{before}");
+    let document = api.get("/api/openapi.json").await;
+    let mut asked = 0;
+    for (path, methods) in document["paths"].as_object().unwrap() {
+        for (method, operation) in methods.as_object().unwrap() {
+            let operation = operation["operationId"].as_str().unwrap();
+            if ["listenEvents", "getOpenApi", "runJob", "createToken", "revokeToken"].contains(&operation) {
+                continue;
+            }
+            for id in &ids {
+                let place = path.replace("{id}", id).replace("{name}", "general");
+                let query = match operation {
+                    "recallMemory" | "searchMemory" => format!("?q={SECRET}&tenant=a"),
+                    "listFacts" => format!("?entity_id={id}&validity=all&tenant=a"),
+                    _ => "?tenant=a".to_owned(),
+                };
+                let body = match operation {
+                    "mergeEntity" => json!({"target_entity_id": ids[0]}),
+                    "editFact" | "editRule" => json!({"content": "stolen"}),
+                    "requeueDeadLetters" => json!({"ids": [id]}),
+                    _ => Value::Null,
+                };
+                let method = match method.as_str() {
+                    "get" => "GET",
+                    "post" => "POST",
+                    "put" => "PUT",
+                    _ => "DELETE",
+                };
+                let answer = api.send(method, &format!("{place}{query}"), body).await;
+                let told = answer.text().replace(&format!("\"query\":\"{SECRET}\""), "");
+                assert!(!told.contains(SECRET), "{method} {place} told {told}");
+                assert!(!path.contains("{id}") || answer.status == 404, "{method} {place}: {told}");
+                asked += 1;
+            }
+        }
+    }
+    assert!(asked > 100, "{asked}");
+    assert_eq!(seen_by_b(&api).await, before, "and nothing changed");
+}

@@ -1,0 +1,73 @@
+//! Lists: exact totals, pages that neither repeat nor skip, and butlers that are down.
+
+use serde_json::{Value, json};
+
+use super::Api;
+
+#[tokio::test(flavor = "multi_thread")]
+async fn pages_by_offset_and_by_cursor_are_the_same_list_across_butlers() {
+    let api = Api::with(&["one", "two"]).await;
+    for number in 0..12 {
+        let fact = json!({"subject": format!("s{number}"), "predicate": "is", "content": format!("content {number}")});
+        api.tool(if number % 3 == 0 { "two" } else { "one" }, "memory_store_fact", fact).await;
+    }
+    let texts = |page: &Value| -> Vec<String> {
+        page["data"].as_array().unwrap().iter().map(|it| it["subject"].as_str().unwrap().to_owned()).collect()
+    };
+    let expected: Vec<String> = (0..12).rev().map(|number| format!("s{number}")).collect();
+    for path in ["/api/memory/facts?limit=5", "/api/memory/facts?limit=5&sort=newest"] {
+        let (mut by_offset, mut by_cursor, mut cursor) = (Vec::new(), Vec::new(), String::new());
+        for page in 0..3 {
+            let answer = api.get(&format!("{path}&offset={}", page * 5)).await;
+            assert_eq!((&answer["meta"]["total"], &answer["meta"]["limit"]), (&json!(12), &json!(5)));
+            assert_eq!(answer["meta"]["has_more"], json!(page < 2), "page {page}");
+            by_offset.extend(texts(&answer));
+            let answer = api.get(&format!("{path}&cursor={cursor}")).await;
+            assert_eq!(answer["meta"]["total"], 12);
+            by_cursor.extend(texts(&answer));
+            cursor = answer["meta"]["next_cursor"].as_str().unwrap_or_default().to_owned();
+        }
+        assert_eq!((&by_offset, &by_cursor), (&expected, &expected), "{path}");
+    }
+    let by_name = api.get("/api/memory/facts?sort=subject&limit=3").await;
+    assert_eq!(texts(&by_name), ["s0", "s1", "s10"]);
+    for bad in [
+        "limit=0",
+        "limit=101",
+        "limit=x",
+        "offset=-1",
+        "cursor=zzz",
+        "sort=subject&cursor=1~00000000000000000000000000000000",
+        "limmit=3",
+    ] {
+        let answer = api.answer(&format!("/api/memory/facts?{bad}")).await;
+        assert_eq!((answer.status, answer.json()["error"]["code"].as_str()), (400, Some("invalid_argument")), "{bad}");
+    }
+    let hint = api.answer("/api/memory/facts?limmit=3").await.json()["error"]["hint"].clone();
+    assert_eq!(hint, "did you mean limit?");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_butler_that_cannot_be_reached_is_named_and_never_counted_as_zero() {
+    let api = Api::with(&["health", "finance"]).await;
+    for butler in ["health", "finance"] {
+        let fact = json!({"subject": butler, "predicate": "is", "content": "there"});
+        api.tool(butler, "memory_store_fact", fact).await;
+    }
+    assert_eq!(api.get("/api/memory/facts").await["meta"]["total"], 2);
+    // its pools are closed, as when its database is gone
+    api.host.butler(Some("finance")).unwrap().database().unwrap().close().await;
+    let facts = api.get("/api/memory/facts").await;
+    assert_eq!((&facts["meta"]["total"], &facts["meta"]["unavailable"]), (&json!(1), &json!(["finance"])));
+    let stats = api.get("/api/memory/stats").await;
+    assert_eq!(stats["meta"]["unavailable"], json!(["finance"]));
+    assert_eq!(stats["data"]["attention"][0]["what"], "butler_unavailable");
+    let butlers: Vec<&str> =
+        stats["data"]["butlers"].as_array().unwrap().iter().map(|it| it["butler"].as_str().unwrap()).collect();
+    assert_eq!(butlers, ["health"]);
+    let scoped = api.answer("/api/butlers/finance/memory/facts").await;
+    assert_eq!((scoped.status, scoped.json()["error"]["code"].as_str()), (503, Some("unavailable")));
+    let listed = api.get("/api/butlers").await;
+    let finance = listed["data"].as_array().unwrap().iter().find(|it| it["name"] == "finance").unwrap().clone();
+    assert_eq!((&finance["health"], &finance["mcp_endpoint"]), (&json!("unavailable"), &json!("/butlers/finance/mcp")));
+}

@@ -1,0 +1,121 @@
+//! The REST API as its clients meet it: over HTTP, on a real database, with the real model.
+
+mod contract;
+mod leaks;
+mod lists;
+mod live;
+mod sections;
+mod writes;
+
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use butler::config::Source;
+use butler::host::{Host, HostOptions};
+use butler::http::{self, Allowed};
+use serde_json::{Value, json};
+use tempfile::TempDir;
+use testkit::TestDb;
+use tokio::net::TcpListener;
+
+use crate::program::{Answer, request};
+
+/// A server in this process, on databases of its own.
+pub struct Api {
+    pub address: SocketAddr,
+    pub host: Arc<Host>,
+    _databases: Vec<TestDb>,
+    _dir: TempDir,
+}
+
+impl Api {
+    /// One butler, `general`.
+    pub async fn start() -> Self {
+        Self::with(&["general"]).await
+    }
+
+    /// Each butler with a database of its own; an address instead of a name's database is nobody's.
+    pub async fn with(names: &[&str]) -> Self {
+        let dir = tempfile::tempdir().unwrap();
+        let mut databases = Vec::new();
+        for name in names {
+            let db = TestDb::new().await;
+            let folder = dir.path().join("roster").join(name);
+            std::fs::create_dir_all(&folder).unwrap();
+            let file = format!("[butler]\nname = {name:?}\n[butler.database]\nurl = {:?}\npool_size = 4\n", db.url());
+            std::fs::write(folder.join("butler.toml"), file).unwrap();
+            databases.push(db);
+        }
+        let host = Host::new(HostOptions {
+            data_dir: dir.path().join("data"),
+            cache_dir: fetch::default_cache_dir(),
+            source: Source::Roster(dir.path().join("roster")),
+            database_url: None,
+            runtime_dir: None,
+            model_dir: std::env::var_os("BUTLER_MODEL_DIR").map(PathBuf::from),
+        })
+        .unwrap();
+        host.start(Arc::new(fetch::Silent)).await.unwrap();
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = listener.local_addr().unwrap();
+        let router = http::router(host.clone(), Allowed::on(address));
+        tokio::spawn(http::serve(listener, router, host.closing().clone()));
+        Self { address, host, _databases: databases, _dir: dir }
+    }
+
+    async fn ask(&self, method: &'static str, path: &str, headers: &'static [(&str, &str)], body: String) -> Answer {
+        let (address, path) = (self.address, path.to_owned());
+        let asked = tokio::task::spawn_blocking(move || request(address, method, &path, headers, body.as_bytes()));
+        asked.await.unwrap()
+    }
+
+    pub async fn answer(&self, path: &str) -> Answer {
+        self.ask("GET", path, &[], String::new()).await
+    }
+
+    /// The answer to a request that must succeed.
+    pub async fn get(&self, path: &str) -> Value {
+        let answer = self.answer(path).await;
+        assert_eq!(answer.status, 200, "GET {path}: {}", answer.text());
+        answer.json()
+    }
+
+    pub async fn send(&self, method: &'static str, path: &str, body: Value) -> Answer {
+        const JSON: &[(&str, &str)] = &[("Content-Type", "application/json")];
+        let (headers, body) = if body.is_null() { (&[][..], String::new()) } else { (JSON, body.to_string()) };
+        self.ask(method, path, headers, body).await
+    }
+
+    pub async fn done(&self, method: &'static str, path: &str, body: Value) -> Value {
+        let answer = self.send(method, path, body).await;
+        assert_eq!(answer.status, 200, "{method} {path}: {}", answer.text());
+        answer.json()["data"].clone()
+    }
+
+    /// A tool of a butler, as an agent calls it.
+    pub async fn tool(&self, butler: &str, tool: &str, arguments: Value) -> Value {
+        let Value::Object(arguments) = arguments else { panic!("arguments are an object") };
+        let found = self.host.butler(Some(butler)).unwrap();
+        let answer = found.call(tool, &memory::Caller::trusted(), arguments).await.unwrap();
+        Value::Object(answer.unwrap_or_else(|error| panic!("{tool}: {error:?}")).structured)
+    }
+
+    pub async fn fact(&self, subject: &str, predicate: &str, content: &str) -> String {
+        let fact = json!({"subject": subject, "predicate": predicate, "content": content});
+        id(&self.tool("general", "memory_store_fact", fact).await)
+    }
+
+    pub async fn rule(&self, content: &str) -> String {
+        id(&self.tool("general", "memory_store_rule", json!({"content": content})).await)
+    }
+
+    pub async fn episode(&self, content: &str) -> String {
+        let episode = json!({"content": content, "butler": "general"});
+        id(&self.tool("general", "memory_store_episode", episode).await)
+    }
+}
+
+pub fn id(stored: &Value) -> String {
+    stored["id"].as_str().expect("an id").to_owned()
+}

@@ -1,0 +1,160 @@
+//! What a person does to memory: correct, confirm, forget, and take it back.
+
+use serde_json::{Value, json};
+
+use super::{Api, id};
+
+#[tokio::test(flavor = "multi_thread")]
+async fn sections_9_3_and_9_13_fact_edit_creates_supersession_and_undo_takes_it_back() {
+    let api = Api::start().await;
+    let fact = api.fact("Ada", "likes", "looms").await;
+    let path = format!("/api/memory/facts/{fact}");
+    let edited = api.done("PUT", &path, json!({"content": "engines", "importance": 8})).await;
+    assert_eq!(edited["superseded_id"], json!(fact));
+    let new = id(&edited);
+    assert_ne!(new, fact);
+    assert_eq!(api.get(&path).await["data"]["validity"], "superseded");
+    let current = api.get(&format!("/api/memory/facts/{new}")).await["data"].clone();
+    assert_eq!(
+        (&current["content"], &current["importance"], &current["supersedes_id"]),
+        (&json!("engines"), &json!(8.0), &json!(fact))
+    );
+    assert_eq!(current["events"][0]["actor"], "dashboard");
+    let again = api.send("PUT", &path, json!({"content": "x"})).await;
+    assert_eq!((again.status, again.json()["error"]["code"].as_str()), (409, Some("invalid_state")));
+    assert!(again.json()["error"]["hint"].as_str().unwrap().contains(&new), "the hint names the current version");
+    for (body, status) in [
+        (json!({}), 422),
+        (json!({"content": "  "}), 422),
+        (json!({"contnt": "x"}), 422),
+        (json!({"subject": "Charles", "content": "x"}), 422),
+        (json!({"importance": 11}), 422),
+    ] {
+        let refused = api.send("PUT", &format!("/api/memory/facts/{new}"), body.clone()).await;
+        assert_eq!(refused.status, status, "{body}: {}", refused.text());
+    }
+    let undone = api.done("POST", &format!("{path}/restore"), Value::Null).await;
+    assert_eq!((&undone["changed"], &undone["retracted_id"]), (&json!(true), &json!(new)));
+    assert_eq!(api.get(&path).await["data"]["validity"], "active");
+    assert_eq!(api.get(&format!("/api/memory/facts/{new}")).await["data"]["validity"], "retracted");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn sections_9_3_and_9_13_fact_delete_sets_validity_to_retracted_and_restore_undoes_it() {
+    let api = Api::start().await;
+    let fact = api.fact("Ada", "likes", "looms").await;
+    let path = format!("/api/memory/facts/{fact}");
+    assert_eq!(api.done("DELETE", &path, Value::Null).await["changed"], true);
+    assert_eq!(api.done("DELETE", &path, Value::Null).await["changed"], false, "twice is no error");
+    assert_eq!(api.get(&path).await["data"]["validity"], "retracted");
+    assert_eq!(api.get("/api/memory/facts").await["meta"]["total"], 0);
+    assert_eq!(api.get("/api/memory/facts?validity=forgotten").await["data"][0]["id"], fact.as_str());
+    let refused = api.send("POST", &format!("{path}/confirm"), Value::Null).await;
+    assert_eq!((refused.status, refused.json()["error"]["code"].as_str()), (409, Some("invalid_state")));
+    assert_eq!(api.done("POST", &format!("{path}/restore"), Value::Null).await["changed"], true);
+    assert_eq!(api.get("/api/memory/facts").await["meta"]["total"], 1);
+    assert_eq!(api.done("POST", &format!("{path}/confirm"), Value::Null).await["effective_confidence"], 1.0);
+    // another fact of the key stands in the way
+    api.done("DELETE", &path, Value::Null).await;
+    let other = api.fact("Ada", "likes", "engines").await;
+    let refused = api.send("POST", &format!("{path}/restore"), Value::Null).await;
+    assert_eq!((refused.status, refused.json()["error"]["code"].as_str()), (409, Some("conflict")));
+    assert!(refused.text().contains(&other));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn section_9_5_rule_edit_resets_to_candidate_and_undo_gives_its_standing_back() {
+    let api = Api::start().await;
+    let rule = api.rule("Ask twice").await;
+    for _ in 0..5 {
+        api.done("POST", &format!("/api/memory/rules/{rule}/helpful"), Value::Null).await;
+    }
+    let path = format!("/api/memory/rules/{rule}");
+    assert_eq!(api.get(&path).await["data"]["maturity"], "established");
+    let edited = api.done("PUT", &path, json!({"content": "Ask three times"})).await;
+    assert_eq!((&edited["maturity"], &edited["success_count"]), (&json!("candidate"), &json!(0)));
+    let detail = api.get(&path).await["data"].clone();
+    assert_eq!(detail["applications"].as_array().unwrap().len(), 5, "its history stays");
+    assert_eq!(detail["next_level"]["helpful_marks"], 5);
+    assert_eq!(api.get("/api/memory/rules?q=three").await["meta"]["total"], 1, "it is found by its new words");
+    api.done("POST", &format!("{path}/restore"), Value::Null).await;
+    let back = api.get(&path).await["data"].clone();
+    assert_eq!(
+        (&back["content"], &back["maturity"], &back["success_count"]),
+        (&json!("Ask twice"), &json!("established"), &json!(5))
+    );
+    assert_eq!(api.done("DELETE", &path, Value::Null).await["changed"], true);
+    assert_eq!(api.get(&path).await["data"]["state"], "forgotten");
+    assert_eq!(api.get("/api/memory/rules").await["meta"]["total"], 0);
+    assert_eq!(api.send("PUT", &path, json!({"content": "x"})).await.status, 409);
+    assert_eq!(api.done("POST", &format!("{path}/restore"), Value::Null).await["changed"], true);
+    assert_eq!(api.get("/api/memory/rules").await["meta"]["total"], 1);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_merge_is_previewed_without_changing_anything() {
+    let api = Api::start().await;
+    let entity = async |name: &str| {
+        let made = api.tool("general", "entity_create", json!({"canonical_name": name, "entity_type": "person"})).await;
+        made["entity_id"].as_str().unwrap().to_owned()
+    };
+    let (ada, augusta) = (entity("Ada").await, entity("Augusta").await);
+    for (who, content) in [(&ada, "engines"), (&augusta, "poems")] {
+        let fact = json!({"subject": "she", "predicate": "likes", "content": content, "entity_id": who});
+        api.tool("general", "memory_store_fact", fact).await;
+    }
+    let path = format!("/api/memory/entities/{augusta}/merge");
+    let body = json!({"target_entity_id": ada});
+    let preview = api.done("POST", &format!("{path}?preview=true"), body.clone()).await;
+    assert_eq!((&preview["facts_superseded"], &preview["aliases"]), (&json!(1), &json!(["Augusta"])));
+    assert_eq!(preview["conflicts"][0]["loser"], "likes: poems", "{preview}");
+    assert_eq!(api.get("/api/memory/entities").await["meta"]["total"], 2, "nothing happened");
+    let mut merged = api.done("POST", &path, body.clone()).await;
+    merged["preview"] = json!(true);
+    assert_eq!(merged, preview, "what was foretold");
+    let detail = api.get(&format!("/api/memory/entities/{ada}")).await["data"].clone();
+    assert_eq!((&detail["facts_total"], &detail["past_facts_total"]), (&json!(1), &json!(1)), "{detail}");
+    assert_eq!(api.get(&format!("/api/memory/entities/{augusta}")).await["data"]["merged_into"], json!(ada));
+    assert_eq!(api.send("POST", &path, body).await.status, 409);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn texts_come_back_as_they_were_written_whatever_they_look_like() {
+    let api = Api::start().await;
+    for text in [
+        "<script>alert(1)</script>",
+        "\"><img src=x onerror=alert(1)>",
+        "{{constructor.constructor('x')()}}",
+        "'; DROP TABLE facts; --",
+        "javascript:alert(1)",
+        "\u{202e}reversed\u{2066}",
+    ] {
+        let fact = api.fact(text, text, text).await;
+        let rule = api.rule(text).await;
+        let reason = json!({"reason": text});
+        api.done("POST", &format!("/api/memory/rules/{rule}/harmful"), reason).await;
+        let seen = api.answer(&format!("/api/memory/facts/{fact}")).await;
+        let data = seen.json()["data"].clone();
+        assert_eq!([&data["subject"], &data["predicate"], &data["content"]], [&json!(text); 3], "{text}");
+        let rule = api.get(&format!("/api/memory/rules/{rule}")).await["data"].clone();
+        assert_eq!((&rule["content"], &rule["harmful_reasons"][0]), (&json!(text), &json!(text)));
+    }
+    assert_eq!(api.get("/api/memory/facts?q=%3Cscript%3E").await["meta"]["total"], 1, "signs are looked for, too");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_form_of_another_site_cannot_write() {
+    let api = Api::start().await;
+    let fact = api.fact("Ada", "likes", "looms").await;
+    let path = format!("/api/memory/facts/{fact}/confirm");
+    for headers in [
+        &[("Content-Type", "application/x-www-form-urlencoded")][..],
+        &[("Content-Type", "text/plain")],
+        &[("Content-Type", "application/json"), ("Origin", "https://evil.example")],
+        &[("Content-Type", "application/json"), ("Sec-Fetch-Site", "cross-site")],
+    ] {
+        let answer = api.ask("POST", &path, headers, "{}".to_owned()).await;
+        assert!([403, 415].contains(&answer.status), "{headers:?}: {}", answer.text());
+    }
+    assert_eq!(api.get("/api/timeline?type=fact_confirmed").await["meta"]["total"], 0);
+}
