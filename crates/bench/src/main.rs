@@ -2,6 +2,7 @@
 //!
 //! Figures are ratios within one run, since the machine is shared and noisy.
 
+mod api;
 mod client;
 mod consolidate;
 mod facts;
@@ -32,6 +33,8 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Bench {
+    /// Lists and details of the REST API at 100k facts.
+    Api(api::Args),
     /// Building consolidation's prompt, carrying out its answer, and the cleanup beside a writer.
     Consolidate(consolidate::Args),
     /// First and warm start of `butler serve`, its memory, and the cost of storing over HTTP.
@@ -56,6 +59,7 @@ enum Bench {
 async fn main() -> anyhow::Result<()> {
     let cli = Cli::parse();
     let report = match cli.bench {
+        Bench::Api(args) => api::run(args).await?,
         Bench::Consolidate(args) => consolidate::run(args).await?,
         Bench::Host(args) => host::run(args).await?,
         Bench::Recall(args) => recall::run(args).await?,

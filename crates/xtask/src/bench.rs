@@ -15,6 +15,8 @@ pub struct Args {
 
 #[derive(Clone, Copy, ValueEnum)]
 enum Bench {
+    /// Lists and details of the REST API at 100k facts.
+    Api,
     /// The embedding engine against candle, one thread and all.
     Embed,
     /// Consolidation beside the model, and the cleanup of episodes.
@@ -52,6 +54,7 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
                 .args(&args.rest),
         ),
         Bench::Consolidate => program("consolidate", &args.rest),
+        Bench::Api => program("api", &args.rest),
         Bench::Host => program("host", &args.rest),
         Bench::Store => program("store", &args.rest),
         Bench::Resolve => program("resolve", &args.rest),

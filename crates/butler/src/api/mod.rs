@@ -22,6 +22,7 @@ mod scoped;
 mod server;
 mod state;
 mod stats;
+mod tokens;
 
 use std::sync::Arc;
 
@@ -69,6 +70,9 @@ const TABLE: &[Entry] = &[
     entry::<scoped::ButlerEpisodes>(),
     entry::<jobs::ListJobs>(),
     entry::<jobs::RunJob>(),
+    entry::<tokens::ListTokens>(),
+    entry::<tokens::CreateToken>(),
+    entry::<tokens::RevokeToken>(),
     entry::<server::GetServer>(),
 ];
 

@@ -54,7 +54,7 @@ impl Operation for GetServer {
         Ok(One::of(ServerView {
             version: env!("CARGO_PKG_VERSION"),
             now: asked.now,
-            auth_required: access.token.is_some(),
+            auth_required: asked.api.host.keyring().any(),
             rights: access.rights.iter().map(Right::as_str).collect(),
             tenant: asked.tenant.to_string(),
             tenant_selectable: access.caller.tenant == CallerTenant::Trusted,

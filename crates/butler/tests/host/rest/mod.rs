@@ -11,6 +11,7 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use butler::access::{Gate, Secret};
 use butler::config::Source;
 use butler::host::{Host, HostOptions};
 use butler::http::{self, Allowed};
@@ -59,8 +60,12 @@ impl Api {
         host.start(Arc::new(fetch::Silent)).await.unwrap();
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
-        let router = http::router(host.clone(), Allowed::on(address));
-        tokio::spawn(http::serve(listener, router, host.closing().clone()));
+        let gate = Gate::new(host.clone(), Secret::new().unwrap(), true, 1000);
+        let router = http::router(host.clone(), Allowed::on(address, &[]), gate);
+        let closing = host.closing().clone();
+        tokio::spawn(
+            async move { axum::serve(listener, router).with_graceful_shutdown(closing.cancelled_owned()).await },
+        );
         Self { address, host, _databases: databases, _dir: dir }
     }
 
