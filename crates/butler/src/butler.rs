@@ -1,7 +1,7 @@
 //! One butler: its configuration, its modules, their tools, and its home in a database.
 
 use std::panic::AssertUnwindSafe;
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, OnceLock, PoisonError, RwLock};
 
 use domain::Clock;
 use embed::Embedder;
@@ -23,6 +23,8 @@ pub struct Butler {
     registry: Registry,
     modules: Mutex<Vec<Box<dyn Module>>>,
     database: OnceLock<Database>,
+    /// Why it could not start, while others could.
+    trouble: RwLock<Option<Arc<HostError>>>,
 }
 
 impl Butler {
@@ -34,11 +36,26 @@ impl Butler {
             module.register_tools(&mut registry);
         }
         let name = domain::Butler::new(config.name.as_str()).map_err(|error| HostError::Failed(error.to_string()))?;
-        Ok(Self { name, config, registry, modules: Mutex::new(modules), database: OnceLock::new() })
+        Ok(Self {
+            name,
+            config,
+            registry,
+            modules: Mutex::new(modules),
+            database: OnceLock::new(),
+            trouble: RwLock::default(),
+        })
     }
 
     pub fn tools(&self) -> &Registry {
         &self.registry
+    }
+
+    pub fn trouble(&self) -> Option<Arc<HostError>> {
+        self.trouble.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    pub(crate) fn set_trouble(&self, trouble: Option<Arc<HostError>>) {
+        *self.trouble.write().unwrap_or_else(PoisonError::into_inner) = trouble;
     }
 
     /// There once the butler has started.

@@ -2,6 +2,7 @@
 
 pub mod demo;
 mod one;
+mod several;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -212,10 +213,7 @@ impl Host {
     async fn start_butlers(&self, progress: Arc<dyn Progress>) -> Result<(), HostError> {
         self.start_private(progress).await?;
         self.status.send_replace(Status::Starting("preparing the databases"));
-        let butlers = self.butlers();
-        let starts = butlers.iter().map(|butler| self.start_butler(butler));
-        futures::future::try_join_all(starts).await?;
-        Ok(())
+        self.start_each().await
     }
 
     /// The engine would fetch it, too, but without a word; a first start should show what takes so long.
@@ -310,7 +308,10 @@ impl Host {
         let name = butler.tools().get(tool)?.spec().name;
         let begun = std::time::Instant::now();
         let outcome = match self.await_start().await {
-            Ok(()) => butler.call(name, caller, arguments).await?,
+            Ok(()) => match butler.trouble() {
+                Some(error) => Err(not_started(butler, &error)),
+                None => butler.call(name, caller, arguments).await?,
+            },
             Err(error) => Err(error),
         };
         let took = begun.elapsed();
@@ -348,6 +349,11 @@ impl Host {
             None => Ok(()),
         }
     }
+}
+
+fn not_started(butler: &Butler, error: &HostError) -> ToolError {
+    let hint = error.hint().unwrap_or_else(|| "it is tried again; `butler doctor` tells more".to_owned());
+    unavailable(format!("the butler {:?} could not start: {error}", butler.name.as_str()), hint)
 }
 
 /// A database that is not in the private server: the flag's or the file's.

@@ -16,7 +16,16 @@ const DEMO_LOOK: Duration = Duration::from_millis(300);
 /// Runs until it is dropped.
 pub async fn watch(host: Arc<Host>) {
     host.start_workers().await;
-    tokio::join!(keep_alive(&host), follow_demo(&host));
+    tokio::join!(keep_alive(&host), follow_demo(&host), look_after(&host));
+}
+
+/// Butlers that could not start, and connections that nobody uses.
+async fn look_after(host: &Host) {
+    loop {
+        tokio::time::sleep(REST).await;
+        host.retry_failed().await;
+        host.close_idle_connections().await;
+    }
 }
 
 /// What `butler demo` made or removed meanwhile.

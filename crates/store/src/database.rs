@@ -7,7 +7,7 @@ use sqlx::postgres::PgConnectOptions;
 
 use crate::error::StoreError;
 use crate::options::DatabaseOptions;
-use crate::pool::{Conn, Kind, Manager, Pool, acquire, close};
+use crate::pool::{Conn, Kind, Manager, Pool, acquire, close, close_idle};
 use crate::session::Losses;
 use crate::{extensions, health, migrate};
 
@@ -129,6 +129,13 @@ impl Database {
                 max: sum.max + status.max_size,
             }
         })
+    }
+
+    /// Closes connections that nobody used for this long; they are made again when they are needed.
+    pub async fn close_idle(&self, idle: Duration) {
+        for pool in self.pools() {
+            close_idle(pool, idle).await;
+        }
     }
 
     pub async fn close(&self) {

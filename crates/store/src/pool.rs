@@ -136,6 +136,13 @@ pub(crate) async fn acquire(pool: &Pool) -> Result<Conn, StoreError> {
     }
 }
 
+/// Only what lies in the pool: whoever holds a session keeps it.
+pub(crate) async fn close_idle(pool: &Pool, idle: Duration) {
+    for session in pool.retain(|_, metrics| metrics.last_used() < idle).removed {
+        let _ = session.into_connection().close().await;
+    }
+}
+
 /// Closes what is idle and lets nobody in any more; what is in use closes when it comes back.
 pub(crate) async fn close(pool: &Pool) {
     let idle = pool.retain(|_, _| false).removed;

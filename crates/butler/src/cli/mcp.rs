@@ -10,6 +10,7 @@ use crate::access::Access;
 use crate::error::HostError;
 use crate::host::Host;
 use crate::instance::create_data_dir;
+use crate::mcp::Profile;
 use crate::printer::Printer;
 use crate::{mcp, progress, supervisor};
 
@@ -21,12 +22,17 @@ use crate::{mcp, progress, supervisor};
     claude mcp add butler -- butler mcp\n  \
     butler mcp --roster butlers --butler health\n  \
     butler mcp --tenant ann                 this session sees Ann's memory only")]
-pub struct Args {}
+pub struct Args {
+    /// Which tools to offer [default: that of butler.toml, else full]
+    #[arg(long, value_enum)]
+    profile: Option<Profile>,
+}
 
-pub async fn run(_: Args, settings: &Settings, _: Printer) -> Result<(), HostError> {
+pub async fn run(args: Args, settings: &Settings, _: Printer) -> Result<(), HostError> {
     let mut signals = Signals::new()?;
     let host = Host::new(settings.host.clone())?;
     let butler = host.butler(settings.butler.as_deref())?;
+    let profile = args.profile.unwrap_or(butler.config.file.butler.profile);
     create_data_dir(&settings.host.data_dir)?;
     // Whoever starts us is trusted; a tenant named on the command line is fixed for the session.
     let tenant = settings.tenant.clone().map_or(CallerTenant::Trusted, CallerTenant::Token);
@@ -46,7 +52,7 @@ pub async fn run(_: Args, settings: &Settings, _: Printer) -> Result<(), HostErr
         })
     };
     let served = tokio::select! {
-        served = mcp::stdio::serve(Arc::clone(&host), butler, access) => served,
+        served = mcp::stdio::serve(Arc::clone(&host), butler, access, profile) => served,
         () = signals.any() => Ok(()),
     };
     let started = finish(starting, &host).await;

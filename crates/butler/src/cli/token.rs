@@ -107,8 +107,13 @@ async fn dispatch(command: Command, settings: &Settings, host: &Host, printer: P
 async fn create(butlers: &[Arc<Butler>], mut row: TokenRow, json: bool, printer: Printer) -> Result<(), HostError> {
     let token = new_token()?;
     row.hash = tokens::hash(&token);
-    for butler in butlers {
+    let (open, away) = reachable(butlers);
+    for butler in open {
         on(butler, async |session| tokens::create(session, &row).await).await?;
+    }
+    for butler in away {
+        printer
+            .note(format_args!("butler {:?} could not be reached, and does not know the token", butler.name.as_str()));
     }
     if json {
         let mut shown = describe(&row, row.created_at);
@@ -137,7 +142,11 @@ async fn list(
 ) -> Result<(), HostError> {
     // A token for all butlers stands in each of their databases.
     let mut found: BTreeMap<Uuid, TokenRow> = BTreeMap::new();
-    for butler in butlers {
+    let (open, away) = reachable(butlers);
+    for butler in away {
+        printer.note(format_args!("butler {:?} could not be reached: its tokens are not shown", butler.name.as_str()));
+    }
+    for butler in open {
         for row in on(butler, async |session| tokens::list(session).await).await? {
             let known = found.entry(row.id).or_insert_with(|| row.clone());
             known.revoked_at = known.revoked_at.or(row.revoked_at);
@@ -182,8 +191,16 @@ async fn revoke(
     printer: Printer,
 ) -> Result<(), HostError> {
     let mut found = false;
-    for butler in butlers {
+    let (open, away) = reachable(butlers);
+    for butler in open {
         found |= on(butler, async |session| tokens::revoke(session, id, now).await).await?;
+    }
+    if let Some(butler) = away.first() {
+        let done = if found { "it is revoked everywhere else" } else { "no other knows the token" };
+        let name = butler.name.as_str();
+        return Err(HostError::Failed(format!(
+            "butler {name:?} could not be reached; {done}: repeat this when it can"
+        )));
     }
     if !found {
         return Err(HostError::UnknownToken { id });
@@ -194,6 +211,11 @@ async fn revoke(
         printer.line(format_args!("{id} is revoked"));
     }
     Ok(())
+}
+
+/// Those whose databases are open, and the others.
+fn reachable(butlers: &[Arc<Butler>]) -> (Vec<&Arc<Butler>>, Vec<&Arc<Butler>>) {
+    butlers.iter().partition(|butler| butler.database().is_some())
 }
 
 /// Runs on the database of a butler.

@@ -5,6 +5,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::server::ServerSection;
+use crate::mcp::Profile;
 
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
@@ -23,6 +24,8 @@ pub struct ButlerSection {
     /// What this butler is for, in a sentence; shown to people and routers.
     pub description: Option<String>,
     pub database: DatabaseSection,
+    /// Which tools clients are offered unless they ask otherwise: full, core or read-only.
+    pub profile: Profile,
     /// Omitted: no LLM, so consolidation is a dry run.
     pub runtime: Option<RuntimeSection>,
     pub session: SessionSection,

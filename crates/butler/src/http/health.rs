@@ -36,11 +36,18 @@ pub async fn healthz() -> Response {
 
 pub async fn readyz(State(host): State<Arc<Host>>) -> Response {
     let missing = readiness(&host).await;
-    let status = if missing.is_empty() { StatusCode::OK } else { StatusCode::SERVICE_UNAVAILABLE };
-    (status, Json(json!({"ready": missing.is_empty(), "not_ready": missing}))).into_response()
+    let ready = serves(&host, &missing);
+    let status = if ready { StatusCode::OK } else { StatusCode::SERVICE_UNAVAILABLE };
+    (status, Json(json!({"ready": ready, "not_ready": missing}))).into_response()
 }
 
-/// What keeps the server from serving; empty when nothing does.
+/// A butler that is away is told of, but does not take the others off a load balancer.
+fn serves(host: &Host, missing: &[NotReady]) -> bool {
+    let away = missing.iter().filter(|it| it.butler.is_some()).count();
+    missing.iter().all(|it| it.butler.is_some()) && away < host.butlers().len()
+}
+
+/// What keeps the server, or one of its butlers, from serving; empty when nothing does.
 pub async fn readiness(host: &Host) -> Vec<NotReady> {
     let general = |what, message: String, hint| NotReady { what, butler: None, message, hint };
     let butlers = host.butlers();
@@ -60,6 +67,9 @@ pub async fn readiness(host: &Host) -> Vec<NotReady> {
 
 async fn database(butler: &Butler) -> Option<NotReady> {
     let not = |what, message, hint| Some(NotReady { what, butler: Some(butler.name.to_string()), message, hint });
+    if let Some(error) = butler.trouble() {
+        return not("database", error.to_string(), error.hint());
+    }
     let Some(database) = butler.database() else { return not("database", "not connected yet".to_owned(), None) };
     match tokio::time::timeout(PATIENCE, database.health()).await {
         Err(_) => not("database", format!("no answer within {} s", PATIENCE.as_secs()), None),

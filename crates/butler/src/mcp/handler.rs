@@ -5,34 +5,58 @@ use std::sync::Arc;
 use axum::http::request::Parts;
 use memory::tool::{Answer, ToolError, ToolSpec};
 use rmcp::model::{
-    CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, ErrorData, Implementation, ListToolsResult,
-    PaginatedRequestParams, ServerCapabilities, ServerConfig, Tool, ToolAnnotations,
+    CacheScope, CallToolRequestParams, CallToolResponse, CallToolResult, CompleteRequestParams, CompleteResult,
+    CompletionInfo, ContentBlock, ErrorData, GetPromptRequestParams, GetPromptResponse, Implementation,
+    ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult, ListToolsResult, PaginatedRequestParams,
+    ReadResourceRequestParams, ReadResourceResponse, Reference, ServerCapabilities, ServerConfig, Tool,
+    ToolAnnotations,
 };
 use rmcp::service::RequestContext;
 use rmcp::{RoleServer, ServerHandler};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
+use super::profile::Profile;
+use super::{prompts, resources};
 use crate::access::{Access, Right};
 use crate::butler::Butler;
 use crate::host::Host;
 
-/// One butler's tools.
+/// Lists change with the program, that is with a restart: a client need not ask again and again.
+const LIST_TTL_MS: u64 = 300_000;
+
+/// One butler's tools, resources and prompts.
 #[derive(Clone)]
 pub struct Handler {
     host: Arc<Host>,
     butler: Arc<Butler>,
     /// Of stdio's one caller; over HTTP each request brings its own.
     access: Option<Access>,
+    profile: Profile,
     /// Described once: a schema is large, and some clients ask for all of them again and again.
-    tools: Arc<[Tool]>,
+    tools: Arc<[(Tool, Right)]>,
     instructions: Arc<str>,
 }
 
 impl Handler {
-    pub fn new(host: Arc<Host>, butler: Arc<Butler>, access: Option<Access>) -> Self {
-        let tools = butler.tools().iter().map(|tool| describe(tool.spec())).collect();
-        let instructions = super::instructions::of(butler.tools()).into();
-        Self { host, butler, access, tools, instructions }
+    pub fn new(host: Arc<Host>, butler: Arc<Butler>, access: Option<Access>, profile: Profile) -> Self {
+        let offered = butler.tools().iter().map(|tool| tool.spec()).filter(|spec| profile.offers(spec));
+        let tools: Arc<[(Tool, Right)]> = offered.map(|spec| (describe(spec), Right::needed_by(spec))).collect();
+        let instructions = super::instructions::of(|name| tools.iter().any(|(tool, _)| tool.name == name)).into();
+        Self { host, butler, access, profile, tools, instructions }
+    }
+
+    /// `None` when the butler has no such tool.
+    pub(super) async fn call(
+        &self,
+        access: &Access,
+        tool: &str,
+        arguments: Map<String, Value>,
+    ) -> Option<Result<Answer, ToolError>> {
+        let spec = self.butler.tools().get(tool)?.spec();
+        if let Err(error) = allowed(access, spec) {
+            return Some(Err(error));
+        }
+        self.host.call(&self.butler, tool, &access.caller, arguments).await
     }
 }
 
@@ -43,17 +67,25 @@ impl ServerHandler for Handler {
         if let Some(description) = &self.butler.config.file.butler.description {
             implementation = implementation.with_description(description);
         }
-        ServerConfig::new(ServerCapabilities::builder().enable_tools().build())
-            .with_server_info(implementation)
-            .with_instructions(&*self.instructions)
+        let capabilities = ServerCapabilities::builder()
+            .enable_completions()
+            .enable_prompts()
+            .enable_resources()
+            .enable_tools()
+            .build();
+        ServerConfig::new(capabilities).with_server_info(implementation).with_instructions(&*self.instructions)
     }
 
     async fn list_tools(
         &self,
         _: Option<PaginatedRequestParams>,
-        _: RequestContext<RoleServer>,
+        context: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
-        Ok(ListToolsResult::with_all_items(self.tools.to_vec()))
+        // What the caller may not call would only mislead its model.
+        let rights = self.access(&context)?.rights;
+        let tools = self.tools.iter().filter(|(_, right)| rights.include(*right)).map(|(tool, _)| tool.clone());
+        let listed = ListToolsResult::with_all_items(tools.collect());
+        Ok(listed.with_ttl_ms(LIST_TTL_MS).with_cache_scope(CacheScope::Private))
     }
 
     async fn call_tool(
@@ -62,22 +94,87 @@ impl ServerHandler for Handler {
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
         let access = self.access(&context)?;
-        let Some(tool) = self.butler.tools().get(&request.name) else {
+        if !self.tools.iter().any(|(tool, _)| tool.name == request.name) {
             return Err(self.unknown_tool(&request.name));
-        };
-        if let Err(error) = allowed(access, tool.spec()) {
-            return Ok(failed(&error).into());
         }
-        let arguments = request.arguments.unwrap_or_default();
-        match self.host.call(&self.butler, &request.name, &access.caller, arguments).await {
+        match self.call(access, &request.name, request.arguments.unwrap_or_default()).await {
             Some(Ok(answer)) => Ok(succeeded(answer).into()),
             Some(Err(error)) => Ok(failed(&error).into()),
             None => Err(self.unknown_tool(&request.name)),
         }
     }
 
+    async fn list_resources(
+        &self,
+        _: Option<PaginatedRequestParams>,
+        _: RequestContext<RoleServer>,
+    ) -> Result<ListResourcesResult, ErrorData> {
+        let listed = ListResourcesResult::with_all_items(resources::list(self.butler.name.as_str()));
+        Ok(listed.with_ttl_ms(LIST_TTL_MS).with_cache_scope(CacheScope::Public))
+    }
+
+    async fn list_resource_templates(
+        &self,
+        _: Option<PaginatedRequestParams>,
+        _: RequestContext<RoleServer>,
+    ) -> Result<ListResourceTemplatesResult, ErrorData> {
+        let listed = ListResourceTemplatesResult::with_all_items(resources::templates());
+        Ok(listed.with_ttl_ms(LIST_TTL_MS).with_cache_scope(CacheScope::Public))
+    }
+
+    async fn read_resource(
+        &self,
+        request: ReadResourceRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<ReadResourceResponse, ErrorData> {
+        let mut read = resources::read(self, self.access(&context)?, &request.uri).await?;
+        // It is the caller's alone, and the next call may change it.
+        read.ttl_ms = Some(0);
+        read.cache_scope = Some(CacheScope::Private);
+        Ok(read.into())
+    }
+
+    async fn list_prompts(
+        &self,
+        _: Option<PaginatedRequestParams>,
+        _: RequestContext<RoleServer>,
+    ) -> Result<ListPromptsResult, ErrorData> {
+        let listed = ListPromptsResult::with_all_items(prompts::list());
+        Ok(listed.with_ttl_ms(LIST_TTL_MS).with_cache_scope(CacheScope::Public))
+    }
+
+    async fn get_prompt(
+        &self,
+        request: GetPromptRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<GetPromptResponse, ErrorData> {
+        let access = self.access(&context)?;
+        if !access.rights.include(Right::Read) {
+            let message = format!("prompts need the right `read`; the token has {}", access.rights);
+            return Err(ErrorData::invalid_params(message, None));
+        }
+        let memory = self.butler.memory().await;
+        let arguments = request.arguments.unwrap_or_default();
+        Ok(prompts::get(&request.name, &arguments, access, memory.as_deref()).await?.into())
+    }
+
+    async fn complete(
+        &self,
+        request: CompleteRequestParams,
+        _: RequestContext<RoleServer>,
+    ) -> Result<CompleteResult, ErrorData> {
+        let known: Vec<&str> = match (&request.r#ref, request.argument.name.as_str()) {
+            (Reference::Resource(at), "butler") if at.uri == resources::CONTEXT => vec![self.butler.name.as_str()],
+            (Reference::Resource(at), "type") if at.uri == resources::ONE => resources::TYPES.to_vec(),
+            _ => Vec::new(),
+        };
+        let begun = known.into_iter().filter(|value| value.starts_with(&request.argument.value)).map(str::to_owned);
+        let completion = CompletionInfo::with_all_values(begun.collect());
+        completion.map(CompleteResult::new).map_err(|error| ErrorData::internal_error(error, None))
+    }
+
     fn get_tool(&self, name: &str) -> Option<Tool> {
-        self.tools.iter().find(|tool| tool.name == name).cloned()
+        self.tools.iter().map(|(tool, _)| tool).find(|tool| tool.name == name).cloned()
     }
 }
 
@@ -91,7 +188,11 @@ impl Handler {
     }
 
     fn unknown_tool(&self, name: &str) -> ErrorData {
-        let known = self.butler.tools().iter().map(|tool| tool.spec().name);
+        if self.butler.tools().get(name).is_some() {
+            let profile = self.profile.as_str();
+            return ErrorData::invalid_params(format!("{name} is not offered by the profile {profile:?}"), None);
+        }
+        let known = self.tools.iter().map(|(tool, _)| &*tool.name);
         let nearest = known
             .map(|known| (strsim::damerau_levenshtein(name, known), known))
             .filter(|(slips, _)| *slips <= name.len() / 3)

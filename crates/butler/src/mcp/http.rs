@@ -12,7 +12,7 @@ use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, Stream
 use serde::de::IgnoredAny;
 use serde_json::json;
 
-use super::Handler;
+use super::{Handler, Profile};
 use crate::access::Access;
 use crate::butler::Butler;
 use crate::host::Host;
@@ -23,7 +23,7 @@ type Service = StreamableHttpService<Handler, NeverSessionManager>;
 /// Every butler's endpoint, made when it is first asked for: butlers come and go.
 pub struct Endpoints {
     host: Arc<Host>,
-    services: Mutex<BTreeMap<String, (Weak<Butler>, Service)>>,
+    services: Mutex<BTreeMap<(String, Profile), (Weak<Butler>, Service)>>,
 }
 
 impl Endpoints {
@@ -35,24 +35,30 @@ impl Endpoints {
     async fn serve(&self, name: Option<&str>, request: Request) -> Response {
         match self.host.butler(name) {
             Ok(butler) => match may_use(&request, &butler) {
-                Ok(()) => answer(&self.service_of(&butler), request).await,
+                Ok(()) => match Profile::of_query(request.uri().query()) {
+                    Ok(named) => {
+                        let profile = named.unwrap_or(butler.config.file.butler.profile);
+                        answer(&self.service_of(&butler, profile), request).await
+                    }
+                    Err(message) => reject(StatusCode::BAD_REQUEST, "invalid_argument", &message, None),
+                },
                 Err(response) => response,
             },
             Err(error) => reject(StatusCode::NOT_FOUND, "not_found", &error.to_string(), None),
         }
     }
 
-    fn service_of(&self, butler: &Arc<Butler>) -> Service {
+    fn service_of(&self, butler: &Arc<Butler>, profile: Profile) -> Service {
         let mut services = self.services.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some((of, service)) = services.get(butler.name.as_str())
+        if let Some((of, service)) = services.get(&(butler.name.to_string(), profile))
             && of.as_ptr() == Arc::as_ptr(butler)
         {
             return service.clone();
         }
         // A butler that went leaves its endpoint behind until now.
         services.retain(|_, (of, _)| of.strong_count() > 0);
-        let service = service(&self.host, butler);
-        services.insert(butler.name.to_string(), (Arc::downgrade(butler), service.clone()));
+        let service = service(&self.host, butler, profile);
+        services.insert((butler.name.to_string(), profile), (Arc::downgrade(butler), service.clone()));
         service
     }
 }
@@ -65,8 +71,8 @@ fn may_use(request: &Request, butler: &Butler) -> Result<(), Response> {
     }
 }
 
-fn service(host: &Arc<Host>, butler: &Arc<Butler>) -> Service {
-    let handler = Handler::new(Arc::clone(host), Arc::clone(butler), None);
+fn service(host: &Arc<Host>, butler: &Arc<Butler>, profile: Profile) -> Service {
+    let handler = Handler::new(Arc::clone(host), Arc::clone(butler), None, profile);
     let config = StreamableHttpServerConfig::default()
         .with_legacy_session_mode(false)
         .with_json_response(true)

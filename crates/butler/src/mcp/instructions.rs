@@ -1,7 +1,5 @@
 //! What a model is told about the tools as a whole: when to use which. Only of tools that are there.
 
-use crate::module::Registry;
-
 const BEGINNING: &str = "Long-term memory of this butler. Use it without being asked.";
 
 const ADVICE: &[(&str, &str)] = &[
@@ -37,8 +35,8 @@ const ADVICE: &[(&str, &str)] = &[
 const END: &str = "An error names what was wrong and how to put it right: correct the call and repeat it. The code \
                    `unavailable` means that the database is restarting: wait a moment and repeat the same call.";
 
-pub fn of(tools: &Registry) -> String {
-    let advice = ADVICE.iter().filter(|(tool, _)| tools.get(tool).is_some()).map(|(_, advice)| *advice);
+pub fn of(offered: impl Fn(&str) -> bool) -> String {
+    let advice = ADVICE.iter().filter(|(tool, _)| offered(tool)).map(|(_, advice)| *advice);
     let lines: Vec<String> = advice.chain([END]).map(|line| format!("- {line}")).collect();
     format!("{BEGINNING}\n{}", lines.join("\n"))
 }

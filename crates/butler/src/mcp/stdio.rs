@@ -5,15 +5,15 @@ use std::sync::Arc;
 use rmcp::ServiceExt;
 use rmcp::service::ServerInitializeError;
 
-use super::Handler;
+use super::{Handler, Profile};
 use crate::access::Access;
 use crate::butler::Butler;
 use crate::error::HostError;
 use crate::host::Host;
 
 /// Returns when the client closed stdin; the calls it had made by then are answered first.
-pub async fn serve(host: Arc<Host>, butler: Arc<Butler>, access: Access) -> Result<(), HostError> {
-    let handler = Handler::new(host, butler, Some(access));
+pub async fn serve(host: Arc<Host>, butler: Arc<Butler>, access: Access, profile: Profile) -> Result<(), HostError> {
+    let handler = Handler::new(host, butler, Some(access), profile);
     match handler.serve(rmcp::transport::io::stdio()).await {
         Ok(session) => match session.waiting().await {
             Ok(reason) => {

@@ -4,6 +4,7 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
 mod access;
+mod beyond;
 mod cli;
 mod clients;
 mod config;
@@ -18,6 +19,7 @@ mod reference;
 mod rest;
 mod serve;
 mod session;
+mod several;
 mod stdio;
 mod trouble;
 mod verbs;

@@ -1,0 +1,72 @@
+//! Which tools a client is offered. A choice of convenience, not of safety: what a caller may do, its token says.
+
+use clap::ValueEnum;
+use memory::tool::ToolSpec;
+use serde::{Deserialize, Serialize};
+
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, ValueEnum, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Profile {
+    /// Every tool
+    #[default]
+    Full,
+    /// What a session needs: context, recall, search, storing and forgetting
+    Core,
+    /// The tools that change nothing
+    ReadOnly,
+}
+
+/// For clients short of context: these seven do what an agent does in a session.
+const CORE: [&str; 7] = [
+    "memory_context",
+    "memory_recall",
+    "memory_search",
+    "memory_store_episode",
+    "memory_store_fact",
+    "memory_store_rule",
+    "memory_forget",
+];
+
+impl Profile {
+    pub fn offers(self, tool: &ToolSpec) -> bool {
+        match self {
+            Self::Full => true,
+            Self::Core => CORE.contains(&tool.name),
+            Self::ReadOnly => tool.annotations.read_only,
+        }
+    }
+
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Full => "full",
+            Self::Core => "core",
+            Self::ReadOnly => "read-only",
+        }
+    }
+
+    /// The `profile` of a query string; an error names those there are.
+    pub fn of_query(query: Option<&str>) -> Result<Option<Self>, String> {
+        let pairs = query.unwrap_or_default().split('&').filter_map(|pair| pair.split_once('='));
+        let Some((_, name)) = pairs.into_iter().find(|(key, _)| *key == "profile") else { return Ok(None) };
+        match Self::value_variants().iter().find(|profile| profile.as_str() == name) {
+            Some(profile) => Ok(Some(*profile)),
+            None => Err(format!("there is no profile {name:?}; there are: full, core, read-only")),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_profile_is_found_by_its_name_and_core_names_real_tools() {
+        for profile in Profile::value_variants() {
+            assert_eq!(Profile::of_query(Some(&format!("a=b&profile={}", profile.as_str()))), Ok(Some(*profile)));
+        }
+        assert_eq!(Profile::of_query(Some("x=1")), Ok(None));
+        assert!(Profile::of_query(Some("profile=all")).is_err());
+        let names: Vec<&str> = memory::tools().iter().map(|tool| tool.spec().name).collect();
+        assert!(CORE.iter().all(|name| names.contains(name)), "{names:?}");
+    }
+}

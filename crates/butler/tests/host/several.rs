@@ -1,0 +1,130 @@
+//! Several butlers in one process: each for itself.
+
+use std::ffi::OsStr;
+use std::path::Path;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use crate::program::{Mcp, Serving, eventually, run, stdout};
+
+fn on(server: &Serving, butler: &str) -> Mcp {
+    Mcp { path: format!("/butlers/{butler}/mcp"), ..server.mcp() }
+}
+
+fn write(roster: &Path, butler: &str, toml: &str) {
+    std::fs::create_dir_all(roster.join(butler)).unwrap();
+    std::fs::write(roster.join(butler).join("butler.toml"), toml).unwrap();
+}
+
+#[test]
+fn the_example_roster_serves_two_butlers_that_know_nothing_of_each_other() {
+    let dir = tempfile::tempdir().unwrap();
+    let roster = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/roster");
+    let server = Serving::with(&dir.path().join("data"), &["--roster".as_ref(), roster.as_os_str()]);
+    let (health, home) = (on(&server, "health"), on(&server, "home"));
+    health.store_episode("The user is allergic to penicillin").unwrap();
+    let stored = |mcp: &Mcp, query: &str| {
+        let all = Mcp { path: format!("{}{query}", mcp.path), ..mcp.clone() };
+        all.call("memory_stats", json!({}))["episodes"]["total"].clone()
+    };
+    assert_eq!(
+        (stored(&health, ""), stored(&server.mcp(), ""), stored(&home, "?profile=full")),
+        (1.into(), 1.into(), 0.into())
+    );
+
+    // Each offers what its file says, and the instructions speak of nothing else.
+    let tools = |mcp: &Mcp| -> Vec<String> {
+        let listed = mcp.rpc("tools/list", json!({}))["result"]["tools"].clone();
+        listed.as_array().unwrap().iter().map(|tool| tool["name"].as_str().unwrap().to_owned()).collect()
+    };
+    assert_eq!((tools(&health).len(), tools(&home).len()), (19, 7), "{:?}", tools(&home));
+    let read_only = Mcp { path: "/butlers/home/mcp?profile=read-only".to_owned(), ..home.clone() };
+    assert!(tools(&read_only).iter().all(|name| !name.contains("store") && !name.contains("forget")));
+    let hello =
+        json!({"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}});
+    let instructions = home.rpc("initialize", hello)["result"]["instructions"].as_str().unwrap().to_owned();
+    assert!(instructions.contains("memory_context") && !instructions.contains("memory_confirm"), "{instructions}");
+    let refused = home.rpc("tools/call", json!({"name": "memory_stats", "arguments": {}}));
+    assert!(refused["error"]["message"].as_str().unwrap().contains("not offered by the profile \"core\""), "{refused}");
+    let unknown = Mcp { path: "/mcp?profile=tiny".to_owned(), ..home }.post("{}").unwrap();
+    assert_eq!(unknown.status, 400, "{}", unknown.text());
+}
+
+#[test]
+fn a_butler_that_cannot_start_is_reported_tried_again_and_stops_no_other() {
+    let dir = tempfile::tempdir().unwrap();
+    let (roster, elsewhere) = (dir.path().join("roster"), dir.path().join("elsewhere"));
+    // The second lives in a database that is not there yet, on a server of somebody else.
+    let other = Serving::on(&elsewhere);
+    let url = run(["db".as_ref(), "url".as_ref(), "--data-dir".as_ref(), elsewhere.as_os_str()]);
+    let url = stdout(&url).trim().to_owned();
+    let later = url.replacen("/general?", "/later?", 1);
+    write(&roster, "first", "");
+    write(&roster, "second", &format!("[butler.database]\nurl = \"{later}\"\n"));
+    let server = Serving::with(&dir.path().join("data"), &["--roster".as_ref(), roster.as_os_str()]);
+    on(&server, "first").store_episode("still served").unwrap();
+    let refused = on(&server, "second").try_call("memory_stats", json!({})).unwrap_err();
+    assert_eq!(refused["error"], "unavailable", "{refused}");
+    assert!(refused["message"].as_str().unwrap().contains("there is no database \"later\""), "{refused}");
+    let ready = server.get("/readyz");
+    assert_eq!(ready.status, 200, "the others are served: {}", ready.text());
+    let not_ready = &ready.json()["not_ready"];
+    assert_eq!((&not_ready[0]["butler"], not_ready.as_array().unwrap().len()), (&json!("second"), 1), "{not_ready}");
+    let butlers = server.get("/api/butlers").json();
+    let health: Vec<&Value> = butlers["data"].as_array().unwrap().iter().map(|butler| &butler["health"]).collect();
+    assert_eq!(health, [&json!("ready"), &json!("unavailable")], "{butlers}");
+    assert!(server.log().contains("could not start"), "{}", server.log());
+
+    sql(&url, "CREATE DATABASE later");
+    eventually(Duration::from_secs(30), "it starts at last", || {
+        on(&server, "second").try_call("memory_stats", json!({})).ok()
+    });
+    assert_eq!(server.get("/readyz").json(), json!({"ready": true, "not_ready": []}));
+    drop(server);
+    drop(other);
+}
+
+#[test]
+fn two_butlers_as_two_schemas_of_one_database_touch_nothing_of_each_other() {
+    let dir = tempfile::tempdir().unwrap();
+    let (roster, elsewhere) = (dir.path().join("roster"), dir.path().join("elsewhere"));
+    let database = Serving::on(&elsewhere);
+    let url = run(["db".as_ref(), "url".as_ref(), "--data-dir".as_ref(), elsewhere.as_os_str()]);
+    let url = stdout(&url).trim().replacen("/general?", "/shared?", 1);
+    sql(
+        &stdout(&run(["db", "url", "--data-dir"].map(OsStr::new).into_iter().chain([elsewhere.as_os_str()]))),
+        "CREATE DATABASE shared",
+    );
+    for name in ["ants", "bees"] {
+        write(&roster, name, &format!("[butler.database]\nurl = \"{url}\"\nschema = \"{name}\"\n"));
+    }
+    let server = Serving::with(&dir.path().join("data"), &["--roster".as_ref(), roster.as_os_str()]);
+    let (ants, bees) = (on(&server, "ants"), on(&server, "bees"));
+    // Whatever the bees' statements touch, they cannot touch the ants' schema: it is not there under that name.
+    sql(&url, "ALTER SCHEMA ants RENAME TO away");
+    bees.store_episode("Bees dance").unwrap();
+    bees.call("memory_store_fact", json!({"subject": "bees", "predicate": "make", "content": "honey"}));
+    bees.call("memory_store_rule", json!({"content": "Do not swat bees"}));
+    assert_eq!(bees.call("memory_recall", json!({"topic": "honey"}))["results"].as_array().unwrap().len(), 2);
+    bees.call("entity_create", json!({"canonical_name": "Queen", "entity_type": "person"}));
+    bees.call("memory_run_consolidation", json!({"dry_run": true}));
+    bees.call("memory_run_episode_cleanup", json!({}));
+    assert!(ants.try_call("memory_stats", json!({})).is_err(), "its home is gone");
+    sql(&url, "ALTER SCHEMA away RENAME TO ants");
+    let empty = ants.call("memory_stats", json!({}));
+    assert_eq!((&empty["episodes"]["total"], &empty["facts"]["total"]), (&json!(0), &json!(0)), "{empty}");
+    drop(server);
+    drop(database);
+}
+
+fn sql(url: &str, statement: &'static str) {
+    use sqlx::{ConnectOptions, Connection};
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    runtime.block_on(async {
+        let options: sqlx::postgres::PgConnectOptions = url.trim().parse().unwrap();
+        let mut connection = options.connect().await.unwrap();
+        sqlx::raw_sql(statement).execute(&mut connection).await.unwrap();
+        connection.close().await.unwrap();
+    });
+}
