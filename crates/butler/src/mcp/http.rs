@@ -20,10 +20,13 @@ use crate::http::{BODY_BYTES, reject};
 
 type Service = StreamableHttpService<Handler, NeverSessionManager>;
 
+/// By butler and profile; a butler that went and came again is another one.
+type Services = BTreeMap<(String, Profile), (Weak<Butler>, Service)>;
+
 /// Every butler's endpoint, made when it is first asked for: butlers come and go.
 pub struct Endpoints {
     host: Arc<Host>,
-    services: Mutex<BTreeMap<(String, Profile), (Weak<Butler>, Service)>>,
+    services: Mutex<Services>,
 }
 
 impl Endpoints {
