@@ -86,7 +86,7 @@ export async function visit(browser, server, { width = 1280, height = 900, theme
     reducedMotion: 'reduce',
   })
   const page = await context.newPage()
-  page.setDefaultTimeout(60_000)
+  page.setDefaultTimeout(Number(process.env.PATIENCE ?? 60_000))
   page.problems = []
   page.on('console', (message) => ['error', 'warning'].includes(message.type()) && page.problems.push(message.text()))
   page.on('pageerror', (error) => page.problems.push(`uncaught: ${error.message}`))
@@ -106,4 +106,9 @@ export async function settled(page) {
 export async function go(page, path) {
   await page.goto(path)
   await settled(page)
+}
+
+/** The mark that says that the page follows what happens. */
+export function isLive(page) {
+  return page.locator('header [role="status"]').filter({ hasText: 'Live' })
 }

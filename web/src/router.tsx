@@ -5,6 +5,28 @@ import { NotFound } from './pages/NotFound'
 import { Broken } from './pages/Broken'
 import * as search from './pages/search'
 
+/** Each page is a file of its own. */
+const load = {
+  MemoryPage: () => import('./pages/memory/MemoryPage'),
+  FactPage: () => import('./pages/facts/FactPage'),
+  RulePage: () => import('./pages/rules/RulePage'),
+  EpisodesPage: () => import('./pages/episodes/EpisodesPage'),
+  EpisodePage: () => import('./pages/episodes/EpisodePage'),
+  ButlerPage: () => import('./pages/butlers/ButlerPage'),
+  EntitiesPage: () => import('./pages/entities/EntitiesPage'),
+  EntityPage: () => import('./pages/entities/EntityPage'),
+  TimelinePage: () => import('./pages/timeline/TimelinePage'),
+  RecallPage: () => import('./pages/recall/RecallPage'),
+  SettingsPage: () => import('./pages/settings/SettingsPage'),
+}
+
+/** Once the first page stands, the others are fetched too: then they open at once, also when the server has gone. */
+export function loadTheRest() {
+  const start = () => void Promise.allSettled(Object.values(load).map((page) => page()))
+  if ('requestIdleCallback' in window) window.requestIdleCallback(start, { timeout: 5000 })
+  else setTimeout(start, 2000)
+}
+
 const root = createRootRoute({ component: Shell, notFoundComponent: NotFound, errorComponent: Broken })
 const at = <const P extends string>(path: P) => ({ getParentRoute: () => root, path })
 
@@ -17,41 +39,41 @@ const home = createRoute({
 const memory = createRoute({
   ...at('/memory'),
   validateSearch: search.memory,
-  component: lazyRouteComponent(() => import('./pages/memory/MemoryPage')),
+  component: lazyRouteComponent(load.MemoryPage),
 })
-const fact = createRoute({ ...at('/memory/facts/$id'), component: lazyRouteComponent(() => import('./pages/facts/FactPage')) })
-const rule = createRoute({ ...at('/memory/rules/$id'), component: lazyRouteComponent(() => import('./pages/rules/RulePage')) })
+const fact = createRoute({ ...at('/memory/facts/$id'), component: lazyRouteComponent(load.FactPage) })
+const rule = createRoute({ ...at('/memory/rules/$id'), component: lazyRouteComponent(load.RulePage) })
 const episodes = createRoute({
   ...at('/memory/episodes'),
   validateSearch: search.episodes,
-  component: lazyRouteComponent(() => import('./pages/episodes/EpisodesPage')),
+  component: lazyRouteComponent(load.EpisodesPage),
 })
 const episode = createRoute({
   ...at('/memory/episodes/$id'),
-  component: lazyRouteComponent(() => import('./pages/episodes/EpisodePage')),
+  component: lazyRouteComponent(load.EpisodePage),
 })
 const butler = createRoute({
   ...at('/butlers/$name/memory'),
   validateSearch: search.butler,
-  component: lazyRouteComponent(() => import('./pages/butlers/ButlerPage')),
+  component: lazyRouteComponent(load.ButlerPage),
 })
 const entities = createRoute({
   ...at('/entities'),
   validateSearch: search.entities,
-  component: lazyRouteComponent(() => import('./pages/entities/EntitiesPage')),
+  component: lazyRouteComponent(load.EntitiesPage),
 })
-const entity = createRoute({ ...at('/entities/$id'), component: lazyRouteComponent(() => import('./pages/entities/EntityPage')) })
+const entity = createRoute({ ...at('/entities/$id'), component: lazyRouteComponent(load.EntityPage) })
 const timeline = createRoute({
   ...at('/timeline'),
   validateSearch: search.timeline,
-  component: lazyRouteComponent(() => import('./pages/timeline/TimelinePage')),
+  component: lazyRouteComponent(load.TimelinePage),
 })
 const recall = createRoute({
   ...at('/recall'),
   validateSearch: search.recall,
-  component: lazyRouteComponent(() => import('./pages/recall/RecallPage')),
+  component: lazyRouteComponent(load.RecallPage),
 })
-const settings = createRoute({ ...at('/settings'), component: lazyRouteComponent(() => import('./pages/settings/SettingsPage')) })
+const settings = createRoute({ ...at('/settings'), component: lazyRouteComponent(load.SettingsPage) })
 
 export const routes = [home, memory, fact, rule, episodes, episode, butler, entities, entity, timeline, recall, settings]
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { go, launch, Server, visit } from '../browser.mjs'
+import { go, isLive, launch, Server, visit } from '../browser.mjs'
 import { accessible } from '../judge.mjs'
 
 /** Tokens turn on with the first one, so this has a server of its own. */
@@ -20,7 +20,7 @@ export function access(shared) {
       await page.getByLabel('Token', { exact: true }).fill(token)
       await page.getByRole('button', { name: 'Use this token' }).click()
       await page.getByText('Nothing is remembered yet.').waitFor()
-      await page.getByText('Live', { exact: true }).waitFor()
+      await isLive(page).waitFor()
       assert.equal(await page.getByRole('button', { name: /^Tenant/ }).count(), 0, 'a token has its own tenant')
       await go(page, '/settings')
       await page.getByText('Tokens are on.').waitFor()

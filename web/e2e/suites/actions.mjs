@@ -89,14 +89,15 @@ export function actions(shared) {
     test('merging two entities shows first what will happen', async () => {
       const { server, browser } = shared
       const create = (name) => server.tool('entity_create', { canonical_name: name, entity_type: 'person' })
-      const [source, target] = [await create('Zora Test'), await create('Zora Testament')]
-      await server.tool('memory_store_fact', { subject: 'Zora Test', predicate: 'plays', content: 'the cello', entity_id: source.entity_id })
+      const name = `Zora ${Date.now()}`
+      const [source, target] = [await create(name), await create(`${name} Moreau`)]
+      await server.tool('memory_store_fact', { subject: name, predicate: 'plays', content: 'the cello', entity_id: source.entity_id })
       const page = await visit(browser, server)
       await go(page, `/entities/${source.entity_id}`)
       await page.getByRole('button', { name: 'Merge' }).click()
-      await page.getByLabel('Search the entity to keep').fill('Zora Testament')
-      await page.getByRole('button', { name: /Zora Testament/ }).click()
-      await page.getByText('1 fact of Zora Test moves to Zora Testament').waitFor()
+      await page.getByLabel('Search the entity to keep').fill(`${name} Moreau`)
+      await page.getByRole('button', { name: new RegExp(`${name} Moreau`) }).click()
+      await page.getByText(`1 fact of ${name} moves to ${name} Moreau`).waitFor()
       await page.getByRole('button', { name: 'Merge for good' }).click()
       await page.waitForURL((url) => url.pathname.endsWith(target.entity_id))
       await page.getByText('the cello').waitFor()

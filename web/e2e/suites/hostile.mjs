@@ -2,7 +2,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { go, visit } from '../browser.mjs'
 
-const attack = (mark) => `<img src=x onerror="window.pwned='${mark}'"><script>window.pwned='${mark}'</script>"'><svg onload=window.pwned='${mark}'>{{7*7}}javascript:alert(1)`
+const once = Date.now()
+const attack = (mark) => `${once}<img src=x onerror="window.pwned='${mark}'"><script>window.pwned='${mark}'</script>"'><svg onload=window.pwned='${mark}'>{{7*7}}javascript:alert(1)`
 
 /** Text from anywhere is text: in every field that a page shows. */
 export function hostile(shared) {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { go, visit } from '../browser.mjs'
+import { go, isLive, visit } from '../browser.mjs'
 
 export function live(shared) {
   describe('live', () => {
@@ -8,7 +8,7 @@ export function live(shared) {
       const { server, browser } = shared
       const page = await visit(browser, server)
       await go(page, '/memory')
-      await page.getByText('Live', { exact: true }).waitFor()
+      await isLive(page).waitFor()
       const content = `seen live ${Date.now()}`
       await server.tool('memory_store_fact', { subject: 'live', predicate: 'test', content })
       await page.getByRole('list', { name: 'Facts' }).getByText(content).waitFor()
@@ -20,7 +20,9 @@ export function live(shared) {
       const { server, browser } = shared
       const page = await visit(browser, server)
       await go(page, '/memory')
-      await page.getByText('Live', { exact: true }).waitFor()
+      await isLive(page).waitFor()
+      // the other pages' files come when the first page stands
+      await page.waitForFunction(() => performance.getEntriesByType('resource').some(({ name }) => name.includes('EntitiesPage')))
       const { host } = new URL(server.url)
       await server.close()
       await page.getByText('The server does not answer.').waitFor()
@@ -28,7 +30,7 @@ export function live(shared) {
       await page.getByRole('link', { name: 'Entities', exact: true }).click()
       await page.getByRole('button', { name: 'Try again' }).waitFor()
       await server.open(host)
-      await page.getByText('Live', { exact: true }).waitFor({ timeout: 60_000 })
+      await isLive(page).waitFor({ timeout: 60_000 })
       await page.getByText('The server does not answer.').waitFor({ state: 'hidden' })
       await page.context().close()
     })
