@@ -75,7 +75,8 @@ pub async fn run(args: Args, settings: &Settings, printer: Printer) -> Result<()
     let host = Host::new(settings.host.clone())?;
     let butler = host.butler(settings.butler.as_deref())?;
     create_data_dir(&settings.host.data_dir)?;
-    host.start(progress::on_stderr(settings.quiet)).await?;
+    // Only this butler; a job that embeds loads the model when it does.
+    host.start_one(&butler, false, progress::on_stderr(settings.quiet)).await?;
     let stop = CancellationToken::new();
     let outcome = match butler.memory().await {
         Some(memory) => {

@@ -3,10 +3,11 @@
 use std::io::Write;
 use std::path::Path;
 use std::process::{Output, Stdio};
+use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use crate::program::{Serving, butler, stderr, stdout};
+use crate::program::{MCP_HEADERS, Serving, butler, eventually, request, stderr, stdout};
 
 /// A command on a data directory.
 struct Shell<'a> {
@@ -109,6 +110,12 @@ fn every_verb_works_through_a_running_server() {
     // Another tenant sees nothing of it.
     assert_eq!(shell.json(&["stats", "--tenant", "ann"])["facts"]["total"], 0);
     assert_eq!(server.mcp().call("memory_stats", json!({}))["facts"]["total"], 2);
+
+    // With tokens on, strangers are kept out; commands of this user are not.
+    shell.json(&["token", "create", "--tenant", "ann"]);
+    let stranger = || request(server.address, "POST", "/mcp", &MCP_HEADERS, b"{}").status;
+    eventually(Duration::from_secs(10), "tokens count", || (stranger() == 401).then_some(()));
+    assert_eq!(shell.json(&["stats"])["facts"]["total"], 2);
 }
 
 #[test]
