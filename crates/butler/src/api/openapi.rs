@@ -148,12 +148,10 @@ mod tests {
     const COMMITTED: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/openapi.json");
 
     #[test]
-    #[expect(clippy::print_stderr, reason = "says what was done")]
     fn the_committed_openapi_document_is_what_the_program_serves() {
         let now = super::text();
         if std::env::var_os("BUTLER_RENEW_OPENAPI").is_some() {
             std::fs::write(COMMITTED, &now).unwrap();
-            eprintln!("docs/openapi.json is renewed");
             return;
         }
         let committed = std::fs::read_to_string(COMMITTED).unwrap_or_default();

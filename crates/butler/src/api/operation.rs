@@ -154,8 +154,10 @@ async fn answer<O: Operation>(api: Api, path: RawPathParams, request: Request) -
     outcome
 }
 
-/// The tenant is a parameter of every path.
-fn tenant_apart(uri: &Uri, headers: &HeaderMap) -> Result<(Vec<(String, String)>, Option<String>), ApiError> {
+/// A query's own parameters, and the tenant, which is one of every path.
+type Apart = (Vec<(String, String)>, Option<String>);
+
+fn tenant_apart(uri: &Uri, headers: &HeaderMap) -> Result<Apart, ApiError> {
     let (named, query): (Vec<_>, Vec<_>) =
         parameters::pairs(uri)?.into_iter().partition(|(name, _)| name.as_str() == "tenant");
     let named = named.into_iter().next().map(|(_, value)| value).filter(|value| !value.is_empty());

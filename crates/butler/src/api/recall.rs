@@ -93,9 +93,8 @@ async fn answer(asked: &Asked, memory: &Memory, question: &Question) -> Result<R
         explain: true,
     };
     let found = memory.recall_unseen(&call, &input).await?;
-    let token_budget = question
-        .token_budget
-        .map_or(config.retrieval.context_token_budget as usize, |budget| budget.unsigned_abs() as usize);
+    let token_budget =
+        question.token_budget.map_or(config.retrieval.context_token_budget, |budget| budget.unsigned_abs() as usize);
     let request = ContextRequest {
         trigger_prompt: topic.clone(),
         butler: Butler::new(question.scope.as_deref().unwrap_or(memory.butler().as_str()))

@@ -61,10 +61,10 @@ fn check(document: &Value, schema: &Value, value: &Value, at: &str) -> Result<()
         }
     }
     // a field that the document does not know would reach no generated client
-    if let (Some(known), None) = (properties, schema.get("additionalProperties")) {
-        if let Some(unknown) = object.keys().find(|name| !known.contains_key(*name)) {
-            return Err(format!("{at}: {unknown} is not described"));
-        }
+    if let (Some(known), None) = (properties, schema.get("additionalProperties"))
+        && let Some(unknown) = object.keys().find(|name| !known.contains_key(*name))
+    {
+        return Err(format!("{at}: {unknown} is not described"));
     }
     Ok(())
 }
