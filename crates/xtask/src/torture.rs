@@ -12,5 +12,8 @@ pub struct Args {
 pub fn run(args: &Args) -> anyhow::Result<()> {
     let mut kill = cargo();
     kill.args(["test", "--package", "butler", "--test", "kill"]).env("BUTLER_KILL_ROUNDS", args.rounds.to_string());
-    step("kill the server under write load", &mut kill)
+    step("kill the server under write load", &mut kill)?;
+    let mut load = cargo();
+    load.args(["test", "--package", "butler", "--test", "host", "--", "--ignored", "--nocapture", "load::"]);
+    step("10 000 requests from 64 connections", &mut load)
 }

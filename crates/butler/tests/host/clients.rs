@@ -55,15 +55,15 @@ fn python() -> PathBuf {
     dir.join("venv/bin/python")
 }
 
-/// The script beside its node_modules, where node looks for them.
-fn node() -> PathBuf {
+/// A script beside its node_modules, where node looks for them.
+fn node(script: &str) -> PathBuf {
     let dir = installed("node", "package.json", |dir| {
         std::fs::copy(scripts().join("package.json"), dir.join("package.json")).unwrap();
         must(Command::new("npm").args(["install", "--no-audit", "--no-fund", "--silent"]).current_dir(dir), "npm");
     });
-    let script = dir.join("client.mjs");
-    std::fs::copy(scripts().join("client.mjs"), &script).unwrap();
-    script
+    let copy = dir.join(script);
+    std::fs::copy(scripts().join(script), &copy).unwrap();
+    copy
 }
 
 /// Over HTTP against the running server, and over stdio beside it.
@@ -99,5 +99,32 @@ fn the_typescript_clients_of_both_generations_list_and_call_the_tools() {
     if skipped() {
         return;
     }
-    converse(Path::new("node"), &node(), &["ok sdk", "ok client"]);
+    converse(Path::new("node"), &node("client.mjs"), &["ok sdk", "ok client"]);
+}
+
+#[test]
+fn the_conformance_suite_fails_where_it_is_expected_to_and_nowhere_else() {
+    if skipped() {
+        return;
+    }
+    let old_node = node("old-node.mjs");
+    let suite = old_node.with_file_name("node_modules").join("@modelcontextprotocol/conformance/dist/index.js");
+    let dir = tempfile::tempdir().unwrap();
+    let server = Serving::on(&dir.path().join("data"));
+    let url = format!("http://{}/mcp", server.address);
+    let told = must(
+        Command::new("node")
+            .arg("--import")
+            .arg(&old_node)
+            .arg(suite)
+            .args(["server", "--url", &url, "--expected-failures"])
+            .arg(scripts().join("conformance.yml"))
+            .current_dir(dir.path()),
+        "the conformance suite",
+    );
+    for scenario in ["server-initialize", "ping", "tools-list", "resources-list", "prompts-list", "completion-complete"]
+    {
+        assert!(told.contains(&format!("✓ {scenario}")), "{scenario} did not pass:\n{told}");
+    }
+    assert!(told.contains("✓ dns-rebinding-protection: 2 passed"), "{told}");
 }

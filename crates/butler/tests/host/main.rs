@@ -13,6 +13,7 @@ mod crash;
 mod demo;
 mod hook;
 mod http;
+mod load;
 mod module;
 mod program;
 mod reference;
