@@ -36,6 +36,8 @@ pub const MCP_CONFIG: &str = "BUTLER_MCP_CONFIG";
 pub const CLAUDE_CONFIG_DIR: &str = "CLAUDE_CONFIG_DIR";
 /// Where settings go by the XDG convention.
 pub const XDG_CONFIG_HOME: &str = "XDG_CONFIG_HOME";
+/// Where an OpenTelemetry collector takes traces (OTLP/HTTP), as in `http://127.0.0.1:4318`.
+pub const OTLP_ENDPOINT: &str = "OTEL_EXPORTER_OTLP_ENDPOINT";
 /// Any value: no colours (no-color.org).
 pub const NO_COLOR: &str = "NO_COLOR";
 /// Where data goes by the XDG convention.

@@ -1,6 +1,7 @@
 //! The house: all butlers of this process, the private PostgreSQL they live on, and the engine they share.
 
 pub mod demo;
+mod homes;
 mod one;
 mod several;
 
@@ -23,6 +24,7 @@ use crate::butler::{Butler, unavailable};
 use crate::config::{self, ButlerConfig, ServerSection, Source};
 use crate::error::HostError;
 use crate::metrics::Metrics;
+use crate::telemetry::{Span, Traces};
 
 /// Where everything is; the outcome of flags, environment and defaults.
 #[derive(Debug, Clone)]
@@ -73,6 +75,7 @@ pub struct Host {
     /// Cancelled when the process begins to stop: whoever streams ends.
     closing: CancellationToken,
     pub metrics: Metrics,
+    traces: Traces,
 }
 
 /// A call that arrives while the server starts waits this long: a warm start takes a second, a client's patience is longer.
@@ -100,6 +103,7 @@ impl Host {
             options,
             model_dir,
             metrics: Metrics::default(),
+            traces: Traces::default(),
             butlers: std::sync::RwLock::new(butlers),
             demo: Mutex::new(demo_text),
             keyring: Keyring::default(),
@@ -306,7 +310,9 @@ impl Host {
         arguments: Map<String, Value>,
     ) -> Option<Result<Answer, ToolError>> {
         let name = butler.tools().get(tool)?.spec().name;
-        let begun = std::time::Instant::now();
+        let (begun, started) = (std::time::Instant::now(), self.clock.now());
+        let request_id = arguments.get("request_context").and_then(|context| context.get("request_id"));
+        let request_id = request_id.map(|id| id.as_str().map_or_else(|| id.to_string(), str::to_owned));
         let outcome = match self.await_start().await {
             Ok(()) => match butler.trouble() {
                 Some(error) => Err(not_started(butler, &error)),
@@ -317,6 +323,15 @@ impl Host {
         let took = begun.elapsed();
         let code = outcome.as_ref().err().map(|error| error.code);
         self.metrics.called(butler.name.as_str(), name, code, took);
+        let butler_name = butler.name.as_str();
+        self.traces.record(|| Span {
+            butler: butler_name.to_owned(),
+            tool: name,
+            request_id,
+            error: code,
+            started,
+            took,
+        });
         tracing::debug!(butler = %butler.name, tool = name, ?took, error = code, "called");
         if code == Some(ToolError::UNAVAILABLE) {
             self.trouble.notify_one();
@@ -334,6 +349,7 @@ impl Host {
 
     /// For a process that stays: its butlers' schedules begin.
     pub async fn start_workers(&self) {
+        self.traces.start();
         for butler in self.butlers() {
             butler.start_workers().await;
         }
@@ -342,6 +358,7 @@ impl Host {
     /// Modules first, then their connections, then the server below them.
     pub async fn stop(&self) -> Result<(), HostError> {
         self.status.send_replace(Status::Stopping);
+        self.traces.stop().await;
         let butlers = self.butlers();
         futures::future::join_all(butlers.iter().map(|butler| butler.stop())).await;
         match self.private.write().await.take() {

@@ -3,6 +3,7 @@
 
 pub mod access;
 pub mod api;
+pub mod backup;
 pub mod butler;
 pub mod cli;
 pub mod config;
@@ -25,3 +26,4 @@ pub mod runtime;
 pub mod scheduler;
 pub mod session;
 pub mod supervisor;
+pub mod telemetry;

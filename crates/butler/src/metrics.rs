@@ -1,5 +1,7 @@
 //! What `/metrics` tells a Prometheus.
 
+mod state;
+
 use std::fmt::Write;
 use std::sync::Mutex;
 use std::sync::atomic::Ordering;
@@ -15,6 +17,7 @@ use prometheus_client::metrics::info::Info;
 use prometheus_client::registry::{Registry, Unit};
 
 use crate::host::Host;
+use state::State;
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
 struct ToolLabels {
@@ -43,6 +46,7 @@ pub struct Metrics {
     errors: Family<ErrorLabels, Counter>,
     seconds: Family<ToolLabels, Histogram, fn() -> Histogram>,
     sampled: Sampled,
+    state: State,
     /// Gauges are set from the live values and then written, by one reader at a time.
     writing: Mutex<()>,
 }
@@ -73,7 +77,9 @@ impl Default for Metrics {
         registry.register("build", "The program", build);
         let sampled = Sampled::default();
         sampled.register(&mut registry);
-        Self { registry, calls, errors, seconds, sampled, writing: Mutex::new(()) }
+        let state = State::default();
+        state.register(&mut registry);
+        Self { registry, calls, errors, seconds, sampled, state, writing: Mutex::new(()) }
     }
 }
 
@@ -113,6 +119,11 @@ impl Metrics {
         if let Some(code) = error {
             self.errors.get_or_create(&ErrorLabels { butler: butler.to_owned(), tool, code }).inc();
         }
+    }
+
+    /// Asks the databases, if what is known of them is not fresh any more.
+    pub async fn refresh(&self, host: &Host) {
+        self.state.refresh(host).await;
     }
 
     /// In the OpenMetrics text format.

@@ -35,6 +35,7 @@ mod stats;
 mod sweep;
 pub mod tool;
 mod tools;
+pub mod transfer;
 pub mod views;
 
 pub use call::Call;

@@ -12,6 +12,9 @@ use crate::error::StoreError;
 const DUPLICATE_DATABASE: &str = "42P04";
 /// Two creations at once: the loser sees the winner's row in the catalogue.
 const UNIQUE_VIOLATION: &str = "23505";
+/// A connection that was ended may count for another moment.
+const RENAME_ATTEMPTS: u32 = 50;
+const RENAME_PAUSE: Duration = Duration::from_millis(50);
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Creates a database on the server that `url` leads to, unless it is there; says whether it did.
@@ -45,6 +48,50 @@ pub async fn drop_database(url: &str, name: &str) -> Result<(), StoreError> {
 pub async fn drop_schema(url: &str, name: &str) -> Result<(), StoreError> {
     let mut conn = connect(url).await?;
     execute_named(&mut conn, "DROP SCHEMA IF EXISTS %I CASCADE", name).await?;
+    let _ = conn.close().await;
+    Ok(())
+}
+
+/// Whoever is connected is sent away first. `false`: there is no database of that name.
+pub async fn rename_database(url: &str, from: &str, to: &str) -> Result<bool, StoreError> {
+    let mut conn = connect(url).await?;
+    let exists: bool = sqlx::query_scalar("SELECT EXISTS (SELECT FROM pg_database WHERE datname = $1)")
+        .bind(from)
+        .fetch_one(&mut conn)
+        .await?;
+    if !exists {
+        return Ok(false);
+    }
+    // Somebody may come back in between; the last attempt tells who it is.
+    for attempt in 1..=RENAME_ATTEMPTS {
+        sqlx::query(
+            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = $1 AND pid <> pg_backend_pid()",
+        )
+        .bind(from)
+        .execute(&mut conn)
+        .await?;
+        let statement: String =
+            sqlx::query_scalar("SELECT format('ALTER DATABASE %I RENAME TO %I', $1::text, $2::text)")
+                .bind(from)
+                .bind(to)
+                .fetch_one(&mut conn)
+                .await?;
+        match sqlx::raw_sql(AssertSqlSafe(statement)).execute(&mut conn).await {
+            Ok(_) => break,
+            Err(_) if attempt < RENAME_ATTEMPTS => tokio::time::sleep(RENAME_PAUSE).await,
+            Err(error) => return Err(error.into()),
+        }
+    }
+    let _ = conn.close().await;
+    Ok(true)
+}
+
+/// What a butler's schema needs of its database.
+pub async fn ensure_extensions(url: &str) -> Result<(), StoreError> {
+    let mut conn = connect(url).await?;
+    sqlx::raw_sql("CREATE EXTENSION IF NOT EXISTS vector WITH SCHEMA public; CREATE EXTENSION IF NOT EXISTS pg_trgm WITH SCHEMA public")
+        .execute(&mut conn)
+        .await?;
     let _ = conn.close().await;
     Ok(())
 }

@@ -4,6 +4,7 @@
 //! tenant, and row-level security catches the one that would not.
 
 mod admin;
+pub mod backup;
 pub mod browse;
 pub mod cleanup;
 pub mod confirm;
@@ -17,6 +18,7 @@ pub mod events;
 mod extensions;
 pub mod facts;
 pub mod forget;
+pub mod gauges;
 pub mod get;
 mod health;
 pub mod idempotency;
@@ -36,8 +38,9 @@ mod session;
 pub mod stats;
 pub mod sweep;
 pub mod tokens;
+pub mod transfer;
 
-pub use admin::{drop_database, drop_schema, ensure_database};
+pub use admin::{drop_database, drop_schema, ensure_database, ensure_extensions, rename_database};
 pub use database::{Database, PoolStats};
 pub use embedded::{Embedded, Model};
 pub use error::{Constraint, StoreError};

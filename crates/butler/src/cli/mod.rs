@@ -1,5 +1,6 @@
 //! The command line: one file a command.
 
+mod backup;
 mod completions;
 mod config;
 mod connect;
@@ -7,11 +8,14 @@ mod db;
 mod demo;
 mod doctor;
 pub mod door;
+mod export;
 mod global;
 mod hook;
+mod import;
 mod jobs;
 mod man;
 mod mcp;
+mod own;
 mod run;
 mod serve;
 mod setup;
@@ -66,6 +70,9 @@ pub enum Command {
     Jobs(jobs::Args),
     Demo(demo::Args),
     Token(token::Args),
+    Export(export::Args),
+    Import(import::Args),
+    Backup(backup::Args),
     Config(config::Args),
     Completions(completions::Args),
     #[command(hide = true)]
@@ -136,6 +143,9 @@ fn run(command: Command, settings: Settings, printer: Printer) -> Result<(), Hos
         Command::Doctor(args) => on_runtime(doctor::run(args, settings, printer)),
         Command::Db(args) => on_runtime(db::run(args, settings, printer)),
         Command::Demo(args) => on_runtime(demo::run(args, settings, printer)),
+        Command::Export(args) => on_runtime(export::run(args, settings, printer)),
+        Command::Import(args) => on_runtime(import::run(args, settings, printer)),
+        Command::Backup(args) => on_runtime(backup::run(args, settings, printer)),
         Command::Jobs(args) => on_runtime(jobs::run(args, settings, printer)),
         Command::Token(args) => on_runtime(token::run(args, settings, printer)),
     }

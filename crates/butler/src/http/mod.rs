@@ -50,6 +50,7 @@ pub fn router(host: Arc<Host>, allowed: Allowed, gate: Gate) -> Router {
 
 async fn metrics(State(host): State<Arc<Host>>) -> Response {
     const OPEN_METRICS: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
+    host.metrics.refresh(&host).await;
     ([(header::CONTENT_TYPE, OPEN_METRICS)], host.metrics.text(&host)).into_response()
 }
 

@@ -4,6 +4,7 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
 mod access;
+mod backup;
 mod beyond;
 mod cli;
 mod clients;
@@ -22,5 +23,7 @@ mod serve;
 mod session;
 mod several;
 mod stdio;
+mod telemetry;
+mod transfer;
 mod trouble;
 mod verbs;

@@ -78,6 +78,9 @@ fn health_readiness_metrics_and_unknown_paths() {
         "butler_embedding_queue_depth 0",
         "butler_pool_max{butler=\"general\"}",
         "butler_build_info{version=",
+        "butler_database_up{butler=\"general\"} 1",
+        "butler_backlog_episodes{butler=\"general\"} 0",
+        "butler_backlog_age_seconds{butler=\"general\"} 0",
     ] {
         assert!(metrics.contains(line), "{line} is missing in\n{metrics}");
     }

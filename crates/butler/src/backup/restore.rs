@@ -1,0 +1,92 @@
+//! Bringing a backup back: rehearsed in a scratch database, or for real by swapping names.
+
+use store::backup::Contents;
+use store::{Database, DatabaseOptions};
+
+use super::files::Stored;
+use super::tools::Tools;
+use crate::butler::Butler;
+use crate::error::HostError;
+use crate::host::Host;
+
+/// Restores into a scratch database and compares it with the note; says what it found. The server must run.
+pub async fn verify(host: &Host, butler: &Butler, backup: &Stored) -> Result<Contents, HostError> {
+    let scratch = scratch_name(host, butler, "verify");
+    let outcome = fill(host, butler, backup, &scratch).await;
+    let (admin, _) = host.urls(butler, &scratch).await?;
+    let dropped = store::drop_database(&admin, &scratch).await.map_err(failed(butler));
+    let contents = outcome?;
+    dropped?;
+    Ok(contents)
+}
+
+/// Restores into a fresh database and lets it take the butler's name; until then the old one is untouched. Returns the
+/// name under which the old one is kept, if there was one.
+pub async fn restore(host: &Host, butler: &Butler, backup: &Stored) -> Result<Option<String>, HostError> {
+    let fresh = scratch_name(host, butler, "restore");
+    let (admin, _) = host.urls(butler, &fresh).await?;
+    if let Err(error) = fill(host, butler, backup, &fresh).await {
+        store::drop_database(&admin, &fresh).await.map_err(failed(butler))?;
+        return Err(error);
+    }
+    let name = host.database_name(butler)?;
+    let old = scratch_name(host, butler, "before");
+    let existed = store::rename_database(&admin, &name, &old).await.map_err(failed(butler))?;
+    if let Err(error) = store::rename_database(&admin, &fresh, &name).await {
+        if existed {
+            store::rename_database(&admin, &old, &name).await.map_err(failed(butler))?;
+        }
+        return Err(failed(butler)(error));
+    }
+    Ok(existed.then_some(old))
+}
+
+fn failed(butler: &Butler) -> impl Fn(store::StoreError) -> HostError {
+    let butler = butler.name.to_string();
+    move |source| HostError::Store { butler: butler.clone(), source }
+}
+
+/// Of this butler and this moment, within what PostgreSQL takes for a name.
+fn scratch_name(host: &Host, butler: &Butler, what: &str) -> String {
+    let name: String = butler.name.as_str().chars().take(24).collect();
+    format!("{name}_{what}_{}", host.clock().now().format("%Y%m%d%H%M%S%3f"))
+}
+
+async fn fill(host: &Host, butler: &Butler, backup: &Stored, into: &str) -> Result<Contents, HostError> {
+    let tools = Tools::find(host).await?;
+    let (admin, url) = host.urls(butler, into).await?;
+    store::ensure_database(&admin, into).await.map_err(failed(butler))?;
+    if backup.note.schema != "public" {
+        // A dump of a schema alone brings no extensions along.
+        store::ensure_extensions(&url).await.map_err(failed(butler))?;
+    }
+    tools.restore(&url, &backup.path).await?;
+    let options = DatabaseOptions { schema: backup.note.schema.clone(), pool_size: 1, ..DatabaseOptions::new(url) };
+    let database = Database::connect(options).await.map_err(failed(butler))?;
+    let read = async {
+        let mut conn = database.owner().await?;
+        store::backup::contents(&mut conn).await
+    };
+    let contents = read.await.map_err(failed(butler));
+    database.close().await;
+    let contents = contents?;
+    if contents == backup.note.contents {
+        return Ok(contents);
+    }
+    let differs = differences(&backup.note.contents, &contents).join(", ");
+    Err(HostError::Failed(format!("the backup {} does not hold what it should: {differs}", backup.name)))
+}
+
+fn differences(noted: &Contents, found: &Contents) -> Vec<String> {
+    let mut differs = Vec::new();
+    if noted.migrations != found.migrations {
+        differs.push("other migrations".to_owned());
+    }
+    for (table, rows) in &noted.rows {
+        let here = found.rows.get(table).copied().unwrap_or_default();
+        if here != *rows {
+            differs.push(format!("{here} of {rows} rows of {table}"));
+        }
+    }
+    differs
+}

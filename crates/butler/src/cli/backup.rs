@@ -1,0 +1,217 @@
+//! `butler backup`: make, list, rehearse and bring back.
+
+use std::io::{BufRead, IsTerminal, Write};
+
+use serde_json::json;
+
+use super::Settings;
+use super::own::Own;
+use crate::backup::{self, Stored};
+use crate::error::HostError;
+use crate::host::Host;
+use crate::instance::{self, create_data_dir};
+use crate::printer::Printer;
+use crate::progress;
+
+/// Whole-database backups of a butler, of all its tenants, with PostgreSQL's own tools
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:\n  \
+    butler backup create\n  \
+    butler backup list --json\n  \
+    butler backup verify                   rehearse the latest in a scratch database\n  \
+    butler backup restore --yes            bring the latest back; the server must not run")]
+pub struct Args {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, clap::Subcommand)]
+enum Command {
+    /// Write a backup; a server may go on meanwhile
+    Create {
+        /// Remove all but the newest N afterwards
+        #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+        keep: Option<u32>,
+        #[arg(long)]
+        json: bool,
+    },
+    /// The backups there are, newest first
+    List {
+        #[arg(long)]
+        json: bool,
+    },
+    /// Restore into a scratch database and compare what is there with what should be
+    Verify {
+        /// Which one [default: the latest]
+        name: Option<String>,
+        #[arg(long)]
+        json: bool,
+    },
+    /// Bring a backup back in place of what the butler knows now, which is backed up first
+    Restore {
+        /// Which one [default: the latest]
+        name: Option<String>,
+        /// Do not ask
+        #[arg(long)]
+        yes: bool,
+        #[arg(long)]
+        json: bool,
+    },
+}
+
+pub async fn run(args: Args, settings: &Settings, printer: Printer) -> Result<(), HostError> {
+    match args.command {
+        Command::Create { keep, json } => {
+            let own = Own::open(settings).await?;
+            let folder = backup::folder(&own.host, &own.butler);
+            let outcome = backup::create(&own.host, &own.butler).await;
+            let stored = own.close(outcome).await?;
+            let removed = match keep {
+                Some(keep) => prune(&folder, keep as usize)?,
+                None => 0,
+            };
+            tell("made", &stored, json, printer);
+            if removed > 0 && !json {
+                printer.note(format_args!("{removed} older ones were removed"));
+            }
+            Ok(())
+        }
+        Command::List { json } => list(settings, json, printer),
+        Command::Verify { name, json } => {
+            let own = Own::open(settings).await?;
+            let found = backup::named(&backup::folder(&own.host, &own.butler), name.as_deref());
+            let outcome = match found {
+                Ok(stored) => backup::verify(&own.host, &own.butler, &stored).await.map(|_| stored),
+                Err(error) => Err(error),
+            };
+            let stored = own.close(outcome).await?;
+            tell("verified", &stored, json, printer);
+            Ok(())
+        }
+        Command::Restore { name, yes, json } => restore(settings, name.as_deref(), yes, json, printer).await,
+    }
+}
+
+fn list(settings: &Settings, json: bool, printer: Printer) -> Result<(), HostError> {
+    let host = Host::new(settings.host.clone())?;
+    let butler = host.butler(settings.butler.as_deref())?;
+    let all = backup::list(&backup::folder(&host, &butler))?;
+    if json {
+        printer.json(&json!({"backups": all}));
+        return Ok(());
+    }
+    if all.is_empty() {
+        printer.line("no backups yet: make one with `butler backup create`");
+    }
+    for stored in all {
+        let made = stored.note.created_at.format("%Y-%m-%d %H:%MZ");
+        printer.line(format_args!(
+            "{}  {made}  {}  {}",
+            stored.name,
+            progress::size(stored.bytes),
+            stored.path.display()
+        ));
+    }
+    Ok(())
+}
+
+async fn restore(
+    settings: &Settings,
+    name: Option<&str>,
+    yes: bool,
+    json: bool,
+    printer: Printer,
+) -> Result<(), HostError> {
+    if let Some(server) = instance::running(&settings.host.data_dir) {
+        return Err(HostError::Failed(format!(
+            "a server works on this data directory: stop it first (kill {}), and start it again after the restore",
+            server.pid
+        )));
+    }
+    create_data_dir(&settings.host.data_dir)?;
+    let host = Host::new(settings.host.clone())?;
+    let butler = host.butler(settings.butler.as_deref())?;
+    let stored = backup::named(&backup::folder(&host, &butler), name)?;
+    if stored.note.schema != "public" {
+        let (schema, path) = (&stored.note.schema, stored.path.display());
+        return Err(HostError::Failed(format!(
+            "{schema:?} is one schema of a shared database, which cannot be swapped as a whole: \
+             rename it in psql, then run `pg_restore --dbname URL {path}`"
+        )));
+    }
+    confirm(&stored, yes)?;
+    // What is there now is kept as a backup of its own.
+    let own = Own::open(settings).await?;
+    let outcome = backup::create(&own.host, &own.butler).await;
+    let before = own.close(outcome).await?;
+    host.start_private(progress::on_stderr(settings.quiet)).await?;
+    let outcome = swap(&host, &butler, &stored).await;
+    let stopped = host.stop().await;
+    outcome?;
+    stopped?;
+    if json {
+        printer.json(&json!({"restored": stored, "before": before}));
+        return Ok(());
+    }
+    tell("restored", &stored, false, printer);
+    printer.note(format_args!("what was there before is the backup {}", before.name));
+    Ok(())
+}
+
+/// The old database goes once the new one has its name: its backup is there.
+async fn swap(host: &Host, butler: &crate::butler::Butler, stored: &Stored) -> Result<(), HostError> {
+    if let Some(old) = backup::restore(host, butler, stored).await? {
+        let (admin, _) = host.urls(butler, &old).await?;
+        let dropped = store::drop_database(&admin, &old).await;
+        dropped.map_err(|source| HostError::Store { butler: butler.name.to_string(), source })?;
+    }
+    Ok(())
+}
+
+fn confirm(stored: &Stored, yes: bool) -> Result<(), HostError> {
+    if yes {
+        return Ok(());
+    }
+    if !std::io::stdin().is_terminal() {
+        let problem = "a restore replaces what the butler knows now, and nobody is there to be asked";
+        return Err(HostError::Failed(format!("{problem}: say --yes")));
+    }
+    let made = stored.note.created_at.format("%Y-%m-%d %H:%MZ");
+    let mut stderr = std::io::stderr();
+    let _ = write!(stderr, "Replace all that {:?} knows by {} of {made}? [y/N] ", stored.note.butler, stored.name);
+    let _ = stderr.flush();
+    let mut answer = String::new();
+    std::io::stdin().lock().read_line(&mut answer).map_err(HostError::io("read", "the answer"))?;
+    if matches!(answer.trim(), "y" | "Y" | "yes") {
+        return Ok(());
+    }
+    Err(HostError::Failed("nothing was changed".to_owned()))
+}
+
+fn prune(folder: &std::path::Path, keep: usize) -> Result<usize, HostError> {
+    let mut removed = 0;
+    for stored in backup::list(folder)?.into_iter().skip(keep) {
+        std::fs::remove_file(&stored.path).map_err(HostError::io("remove", &stored.path))?;
+        let _ = std::fs::remove_file(stored.path.with_extension("json"));
+        removed += 1;
+    }
+    Ok(removed)
+}
+
+fn tell(what: &str, stored: &Stored, json: bool, printer: Printer) {
+    if json {
+        let mut value = serde_json::to_value(stored).unwrap_or_default();
+        value[what] = true.into();
+        printer.json(&value);
+        return;
+    }
+    printer.line(format_args!("{what} {} ({})", stored.path.display(), progress::size(stored.bytes)));
+    let shown = ["episodes", "facts", "rules", "entities", "memory_events"];
+    let counts: Vec<String> = shown
+        .iter()
+        .filter_map(|table| {
+            Some(format!("{} {}", stored.note.contents.rows.get(*table)?, table.replace("memory_", "")))
+        })
+        .collect();
+    printer.line(format_args!("  {}", counts.join(", ")));
+}

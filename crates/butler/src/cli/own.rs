@@ -1,0 +1,42 @@
+//! A command's own way to a butler's memory: past the tools, as the owner, beside a server if one runs.
+
+use std::sync::Arc;
+
+use memory::Memory;
+
+use super::Settings;
+use crate::butler::Butler;
+use crate::error::HostError;
+use crate::host::Host;
+use crate::instance::create_data_dir;
+use crate::progress;
+
+pub struct Own {
+    pub host: Arc<Host>,
+    pub butler: Arc<Butler>,
+    pub memory: Arc<Memory>,
+}
+
+impl Own {
+    /// [`Self::close`] it in the end: the private PostgreSQL may be waiting to be stopped.
+    pub async fn open(settings: &Settings) -> Result<Self, HostError> {
+        create_data_dir(&settings.host.data_dir)?;
+        let host = Host::new(settings.host.clone())?;
+        let butler = host.butler(settings.butler.as_deref())?;
+        host.start(progress::on_stderr(settings.quiet)).await?;
+        match butler.memory().await {
+            Some(memory) => Ok(Self { host, butler, memory }),
+            None => {
+                let name = butler.name.to_string();
+                host.stop().await?;
+                Err(HostError::Failed(format!("butler {name:?} has no memory module: it is disabled")))
+            }
+        }
+    }
+
+    pub async fn close<T>(self, outcome: Result<T, HostError>) -> Result<T, HostError> {
+        drop(self.memory);
+        let stopped = self.host.stop().await;
+        outcome.and_then(|value| stopped.map(|()| value))
+    }
+}

@@ -1,0 +1,65 @@
+//! Traces reach a collector.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpListener;
+use std::process::Stdio;
+use std::sync::mpsc;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use crate::program::butler;
+
+/// The first document that is posted, and where to.
+fn collector(listener: TcpListener) -> mpsc::Receiver<(String, Value)> {
+    let (sender, received) = mpsc::channel();
+    std::thread::spawn(move || {
+        let mut stream = listener.accept().unwrap().0;
+        let mut reader = BufReader::new(stream.try_clone().unwrap());
+        let (mut line, mut length, mut first) = (String::new(), 0, String::new());
+        while reader.read_line(&mut line).unwrap() > 2 {
+            if first.is_empty() {
+                first.clone_from(&line);
+            }
+            if let Some(value) = line.to_lowercase().strip_prefix("content-length:") {
+                length = value.trim().parse().unwrap();
+            }
+            line.clear();
+        }
+        let mut body = vec![0; length];
+        reader.read_exact(&mut body).unwrap();
+        stream.write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}").unwrap();
+        sender.send((first, serde_json::from_slice(&body).unwrap())).unwrap();
+    });
+    received
+}
+
+#[test]
+fn a_tool_call_becomes_a_span_with_its_request_id() {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let endpoint = format!("http://{}", listener.local_addr().unwrap());
+    let received = collector(listener);
+    let dir = tempfile::tempdir().unwrap();
+    let mut child = butler()
+        .args(["serve", "--listen", "127.0.0.1:0", "--quiet", "--data-dir"])
+        .arg(dir.path().join("data"))
+        .env("OTEL_EXPORTER_OTLP_ENDPOINT", &endpoint)
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut ready = String::new();
+    BufReader::new(child.stdout.take().unwrap()).read_line(&mut ready).unwrap();
+    let address = ready.trim().strip_prefix("ready http://").unwrap().parse().unwrap();
+    let mcp = crate::program::Mcp { address, path: "/mcp".to_owned(), token: None };
+    mcp.call("memory_stats", json!({"request_context": {"request_id": "r-1"}}));
+    let (path, document) = received.recv_timeout(Duration::from_secs(20)).unwrap();
+    crate::program::send(child.id() as i32, rustix::process::Signal::TERM);
+    child.wait().unwrap();
+    assert!(path.starts_with("POST /v1/traces "), "{path}");
+    let span = &document["resourceSpans"][0]["scopeSpans"][0]["spans"][0];
+    assert_eq!((&span["name"], &span["kind"]), (&json!("memory_stats"), &json!(2)), "{span}");
+    assert_eq!((span["traceId"].as_str().unwrap().len(), span["spanId"].as_str().unwrap().len()), (32, 16));
+    let attributes = span["attributes"].as_array().unwrap();
+    assert!(attributes.contains(&json!({"key": "request_id", "value": {"stringValue": "r-1"}})), "{span}");
+}

@@ -1,0 +1,218 @@
+//! Export and import: everything a tenant owns, out and back.
+
+use domain::TenantId;
+use memory::transfer::{Foreign, ImportOptions, ImportReport, Line, Source, TransferError, recognise};
+use serde_json::{Value, json};
+use testkit::MemoryFixture;
+
+use crate::program::{Serving, butler, stderr, stdout};
+
+async fn export(of: &MemoryFixture) -> Vec<String> {
+    let mut lines = Vec::new();
+    let mut sink = |line: &str| {
+        lines.push(line.to_owned());
+        Ok(())
+    };
+    of.memory.export(&TenantId::default(), true, &mut sink, &|_, _| ()).await.unwrap();
+    lines
+}
+
+async fn import(
+    into: &MemoryFixture,
+    lines: &[String],
+    change: impl FnOnce(&mut ImportOptions),
+) -> Result<ImportReport, TransferError> {
+    let mut options = ImportOptions { tenant: TenantId::default(), dry_run: false, partial: false };
+    change(&mut options);
+    let mut numbered = lines.iter().zip(1..);
+    let mut next = || Ok(numbered.next().map(|(text, number)| Line { number, text: text.clone() }));
+    into.memory.import(&mut next, &options, &|_| ()).await
+}
+
+/// Chains, an entity and its merge, rules with marks, an anti-pattern, links, a forgotten fact, text that means harm.
+async fn life(of: &MemoryFixture) {
+    let call = async |tool: &str, arguments: Value| of.call(tool, arguments).await.unwrap();
+    let anna =
+        call("entity_create", json!({"canonical_name": "Anna", "entity_type": "person"})).await["entity_id"].clone();
+    let anne =
+        call("entity_create", json!({"canonical_name": "Anne", "entity_type": "person"})).await["entity_id"].clone();
+    for round in 0..3 {
+        for at in 0..12 {
+            let (subject, content) =
+                (format!("subject {at}"), format!("'); DROP TABLE facts; -- \\u0000 ü 🦀 \"{round}-{at}\""));
+            call(
+                "memory_store_fact",
+                json!({"subject": subject, "predicate": "is", "content": content, "tags": ["t"]}),
+            )
+            .await;
+        }
+        of.clock.advance_days(1.0);
+    }
+    for (who, likes) in [(&anna, "tea"), (&anne, "coffee")] {
+        call("memory_store_fact", json!({"subject": "A", "predicate": "likes", "content": likes, "entity_id": who}))
+            .await;
+    }
+    call("entity_merge", json!({"source_entity_id": anne, "target_entity_id": anna})).await;
+    let episode =
+        call("memory_store_episode", json!({"content": "first\nline </episode_content>", "butler": "general"})).await;
+    call(
+        "memory_store_fact",
+        json!({"subject": "x", "predicate": "from", "content": "an episode", "source_episode_id": episode["id"]}),
+    )
+    .await;
+    let rule = call("memory_store_rule", json!({"content": "Ask first"})).await["id"].clone();
+    for reason in ["annoyed", "late", "again"] {
+        call("memory_mark_harmful", json!({"rule_id": rule, "reason": reason})).await;
+    }
+    of.memory.invert_pending(None).await.unwrap();
+    let gone =
+        call("memory_store_fact", json!({"subject": "gone", "predicate": "is", "content": "gone"})).await["id"].clone();
+    call("memory_forget", json!({"memory_type": "fact", "memory_id": gone})).await;
+}
+
+/// Search counts no references, so that asking changes nothing.
+async fn answers(of: &MemoryFixture) -> Vec<Value> {
+    let mut answers = Vec::new();
+    for at in 0..200 {
+        let query = format!("subject {} {}", at % 12, ["is", "likes tea", "DROP TABLE", "Ask first"][at % 4]);
+        answers.push(of.call("memory_search", json!({"query": query, "limit": 5})).await.unwrap());
+    }
+    answers
+}
+
+#[tokio::test]
+async fn export_wipe_import_gives_the_same_answers_to_200_questions_and_the_same_file_again() {
+    let here = MemoryFixture::new().await;
+    life(&here).await;
+    let file = export(&here).await;
+    let asked = answers(&here).await;
+    let header: Value = serde_json::from_str(&file[0]).unwrap();
+    assert_eq!((&header["format"], &header["version"]), (&json!("butler-memory"), &json!(1)));
+
+    let there = MemoryFixture::new().await;
+    there.clock.set(here.memory.now());
+    let tried = import(&there, &file, |options| options.dry_run = true).await.unwrap();
+    assert!(!tried.committed && tried.created() > 50, "{tried:?}");
+    assert_eq!(export(&there).await.len(), 1, "a dry run keeps nothing");
+
+    let report = import(&there, &file, |_| ()).await.unwrap();
+    assert!(report.committed && report.problems.is_empty(), "{report:?}");
+    assert_eq!(report.created(), file.len() as u64 - 1);
+    assert_eq!(report.embedded, 0, "the vectors came along");
+    assert_eq!(export(&there).await[1..], file[1..], "byte for byte, but for the header");
+    assert_eq!(answers(&there).await, asked);
+
+    let again = import(&there, &file, |_| ()).await.unwrap();
+    assert_eq!(again.created(), 0, "{again:?}");
+    assert_eq!(export(&there).await[1..], file[1..]);
+}
+
+#[tokio::test]
+async fn a_bad_file_is_refused_as_a_whole_and_every_bad_line_is_named() {
+    let here = MemoryFixture::new().await;
+    life(&here).await;
+    let file = export(&here).await;
+    let there = MemoryFixture::new().await;
+
+    let cut = &file[..file.len() / 2];
+    let report = import(&there, cut, |_| ()).await.unwrap();
+    assert!(
+        !report.committed && report.problems.iter().any(|problem| problem.message.contains("cut off")),
+        "{report:?}"
+    );
+    assert_eq!(export(&there).await.len(), 1, "nothing of it was kept");
+
+    let mut bad = file.clone();
+    bad[2] = "{\"type\": \"fact\", \"id\": \"no uuid\"}".to_owned();
+    bad[3] = "{\"type\": \"fa".to_owned();
+    let fact = file.iter().position(|line| line.contains("\"type\" : \"fact\"")).unwrap();
+    bad[fact] = file[fact].replace("\"importance\" : 5", "\"importance\" : 99");
+    let report = import(&there, &bad, |options| options.partial = true).await.unwrap();
+    let lines: Vec<_> = report.problems.iter().filter_map(|problem| problem.line).collect();
+    for line in [3, 4, fact as u64 + 1] {
+        assert!(lines.contains(&line), "line {line}: {:?}", report.problems);
+    }
+    assert!(report.committed && report.created() > 0, "what is good was taken");
+
+    let mut newer = file.clone();
+    newer[0] = file[0].replace("\"version\":1", "\"version\":2");
+    assert!(matches!(import(&there, &newer, |_| ()).await, Err(TransferError::Newer { found: 2, known: 1 })));
+    assert!(matches!(import(&there, &["[]".to_owned()], |_| ()).await, Err(TransferError::NotOurs(_))));
+}
+
+#[tokio::test]
+async fn another_tenants_ids_other_models_and_old_words_are_handled() {
+    let here = MemoryFixture::new().await;
+    life(&here).await;
+    let file = export(&here).await;
+    let report = import(&here, &file, |options| options.tenant = TenantId::new("ann").unwrap()).await.unwrap();
+    assert!(
+        !report.committed && report.problems[0].message.contains("another tenant"),
+        "{:?}",
+        report.problems.first()
+    );
+
+    let there = MemoryFixture::new().await;
+    let changed: Vec<String> = (file.iter())
+        .map(|line| line.replace("\"validity\" : \"retracted\"", "\"validity\" : \"forgotten\""))
+        .map(|line| line.replace("\"f32\" : \"", "\"f32\" : \"!").replace("gone", "g\\u0000one"))
+        .collect();
+    let report = import(&there, &changed, |options| options.tenant = TenantId::new("ann").unwrap()).await.unwrap();
+    assert!(report.committed, "{:?}", report.problems);
+    assert!(report.embedded > 30, "what has no vector of this model is embedded: {report:?}");
+    let stats = there.call("memory_stats", json!({"tenant_id": "ann"})).await.unwrap();
+    assert_eq!(stats["facts"]["retracted"], 1, "{stats}");
+}
+
+#[tokio::test]
+async fn memories_of_other_programs_become_facts_once() {
+    let mem0 = json!({"results": [
+        {"id": "1", "memory": "Likes hiking", "user_id": "alex", "categories": ["sport"], "created_at": "2024-01-01T00:00:00Z"},
+        {"id": "2", "memory": "Is vegetarian", "user_id": "alex"}]})
+    .to_string();
+    let graph = "{\"type\":\"entity\",\"name\":\"Ada\",\"entityType\":\"person\",\"observations\":[\"likes tea\",\"writes programs\"]}\n\
+                 {\"type\":\"entity\",\"name\":\"Acme\",\"entityType\":\"company\",\"observations\":[]}\n\
+                 {\"type\":\"relation\",\"from\":\"Ada\",\"to\":\"Acme\",\"relationType\":\"works at\"}";
+    let claude = "# Style\n- Use tabs\n- Write tests first\n\n## Commands\nRun `make` to build.\n";
+    assert_eq!(recognise(&mem0), Source::Foreign(Foreign::Mem0));
+    assert_eq!(recognise(graph), Source::Foreign(Foreign::McpMemory));
+    assert_eq!(recognise(claude), Source::Foreign(Foreign::ClaudeCode));
+    let there = MemoryFixture::new().await;
+    let options = ImportOptions { tenant: TenantId::default(), dry_run: false, partial: false };
+    for (format, text, facts) in
+        [(Foreign::Mem0, mem0.as_str(), 2), (Foreign::McpMemory, graph, 3), (Foreign::ClaudeCode, claude, 3)]
+    {
+        let first = there.memory.import_foreign(format, text, "CLAUDE", &options, &|_, _| ()).await.unwrap();
+        assert_eq!(first.kinds["fact"].created, facts, "{first:?}");
+        there.clock.advance_days(0.1);
+        let second = there.memory.import_foreign(format, text, "CLAUDE", &options, &|_, _| ()).await.unwrap();
+        assert_eq!((second.created(), second.kinds["fact"].existing), (0, facts), "{second:?}");
+    }
+    let found = there.call("memory_search", json!({"query": "works at Acme", "limit": 1})).await.unwrap();
+    assert_eq!(found["results"][0]["content"], "Acme", "{found}");
+    let bad = there
+        .memory
+        .import_foreign(Foreign::Mem0, "{\"memory\": \"a\"}\n{oops", "x", &options, &|_, _| ())
+        .await
+        .unwrap();
+    assert!(!bad.committed && bad.problems[0].line == Some(2), "{bad:?}");
+}
+
+#[test]
+fn the_program_exports_and_imports_beside_a_running_server() {
+    let dir = tempfile::tempdir().unwrap();
+    let serving = Serving::on(&dir.path().join("data"));
+    serving.mcp().call("memory_store_fact", json!({"subject": "user", "predicate": "likes", "content": "tea"}));
+    let run = |args: &[&str]| {
+        let output = butler().args(args).arg("--data-dir").arg(&serving.data_dir).output().unwrap();
+        assert!(output.status.success(), "{args:?}: {}", stderr(&output));
+        stdout(&output)
+    };
+    let file = dir.path().join("memory.jsonl");
+    let file = file.to_str().unwrap();
+    let said: Value = serde_json::from_str(&run(&["export", "--json", "--output", file])).unwrap();
+    assert_eq!((&said["counts"]["fact"], said["lines"].as_u64()), (&json!(1), Some(2)), "{said}");
+    assert_eq!(run(&["export", "--output", "-"]).lines().count(), 3);
+    let report: Value = serde_json::from_str(&run(&["import", file, "--json"])).unwrap();
+    assert_eq!(report["kinds"]["fact"], json!({"read": 1, "created": 0, "existing": 1, "left_out": 0}));
+}

@@ -1,0 +1,83 @@
+use domain::{TenantId, Timestamp};
+use serde::{Deserialize, Serialize};
+use store::transfer::Kind;
+use store::transfer::read::{self, Sink};
+
+use super::{FORMAT, ModelName, TransferError, VERSION};
+use crate::Memory;
+
+/// The first line of a file.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Header {
+    pub format: String,
+    pub version: u32,
+    pub created_at: Timestamp,
+    pub program: String,
+    pub butler: String,
+    pub tenant: String,
+    /// `None`: without vectors.
+    pub embedding: Option<ModelName>,
+    /// How many lines of each kind follow: a file that was cut off is found out.
+    pub counts: std::collections::BTreeMap<String, u64>,
+}
+
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+pub struct ExportReport {
+    pub tenant: String,
+    pub lines: u64,
+    pub counts: std::collections::BTreeMap<String, u64>,
+}
+
+impl Memory {
+    /// Writes all that a tenant owns, of one moment, line by line; nothing is kept in memory.
+    pub async fn export(
+        &self,
+        tenant: &TenantId,
+        vectors: bool,
+        sink: &mut Sink<'_>,
+        progress: &(dyn Fn(u64, u64) + Sync),
+    ) -> Result<ExportReport, TransferError> {
+        let mut conn = self.db().owner().await?;
+        let mut snapshot = read::snapshot(&mut conn).await?;
+        let counted = read::counts(&mut snapshot, tenant).await?;
+        let total = counted.total();
+        let numbers = [
+            counted.entities,
+            counted.episodes,
+            counted.facts,
+            counted.rules,
+            counted.links,
+            counted.rule_applications,
+            counted.events,
+        ];
+        let counts = Kind::ALL.iter().zip(numbers).map(|(kind, n)| (kind.as_str().to_owned(), n.unsigned_abs()));
+        let header = Header {
+            format: FORMAT.to_owned(),
+            version: VERSION,
+            created_at: self.now(),
+            program: concat!("butler ", env!("CARGO_PKG_VERSION")).to_owned(),
+            butler: self.butler().to_string(),
+            tenant: tenant.to_string(),
+            embedding: vectors.then(|| self.model_name()),
+            counts: counts.collect(),
+        };
+        let first = serde_json::to_string(&header).map_err(std::io::Error::other)?;
+        sink(&first)?;
+        let mut lines = 0;
+        for kind in Kind::ALL {
+            let mut counting = |line: &str| {
+                lines += 1;
+                progress(lines, total);
+                sink(line)
+            };
+            read::lines(&mut snapshot, kind, tenant, vectors, &mut counting).await??;
+        }
+        snapshot.rollback().await?;
+        Ok(ExportReport { tenant: tenant.to_string(), lines, counts: header.counts })
+    }
+
+    pub(super) fn model_name(&self) -> ModelName {
+        let id = self.embedder().model();
+        ModelName { model: id.model.to_owned(), version: id.version.to_owned(), dimensions: id.dimensions }
+    }
+}

@@ -1,0 +1,213 @@
+//! Other programs' memories, as facts through the same door as everybody's.
+
+mod claude_code;
+mod knowledge_graph;
+mod mem0;
+
+use std::collections::HashMap;
+
+use domain::resolve::Hints;
+use domain::validate::{self, Invalid};
+use domain::{EntityId, EntityType, Permanence, Scope};
+use serde_json::{Map, Value};
+use sha2::{Digest, Sha256};
+
+use super::{FORMAT, ImportOptions, ImportReport, TransferError};
+use crate::entities::{EntityInput, ResolveInput};
+use crate::{Call, FactInput, Memory, MemoryError};
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Source {
+    /// Our own.
+    Butler,
+    Foreign(Foreign),
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Foreign {
+    Mem0,
+    /// The knowledge-graph server of the Model Context Protocol's examples.
+    McpMemory,
+    ClaudeCode,
+}
+
+impl Foreign {
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Mem0 => "mem0",
+            Self::McpMemory => "mcp-memory",
+            Self::ClaudeCode => "claude-code",
+        }
+    }
+
+    fn parse(self, text: &str, name: &str) -> Parsed {
+        match self {
+            Self::Mem0 => mem0::parse(text),
+            Self::McpMemory => knowledge_graph::parse(text),
+            Self::ClaudeCode => claude_code::parse(text, name),
+        }
+    }
+}
+
+/// What a file holds.
+#[derive(Debug, Default)]
+struct Parsed {
+    entities: Vec<(String, EntityType)>,
+    facts: Vec<Found>,
+    /// Line, and what is wrong with it.
+    problems: Vec<(u64, String)>,
+}
+
+#[derive(Debug)]
+struct Found {
+    line: u64,
+    subject: String,
+    predicate: String,
+    content: String,
+    permanence: Permanence,
+    tags: Vec<String>,
+    metadata: Map<String, Value>,
+}
+
+/// Told by its beginning.
+pub fn recognise(beginning: &str) -> Source {
+    let text = beginning.trim_start_matches(['\u{feff}', ' ', '\t', '\r', '\n']);
+    if !text.starts_with(['{', '[']) {
+        return Source::Foreign(Foreign::ClaudeCode);
+    }
+    let first = text.lines().next().unwrap_or_default();
+    let value: Value = serde_json::from_str(first).unwrap_or_default();
+    if value["format"] == FORMAT || first.contains(&format!("\"format\":\"{FORMAT}\"")) {
+        return Source::Butler;
+    }
+    let graph = matches!(value["type"].as_str(), Some("entity" | "relation")) || value["entities"].is_array();
+    if graph || (value.is_null() && text.contains("\"entities\"") && text.contains("\"observations\"")) {
+        return Source::Foreign(Foreign::McpMemory);
+    }
+    Source::Foreign(Foreign::Mem0)
+}
+
+/// What tells several memories of one subject apart: facts of one predicate would replace each other.
+fn distinct(word: &str, content: &str) -> String {
+    format!("{word} {}", &digest(&[content])[..8])
+}
+
+fn digest(parts: &[&str]) -> String {
+    Sha256::digest(parts.join("\u{1f}")).iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+impl Memory {
+    /// Through the normal use cases, each under a key of its own: a second time changes nothing.
+    pub async fn import_foreign(
+        &self,
+        format: Foreign,
+        text: &str,
+        name: &str,
+        options: &ImportOptions,
+        progress: &(dyn Fn(u64, u64) + Sync),
+    ) -> Result<ImportReport, TransferError> {
+        let mut report = ImportReport::new(format.as_str(), options.dry_run);
+        let parsed = format.parse(text, name);
+        report.lines = text.lines().count() as u64;
+        for (line, problem) in parsed.problems {
+            report.problem(Some(line), problem);
+        }
+        let facts: Vec<(u64, FactInput)> =
+            parsed.facts.into_iter().filter_map(|found| checked(found, &mut report)).collect();
+        report.tally("entity").read = parsed.entities.len() as u64;
+        report.tally("fact").read = facts.len() as u64;
+        report.committed = !options.dry_run && (options.partial || !report.has_problems());
+        if !report.committed {
+            return Ok(report);
+        }
+        let call = Call::internal(self, options.tenant.clone(), format!("import {}", format.as_str()));
+        let mut known = HashMap::new();
+        for (name, entity_type) in parsed.entities {
+            let (id, created) = self.entity_for(&call, &name, entity_type).await?;
+            let tally = report.tally("entity");
+            if created {
+                tally.created += 1
+            } else {
+                tally.existing += 1
+            }
+            known.insert(name, id);
+        }
+        let total = facts.len() as u64;
+        for (done, (line, mut fact)) in facts.into_iter().enumerate() {
+            fact.entity_id = known.get(&fact.subject).copied();
+            let key = digest(&[&fact.subject, &fact.predicate, &fact.content]);
+            let call = Call { idempotency_key: Some(format!("import:{}:{key}", format.as_str())), ..call.clone() };
+            match self.store_fact(&call, fact).await {
+                Ok(stored) => {
+                    let tally = report.tally("fact");
+                    // An answer kept from before names an id of that time.
+                    if is_of(stored.id.0, &call) { tally.created += 1 } else { tally.existing += 1 }
+                }
+                Err(MemoryError::Store(error)) if error.is_unavailable() => return Err(error.into()),
+                Err(error) => {
+                    report.tally("fact").left_out += 1;
+                    report.problem(Some(line), error.to_string());
+                }
+            }
+            progress(done as u64 + 1, total);
+        }
+        Ok(report)
+    }
+
+    async fn entity_for(
+        &self,
+        call: &Call,
+        name: &str,
+        entity_type: EntityType,
+    ) -> Result<(EntityId, bool), MemoryError> {
+        let question = ResolveInput {
+            name: name.to_owned(),
+            entity_type: Some(entity_type),
+            hints: Hints::default(),
+            enable_fuzzy: false,
+        };
+        let resolved = self.resolve_entity(call, question).await?;
+        if let Some(found) = resolved.candidates.iter().find(|candidate| candidate.canonical_name == name) {
+            return Ok((found.entity_id, false));
+        }
+        let input =
+            EntityInput { canonical_name: name.to_owned(), entity_type, aliases: Vec::new(), metadata: Map::new() };
+        Ok((self.create_entity(call, input).await?.entity_id, true))
+    }
+}
+
+fn is_of(id: uuid::Uuid, call: &Call) -> bool {
+    let made = id.get_timestamp().map(|time| time.to_unix());
+    made.is_some_and(|(seconds, nanos)| {
+        let millis = i64::try_from(seconds).unwrap_or(i64::MAX).saturating_mul(1000) + i64::from(nanos / 1_000_000);
+        millis >= call.now.timestamp_millis()
+    })
+}
+
+/// Within the limits that hold for all; what is not is a problem of its line.
+fn checked(found: Found, report: &mut ImportReport) -> Option<(u64, FactInput)> {
+    let line = found.line;
+    match input(found) {
+        Ok(input) => Some((line, input)),
+        Err(error) => {
+            report.problem(Some(line), error.to_string());
+            None
+        }
+    }
+}
+
+fn input(found: Found) -> Result<FactInput, Invalid> {
+    Ok(FactInput {
+        subject: validate::subject(&found.subject)?,
+        predicate: validate::predicate(&found.predicate)?,
+        content: validate::content(&found.content)?,
+        importance: 5.0,
+        permanence: found.permanence,
+        scope: Scope::default(),
+        tags: found.tags.into_iter().filter(|tag| !tag.trim().is_empty()).take(domain::limits::TAGS).collect(),
+        entity_id: None,
+        source_episode_id: None,
+        source_butler: None,
+        metadata: found.metadata,
+    })
+}

@@ -1,0 +1,82 @@
+//! The MCP knowledge-graph server's `memory.jsonl`: entities with observations, and relations between them.
+
+use std::collections::HashMap;
+
+use domain::{EntityType, Permanence};
+use serde_json::{Map, Value};
+
+use super::{Found, Parsed, distinct};
+
+pub(super) fn parse(text: &str) -> Parsed {
+    let mut parsed = Parsed::default();
+    let items = items(text, &mut parsed);
+    let mut relations: HashMap<(String, String), usize> = HashMap::new();
+    for (_, item) in &items {
+        if let Some((from, _, relation)) = relation(item) {
+            *relations.entry((from.to_owned(), relation.to_owned())).or_default() += 1;
+        }
+    }
+    for (line, item) in items {
+        if let Some((from, to, kind)) = relation(&item) {
+            // One subject may have the same relation to several others.
+            let several = relations.get(&(from.to_owned(), kind.to_owned())).is_some_and(|count| *count > 1);
+            let predicate = if several { format!("{kind}: {to}") } else { kind.to_owned() };
+            parsed.facts.push(found(line, from, predicate, to));
+        } else if let Some(name) = item["name"].as_str().filter(|name| !name.trim().is_empty()) {
+            let name = name.trim();
+            parsed.entities.push((name.to_owned(), entity_type(item["entityType"].as_str().unwrap_or_default())));
+            for observation in item["observations"].as_array().into_iter().flatten() {
+                match observation.as_str() {
+                    Some(text) => parsed.facts.push(found(line, name, distinct("observation", text), text)),
+                    None => parsed.problems.push((line, "an observation is not a text".to_owned())),
+                }
+            }
+        } else {
+            parsed.problems.push((line, "is neither an entity nor a relation".to_owned()));
+        }
+    }
+    parsed
+}
+
+/// A thing a line, or one object with both lists, as the server's `read_graph` answers.
+fn items(text: &str, parsed: &mut Parsed) -> Vec<(u64, Value)> {
+    if let Ok(Value::Object(map)) = serde_json::from_str::<Value>(text)
+        && let Some(entities) = map.get("entities").and_then(Value::as_array)
+    {
+        let relations = map.get("relations").and_then(Value::as_array).into_iter().flatten();
+        return entities.iter().chain(relations).map(|item| (1, item.clone())).collect();
+    }
+    let mut items = Vec::new();
+    for (number, line) in (1..).zip(text.lines()).filter(|(_, line)| !line.trim().is_empty()) {
+        match serde_json::from_str(line) {
+            Ok(item) => items.push((number, item)),
+            Err(error) => parsed.problems.push((number, format!("is not JSON: {error}"))),
+        }
+    }
+    items
+}
+
+fn relation(item: &Value) -> Option<(&str, &str, &str)> {
+    Some((item["from"].as_str()?, item["to"].as_str()?, item["relationType"].as_str()?))
+}
+
+fn found(line: u64, subject: &str, predicate: String, content: &str) -> Found {
+    Found {
+        line,
+        subject: subject.trim().to_owned(),
+        predicate,
+        content: content.to_owned(),
+        permanence: Permanence::Standard,
+        tags: vec!["mcp-memory".to_owned()],
+        metadata: Map::new(),
+    }
+}
+
+fn entity_type(name: &str) -> EntityType {
+    match name.to_lowercase().as_str() {
+        "person" | "people" | "human" | "user" | "contact" => EntityType::Person,
+        "organization" | "organisation" | "company" | "team" | "institution" => EntityType::Organization,
+        "place" | "location" | "city" | "country" => EntityType::Place,
+        _ => EntityType::Other,
+    }
+}

@@ -1,0 +1,203 @@
+//! Our own files, back into the database: in one transaction, so that a bad file leaves nothing behind.
+
+use std::io;
+
+use domain::TenantId;
+use serde_json::Value;
+use store::transfer::Kind;
+use store::transfer::write::{self, Written};
+use store::{Session, StoreError};
+
+use super::record::{self, Line, Record};
+use super::{FORMAT, Header, ImportReport, ModelName, TransferError, VERSION};
+use crate::{Memory, MemoryError};
+
+/// Rows of one statement: enough to make the round trip cheap, few enough to stay a few megabytes with their vectors.
+const BATCH: usize = 200;
+
+#[derive(Debug, Clone)]
+pub struct ImportOptions {
+    pub tenant: TenantId,
+    /// Do everything, say what it came to, and take it back.
+    pub dry_run: bool,
+    /// Keep what is good even if some of it is not.
+    pub partial: bool,
+}
+
+/// The next line, without its break; `None` at the end.
+pub type Lines<'a> = dyn FnMut() -> Result<Option<Line>, TransferError> + Send + 'a;
+
+impl Memory {
+    /// Reads a file of [`Self::export`]. What is there already stays as it is, so a second time changes nothing.
+    pub async fn import(
+        &self,
+        lines: &mut Lines<'_>,
+        options: &ImportOptions,
+        progress: &(dyn Fn(u64) + Sync),
+    ) -> Result<ImportReport, TransferError> {
+        let header = header(lines()?)?;
+        let mut report = ImportReport::new(FORMAT, options.dry_run);
+        let model = self.model_name();
+        let mut conn = self.db().owner().await?;
+        let mut tx = conn.begin().await?;
+        write::prepare(&mut tx).await?;
+        let mut batch: Vec<Record> = Vec::new();
+        let mut chains_tied = false;
+        while let Some(line) = lines()? {
+            report.lines += 1;
+            progress(report.lines);
+            if line.text.trim().is_empty() {
+                continue;
+            }
+            let record = match record::read(&line, &model) {
+                Ok(record) => record,
+                Err(problem) => {
+                    report.problem(Some(line.number), problem);
+                    continue;
+                }
+            };
+            if batch.len() >= BATCH || batch.first().is_some_and(|first| first.kind != record.kind) {
+                self.flush(&mut tx, &mut batch, options, &model, &mut report).await?;
+            }
+            if record.kind > Kind::Fact && !chains_tied {
+                write::tie_chains(&mut tx, &options.tenant).await?;
+                chains_tied = true;
+            }
+            batch.push(record);
+        }
+        self.flush(&mut tx, &mut batch, options, &model, &mut report).await?;
+        write::tie_chains(&mut tx, &options.tenant).await?;
+        missing(&header, &mut report);
+        report.committed = !options.dry_run && (options.partial || !report.has_problems());
+        if report.committed {
+            tx.commit().await?
+        } else {
+            tx.rollback().await?
+        }
+        Ok(report)
+    }
+
+    async fn flush(
+        &self,
+        tx: &mut Session,
+        batch: &mut Vec<Record>,
+        options: &ImportOptions,
+        model: &ModelName,
+        report: &mut ImportReport,
+    ) -> Result<(), TransferError> {
+        let mut records = std::mem::take(batch);
+        let Some(kind) = records.first().map(|record| record.kind) else { return Ok(()) };
+        self.embed_missing(&mut records, model, report).await?;
+        let lines: Vec<u64> = records.iter().map(|record| record.line).collect();
+        let rows: Vec<Value> = records.into_iter().map(|record| Value::Object(record.row)).collect();
+        report.tally(kind.as_str()).read += rows.len() as u64;
+        match self.attempt(tx, kind, options, &rows).await {
+            Ok(written) => count(kind, &written, &lines, &rows, report),
+            Err(error) if error.is_unavailable() => return Err(error.into()),
+            // One row spoils the batch; one by one it is found.
+            Err(_) => {
+                for (row, line) in rows.chunks(1).zip(lines.chunks(1)) {
+                    match self.attempt(tx, kind, options, row).await {
+                        Ok(written) => count(kind, &written, line, row, report),
+                        Err(error) if error.is_unavailable() => return Err(error.into()),
+                        Err(error) => {
+                            report.tally(kind.as_str()).left_out += 1;
+                            report.problem(line.first().copied(), format!("{} was refused: {error}", kind.as_str()));
+                        }
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    async fn attempt(
+        &self,
+        tx: &mut Session,
+        kind: Kind,
+        options: &ImportOptions,
+        rows: &[Value],
+    ) -> Result<Written, StoreError> {
+        let mut step = tx.begin().await?;
+        match write::rows(&mut step, kind, &options.tenant, rows, self.now()).await {
+            Ok(written) => {
+                step.commit().await?;
+                Ok(written)
+            }
+            Err(error) => {
+                if !error.is_unavailable() {
+                    step.rollback().await?;
+                }
+                Err(error)
+            }
+        }
+    }
+
+    async fn embed_missing(
+        &self,
+        records: &mut [Record],
+        model: &ModelName,
+        report: &mut ImportReport,
+    ) -> Result<(), MemoryError> {
+        let texts: Vec<String> = records.iter_mut().filter_map(|record| record.to_embed.take()).collect();
+        if texts.is_empty() {
+            return Ok(());
+        }
+        report.embedded += texts.len() as u64;
+        let mut vectors = self.embedder().embed_batch(texts).await?.into_iter();
+        for record in records.iter_mut().filter(|record| record.kind.is_memory() && !record.row.contains_key("vector"))
+        {
+            if let Some(vector) = vectors.next() {
+                record::set_vector(&mut record.row, &vector, model);
+            }
+        }
+        Ok(())
+    }
+}
+
+fn header(first: Option<Line>) -> Result<Header, TransferError> {
+    let first = first.ok_or_else(|| TransferError::NotOurs("it is empty".to_owned()))?;
+    let value: Value = serde_json::from_str(&first.text)
+        .map_err(|error| TransferError::NotOurs(format!("its first line is {error}")))?;
+    if value["format"] != FORMAT {
+        return Err(TransferError::NotOurs("its first line is no header".to_owned()));
+    }
+    let found = value["version"].as_u64().and_then(|version| u32::try_from(version).ok()).unwrap_or(u32::MAX);
+    if found > VERSION {
+        return Err(TransferError::Newer { found, known: VERSION });
+    }
+    serde_json::from_value(value).map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error).into())
+}
+
+fn count(kind: Kind, written: &Written, lines: &[u64], rows: &[Value], report: &mut ImportReport) {
+    let tally = report.tally(kind.as_str());
+    tally.created += written.created.len() as u64;
+    tally.existing += written.existing.len() as u64;
+    tally.left_out += (written.foreign.len() + written.taken.len()) as u64;
+    let name = |at: usize| format!("{} {}", kind.as_str(), rows[at]["id"].as_str().unwrap_or_default());
+    for at in &written.foreign {
+        let why = "belongs to another tenant of this database, and an id belongs to one tenant alone";
+        report.problem(lines.get(*at).copied(), format!("{} {why}", name(*at)));
+    }
+    for at in &written.taken {
+        let why = match kind {
+            Kind::Fact => "is active, but so is another fact of the same subject, predicate and scope",
+            Kind::Entity => "has the name and type of another entity that is here already",
+            _ => "is in the way of another row",
+        };
+        report.problem(lines.get(*at).copied(), format!("{} {why}", name(*at)));
+    }
+}
+
+/// A file that was cut off says so by its header.
+fn missing(header: &Header, report: &mut ImportReport) {
+    for (kind, announced) in &header.counts {
+        let read = report.kinds.get(kind).map_or(0, |tally| tally.read);
+        if read < *announced {
+            report.problem(
+                None,
+                format!("the file holds {read} of {announced} lines of type {kind}: it was cut off, or lines are bad"),
+            );
+        }
+    }
+}

@@ -1,0 +1,103 @@
+//! One line of a file: untrusted, so it is looked at before it becomes a row.
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use domain::limits;
+use domain::text::{fact_text, preprocess_text, strip_nul};
+use serde_json::{Map, Value};
+use store::transfer::Kind;
+use uuid::Uuid;
+
+use super::ModelName;
+
+/// A line of a file with its number, from 1.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Line {
+    pub number: u64,
+    pub text: String,
+}
+
+/// A row on its way.
+#[derive(Debug)]
+pub(super) struct Record {
+    pub line: u64,
+    pub kind: Kind,
+    pub row: Map<String, Value>,
+    /// Of a memory: what it is embedded from, if the line brought no vector of our model.
+    pub to_embed: Option<String>,
+}
+
+/// The line as a row; the error says what is wrong with it.
+pub(super) fn read(line: &Line, model: &ModelName) -> Result<Record, String> {
+    let value: Value = serde_json::from_str(&line.text).map_err(|error| format!("is not JSON: {error}"))?;
+    let Value::Object(mut row) = without_nul(value) else { return Err("is no object".to_owned()) };
+    let kind = row.remove("type").unwrap_or_default();
+    let kind: Kind = serde_json::from_value(kind.clone()).map_err(|_| format!("is of the unknown type {kind}"))?;
+    if kind != Kind::Link {
+        let id = row.get("id").and_then(Value::as_str).and_then(|id| Uuid::parse_str(id).ok());
+        let id = id.ok_or_else(|| format!("{} without a valid id", kind.as_str()))?;
+        row.insert("id".to_owned(), id.to_string().into());
+    }
+    let mut to_embed = None;
+    if kind.is_memory() {
+        let text = text_of(kind, &row)?;
+        match row.remove("embedding").and_then(|embedding| vector(&embedding, model)) {
+            Some(vector) => set_vector(&mut row, &vector, model),
+            None => to_embed = Some(text.clone()),
+        }
+        row.insert("search_text".to_owned(), preprocess_text(&text).into());
+    }
+    // What older documents call forgotten.
+    if kind == Kind::Fact && row.get("validity").and_then(Value::as_str) == Some("forgotten") {
+        row.insert("validity".to_owned(), "retracted".into());
+    }
+    Ok(Record { line: line.number, kind, row, to_embed })
+}
+
+/// What a memory is embedded and indexed from, within the limits that hold for all.
+fn text_of(kind: Kind, row: &Map<String, Value>) -> Result<String, String> {
+    let field = |name: &str, most: usize| match row.get(name).and_then(Value::as_str) {
+        None => Err(format!("{name} is missing")),
+        Some(text) if text.trim().is_empty() => Err(format!("{name} is empty")),
+        Some(text) if text.len() > most => {
+            Err(format!("{name} is {} bytes long; at most {most} are allowed", text.len()))
+        }
+        Some(text) => Ok(text),
+    };
+    let content = field("content", limits::CONTENT_BYTES)?;
+    if kind != Kind::Fact {
+        return Ok(content.to_owned());
+    }
+    let subject = field("subject", limits::SUBJECT_BYTES)?;
+    Ok(fact_text(subject, field("predicate", limits::PREDICATE_BYTES)?, content))
+}
+
+/// The numbers, if they are of our model; vectors of two models are never compared.
+fn vector(embedding: &Value, model: &ModelName) -> Option<Vec<f32>> {
+    if embedding["model"] != model.model.as_str() || embedding["version"] != model.version.as_str() {
+        return None;
+    }
+    let bytes = STANDARD.decode(embedding["f32"].as_str()?).ok()?;
+    let numbers: Vec<f32> =
+        bytes.chunks_exact(4).map(|four| f32::from_be_bytes([four[0], four[1], four[2], four[3]])).collect();
+    (numbers.len() == model.dimensions && bytes.len() % 4 == 0 && numbers.iter().all(|n| n.is_finite()))
+        .then_some(numbers)
+}
+
+pub(super) fn set_vector(row: &mut Map<String, Value>, vector: &[f32], model: &ModelName) {
+    // The shortest text that reads back as the same number.
+    let numbers: Vec<String> = vector.iter().map(f32::to_string).collect();
+    row.insert("vector".to_owned(), format!("[{}]", numbers.join(",")).into());
+    row.insert("model".to_owned(), model.model.clone().into());
+    row.insert("model_version".to_owned(), model.version.clone().into());
+}
+
+/// PostgreSQL's text and JSON know no NUL.
+fn without_nul(value: Value) -> Value {
+    match value {
+        Value::String(text) if text.contains('\0') => Value::String(strip_nul(&text)),
+        Value::Array(items) => Value::Array(items.into_iter().map(without_nul).collect()),
+        Value::Object(map) => map.into_iter().map(|(key, value)| (strip_nul(&key), without_nul(value))).collect(),
+        other => other,
+    }
+}

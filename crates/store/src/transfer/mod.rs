@@ -1,0 +1,41 @@
+//! Everything a tenant owns, out of the database and back, row by row as JSON.
+
+pub mod read;
+pub mod write;
+
+use serde::{Deserialize, Serialize};
+
+/// What a line of an export is. In this order they are written, so that what a row refers to is there before it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Kind {
+    Entity,
+    Episode,
+    Fact,
+    Rule,
+    Link,
+    RuleApplication,
+    Event,
+}
+
+impl Kind {
+    pub const ALL: [Self; 7] =
+        [Self::Entity, Self::Episode, Self::Fact, Self::Rule, Self::Link, Self::RuleApplication, Self::Event];
+
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Entity => "entity",
+            Self::Episode => "episode",
+            Self::Fact => "fact",
+            Self::Rule => "rule",
+            Self::Link => "link",
+            Self::RuleApplication => "rule_application",
+            Self::Event => "event",
+        }
+    }
+
+    /// Whether it has a vector and words to be found by.
+    pub const fn is_memory(self) -> bool {
+        matches!(self, Self::Episode | Self::Fact | Self::Rule)
+    }
+}

@@ -1,0 +1,168 @@
+//! Rows as lines. On an owner's session, in one snapshot, as they come from the server: none is kept.
+
+use std::io;
+
+use domain::TenantId;
+use futures::{Stream, TryStreamExt};
+use serde::Serialize;
+
+use super::Kind;
+use crate::{Session, StoreError, Tx};
+
+/// Takes one line; an error ends the reading.
+pub type Sink<'a> = dyn FnMut(&str) -> io::Result<()> + Send + 'a;
+
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+pub struct Counts {
+    pub entities: i64,
+    pub episodes: i64,
+    pub facts: i64,
+    pub rules: i64,
+    pub links: i64,
+    pub rule_applications: i64,
+    pub events: i64,
+}
+
+impl Counts {
+    pub fn total(&self) -> u64 {
+        let all =
+            [self.entities, self.episodes, self.facts, self.rules, self.links, self.rule_applications, self.events];
+        all.iter().sum::<i64>().unsigned_abs()
+    }
+}
+
+/// All that is read until the end of the transaction is of one moment.
+pub async fn snapshot(session: &mut Session) -> Result<Tx<'_>, StoreError> {
+    let mut tx = session.begin().await?;
+    tx.run(|pg| sqlx::raw_sql("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY").execute(pg)).await?;
+    Ok(tx)
+}
+
+pub async fn counts(session: &mut Session, tenant: &TenantId) -> Result<Counts, StoreError> {
+    session
+        .run(|pg| {
+            sqlx::query_as!(
+                Counts,
+                r#"
+                SELECT (SELECT count(*) FROM entities WHERE tenant_id = $1) AS "entities!",
+                       (SELECT count(*) FROM episodes WHERE tenant_id = $1) AS "episodes!",
+                       (SELECT count(*) FROM facts WHERE tenant_id = $1) AS "facts!",
+                       (SELECT count(*) FROM rules WHERE tenant_id = $1) AS "rules!",
+                       (SELECT count(*) FROM memory_links WHERE tenant_id = $1) AS "links!",
+                       (SELECT count(*) FROM rule_applications WHERE tenant_id = $1) AS "rule_applications!",
+                       (SELECT count(*) FROM memory_events WHERE tenant_id = $1) AS "events!"
+                "#,
+                tenant.as_str()
+            )
+            .fetch_one(pg)
+        })
+        .await
+}
+
+async fn pass(
+    mut rows: impl Stream<Item = Result<String, sqlx::Error>> + Unpin,
+    sink: &mut Sink<'_>,
+) -> Result<io::Result<()>, sqlx::Error> {
+    while let Some(line) = rows.try_next().await? {
+        if let Err(error) = sink(&line) {
+            return Ok(Err(error));
+        }
+    }
+    Ok(Ok(()))
+}
+
+/// A tenant's rows of one kind, in an order that an index knows, so that none has to be sorted. Vectors as base64 of
+/// their numbers, four bytes each, highest first.
+pub async fn lines(
+    session: &mut Session,
+    kind: Kind,
+    tenant: &TenantId,
+    vectors: bool,
+    sink: &mut Sink<'_>,
+) -> Result<io::Result<()>, StoreError> {
+    let tenant = tenant.as_str();
+    match kind {
+        Kind::Entity => session.run(|pg| async move {
+            pass(sqlx::query_scalar!(
+                r#"
+                SELECT json_build_object('type', 'entity', 'id', id, 'canonical_name', canonical_name, 'entity_type', entity_type,
+                           'aliases', to_json(aliases), 'metadata', metadata, 'created_at', created_at, 'updated_at', updated_at
+                       )::text AS "line!"
+                FROM entities WHERE tenant_id = $1 ORDER BY id
+                "#, tenant).fetch(pg), sink).await
+        }).await,
+        Kind::Episode => session.run(|pg| async move {
+            pass(sqlx::query_scalar!(
+                r#"
+                SELECT json_build_object('type', 'episode', 'id', m.id, 'butler', butler, 'session_id', session_id, 'content', content,
+                           'importance', importance, 'reference_count', reference_count, 'consolidation_status', consolidation_status,
+                           'retry_count', retry_count, 'last_error', last_error,
+                           'next_consolidation_retry_at', next_consolidation_retry_at, 'created_at', m.created_at,
+                           'last_referenced_at', last_referenced_at, 'expires_at', expires_at, 'metadata', metadata,
+                           'embedding', CASE WHEN $2 AND embedding IS NOT NULL THEN json_build_object('model', v.model, 'version', v.version,
+                               'f32', replace(encode(substring(vector_send(embedding) FROM 5), 'base64'), E'\n', '')) END
+                       )::text AS "line!"
+                FROM episodes m LEFT JOIN embedding_versions v ON v.id = m.embedding_version_id
+                WHERE m.tenant_id = $1 ORDER BY m.created_at DESC, m.id
+                "#, tenant, vectors).fetch(pg), sink).await
+        }).await,
+        Kind::Fact => session.run(|pg| async move {
+            pass(sqlx::query_scalar!(
+                r#"
+                SELECT json_build_object('type', 'fact', 'id', m.id, 'subject', subject, 'predicate', predicate, 'content', content,
+                           'scope', scope, 'entity_id', entity_id, 'importance', importance, 'confidence', confidence,
+                           'decay_rate', decay_rate, 'permanence', permanence, 'validity', validity, 'supersedes_id', supersedes_id,
+                           'source_butler', source_butler, 'source_episode_id', source_episode_id, 'reference_count', reference_count,
+                           'created_at', m.created_at, 'last_referenced_at', last_referenced_at, 'last_confirmed_at', last_confirmed_at,
+                           'tags', tags, 'metadata', metadata,
+                           'embedding', CASE WHEN $2 AND embedding IS NOT NULL THEN json_build_object('model', v.model, 'version', v.version,
+                               'f32', replace(encode(substring(vector_send(embedding) FROM 5), 'base64'), E'\n', '')) END
+                       )::text AS "line!"
+                FROM facts m LEFT JOIN embedding_versions v ON v.id = m.embedding_version_id
+                WHERE m.tenant_id = $1 ORDER BY m.created_at DESC, m.id
+                "#, tenant, vectors).fetch(pg), sink).await
+        }).await,
+        Kind::Rule => session.run(|pg| async move {
+            pass(sqlx::query_scalar!(
+                r#"
+                SELECT json_build_object('type', 'rule', 'id', m.id, 'content', content, 'scope', scope, 'maturity', maturity,
+                           'confidence', confidence, 'decay_rate', decay_rate, 'permanence', permanence,
+                           'effectiveness_score', effectiveness_score, 'applied_count', applied_count, 'success_count', success_count,
+                           'harmful_count', harmful_count, 'source_butler', source_butler, 'source_episode_id', source_episode_id,
+                           'created_at', m.created_at, 'last_applied_at', last_applied_at, 'last_evaluated_at', last_evaluated_at,
+                           'last_confirmed_at', last_confirmed_at, 'reference_count', reference_count,
+                           'last_referenced_at', last_referenced_at, 'tags', tags, 'metadata', metadata,
+                           'embedding', CASE WHEN $2 AND embedding IS NOT NULL THEN json_build_object('model', v.model, 'version', v.version,
+                               'f32', replace(encode(substring(vector_send(embedding) FROM 5), 'base64'), E'\n', '')) END
+                       )::text AS "line!"
+                FROM rules m LEFT JOIN embedding_versions v ON v.id = m.embedding_version_id
+                WHERE m.tenant_id = $1 ORDER BY m.created_at DESC, m.id
+                "#, tenant, vectors).fetch(pg), sink).await
+        }).await,
+        Kind::Link => session.run(|pg| async move {
+            pass(sqlx::query_scalar!(
+                r#"
+                SELECT json_build_object('type', 'link', 'source_type', source_type, 'source_id', source_id, 'target_type', target_type,
+                           'target_id', target_id, 'relation', relation, 'created_at', created_at)::text AS "line!"
+                FROM memory_links WHERE tenant_id = $1 ORDER BY source_type, source_id, target_type, target_id
+                "#, tenant).fetch(pg), sink).await
+        }).await,
+        Kind::RuleApplication => session.run(|pg| async move {
+            pass(sqlx::query_scalar!(
+                r#"
+                SELECT json_build_object('type', 'rule_application', 'id', id, 'rule_id', rule_id, 'outcome', outcome, 'reason', reason,
+                           'effectiveness_score', effectiveness_score, 'maturity', maturity, 'actor', actor, 'request_id', request_id,
+                           'context', context, 'applied_at', applied_at)::text AS "line!"
+                FROM rule_applications WHERE tenant_id = $1 ORDER BY rule_id, applied_at DESC, id
+                "#, tenant).fetch(pg), sink).await
+        }).await,
+        Kind::Event => session.run(|pg| async move {
+            pass(sqlx::query_scalar!(
+                r#"
+                SELECT json_build_object('type', 'event', 'id', id, 'event_type', event_type, 'actor', actor, 'memory_type', memory_type,
+                           'memory_id', memory_id, 'request_id', request_id, 'payload', payload, 'created_at', created_at)::text AS "line!"
+                FROM memory_events WHERE tenant_id = $1 ORDER BY created_at DESC, id
+                "#, tenant).fetch(pg), sink).await
+        }).await,
+    }
+}

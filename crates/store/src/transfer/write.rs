@@ -1,0 +1,337 @@
+//! Lines as rows, in batches. On an owner's session, since the past is written: ids, times and counts as they were, and
+//! events that happened elsewhere.
+
+use domain::{TenantId, Timestamp};
+use serde_json::Value;
+use uuid::Uuid;
+
+use super::Kind;
+use crate::{Session, StoreError};
+
+/// What became of a batch.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Written {
+    /// Positions in the batch of what is new.
+    pub created: Vec<usize>,
+    /// … of what was there already, under the same id.
+    pub existing: Vec<usize>,
+    /// … of what another tenant has.
+    pub foreign: Vec<usize>,
+    /// … of what stands in the way of another row: an active fact of the same key, an entity of the same name.
+    pub taken: Vec<usize>,
+}
+
+/// Where the facts' chains are noted until all facts are there; gone with the transaction.
+pub async fn prepare(session: &mut Session) -> Result<(), StoreError> {
+    session
+        .run(|pg| {
+            sqlx::raw_sql(
+                "CREATE TEMPORARY TABLE transfer_chain (fact_id uuid NOT NULL, supersedes_id uuid NOT NULL) ON COMMIT DROP",
+            )
+            .execute(pg)
+        })
+        .await?;
+    Ok(())
+}
+
+/// Each row an object with the names of its columns, `vector` as the text of a vector, `search_text`, `model` and
+/// `model_version`; a batch holds one kind. A row that the database refuses fails the whole batch.
+pub async fn rows(
+    session: &mut Session,
+    kind: Kind,
+    tenant: &TenantId,
+    rows: &[Value],
+    now: Timestamp,
+) -> Result<Written, StoreError> {
+    let batch = Value::Array(rows.to_vec());
+    let created = insert(session, kind, tenant, &batch, now).await?;
+    if kind == Kind::Fact {
+        note_chain(session, &batch).await?;
+    }
+    let mut written = Written::default();
+    let mut left = Vec::new();
+    if kind == Kind::Link {
+        // A link has no id of its own; one that is there is the same link.
+        let (new, old) = (0..rows.len()).partition(|at| *at < created.len());
+        return Ok(Written { created: new, existing: old, ..written });
+    }
+    let id_of = |row: &Value| row["id"].as_str().and_then(|id| id.parse::<Uuid>().ok());
+    let mut fresh: std::collections::HashSet<Uuid> = created.into_iter().collect();
+    for (at, row) in rows.iter().enumerate() {
+        // The same id twice in one batch is new once.
+        match id_of(row) {
+            Some(id) if fresh.remove(&id) => written.created.push(at),
+            id => left.push((at, id)),
+        }
+    }
+    if left.is_empty() {
+        return Ok(written);
+    }
+    let ids: Vec<Uuid> = left.iter().filter_map(|(_, id)| *id).collect();
+    let owners = owners(session, kind, &ids).await?;
+    for (at, id) in left {
+        match id.and_then(|id| owners.iter().find(|(owned, _)| *owned == id)) {
+            Some((_, owner)) if owner == tenant.as_str() => written.existing.push(at),
+            Some(_) => written.foreign.push(at),
+            None => written.taken.push(at),
+        }
+    }
+    Ok(written)
+}
+
+async fn owners(session: &mut Session, kind: Kind, ids: &[Uuid]) -> Result<Vec<(Uuid, String)>, StoreError> {
+    let rows = session
+        .run(|pg| {
+            sqlx::query!(
+                r#"
+                SELECT id AS "id!", tenant_id AS "tenant_id!" FROM entities WHERE $2 = 'entity' AND id = ANY ($1)
+                UNION ALL SELECT id, tenant_id FROM episodes WHERE $2 = 'episode' AND id = ANY ($1)
+                UNION ALL SELECT id, tenant_id FROM facts WHERE $2 = 'fact' AND id = ANY ($1)
+                UNION ALL SELECT id, tenant_id FROM rules WHERE $2 = 'rule' AND id = ANY ($1)
+                UNION ALL SELECT id, tenant_id FROM rule_applications WHERE $2 = 'rule_application' AND id = ANY ($1)
+                UNION ALL SELECT id, tenant_id FROM memory_events WHERE $2 = 'event' AND id = ANY ($1)
+                "#,
+                ids,
+                kind.as_str()
+            )
+            .fetch_all(pg)
+        })
+        .await?;
+    Ok(rows.into_iter().map(|row| (row.id, row.tenant_id)).collect())
+}
+
+async fn note_chain(session: &mut Session, batch: &Value) -> Result<(), StoreError> {
+    session
+        .run(|pg| {
+            sqlx::query(
+                "INSERT INTO transfer_chain SELECT r.id, r.supersedes_id
+                 FROM jsonb_to_recordset($1) AS r(id uuid, supersedes_id uuid) WHERE r.supersedes_id IS NOT NULL",
+            )
+            .bind(batch)
+            .execute(pg)
+        })
+        .await?;
+    Ok(())
+}
+
+/// Ties the facts' chains, once all of them are there. What is tied already stays.
+pub async fn tie_chains(session: &mut Session, tenant: &TenantId) -> Result<(), StoreError> {
+    session
+        .run(|pg| {
+            sqlx::query(
+                "UPDATE facts f SET supersedes_id = c.supersedes_id FROM transfer_chain c
+                 WHERE f.id = c.fact_id AND f.tenant_id = $1 AND f.supersedes_id IS NULL AND f.id <> c.supersedes_id
+                   AND EXISTS (SELECT FROM facts o WHERE o.id = c.supersedes_id AND o.tenant_id = $1)",
+            )
+            .bind(tenant.as_str())
+            .execute(pg)
+        })
+        .await?;
+    Ok(())
+}
+
+async fn insert(
+    session: &mut Session,
+    kind: Kind,
+    tenant: &TenantId,
+    batch: &Value,
+    now: Timestamp,
+) -> Result<Vec<Uuid>, StoreError> {
+    match kind {
+        Kind::Entity => entities(session, tenant, batch).await,
+        Kind::Episode => episodes(session, tenant, batch, now).await,
+        Kind::Fact => facts(session, tenant, batch, now).await,
+        Kind::Rule => rules(session, tenant, batch, now).await,
+        Kind::Link => links(session, tenant, batch).await,
+        Kind::RuleApplication => applications(session, tenant, batch).await,
+        Kind::Event => events(session, tenant, batch).await,
+    }
+}
+
+async fn entities(session: &mut Session, tenant: &TenantId, batch: &Value) -> Result<Vec<Uuid>, StoreError> {
+    session
+        .run(|pg| {
+            sqlx::query_scalar!(
+                r#"
+                INSERT INTO entities (tenant_id, id, canonical_name, entity_type, aliases, metadata, created_at, updated_at)
+                SELECT $1, r.id, r.canonical_name, r.entity_type, coalesce(r.aliases, '{}'), coalesce(r.metadata, '{}'), r.created_at,
+                       coalesce(r.updated_at, r.created_at)
+                FROM jsonb_to_recordset($2) AS r(id uuid, canonical_name text, entity_type text, aliases text[], metadata jsonb,
+                                                 created_at timestamptz, updated_at timestamptz)
+                ON CONFLICT DO NOTHING RETURNING id
+                "#,
+                tenant.as_str(),
+                batch
+            )
+            .fetch_all(pg)
+        })
+        .await
+}
+
+async fn episodes(
+    session: &mut Session,
+    tenant: &TenantId,
+    batch: &Value,
+    now: Timestamp,
+) -> Result<Vec<Uuid>, StoreError> {
+    session
+        .run(|pg| {
+            sqlx::query_scalar!(
+                r#"
+                INSERT INTO episodes (tenant_id, id, butler, session_id, content, embedding, search_vector, importance, reference_count,
+                                      consolidated, consolidation_status, retry_count, last_error, next_consolidation_retry_at,
+                                      created_at, last_referenced_at, expires_at, metadata, embedding_version_id)
+                SELECT $1, r.id, r.butler, r.session_id, r.content, r.vector::vector, memory_search_vector(r.search_text),
+                       coalesce(r.importance, 5), coalesce(r.reference_count, 0),
+                       coalesce(r.consolidation_status, 'pending') = 'consolidated', coalesce(r.consolidation_status, 'pending'),
+                       coalesce(r.retry_count, 0), r.last_error, r.next_consolidation_retry_at, r.created_at, r.last_referenced_at,
+                       r.expires_at, coalesce(r.metadata, '{}'),
+                       CASE WHEN r.vector IS NOT NULL THEN embedding_version($1, r.model, r.model_version, vector_dims(r.vector::vector), $3) END
+                FROM jsonb_to_recordset($2) AS r(id uuid, butler text, session_id uuid, content text, vector text, search_text text,
+                        importance double precision, reference_count integer, consolidation_status text, retry_count integer,
+                        last_error text, next_consolidation_retry_at timestamptz, created_at timestamptz, last_referenced_at timestamptz,
+                        expires_at timestamptz, metadata jsonb, model text, model_version text)
+                ON CONFLICT DO NOTHING RETURNING id
+                "#,
+                tenant.as_str(),
+                batch,
+                now
+            )
+            .fetch_all(pg)
+        })
+        .await
+}
+
+/// An episode that is not there any more is no source; an entity that is not there is refused by the table.
+async fn facts(
+    session: &mut Session,
+    tenant: &TenantId,
+    batch: &Value,
+    now: Timestamp,
+) -> Result<Vec<Uuid>, StoreError> {
+    session
+        .run(|pg| {
+            sqlx::query_scalar!(
+                r#"
+                INSERT INTO facts (tenant_id, id, subject, predicate, content, embedding, search_vector, importance, confidence,
+                                   decay_rate, permanence, source_butler, source_episode_id, entity_id, scope, validity, reference_count,
+                                   created_at, last_referenced_at, last_confirmed_at, tags, metadata, embedding_version_id)
+                SELECT $1, r.id, r.subject, r.predicate, r.content, r.vector::vector, memory_search_vector(r.search_text),
+                       coalesce(r.importance, 5), coalesce(r.confidence, 1), coalesce(r.decay_rate, 0.008),
+                       coalesce(r.permanence, 'standard'), r.source_butler,
+                       (SELECT e.id FROM episodes e WHERE e.id = r.source_episode_id AND e.tenant_id = $1), r.entity_id,
+                       coalesce(r.scope, 'global'), coalesce(r.validity, 'active'), coalesce(r.reference_count, 0), r.created_at,
+                       r.last_referenced_at, r.last_confirmed_at, coalesce(r.tags, '[]'), coalesce(r.metadata, '{}'),
+                       CASE WHEN r.vector IS NOT NULL THEN embedding_version($1, r.model, r.model_version, vector_dims(r.vector::vector), $3) END
+                FROM jsonb_to_recordset($2) AS r(id uuid, subject text, predicate text, content text, vector text, search_text text,
+                        importance double precision, confidence double precision, decay_rate double precision, permanence text,
+                        source_butler text, source_episode_id uuid, entity_id uuid, scope text, validity text, reference_count integer,
+                        created_at timestamptz, last_referenced_at timestamptz, last_confirmed_at timestamptz, tags jsonb, metadata jsonb,
+                        model text, model_version text)
+                ON CONFLICT DO NOTHING RETURNING id
+                "#,
+                tenant.as_str(),
+                batch,
+                now
+            )
+            .fetch_all(pg)
+        })
+        .await
+}
+
+async fn rules(
+    session: &mut Session,
+    tenant: &TenantId,
+    batch: &Value,
+    now: Timestamp,
+) -> Result<Vec<Uuid>, StoreError> {
+    session
+        .run(|pg| {
+            sqlx::query_scalar!(
+                r#"
+                INSERT INTO rules (tenant_id, id, content, embedding, search_vector, scope, maturity, confidence, decay_rate, permanence,
+                                   effectiveness_score, applied_count, success_count, harmful_count, source_episode_id, source_butler,
+                                   created_at, last_applied_at, last_evaluated_at, last_confirmed_at, reference_count,
+                                   last_referenced_at, tags, metadata, embedding_version_id)
+                SELECT $1, r.id, r.content, r.vector::vector, memory_search_vector(r.search_text), coalesce(r.scope, 'global'),
+                       coalesce(r.maturity, 'candidate'), coalesce(r.confidence, 0.5), coalesce(r.decay_rate, 0.01),
+                       coalesce(r.permanence, 'standard'), coalesce(r.effectiveness_score, 0), coalesce(r.applied_count, 0),
+                       coalesce(r.success_count, 0), coalesce(r.harmful_count, 0),
+                       (SELECT e.id FROM episodes e WHERE e.id = r.source_episode_id AND e.tenant_id = $1), r.source_butler,
+                       r.created_at, r.last_applied_at, r.last_evaluated_at, r.last_confirmed_at, coalesce(r.reference_count, 0),
+                       r.last_referenced_at, coalesce(r.tags, '[]'), coalesce(r.metadata, '{}'),
+                       CASE WHEN r.vector IS NOT NULL THEN embedding_version($1, r.model, r.model_version, vector_dims(r.vector::vector), $3) END
+                FROM jsonb_to_recordset($2) AS r(id uuid, content text, vector text, search_text text, scope text, maturity text,
+                        confidence double precision, decay_rate double precision, permanence text, effectiveness_score double precision,
+                        applied_count integer, success_count integer, harmful_count integer, source_episode_id uuid, source_butler text,
+                        created_at timestamptz, last_applied_at timestamptz, last_evaluated_at timestamptz, last_confirmed_at timestamptz,
+                        reference_count integer, last_referenced_at timestamptz, tags jsonb, metadata jsonb, model text, model_version text)
+                ON CONFLICT DO NOTHING RETURNING id
+                "#,
+                tenant.as_str(),
+                batch,
+                now
+            )
+            .fetch_all(pg)
+        })
+        .await
+}
+
+async fn links(session: &mut Session, tenant: &TenantId, batch: &Value) -> Result<Vec<Uuid>, StoreError> {
+    session
+        .run(|pg| {
+            sqlx::query_scalar!(
+                r#"
+                INSERT INTO memory_links (tenant_id, source_type, source_id, target_type, target_id, relation, created_at)
+                SELECT $1, r.source_type, r.source_id, r.target_type, r.target_id, r.relation, r.created_at
+                FROM jsonb_to_recordset($2) AS r(source_type text, source_id uuid, target_type text, target_id uuid, relation text,
+                                                 created_at timestamptz)
+                ON CONFLICT DO NOTHING RETURNING source_id
+                "#,
+                tenant.as_str(),
+                batch
+            )
+            .fetch_all(pg)
+        })
+        .await
+}
+
+async fn applications(session: &mut Session, tenant: &TenantId, batch: &Value) -> Result<Vec<Uuid>, StoreError> {
+    session
+        .run(|pg| {
+            sqlx::query_scalar!(
+                r#"
+                INSERT INTO rule_applications (tenant_id, id, rule_id, outcome, reason, effectiveness_score, maturity, actor, request_id,
+                                               context, applied_at)
+                SELECT $1, r.id, (SELECT o.id FROM rules o WHERE o.id = r.rule_id AND o.tenant_id = $1), r.outcome, r.reason,
+                       r.effectiveness_score, r.maturity, r.actor, r.request_id, coalesce(r.context, '{}'), r.applied_at
+                FROM jsonb_to_recordset($2) AS r(id uuid, rule_id uuid, outcome text, reason text, effectiveness_score double precision,
+                                                 maturity text, actor text, request_id text, context jsonb, applied_at timestamptz)
+                ON CONFLICT DO NOTHING RETURNING id
+                "#,
+                tenant.as_str(),
+                batch
+            )
+            .fetch_all(pg)
+        })
+        .await
+}
+
+async fn events(session: &mut Session, tenant: &TenantId, batch: &Value) -> Result<Vec<Uuid>, StoreError> {
+    session
+        .run(|pg| {
+            sqlx::query_scalar!(
+                r#"
+                INSERT INTO memory_events (tenant_id, id, event_type, actor, memory_type, memory_id, request_id, payload, created_at)
+                SELECT $1, r.id, r.event_type, r.actor, r.memory_type, r.memory_id, r.request_id, coalesce(r.payload, '{}'), r.created_at
+                FROM jsonb_to_recordset($2) AS r(id uuid, event_type text, actor text, memory_type text, memory_id uuid, request_id text,
+                                                 payload jsonb, created_at timestamptz)
+                ON CONFLICT DO NOTHING RETURNING id
+                "#,
+                tenant.as_str(),
+                batch
+            )
+            .fetch_all(pg)
+        })
+        .await
+}
