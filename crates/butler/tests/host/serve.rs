@@ -218,6 +218,7 @@ fn doctor_passes_on_a_working_machine_with_and_without_a_running_server() {
         "tls",
         "llm",
         "hooks",
+        "backups",
         "mcp",
     ] {
         assert!(names.contains(&name), "{name} is not in {names:?}");

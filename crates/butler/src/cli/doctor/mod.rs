@@ -1,6 +1,7 @@
 //! `butler doctor`: looks at everything a working server needs, and says what to do about what is missing.
 
 mod access;
+mod backups;
 mod check;
 mod database;
 mod hooks;
@@ -20,7 +21,7 @@ use crate::host::Host;
 use crate::instance::{self, create_data_dir};
 use crate::printer::{Colour, Printer};
 
-/// Check runtime, model, database, extensions, indexes, schedules, tokens, TLS, LLM, hooks, disk, port, and a live call over MCP
+/// Check runtime, model, database, extensions, indexes, schedules, tokens, TLS, LLM, hooks, backups, disk, port, and a live call over MCP
 ///
 /// Changes nothing that is stored. Exit code 1 if a check fails; each failure names its remedy.
 #[derive(Debug, clap::Args)]
@@ -56,6 +57,8 @@ async fn examine(settings: &Settings) -> Result<Vec<Check>, HostError> {
     let configs: Vec<_> = host.butlers().iter().map(|butler| butler.config.clone()).collect();
     checks.push(access::tls(&configs, serving.as_ref()));
     checks.push(hooks::check());
+    let (data_dir, now) = (&settings.host.data_dir, host.clock().now());
+    checks.extend(host.butlers().iter().map(|butler| backups::check(butler, data_dir, now)));
     // A start would fetch what is missing, and a doctor only looks.
     if checks.iter().any(|check| check.verdict == Verdict::Failed && check.blocks_start()) {
         checks.extend(
