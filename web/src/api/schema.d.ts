@@ -555,6 +555,41 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/tokens": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The tokens and what they allow; never a token itself. */
+        get: operations["listTokens"];
+        put?: never;
+        /** Make a token for the tenant. As soon as there is one, every request needs one. */
+        post: operations["createToken"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/tokens/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /** Make a token useless, at once and for good. */
+        delete: operations["revokeToken"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
 }
 export type webhooks = Record<string, never>;
 export interface components {
@@ -735,6 +770,32 @@ export interface components {
             token_budget: number;
             /** Format: uint */
             tokens: number;
+        };
+        CreatedToken: {
+            /** @description Null: all butlers. */
+            butler: string | null;
+            /** Format: date-time */
+            created_at: string;
+            /** Format: date-time */
+            expires_at: string | null;
+            /** Format: uuid */
+            id: string;
+            /** Format: date-time */
+            last_used_at: string | null;
+            name: string;
+            /** Format: date-time */
+            revoked_at: string | null;
+            rights: string[];
+            /** @description `active`, `expired` or `revoked`. */
+            state: string;
+            tenant: string;
+            /** @description The token itself: shown this once. */
+            token: string;
+        };
+        /** @description One thing. */
+        CreatedTokenAnswer: {
+            data: components["schemas"]["CreatedToken"];
+            meta: components["schemas"]["Meta"];
         };
         /** @description Something that lives in a butler's database. */
         DeadLetterAt: {
@@ -1964,6 +2025,35 @@ export interface components {
             data: components["schemas"]["StatsView"];
             meta: components["schemas"]["Meta"];
         };
+        TokenItem: {
+            /** @description Null: all butlers. */
+            butler: string | null;
+            /** Format: date-time */
+            created_at: string;
+            /** Format: date-time */
+            expires_at: string | null;
+            /** Format: uuid */
+            id: string;
+            /** Format: date-time */
+            last_used_at: string | null;
+            name: string;
+            /** Format: date-time */
+            revoked_at: string | null;
+            rights: string[];
+            /** @description `active`, `expired` or `revoked`. */
+            state: string;
+            tenant: string;
+        };
+        /** @description One thing. */
+        TokenItemAnswer: {
+            data: components["schemas"]["TokenItem"];
+            meta: components["schemas"]["Meta"];
+        };
+        /** @description A page of a list. */
+        TokenItemList: {
+            data: components["schemas"]["TokenItem"][];
+            meta: components["schemas"]["PageMeta"];
+        };
         /** @description Of a whole call. */
         Trace: {
             /**
@@ -2036,6 +2126,8 @@ export type ConfirmedAtAnswer = components['schemas']['ConfirmedAtAnswer'];
 export type Conflict = components['schemas']['Conflict'];
 export type ConsolidationStatus = components['schemas']['ConsolidationStatus'];
 export type ContextView = components['schemas']['ContextView'];
+export type CreatedToken = components['schemas']['CreatedToken'];
+export type CreatedTokenAnswer = components['schemas']['CreatedTokenAnswer'];
 export type DeadLetterAt = components['schemas']['DeadLetterAt'];
 export type DeadLetterAtList = components['schemas']['DeadLetterAtList'];
 export type Decay = components['schemas']['Decay'];
@@ -2113,6 +2205,9 @@ export type Side = components['schemas']['Side'];
 export type Source = components['schemas']['Source'];
 export type StatsView = components['schemas']['StatsView'];
 export type StatsViewAnswer = components['schemas']['StatsViewAnswer'];
+export type TokenItem = components['schemas']['TokenItem'];
+export type TokenItemAnswer = components['schemas']['TokenItemAnswer'];
+export type TokenItemList = components['schemas']['TokenItemList'];
 export type Trace = components['schemas']['Trace'];
 export type Validity = components['schemas']['Validity'];
 export type Version = components['schemas']['Version'];
@@ -3560,6 +3655,120 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["EventItemAtList"];
+                };
+            };
+            /** @description Why not, and what to do about it. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    listTokens: {
+        parameters: {
+            query?: {
+                /** @description Whose memory. With a token the token's, always; without tokens `default` if left out. */
+                tenant?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TokenItemList"];
+                };
+            };
+            /** @description Why not, and what to do about it. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    createToken: {
+        parameters: {
+            query?: {
+                /** @description Whose memory. With a token the token's, always; without tokens `default` if left out. */
+                tenant?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": {
+                    /** @description The one butler it opens; all if left out. */
+                    butler?: string | null;
+                    /**
+                     * Format: int64
+                     * @description When it ends; never if left out.
+                     */
+                    expires_days?: number | null;
+                    /** @description What it is for. */
+                    name?: string | null;
+                    /** @description Some of `read`, `write`, `admin`; read and write if left out. */
+                    rights?: string[] | null;
+                };
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CreatedTokenAnswer"];
+                };
+            };
+            /** @description Why not, and what to do about it. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    revokeToken: {
+        parameters: {
+            query?: {
+                /** @description Whose memory. With a token the token's, always; without tokens `default` if left out. */
+                tenant?: string;
+            };
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TokenItemAnswer"];
                 };
             };
             /** @description Why not, and what to do about it. */
