@@ -17,7 +17,10 @@ export class Server {
     const server = new Server()
     server.data = await mkdtemp(join(tmpdir(), 'butler-e2e-'))
     await server.open(listen)
-    if (demo) await server.butler('demo')
+    if (demo) {
+      await server.butler('demo')
+      await server.hosts('demo')
+    }
     return server
   }
 
@@ -30,6 +33,15 @@ export class Server {
       lines.on('line', (line) => line.startsWith('ready ') && resolve(line.slice(6).trim()))
       this.child.once('exit', (code) => reject(new Error(`the server stopped with ${code}:\n${this.log}`)))
     })
+  }
+
+  /** A running server takes up a new butler in a moment. */
+  async hosts(name) {
+    for (;;) {
+      const { data } = await this.api('/api/butlers')
+      if (data.some((butler) => butler.name === name && butler.health === 'ready')) return
+      await new Promise((resolve) => setTimeout(resolve, 100))
+    }
   }
 
   async close() {

@@ -4,7 +4,7 @@ use anyhow::Context;
 
 use crate::run::{cargo, exists, step};
 use crate::server::TestServer;
-use crate::tidy;
+use crate::{tidy, web};
 
 #[derive(clap::Args)]
 pub struct Args {
@@ -21,6 +21,9 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
     tests.args(["test", "--workspace"]).args(&args.filter);
     step("tests", &mut tests)?;
     drop(server);
+    if args.filter.is_none() {
+        web::run(&web::Args::default())?;
+    }
     if exists("cargo-deny", &["--version"]) {
         step("licences, bans, sources", cargo().args(["deny", "check", "licenses", "bans", "sources"]))?;
     } else {

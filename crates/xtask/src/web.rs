@@ -33,7 +33,7 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
     let committed = root().join("crates/butler/dashboard");
     step("dashboard: compare", node().arg("scripts/compare.mjs").args([&fresh, &committed]))?;
     let schema = target_dir().join("web-schema.d.ts");
-    step("dashboard: client", npm().args(["run", "--silent", "generate", "--", "--output"]).arg(&schema))?;
+    step("dashboard: client", npm().args(["run", "--silent", "generate"]).env("BUTLER_WEB_SCHEMA", &schema))?;
     same(&schema, &web().join("src/api/schema.d.ts"))?;
     step("dashboard: unit tests", npm().args(["run", "--silent", "test"]))?;
     if args.no_browser { Ok(()) } else { browser() }
@@ -62,7 +62,8 @@ fn install() -> anyhow::Result<()> {
     if fs::read(&mark).is_ok_and(|installed| installed == lock) {
         return Ok(());
     }
-    step("dashboard: packages", npm().args(["ci", "--no-audit", "--no-fund", "--loglevel=error"]))?;
+    // not `ci`: it refuses a lock file without the optional packages of other platforms, which npm itself writes so
+    step("dashboard: packages", npm().args(["install", "--no-save", "--no-audit", "--no-fund", "--loglevel=error"]))?;
     fs::write(&mark, lock).context("cannot write into web/node_modules")
 }
 
