@@ -84,13 +84,17 @@ fn same(fresh: &Path, committed: &Path) -> anyhow::Result<()> {
 /// Debian's Chromium drives the tests; a machine without it gets it where that is possible.
 fn browser() -> anyhow::Result<()> {
     if !exists("chromium", &["--version"]) {
-        let apt = Command::new("apt-get").args(["install", "--yes", "--quiet", "chromium"]).status();
+        let apt =
+            |arguments: &[&str]| Command::new("apt-get").args(arguments).status().is_ok_and(|status| status.success());
+        let install = ["install", "--yes", "--quiet", "--no-install-recommends", "chromium"];
+        // a new machine may know no packages yet
         anyhow::ensure!(
-            apt.is_ok_and(|status| status.success()),
+            apt(&install) || (apt(&["update", "--quiet"]) && apt(&install)),
             "Chromium is missing and could not be installed; install it (Debian: apt-get install chromium)"
         );
     }
-    step("dashboard: server", cargo().args(["build", "-p", "butler"]))?;
+    // with the workspace, as the tests build it: alone it would be built with other features, and all of it anew
+    step("dashboard: server", cargo().args(["build", "--workspace", "--bin", "butler"]))?;
     let butler = target_dir().join("debug").join("butler");
     step("dashboard: browser tests", npm().args(["run", "--silent", "e2e"]).env("BUTLER_BIN", butler))
 }
