@@ -80,7 +80,7 @@ async fn export(own: &Own, args: &Args, settings: &Settings) -> Result<ExportRep
     let tenant = settings.tenant.clone().unwrap_or_default();
     let bar = progress::steps(settings.quiet, "exporting");
     let show = |done: u64, total: u64| {
-        if done % STEP == 0 || done == total {
+        if done.is_multiple_of(STEP) || done == total {
             bar.set_length(total);
             bar.set_position(done);
         }

@@ -105,7 +105,7 @@ async fn import(own: &Own, args: &Args, mut input: Input, settings: &Settings) -
             bar.set_length(input.bytes.unwrap_or_default());
             let mut next = || {
                 let line = input.line()?;
-                if line.as_ref().is_some_and(|line| line.number % STEP == 0) {
+                if line.as_ref().is_some_and(|line| line.number.is_multiple_of(STEP)) {
                     bar.set_position(input.read);
                 }
                 Ok(line)
