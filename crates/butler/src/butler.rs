@@ -81,6 +81,10 @@ impl Butler {
         let database = Database::connect(options).await.map_err(failed)?;
         let runtime = self.runtime();
         let mut modules = self.modules.lock().await;
+        if modules.is_empty() {
+            // The host's own tables, tokens among them, come with the same migrations.
+            database.migrate().await.map_err(failed)?;
+        }
         for module in modules.iter_mut() {
             let migrated = module.migrations(&database).await.map_err(failed)?;
             if !migrated.applied.is_empty() {
