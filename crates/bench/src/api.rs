@@ -115,7 +115,7 @@ async fn furnish(pg: &mut PgConnection) -> anyhow::Result<()> {
         "INSERT INTO entities (tenant_id, canonical_name, entity_type)
          SELECT 'api-0', 'Entity ' || n, 'person' FROM generate_series(1, 5000) n",
         "UPDATE facts SET entity_id = (SELECT id FROM entities WHERE tenant_id = 'api-0' AND canonical_name = 'Entity 7')
-         WHERE id IN (SELECT id FROM facts WHERE tenant_id = 'api-0' ORDER BY id LIMIT 5)",
+         WHERE id IN (SELECT DISTINCT ON (predicate) id FROM facts WHERE tenant_id = 'api-0' ORDER BY predicate, id)",
         "UPDATE facts SET metadata = '{\"status\": \"fading\"}', last_confirmed_at = now() - interval '220 days'
          WHERE id IN (SELECT id FROM facts WHERE tenant_id = 'api-0' ORDER BY id DESC LIMIT 2000)",
         "INSERT INTO memory_links (tenant_id, source_type, source_id, target_type, target_id, relation)
