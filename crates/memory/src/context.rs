@@ -27,7 +27,7 @@ impl Memory {
             rules: block.rules.iter().map(|id| id.0).collect(),
             episodes: block.episodes.iter().map(|id| id.0).collect(),
         };
-        self.reference(call, &referenced).await;
+        self.db().count_later(&call.tenant, referenced, call.now);
         Ok(block)
     }
 

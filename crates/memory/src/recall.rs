@@ -36,14 +36,14 @@ impl RecallInput {
 }
 
 impl Memory {
-    /// Two statements: the search, and the bump of exactly what is returned.
+    /// Two statements: the search, and the bump of exactly what is returned, which the answer does not wait for.
     pub async fn recall(&self, call: &Call, input: &RecallInput) -> Result<SearchOutput, MemoryError> {
         let found = self.recall_unseen(call, input).await?;
         let mut referenced = Referenced::default();
         for hit in &found.results {
             referenced.push(hit.memory_type, hit.id);
         }
-        self.reference(call, &referenced).await;
+        self.db().count_later(&call.tenant, referenced, call.now);
         Ok(found)
     }
 
@@ -69,20 +69,6 @@ impl Memory {
         let weights = &self.config().retrieval.score_weights;
         let (relevance, importance) = (weights.relevance, weights.importance);
         ScoreWeights { relevance, importance, recency: weights.recency, confidence: weights.confidence }
-    }
-
-    /// A memory that was found but could not be counted is still worth more than an error.
-    pub(crate) async fn reference(&self, call: &Call, rows: &Referenced) {
-        if rows.is_empty() {
-            return;
-        }
-        let bumped = async {
-            let mut conn = self.db().relaxed(&call.tenant).await?;
-            store::search::bump(&mut conn, &call.tenant, rows, call.now).await
-        };
-        if let Err(error) = bumped.await {
-            tracing::warn!(%error, "references were not counted");
-        }
     }
 }
 

@@ -2,12 +2,14 @@ use std::str::FromStr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use domain::TenantId;
+use domain::{TenantId, Timestamp};
 use sqlx::postgres::PgConnectOptions;
 
+use crate::behind::Behind;
 use crate::error::StoreError;
 use crate::options::DatabaseOptions;
 use crate::pool::{Conn, Kind, Manager, Pool, acquire, close, close_idle};
+use crate::search::{Referenced, bump};
 use crate::session::Losses;
 use crate::{extensions, health, migrate};
 
@@ -29,6 +31,7 @@ struct Inner {
     /// Present with a `read_url`.
     replica: Option<Pool>,
     owners: Pool,
+    behind: Behind,
 }
 
 /// Connections in use and open, of all pools together.
@@ -54,11 +57,12 @@ impl Database {
             schema: options.schema.clone(),
             connect_timeout: options.connect_timeout,
             writers: pool(primary.clone(), Kind::Writer, options.pool_size, &losses)?,
-            relaxed: pool(primary.clone(), Kind::Relaxed, options.pool_size, &losses)?,
+            relaxed: pool(primary.clone(), Kind::Relaxed, readers(&options), &losses)?,
             replica: replica
-                .map(|connect| pool(connect, Kind::Relaxed, options.pool_size, &Losses::default()))
+                .map(|connect| pool(connect, Kind::Relaxed, readers(&options), &Losses::default()))
                 .transpose()?,
             owners: pool(primary, Kind::Owner, OWNER_CONNECTIONS, &losses)?,
+            behind: Behind::default(),
         }));
         let mut conn = database.owner().await?;
         let version = conn.server_version();
@@ -82,17 +86,43 @@ impl Database {
 
     /// For writes of one tenant.
     pub async fn tenant(&self, tenant: &TenantId) -> Result<Conn, StoreError> {
+        self.0.behind.settled(tenant).await;
         of_tenant(&self.0.writers, tenant).await
     }
 
     /// For statements that read and at most count references: their commit does not wait for the disk.
     pub async fn relaxed(&self, tenant: &TenantId) -> Result<Conn, StoreError> {
+        self.0.behind.settled(tenant).await;
         of_tenant(&self.0.relaxed, tenant).await
     }
 
     /// For statements that only read: the replica where there is one.
     pub async fn reader(&self, tenant: &TenantId) -> Result<Conn, StoreError> {
+        self.0.behind.settled(tenant).await;
         of_tenant(self.0.replica.as_ref().unwrap_or(&self.0.relaxed), tenant).await
+    }
+
+    /// Counts references while the caller goes on: a commit less to wait for. Every later session of the tenant finds them
+    /// counted. A memory that was found but could not be counted is still worth more than an error.
+    pub fn count_later(&self, tenant: &TenantId, rows: Referenced, now: Timestamp) {
+        if rows.is_empty() {
+            return;
+        }
+        let (database, of) = (self.clone(), tenant.clone());
+        self.0.behind.start(tenant, async move {
+            let counted = async {
+                let mut conn = of_tenant(&database.0.relaxed, &of).await?;
+                bump(&mut conn, &of, &rows, now).await
+            };
+            if let Err(error) = counted.await {
+                tracing::warn!(%error, "references were not counted");
+            }
+        });
+    }
+
+    /// What answers left behind is done.
+    pub async fn settled(&self) {
+        self.0.behind.all_settled().await;
     }
 
     /// Sees all tenants: for workers, tokens and migrations.
@@ -139,6 +169,7 @@ impl Database {
     }
 
     pub async fn close(&self) {
+        self.settled().await;
         for pool in self.pools() {
             close(pool).await;
         }
@@ -153,6 +184,12 @@ impl std::fmt::Debug for Database {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Database").field("schema", &self.0.schema).field("pools", &self.pool_stats()).finish()
     }
+}
+
+/// Reads are work for the processor, writes wait for the disk: half as many reads at once keep it as busy, and each is
+/// done sooner, in the order of its coming.
+fn readers(options: &DatabaseOptions) -> usize {
+    options.pool_size.div_ceil(2)
 }
 
 fn parse(url: &str) -> Result<PgConnectOptions, StoreError> {

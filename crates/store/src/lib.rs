@@ -5,6 +5,7 @@
 
 mod admin;
 pub mod backup;
+mod behind;
 pub mod browse;
 pub mod cleanup;
 pub mod confirm;

@@ -37,6 +37,7 @@ const MIGRATIONS: &[Migration] = migrations![
     "mem_070_browse",
     "mem_071_palette",
     "mem_080_retrieve_leaner",
+    "mem_090_retrieve_narrower",
 ];
 
 const RECORD: &str = include_str!("../migrations/mem_000_record.sql");

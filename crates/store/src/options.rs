@@ -8,7 +8,7 @@ pub struct DatabaseOptions {
     pub read_url: Option<String>,
     /// Every object of a butler lives in this schema, so that many butlers can share one database.
     pub schema: String,
-    /// The most connections that serve writes, and again as many that serve reads.
+    /// The most connections that serve writes; half as many serve reads.
     pub pool_size: usize,
     /// How long to wait for the server to answer, and how long for a connection to become free.
     pub connect_timeout: Duration,

@@ -92,6 +92,7 @@ async fn the_same_data_gives_the_same_block_and_its_rows_are_referenced() {
     episode(&world, "travel", "Talked about planes", json!({})).await;
     let ask = json!({"trigger_prompt": "diet", "butler": "health"});
     let first = block(&world, ask.clone()).await;
+    world.db.database().settled().await;
     let bumped: Vec<i64> = sqlx::query_scalar(
         "SELECT sum(reference_count) FROM facts UNION ALL SELECT sum(reference_count) FROM rules
          UNION ALL SELECT sum(reference_count) FROM episodes",

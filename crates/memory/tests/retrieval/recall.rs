@@ -10,6 +10,7 @@ async fn references(world: &MemoryFixture, table: &'static str) -> Vec<(Uuid, i3
         "rules" => "SELECT id, reference_count, last_referenced_at IS NOT NULL FROM rules ORDER BY id",
         _ => "SELECT id, reference_count, last_referenced_at IS NOT NULL FROM episodes ORDER BY id",
     };
+    world.db.database().settled().await;
     sqlx::query_as(sql).fetch_all(&mut world.db.connect().await).await.unwrap()
 }
 

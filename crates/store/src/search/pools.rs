@@ -65,15 +65,17 @@ fn lifetime(pool: &Value) -> Duration {
 
 /// Of the frequent terms only those that may be in the query: a stem begins like its word.
 fn relevant(pool: &Value, words: Option<&str>) -> Value {
-    let mut pool = pool.clone();
     let words = words.unwrap_or_default().to_lowercase();
-    if let Some(Value::Object(terms)) = pool.get_mut("terms") {
-        terms.retain(|term, _| {
-            let start = term.floor_char_boundary(2);
-            words.contains(&term[..start])
-        });
-    }
-    pool
+    let named = |term: &str| words.contains(&term[..term.floor_char_boundary(2)]);
+    let Value::Object(pool) = pool else { return pool.clone() };
+    let passed = pool.iter().map(|(key, value)| match value {
+        Value::Object(terms) if key == "terms" => {
+            let kept = terms.iter().filter(|(term, _)| named(term)).map(|(term, share)| (term.clone(), share.clone()));
+            (key.clone(), Value::Object(kept.collect()))
+        }
+        _ => (key.clone(), value.clone()),
+    });
+    Value::Object(passed.collect())
 }
 
 #[cfg(test)]
