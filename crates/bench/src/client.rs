@@ -9,13 +9,15 @@ pub struct Client {
     stream: BufReader<TcpStream>,
     address: String,
     calls: u64,
+    /// How long the last answer was.
+    pub answer_bytes: usize,
 }
 
 impl Client {
     pub async fn connect(address: &str) -> anyhow::Result<Self> {
         let stream = TcpStream::connect(address).await.with_context(|| format!("cannot connect to {address}"))?;
         stream.set_nodelay(true)?;
-        Ok(Self { stream: BufReader::new(stream), address: address.to_owned(), calls: 0 })
+        Ok(Self { stream: BufReader::new(stream), address: address.to_owned(), calls: 0, answer_bytes: 0 })
     }
 
     /// Calls a tool and gives its structured answer; a tool error is an error.
@@ -26,6 +28,7 @@ impl Client {
             "params": { "name": tool, "arguments": arguments },
         });
         let answer = self.post("/mcp", &request.to_string()).await?;
+        self.answer_bytes = answer.len();
         let answer: Value = serde_json::from_slice(&answer)?;
         let result = &answer["result"];
         if result.is_null() || result["isError"] == json!(true) {

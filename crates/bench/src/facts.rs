@@ -1,7 +1,12 @@
 //! Many facts, quickly: texts of ordinary words, vectors that are mixtures of real ones, straight into the table.
 
+use std::ops::Range;
+
 use embed::{Embedder, Engine};
-use sqlx::{Executor, PgConnection};
+use sqlx::PgConnection;
+use uuid::Uuid;
+
+use crate::copy::{self, Rows};
 
 /// Real embeddings the others are mixed from.
 const BASE: usize = 1500;
@@ -124,7 +129,19 @@ pub enum Words {
     Few,
 }
 
-/// `rows` facts spread over `tenants` (named `prefix-0`, …), in bulk.
+/// What a load of facts looks like.
+pub struct Facts<'a> {
+    /// Tenants are called `prefix-0`, …
+    pub prefix: &'a str,
+    pub words: Words,
+    /// Which tenant the n-th fact belongs to.
+    pub owner: &'a dyn Fn(usize) -> usize,
+    pub versions: &'a [i32],
+    /// When the n-th fact was stored, in microseconds since 1970.
+    pub stored_at: &'a dyn Fn(usize) -> i64,
+}
+
+/// `rows` facts spread over `tenants` (named `prefix-0`, …), in bulk: COPY into bare tables, then the indexes.
 pub async fn load(
     pg: &mut PgConnection,
     vectors: &Vectors,
@@ -133,45 +150,99 @@ pub async fn load(
     rows: usize,
     words: Words,
 ) -> anyhow::Result<()> {
-    let mut dice = Dice::new(rows as u64);
-    for tenant in 0..tenants {
-        sqlx::query("INSERT INTO embedding_versions (tenant_id, model, version, dimensions) VALUES ($1, $2, $3, 384) ON CONFLICT DO NOTHING")
-            .bind(format!("{prefix}-{tenant}"))
-            .bind(embed::MODEL)
-            .bind(embed::VERSION)
-            .execute(&mut *pg)
-            .await?;
-    }
-    for start in (0..rows).step_by(1000) {
-        let count = 1000.min(rows - start);
-        let (mut owners, mut subjects, mut texts, mut flat) = (vec![], vec![], vec![], vec![]);
-        for number in start..start + count {
-            owners.push(format!("{prefix}-{}", number % tenants));
-            subjects.push(format!("{} {number}", PEOPLE[dice.below(PEOPLE.len())]));
-            texts.push(match words {
+    let versions = versions(pg, prefix, 0..tenants).await?;
+    let now = now(pg).await?;
+    let facts = Facts {
+        prefix,
+        words,
+        owner: &|number| number % tenants,
+        versions: &versions,
+        stored_at: &|number| now + number as i64 - rows as i64,
+    };
+    copy::bare(pg).await?;
+    copy_facts(pg, vectors, &facts, 0..rows, |_| ()).await?;
+    copy::restore(pg).await
+}
+
+/// The database's clock, in microseconds since 1970.
+pub async fn now(pg: &mut PgConnection) -> anyhow::Result<i64> {
+    Ok(sqlx::query_scalar("SELECT (extract(epoch FROM now()) * 1000000)::bigint").fetch_one(pg).await?)
+}
+
+/// The embedding versions of these tenants, by number.
+pub async fn versions(pg: &mut PgConnection, prefix: &str, tenants: Range<usize>) -> anyhow::Result<Vec<i32>> {
+    let names: Vec<String> = tenants.map(|tenant| format!("{prefix}-{tenant}")).collect();
+    sqlx::query(
+        "INSERT INTO embedding_versions (tenant_id, model, version, dimensions)
+         SELECT t, $2, $3, 384 FROM unnest($1::text[]) AS t ON CONFLICT DO NOTHING",
+    )
+    .bind(&names)
+    .bind(embed::MODEL)
+    .bind(embed::VERSION)
+    .execute(&mut *pg)
+    .await?;
+    let ids = sqlx::query_scalar(
+        "SELECT v.id FROM unnest($1::text[]) WITH ORDINALITY AS u (t, n)
+         JOIN embedding_versions v ON v.tenant_id = u.t AND v.model = $2 AND v.version = $3 ORDER BY n",
+    );
+    Ok(ids.bind(&names).bind(embed::MODEL).bind(embed::VERSION).fetch_all(pg).await?)
+}
+
+/// An id as the program makes it at that moment, in microseconds since 1970.
+pub fn id_at(micros: i64) -> Uuid {
+    domain::Timestamp::from_timestamp_micros(micros).map(domain::ids::new_id).unwrap_or_default()
+}
+
+/// Rows in one COPY: some tens of megabytes.
+pub const BATCH: usize = 10_000;
+
+/// A fact on its way into the table.
+pub struct Stored<'a> {
+    pub number: usize,
+    pub tenant: usize,
+    pub id: Uuid,
+    pub subject: &'a str,
+    pub content: &'a str,
+}
+
+/// These facts by COPY; each is also shown to `seen`.
+pub async fn copy_facts(
+    pg: &mut PgConnection,
+    vectors: &Vectors,
+    facts: &Facts<'_>,
+    numbers: Range<usize>,
+    mut seen: impl FnMut(Stored<'_>),
+) -> anyhow::Result<()> {
+    let mut dice = Dice::new(numbers.end as u64);
+    for start in numbers.clone().step_by(BATCH) {
+        let mut rows = Rows::new();
+        for number in start..(start + BATCH).min(numbers.end) {
+            let (tenant, at) = ((facts.owner)(number), (facts.stored_at)(number));
+            let id = id_at(at);
+            let subject = format!("{} {number}", PEOPLE[dice.below(PEOPLE.len())]);
+            let content = match facts.words {
                 Words::Ordinary => sentence(&mut dice, number),
                 Words::Few => few(&mut dice),
-            });
-            flat.extend(vectors.mix(&mut dice));
+            };
+            rows.row(9)
+                .uuid(id)
+                .text(&format!("{}-{tenant}", facts.prefix))
+                .text(&subject)
+                .text(PREDICATES[dice.below(PREDICATES.len())])
+                .text(&content)
+                .vector(&vectors.mix(&mut dice))
+                .integer(facts.versions[tenant])
+                .time(at)
+                .time(at);
+            seen(Stored { number, tenant, id, subject: &subject, content: &content });
         }
-        let predicates: Vec<&str> = (0..count).map(|_| PREDICATES[dice.below(PREDICATES.len())]).collect();
-        sqlx::query(
-            "INSERT INTO facts (tenant_id, subject, predicate, content, embedding, search_vector, embedding_version_id, last_confirmed_at, created_at)
-             SELECT t, s, p, c, ($5::real[])[(n - 1) * 384 + 1 : n * 384]::vector, to_tsvector('english', concat_ws(' ', s, p, c)),
-                    (SELECT id FROM embedding_versions v WHERE v.tenant_id = t AND v.model = $6 AND v.version = $7), now(), now() + n * interval '1 us'
-             FROM unnest($1::text[], $2::text[], $3::text[], $4::text[]) WITH ORDINALITY AS u (t, s, p, c, n)",
+        rows.copy(
+            pg,
+            "COPY facts (id, tenant_id, subject, predicate, content, embedding, embedding_version_id, last_confirmed_at, created_at)
+             FROM STDIN BINARY",
         )
-        .bind(&owners)
-        .bind(&subjects)
-        .bind(&predicates)
-        .bind(&texts)
-        .bind(&flat)
-        .bind(embed::MODEL)
-        .bind(embed::VERSION)
-        .execute(&mut *pg)
         .await?;
     }
-    pg.execute("VACUUM ANALYZE facts").await?;
     Ok(())
 }
 

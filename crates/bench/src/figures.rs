@@ -38,15 +38,26 @@ pub struct Figure {
     pub met: Option<bool>,
 }
 
+/// A value at a size or at a number of clients: what plots are drawn from, and tables with a column a size.
+#[derive(Serialize)]
+pub struct Point {
+    pub series: String,
+    pub x: usize,
+    pub y: f64,
+    pub unit: &'static str,
+}
+
 #[derive(Serialize, Default)]
 pub struct Report {
     pub bench: &'static str,
     pub figures: Vec<Figure>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub points: Vec<Point>,
 }
 
 impl Report {
     pub fn new(bench: &'static str) -> Self {
-        Self { bench, figures: Vec::new() }
+        Self { bench, ..Self::default() }
     }
 
     pub fn note(&mut self, what: impl Into<String>, value: f64, unit: &'static str) {
@@ -63,9 +74,18 @@ impl Report {
         self.figures.push(Figure { what: what.into(), value, unit, goal: goal_text, met: Some(value >= goal) });
     }
 
+    pub fn point(&mut self, series: impl Into<String>, x: usize, y: f64, unit: &'static str) {
+        self.points.push(Point { series: series.into(), x, y, unit });
+    }
+
     #[expect(clippy::print_stdout, reason = "the table is the program's output")]
     pub fn print(&self) {
         println!("\n{}", self.bench);
+        for (series, line) in self.by_series() {
+            let values: Vec<String> = line.iter().map(|point| format!("{}: {:.3}", point.x, point.y)).collect();
+            let unit = line.first().map_or("", |point| point.unit);
+            println!("  {series:<48} {unit:<6} {}", values.join("  "));
+        }
         for figure in &self.figures {
             let verdict = match figure.met {
                 Some(true) => "met",
@@ -75,6 +95,18 @@ impl Report {
             let goal = figure.goal.as_deref().unwrap_or("");
             println!("  {:<64} {:>10.3} {:<8} {:<10} {verdict}", figure.what, figure.value, figure.unit, goal);
         }
+    }
+
+    /// The points line by line, in the order the lines began.
+    fn by_series(&self) -> Vec<(&str, Vec<&Point>)> {
+        let mut lines: Vec<(&str, Vec<&Point>)> = Vec::new();
+        for point in &self.points {
+            match lines.iter_mut().find(|(series, _)| *series == point.series) {
+                Some((_, line)) => line.push(point),
+                None => lines.push((&point.series, vec![point])),
+            }
+        }
+        lines
     }
 
     pub fn write(&self, path: Option<&Path>) -> anyhow::Result<()> {

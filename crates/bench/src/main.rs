@@ -4,16 +4,22 @@
 
 mod api;
 mod client;
+mod clients;
 mod consolidate;
+mod context;
+mod copy;
 mod facts;
 mod figures;
 mod host;
 mod locomo;
+mod population;
 mod recall;
 mod report;
 mod resolve;
+mod scale;
 mod server;
 mod store;
+mod svg;
 mod sweep;
 mod vector;
 mod world;
@@ -35,8 +41,12 @@ struct Cli {
 enum Bench {
     /// Lists and details of the REST API at 100k facts.
     Api(api::Args),
+    /// Stores and recalls a second by 1 to 32 clients over HTTP.
+    Clients(clients::Args),
     /// Building consolidation's prompt, carrying out its answer, and the cleanup beside a writer.
     Consolidate(consolidate::Args),
+    /// A session's block of memory over HTTP, beside recall and a list, at 1k, 10k and 100k facts.
+    Context(context::Args),
     /// First and warm start of `butler serve`, its memory, and the cost of storing over HTTP.
     Host(host::Args),
     /// What a recall costs beyond embedding its query, at 1k, 10k and 100k facts.
@@ -47,6 +57,8 @@ enum Bench {
     Resolve(resolve::Args),
     /// Retrieval quality on LoCoMo (`--data`, your own copy).
     Locomo(locomo::Args),
+    /// How the cost of everything grows from 10k to 1M facts over 1000 tenants.
+    Scale(scale::Args),
     /// What storing a fact costs beyond embedding it, what superseding adds, and what sixteen clients reach.
     Store(store::Args),
     /// The decay sweep over 100k facts.
@@ -60,12 +72,15 @@ async fn main() -> anyhow::Result<()> {
     let cli = Cli::parse();
     let report = match cli.bench {
         Bench::Api(args) => api::run(args).await?,
+        Bench::Clients(args) => clients::run(args).await?,
         Bench::Consolidate(args) => consolidate::run(args).await?,
+        Bench::Context(args) => context::run(args).await?,
         Bench::Host(args) => host::run(args).await?,
         Bench::Recall(args) => recall::run(args).await?,
         Bench::Report(args) => return report::run(&args),
         Bench::Resolve(args) => resolve::run(args).await?,
         Bench::Locomo(args) => locomo::run(args).await?,
+        Bench::Scale(args) => scale::run(args).await?,
         Bench::Store(args) => store::run(args).await?,
         Bench::Sweep(args) => sweep::run(args).await?,
         Bench::Vector(args) => vector::run(args).await?,

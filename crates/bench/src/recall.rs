@@ -203,7 +203,7 @@ async fn bounded(report: &mut Report, world: &World, size: usize, rounds: usize)
     Ok(())
 }
 
-fn question(dice: &mut Dice) -> String {
+pub fn question(dice: &mut Dice) -> String {
     let number = dice.below(1_000_000);
     let text = sentence(dice, number);
     format!("What did {}", text.replace(" talked", " say").replace("note", "in"))

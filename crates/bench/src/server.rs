@@ -48,9 +48,23 @@ impl Server {
     }
 
     pub fn stop(mut self) -> anyhow::Result<()> {
-        Command::new("kill").arg(self.child.id().to_string()).status()?;
-        self.child.wait()?;
+        self.end()
+    }
+
+    /// Asks it to stop, so that it stops its PostgreSQL, and waits for that.
+    fn end(&mut self) -> anyhow::Result<()> {
+        if self.child.try_wait()?.is_none() {
+            Command::new("kill").arg(self.child.id().to_string()).status()?;
+            self.child.wait()?;
+        }
         Ok(())
+    }
+}
+
+/// A bench that fails leaves no server behind.
+impl Drop for Server {
+    fn drop(&mut self) {
+        let _ = self.end();
     }
 }
 

@@ -43,8 +43,8 @@ pub async fn run(args: Args) -> anyhow::Result<Report> {
     Ok(report)
 }
 
-fn fact(subject: &str, content: &str) -> Value {
-    json!({ "subject": subject, "predicate": "note", "content": content, "request_context": { "tenant_id": TENANT } })
+pub fn fact(tenant: &str, subject: &str, content: &str) -> Value {
+    json!({ "subject": subject, "predicate": "note", "content": content, "request_context": { "tenant_id": tenant } })
 }
 
 /// All are interleaved, so that a busy moment of the machine hits them alike.
@@ -57,8 +57,8 @@ async fn one_client(report: &mut Report, world: &World, pg: &mut PgConnection, r
         // the same length each, never the same text: the engine remembers those
         let texts: Vec<String> = (0..4).map(|n| sentence(&mut dice, 1_000_000 + round * 4 + n)).collect();
         let subject = format!("store {round}");
-        let stored = timed(client.call("memory_store_fact", fact(&subject, &texts[0]))).await?;
-        let again = timed(client.call("memory_store_fact", fact(&subject, &texts[1]))).await?;
+        let stored = timed(client.call("memory_store_fact", fact(TENANT, &subject, &texts[0]))).await?;
+        let again = timed(client.call("memory_store_fact", fact(TENANT, &subject, &texts[1]))).await?;
         let began = Instant::now();
         let vector = world.engine.embed(Some(&format!("{subject} note {}", texts[2]))).await?;
         let embedded = began.elapsed();
@@ -90,7 +90,7 @@ async fn client(world: &World) -> anyhow::Result<Client> {
     Client::connect(&server.address).await
 }
 
-async fn timed(call: impl Future<Output = anyhow::Result<Value>>) -> anyhow::Result<Duration> {
+pub async fn timed(call: impl Future<Output = anyhow::Result<Value>>) -> anyhow::Result<Duration> {
     let began = Instant::now();
     call.await?;
     Ok(began.elapsed())
@@ -125,7 +125,9 @@ async fn many_clients(report: &mut Report, world: &World, span: Duration) -> any
             let (mut dice, mut stored) = (Dice::new(1000 + number as u64), 0_usize);
             while began.elapsed() < span {
                 let text = sentence(&mut dice, 2_000_000 + number * 100_000 + stored);
-                client.call("memory_store_fact", fact(&format!("client {number} fact {stored}"), &text)).await?;
+                client
+                    .call("memory_store_fact", fact(TENANT, &format!("client {number} fact {stored}"), &text))
+                    .await?;
                 stored += 1;
             }
             anyhow::Ok(stored)
@@ -144,7 +146,7 @@ async fn many_clients(report: &mut Report, world: &World, span: Duration) -> any
 }
 
 /// Texts a second of the engine, with nothing else to do.
-async fn engine_alone(world: &World, seed: u64) -> anyhow::Result<f64> {
+pub async fn engine_alone(world: &World, seed: u64) -> anyhow::Result<f64> {
     let mut dice = Dice::new(seed);
     let began = Instant::now();
     let mut embedded = 0;

@@ -1,5 +1,6 @@
 //! A memory in this process on a database: a given one, or that of a server started for the purpose.
 
+use std::path::Path;
 use std::sync::Arc;
 
 use domain::{Butler, SystemClock};
@@ -21,14 +22,23 @@ pub struct World {
 
 impl World {
     pub async fn start(url: Option<&str>) -> anyhow::Result<Self> {
-        let (url, server, data) = match url {
-            Some(url) => (url.to_owned(), None, None),
+        match url {
+            Some(url) => Self::open(url.to_owned(), None, None).await,
             None => {
                 let data = tempfile::tempdir()?;
                 let server = Server::start(data.path())?;
-                (database_url(data.path())?, Some(server), Some(data))
+                Self::open(database_url(data.path())?, Some(server), Some(data)).await
             }
-        };
+        }
+    }
+
+    /// With a server on a data directory that stays when it stops.
+    pub async fn on(data: &Path) -> anyhow::Result<Self> {
+        let server = Server::start(data)?;
+        Self::open(database_url(data)?, Some(server), None).await
+    }
+
+    async fn open(url: String, server: Option<Server>, data: Option<TempDir>) -> anyhow::Result<Self> {
         let db = Database::connect(DatabaseOptions::new(url.clone())).await?;
         db.migrate().await?;
         let engine = Engine::new(EngineOptions {

@@ -19,6 +19,10 @@ enum Bench {
     Api,
     /// The embedding engine against candle, one thread and all.
     Embed,
+    /// Stores and recalls a second by 1 to 32 clients over HTTP.
+    Clients,
+    /// A session's block of memory over HTTP at 1k, 10k and 100k facts.
+    Context,
     /// Consolidation beside the model, and the cleanup of episodes.
     Consolidate,
     /// First and warm start of `butler serve`, its memory, and the cost of storing over HTTP.
@@ -33,6 +37,8 @@ enum Bench {
     Recall,
     /// Retrieval quality on the LoCoMo conversations: `-- --data PATH`.
     Locomo,
+    /// How the cost of everything grows from 10k to 1M facts over 1000 tenants; `-- --facts N` for fewer.
+    Scale,
     /// Vector search against the exact answer.
     Vector,
     /// docs/benchmarks.md from the figures of the last runs.
@@ -53,6 +59,8 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
                 .arg(out.join("embed.json"))
                 .args(&args.rest),
         ),
+        Bench::Clients => program("clients", &args.rest),
+        Bench::Context => program("context", &args.rest),
         Bench::Consolidate => program("consolidate", &args.rest),
         Bench::Api => program("api", &args.rest),
         Bench::Host => program("host", &args.rest),
@@ -61,6 +69,7 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
         Bench::Sweep => program("sweep", &args.rest),
         Bench::Recall => program("recall", &args.rest),
         Bench::Locomo => program("locomo", &args.rest),
+        Bench::Scale => program("scale", &args.rest),
         Bench::Vector => program("vector", &args.rest),
         Bench::Report => step(
             "bench report",

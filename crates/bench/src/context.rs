@@ -1,0 +1,140 @@
+//! A session's block of memory over HTTP against its floor (embedding the prompt and one `SELECT 1`), and beside it, on the
+//! same data and in the same turns, a recall and a list: how each grows with the tenant.
+
+use std::time::{Duration, Instant};
+
+use domain::{Butler, TenantId};
+use embed::Embedder;
+use memory::{Call, ContextRequest};
+
+use serde_json::{Value, json};
+use sqlx::{Connection, PgConnection};
+
+use crate::api;
+use crate::client::Client;
+use crate::facts::{Dice, Vectors};
+use crate::figures::{Report, Samples};
+use crate::population::{EPISODE, Growth, RULE, grow};
+use crate::recall::question;
+use crate::store::timed;
+use crate::world::World;
+
+#[derive(clap::Args)]
+pub struct Args {
+    /// Facts in one tenant; it also has an episode for ten and a rule for a hundred of them.
+    #[arg(long, value_delimiter = ',', default_values_t = [1000, 10_000, 100_000])]
+    sizes: Vec<usize>,
+    /// Blocks measured at each size.
+    #[arg(long, default_value_t = 100)]
+    rounds: usize,
+}
+
+/// Calls of a kind in a row, so that each finds the caches as its own work leaves them.
+const TURN: usize = 20;
+const BUTLER: &str = "general";
+const BUDGET: usize = 3000;
+
+pub async fn run(args: Args) -> anyhow::Result<Report> {
+    let mut report = Report::new("context");
+    let mut vectors = None;
+    for size in &args.sizes {
+        // a fresh server each, since it remembers how large a tenant was a minute ago
+        let world = World::start(None).await?;
+        let mut pg = PgConnection::connect(&world.url).await?;
+        if vectors.is_none() {
+            vectors = Some(Vectors::new(&world.engine).await?);
+        }
+        if let Some(vectors) = &vectors {
+            let growth = Growth { prefix: "context", facts: 0..*size, tenants: 1, owner: &|_| 0 };
+            grow(&world, &mut pg, vectors, &growth).await?;
+        }
+        one_size(&mut report, &world, *size, args.rounds).await?;
+        world.stop()?;
+    }
+    Ok(report)
+}
+
+async fn one_size(report: &mut Report, world: &World, size: usize, rounds: usize) -> anyhow::Result<()> {
+    let tenant = TenantId::new("context-0")?;
+    let address = world.server.as_ref().map(|server| server.address.clone()).unwrap_or_default();
+    let mut client = Client::connect(&address).await?;
+    let mut dice = Dice::new(7_000 + size as u64);
+    let (mut floor, mut context, mut recall, mut tokens) =
+        (Samples::default(), Samples::default(), Samples::default(), 0);
+    // the first turn warms up
+    for turn in 0..=rounds.div_ceil(TURN) {
+        let keep = |samples: &mut Samples, took: Duration| {
+            if turn > 0 {
+                samples.add(took);
+            }
+        };
+        for _ in 0..TURN {
+            let prompt = question(&mut dice);
+            let began = Instant::now();
+            world.engine.embed(Some(&prompt)).await?;
+            world.memory.ping(&tenant).await?;
+            keep(&mut floor, began.elapsed());
+        }
+        for _ in 0..TURN {
+            let arguments = context_of(tenant.as_str(), &question(&mut dice));
+            let began = Instant::now();
+            let block = client.call("memory_context", arguments).await?;
+            keep(&mut context, began.elapsed());
+            tokens = tokens.max(block["tokens"].as_u64().unwrap_or(0));
+        }
+        for _ in 0..TURN {
+            let arguments = json!({"topic": question(&mut dice), "request_context": {"tenant_id": tenant.as_str()}});
+            keep(&mut recall, timed(client.call("memory_recall", arguments)).await?);
+        }
+    }
+    let list = api::measure(&address, tenant.as_str(), "/api/memory/facts", rounds)?;
+    report.note(
+        format!("floor at {size} facts, {} rules, {} episodes, p50", size / RULE, size / EPISODE),
+        floor.p50(),
+        "ms",
+    );
+    report.note(format!("memory_context over HTTP at {size}, p50"), context.p50(), "ms");
+    report.note(format!("memory_context over HTTP at {size}, p50 in floors"), context.p50() / floor.p50(), "× floor");
+    report.note(format!("memory_context over HTTP at {size}, p95"), context.ms(0.95), "ms");
+    report.at_most(format!("largest block at {size}"), tokens as f64, "tokens", BUDGET as f64);
+    report.at_most(format!("statements of a block at {size}"), statements(world, &tenant, &mut dice).await?, "", 4.0);
+    report.at_most(
+        format!("answer with ten results at {size}"),
+        answer(&mut client, &tenant, &mut dice).await?,
+        "kB",
+        12.0,
+    );
+    for (series, samples) in
+        [("floor", floor), ("memory_context", context), ("memory_recall", recall), ("list of facts", list)]
+    {
+        report.point(format!("{series}, p50"), size, samples.p50(), "ms");
+    }
+    Ok(())
+}
+
+pub fn context_of(tenant: &str, prompt: &str) -> Value {
+    json!({"trigger_prompt": prompt, "butler": BUTLER, "token_budget": BUDGET, "request_context": {"tenant_id": tenant}})
+}
+
+/// Counted on the connection that serves them, which already knows the tenant.
+async fn statements(world: &World, tenant: &TenantId, dice: &mut Dice) -> anyhow::Result<f64> {
+    let mut sent = [0; 3];
+    for counted in &mut sent {
+        let request = ContextRequest {
+            trigger_prompt: question(dice),
+            butler: Butler::new(BUTLER)?,
+            token_budget: BUDGET,
+            min_relevance: None,
+        };
+        world.memory.context(&Call::internal(&world.memory, tenant.clone(), "bench"), &request).await?;
+        *counted = world.memory.db().relaxed(tenant).await?.statements();
+    }
+    Ok((sent[2] - sent[1]) as f64)
+}
+
+/// The whole HTTP body of a search, in kilobytes.
+async fn answer(client: &mut Client, tenant: &TenantId, dice: &mut Dice) -> anyhow::Result<f64> {
+    let arguments = json!({"query": question(dice), "limit": 10, "request_context": {"tenant_id": tenant.as_str()}});
+    client.call("memory_search", arguments).await?;
+    Ok(client.answer_bytes as f64 / 1000.0)
+}
