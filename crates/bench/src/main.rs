@@ -8,6 +8,7 @@ mod clients;
 mod consolidate;
 mod context;
 mod copy;
+mod endpoint;
 mod facts;
 mod figures;
 mod host;
@@ -47,6 +48,8 @@ enum Bench {
     Consolidate(consolidate::Args),
     /// A session's block of memory over HTTP, beside recall and a list, at 1k, 10k and 100k facts.
     Context(context::Args),
+    /// The embedding endpoint that `bench peers` starts: OpenAI's interface, our model.
+    Endpoint(endpoint::Args),
     /// First and warm start of `butler serve`, its memory, and the cost of storing over HTTP.
     Host(host::Args),
     /// What a recall costs beyond embedding its query, at 1k, 10k and 100k facts.
@@ -75,6 +78,7 @@ async fn main() -> anyhow::Result<()> {
         Bench::Clients(args) => clients::run(args).await?,
         Bench::Consolidate(args) => consolidate::run(args).await?,
         Bench::Context(args) => context::run(args).await?,
+        Bench::Endpoint(args) => return endpoint::run(args).await,
         Bench::Host(args) => host::run(args).await?,
         Bench::Recall(args) => recall::run(args).await?,
         Bench::Report(args) => return report::run(&args),

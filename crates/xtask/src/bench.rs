@@ -2,7 +2,7 @@
 
 use clap::ValueEnum;
 
-use crate::run::{cargo, root, step, target_dir};
+use crate::run::{cargo, python, root, step, target_dir};
 
 #[derive(clap::Args)]
 pub struct Args {
@@ -41,6 +41,8 @@ enum Bench {
     Scale,
     /// Vector search against the exact answer.
     Vector,
+    /// The same work on mem0, Hindsight, mcp-memory-service and the official MCP memory server, beside ours.
+    Peers,
     /// docs/benchmarks.md from the figures of the last runs.
     Report,
 }
@@ -71,6 +73,7 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
         Bench::Locomo => program("locomo", &args.rest),
         Bench::Scale => program("scale", &args.rest),
         Bench::Vector => program("vector", &args.rest),
+        Bench::Peers => peers(&args.rest),
         Bench::Report => step(
             "bench report",
             cargo()
@@ -82,9 +85,23 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
     }
 }
 
+/// In Python, since three of the peers are; they are installed in environments of their own.
+fn peers(rest: &[String]) -> anyhow::Result<()> {
+    build()?;
+    step("build", cargo().args(["build", "--release", "--package", "postgres", "--bin", "postgres-hold"]))?;
+    let (release, json) = (target_dir().join("release"), target_dir().join("bench").join("peers.json"));
+    let mut peers = python("peers");
+    peers.arg("--butler").arg(release.join("butler")).arg("--bench").arg(release.join("bench"));
+    step("bench peers", peers.arg("--json").arg(json).args(rest))
+}
+
+fn build() -> anyhow::Result<()> {
+    step("build", cargo().args(["build", "--release", "--package", "butler", "--package", "bench"]))
+}
+
 /// A sub-bench of crates/bench, beside a server built the same way.
 fn program(name: &str, rest: &[String]) -> anyhow::Result<()> {
-    step("build", cargo().args(["build", "--release", "--package", "butler", "--package", "bench"]))?;
+    build()?;
     let mut program = std::process::Command::new(target_dir().join("release").join("bench"));
     let json = target_dir().join("bench").join(format!("{name}.json"));
     step(&format!("bench {name}"), program.args([name, "--json"]).arg(json).args(rest))

@@ -2,6 +2,8 @@
 
 mod bench;
 mod fuzz;
+mod llm;
+mod openapi;
 mod prepare;
 mod run;
 mod server;
@@ -31,6 +33,10 @@ enum Chore {
     Torture(torture::Args),
     /// Each fuzz target for a while, from its committed corpus.
     Fuzz(fuzz::Args),
+    /// Consolidation with a real, small and bad model on loopback. Building its server takes minutes, so no test waits for it.
+    Llm(llm::Args),
+    /// schemathesis against the REST API: no server error, no answer that the OpenAPI document does not name.
+    Openapi(openapi::Args),
     /// The house rules that no compiler checks.
     Tidy,
     /// The dashboard: builds it and fails on a difference from the committed files, then its tests.
@@ -42,6 +48,8 @@ fn main() -> anyhow::Result<()> {
         Chore::Test(args) => test::run(&args),
         Chore::Bench(args) => bench::run(&args),
         Chore::Fuzz(args) => fuzz::run(&args),
+        Chore::Llm(args) => llm::run(&args),
+        Chore::Openapi(args) => openapi::run(&args),
         Chore::Prepare => prepare::run(),
         Chore::Torture(args) => torture::run(&args),
         Chore::Tidy => tidy::run(),

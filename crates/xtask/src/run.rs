@@ -22,6 +22,13 @@ pub fn cargo() -> Command {
     command
 }
 
+/// A program of bench/ in Python, with the interpreter the user has.
+pub fn python(module: &str) -> Command {
+    let mut command = Command::new(std::env::var_os("PYTHON").unwrap_or_else(|| "python3".into()));
+    command.current_dir(root().join("bench")).args(["-B", "-m", module]);
+    command
+}
+
 pub fn exists(program: &str, arguments: &[&str]) -> bool {
     let quiet = Command::new(program).args(arguments).stdout(Stdio::null()).stderr(Stdio::null()).status();
     quiet.is_ok_and(|status| status.success())

@@ -51,4 +51,9 @@ pub const SECTIONS: &[(&str, &str, &str)] = &[
         "Scale",
         "1M facts over 1000 tenants, one of which holds a fifth; 100k episodes, 10k rules, an event for each. Loaded by COPY; the vectors are mixtures of real sentence embeddings with noise. The small tenant (889 facts) is the same at every size, the large one grows with the table (2k, 20k, 200k facts). Growth is the last column against the first.",
     ),
+    (
+        "peers",
+        "Side by side",
+        "The same work over each system's own interface, the same MiniLM vectors, one after the other in one run. What each is told to leave out, and why, is in [bench/peers](../bench/peers/README.md).",
+    ),
 ];

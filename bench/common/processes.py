@@ -1,0 +1,92 @@
+"""Servers as child processes: started, waited for, measured, stopped."""
+
+import contextlib
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from pathlib import Path
+
+
+def free_port():
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        return listener.getsockname()[1]
+
+
+def end_politely():
+    """Told to end, this program ends what it started."""
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+
+
+class Process:
+    """A program with its children in one group, its output in a file."""
+
+    def __init__(self, command, log, env=None, cwd=None, **pipes):
+        self.log = Path(log)
+        output = self.log.open("ab")
+        pipes.setdefault("stdout", output)
+        self.child = subprocess.Popen(
+            [str(word) for word in command], stderr=output, env={**os.environ, **(env or {})}, cwd=cwd,
+            start_new_session=True, **pipes,
+        )
+
+    def running(self):
+        return self.child.poll() is None
+
+    def tail(self, lines=5):
+        text = self.log.read_text(errors="replace").strip().splitlines()
+        return " | ".join(line.strip() for line in text[-lines:])
+
+    def wait_for(self, url, seconds):
+        """Until the address answers anything at all."""
+        end = time.monotonic() + seconds
+        while time.monotonic() < end:
+            if not self.running():
+                raise RuntimeError(f"{self.child.args[0]} ended with {self.child.returncode}: {self.tail()}")
+            try:
+                urllib.request.urlopen(url, timeout=2).close()
+                return
+            except urllib.error.HTTPError:
+                return
+            except OSError:
+                time.sleep(0.1)
+        raise RuntimeError(f"{url} did not answer within {seconds} s: {self.tail()}")
+
+    def stop(self):
+        if self.running():
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(self.child.pid, signal.SIGTERM)
+            try:
+                self.child.wait(20)
+            except subprocess.TimeoutExpired:
+                os.killpg(self.child.pid, signal.SIGKILL)
+                self.child.wait()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.stop()
+
+
+def resident_mb(pid):
+    """Resident memory of a process and all its descendants (Linux)."""
+    parents, resident = {}, {}
+    for folder in Path("/proc").iterdir():
+        if not folder.name.isdigit():
+            continue
+        with contextlib.suppress(OSError):
+            fields = dict(line.split(":", 1) for line in (folder / "status").read_text().splitlines() if ":" in line)
+            parents[int(folder.name)] = int(fields["PPid"])
+            resident[int(folder.name)] = int(fields.get("VmRSS", "0 kB").split()[0]) / 1024
+    total, todo = 0.0, [pid]
+    while todo:
+        one = todo.pop()
+        total += resident.get(one, 0.0)
+        todo += [child for child, parent in parents.items() if parent == one]
+    return total

@@ -1,0 +1,147 @@
+"""Runs batches of episodes through the real server and a real model, plainly and by JSON schema, and counts."""
+
+import argparse
+import json
+import tempfile
+import time
+from collections import Counter
+from pathlib import Path
+
+from common.butler import Butler
+from common.figures import Report
+from common.processes import end_politely
+
+from .door import Door
+from .episodes import episode
+from .model import NAME, Model
+from .reader import complete_actions, is_json
+
+EPISODES_A_BATCH = 2
+# room for the prompt (some 1500 of its tokens) and an answer of some 500, so that one that runs in circles ends
+CONTEXT = 2048
+PROMPT_TOKENS = 1100
+KEPT = ("facts_created", "facts_updated", "rules_created", "confirmations", "replayed")
+
+CONFIG = """
+[butler]
+name = "llm"
+[butler.runtime]
+type = "openai"
+base_url = "{url}"
+model = "{model}"
+timeout_s = 600
+[modules.memory.consolidation]
+batch_size = {batch}
+prompt_token_cap = {tokens}
+[modules.memory.schedule]
+enabled = false
+"""
+
+
+class Trial:
+    """One way of asking: a server of its own, and everything that was seen."""
+
+    def __init__(self, way, args, model, folder):
+        self.way, self.model = way, model
+        self.said = (args.answers / f"{way}.jsonl").open("w") if args.answers else None
+        self.door = Door(model.port, plain=way == "plain")
+        self.counts, self.stored, self.missing, self.errors = Counter(), [], 0, []
+        config = folder / f"{way}.toml"
+        config.write_text(CONFIG.format(url=self.door.url, model=NAME, batch=EPISODES_A_BATCH, tokens=PROMPT_TOKENS))
+        home = folder / way
+        home.mkdir()
+        self.server = Butler(args.butler, home / "data", "--config", config)
+        self.tools = self.server.tools()
+
+    def run(self, batches):
+        while self.counts["batches"] < batches:
+            for _ in range(EPISODES_A_BATCH):
+                content = episode(len(self.stored))
+                self.stored.append(self.tools.call("memory_store_episode", content=content, butler="llm")["id"])
+            began = time.monotonic()
+            report = self.tools.call("memory_run_consolidation")
+            self.note(report, self.door.take())
+            print(f"  {self.way} {self.counts['batches']}/{batches}: {time.monotonic() - began:.0f} s, "
+                  f"{self.counts['consolidated']} episodes consolidated, {self.counts['kept']} actions", flush=True)
+
+    def note(self, report, answers):
+        totals = report["totals"]
+        self.counts.update({key: value for key, value in totals.items() if isinstance(value, int)})
+        self.counts["kept"] += sum(totals[key] for key in KEPT)
+        self.counts["answers"] += len(answers)
+        for answer in answers if self.said else []:
+            print(json.dumps(answer), file=self.said, flush=True)
+        self.counts["well_formed"] += sum(is_json(answer["text"]) for answer in answers)
+        self.counts["cut_off"] += sum(answer["finish"] == "length" for answer in answers)
+        self.errors += report["errors"]
+        complete = sum(len(complete_actions(answer["text"])) for answer in answers)
+        self.counts["complete"] += complete
+        # what was complete is kept, or named as an action that could not be applied
+        self.missing += max(0, complete - sum(totals[key] for key in KEPT) - totals["actions_failed"])
+
+    def states(self):
+        """Where every stored episode is now; one that cannot be read is lost."""
+        states = Counter()
+        for number in self.stored:
+            states[self.tools.call("memory_get", memory_type="episode", memory_id=number)["consolidation_status"]] += 1
+        return states
+
+    def close(self):
+        crashed = 0 if self.server.running() else 1
+        crashed += 0 if self.model.running() else 1
+        self.server.stop()
+        self.door.close()
+        return crashed
+
+
+def record(report, trial, states, crashes):
+    way, counts = trial.way, trial.counts
+    stored, batches = len(trial.stored), counts["batches"]
+    report.note(f"{way}: batches", batches, "")
+    report.note(f"{way}: answers that are the JSON asked for", counts["well_formed"], "")
+    report.note(f"{way}: answers cut off at the end of the context", counts["cut_off"], "")
+    report.note(f"{way}: problems the parser named", counts["parse_errors"], "")
+    consolidated = counts["consolidated"] / EPISODES_A_BATCH
+    if way == "schema":
+        report.at_least(f"{way}: batches consolidated", consolidated, "", batches / 2)
+    else:
+        report.note(f"{way}: batches consolidated", consolidated, "")
+    report.note(f"{way}: complete actions in the answers, by a strict reader", counts["complete"], "")
+    report.note(f"{way}: actions kept", counts["kept"], "")
+    report.note(f"{way}: actions refused by name (no such target)", counts["actions_failed"], "")
+    report.at_most(f"{way}: complete actions lost", trial.missing, "", 0)
+    report.note(f"{way}: episodes stored", stored, "")
+    for state in ("consolidated", "failed", "pending", "dead_letter"):
+        report.note(f"{way}: episodes {state}", states[state], "")
+    report.at_most(f"{way}: episodes lost", stored - sum(states.values()), "", 0)
+    report.at_most(f"{way}: crashes", crashes, "", 0)
+
+
+def main():
+    parser = argparse.ArgumentParser(prog="cargo xtask llm", description=__doc__)
+    parser.add_argument("--butler", type=Path, required=True)
+    parser.add_argument("--json", type=Path)
+    parser.add_argument("--batches", type=int, default=50)
+    parser.add_argument("--ways", default="plain,schema")
+    parser.add_argument("--answers", type=Path, help="a folder that keeps what the model said")
+    args = parser.parse_args()
+    end_politely()
+    report = Report("llm")
+    with tempfile.TemporaryDirectory() as folder, Model(Path(folder) / "model.log", CONTEXT) as model:
+        for way in args.ways.split(","):
+            trial = Trial(way, args, model, Path(folder))
+            try:
+                trial.run(args.batches)
+                states = trial.states()
+            finally:
+                crashes = trial.close()
+            record(report, trial, states, crashes)
+            for error, times in Counter(trial.errors).most_common(8):
+                print(f"    {times} × {error[:160]}")
+    report.write(args.json)
+    if any(figure["met"] is False for figure in report.figures):
+        raise SystemExit("not all goals were met")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,1 @@
+"""schemathesis against the REST API of a running server."""

@@ -1,0 +1,50 @@
+"""An MCP server on standard input and output, used by several threads at once."""
+
+import json
+import subprocess
+import threading
+
+from common.processes import Process
+
+
+class StdioTools:
+    def __init__(self, command, log, env=None):
+        self.process = Process(command, log, env=env, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        self.calls, self.lock, self.waiting = 0, threading.Lock(), {}
+        threading.Thread(target=self.listen, daemon=True).start()
+        self.request("initialize", {"protocolVersion": "2025-06-18", "capabilities": {},
+                                    "clientInfo": {"name": "bench", "version": "1"}})
+        self.send({"jsonrpc": "2.0", "method": "notifications/initialized"})
+
+    def listen(self):
+        for line in self.process.child.stdout:
+            answer = json.loads(line)
+            waiting = self.waiting.pop(answer.get("id"), None)
+            if waiting:
+                waiting["answer"] = answer
+                waiting["there"].set()
+
+    def send(self, message):
+        with self.lock:
+            self.process.child.stdin.write(json.dumps(message).encode() + b"\n")
+            self.process.child.stdin.flush()
+
+    def request(self, method, params):
+        waiting = {"there": threading.Event()}
+        with self.lock:
+            self.calls += 1
+            number = self.calls
+            self.waiting[number] = waiting
+        self.send({"jsonrpc": "2.0", "id": number, "method": method, "params": params})
+        if not waiting["there"].wait(120):
+            raise RuntimeError(f"{method}: no answer within 120 s: {self.process.tail()}")
+        answer = waiting["answer"]
+        if "error" in answer:
+            raise RuntimeError(f"{method}: {answer['error']}")
+        return answer["result"]
+
+    def call(self, tool, arguments):
+        result = self.request("tools/call", {"name": tool, "arguments": arguments})
+        if result.get("isError"):
+            raise RuntimeError(f"{tool}: {result['content']}")
+        return result

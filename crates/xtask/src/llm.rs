@@ -1,0 +1,21 @@
+//! `cargo xtask llm`: consolidation with a real, small and bad model, plainly and by JSON schema.
+
+use crate::run::{cargo, python, step, target_dir};
+
+#[derive(clap::Args)]
+pub struct Args {
+    /// How many batches are consolidated each way.
+    #[arg(long, default_value_t = 50)]
+    batches: usize,
+    /// `plain`, `schema` or both.
+    #[arg(long, default_value = "plain,schema")]
+    ways: String,
+}
+
+pub fn run(args: &Args) -> anyhow::Result<()> {
+    step("build", cargo().args(["build", "--release", "--package", "butler"]))?;
+    let mut llm = python("llm");
+    llm.arg("--butler").arg(target_dir().join("release").join("butler"));
+    llm.arg("--json").arg(target_dir().join("bench").join("llm.json"));
+    step("consolidate with a real model", llm.args(["--batches", &args.batches.to_string(), "--ways", &args.ways]))
+}
