@@ -230,6 +230,7 @@ async fn a_job_that_does_not_exist_is_named_with_those_that_do() {
     let scheduler = scheduled(&fixture).await;
     let error = scheduler.run_now("consolidate", Trigger::Manual, JobRequest::default()).await.unwrap_err();
     assert!(error.to_string().contains("there is no job \"consolidate\""), "{error}");
+    assert_eq!(count(&fixture, "true").await, 0, "and no record claims that it ran");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -250,6 +251,29 @@ async fn a_rule_marked_harmful_too_often_is_inverted_at_once() {
     scheduler.shut_down().await;
     running.await.unwrap();
     assert!(count(&fixture, "job = 'inversion' AND trigger = 'wake'").await >= 1);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_rule_marked_while_another_replica_inverts_is_inverted_as_soon_as_that_one_is_done() {
+    let fixture = MemoryFixture::new().await;
+    let mut other = store::jobs::Locks::new(fixture.db.database().clone());
+    assert!(other.try_take("inversion").await.unwrap());
+    let scheduler = Scheduler::new(Arc::clone(&fixture.memory), "test:1".to_owned());
+    let running = tokio::spawn(Arc::clone(&scheduler).run());
+    let rule = fixture.call("memory_store_rule", json!({"content": "Always restart first."})).await.unwrap();
+    for _ in 0..3 {
+        fixture.call("memory_mark_harmful", json!({"rule_id": rule["id"]})).await.unwrap();
+    }
+    // Long enough for whoever was woken to find the job taken; nothing tells when it did.
+    tokio::time::sleep(Duration::from_millis(300)).await;
+    other.release("inversion").await.unwrap();
+    let released = std::time::Instant::now();
+    while rows(&fixture, "SELECT maturity FROM rules").await != ["anti_pattern"] {
+        assert!(released.elapsed() < Duration::from_secs(5), "the mark was forgotten");
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+    scheduler.shut_down().await;
+    running.await.unwrap();
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -21,6 +21,10 @@ pub struct Episode {
     pub consolidation_status: ConsolidationStatus,
     pub retry_count: i32,
     pub last_error: Option<String>,
+    /// `retry_count` under the name of the normative document.
+    pub consolidation_attempts: i32,
+    /// `last_error` under the name of the normative document.
+    pub last_consolidation_error: Option<String>,
     pub next_consolidation_retry_at: Option<Timestamp>,
     pub created_at: Timestamp,
     pub last_referenced_at: Option<Timestamp>,

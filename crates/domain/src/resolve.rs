@@ -71,18 +71,6 @@ pub fn entity_name(field: &str, raw: &str) -> Result<String, Invalid> {
     validate::required_text(field, &text::preprocess_search_query(raw), limits::ENTITY_NAME_BYTES)
 }
 
-/// For `LIKE … ESCAPE '\'`: what the caller typed is text, not a pattern.
-pub fn escape_like(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for c in text.chars() {
-        if matches!(c, '%' | '_' | '\\') {
-            out.push('\\');
-        }
-        out.push(c);
-    }
-    out
-}
-
 /// What the caller knows about the conversation. Keys it does not know are ignored: they are hints.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Hints {

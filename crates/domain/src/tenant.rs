@@ -17,7 +17,7 @@ pub enum NameError {
 }
 
 macro_rules! name {
-    ($(#[$doc:meta])* $name:ident, $what:literal) => {
+    ($(#[$doc:meta])* $name:ident, $what:literal, $clean:expr) => {
         $(#[$doc])*
         #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
         #[serde(try_from = "String", into = "String")]
@@ -25,7 +25,8 @@ macro_rules! name {
 
         impl $name {
             pub fn new(text: impl Into<String>) -> Result<Self, NameError> {
-                let text = text.into().trim().to_owned();
+                let clean: fn(&str) -> String = $clean;
+                let text = clean(&text.into()).trim().to_owned();
                 if text.is_empty() {
                     return Err(NameError::Empty($what));
                 }
@@ -67,15 +68,17 @@ macro_rules! name {
 
 name!(
     /// Whose data it is. Tenants never see each other.
-    TenantId, "tenant_id"
+    ///
+    /// A wall is not found by guessing what was meant: NUL is refused like any control character.
+    TenantId, "tenant_id", str::to_owned
 );
 name!(
     /// A namespace within a tenant: `global`, or a role's own.
-    Scope, "scope"
+    Scope, "scope", crate::text::strip_nul
 );
 name!(
     /// The agent whose sessions are remembered.
-    Butler, "butler"
+    Butler, "butler", crate::text::strip_nul
 );
 
 impl Default for TenantId {

@@ -180,7 +180,7 @@ pub enum KeywordMatch {
 pub struct RetrievalConfig {
     /// The most tokens of a context block, headers included.
     pub context_token_budget: usize,
-    /// The limit of the read tools (10 if left out), and the recall depth of `memory_context` (20 if left out).
+    /// The limit of the read tools (10 if left out), the recall depth of `memory_context` and the page size of lists (20 if left out).
     pub default_limit: Option<usize>,
     /// How `memory_search` looks if it is not told.
     pub default_mode: SearchMode,

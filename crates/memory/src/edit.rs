@@ -69,8 +69,7 @@ impl Memory {
         same("subject", changes.subject.as_deref(), &old.subject)?;
         same("predicate", changes.predicate.as_deref(), &old.predicate)?;
         same("scope", changes.scope.as_ref().map(Scope::as_str), &old.scope)?;
-        let mut metadata = old.metadata;
-        metadata.remove("status");
+        let metadata = unfaded(old.metadata);
         let input = FactInput {
             subject: old.subject,
             predicate: old.predicate,
@@ -200,9 +199,21 @@ fn not_current(id: FactId, state: &str, current: Option<String>) -> MemoryError 
 }
 
 /// What was said about the old words.
-fn without_judgement(mut metadata: Map<String, Value>) -> Map<String, Value> {
-    for key in ["harmful_reasons", "needs_inversion", "original_content", "status"] {
+fn without_judgement(metadata: Map<String, Value>) -> Map<String, Value> {
+    let mut metadata = unfaded(metadata);
+    for key in ["harmful_reasons", "needs_inversion", "original_content"] {
         metadata.remove(key);
+    }
+    metadata
+}
+
+/// As `fading_unmarked` of the database: a status that is not ours stays.
+fn unfaded(mut metadata: Map<String, Value>) -> Map<String, Value> {
+    if metadata.get("status") == Some(&"fading".into()) {
+        metadata.remove("status");
+        if let Some(own) = metadata.remove("status_before_fading") {
+            metadata.insert("status".to_owned(), own);
+        }
     }
     metadata
 }

@@ -8,9 +8,10 @@ use domain::event::Origin;
 use domain::validate::Invalid;
 use serde::Serialize;
 use serde_json::{Value, json};
+use store::jobs::RunRow;
 use tokio_util::sync::CancellationToken;
 
-use crate::consolidate::ConsolidationRequest;
+use crate::consolidate::{ConsolidationReport, ConsolidationRequest};
 use crate::schedule::Schedule;
 use crate::{Memory, MemoryConfig, MemoryError};
 
@@ -55,6 +56,18 @@ pub fn jobs(config: &MemoryConfig) -> Vec<JobSpec> {
         job(RETRAIN_INDEXES, "fits the vector indexes to the data", &schedule.retrain_indexes),
         job(REEMBED, "embeds again what another model embedded", &schedule.reembed),
     ]
+}
+
+/// The record of a run, as far as it concerns a tenant: what a run for all did for the others, and what it says of them
+/// in its errors, stays theirs. `None`: whoever looks may see all tenants.
+pub fn seen_by(mut run: RunRow, tenant: Option<&TenantId>) -> RunRow {
+    let Some(tenant) = tenant.filter(|tenant| run.tenant.as_deref() != Some(tenant.as_str())) else { return run };
+    run.result = match run.job.as_str() {
+        CONSOLIDATION => ConsolidationReport::of_tenant(run.result, tenant),
+        _ => json!({}),
+    };
+    run.error = run.error.map(|_| "it failed; why is in the server's log".to_owned());
+    run
 }
 
 /// Done and total, for a progress bar.
@@ -127,6 +140,12 @@ impl Memory {
         })
     }
 
+    /// An error that names the jobs there are, if this is none of them.
+    pub fn known_job(&self, job: &str) -> Result<(), MemoryError> {
+        let known = jobs(self.config()).iter().any(|spec| spec.name == job);
+        if known { Ok(()) } else { Err(self.no_job(job)) }
+    }
+
     fn no_job(&self, unknown: &str) -> MemoryError {
         let names: Vec<&str> = jobs(self.config()).iter().map(|job| job.name).collect();
         Invalid::new("job", format!("there is no job {unknown:?}"))
@@ -137,4 +156,51 @@ impl Memory {
 
 fn object(report: impl Serialize) -> Result<Value, MemoryError> {
     serde_json::to_value(report).map_err(|error| Invalid::new("report", error.to_string()).into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn run(job: &str, tenant: Option<&str>) -> RunRow {
+        let group = |tenant: &str| {
+            json!({"tenant_id": tenant, "butler": format!("{tenant}'s"), "episodes": 2, "waiting": 0,
+            "batches": 1, "consolidated": 2, "failed": 0, "dead_lettered": 0, "facts_created": 0, "facts_updated": 0,
+            "rules_created": 0, "confirmations": 0, "replayed": 0, "actions_failed": 1, "parse_errors": 0,
+            "tokens_in": 5, "tokens_out": 5, "errors": [format!("new fact {tenant} is")]})
+        };
+        let result = json!({"mode": "run", "groups": [group("ann"), group("bob")], "totals": group("bob"),
+            "errors": ["ann/ann's: new fact ann is", "bob/bob's: new fact bob is"]});
+        RunRow {
+            id: uuid::Uuid::nil(),
+            job: job.to_owned(),
+            trigger: "schedule".to_owned(),
+            status: "failed".to_owned(),
+            worker: None,
+            started_at: domain::Timestamp::UNIX_EPOCH,
+            finished_at: None,
+            result,
+            error: Some("bob went wrong".to_owned()),
+            tenant: tenant.map(str::to_owned),
+        }
+    }
+
+    #[test]
+    fn a_tenant_sees_of_a_run_for_all_what_it_did_for_that_tenant() {
+        let ann = TenantId::new("ann").unwrap();
+        let seen = seen_by(run(CONSOLIDATION, None), Some(&ann));
+        let told = format!("{} {:?}", seen.result, seen.error);
+        assert!(!told.contains("bob"), "{told}");
+        assert_eq!(seen.result["errors"], json!(["ann/ann's: new fact ann is"]));
+        assert_eq!((&seen.result["totals"]["episodes"], &seen.result["mode"]), (&json!(2), &json!("run")));
+        assert_eq!(seen_by(run(DECAY_SWEEP, None), Some(&ann)).result, json!({}));
+    }
+
+    #[test]
+    fn its_own_runs_and_a_trusted_callers_are_shown_whole() {
+        let bob = TenantId::new("bob").unwrap();
+        for (tenant, viewer) in [(Some("bob"), Some(&bob)), (None, None), (Some("bob"), None)] {
+            assert_eq!(seen_by(run(CONSOLIDATION, tenant), viewer), run(CONSOLIDATION, tenant));
+        }
+    }
 }

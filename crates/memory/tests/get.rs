@@ -52,6 +52,18 @@ async fn get_memory_with_reference_bump() {
 }
 
 #[tokio::test]
+async fn an_episode_has_the_fields_of_both_documents() {
+    let fixture = with_one_of_each().await;
+    fixture
+        .db
+        .execute("UPDATE episodes SET consolidation_status = 'failed', retry_count = 2, last_error = 'no JSON'")
+        .await;
+    let episode = get(&fixture, "episode", EPISODE).await;
+    assert_eq!((&episode["retry_count"], &episode["consolidation_attempts"]), (&json!(2), &json!(2)));
+    assert_eq!((&episode["last_error"], &episode["last_consolidation_error"]), (&json!("no JSON"), &json!("no JSON")));
+}
+
+#[tokio::test]
 async fn facts_and_rules_come_with_the_confidence_left_after_decay() {
     let fixture = with_one_of_each().await;
     let fact = get(&fixture, "fact", FACT).await;

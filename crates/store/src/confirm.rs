@@ -34,7 +34,7 @@ pub async fn fact(
                     FROM facts WHERE tenant_id = $1 AND id = $2 FOR NO KEY UPDATE
                 ), fact AS (
                     UPDATE facts SET last_confirmed_at = $3,
-                                     metadata = CASE WHEN before.fading THEN metadata - 'status' ELSE metadata END
+                                     metadata = fading_unmarked(metadata)
                     FROM before WHERE facts.tenant_id = $1 AND facts.id = before.id AND fact_is_active(before.validity)
                 ), event AS (
                     INSERT INTO memory_events (tenant_id, id, event_type, actor, memory_type, memory_id, request_id, payload, created_at)
@@ -83,7 +83,7 @@ pub async fn rule(
                     FROM rules WHERE tenant_id = $1 AND id = $2 FOR NO KEY UPDATE
                 ), rule AS (
                     UPDATE rules SET last_confirmed_at = $3,
-                                     metadata = CASE WHEN before.fading THEN metadata - 'status' ELSE metadata END
+                                     metadata = fading_unmarked(metadata)
                     FROM before WHERE rules.tenant_id = $1 AND rules.id = before.id AND before.remembered
                 ), event AS (
                     INSERT INTO memory_events (tenant_id, id, event_type, actor, memory_type, memory_id, request_id, payload, created_at)

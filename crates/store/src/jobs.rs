@@ -33,6 +33,9 @@ pub struct RunRow {
     pub finished_at: Option<Timestamp>,
     pub result: Value,
     pub error: Option<String>,
+    /// Who asked for it; `None`: it worked for all tenants.
+    #[serde(skip)]
+    pub tenant: Option<String>,
 }
 
 /// Writes down what the configuration says. A changed schedule forgets its next run; an unchanged one keeps it, so that
@@ -113,6 +116,7 @@ pub async fn set_next_run(
 pub async fn begin_run(
     session: &mut Session,
     job: &str,
+    tenant: Option<&TenantId>,
     trigger: &str,
     worker: &str,
     now: Timestamp,
@@ -128,12 +132,14 @@ pub async fn begin_run(
                  ), schedule AS (
                      UPDATE schedules SET last_run_at = $5, updated_at = $5 WHERE job = $2
                  )
-                 INSERT INTO job_runs (id, job, trigger, worker, started_at) VALUES ($1, $2, $3, $4, $5)",
+                 INSERT INTO job_runs (id, job, trigger, worker, started_at, tenant_id, all_tenants)
+                 VALUES ($1, $2, $3, $4, $5, coalesce($6, 'default'), $6::text IS NULL)",
                 id,
                 job,
                 trigger,
                 worker,
-                now
+                now,
+                tenant.map(TenantId::as_str)
             )
             .execute(pg)
         })
@@ -174,15 +180,24 @@ pub async fn finish_run(
     Ok(())
 }
 
-/// The latest runs, newest first; of one job or of all.
-pub async fn runs(session: &mut Session, job: Option<&str>, limit: i64) -> Result<Vec<RunRow>, StoreError> {
+/// The latest runs, newest first; of one job or of all. A tenant sees its own and those that worked for all.
+pub async fn runs(
+    session: &mut Session,
+    job: Option<&str>,
+    seen_by: Option<&TenantId>,
+    limit: i64,
+) -> Result<Vec<RunRow>, StoreError> {
     session
         .run(|pg| {
             sqlx::query_as!(
                 RunRow,
-                "SELECT id, job, trigger, status, worker, started_at, finished_at, result, error FROM job_runs
-                 WHERE $1::text IS NULL OR job = $1 ORDER BY started_at DESC, id DESC LIMIT $2",
+                "SELECT id, job, trigger, status, worker, started_at, finished_at, result, error,
+                        CASE WHEN NOT all_tenants THEN tenant_id END AS tenant
+                 FROM job_runs
+                 WHERE ($1::text IS NULL OR job = $1) AND ($2::text IS NULL OR all_tenants OR tenant_id = $2)
+                 ORDER BY started_at DESC, id DESC LIMIT $3",
                 job,
+                seen_by.map(TenantId::as_str),
                 limit
             )
             .fetch_all(pg)

@@ -38,6 +38,8 @@ const MIGRATIONS: &[Migration] = migrations![
     "mem_071_palette",
     "mem_080_retrieve_leaner",
     "mem_090_retrieve_narrower",
+    "mem_110_run_tenant",
+    "mem_111_fading_mark",
 ];
 
 const RECORD: &str = include_str!("../migrations/mem_000_record.sql");

@@ -40,7 +40,7 @@ pub async fn fact(
     let mut happened = Vec::new();
     let mut retracted = None;
     if let Some(holder) = &locked.holder {
-        if locked.validity != "superseded" || holder.supersedes != Some(id.0) {
+        if locked.validity != "superseded" || !holder.replaced_it {
             return Ok(Some(RestoreOutcome::KeyTaken { by: FactId(holder.id) }));
         }
         set_validity(&mut tx, tenant, holder.id, "retracted").await?;
@@ -71,7 +71,8 @@ pub struct Locked {
 #[derive(Debug)]
 pub struct Holder {
     pub id: Uuid,
-    pub supersedes: Option<Uuid>,
+    /// Whether it is what replaced the fact.
+    pub replaced_it: bool,
 }
 
 /// To be called in a transaction. `None`: this tenant has no such fact.
@@ -95,8 +96,13 @@ pub async fn lock(session: &mut Session, tenant: &TenantId, id: FactId) -> Resul
         .run(|pg| {
             sqlx::query!(
                 r#"
-                SELECT f.validity, h.id AS "holder?", h.supersedes_id AS "supersedes?" FROM facts f
-                LEFT JOIN facts h ON h.tenant_id = $1 AND h.validity = 'active' AND h.scope = f.scope AND h.predicate = f.predicate
+                SELECT f.validity, h.id AS "holder?",
+                       h.supersedes_id IS NOT DISTINCT FROM f.id OR EXISTS (
+                           SELECT FROM memory_links l
+                           WHERE l.tenant_id = $1 AND l.source_type = 'fact' AND l.source_id = h.id
+                             AND l.target_type = 'fact' AND l.target_id = f.id AND l.relation = 'supersedes') AS "replaced_it!"
+                FROM facts f
+                LEFT JOIN facts h ON h.tenant_id = $1 AND fact_is_active(h.validity) AND h.scope = f.scope AND h.predicate = f.predicate
                      AND CASE WHEN f.entity_id IS NULL THEN h.entity_id IS NULL AND h.subject = f.subject
                               ELSE h.entity_id = f.entity_id END
                 WHERE f.tenant_id = $1 AND f.id = $2
@@ -109,7 +115,7 @@ pub async fn lock(session: &mut Session, tenant: &TenantId, id: FactId) -> Resul
         .await?;
     Ok(row.map(|row| Locked {
         validity: row.validity,
-        holder: row.holder.map(|id| Holder { id, supersedes: row.supersedes }),
+        holder: row.holder.map(|id| Holder { id, replaced_it: row.replaced_it }),
     }))
 }
 
@@ -133,7 +139,8 @@ async fn activate(
     session
         .run(|pg| {
             sqlx::query!(
-                "UPDATE facts SET validity = 'active', metadata = metadata - 'status',
+                "UPDATE facts SET validity = 'active',
+                        metadata = fading_unmarked(metadata),
                         last_confirmed_at = CASE WHEN effective_confidence(confidence, decay_rate, last_confirmed_at, $3) < $4
                                                  THEN $3 ELSE last_confirmed_at END
                  WHERE tenant_id = $1 AND id = $2",
@@ -165,7 +172,7 @@ pub async fn rule(
                     SELECT id, rule_is_remembered(metadata) AS remembered
                     FROM rules WHERE tenant_id = $1 AND id = $2 FOR NO KEY UPDATE
                 ), rule AS (
-                    UPDATE rules SET metadata = metadata - 'forgotten' - 'status',
+                    UPDATE rules SET metadata = fading_unmarked(metadata) - 'forgotten',
                            last_confirmed_at = CASE WHEN effective_confidence(confidence, decay_rate, last_confirmed_at, $3) < $4
                                                     THEN $3 ELSE last_confirmed_at END
                     FROM before WHERE rules.tenant_id = $1 AND rules.id = before.id AND NOT before.remembered

@@ -125,6 +125,8 @@ impl TryFrom<EpisodeRow> for Episode {
             consolidated: row.consolidated,
             consolidation_status: at.kind("consolidation_status", &row.consolidation_status)?,
             retry_count: row.retry_count,
+            consolidation_attempts: row.retry_count,
+            last_consolidation_error: row.last_error.clone(),
             last_error: row.last_error,
             next_consolidation_retry_at: row.next_consolidation_retry_at,
             created_at: row.created_at,

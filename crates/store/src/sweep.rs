@@ -58,9 +58,8 @@ pub async fn facts(
                 ), fact AS (
                     UPDATE facts
                     SET validity = CASE WHEN effective < $6 THEN 'expired' ELSE validity END,
-                        metadata = CASE WHEN effective < $5 AND effective >= $6 THEN metadata || '{"status": "fading"}'
-                                        WHEN fading THEN metadata - 'status'
-                                        ELSE metadata END
+                        metadata = CASE WHEN effective < $5 AND effective >= $6 THEN fading_marked(metadata)
+                                        ELSE fading_unmarked(metadata) END
                     FROM due WHERE facts.tenant_id = due.tenant_id AND facts.id = due.id
                 ), event AS (
                     INSERT INTO memory_events (tenant_id, event_type, actor, memory_type, memory_id, request_id, payload, created_at)
@@ -130,10 +129,9 @@ pub async fn rules(
                 ), rule AS (
                     UPDATE rules
                     SET metadata = CASE WHEN effective < $6
-                                        THEN (CASE WHEN fading THEN metadata - 'status' ELSE metadata END - 'needs_inversion')
-                                             || '{"forgotten": true}'
-                                        WHEN effective < $5 THEN metadata || '{"status": "fading"}'
-                                        ELSE metadata - 'status' END
+                                        THEN (fading_unmarked(metadata) - 'needs_inversion') || '{"forgotten": true}'
+                                        WHEN effective < $5 THEN fading_marked(metadata)
+                                        ELSE fading_unmarked(metadata) END
                     FROM due WHERE rules.tenant_id = due.tenant_id AND rules.id = due.id
                 ), event AS (
                     INSERT INTO memory_events (tenant_id, event_type, actor, memory_type, memory_id, request_id, payload, created_at)

@@ -477,7 +477,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Facts, rules, episodes and entities that begin with what was typed. */
+        /** Facts, rules, episodes and entities that begin with what was typed. It looks no further than it shows: `meta.total` counts at most one more than `limit` of each kind. */
         get: operations["searchMemory"];
         put?: never;
         post?: never;
@@ -990,6 +990,11 @@ export interface components {
             became: components["schemas"]["LinkItem"][];
             butler: string;
             consolidated: boolean;
+            /**
+             * Format: int32
+             * @description `retry_count` under the name of the normative document.
+             */
+            consolidation_attempts: number;
             consolidation_status: components["schemas"]["ConsolidationStatus"];
             content: string;
             /** Format: date-time */
@@ -1006,6 +1011,8 @@ export interface components {
             id: string;
             /** Format: double */
             importance: number;
+            /** @description `last_error` under the name of the normative document. */
+            last_consolidation_error: string | null;
             last_error: string | null;
             /** Format: date-time */
             last_referenced_at: string | null;
@@ -1070,6 +1077,11 @@ export interface components {
         EpisodeItemAt: {
             butler: string;
             consolidated: boolean;
+            /**
+             * Format: int32
+             * @description `retry_count` under the name of the normative document.
+             */
+            consolidation_attempts: number;
             consolidation_status: components["schemas"]["ConsolidationStatus"];
             content: string;
             /** Format: date-time */
@@ -1084,6 +1096,8 @@ export interface components {
             id: string;
             /** Format: double */
             importance: number;
+            /** @description `last_error` under the name of the normative document. */
+            last_consolidation_error: string | null;
             last_error: string | null;
             /** Format: date-time */
             last_referenced_at: string | null;
@@ -2255,7 +2269,7 @@ export interface operations {
                 cursor?: string;
                 /** @description Not before this day or moment: `2026-03-01` or `2026-03-01T12:00:00Z`. */
                 from?: string;
-                /** @description The most items; 20 if left out. */
+                /** @description The most items; if left out, `retrieval.default_limit` of the butler, else 20. */
                 limit?: number;
                 /** @description How many to skip. */
                 offset?: number;
@@ -2304,7 +2318,7 @@ export interface operations {
                 /** @description `meta.next_cursor` of the page before, instead of an offset. */
                 cursor?: string;
                 entity_id?: string;
-                /** @description The most items; 20 if left out. */
+                /** @description The most items; if left out, `retrieval.default_limit` of the butler, else 20. */
                 limit?: number;
                 /** @description Leave out what has decayed below this. */
                 min_confidence?: number;
@@ -2360,7 +2374,7 @@ export interface operations {
                 butler?: string;
                 /** @description `meta.next_cursor` of the page before, instead of an offset. */
                 cursor?: string;
-                /** @description The most items; 20 if left out. */
+                /** @description The most items; if left out, `retrieval.default_limit` of the butler, else 20. */
                 limit?: number;
                 maturity?: "candidate" | "established" | "proven" | "anti_pattern";
                 /** @description Leave out what has decayed below this. */
@@ -2514,7 +2528,7 @@ export interface operations {
             query?: {
                 /** @description Whose job; the first butler's if left out. */
                 butler?: string;
-                /** @description Only tell what would be done (consolidation alone). */
+                /** @description Only tell what would be done; of every job but `retrain_indexes`. */
                 dry_run?: boolean;
                 /** @description Whose memory. With a token the token's, always; without tokens `default` if left out. */
                 tenant?: string;
@@ -2555,7 +2569,7 @@ export interface operations {
                 butler?: string;
                 /** @description `meta.next_cursor` of the page before, instead of an offset. */
                 cursor?: string;
-                /** @description The most items; 20 if left out. */
+                /** @description The most items; if left out, `retrieval.default_limit` of the butler, else 20. */
                 limit?: number;
                 /** @description How many to skip. */
                 offset?: number;
@@ -2671,7 +2685,7 @@ export interface operations {
                 /** @description `meta.next_cursor` of the page before, instead of an offset. */
                 cursor?: string;
                 entity_type?: "person" | "organization" | "place" | "other";
-                /** @description The most items; 20 if left out. */
+                /** @description The most items; if left out, `retrieval.default_limit` of the butler, else 20. */
                 limit?: number;
                 /** @description Also those that were merged into others. */
                 merged?: boolean;
@@ -2803,7 +2817,7 @@ export interface operations {
                 cursor?: string;
                 /** @description Not before this day or moment: `2026-03-01` or `2026-03-01T12:00:00Z`. */
                 from?: string;
-                /** @description The most items; 20 if left out. */
+                /** @description The most items; if left out, `retrieval.default_limit` of the butler, else 20. */
                 limit?: number;
                 /** @description How many to skip. */
                 offset?: number;
@@ -2885,7 +2899,7 @@ export interface operations {
                 /** @description `meta.next_cursor` of the page before, instead of an offset. */
                 cursor?: string;
                 entity_id?: string;
-                /** @description The most items; 20 if left out. */
+                /** @description The most items; if left out, `retrieval.default_limit` of the butler, else 20. */
                 limit?: number;
                 /** @description Leave out what has decayed below this. */
                 min_confidence?: number;
@@ -3179,7 +3193,7 @@ export interface operations {
                 butler?: string;
                 /** @description `meta.next_cursor` of the page before, instead of an offset. */
                 cursor?: string;
-                /** @description The most items; 20 if left out. */
+                /** @description The most items; if left out, `retrieval.default_limit` of the butler, else 20. */
                 limit?: number;
                 maturity?: "candidate" | "established" | "proven" | "anti_pattern";
                 /** @description Leave out what has decayed below this. */
@@ -3631,7 +3645,7 @@ export interface operations {
                 from?: string;
                 /** @description What it is about. */
                 kind?: "fact" | "rule" | "episode" | "entity";
-                /** @description The most items; 20 if left out. */
+                /** @description The most items; if left out, `retrieval.default_limit` of the butler, else 20. */
                 limit?: number;
                 /** @description How many to skip. */
                 offset?: number;

@@ -9,7 +9,7 @@ use store::browse::palette::FoundKind;
 use super::answer::{At, Many};
 use super::error::ApiError;
 use super::operation::{Asked, Operation, Verb};
-use super::page::{Paging, Wanted, moment};
+use super::page::{Paging, moment};
 use crate::access::Right;
 
 /// What became known or ceased to be: knowledge, not housekeeping.
@@ -56,7 +56,7 @@ impl Operation for ListActivity {
     async fn run(asked: Asked, (): (), query: ActivityFilters, (): ()) -> Result<Self::Answer, ApiError> {
         let types = Some(KNOWLEDGE.iter().map(|name| (*name).to_owned()).collect());
         let filter = EventFilter { types, ..EventFilter::default() };
-        list(&asked, query.butler.as_deref(), filter, query.paging.try_into()?).await
+        list(&asked, query.butler.as_deref(), filter, query.paging).await
     }
 }
 
@@ -99,7 +99,7 @@ impl Operation for Timeline {
             from: query.from.as_deref().map(|text| moment("from", text, false)).transpose()?,
             to: query.to.as_deref().map(|text| moment("to", text, true)).transpose()?,
         };
-        list(&asked, query.butler.as_deref(), filter, query.paging.try_into()?).await
+        list(&asked, query.butler.as_deref(), filter, query.paging).await
     }
 }
 
@@ -121,8 +121,9 @@ async fn list(
     asked: &Asked,
     butler: Option<&str>,
     filter: EventFilter,
-    wanted: Wanted,
+    paging: Paging,
 ) -> Result<Many<At<EventItem>>, ApiError> {
+    let wanted = paging.of(asked, butler)?;
     let butlers = asked.butlers(butler)?.len();
     let page = wanted.of_each(butlers);
     let heard = asked

@@ -11,7 +11,7 @@ use super::answer::{At, Many, One};
 use super::error::ApiError;
 use super::facts::{ById, In};
 use super::operation::{Asked, Operation, Verb};
-use super::page::{Paging, Wanted, moment, newest};
+use super::page::{Paging, moment, newest};
 use crate::access::Right;
 
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -57,7 +57,7 @@ pub async fn list(
     of: Option<String>,
     query: Filters,
 ) -> Result<Many<At<EpisodeItem>>, ApiError> {
-    let wanted = Wanted::try_from(query.paging)?;
+    let wanted = query.paging.of(asked, home)?;
     let filter = EpisodeFilter {
         butler: of,
         status: query.status,

@@ -3,9 +3,9 @@
 use std::time::Duration;
 
 use axum::http::StatusCode;
-use domain::Timestamp;
+use domain::{TenantId, Timestamp};
 use memory::Memory;
-use memory::jobs::{CONSOLIDATION, JobRequest, REEMBED, RETRAIN_INDEXES, jobs};
+use memory::jobs::{CONSOLIDATION, JobRequest, REEMBED, RETRAIN_INDEXES, jobs, seen_by};
 use memory::tool::ToolError;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -55,7 +55,8 @@ impl Operation for ListJobs {
     const RIGHT: Right = Right::Read;
 
     async fn run(asked: Asked, (): (), place: In, (): ()) -> Result<Self::Answer, ApiError> {
-        let heard = asked.each(place.butler.as_deref(), |memory| async move { list(&memory).await }).await?;
+        let of = asked.bound();
+        let heard = asked.each(place.butler.as_deref(), |memory| async move { list(&memory, of).await }).await?;
         let mut all = Vec::new();
         for (home, jobs) in heard.parts {
             all.extend(jobs.into_iter().map(|item| At { home: home.clone(), item }));
@@ -64,13 +65,15 @@ impl Operation for ListJobs {
     }
 }
 
-async fn list(memory: &Memory) -> Result<Vec<JobItem>, ApiError> {
+/// `of`: the tenant that a token binds the caller to; what the jobs did for others is not shown to it.
+async fn list(memory: &Memory, of: Option<&TenantId>) -> Result<Vec<JobItem>, ApiError> {
     let mut conn = memory.db().owner().await?;
     let schedules = records::schedules(&mut conn).await?;
     let mut items = Vec::new();
     for spec in jobs(memory.config()) {
         let schedule = schedules.iter().find(|row| row.job == spec.name);
-        let runs = records::runs(&mut conn, Some(spec.name), SHOWN_RUNS).await?;
+        let runs = records::runs(&mut conn, Some(spec.name), of, SHOWN_RUNS).await?;
+        let runs: Vec<RunRow> = runs.into_iter().map(|run| seen_by(run, of)).collect();
         items.push(JobItem {
             job: spec.name.to_owned(),
             about: spec.about.to_owned(),
@@ -97,7 +100,7 @@ pub struct ByName {
 pub struct How {
     /// Whose job; the first butler's if left out.
     butler: Option<String>,
-    /// Only tell what would be done (consolidation alone).
+    /// Only tell what would be done; of every job but `retrain_indexes`.
     dry_run: Option<bool>,
 }
 
@@ -135,8 +138,7 @@ impl Operation for RunJob {
             return Err(ApiError::not_found(format!("there is no job {:?}", path.job))
                 .hint(format!("valid are {}", known.join(", "))));
         }
-        // of a caller with a token: for its tenant alone
-        let tenant = asked.access.token.is_some().then(|| asked.tenant.clone());
+        let tenant = asked.bound().cloned();
         let request = JobRequest { tenant, dry_run: how.dry_run.unwrap_or(false), ..JobRequest::default() };
         let (scheduler, job) = (Scheduler::new(memory, worker_name()), path.job.clone());
         let running = tokio::spawn(async move { scheduler.run_now(&job, Trigger::Manual, request).await });

@@ -86,6 +86,11 @@ impl Asked {
         call.origin.request_id = self.request_id.clone();
         call
     }
+
+    /// The tenant that a token binds the caller to. A trusted caller is bound to none, whichever it looks at.
+    pub fn bound(&self) -> Option<&TenantId> {
+        self.access.token.is_some().then_some(&self.tenant)
+    }
 }
 
 /// An operation without its types: what the table holds.

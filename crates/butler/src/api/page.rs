@@ -11,16 +11,16 @@ use uuid::Uuid;
 
 use super::answer::{At, Many, PageMeta};
 use super::error::ApiError;
+use super::operation::Asked;
 use super::reach::Heard;
 
 /// A page is looked at by a person or walked through by a program; more at once serves neither.
 pub const MOST: i64 = 100;
-const USUAL: i64 = 20;
 
 /// Which part of a list.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 pub struct Paging {
-    /// The most items; 20 if left out.
+    /// The most items; if left out, `retrieval.default_limit` of the butler, else 20.
     #[schemars(range(min = 1, max = 100))]
     limit: Option<i64>,
     /// How many to skip.
@@ -38,17 +38,26 @@ pub struct Wanted {
     pub after: Option<(Timestamp, Uuid)>,
 }
 
-impl Wanted {
-    pub fn new(limit: Option<i64>, offset: Option<i64>, cursor: Option<&str>) -> Result<Self, ApiError> {
-        let after = cursor.map(read_cursor).transpose().map_err(ApiError::bad_parameter)?;
-        let offset = offset.unwrap_or(0);
+impl Paging {
+    /// As the butler pages that is asked; of several, as the first does.
+    pub fn of(self, asked: &Asked, butler: Option<&str>) -> Result<Wanted, ApiError> {
+        let first = asked.butlers(butler)?.into_iter().next();
+        let retrieval = first.map(|butler| butler.config.file.modules.memory.retrieval.clone()).unwrap_or_default();
+        self.by(i64::try_from(retrieval.depth()).unwrap_or(MOST))
+    }
+
+    fn by(self, usual: i64) -> Result<Wanted, ApiError> {
+        let after = self.cursor.as_deref().map(read_cursor).transpose().map_err(ApiError::bad_parameter)?;
+        let offset = self.offset.unwrap_or(0);
         if after.is_some() && offset > 0 {
             let invalid = Invalid::new("offset", "does not go with cursor").hint("give one of the two");
             return Err(ApiError::bad_parameter(invalid));
         }
-        Ok(Self { limit: limit.unwrap_or(USUAL).clamp(1, MOST), offset, after })
+        Ok(Wanted { limit: self.limit.unwrap_or(usual).clamp(1, MOST), offset, after })
     }
+}
 
+impl Wanted {
     /// Refuses a cursor for an order that has none.
     pub fn without_cursor(self, newest_first: bool) -> Result<Self, ApiError> {
         if self.after.is_some() && !newest_first {
@@ -59,10 +68,12 @@ impl Wanted {
     }
 
     /// What each of so many butlers is asked for. Of several nobody knows whose rows come first, so each gives its first.
+    /// How far in a cursor stands is not known, so there one row more tells whether there is more.
     pub fn of_each(&self, butlers: usize) -> Page {
+        let limit = self.limit + i64::from(self.after.is_some());
         match butlers {
-            0 | 1 => Page { limit: self.limit, offset: self.offset, after: self.after },
-            _ => Page { limit: self.limit.saturating_add(self.offset), offset: 0, after: self.after },
+            0 | 1 => Page { limit, offset: self.offset, after: self.after },
+            _ => Page { limit: limit.saturating_add(self.offset), offset: 0, after: self.after },
         }
     }
 
@@ -87,8 +98,7 @@ impl Wanted {
         let more = rows.len() > self.limit as usize;
         rows.truncate(self.limit as usize);
         let has_more = match self.after {
-            // how far in a cursor stands is not known; a full page is taken for a hint that there is more
-            Some(_) => more || rows.len() as i64 == self.limit,
+            Some(_) => more,
             None => self.offset + (rows.len() as i64) < total,
         };
         let next_cursor = rows.last().filter(|_| has_more).and_then(|last| key(&last.item)).map(write_cursor);
@@ -101,14 +111,6 @@ impl Wanted {
             unavailable: heard.unavailable,
         };
         Many { data: rows, meta }
-    }
-}
-
-impl TryFrom<Paging> for Wanted {
-    type Error = ApiError;
-
-    fn try_from(paging: Paging) -> Result<Self, ApiError> {
-        Self::new(paging.limit, paging.offset, paging.cursor.as_deref())
     }
 }
 
@@ -170,6 +172,19 @@ mod tests {
         assert_eq!(page.data.iter().map(|row| (row.home.as_str(), row.item)).collect::<Vec<_>>(), [("b", 8), ("a", 5)]);
         assert_eq!((page.meta.total, page.meta.has_more), (5, true));
         assert_eq!(page.meta.unavailable, ["c"]);
+    }
+
+    #[test]
+    fn a_last_page_behind_a_cursor_that_is_just_full_says_so() {
+        let after = Some((Timestamp::UNIX_EPOCH, Uuid::from_u128(7)));
+        let wanted = Wanted { limit: 2, offset: 0, after };
+        assert_eq!(wanted.of_each(1).limit, 3, "one more than is shown");
+        for (rows, has_more) in [(&[3, 2][..], false), (&[3, 2, 1], true)] {
+            let part = Listed { rows: rows.to_vec(), total: 9 };
+            let heard = Heard { parts: vec![("a".to_owned(), part)], unavailable: Vec::new() };
+            let page = wanted.gather(heard, 1, |a, b| b.cmp(a), |_| after);
+            assert_eq!((page.data.len(), page.meta.has_more, page.meta.next_cursor.is_some()), (2, has_more, has_more));
+        }
     }
 
     #[test]

@@ -39,7 +39,8 @@ impl Operation for Search {
     const VERB: Verb = Verb::Get;
     const PATH: &'static str = "/api/memory/search";
     const TAG: &'static str = "search";
-    const SUMMARY: &'static str = "Facts, rules, episodes and entities that begin with what was typed.";
+    const SUMMARY: &'static str = "Facts, rules, episodes and entities that begin with what was typed. It looks no further than it shows: `meta.total` \
+         counts at most one more than `limit` of each kind.";
     const RIGHT: Right = Right::Read;
 
     async fn run(asked: Asked, (): (), query: Typed, (): ()) -> Result<Self::Answer, ApiError> {
@@ -53,7 +54,8 @@ impl Operation for Search {
         let heard = asked
             .each(query.butler.as_deref(), |memory| async move {
                 let mut conn = memory.db().reader(&asked.tenant).await?;
-                let limit = i32::try_from(limit).unwrap_or(i32::MAX);
+                // one more than can be shown, so that whether there is more is known
+                let limit = i32::try_from(limit + 1).unwrap_or(i32::MAX);
                 Ok(palette::find(&mut conn, &asked.tenant, words, limit, asked.now).await?)
             })
             .await?;

@@ -80,7 +80,12 @@ impl Door {
             Way::Own { host, butler, .. } => {
                 self.start(embeds(tool)).await.map_err(|error| refused(&error))?;
                 let outcome = host.call(butler, tool, &Caller::trusted(), arguments).await;
-                outcome.unwrap_or_else(|| Err(no_tool(&self.butler, tool)))
+                let answer = outcome.unwrap_or_else(|| Err(no_tool(&self.butler, tool)))?;
+                let flagged = answer.structured.get("metadata").is_some_and(|told| told["needs_inversion"] == true);
+                if tool == "memory_mark_harmful" && flagged {
+                    self.invert(butler).await;
+                }
+                Ok(answer)
             }
         }
     }
@@ -99,6 +104,15 @@ impl Door {
         match &self.way {
             Way::Own { host, started, .. } if started.initialized() => host.stop().await,
             _ => Ok(()),
+        }
+    }
+
+    /// Without a server nobody else is there whom the mark could wake. The mark stands also if this fails.
+    async fn invert(&self, butler: &Butler) {
+        let Some(memory) = butler.memory().await else { return };
+        let tenant = self.tenant.clone().unwrap_or_default();
+        if let Err(error) = memory.invert_pending(Some(&tenant)).await {
+            tracing::warn!(%error, "the rule is not yet a warning; `butler jobs run inversion` or the next sweep makes it one");
         }
     }
 

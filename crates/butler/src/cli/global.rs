@@ -111,7 +111,10 @@ impl Settings {
             (Some(file), Some(dir)) => match (origin("config"), origin("roster")) {
                 (Origin::Flag, Origin::Env) => Source::File(file.clone()),
                 (Origin::Env, Origin::Flag) => Source::Roster(dir.clone()),
-                _ => return Err(HostError::Failed("--config and --roster exclude each other: give one".to_owned())),
+                _ => {
+                    let hint = "--config names one butler.toml, --roster a folder of butlers";
+                    return Err(HostError::usage("--config and --roster exclude each other: give one", hint));
+                }
             },
         };
         let data_dir = match &global.data_dir {

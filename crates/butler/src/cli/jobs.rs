@@ -18,7 +18,7 @@ use crate::host::Host;
 use crate::instance::create_data_dir;
 use crate::printer::Printer;
 use crate::progress;
-use crate::scheduler::{Scheduler, Trigger, worker_name};
+use crate::scheduler::{RunError, Scheduler, Trigger, worker_name};
 
 /// Runs of a job that `list` shows.
 const SHOWN_RUNS: i64 = 1;
@@ -156,7 +156,7 @@ async fn read(memory: &Memory) -> Result<(Vec<ScheduleRow>, Vec<RunRow>), Memory
     let schedules = records::schedules(&mut conn).await?;
     let mut runs = Vec::new();
     for spec in jobs(memory.config()) {
-        runs.extend(records::runs(&mut conn, Some(spec.name), SHOWN_RUNS).await?);
+        runs.extend(records::runs(&mut conn, Some(spec.name), None, SHOWN_RUNS).await?);
     }
     Ok((schedules, runs))
 }
@@ -193,7 +193,10 @@ async fn run_job(
     if let Some(bar) = bar {
         bar.finish_and_clear();
     }
-    let finished = finished.map_err(|error| HostError::Failed(error.to_string()))?;
+    let finished = finished.map_err(|error| match error {
+        RunError::Memory(error) => HostError::Tool(error.into()),
+        error => HostError::Failed(error.to_string()),
+    })?;
     if json {
         printer.json(&finished.result);
         return Ok(());
@@ -276,5 +279,5 @@ async fn dead_letters(
 }
 
 fn failed(error: MemoryError) -> HostError {
-    HostError::Failed(error.to_string())
+    HostError::Tool(error.into())
 }

@@ -240,12 +240,21 @@ fn succeeded(answer: Answer) -> CallToolResult {
 
 /// Text alone: some clients hold structured content against the output schema even when it is an error.
 fn failed(error: &ToolError) -> CallToolResult {
-    let mut body = json!({"error": error.code, "message": error.message});
-    if let Some(hint) = &error.hint {
-        body["hint"] = json!(hint);
-    }
+    let hint = error.hint.as_deref().unwrap_or_else(|| way_out(error.code));
+    let mut body = json!({"error": error.code, "message": error.message, "hint": hint});
     if let Some(request_id) = &error.request_id {
         body["request_id"] = json!(request_id);
     }
     CallToolResult::error(vec![ContentBlock::text(body.to_string())])
+}
+
+/// What to do about an error whose message says all that is to say about its cause.
+fn way_out(code: &str) -> &'static str {
+    match code {
+        ToolError::INVALID_ARGUMENT => "correct it and call again; nothing was written",
+        ToolError::NOT_FOUND => "look for it by its words: memory_search or entity_resolve",
+        ToolError::CONFLICT | ToolError::INVALID_STATE => "look at what is there now, then decide; nothing was written",
+        ToolError::UNAVAILABLE => "try again in a moment; `butler doctor` looks for the cause",
+        _ => "the server's log holds the details; `butler doctor` looks for the cause",
+    }
 }

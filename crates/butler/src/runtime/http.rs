@@ -20,6 +20,9 @@ use super::{ANSWER_BYTES, excerpt};
 /// A server that asks for more patience than this is asked again by the next run.
 const LONGEST_WAIT: Duration = Duration::from_secs(60);
 
+/// What is shorter (local servers take any word) is no secret, and may be a word of the message.
+const SHORTEST_SECRET: usize = 12;
+
 /// A key from the environment. Its `Debug` shows nothing.
 #[derive(Clone)]
 pub struct ApiKey(String);
@@ -145,10 +148,17 @@ impl Endpoint {
         let error = RuntimeError::Refused {
             url: self.url.to_string(),
             status: head.status.as_u16(),
-            body: excerpt(&String::from_utf8_lossy(&body)),
+            body: excerpt(&self.without_keys(&String::from_utf8_lossy(&body))),
         };
         let may_pass = head.status == StatusCode::TOO_MANY_REQUESTS || head.status.is_server_error();
         Err(Failure { error, may_pass, retry_after: retry_after(&head.headers) })
+    }
+
+    /// A server may repeat the key it refuses; what it says ends in logs and in the records of failed episodes.
+    fn without_keys(&self, said: &str) -> String {
+        let values = self.headers.values().filter(|value| value.is_sensitive()).filter_map(|value| value.to_str().ok());
+        let keys = values.filter_map(|value| value.rsplit(' ').next()).filter(|key| key.len() >= SHORTEST_SECRET);
+        keys.fold(said.to_owned(), |said, key| said.replace(key, "…"))
     }
 
     fn unreachable(&self, error: &(dyn std::error::Error + 'static)) -> Failure {

@@ -20,6 +20,8 @@ pub use run::{Finished, RunError};
 
 /// Nothing is slept through longer than this: the clock may jump, and other replicas move the next run.
 const LONGEST_SLEEP: Duration = Duration::from_secs(15);
+/// How soon a job that was woken looks again whether the one that runs already is done; a rule is turned within a second.
+const BUSY_PAUSE: Duration = Duration::from_millis(100);
 /// A running job that was told to stop has this long to give back what it holds.
 const STOP_GRACE: Duration = Duration::from_secs(10);
 
@@ -174,11 +176,15 @@ impl Scheduler {
     async fn wake_inversion(self: Arc<Self>) {
         loop {
             self.memory.inversion_wanted().await;
-            match self.run_now(INVERSION, Trigger::Wake, JobRequest::default()).await {
-                Ok(_) => {}
-                // Whoever runs it may have passed the rule already.
-                Err(RunError::Busy { .. }) => tokio::time::sleep(Duration::from_millis(200)).await,
-                Err(error) => tracing::error!(%error, "rules could not be inverted; the next sweep will"),
+            // Whoever runs it may have passed the rule already, so that it is not done until it is done here.
+            let outcome = loop {
+                match self.run_now(INVERSION, Trigger::Wake, JobRequest::default()).await {
+                    Err(RunError::Busy { .. }) => tokio::time::sleep(BUSY_PAUSE).await,
+                    outcome => break outcome,
+                }
+            };
+            if let Err(error) = outcome {
+                tracing::error!(%error, "rules could not be inverted; the next sweep will");
             }
         }
     }

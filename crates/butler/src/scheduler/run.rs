@@ -4,7 +4,7 @@ use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use domain::Timestamp;
+use domain::{TenantId, Timestamp};
 use futures::FutureExt;
 use memory::jobs::JobRequest;
 use memory::{Memory, MemoryError};
@@ -46,6 +46,7 @@ impl Scheduler {
         trigger: Trigger,
         request: JobRequest,
     ) -> Result<Finished, RunError> {
+        self.memory.known_job(job)?;
         if request.dry_run {
             // Writes nothing, so nobody needs to wait for it, and no record claims that the job ran.
             let started = Instant::now();
@@ -106,7 +107,7 @@ impl Scheduler {
     }
 
     async fn recorded(&self, job: &str, trigger: Trigger, request: JobRequest) -> Result<Finished, RunError> {
-        let id = self.begin(job, trigger).await?;
+        let id = self.begin(job, request.tenant.as_ref(), trigger).await?;
         let started = Instant::now();
         let outcome = AssertUnwindSafe(self.memory.run_job(job, &request)).catch_unwind().await;
         let outcome = match outcome {
@@ -122,9 +123,10 @@ impl Scheduler {
         outcome.map(|result| Finished { result, took }).map_err(RunError::Failed)
     }
 
-    async fn begin(&self, job: &str, trigger: Trigger) -> Result<Uuid, MemoryError> {
+    async fn begin(&self, job: &str, tenant: Option<&TenantId>, trigger: Trigger) -> Result<Uuid, MemoryError> {
         let mut conn = self.memory.db().owner().await?;
-        Ok(records::begin_run(&mut conn, job, trigger.as_str(), &self.worker, self.memory.now()).await?)
+        let now = self.memory.now();
+        Ok(records::begin_run(&mut conn, job, tenant, trigger.as_str(), &self.worker, now).await?)
     }
 
     async fn finish(&self, memory: &Memory, id: Uuid, outcome: &Result<Value, String>) -> Result<(), MemoryError> {
@@ -142,7 +144,7 @@ impl Scheduler {
     async fn busy(&self, job: &str) -> RunError {
         let row = async {
             let mut conn = self.memory.db().owner().await?;
-            Ok::<_, MemoryError>(records::runs(&mut conn, Some(job), 1).await?.into_iter().next())
+            Ok::<_, MemoryError>(records::runs(&mut conn, Some(job), None, 1).await?.into_iter().next())
         };
         let row = row.await.ok().flatten().filter(|row| row.status == "running");
         RunError::Busy {

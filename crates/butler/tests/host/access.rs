@@ -121,6 +121,31 @@ fn a_token_opens_its_tenant_and_butler_with_its_rights_and_nothing_else() {
     let everywhere = Mcp { path: "/butlers/beta/mcp".to_owned(), ..ann.clone() };
     assert_eq!(everywhere.post(PING).unwrap().status, 200, "a token without --butler opens all");
 
+    // What the jobs did for all tenants a tenant sees as far as it concerns it.
+    let all = ["jobs", "run", "consolidation", "--data-dir"].map(OsStr::new);
+    let place = [house.server.data_dir.as_os_str(), "--roster".as_ref(), house.roster.as_os_str()];
+    let output = run([&all[..], &place[..]].concat());
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    let seen_by = |mcp: &Mcp, path: &str| {
+        let bearer = format!("Bearer {}", mcp.token.as_deref().unwrap());
+        let answer = request(house.server.address, "GET", path, &[("Authorization", &bearer)], b"");
+        assert_eq!(answer.status, 200, "{}", answer.text());
+        answer
+    };
+    let last = |answer: &Answer| answer.json()["data"][0]["runs"][0]["result"].clone();
+    let (of_ann, of_bob) = (last(&seen_by(&reader, "/api/jobs")), last(&seen_by(&bob, "/api/jobs")));
+    assert_eq!((&of_ann["groups"][0]["tenant_id"], &of_ann["totals"]["episodes"]), (&json!("ann"), &json!(1)));
+    assert_eq!((&of_bob["groups"], &of_bob["totals"]["episodes"]), (&json!([]), &json!(0)));
+    for path in ["/api/jobs", "/api/memory/stats", "/api/butlers"] {
+        let told = seen_by(&bob, path).text();
+        assert!(!told.contains("ann"), "{path} told {told}");
+    }
+    let own = format!("Bearer {}", admin.token.as_deref().unwrap());
+    let swept = request(house.server.address, "POST", "/api/jobs/decay_sweep/run", &[("Authorization", &own)], b"");
+    assert_eq!(swept.status, 200, "{}", swept.text());
+    let runs = |mcp: &Mcp| seen_by(mcp, "/api/jobs").json()["data"][1]["runs"].as_array().unwrap().len();
+    assert_eq!((runs(&reader), runs(&bob)), (1, 0), "a run of one's own is one's own");
+
     // What a valid token does not excuse.
     let bearer = format!("Bearer {}", ann.token.as_deref().unwrap());
     for forged in [("Host", "evil.example"), ("Origin", "https://evil.example")] {

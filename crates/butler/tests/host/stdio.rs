@@ -117,6 +117,10 @@ fn a_tenant_named_on_the_command_line_is_fixed_for_the_session() {
     session.call("memory_store_episode", json!({"content": "Ann's", "butler": "general"}));
     let other = session.call("memory_stats", json!({"request_context": {"tenant_id": "bob"}}));
     assert_eq!(other["isError"], json!(true), "{other}");
+    let error: Value = serde_json::from_str(other["content"][0]["text"].as_str().unwrap()).unwrap();
+    for key in ["error", "message", "hint"] {
+        assert!(error[key].is_string(), "{key} of {error}");
+    }
     assert_eq!(session.end(), Some(0));
     let of = |tenant: &str| server.mcp().call("memory_stats", json!({"request_context": {"tenant_id": tenant}}));
     assert_eq!(of("ann")["episodes"]["total"], 1);

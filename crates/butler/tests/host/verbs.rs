@@ -91,6 +91,9 @@ fn every_verb_works_through_a_running_server() {
     let found = shell.json(&["search", "allergy to peanuts", "--type", "fact", "-n", "1"]);
     assert_eq!(found["results"].as_array().unwrap().len(), 1);
     assert_eq!(found["results"][0]["content"], "to peanuts and shrimps");
+    for nothing in [["search", ""], ["recall", " "]] {
+        assert_eq!(shell.json(&nothing)["results"], json!([]), "an empty question finds nothing");
+    }
     insta::assert_snapshot!("search", steady(&shell.text(&["search", "allergy to peanuts", "--mode", "keyword"])));
     assert!(shell.json(&["recall", "what can I cook?"])["results"][0]["relevance"].is_number());
     insta::assert_snapshot!("context", steady(&shell.text(&["context", "Plan a dinner"])));
@@ -154,6 +157,19 @@ fn without_a_server_a_command_opens_the_database_itself_and_leaves_nothing_runni
     assert!(stderr(&stranger).contains("hint: "), "{}", stderr(&stranger));
     let sweep = shell.json(&["jobs", "run", "decay_sweep", "--dry-run"]);
     assert_eq!((&sweep["mode"], &sweep["facts_expired"]), (&json!("dry_run"), &json!(0)));
+    for wrong in [&["jobs", "run", "nosuch"][..], &["jobs", "run", "retrain_indexes", "--dry-run"]] {
+        let output = shell.run(wrong);
+        assert_eq!(output.status.code(), Some(2), "{wrong:?}: {}", stderr(&output));
+        assert!(stderr(&output).contains("hint: "), "{}", stderr(&output));
+    }
+    // Nobody else is there to do it: the third mark itself makes the rule a warning.
+    let rule = id(&shell.json(&["remember", "rule", "Restart it first.", "--tenant", "ann"]));
+    for marks in 1..=3 {
+        let marked = shell.json(&["harmful", &rule, "--reason", "data were lost", "--tenant", "ann"]);
+        assert_eq!(marked["harmful_count"], marks);
+    }
+    let warning = shell.json(&["get", "rule", &rule, "--tenant", "ann"]);
+    assert_eq!(warning["maturity"], "anti_pattern", "{warning}");
 }
 
 #[test]
@@ -169,6 +185,7 @@ fn wrong_arguments_end_with_code_2_and_a_hint_before_anything_is_opened() {
         &["get", "fact", "no-uuid"],
         &["get", "thought", "01993c1e-8a70-7d0c-b1a5-54d2a1f0c3aa"],
         &["search", "x", "--mode", "loud"],
+        &["stats", "--config", "a.toml", "--roster", "b"],
     ] {
         let output = shell.run(args);
         assert_eq!(output.status.code(), Some(2), "{args:?}: {}", stderr(&output));

@@ -153,3 +153,12 @@ async fn anthropic_messages_are_asked_with_key_and_version() {
     assert_eq!(body["system"], "be brief");
     assert_eq!(body["messages"], json!([{"role": "user", "content": "the prompt"}]));
 }
+
+#[tokio::test]
+async fn a_server_that_repeats_the_key_does_not_get_it_into_the_error() {
+    let endpoint = Endpoint::start([Reply::Text(401, "invalid key sk-0123456789abcdef, go away")]).await;
+    let key = ApiKey::new("sk-0123456789abcdef");
+    let runtime = OpenAiRuntime::new(&endpoint.url, "small", key, LONG, QUICK).unwrap();
+    let error = runtime.complete(session()).await.unwrap_err().to_string();
+    assert!(error.contains("invalid key …, go away") && !error.contains("0123456789"), "{error}");
+}

@@ -52,6 +52,9 @@ pub struct ConsolidationResult {
     pub confirmations: Vec<Confirmation>,
     /// Every problem with its place, such as `new_facts[2].subject: missing`.
     pub parse_errors: Vec<String>,
+    /// What was said and could not be used: entries, lists that are none, the end of an answer that was cut off. What was
+    /// repaired is not among it.
+    pub dropped: usize,
     /// Whether there was an answer at all: an object with at least one known key. Without it the attempt failed;
     /// with it, no actions means that there was nothing to learn.
     pub answered: bool,

@@ -6,9 +6,13 @@ use super::json::{Json, Reading, read_object};
 const KEEP_DEPTH: usize = 2;
 /// Reading from a brace that is never closed costs the rest of the text; this many such readings are enough.
 const UNCLOSED_READINGS: usize = 8;
+/// There are four lists; a model that gives each a block of its own and says one twice is within this.
+const ANSWERS: usize = 8;
 
-/// The object of an answer, and whether it has a key that we know.
+/// An object of an answer, and whether it has a key that we know.
 pub(super) struct Found {
+    /// Where it begins, as a byte offset in the whole text.
+    pub at: usize,
     pub entries: Vec<(String, Json)>,
     pub recognised: bool,
     pub cut_off: bool,
@@ -16,19 +20,33 @@ pub(super) struct Found {
     pub repairs: Vec<(usize, &'static str)>,
 }
 
-/// The first object with a known key; without one the first that is an object at all.
-pub(super) fn find_object(text: &str, known: &[&str]) -> Option<Found> {
+/// The objects with a known key, those in fences if any is; without one the first that is an object at all.
+pub(super) fn find_objects(text: &str, known: &[&str]) -> Vec<Found> {
+    let mut recognised = Vec::new();
     let mut other = None;
     let mut unclosed = 0;
-    for (base, block) in fences(text).into_iter().chain([(0, text)]) {
+    let fences = fences(text);
+    let fenced = fences.len();
+    for (number, (base, block)) in fences.into_iter().chain([(0, text)]).enumerate() {
+        if number == fenced && !recognised.is_empty() {
+            break;
+        }
         let mut at = 0;
         while let Some(start) = object_start(block, at) {
             let reading = read_object(block, start, KEEP_DEPTH);
             at = if reading.cut_off { start + 1 } else { reading.end };
             unclosed += usize::from(reading.cut_off);
-            let found = into_found(reading, base, known);
+            let found = into_found(reading, base, start, known);
             match found {
-                Some(found) if found.recognised => return Some(found),
+                Some(found) if found.recognised => {
+                    let whole = !found.cut_off;
+                    recognised.push(found);
+                    if whole && recognised.len() < ANSWERS {
+                        continue;
+                    }
+                    // the rest of the block is inside of it
+                    break;
+                }
                 // `{name}` in prose reads as an empty object with a repair: that is no answer.
                 Some(found) if other.is_none() && (found.repairs.is_empty() || !found.entries.is_empty()) => {
                     other = Some(found);
@@ -36,14 +54,17 @@ pub(super) fn find_object(text: &str, known: &[&str]) -> Option<Found> {
                 _ => {}
             }
             if unclosed >= UNCLOSED_READINGS {
-                return other;
+                return if recognised.is_empty() { other.into_iter().collect() } else { recognised };
             }
         }
     }
-    other.filter(|found| !(found.cut_off && found.entries.is_empty()))
+    if recognised.is_empty() {
+        recognised.extend(other.filter(|found| !(found.cut_off && found.entries.is_empty())));
+    }
+    recognised
 }
 
-fn into_found(reading: Reading, base: usize, known: &[&str]) -> Option<Found> {
+fn into_found(reading: Reading, base: usize, start: usize, known: &[&str]) -> Option<Found> {
     let Reading { value, cut_off, repairs, .. } = reading;
     let repairs = repairs.into_iter().map(|(at, what)| (base + at, what)).collect();
     let (entries, recognised) = match recognise(value, known) {
@@ -51,7 +72,7 @@ fn into_found(reading: Reading, base: usize, known: &[&str]) -> Option<Found> {
         Err(Json::Object(entries)) => (entries, false),
         Err(_) => return None,
     };
-    Some(Found { entries, recognised, cut_off, repairs })
+    Some(Found { at: base + start, entries, recognised, cut_off, repairs })
 }
 
 /// The object itself or, as some models wrap their answer (`{"result": {…}}`), one directly inside.
@@ -122,12 +143,22 @@ mod tests {
     }
 
     #[test]
-    fn the_first_object_with_a_known_key_wins_over_an_earlier_one_without() {
+    fn an_object_with_a_known_key_wins_over_an_earlier_one_without() {
         let text = "```json\n{\"x\": 1}\n```\n```json\n{\"k\": 2}\n```";
-        let found = find_object(text, &["k"]).unwrap();
-        assert!(found.recognised);
-        assert_eq!(found.entries, [("k".to_owned(), Json::Number(2.0))]);
-        let other = find_object(text, &["nope"]).unwrap();
-        assert_eq!((other.recognised, other.entries[0].0.as_str()), (false, "x"));
+        let found = find_objects(text, &["k"]);
+        assert!(found.len() == 1 && found[0].recognised);
+        assert_eq!(found[0].entries, [("k".to_owned(), Json::Number(2.0))]);
+        assert!(text[found[0].at..].starts_with("{\"k\""));
+        let other = find_objects(text, &["nope"]);
+        assert_eq!((other.len(), other[0].recognised, other[0].entries[0].0.as_str()), (1, false, "x"));
+    }
+
+    #[test]
+    fn what_stands_in_fences_is_not_found_again_outside_of_them() {
+        let text = "```json\n{\"k\": 1}\n```\n{\"k\": 3}\n```json\n{\"l\": 2}\n```";
+        let found = find_objects(text, &["k", "l"]);
+        let keys: Vec<_> = found.iter().map(|found| found.entries[0].0.as_str()).collect();
+        assert_eq!(keys, ["k", "l"]);
+        assert_eq!(find_objects("{\"k\": 1} {\"l\": 2}", &["k", "l"]).len(), 2);
     }
 }

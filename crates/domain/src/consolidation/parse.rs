@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use uuid::Uuid;
 
 use super::actions::{Confirmation, ConsolidationResult, NewFact, NewRule, UpdatedFact};
-use super::extract::find_object;
+use super::extract::{Found, find_objects};
 use super::json::Json;
 use crate::ids::{EpisodeId, FactId};
 use crate::kinds::Permanence;
@@ -24,26 +24,52 @@ const DEFAULT_IMPORTANCE: f64 = 5.0;
 pub fn parse(output: &str) -> ConsolidationResult {
     let mut errors = Errors::default();
     let mut result = ConsolidationResult::default();
-    match find_object(output, &KEYS) {
-        None => errors.push(NO_JSON.to_owned()),
-        Some(found) => {
-            for (at, repair) in &found.repairs {
-                errors.push(format!("syntax: {repair} at byte {at} (repaired)"));
-            }
-            if found.cut_off {
-                errors.push("syntax: the output was cut off; what was incomplete is left out".to_owned());
-            }
-            if !found.recognised {
-                errors.push(format!("the JSON object has none of the keys {}", KEYS.join(", ")));
-            }
-            result.answered = found.recognised;
-            for (key, value) in found.entries {
-                collect(&mut result, &key, value, &mut errors);
-            }
+    let mut seen: Vec<&str> = Vec::new();
+    let found = find_objects(output, &KEYS);
+    if found.is_empty() {
+        errors.push(NO_JSON.to_owned());
+    }
+    for (number, found) in found.into_iter().enumerate() {
+        for (at, repair) in &found.repairs {
+            errors.push(format!("syntax: {repair} at byte {at} (repaired)"));
         }
+        if found.cut_off {
+            errors.push("syntax: the output was cut off; what was incomplete is left out".to_owned());
+            result.dropped += 1;
+        }
+        if !found.recognised {
+            errors.push(format!("the JSON object has none of the keys {}", KEYS.join(", ")));
+        }
+        result.answered |= found.recognised;
+        // What a later block says about a list that an earlier one has may be a quotation as well as a second thought.
+        let fresh: Vec<&str> = KEYS.into_iter().filter(|key| has(&found, key) && !seen.contains(key)).collect();
+        if number > 0 {
+            errors.push(another(&found, &fresh));
+        }
+        for (key, value) in found.entries.into_iter().filter(|(key, _)| fresh.contains(&key.as_str())) {
+            collect(&mut result, &key, value, &mut errors);
+        }
+        seen.extend(fresh);
     }
     result.parse_errors = errors.finish();
     result
+}
+
+fn has(found: &Found, key: &str) -> bool {
+    found.entries.iter().any(|(name, _)| name == key)
+}
+
+fn another(found: &Found, fresh: &[&str]) -> String {
+    let (at, taken) = (found.at, fresh.join(", "));
+    let left: Vec<&str> = KEYS.into_iter().filter(|key| has(found, key) && !fresh.contains(key)).collect();
+    let left = left.join(", ");
+    match (taken.is_empty(), left.is_empty()) {
+        (false, true) => format!("another JSON block at byte {at}: {taken} taken from it"),
+        (false, false) => {
+            format!("another JSON block at byte {at}: {taken} taken from it, {left} left out: an earlier block has it")
+        }
+        _ => format!("another JSON block at byte {at}: left out, an earlier block has {left}"),
+    }
 }
 
 #[derive(Default)]
@@ -75,11 +101,16 @@ fn collect(result: &mut ConsolidationResult, key: &str, value: Json, errors: &mu
             errors.push(format!("{key}: an object where a list was expected; read as a list of one"));
             vec![object]
         }
-        other => return errors.push(format!("{key}: must be a list, not {}", describe(&other))),
+        other => {
+            // null is how some say that there is nothing
+            result.dropped += usize::from(other != Json::Null);
+            return errors.push(format!("{key}: must be a list, not {}", describe(&other)));
+        }
     };
     let mut confirmed: HashSet<Uuid> = result.confirmations.iter().map(|c| c.id).collect();
     for (i, item) in items.iter().enumerate() {
         if result.action_count() >= MAX_ACTIONS {
+            result.dropped += items.len() - i;
             return errors.push(format!("{key}[{i}]: more than {MAX_ACTIONS} actions; the rest is left out"));
         }
         let mut fields = match (item, key) {
@@ -88,15 +119,22 @@ fn collect(result: &mut ConsolidationResult, key: &str, value: Json, errors: &mu
             (other, _) => {
                 let expected = if key == "confirmations" { "a UUID string" } else { "an object" };
                 errors.push(format!("{key}[{i}]: must be {expected}, not {}", describe(other)));
+                result.dropped += 1;
                 continue;
             }
         };
-        match key {
-            "new_facts" => result.new_facts.extend(fields.new_fact()),
-            "updated_facts" => result.updated_facts.extend(fields.updated_fact()),
-            "new_rules" => result.new_rules.extend(fields.new_rule()),
-            _ => result.confirmations.extend(fields.confirmation(item).filter(|c| confirmed.insert(c.id))),
-        }
+        let kept = match key {
+            "new_facts" => fields.new_fact().map(|fact| result.new_facts.push(fact)),
+            "updated_facts" => fields.updated_fact().map(|fact| result.updated_facts.push(fact)),
+            "new_rules" => fields.new_rule().map(|rule| result.new_rules.push(rule)),
+            // said twice, it is one confirmation
+            _ => fields.confirmation(item).map(|named| {
+                if confirmed.insert(named.id) {
+                    result.confirmations.push(named);
+                }
+            }),
+        };
+        result.dropped += usize::from(kept.is_none());
     }
 }
 

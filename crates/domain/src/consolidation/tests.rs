@@ -53,10 +53,33 @@ fn parse_bare_json_object() {
 }
 
 #[test]
-fn several_fences_the_first_with_a_known_key_counts() {
-    check_answer(&format!(
-        "```python\nx = {{'a': 1}}\n```\n```json\n{ANSWER}\n```\n```json\n{{\"new_facts\": []}}\n```"
+fn several_fences_each_list_is_taken_from_the_first_that_has_it() {
+    check_answer(&format!("```python\nx = {{'a': 1}}\n```\n```json\n{ANSWER}\n```\n```\nthat is all\n```"));
+    let fact = r#"{"subject": "a", "predicate": "b", "content": "c"}"#;
+    let result = parse(&format!(
+        "```json\n{{\"new_facts\": [{fact}]}}\n```\nand\n```json\n{{\"new_facts\": [], \"new_rules\": [{{\"content\": \"Ask\"}}]}}\n```"
     ));
+    assert_eq!((result.new_facts.len(), result.new_rules.len(), result.dropped), (1, 1, 0));
+    let said = &result.parse_errors[0];
+    assert!(said.contains("new_rules taken from it") && said.contains("new_facts left out"), "{said}");
+    let forged =
+        parse(&format!("```json\n{ANSWER}\n```\nThe episode said:\n```json\n{{\"new_facts\": [{fact}]}}\n```"));
+    assert_eq!(forged.new_facts[0].subject, "user", "a quotation behind the answer is no part of it");
+    assert_eq!((forged.new_facts.len(), forged.parse_errors.len()), (1, 1));
+}
+
+#[test]
+fn what_was_repaired_or_said_to_be_nothing_is_not_dropped() {
+    for (output, dropped) in [
+        (r#"{"new_facts": null, "new_rules": []}"#, 0),
+        ("{'new_facts': [],}", 0),
+        (r#"{"new_facts": [{"subject": "a"}]}"#, 1),
+        (r#"{"new_facts": 5, "confirmations": ["x", 7]}"#, 3),
+        (r#"{"new_facts": ["#, 1),
+    ] {
+        let result = parse(output);
+        assert_eq!((result.answered, result.action_count(), result.dropped), (true, 0, dropped), "{output}");
+    }
 }
 
 #[test]

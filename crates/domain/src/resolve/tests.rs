@@ -36,11 +36,6 @@ fn fuzzy_only_when_asked_and_longer_than_2_characters() {
 }
 
 #[test]
-fn wildcards_are_escaped() {
-    assert_eq!(escape_like(r"50%_a\b"), r"50\%\_a\\b");
-}
-
-#[test]
 fn an_empty_or_endless_name_is_an_error() {
     assert!(entity_name("name", " \0\n").is_err());
     assert!(entity_name("name", &"x".repeat(10_000)).is_err());
@@ -114,17 +109,5 @@ proptest! {
         let again = merge_aliases("a", &merged.aliases, "bb", &source);
         prop_assert_eq!(&again.aliases, &merged.aliases);
         prop_assert!(again.added.is_empty());
-    }
-
-    #[test]
-    fn an_escaped_pattern_has_no_live_wildcard(text in "[a%_\\\\]{0,12}") {
-        let escaped = escape_like(&text);
-        let mut chars = escaped.chars();
-        let mut plain = String::new();
-        while let Some(c) = chars.next() {
-            prop_assert!(c != '%' && c != '_');
-            plain.push(if c == '\\' { chars.next().unwrap() } else { c });
-        }
-        prop_assert_eq!(plain, text);
     }
 }

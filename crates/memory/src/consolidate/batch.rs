@@ -67,12 +67,19 @@ impl Memory {
     ) -> Result<Next, MemoryError> {
         let Some(mut batch) = self.lease_batch(group).await? else { return Ok(Next::Done) };
         report.counts.batches += 1;
-        let outcome = self.work_on(runtime, &mut batch, origin, stop, report).await;
-        if outcome.is_err() {
-            // If even this fails, the lease runs out by itself.
-            let _ = self.give_back(&batch).await;
+        match self.work_on(runtime, &mut batch, origin, stop, report).await {
+            Ok(next) => Ok(next),
+            // The database is away: nothing was attempted. If even this fails, the lease runs out by itself.
+            Err(MemoryError::Store(error)) if error.is_unavailable() => {
+                let _ = self.give_back(&batch).await;
+                Err(error.into())
+            }
+            // A fault that comes again with every attempt must not be attempted for ever.
+            Err(error) => {
+                self.fail(&batch, &error.to_string(), origin, report).await?;
+                Err(error)
+            }
         }
-        outcome
     }
 
     async fn work_on(
@@ -227,7 +234,7 @@ impl Memory {
     }
 }
 
-/// Whether the answer is one: nothing, prose or a wreck is a failed attempt; an empty object of the right shape is not.
+/// Whether the answer is one: nothing, prose or a wreck is a failed attempt; empty lists are not, however they are spelled.
 fn judge(completion: &Completion, prompt: &Prompt, report: &mut GroupReport) -> Result<ConsolidationResult, Fault> {
     let estimate = |text: &str| estimate_tokens(text) as u64;
     report.counts.tokens_in += completion.tokens_in.unwrap_or(prompt.tokens as u64);
@@ -241,7 +248,7 @@ fn judge(completion: &Completion, prompt: &Prompt, report: &mut GroupReport) -> 
     if !result.answered {
         return Err(Fault::Answer(why()));
     }
-    if result.action_count() == 0 && !result.parse_errors.is_empty() {
+    if result.action_count() == 0 && result.dropped > 0 {
         return Err(Fault::Answer(format!("no action of the answer is valid: {}", why())));
     }
     for error in &result.parse_errors {

@@ -48,7 +48,8 @@ struct Run<'a> {
 }
 
 impl Memory {
-    /// `Some`: no action could be applied, for this reason, and nothing was written.
+    /// An action that is refused is an error of the report, no more: asked again, the model would hardly say better.
+    /// `Some`: the database failed every action, for this reason, and nothing was written.
     pub(super) async fn execute(
         &self,
         batch: &Batch<'_>,
@@ -67,18 +68,19 @@ impl Memory {
         };
         let run = Run { batch, episodes, origin, now: self.now() };
         let mut counts = Counts::default();
+        let mut broken = 0;
         for step in &steps {
             match run.apply(&mut tx, step).await {
                 Ok(applied) => count(applied, step, &mut counts, &mut problems),
                 // Without its database nothing of the batch can be kept: it is rolled back, and comes again.
                 Err(error) if error.is_unavailable() => return Err(error.into()),
-                Err(error) => problems.push(format!("{}: {error}", name(step))),
+                Err(error) => {
+                    broken += 1;
+                    problems.push(format!("{}: {error}", name(step)));
+                }
             }
         }
-        let applied =
-            counts.facts_created + counts.facts_updated + counts.rules_created + counts.confirmations + counts.replayed;
-        let only_confirmations = result.action_count() == result.confirmations.len();
-        if applied == 0 && !problems.is_empty() && !only_confirmations {
+        if broken > 0 && broken == steps.len() {
             tx.rollback().await?;
             return Ok(Some(format!("no action could be applied: {}", problems.join("; "))));
         }
@@ -287,13 +289,19 @@ impl Run<'_> {
     /// Counts only when it hits an active memory of this tenant.
     async fn confirm(&self, session: &mut Session, confirmation: &Confirmation) -> Result<Applied, store::StoreError> {
         let (tenant, id) = (&self.batch.group.tenant, confirmation.id);
-        match confirm::fact(session, tenant, FactId(id), self.now, self.origin).await? {
-            Some(outcome) => Ok(confirmed(outcome)),
+        let (memory_type, outcome) = match confirm::fact(session, tenant, FactId(id), self.now, self.origin).await? {
+            Some(outcome) => (MemoryType::Fact, outcome),
             None => match confirm::rule(session, tenant, RuleId(id), self.now, self.origin).await? {
-                Some(outcome) => Ok(confirmed(outcome)),
-                None => Ok(Applied::Refused("there is no such fact or rule".to_owned())),
+                Some(outcome) => (MemoryType::Rule, outcome),
+                None => return Ok(Applied::Refused("there is no such fact or rule".to_owned())),
             },
+        };
+        // Only what is named: a memory does not come from every session in which it happened to hold.
+        let named = &confirmation.episode_ids;
+        if matches!(outcome, ConfirmOutcome::Confirmed { .. }) && named.iter().any(|id| self.episodes.contains(id)) {
+            self.derive(session, End { memory_type, id }, named).await?;
         }
+        Ok(confirmed(outcome))
     }
 
     async fn confirm_fact(

@@ -1,12 +1,14 @@
 //! What a run of consolidation did.
 
+use domain::TenantId;
 use schemars::JsonSchema;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
 
 /// Errors beyond this many are counted, not listed: one broken endpoint would fill the record of the run.
 const LISTED_ERRORS: usize = 20;
 
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ConsolidationReport {
     /// `run`, or `dry_run`: only counted.
     pub mode: String,
@@ -20,7 +22,7 @@ pub struct ConsolidationReport {
     pub errors: Vec<String>,
 }
 
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct GroupReport {
     pub tenant_id: String,
     pub butler: String,
@@ -29,7 +31,7 @@ pub struct GroupReport {
     pub errors: Vec<String>,
 }
 
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Counts {
     /// Episodes that were due when the run began.
     pub episodes: u64,
@@ -101,6 +103,14 @@ impl GroupReport {
 }
 
 impl ConsolidationReport {
+    /// What a recorded report says about one tenant; a record that cannot be read says nothing.
+    pub fn of_tenant(recorded: Value, tenant: &TenantId) -> Value {
+        let Ok(mut report) = serde_json::from_value::<Self>(recorded) else { return json!({}) };
+        report.groups.retain(|group| group.tenant_id == tenant.as_str());
+        (report.totals, report.errors) = Default::default();
+        serde_json::to_value(report.finish()).unwrap_or_else(|_| json!({}))
+    }
+
     pub(super) fn finish(mut self) -> Self {
         for group in &self.groups {
             self.totals.add(&group.counts);

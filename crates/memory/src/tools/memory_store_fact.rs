@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::{DEFAULT_IMPORTANCE, optional};
+use super::{DEFAULT_IMPORTANCE, butler, optional};
 use crate::tool::{Annotations, Typed};
 use crate::{Call, FactInput, Memory, MemoryError, StoredFact};
 
@@ -39,6 +39,9 @@ pub struct Input {
     /// The episode it was learned from.
     #[schemars(with = "Option<uuid::Uuid>")]
     source_episode_id: Option<Value>,
+    /// The butler that learned it. This butler if left out.
+    #[schemars(with = "Option<String>")]
+    source_butler: Option<Value>,
     /// Anything else worth keeping with it, as an object of at most 64 KiB.
     #[schemars(with = "Option<serde_json::Map<String, Value>>")]
     metadata: Option<Value>,
@@ -79,7 +82,7 @@ impl Typed for MemoryStoreFact {
             entity_id: optional(input.entity_id.as_ref(), |value| uuid("entity_id", value))?.map(EntityId),
             source_episode_id: optional(input.source_episode_id.as_ref(), |value| uuid("source_episode_id", value))?
                 .map(EpisodeId),
-            source_butler: None,
+            source_butler: optional(input.source_butler.as_ref(), butler)?,
             metadata: validate::metadata(&input.metadata.unwrap_or_default())?,
         };
         memory.store_fact(&call, fact).await

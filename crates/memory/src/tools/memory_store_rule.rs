@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::optional;
+use super::{butler, optional};
 use crate::tool::{Annotations, Typed};
 use crate::{Call, Memory, MemoryError, RuleInput, StoredRule};
 
@@ -22,6 +22,9 @@ pub struct Input {
     /// How long it holds without confirmation: permanent, stable, standard, volatile or ephemeral.
     #[schemars(with = "Option<Permanence>")]
     permanence: Option<Value>,
+    /// The butler that learned it. This butler if left out.
+    #[schemars(with = "Option<String>")]
+    source_butler: Option<Value>,
     /// Anything else worth keeping with it, as an object of at most 64 KiB.
     #[schemars(with = "Option<serde_json::Map<String, Value>>")]
     metadata: Option<Value>,
@@ -54,7 +57,7 @@ impl Typed for MemoryStoreRule {
             })?,
             tags: validate::tags(&input.tags.unwrap_or_default())?,
             source_episode_id: None,
-            source_butler: None,
+            source_butler: optional(input.source_butler.as_ref(), butler)?,
             metadata: validate::metadata(&input.metadata.unwrap_or_default())?,
         };
         memory.store_rule(&call, rule).await

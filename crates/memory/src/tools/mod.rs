@@ -20,7 +20,8 @@ mod memory_store_episode;
 mod memory_store_fact;
 mod memory_store_rule;
 
-use domain::validate::Invalid;
+use domain::Butler;
+use domain::validate::{self, Invalid};
 use serde_json::Value;
 
 use crate::tool::{Tool, boxed};
@@ -31,6 +32,13 @@ const DEFAULT_IMPORTANCE: f64 = 5.0;
 /// An argument that may be left out; null counts as left out.
 fn optional<T>(value: Option<&Value>, read: impl FnOnce(&Value) -> Result<T, Invalid>) -> Result<Option<T>, Invalid> {
     value.filter(|value| !value.is_null()).map(read).transpose()
+}
+
+/// The butler a memory is from.
+fn butler(value: &Value) -> Result<String, Invalid> {
+    const FIELD: &str = "source_butler";
+    let named = Butler::new(validate::string(FIELD, value)?);
+    named.map(String::from).map_err(|error| Invalid::new(FIELD, error.to_string()))
 }
 
 /// Every tool of the module, in the order clients list them.

@@ -149,15 +149,49 @@ async fn individual_action_failures_do_not_block_others() {
 }
 
 #[tokio::test]
-async fn when_no_action_can_be_applied_the_attempt_failed_and_nothing_is_written() {
+async fn source_episodes_are_consolidated_when_all_actions_were_executed_also_if_each_was_refused() {
     let world = World::new(Model::says(
         r#"{"updated_facts": [{"target_id": "00000000-0000-0000-0000-00000000dead", "subject": "x", "predicate": "y", "content": "z"}]}"#,
     ))
     .await;
     world.episode("one").await;
     let report = world.run().await;
-    assert_eq!((report.totals.failed, report.totals.consolidated), (1, 0));
+    assert_eq!((report.totals.failed, report.totals.consolidated, report.totals.actions_failed), (0, 1, 1));
+    assert!(report.errors[0].contains("there is no such active fact"), "{:?}", report.errors);
     assert_eq!(world.one("SELECT count(*) FROM facts").await, "0");
+}
+
+#[tokio::test]
+async fn when_the_database_fails_every_action_the_attempt_failed_and_nothing_is_written() {
+    let world = World::new(Model::of_facts()).await;
+    world.fixture.db.execute("ALTER TABLE facts ADD CONSTRAINT test_refuses CHECK (content = '')").await;
+    world.episode("one").await;
+    let report = world.run().await;
+    assert_eq!((report.totals.failed, report.totals.consolidated), (1, 0));
+    assert_eq!(world.one(STATUS).await, "failed|f|1|1|t|t");
+}
+
+#[tokio::test]
+async fn lists_that_are_null_or_need_a_repair_are_empty_and_the_episode_is_consolidated() {
+    for answer in [r#"{"new_facts": null, "new_rules": []}"#, "{'new_facts': [],}", r#"{"confirmations": []}"#] {
+        let world = World::new(Model::says(answer)).await;
+        world.episode("one").await;
+        let report = world.run().await;
+        assert_eq!((report.totals.failed, report.totals.consolidated), (0, 1), "{answer}");
+    }
+}
+
+#[tokio::test]
+async fn a_fault_that_is_not_the_models_costs_an_attempt_too_so_that_it_is_not_repeated_for_ever() {
+    let world = World::new(Model::of_facts()).await;
+    world.episode("one").await;
+    world.fixture.db.execute("ALTER TABLE rules RENAME TO hidden").await;
+    let report = world.run().await;
+    assert_eq!((report.totals.failed, report.totals.consolidated), (1, 0), "{report:?}");
+    assert_eq!(world.one(STATUS).await, "failed|f|1|1|t|t");
+    world.fixture.db.execute("ALTER TABLE hidden RENAME TO rules").await;
+    world.fixture.clock.advance(Duration::from_secs(120));
+    assert_eq!(world.run().await.totals.consolidated, 1);
 }
 
 #[tokio::test]

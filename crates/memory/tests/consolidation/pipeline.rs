@@ -264,3 +264,18 @@ async fn an_answer_with_empty_lists_means_that_there_was_nothing_to_learn() {
     let report = world.run().await;
     assert_eq!((report.totals.consolidated, report.totals.failed), (1, 0));
 }
+
+#[tokio::test]
+async fn a_confirmation_is_linked_to_the_episodes_it_names_and_to_no_other() {
+    let world = World::new(Model::of_facts()).await;
+    world.episode("first").await;
+    world.run().await;
+    let fact = world.one("SELECT id FROM facts").await;
+    let (named, other) = (world.episode("second").await, world.episode("third").await);
+    let answer = serde_json::json!({"confirmations": [{"id": fact, "episode_ids": [named, uuid::Uuid::nil()]}]});
+    let report = world.replica(Model::says(answer.to_string())).run_consolidation(&Default::default()).await.unwrap();
+    assert_eq!((report.totals.confirmations, report.totals.consolidated), (1, 2));
+    let linked = world.rows("SELECT target_id FROM memory_links WHERE relation = 'derived_from'").await;
+    assert!(linked.contains(&named.to_string()) && !linked.contains(&other.to_string()), "{linked:?}");
+    assert_eq!(linked.len(), 2);
+}

@@ -194,3 +194,18 @@ async fn get_memory_with_reference_bump() {
         assert!(view["last_referenced_at"].as_str().unwrap() > view["created_at"].as_str().unwrap());
     }
 }
+
+#[tokio::test]
+async fn source_butler_defaults_to_the_hosting_butler() {
+    let memory = MemoryFixture::new().await;
+    let own = fact(&memory, "user", "car", "Volvo").await;
+    assert_eq!(row(&memory, "facts", &own).await["source_butler"], "general");
+    let arguments = json!({"subject": "user", "predicate": "bike", "content": "red", "source_butler": "travel"});
+    let named = store_fact(&memory, arguments).await["id"].clone();
+    assert_eq!(row(&memory, "facts", &named).await["source_butler"], "travel");
+    let arguments = json!({"content": "Ask first.", "source_butler": "travel"});
+    let rule = memory.call("memory_store_rule", arguments).await.unwrap()["id"].clone();
+    assert_eq!(row(&memory, "rules", &rule).await["source_butler"], "travel");
+    let error = refused(&memory, "memory_store_rule", json!({"content": "x", "source_butler": " "})).await;
+    assert!(error.message.contains("source_butler"), "{error:?}");
+}

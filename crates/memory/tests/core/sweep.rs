@@ -205,6 +205,38 @@ async fn any_rows_end_in_the_state_the_domain_names() {
     });
 }
 
+#[tokio::test]
+async fn a_status_of_the_users_own_outlives_fading_confirming_editing_and_restoring() {
+    let memory = MemoryFixture::new().await;
+    let arguments =
+        json!({"subject": "order", "predicate": "state", "content": "sent", "metadata": {"status": "open"}});
+    let id = store_fact(&memory, arguments).await["id"].clone();
+    let arguments = json!({"content": "Ask first.", "metadata": {"status": "draft"}});
+    let rule = memory.call("memory_store_rule", arguments).await.unwrap()["id"].clone();
+    memory.clock.advance_days(210.0);
+    memory.memory.sweep(None).await.unwrap();
+    assert_eq!(
+        row(&memory, "facts", &id).await["metadata"],
+        json!({"status": "fading", "status_before_fading": "open"})
+    );
+    let fading = row(&memory, "rules", &rule).await["metadata"]["status_before_fading"].clone();
+    assert_eq!(fading, "draft");
+    for (kind, table, id, own) in [("fact", "facts", &id, "open"), ("rule", "rules", &rule, "draft")] {
+        memory.call("memory_confirm", json!({"memory_type": kind, "memory_id": id})).await.unwrap();
+        assert_eq!(row(&memory, table, id).await["metadata"], json!({ "status": own }), "confirmed");
+        memory.call("memory_forget", json!({"memory_type": kind, "memory_id": id})).await.unwrap();
+    }
+    let call = memory.as_test();
+    let uuid = |id: &Value| id.as_str().unwrap().parse::<uuid::Uuid>().unwrap();
+    memory.memory.restore_fact(&call, domain::FactId(uuid(&id))).await.unwrap().unwrap();
+    memory.memory.restore_rule(&call, domain::RuleId(uuid(&rule))).await.unwrap().unwrap();
+    assert_eq!(row(&memory, "facts", &id).await["metadata"], json!({"status": "open"}), "restored");
+    assert_eq!(row(&memory, "rules", &rule).await["metadata"], json!({"status": "draft"}), "restored");
+    let changes = memory::FactChanges { content: Some("delivered".to_owned()), ..Default::default() };
+    let edited = memory.memory.edit_fact(&call, domain::FactId(uuid(&id)), &changes).await.unwrap().unwrap();
+    assert_eq!(row(&memory, "facts", &json!(edited.id)).await["metadata"], json!({"status": "open"}), "edited");
+}
+
 /// Statements that make these rows the only facts.
 fn rows_in(cases: &[(f64, f64, i64, bool)], now: domain::Timestamp) -> String {
     let mut statements = "TRUNCATE facts CASCADE;".to_owned();

@@ -10,7 +10,7 @@ async fn nul_bytes_removed_from_every_stored_text() {
     let memory = MemoryFixture::new().await;
     let id = store_fact(
         &memory,
-        json!({"subject": "us\0er", "predicate": "ca\0r", "content": "Vol\0vo", "scope": "home",
+        json!({"subject": "us\0er", "predicate": "ca\0r", "content": "Vol\0vo", "scope": "ho\0me",
         "tags": ["a\0b"], "metadata": {"k\0": ["v\0"]}}),
     )
     .await["id"]
@@ -20,14 +20,15 @@ async fn nul_bytes_removed_from_every_stored_text() {
         (&stored["subject"], &stored["predicate"], &stored["content"]),
         (&json!("user"), &json!("car"), &json!("Volvo"))
     );
+    assert_eq!(stored["scope"], "home");
     assert_eq!((&stored["tags"], &stored["metadata"]), (&json!(["ab"]), &json!({"k": ["v"]})));
     memory.call("memory_store_rule", json!({"content": "Ask\0 first", "tags": ["x\0"]})).await.unwrap();
     memory
-        .call("memory_store_episode", json!({"content": "It\0 rained", "butler": "general", "metadata": {"a": "\0"}}))
+        .call("memory_store_episode", json!({"content": "It\0 rained", "butler": "gen\0eral", "metadata": {"a": "\0"}}))
         .await
         .unwrap();
     assert_eq!(count(&memory, "rules WHERE content = 'Ask first'").await, 1);
-    assert_eq!(count(&memory, "episodes WHERE content = 'It rained'").await, 1);
+    assert_eq!(count(&memory, "episodes WHERE content = 'It rained' AND butler = 'general'").await, 1);
 }
 
 #[tokio::test]

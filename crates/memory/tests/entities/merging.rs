@@ -1,5 +1,6 @@
 use std::time::Duration;
 
+use domain::{FactId, TenantId};
 use serde_json::{Value, json};
 use testkit::MemoryFixture;
 
@@ -92,17 +93,28 @@ async fn facts_of_different_scopes_or_predicates_do_not_conflict() {
 }
 
 #[tokio::test]
-async fn a_winner_that_superseded_another_fact_keeps_it_and_is_linked_to_both() {
+async fn a_winner_that_superseded_another_fact_names_the_loser_and_is_linked_to_both() {
     let memory = MemoryFixture::new().await;
     let (source, target) = two(&memory).await;
     let first = fact(&memory, &target, "lives_in", "Nantes").await;
     let second = fact(&memory, &target, "lives_in", "Paris").await;
     let loser = fact(&memory, &source, "lives_in", "Lyon").await;
     merge(&memory, &source, &target).await.unwrap();
-    assert_eq!(stored_fact(&memory, &second).await["supersedes_id"], json!(first));
+    assert_eq!(stored_fact(&memory, &second).await["supersedes_id"], json!(loser));
     for old in [&first, &loser] {
         assert_eq!(link(&memory, &second, old).await, [json!({ "relation": "supersedes" })]);
     }
+    // The history shows all three, from wherever one looks, but for the two that never replaced each other.
+    let mut conn = memory.db.database().reader(&TenantId::default()).await.unwrap();
+    for (at, versions) in [(&second, 3), (&first, 2), (&loser, 2)] {
+        let chain = store::browse::facts::chain(&mut conn, &TenantId::default(), at.parse().unwrap()).await.unwrap();
+        assert_eq!(chain.len(), versions, "{chain:?}");
+    }
+    drop(conn);
+    // Either comes back in place of the one that replaced it.
+    let call = memory.as_test();
+    let restored = memory.memory.restore_fact(&call, FactId(first.parse().unwrap())).await.unwrap().unwrap();
+    assert_eq!(restored.retracted_id.map(|id| id.to_string()), Some(second));
 }
 
 #[tokio::test]

@@ -214,7 +214,8 @@ pub struct Version {
     pub supersedes_id: Option<Uuid>,
 }
 
-/// The fact, all it replaced and all that replaced it, oldest first.
+/// The fact, all it replaced and all that replaced it, oldest first. A merge of entities lets one fact replace two: what
+/// `supersedes_id` has no room for, the links tell.
 pub async fn chain(session: &mut Session, tenant: &TenantId, id: Uuid) -> Result<Vec<Version>, StoreError> {
     session
         .run(|pg| {
@@ -222,14 +223,25 @@ pub async fn chain(session: &mut Session, tenant: &TenantId, id: Uuid) -> Result
                 Version,
                 r#"
                 WITH RECURSIVE older AS (
-                    SELECT id, supersedes_id, 0 AS depth FROM facts WHERE tenant_id = $1 AND id = $2
+                    SELECT $2::uuid AS id, 0 AS depth
                     UNION
-                    SELECT f.id, f.supersedes_id, depth + 1 FROM older JOIN facts f ON f.tenant_id = $1 AND f.id = older.supersedes_id
+                    SELECT p.id, depth + 1 FROM older CROSS JOIN LATERAL (
+                        SELECT f.supersedes_id AS id FROM facts f
+                        WHERE f.tenant_id = $1 AND f.id = older.id AND f.supersedes_id IS NOT NULL
+                        UNION
+                        SELECT l.target_id FROM memory_links l
+                        WHERE l.tenant_id = $1 AND l.source_type = 'fact' AND l.source_id = older.id
+                          AND l.target_type = 'fact' AND l.relation = 'supersedes') p
                     WHERE depth < $3::integer
                 ), newer AS (
-                    SELECT id, 0 AS depth FROM facts WHERE tenant_id = $1 AND id = $2
+                    SELECT $2::uuid AS id, 0 AS depth
                     UNION
-                    SELECT f.id, depth + 1 FROM newer JOIN facts f ON f.supersedes_id = newer.id AND f.tenant_id = $1
+                    SELECT n.id, depth + 1 FROM newer CROSS JOIN LATERAL (
+                        SELECT f.id FROM facts f WHERE f.tenant_id = $1 AND f.supersedes_id = newer.id
+                        UNION
+                        SELECT l.source_id FROM memory_links l
+                        WHERE l.tenant_id = $1 AND l.target_type = 'fact' AND l.target_id = newer.id
+                          AND l.source_type = 'fact' AND l.relation = 'supersedes') n
                     WHERE depth < $3::integer
                 )
                 SELECT f.id, f.content, f.validity, f.importance, f.permanence, f.source_butler, f.created_at, f.supersedes_id

@@ -45,7 +45,7 @@ pub async fn standing_fact(
         .run(|pg| {
             sqlx::query!(
                 "SELECT id, content, entity_id FROM facts
-                 WHERE tenant_id = $1 AND scope = $2 AND subject = $3 AND predicate = $4 AND validity = 'active'
+                 WHERE tenant_id = $1 AND scope = $2 AND subject = $3 AND predicate = $4 AND fact_is_active(validity)
                  ORDER BY entity_id NULLS FIRST LIMIT 2",
                 tenant.as_str(),
                 scope.as_str(),

@@ -78,7 +78,7 @@ pub async fn groups(
         .collect()
 }
 
-/// Claims the next batch, oldest first. Empty when nothing is due or another worker is at this group.
+/// Claims the next batch, oldest first, those that end soon before the others. Empty when nothing is due or another worker is at this group.
 ///
 /// A batch that failed comes back in halves: one episode that no model can digest does not take the others along.
 pub async fn take(

@@ -115,8 +115,8 @@ async fn attempt_merge(
 }
 
 /// Of two active facts under one key the less confident is superseded; the target's stays where they are equal. All facts
-/// of both are locked first, in the order of their ids as every reader that counts references does. A winner that
-/// superseded another fact before keeps naming that one: the link tells of both.
+/// of both are locked first, in the order of their ids as every reader that counts references does. A winner names the
+/// loser, also if it superseded another fact before: the links tell of both.
 async fn settle_conflicts(
     session: &mut Session,
     tenant: &TenantId,
@@ -136,13 +136,13 @@ async fn settle_conflicts(
                     SELECT CASE WHEN s.confidence > t.confidence THEN s.id ELSE t.id END AS winner,
                            CASE WHEN s.confidence > t.confidence THEN t.id ELSE s.id END AS loser
                     FROM locked s JOIN locked t ON t.scope = s.scope AND t.predicate = s.predicate
-                    WHERE s.entity_id = $2 AND s.validity = 'active' AND t.entity_id = $3 AND t.validity = 'active'
+                    WHERE s.entity_id = $2 AND fact_is_active(s.validity) AND t.entity_id = $3 AND fact_is_active(t.validity)
                 ), lost AS (
                     UPDATE facts f SET validity = 'superseded' FROM conflict
                     WHERE f.tenant_id = $1 AND f.id = conflict.loser
                 ), won AS (
                     UPDATE facts f SET supersedes_id = conflict.loser FROM conflict
-                    WHERE f.tenant_id = $1 AND f.id = conflict.winner AND f.supersedes_id IS NULL
+                    WHERE f.tenant_id = $1 AND f.id = conflict.winner
                 ), link AS (
                     INSERT INTO memory_links (tenant_id, source_type, source_id, target_type, target_id, relation, created_at)
                     SELECT $1, 'fact', winner, 'fact', loser, 'supersedes', $4 FROM conflict

@@ -9,7 +9,7 @@ use crate::access::Right;
 use crate::api::answer::{At, Many};
 use crate::api::error::ApiError;
 use crate::api::operation::{Asked, Operation, Verb};
-use crate::api::page::{Paging, Wanted, newest};
+use crate::api::page::{Paging, newest};
 
 #[derive(Debug, Deserialize, JsonSchema)]
 pub struct Filters {
@@ -44,7 +44,7 @@ impl Operation for ListEntities {
     async fn run(asked: Asked, (): (), query: Filters, (): ()) -> Result<Self::Answer, ApiError> {
         let asked = &asked;
         let sort = query.sort.unwrap_or_default();
-        let wanted = Wanted::try_from(query.paging)?.without_cursor(false)?;
+        let wanted = query.paging.of(asked, query.butler.as_deref())?.without_cursor(false)?;
         let filter = EntityFilter {
             entity_type: query.entity_type,
             words: query.q.filter(|words| !words.trim().is_empty()),

@@ -12,7 +12,7 @@ use crate::access::Right;
 use crate::api::answer::{At, Many};
 use crate::api::error::ApiError;
 use crate::api::operation::{Asked, Operation, Verb};
-use crate::api::page::{Paging, Wanted, newest};
+use crate::api::page::{Paging, newest};
 
 #[derive(Debug, Deserialize, JsonSchema)]
 pub struct Filters {
@@ -73,7 +73,7 @@ pub async fn list(
     query: Filters,
 ) -> Result<Many<At<FactItem>>, ApiError> {
     let sort = query.sort.unwrap_or_default();
-    let wanted = Wanted::try_from(query.paging)?.without_cursor(sort == FactSort::Newest)?;
+    let wanted = query.paging.of(asked, butler)?.without_cursor(sort == FactSort::Newest)?;
     let filter = FactFilter {
         state: query.validity.unwrap_or_default(),
         scopes,

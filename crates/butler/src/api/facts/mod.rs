@@ -33,7 +33,8 @@ pub struct In {
 async fn home(asked: &Asked, place: &In, id: Uuid) -> Result<(String, Arc<Memory>), ApiError> {
     asked
         .home(place.butler.as_deref(), &format!("fact with id {id}"), |memory| async move {
-            let mut conn = memory.db().reader(&asked.tenant).await?;
+            // not a replica, which may not know yet what was stored a moment ago
+            let mut conn = memory.db().tenant(&asked.tenant).await?;
             Ok(store::browse::facts::one(&mut conn, &asked.tenant, id, asked.now).await?.is_some())
         })
         .await

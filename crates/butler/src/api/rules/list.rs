@@ -11,7 +11,7 @@ use crate::access::Right;
 use crate::api::answer::{At, Many};
 use crate::api::error::ApiError;
 use crate::api::operation::{Asked, Operation, Verb};
-use crate::api::page::{Paging, Wanted, newest};
+use crate::api::page::{Paging, newest};
 
 #[derive(Debug, Deserialize, JsonSchema)]
 pub struct Filters {
@@ -69,7 +69,7 @@ pub async fn list(
     query: Filters,
 ) -> Result<Many<At<RuleItem>>, ApiError> {
     let sort = query.sort.unwrap_or_default();
-    let wanted = Wanted::try_from(query.paging)?.without_cursor(sort == RuleSort::Newest)?;
+    let wanted = query.paging.of(asked, butler)?.without_cursor(sort == RuleSort::Newest)?;
     let filter = RuleFilter {
         state: query.state.unwrap_or_default(),
         scopes,

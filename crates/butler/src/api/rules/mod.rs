@@ -21,7 +21,8 @@ use super::operation::Asked;
 async fn home(asked: &Asked, place: &In, id: Uuid) -> Result<(String, Arc<Memory>), ApiError> {
     asked
         .home(place.butler.as_deref(), &format!("rule with id {id}"), |memory| async move {
-            let mut conn = memory.db().reader(&asked.tenant).await?;
+            // not a replica, which may not know yet what was stored a moment ago
+            let mut conn = memory.db().tenant(&asked.tenant).await?;
             Ok(store::browse::rules::one(&mut conn, &asked.tenant, id, asked.now).await?.is_some())
         })
         .await

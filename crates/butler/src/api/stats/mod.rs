@@ -6,7 +6,7 @@ mod sum;
 
 use domain::Scope;
 use memory::Memory;
-use memory::jobs::CONSOLIDATION;
+use memory::jobs::{CONSOLIDATION, seen_by};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use store::browse::figures as read;
@@ -78,7 +78,7 @@ async fn part(asked: &Asked, memory: &Memory, scope: Option<&Scope>) -> Result<P
     drop(conn);
     let mut owner = memory.db().owner().await?;
     let schedule = store::jobs::schedule(&mut owner, CONSOLIDATION).await?;
-    let run = store::jobs::runs(&mut owner, Some(CONSOLIDATION), 1).await?.pop();
+    let run = store::jobs::runs(&mut owner, Some(CONSOLIDATION), asked.bound(), 1).await?.pop();
     Ok(Part {
         stats,
         confidence,
@@ -88,7 +88,7 @@ async fn part(asked: &Asked, memory: &Memory, scope: Option<&Scope>) -> Result<P
         backlog,
         entities,
         next_run_at: schedule.and_then(|row| row.next_run_at),
-        last_run: run,
+        last_run: run.map(|run| seen_by(run, asked.bound())),
         runtime: memory.runtime().is_some(),
     })
 }

@@ -40,8 +40,8 @@ impl Check {
 
     pub fn from_error(name: &'static str, error: &HostError) -> Self {
         // The messages of the private server and of fetching hold their remedy themselves.
-        let remedy = error.hint();
-        Self { name, verdict: Verdict::Failed, detail: error.to_string(), remedy }
+        let remedy = error.hint().unwrap_or_else(|| "do as it says, then run `butler doctor` again".to_owned());
+        Self::failed(name, error.to_string(), remedy)
     }
 
     /// Whether a server could not even start with this.

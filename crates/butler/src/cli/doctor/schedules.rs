@@ -32,7 +32,7 @@ async fn look(memory: &Arc<Memory>) -> Result<(Vec<ScheduleRow>, Vec<RunRow>), S
     let schedules = records::schedules(&mut conn).await?;
     let mut runs = Vec::new();
     for job in jobs(memory.config()) {
-        runs.extend(records::runs(&mut conn, Some(job.name), 1).await?);
+        runs.extend(records::runs(&mut conn, Some(job.name), None, 1).await?);
     }
     Ok((schedules, runs))
 }

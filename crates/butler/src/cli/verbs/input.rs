@@ -9,20 +9,27 @@ use serde_json::{Map, Value};
 
 use crate::error::HostError;
 
-/// The text of an argument. `-` means stdin, and so does leaving it out while something is piped in.
+/// The text of an argument, which says something.
 pub fn text(argument: Option<String>, name: &str) -> Result<String, HostError> {
+    let text = question(argument, name)?;
+    if text.trim().is_empty() { Err(missing(name, "is empty")) } else { Ok(text) }
+}
+
+/// The text of an argument. `-` means stdin, and so does leaving it out while something is piped in. An empty question is
+/// answered: nothing is found.
+pub fn question(argument: Option<String>, name: &str) -> Result<String, HostError> {
     let stdin = io::stdin();
-    let missing = |message: String| {
-        HostError::usage(message, format!("give {name} as an argument, or pipe it in: echo … | butler … -"))
-    };
     let text = match argument.as_deref() {
         Some("-") => read(stdin.lock())?,
         Some(text) => text.to_owned(),
-        None if stdin.is_terminal() => return Err(missing(format!("{name} is missing"))),
+        None if stdin.is_terminal() => return Err(missing(name, "is missing")),
         None => read(stdin.lock())?,
     };
-    let text = text.trim_end_matches(['\n', '\r']).to_owned();
-    if text.trim().is_empty() { Err(missing(format!("{name} is empty"))) } else { Ok(text) }
+    Ok(text.trim_end_matches(['\n', '\r']).to_owned())
+}
+
+fn missing(name: &str, how: &str) -> HostError {
+    HostError::usage(format!("{name} {how}"), format!("give {name} as an argument, or pipe it in: echo … | butler … -"))
 }
 
 fn read(from: impl Read) -> Result<String, HostError> {

@@ -1,6 +1,6 @@
 use serde_json::json;
 
-use super::input::text;
+use super::input::question;
 use super::{Output, Request, show};
 use crate::error::HostError;
 
@@ -37,7 +37,7 @@ pub struct Args {
 impl Args {
     pub(super) fn request(self) -> Result<Request, HostError> {
         let arguments = json!({
-            "topic": text(self.topic, "the topic")?, "scope": self.scope, "limit": self.limit,
+            "topic": question(self.topic, "the topic")?, "scope": self.scope, "limit": self.limit,
             "min_confidence": self.min_confidence, "min_relevance": self.min_relevance,
             "explain": self.explain.then_some(true),
         });

@@ -1,7 +1,7 @@
 use domain::MemoryType;
 use serde_json::json;
 
-use super::input::{given, one_of, text};
+use super::input::{given, one_of, question};
 use super::{Output, Request, show};
 use crate::error::HostError;
 
@@ -44,7 +44,7 @@ pub struct Args {
 impl Args {
     pub(super) fn request(self) -> Result<Request, HostError> {
         let arguments = json!({
-            "query": text(self.query, "the query")?, "types": given(self.types), "scope": self.scope, "mode": self.mode,
+            "query": question(self.query, "the query")?, "types": given(self.types), "scope": self.scope, "mode": self.mode,
             "limit": self.limit, "min_confidence": self.min_confidence, "min_relevance": self.min_relevance,
             "explain": self.explain.then_some(true),
         });

@@ -6,7 +6,7 @@ use super::Api;
 
 #[tokio::test(flavor = "multi_thread")]
 async fn pages_by_offset_and_by_cursor_are_the_same_list_across_butlers() {
-    let api = Api::with(&["one", "two"]).await;
+    let api = Api::configured(&["one", "two"], "[modules.memory.retrieval]\ndefault_limit = 7\n").await;
     for number in 0..12 {
         let fact = json!({"subject": format!("s{number}"), "predicate": "is", "content": format!("content {number}")});
         api.tool(if number % 3 == 0 { "two" } else { "one" }, "memory_store_fact", fact).await;
@@ -29,6 +29,16 @@ async fn pages_by_offset_and_by_cursor_are_the_same_list_across_butlers() {
         }
         assert_eq!((&by_offset, &by_cursor), (&expected, &expected), "{path}");
     }
+    let usual = api.get("/api/memory/facts").await;
+    assert_eq!(
+        (&usual["meta"]["limit"], texts(&usual).len()),
+        (&json!(7), 7),
+        "default_limit is the page size of lists"
+    );
+    let first = api.get("/api/memory/facts?limit=6").await;
+    let cursor = first["meta"]["next_cursor"].as_str().unwrap();
+    let last = api.get(&format!("/api/memory/facts?limit=6&cursor={cursor}")).await;
+    assert_eq!((texts(&last).len(), &last["meta"]["has_more"]), (6, &json!(false)), "full, and nothing behind it");
     let by_name = api.get("/api/memory/facts?sort=subject&limit=3").await;
     assert_eq!(texts(&by_name), ["s0", "s1", "s10"]);
     for bad in [

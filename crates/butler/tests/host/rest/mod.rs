@@ -36,15 +36,21 @@ impl Api {
         Self::with(&["general"]).await
     }
 
-    /// Each butler with a database of its own; an address instead of a name's database is nobody's.
+    /// Each butler with a database of its own.
     pub async fn with(names: &[&str]) -> Self {
+        Self::configured(names, "").await
+    }
+
+    /// The same with more in each butler.toml.
+    pub async fn configured(names: &[&str], more: &str) -> Self {
         let dir = tempfile::tempdir().unwrap();
         let mut databases = Vec::new();
         for name in names {
             let db = TestDb::new().await;
             let folder = dir.path().join("roster").join(name);
             std::fs::create_dir_all(&folder).unwrap();
-            let file = format!("[butler]\nname = {name:?}\n[butler.database]\nurl = {:?}\npool_size = 4\n", db.url());
+            let file =
+                format!("[butler]\nname = {name:?}\n[butler.database]\nurl = {:?}\npool_size = 4\n{more}", db.url());
             std::fs::write(folder.join("butler.toml"), file).unwrap();
             databases.push(db);
         }
