@@ -2,6 +2,7 @@
 
 import contextlib
 import os
+import re
 import signal
 import socket
 import subprocess
@@ -39,7 +40,7 @@ class Process:
         return self.child.poll() is None
 
     def tail(self, lines=5):
-        text = self.log.read_text(errors="replace").strip().splitlines()
+        text = re.sub(r"\x1b\[[0-9;]*m", "", self.log.read_text(errors="replace")).strip().splitlines()
         return " | ".join(line.strip() for line in text[-lines:])
 
     def wait_for(self, url, seconds):

@@ -53,8 +53,9 @@ class Trial:
         self.server = Butler(args.butler, home / "data", "--config", config)
         self.tools = self.server.tools()
 
-    def run(self, batches):
-        while self.counts["batches"] < batches:
+    def run(self, batches, minutes):
+        end = time.monotonic() + minutes * 60
+        while self.counts["batches"] < batches and time.monotonic() < end:
             for _ in range(EPISODES_A_BATCH):
                 content = episode(len(self.stored))
                 self.stored.append(self.tools.call("memory_store_episode", content=content, butler="llm")["id"])
@@ -122,6 +123,7 @@ def main():
     parser.add_argument("--butler", type=Path, required=True)
     parser.add_argument("--json", type=Path)
     parser.add_argument("--batches", type=int, default=50)
+    parser.add_argument("--minutes", type=float, default=120, help="each way ends after this, with the batches it has")
     parser.add_argument("--ways", default="plain,schema")
     parser.add_argument("--answers", type=Path, help="a folder that keeps what the model said")
     args = parser.parse_args()
@@ -131,7 +133,7 @@ def main():
         for way in args.ways.split(","):
             trial = Trial(way, args, model, Path(folder))
             try:
-                trial.run(args.batches)
+                trial.run(args.batches, args.minutes)
                 states = trial.states()
             finally:
                 crashes = trial.close()

@@ -4,7 +4,6 @@
 """
 
 import json
-import os
 import sys
 import threading
 from pathlib import Path
@@ -83,7 +82,7 @@ class Mem0(System):
         server = Process([self.home / "bin/python", "-B", Path(__file__).with_name("mem0_server.py"), port,
                           database.database("mem0"), self.bench.endpoint, folder / "history.db"], folder / "mem0.log", env)
         self.parts.append(server)
-        server.wait_for(f"http://127.0.0.1:{port}/", 120)
+        server.wait_for(f"http://127.0.0.1:{port}/", 600)
         self.rest = Rest(f"127.0.0.1:{port}")
 
     def store(self, text):
@@ -118,7 +117,7 @@ class Hindsight(System):
         }
         server = Process([self.home / "bin/hindsight-api"], folder / "hindsight.log", env, cwd=folder)
         self.parts.append(server)
-        server.wait_for(f"http://127.0.0.1:{port}/health", 180)
+        server.wait_for(f"http://127.0.0.1:{port}/health", 600)
         self.rest, self.bank = Rest(f"127.0.0.1:{port}"), "/v1/default/banks/bench/memories"
 
     def store(self, text):
@@ -155,7 +154,7 @@ class McpMemoryService(System):
         server = Process([self.home / "bin/memory", "server", "--http", "--http-host", "127.0.0.1", "--http-port", port],
                          folder / "service.log", env, cwd=folder)
         self.parts = [server]
-        server.wait_for(f"http://127.0.0.1:{port}/api/health", 120)
+        server.wait_for(f"http://127.0.0.1:{port}/api/health", 600)
         self.rest = Rest(f"127.0.0.1:{port}")
 
     def store(self, text):
@@ -186,8 +185,8 @@ class OfficialServer(System):
 
     def start(self, folder):
         env = {"MEMORY_FILE_PATH": str(folder / "memory.jsonl")}
-        self.tools = StdioTools(["node", self.program], folder / "node.log", env={**os.environ, **env})
-        self.parts, self.stored = [self.tools.process], 0
+        self.tools = StdioTools(["node", self.program], folder / "node.log", env)
+        self.parts = [self.tools.process]
 
     def store(self, text):
         entity = {"name": text, "entityType": "memory", "observations": [text]}

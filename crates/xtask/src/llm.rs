@@ -7,6 +7,9 @@ pub struct Args {
     /// How many batches are consolidated each way.
     #[arg(long, default_value_t = 50)]
     batches: usize,
+    /// Each way ends after this, with the batches it has by then.
+    #[arg(long, default_value_t = 120)]
+    minutes: u64,
     /// `plain`, `schema` or both.
     #[arg(long, default_value = "plain,schema")]
     ways: String,
@@ -17,5 +20,6 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
     let mut llm = python("llm");
     llm.arg("--butler").arg(target_dir().join("release").join("butler"));
     llm.arg("--json").arg(target_dir().join("bench").join("llm.json"));
-    step("consolidate with a real model", llm.args(["--batches", &args.batches.to_string(), "--ways", &args.ways]))
+    llm.args(["--batches", &args.batches.to_string(), "--minutes", &args.minutes.to_string(), "--ways", &args.ways]);
+    step("consolidate with a real model", &mut llm)
 }
