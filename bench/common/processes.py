@@ -33,7 +33,7 @@ class Process:
         pipes.setdefault("stdout", output)
         self.child = subprocess.Popen(
             [str(word) for word in command], stderr=output, env={**os.environ, **(env or {})}, cwd=cwd,
-            start_new_session=True, **pipes,
+            process_group=0, **pipes,
         )
 
     def running(self):
