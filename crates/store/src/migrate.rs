@@ -38,6 +38,7 @@ const MIGRATIONS: &[Migration] = migrations![
     "mem_071_palette",
     "mem_080_retrieve_leaner",
     "mem_090_retrieve_narrower",
+    "mem_105_links_of_a_tenant",
     "mem_110_run_tenant",
     "mem_111_fading_mark",
 ];

@@ -81,13 +81,18 @@ pub async fn read(
                            min(created_at) FILTER (WHERE consolidation_status = 'pending') AS oldest_pending
                     FROM episodes WHERE tenant_id = $1 AND ($2::text IS NULL OR butler = $2)
                 ) e, (
-                    SELECT count(*) AS total,
-                           count(*) FILTER (WHERE fact_is_active(validity) AND NOT memory_is_fading(metadata)) AS active,
-                           count(*) FILTER (WHERE fact_is_active(validity) AND memory_is_fading(metadata)) AS fading,
-                           count(*) FILTER (WHERE validity = 'superseded') AS superseded,
-                           count(*) FILTER (WHERE validity = 'expired') AS expired,
-                           count(*) FILTER (WHERE validity = 'retracted') AS retracted
-                    FROM facts WHERE tenant_id = $1 AND ($2::text IS NULL OR scope IN ('global', $2))
+                    -- states are counted in their index; the few facts that fade have one of their own
+                    SELECT coalesce(sum(n), 0)::bigint AS total,
+                           coalesce(sum(n) FILTER (WHERE fact_is_active(validity)), 0)::bigint - w.fading AS active, w.fading,
+                           coalesce(sum(n) FILTER (WHERE validity = 'superseded'), 0)::bigint AS superseded,
+                           coalesce(sum(n) FILTER (WHERE validity = 'expired'), 0)::bigint AS expired,
+                           coalesce(sum(n) FILTER (WHERE validity = 'retracted'), 0)::bigint AS retracted
+                    FROM (SELECT count(*) AS fading FROM facts
+                          WHERE tenant_id = $1 AND validity = 'active' AND memory_is_fading(metadata)
+                            AND ($2::text IS NULL OR scope IN ('global', $2))) w
+                    LEFT JOIN (SELECT validity, count(*) AS n FROM facts
+                               WHERE tenant_id = $1 AND ($2::text IS NULL OR scope IN ('global', $2)) GROUP BY validity) s ON true
+                    GROUP BY w.fading
                 ) f, (
                     SELECT count(*) AS total,
                            count(*) FILTER (WHERE rule_is_remembered(metadata) AND maturity = 'candidate') AS candidate,
