@@ -1,6 +1,6 @@
 // What the browser tests share: a real server filled by `butler demo`, Debian's Chromium, and how a page is judged.
 import { execFile, spawn } from 'node:child_process'
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
@@ -13,9 +13,15 @@ if (!butler) throw new Error('BUTLER_BIN is not set: run these tests with `cargo
 
 /** A server with a data directory of its own; stopped and removed at the end. */
 export class Server {
-  static async start({ demo = true, listen = '127.0.0.1:0' } = {}) {
+  /** `roster`: the butler.toml of each butler by name, instead of the usual one. */
+  static async start({ demo = true, listen = '127.0.0.1:0', roster = {} } = {}) {
     const server = new Server()
     server.data = await mkdtemp(join(tmpdir(), 'butler-e2e-'))
+    for (const [name, text] of Object.entries(roster)) {
+      server.roster = join(server.data, 'roster')
+      await mkdir(join(server.roster, name), { recursive: true })
+      await writeFile(join(server.roster, name, 'butler.toml'), text)
+    }
     await server.open(listen)
     if (demo) {
       await server.butler('demo')
@@ -25,7 +31,8 @@ export class Server {
   }
 
   async open(listen) {
-    this.child = spawn(butler, ['serve', '--data-dir', this.data, '--listen', listen], { stdio: ['ignore', 'pipe', 'pipe'] })
+    const which = this.roster ? ['--roster', this.roster] : []
+    this.child = spawn(butler, ['serve', '--data-dir', this.data, '--listen', listen, ...which], { stdio: ['ignore', 'pipe', 'pipe'] })
     this.log = ''
     this.child.stderr.on('data', (chunk) => (this.log = (this.log + chunk).slice(-8000)))
     const lines = createInterface({ input: this.child.stdout })
@@ -62,18 +69,23 @@ export class Server {
 
   async api(path, options = {}) {
     const body = options.body === undefined ? undefined : JSON.stringify(options.body)
-    const headers = { 'Content-Type': 'application/json', ...options.headers }
+    const headers = { 'Content-Type': 'application/json', ...this.bearer(), ...options.headers }
     const response = await fetch(`${this.url}${path}`, { ...options, body, headers })
     const answer = await response.json()
     if (!response.ok) throw new Error(`${path}: ${response.status} ${JSON.stringify(answer)}`)
     return answer
   }
 
+  /** Once tokens are on, `token` is what the tests come with. */
+  bearer() {
+    return this.token ? { Authorization: `Bearer ${this.token}` } : {}
+  }
+
   /** One MCP tool call on a butler. */
   async tool(name, args, of = 'demo') {
     const response = await fetch(`${this.url}/butlers/${of}/mcp`, {
       method: 'POST',
-      headers: { 'Content-Type': 'application/json', Accept: 'application/json, text/event-stream' },
+      headers: { 'Content-Type': 'application/json', Accept: 'application/json, text/event-stream', ...this.bearer() },
       body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name, arguments: args } }),
     })
     const { result, error } = await response.json()

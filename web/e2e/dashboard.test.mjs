@@ -4,6 +4,7 @@ import { after, before, describe } from 'node:test'
 import { launch, Server } from './browser.mjs'
 import { access } from './suites/access.mjs'
 import { actions } from './suites/actions.mjs'
+import { every } from './suites/every.mjs'
 import { first } from './suites/first.mjs'
 import { hostile } from './suites/hostile.mjs'
 import { keyboard } from './suites/keyboard.mjs'
@@ -20,6 +21,7 @@ describe('the dashboard', () => {
     await shared.browser?.close()
     await shared.server?.stop()
   })
+  every(shared)
   pages(shared)
   actions(shared)
   keyboard(shared)

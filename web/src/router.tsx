@@ -75,8 +75,6 @@ const recall = createRoute({
 })
 const settings = createRoute({ ...at('/settings'), component: lazyRouteComponent(load.SettingsPage) })
 
-export const routes = [home, memory, fact, rule, episodes, episode, butler, entities, entity, timeline, recall, settings]
-
 export const router = createRouter({
   routeTree: root.addChildren([home, memory, fact, rule, episodes, episode, butler, entities, entity, timeline, recall, settings]),
   parseSearch,

@@ -125,23 +125,13 @@ fn rule_lines(rules: &[ContextRule<'_>]) -> Vec<Line> {
     let mut rules: Vec<_> = rules.iter().collect();
     rules.sort_by(|a, b| {
         let key = |r: &ContextRule<'_>| (r.score, r.created_at, r.id.0);
-        trust(a.maturity).cmp(&trust(b.maturity)).then_with(|| by_score(key(a), key(b)))
+        a.maturity.trust().cmp(&b.maturity.trust()).then_with(|| by_score(key(a), key(b)))
     });
     let line = |r: &ContextRule<'_>| {
         let (content, maturity) = (flatten_line(r.content), r.maturity);
         Line::new(r.id.0, format!("- {content} (maturity: {maturity}, effectiveness: {:.2})\n", r.effectiveness))
     };
     rules.into_iter().map(line).collect()
-}
-
-/// What is proven to work comes first, then what is known to harm.
-fn trust(maturity: Maturity) -> u8 {
-    match maturity {
-        Maturity::Proven => 0,
-        Maturity::AntiPattern => 1,
-        Maturity::Established => 2,
-        Maturity::Candidate => 3,
-    }
 }
 
 fn episode_lines(episodes: &[ContextEpisode<'_>]) -> Vec<Line> {

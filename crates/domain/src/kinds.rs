@@ -79,6 +79,16 @@ kind!(EntityType, "entity type", {
     Person = "person", Organization = "organization", Place = "place", Other = "other",
 });
 
+impl Maturity {
+    /// What is proven to work comes first, then what is known to harm: the order of every list of rules.
+    pub const BY_TRUST: [Self; 4] = [Self::Proven, Self::AntiPattern, Self::Established, Self::Candidate];
+
+    /// The place in [`Self::BY_TRUST`].
+    pub fn trust(self) -> usize {
+        Self::BY_TRUST.iter().position(|maturity| *maturity == self).unwrap_or(Self::BY_TRUST.len())
+    }
+}
+
 impl Permanence {
     /// How fast confidence is lost without confirmation, per day.
     pub const fn decay_rate(self) -> f64 {

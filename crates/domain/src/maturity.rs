@@ -37,6 +37,35 @@ impl Default for RuleThresholds {
     }
 }
 
+/// What it takes to reach a level.
+struct Rise {
+    to: Maturity,
+    successes: i32,
+    effectiveness: f64,
+    age_days: Option<f64>,
+}
+
+impl RuleThresholds {
+    /// `None`: there is no level above.
+    fn above(&self, maturity: Maturity) -> Option<Rise> {
+        match maturity {
+            Maturity::Candidate => Some(Rise {
+                to: Maturity::Established,
+                successes: self.established_successes,
+                effectiveness: self.established_effectiveness,
+                age_days: None,
+            }),
+            Maturity::Established => Some(Rise {
+                to: Maturity::Proven,
+                successes: self.proven_successes,
+                effectiveness: self.proven_effectiveness,
+                age_days: Some(self.proven_age_days),
+            }),
+            Maturity::Proven | Maturity::AntiPattern => None,
+        }
+    }
+}
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct RuleCounts {
     pub applied: i32,
@@ -90,22 +119,13 @@ pub fn mark_helpful(rule: &RuleState, thresholds: &RuleThresholds, now: Timestam
     counts.success = counts.success.saturating_add(1);
     let effectiveness = f64::from(counts.success) / f64::from(counts.applied);
     let from = rule.maturity;
-    let to = match from {
-        Maturity::Candidate
-            if counts.success >= thresholds.established_successes
-                && effectiveness >= thresholds.established_effectiveness =>
-        {
-            Maturity::Established
-        }
-        Maturity::Established
-            if counts.success >= thresholds.proven_successes
-                && effectiveness >= thresholds.proven_effectiveness
-                && days_between(rule.created_at, now) >= thresholds.proven_age_days =>
-        {
-            Maturity::Proven
-        }
-        unchanged => unchanged,
-    };
+    let age = days_between(rule.created_at, now);
+    let risen = thresholds.above(from).filter(|rise| {
+        counts.success >= rise.successes
+            && effectiveness >= rise.effectiveness
+            && rise.age_days.is_none_or(|wanted| age >= wanted)
+    });
+    let to = risen.map_or(from, |rise| rise.to);
     let step = (from != to).then_some(Step::Promoted { from, to });
     outcome(counts, effectiveness, to, step, thresholds)
 }
@@ -157,15 +177,7 @@ pub struct NextLevel {
 
 /// `None`: there is no level above. A mark is what promotes, so at least one is always wanted.
 pub fn next_level(rule: &RuleState, thresholds: &RuleThresholds, now: Timestamp) -> Option<NextLevel> {
-    let (maturity, successes, effectiveness, age) = match rule.maturity {
-        Maturity::Candidate => {
-            (Maturity::Established, thresholds.established_successes, thresholds.established_effectiveness, 0.0)
-        }
-        Maturity::Established => {
-            (Maturity::Proven, thresholds.proven_successes, thresholds.proven_effectiveness, thresholds.proven_age_days)
-        }
-        Maturity::Proven | Maturity::AntiPattern => return None,
-    };
+    let Rise { to: maturity, successes, effectiveness, age_days } = thresholds.above(rule.maturity)?;
     let (success, applied) = (f64::from(rule.counts.success.max(0)), f64::from(rule.counts.applied.max(0)));
     // (success + n) / (applied + n) ≥ effectiveness
     let for_effectiveness = if effectiveness < 1.0 {
@@ -176,7 +188,7 @@ pub fn next_level(rule: &RuleState, thresholds: &RuleThresholds, now: Timestamp)
         0.0
     };
     let helpful_marks = (successes - rule.counts.success).max(for_effectiveness as i32).max(1);
-    let days = (age - days_between(rule.created_at, now)).max(0.0);
+    let days = age_days.map_or(0.0, |wanted| (wanted - days_between(rule.created_at, now)).max(0.0));
     Some(NextLevel { maturity, helpful_marks, days })
 }
 
@@ -197,37 +209,6 @@ pub fn inverted_content<S: AsRef<str>>(original_content: &str, reasons: &[S]) ->
     let given: Vec<&str> = reasons.iter().map(|r| r.as_ref().trim()).filter(|r| !r.is_empty()).collect();
     let reasons = if given.is_empty() { NO_REASON.to_owned() } else { given.join("; ") };
     format!("ANTI-PATTERN: Do NOT {original_content}. This caused problems because: {reasons}")
-}
-
-/// What a rule still lacks for its next level, in words for the dashboard; `None` at the end of the road.
-pub fn distance_to_next(rule: &RuleState, thresholds: &RuleThresholds, now: Timestamp) -> Option<String> {
-    let (next, successes, effectiveness, age) = match rule.maturity {
-        Maturity::Candidate => {
-            (Maturity::Established, thresholds.established_successes, thresholds.established_effectiveness, 0.0)
-        }
-        Maturity::Established => {
-            let t = thresholds;
-            (Maturity::Proven, t.proven_successes, t.proven_effectiveness, t.proven_age_days)
-        }
-        Maturity::Proven | Maturity::AntiPattern => return None,
-    };
-    let mut lacks = Vec::new();
-    let missing = successes.saturating_sub(rule.counts.success);
-    if missing > 0 {
-        lacks.push(format!("{missing} more helpful mark{}", if missing == 1 { "" } else { "s" }));
-    }
-    if rule.effectiveness < effectiveness {
-        lacks.push(format!("effectiveness {:.2} of {effectiveness:.2}", rule.effectiveness));
-    }
-    let days = (age - days_between(rule.created_at, now)).ceil() as i64;
-    if days > 0 {
-        lacks.push(format!("{days} more day{}", if days == 1 { "" } else { "s" }));
-    }
-    if lacks.is_empty() {
-        // Promotion happens on a mark, so a rule can meet everything and still wait for one.
-        lacks.push("the next helpful mark".to_owned());
-    }
-    Some(format!("{next}: {}", lacks.join(", ")))
 }
 
 #[cfg(test)]
@@ -335,22 +316,6 @@ mod tests {
             inverted_content::<&str>("x", &[]),
             "ANTI-PATTERN: Do NOT x. This caused problems because: repeated failures"
         );
-    }
-
-    #[test]
-    fn the_distance_to_the_next_level_is_told_in_words() {
-        let t = RuleThresholds::default();
-        let words = |r: RuleState, days| distance_to_next(&r, &t, after_days(days));
-        assert_eq!(
-            words(rule(0, 0, 0, Maturity::Candidate), 0).unwrap(),
-            "established: 5 more helpful marks, effectiveness 0.00 of 0.60"
-        );
-        assert_eq!(
-            words(rule(14, 14, 0, Maturity::Established), 29).unwrap(),
-            "proven: 1 more helpful mark, 1 more day"
-        );
-        assert_eq!(words(rule(20, 20, 0, Maturity::Established), 40).unwrap(), "proven: the next helpful mark");
-        assert_eq!(words(rule(20, 20, 0, Maturity::Proven), 40), None);
     }
 
     #[test]

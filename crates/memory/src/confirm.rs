@@ -48,10 +48,9 @@ impl Memory {
                 effective_confidence: confidence,
                 was_fading,
             })),
-            Some(ConfirmOutcome::NotActive { state }) => Err(MemoryError::InvalidState {
-                message: format!("{memory_type} {id} is {state}, so it cannot be confirmed"),
-                hint: format!("store it anew with memory_store_{memory_type} if it is true again"),
-            }),
+            Some(ConfirmOutcome::NotActive { state }) => {
+                Err(MemoryError::Gone { memory_type, id, state: state.to_string(), done: "confirmed" })
+            }
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use domain::event::EventType;
 use domain::validate::Invalid;
-use domain::{FactId, Maturity, Permanence, Rule, RuleId, Scope};
+use domain::{FactId, Maturity, MemoryType, Permanence, Rule, RuleId, Scope};
 use serde_json::{Map, Value};
 use store::rules::DEFAULT_DECAY_RATE;
 use store::rules_edit::{self, Edited};
@@ -108,10 +108,8 @@ impl Memory {
         let mut tx = conn.begin().await?;
         let Some(rule) = rules_feedback::lock(&mut tx, &call.tenant, id).await? else { return Ok(None) };
         if rule.metadata.get("forgotten") == Some(&Value::Bool(true)) {
-            return Err(MemoryError::InvalidState {
-                message: format!("rule {id} is forgotten, so it cannot be edited"),
-                hint: "restore it first".to_owned(),
-            });
+            let state = "forgotten".to_owned();
+            return Err(MemoryError::Gone { memory_type: MemoryType::Rule, id: id.0, state, done: "edited" });
         }
         let (permanence, decay_rate) = match changes.permanence {
             Some(permanence) => (permanence, permanence.decay_rate()),
@@ -189,12 +187,12 @@ fn same(field: &str, wanted: Option<&str>, is: &str) -> Result<(), MemoryError> 
 }
 
 fn not_current(id: FactId, state: &str, current: Option<String>) -> MemoryError {
-    MemoryError::InvalidState {
-        message: format!("fact {id} is {state}, so it cannot be edited"),
-        hint: match current {
-            Some(current) => format!("edit {current}, which is the current version"),
-            None => "restore it first".to_owned(),
+    match current {
+        Some(current) => MemoryError::InvalidState {
+            message: format!("fact {id} is {state}, so it cannot be edited"),
+            hint: format!("edit {current}, which is the current version"),
         },
+        None => MemoryError::Gone { memory_type: MemoryType::Fact, id: id.0, state: state.to_owned(), done: "edited" },
     }
 }
 

@@ -17,6 +17,9 @@ pub enum MemoryError {
     /// The memory is there, but not in a state that allows it.
     #[error("{message}")]
     InvalidState { message: String, hint: String },
+    /// Superseded, expired, retracted or forgotten: what is to be done needs one that is remembered.
+    #[error("{memory_type} {id} is {state}, so it cannot be {done}")]
+    Gone { memory_type: MemoryType, id: Uuid, state: String, done: &'static str },
     #[error("idempotency_key {key:?} was used before, for a call of {tool} with other arguments")]
     KeyReused { key: String, tool: String },
     #[error(transparent)]

@@ -1,7 +1,7 @@
 //! Marks: a rule earns or loses trust by what came of following it.
 
 use domain::maturity::{RuleState, RuleThresholds, mark_harmful, mark_helpful};
-use domain::{RuleId, limits};
+use domain::{MemoryType, RuleId, limits};
 use serde_json::{Map, Value};
 use store::rules_feedback::{Mark, Marked, apply_mark, lock};
 
@@ -63,10 +63,7 @@ impl Memory {
 }
 
 fn forgotten(id: RuleId) -> MemoryError {
-    MemoryError::InvalidState {
-        message: format!("rule {id} is forgotten, so it is not applied any more and cannot be marked"),
-        hint: "store it anew with memory_store_rule if it is worth another try".to_owned(),
-    }
+    MemoryError::Gone { memory_type: MemoryType::Rule, id: id.0, state: "forgotten".to_owned(), done: "marked" }
 }
 
 pub(crate) fn thresholds(config: &RulesConfig) -> RuleThresholds {

@@ -206,6 +206,8 @@ impl From<MemoryError> for ToolError {
                 let hint = hint.clone();
                 Self::new(Self::INVALID_STATE, error.to_string()).hint(Some(hint))
             }
+            MemoryError::Gone { memory_type, .. } => Self::new(Self::INVALID_STATE, error.to_string())
+                .hint(Some(format!("store it anew with memory_store_{memory_type} if it holds again"))),
             MemoryError::KeyReused { .. } => Self::new(Self::CONFLICT, error.to_string())
                 .hint(Some("use a new idempotency_key for a new request".to_owned())),
             MemoryError::Embed(error) => {

@@ -36,6 +36,7 @@ const MIGRATIONS: &[Migration] = migrations![
     "mem_050_token_changes",
     "mem_070_browse",
     "mem_071_palette",
+    "mem_072_browse_by_confidence",
     "mem_080_retrieve_leaner",
     "mem_090_retrieve_narrower",
     "mem_105_links_of_a_tenant",

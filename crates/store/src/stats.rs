@@ -40,6 +40,13 @@ pub struct FactStats {
     pub retracted: i64,
 }
 
+impl FactStats {
+    /// What can be recalled or soon fades: everything active.
+    pub const fn known(&self) -> i64 {
+        self.active + self.fading
+    }
+}
+
 /// Each rule is counted in exactly one maturity, or as forgotten; fading ones are counted in their maturity as well.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct RuleStats {
@@ -50,6 +57,13 @@ pub struct RuleStats {
     pub anti_pattern: i64,
     pub forgotten: i64,
     pub fading: i64,
+}
+
+impl RuleStats {
+    /// What is not forgotten.
+    pub const fn known(&self) -> i64 {
+        self.total - self.forgotten
+    }
 }
 
 /// One statement. A scope means global and itself for facts and rules, and the butler for episodes.

@@ -1,32 +1,117 @@
 import assert from 'node:assert/strict'
-import { test } from 'node:test'
-import { go, isLive, launch, Server, visit } from '../browser.mjs'
-import { accessible } from '../judge.mjs'
+import { describe, test } from 'node:test'
+import { go, isLive, Server, visit } from '../browser.mjs'
+import { accessible, fits } from '../judge.mjs'
+
+/** A visit that signs in at the gate, as a person does. */
+async function signedIn(browser, server, token) {
+  const page = await visit(browser, server)
+  await page.goto('/settings')
+  await page.getByLabel('Token', { exact: true }).fill(token)
+  await page.getByRole('button', { name: 'Use this token' }).click()
+  await page.getByText('Tokens are on.').waitFor()
+  return page
+}
+
+/** Makes a token in the page; answers what it shows once. */
+async function makeToken(page, name, rights) {
+  await page.getByRole('button', { name: 'New token' }).click()
+  await page.getByLabel('What it is for').fill(name)
+  if (rights) await page.getByLabel('Rights').selectOption(rights)
+  await page.getByRole('button', { name: /^(Turn tokens on|Make the token)$/ }).click()
+  await page.getByRole('button', { name: 'Copy: the new token' }).click()
+  const token = await page.evaluate(() => navigator.clipboard.readText())
+  assert.match(token, /^btl_/)
+  await page.getByRole('button', { name: 'I have it' }).click()
+  await page.getByText(token).waitFor({ state: 'detached' })
+  return token
+}
 
 /** Tokens turn on with the first one, so this has a server of its own. */
 export function access(shared) {
-  test('with tokens on the page asks for one, refuses a wrong one, and works with a right one, live too', async () => {
-    const server = await Server.start({ demo: false })
-    try {
-      const { stdout } = await server.butler('token', 'create', '--tenant', 'default', '--rights', 'read,write', '--json')
-      const { token } = JSON.parse(stdout)
-      const page = await visit(shared.browser ?? (await launch()), server)
-      await page.goto('/memory')
-      await page.getByRole('heading', { name: 'This server wants a token' }).waitFor()
-      await accessible(page, 'the token entry')
-      await page.getByLabel('Token', { exact: true }).fill('nonsense')
-      await page.getByRole('button', { name: 'Use this token' }).click()
-      await page.getByText('The token was refused').waitFor()
-      await page.getByLabel('Token', { exact: true }).fill(token)
-      await page.getByRole('button', { name: 'Use this token' }).click()
-      await page.getByText('Nothing is remembered yet.').waitFor()
-      await isLive(page).waitFor()
-      assert.equal(await page.getByRole('button', { name: /^Tenant/ }).count(), 0, 'a token has its own tenant')
-      await go(page, '/settings')
-      await page.getByText('Tokens are on.').waitFor()
-      await page.context().close()
-    } finally {
-      await server.stop()
-    }
+  describe('tokens', () => {
+    test('the first token is made in the page, which says what it means and stays signed in; others are made, used and revoked', async () => {
+      const server = await Server.start({ demo: false })
+      try {
+        const fact = await server.tool('memory_store_fact', { subject: 'Ada', predicate: 'likes', content: 'engines' }, 'general')
+        const { id: rule } = await server.tool('memory_store_rule', { content: 'Oil the engine' }, 'general')
+        const page = await visit(shared.browser, server)
+        await go(page, '/settings')
+        await page.getByText('Tokens are off').waitFor()
+        await page.getByRole('button', { name: 'New token' }).click()
+        await page.getByText('This is the first token.').waitFor()
+        await accessible(page, 'the first token')
+        await page.getByRole('button', { name: 'Cancel' }).click()
+        server.token = await makeToken(page, 'mine')
+        await page.getByText('Tokens are on. This visit may read, write, admin in tenant default.').waitFor()
+        assert.equal((await fetch(`${server.url}/api/server`)).status, 401, 'from now on everybody needs one')
+        await isLive(page).waitFor()
+        const list = page.getByRole('list', { name: 'Tokens' })
+        await list.getByText('this tab').waitFor()
+        const reader = await makeToken(page, 'only looking', 'read')
+        await list.getByText('only looking').waitFor()
+        await accessible(page, 'the tokens')
+        await fits(page, 'the tokens')
+
+        const guest = await signedIn(shared.browser, server, reader)
+        await guest.getByText('This visit may read in tenant default.').waitFor()
+        assert.equal(await guest.getByRole('button', { name: 'New token' }).count(), 0)
+        assert.equal(await guest.getByRole('button', { name: /^Run now/ }).count(), 0, 'nothing that could only be refused')
+        assert.ok((await guest.getByText('This needs a token with the admin right.').count()) > 1, 'and it says why')
+        await guest.getByRole('link', { name: 'Memory', exact: true }).click()
+        await guest.getByRole('list', { name: 'Facts' }).waitFor()
+        assert.equal(await guest.getByRole('button', { name: /^(Confirm|Edit)/ }).count(), 0)
+        for (const path of [`/memory/facts/${fact.id}`, `/memory/rules/${rule}`]) {
+          await go(guest, path)
+          await guest.getByText('Your token may read, but not change anything.').waitFor()
+          assert.equal(await guest.getByRole('button', { name: /Confirm|Edit|Forget|helped|harm/ }).count(), 0, path)
+        }
+        await accessible(guest, 'what a reader sees')
+
+        await page.getByRole('button', { name: 'Revoke the token only looking' }).click()
+        await page.getByRole('button', { name: 'Revoke for good' }).click()
+        await list.getByText('revoked').waitFor()
+        await go(guest, '/memory')
+        await guest.getByText('The token was refused').waitFor()
+        assert.deepEqual(page.problems, [])
+        await guest.context().close()
+        await page.context().close()
+      } finally {
+        await server.stop()
+      }
+    })
+
+    test('with tokens on the page asks for one, refuses a wrong one, and works with a right one, live too', async () => {
+      const server = await Server.start({ demo: false })
+      try {
+        const { stdout } = await server.butler('token', 'create', '--tenant', 'default', '--rights', 'read,write', '--json')
+        const { token } = JSON.parse(stdout)
+        const page = await visit(shared.browser, server)
+        await page.goto('/memory')
+        await page.getByRole('heading', { name: 'This server wants a token' }).waitFor()
+        await accessible(page, 'the token entry')
+        await page.getByLabel('Token', { exact: true }).fill('nonsense')
+        await page.getByRole('button', { name: 'Use this token' }).click()
+        await page.getByText('The token was refused: this token is not known here.').waitFor()
+        await page.getByLabel('Token', { exact: true }).fill(token)
+        await page.getByRole('button', { name: 'Use this token' }).click()
+        await page.getByText('Nothing is remembered yet.').waitFor()
+        await page.getByText(`claude mcp add --transport http butler-memory ${server.url}/mcp --header "Authorization: Bearer YOUR_TOKEN"`).waitFor()
+        await isLive(page).waitFor()
+        assert.equal(await page.getByRole('button', { name: /^Tenant/ }).count(), 0, 'a token has its own tenant')
+        await go(page, '/settings')
+        await page.getByText('Tokens are on. This visit may read, write in tenant default.').waitFor()
+        await page.context().close()
+        const { stdout: blind } = await server.butler('token', 'create', '--tenant', 'default', '--rights', 'write', '--json')
+        const other = await visit(shared.browser, server)
+        await other.goto('/memory')
+        await other.getByLabel('Token', { exact: true }).fill(JSON.parse(blind).token)
+        await other.getByRole('button', { name: 'Use this token' }).click()
+        await other.getByText('this needs the right `read`').waitFor()
+        await other.context().close()
+      } finally {
+        await server.stop()
+      }
+    })
   })
 }

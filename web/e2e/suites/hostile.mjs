@@ -24,6 +24,8 @@ export function hostile(shared) {
     ]
     for (const path of paths) {
       await go(page, path)
+      // it is there to be seen, or the page would prove nothing
+      await page.waitForFunction((text) => document.querySelector('main').innerText.includes(text) || [...document.querySelectorAll('main input')].some((input) => input.value.includes(text)), `${once}<img src=x`)
       assert.equal(await page.evaluate(() => window.pwned), undefined, `${path} ran something`)
       assert.equal(await page.locator('main img[src="x"], main script').count(), 0, `${path} made an element of it`)
     }
@@ -31,8 +33,9 @@ export function hostile(shared) {
     assert.equal(await page.locator('h1').innerText(), attack('content'))
     await page.keyboard.press('Control+k')
     await page.getByPlaceholder('Facts, rules, episodes, entities, pages').fill('onerror')
-    await page.getByRole('option').first().waitFor()
+    await page.getByRole('option').filter({ hasText: `${once}<img src=x` }).first().waitFor()
     assert.equal(await page.evaluate(() => window.pwned), undefined)
+    assert.equal(await page.locator('[role="dialog"] img[src="x"], [role="dialog"] script').count(), 0)
     assert.deepEqual(page.problems, [])
     await page.context().close()
   })

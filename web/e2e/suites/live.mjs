@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { go, isLive, visit } from '../browser.mjs'
+import { go, isLive, Server, visit } from '../browser.mjs'
+import { accessible } from '../judge.mjs'
 
 export function live(shared) {
   describe('live', () => {
@@ -33,6 +34,30 @@ export function live(shared) {
       await isLive(page).waitFor({ timeout: 60_000 })
       await page.getByText('The server does not answer.').waitFor({ state: 'hidden' })
       await page.context().close()
+    })
+
+    test('a butler that is down is named on every page that would count it, and not counted as zero', async () => {
+      // nobody listens on the port of discard
+      const server = await Server.start({ demo: false, roster: { general: '', lost: '[butler.database]\nurl = "postgres://nobody@127.0.0.1:9/lost"\n' } })
+      try {
+        await server.tool('memory_store_fact', { subject: 'Ada', predicate: 'likes', content: 'engines' }, 'general')
+        const page = await visit(shared.browser, server)
+        for (const path of ['/memory', '/memory/episodes', '/entities', '/timeline']) {
+          await go(page, path)
+          await page.getByText('✕ lost is down.').waitFor()
+          assert.equal(await page.getByText('✕ lost is down.').count(), 1, `${path} says it once`)
+        }
+        await page.getByRole('navigation', { name: 'Pages' }).getByText('✕ down').waitFor()
+        await go(page, '/memory')
+        await page.getByRole('list', { name: 'Facts' }).getByText('engines').waitFor()
+        await accessible(page, 'a butler is down')
+        await go(page, '/settings')
+        const lost = page.getByRole('region', { name: 'Health of the server' }).getByRole('listitem').filter({ hasText: 'lost' })
+        await lost.getByText('Down').waitFor()
+        await page.context().close()
+      } finally {
+        await server.stop()
+      }
     })
   })
 }

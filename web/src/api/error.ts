@@ -20,6 +20,10 @@ export class ApiError extends Error {
     return this.status === 401
   }
 
+  get forbidden() {
+    return this.status === 403
+  }
+
   get missing() {
     return this.status === 404
   }

@@ -1,5 +1,5 @@
 import { useSyncExternalStore } from 'react'
-import { errorOf } from './error'
+import { asApiError, errorOf } from './error'
 import { queryClient } from './query-client'
 import { session, sessionHeaders } from './session'
 import { readEvents } from './sse'
@@ -12,6 +12,8 @@ const FIRST_PAUSE_MS = 500
 const LONGEST_PAUSE_MS = 10_000
 
 let state: LiveState = 'connecting'
+/** Why the server let nobody in, in its own words. */
+let refusal = ''
 const listeners = new Set<() => void>()
 
 function become(next: LiveState) {
@@ -50,8 +52,11 @@ export async function follow(signal: AbortSignal) {
         lost = false
       })
     } catch (error) {
-      const refused = typeof error === 'object' && error !== null && 'status' in error && error.status === 401
-      if (!signal.aborted) become(refused ? 'refused' : 'down')
+      const { unauthorized, forbidden, message } = asApiError(error)
+      if (!signal.aborted) {
+        refusal = message
+        become(unauthorized || forbidden ? 'refused' : 'down')
+      }
     }
     lost = true
     if (signal.aborted) return
@@ -74,13 +79,23 @@ export function startLive() {
   })
 }
 
+function subscribe(listener: () => void) {
+  listeners.add(listener)
+  return () => listeners.delete(listener)
+}
+
 export function useLive(): LiveState {
   return useSyncExternalStore(
-    (listener) => {
-      listeners.add(listener)
-      return () => listeners.delete(listener)
-    },
+    subscribe,
     () => state,
     () => state,
+  )
+}
+
+export function useRefusal(): string {
+  return useSyncExternalStore(
+    subscribe,
+    () => refusal,
+    () => refusal,
   )
 }

@@ -797,6 +797,17 @@ export interface components {
             data: components["schemas"]["CreatedToken"];
             meta: components["schemas"]["Meta"];
         };
+        CurvePoint: {
+            /** Format: date-time */
+            at: string;
+            /** Format: double */
+            effective_confidence: number;
+            /**
+             * Format: double
+             * @description The same if it is confirmed now.
+             */
+            if_confirmed: number;
+        };
         /** @description Something that lives in a butler's database. */
         DeadLetterAt: {
             /** Format: int32 */
@@ -823,6 +834,8 @@ export interface components {
         Decay: {
             /** Format: double */
             confidence: number;
+            /** @description Half a year ahead from now, for drawing. */
+            curve: components["schemas"]["CurvePoint"][];
             /** Format: double */
             days_since_confirmed: number | null;
             /** Format: double */
@@ -1284,6 +1297,11 @@ export interface components {
             expiring_7d: number;
             /** Format: int64 */
             fading: number;
+            /**
+             * Format: int64
+             * @description Active ones, the fading included.
+             */
+            known: number;
             /** Format: int64 */
             retracted: number;
             /** Format: int64 */
@@ -1841,6 +1859,11 @@ export interface components {
             fading: number;
             /** Format: int64 */
             forgotten: number;
+            /**
+             * Format: int64
+             * @description All that are not forgotten.
+             */
+            known: number;
             /** Format: int64 */
             proven: number;
             /** Format: int64 */
@@ -1989,6 +2012,11 @@ export interface components {
             tenant: string;
             /** @description Whether this caller may name another tenant. */
             tenant_selectable: boolean;
+            /**
+             * Format: uuid
+             * @description The token this caller uses; null without one.
+             */
+            token_id: string | null;
             version: string;
         };
         /** @description One thing. */
@@ -2142,6 +2170,7 @@ export type ConsolidationStatus = components['schemas']['ConsolidationStatus'];
 export type ContextView = components['schemas']['ContextView'];
 export type CreatedToken = components['schemas']['CreatedToken'];
 export type CreatedTokenAnswer = components['schemas']['CreatedTokenAnswer'];
+export type CurvePoint = components['schemas']['CurvePoint'];
 export type DeadLetterAt = components['schemas']['DeadLetterAt'];
 export type DeadLetterAtList = components['schemas']['DeadLetterAtList'];
 export type Decay = components['schemas']['Decay'];

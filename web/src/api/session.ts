@@ -15,6 +15,8 @@ export const session = {
   setToken(token: string | null) {
     if (token) sessionStorage.setItem(TOKEN, token)
     else sessionStorage.removeItem(TOKEN)
+    // a token has its tenant; one that was chosen before would only be refused
+    sessionStorage.removeItem(TENANT)
     changed()
   },
   setTenant(tenant: string | null) {

@@ -1,47 +1,43 @@
 import { scaleLinear, scaleTime } from 'd3-scale'
 import { area, line } from 'd3-shape'
-import { confidenceAt, type Decaying, fallsBelow } from '../lib/decay'
+import type { CurvePoint, Decay } from '../api/schema'
 import { plusDays, shortDate } from '../lib/time'
 import { Frame } from './Frame'
 import { Hatch } from './Hatch'
 
-interface Props {
-  memory: Decaying
-  thresholds: { retrieval: number; expiry: number }
-  now: number
-}
-
 const height = 220
 const margin = { top: 16, right: 12, bottom: 24, left: 30 }
-const DAYS = 180
+const timeOf = (point: CurvePoint) => Date.parse(point.at)
 
-/** Half a year ahead: when it fades, when it goes, and what a confirmation today would buy. */
-export function DecayCurve({ memory, thresholds, now }: Props) {
-  const end = plusDays(now, DAYS).getTime()
-  const confirmed: Decaying = { ...memory, last_confirmed_at: new Date(now).toISOString() }
-  const days = Array.from({ length: DAYS + 1 }, (_, day) => plusDays(now, day).getTime())
-  const fades = fallsBelow(memory, thresholds.retrieval)
-  const expires = fallsBelow(memory, thresholds.expiry)
+function describe(decay: Decay, first: CurvePoint, last: CurvePoint): string {
+  if (decay.rate <= 0) return 'Confidence over the next 180 days: constant, it never fades'
+  const number = (value: number) => value.toFixed(2)
+  return `Confidence over the next 180 days: from ${number(first.effective_confidence)} to ${number(last.effective_confidence)}, or ${number(last.if_confirmed)} if confirmed today`
+}
+
+/** Half a year ahead: when it fades, when it goes, and what a confirmation today would buy. The server reckons the points. */
+export function DecayCurve({ decay }: { decay: Decay }) {
+  const { curve, rate, retrieval_threshold: retrieval, expiry_threshold: expiry } = decay
+  const [first, last] = [curve[0], curve.at(-1)]
+  if (!first || !last) return null
+  const [now, end] = [timeOf(first), timeOf(last)]
   const y = scaleLinear([0, 1], [height - margin.bottom, margin.top])
   // where the other curve is still high: below, its label would lie on the dates
-  const labelled = plusDays(now, memory.decay_rate > 0 ? Math.min(45, 0.3 / memory.decay_rate) : 0)
+  const labelled = curve.findLast((point) => point.if_confirmed >= 0.74 * decay.confidence && timeOf(point) <= plusDays(now, 45).getTime()) ?? first
   const marks = [
-    { at: fades, value: thresholds.retrieval, word: 'fades' },
-    { at: expires, value: thresholds.expiry, word: 'expires' },
-  ].filter((mark) => mark.at && mark.at.getTime() > now && mark.at.getTime() < end)
-  const label =
-    memory.decay_rate <= 0
-      ? 'Confidence over the next 180 days: constant, it never fades'
-      : `Confidence over the next 180 days: from ${confidenceAt(memory, now).toFixed(2)} to ${confidenceAt(memory, end).toFixed(2)}, or ${confidenceAt(confirmed, end).toFixed(2)} if confirmed today`
+    { on: decay.fades_on, value: retrieval, word: 'fades' },
+    { on: decay.expires_on, value: expiry, word: 'expires' },
+  ].flatMap(({ on, value, word }) => (on && Date.parse(on) > now && Date.parse(on) < end ? [{ at: Date.parse(on), value, word }] : []))
   return (
-    <Frame height={height} label={label}>
+    <Frame height={height} label={describe(decay, first, last)}>
       {(width) => {
         const x = scaleTime([now, end], [margin.left, width - margin.right])
-        const path = line<number>((at) => x(at), (at) => y(confidenceAt(memory, at)))
-        const other = line<number>((at) => x(at), (at) => y(confidenceAt(confirmed, at)))
-        const under = area<number>((at) => x(at), () => y(0), (at) => y(confidenceAt(memory, at)))
-        const fresh = days.filter((at) => confidenceAt(memory, at) >= thresholds.retrieval)
-        const faded = days.filter((at) => confidenceAt(memory, at) < thresholds.retrieval)
+        const at = (point: CurvePoint) => x(timeOf(point))
+        const path = line<CurvePoint>(at, (point) => y(point.effective_confidence))
+        const other = line<CurvePoint>(at, (point) => y(point.if_confirmed))
+        const under = area<CurvePoint>(at, () => y(0), (point) => y(point.effective_confidence))
+        const fresh = curve.filter((point) => point.effective_confidence >= retrieval)
+        const faded = curve.filter((point) => point.effective_confidence < retrieval)
         return (
           <>
             <Hatch id="decay-hatch" />
@@ -55,24 +51,24 @@ export function DecayCurve({ memory, thresholds, now }: Props) {
             ))}
             <path d={under(fresh) ?? ''} className="fill-accent-wash" />
             <path d={under(faded) ?? ''} fill="url(#decay-hatch)" opacity="0.5" />
-            {[thresholds.retrieval, thresholds.expiry].map((value) => (
+            {[retrieval, expiry].map((value) => (
               <line key={value} x1={margin.left} x2={width - margin.right} y1={y(value)} y2={y(value)} strokeDasharray="3 3" className="stroke-line-strong" />
             ))}
-            {memory.decay_rate > 0 && <path d={other(days) ?? ''} fill="none" strokeDasharray="5 4" strokeWidth="1.500" className="stroke-muted" />}
-            <path d={path(days) ?? ''} fill="none" strokeWidth="2" className="stroke-accent" />
-            {memory.decay_rate > 0 && (
-              <text x={x(labelled) + 8} y={Math.max(10, y(confidenceAt(confirmed, labelled.getTime())) - 4)} className="fill-muted text-2xs">
+            {rate > 0 && <path d={other(curve) ?? ''} fill="none" strokeDasharray="5 4" strokeWidth="1.500" className="stroke-muted" />}
+            <path d={path(curve) ?? ''} fill="none" strokeWidth="2" className="stroke-accent" />
+            {rate > 0 && (
+              <text x={at(labelled) + 8} y={Math.max(10, y(labelled.if_confirmed) - 4)} className="fill-muted text-2xs">
                 if confirmed today
               </text>
             )}
             {marks.map((mark) => {
-              const at = x(mark.at?.getTime() ?? now)
-              const right = at > width - 130
+              const place = x(mark.at)
+              const right = place > width - 130
               return (
                 <g key={mark.word}>
-                  <circle cx={at} cy={y(mark.value)} r="4" strokeWidth="2" className="fill-surface stroke-fading" />
-                  <text x={right ? at - 8 : at + 8} y={y(mark.value) - 8} textAnchor={right ? 'end' : 'start'} className="figure fill-fading text-xs font-medium">
-                    {mark.word} {mark.at && shortDate(mark.at)}
+                  <circle cx={place} cy={y(mark.value)} r="4" strokeWidth="2" className="fill-surface stroke-fading" />
+                  <text x={right ? place - 8 : place + 8} y={y(mark.value) - 8} textAnchor={right ? 'end' : 'start'} className="figure fill-fading text-xs font-medium">
+                    {mark.word} {shortDate(mark.at)}
                   </text>
                 </g>
               )

@@ -9,6 +9,11 @@ export interface Bin {
   count: number
 }
 
+/** A bin that lies wholly below; edges are multiples of a fraction that has no exact binary form. */
+const isBelow = (bin: Bin, threshold: number) => bin.to <= threshold + 1e-9
+
+export const countBelow = (bins: Bin[], threshold: number) => bins.filter((bin) => isBelow(bin, threshold)).reduce((sum, bin) => sum + bin.count, 0)
+
 interface Props {
   bins: Bin[]
   /** Below `retrieval` a memory fades, below `expiry` it is gone. */
@@ -23,7 +28,7 @@ const bottom = 20
 export function Histogram({ bins, thresholds }: Props) {
   const most = Math.max(1, ...bins.map((bin) => bin.count))
   const total = bins.reduce((sum, bin) => sum + bin.count, 0)
-  const fading = bins.filter((bin) => bin.to <= thresholds.retrieval + 1e-9).reduce((sum, bin) => sum + bin.count, 0)
+  const fading = countBelow(bins, thresholds.retrieval)
   const y = scaleLinear([0, most], [height - bottom, top])
   return (
     <Frame height={height} label={`Effective confidence of ${count(total)} memories; ${count(fading)} lie below the retrieval threshold ${thresholds.retrieval}`}>
@@ -33,7 +38,7 @@ export function Histogram({ bins, thresholds }: Props) {
           <>
             <Hatch id="histogram-hatch" />
             {bins.map((bin) => {
-              const faded = bin.to <= thresholds.retrieval + 1e-9
+              const faded = isBelow(bin, thresholds.retrieval)
               const tall = bin.count > 0 ? Math.max(2, y(0) - y(bin.count)) : 0
               return (
                 <g key={bin.from}>

@@ -1,5 +1,5 @@
 import { linkHorizontal } from 'd3-shape'
-import { labelOf, type LinkRow, relationWord } from '../memory/links'
+import { isOutgoing, labelOf, type LinkRow, relationWord } from '../memory/links'
 import { MemoryLink } from '../memory/MemoryLink'
 import { useWidth } from './useWidth'
 
@@ -28,8 +28,8 @@ function Node({ x, y, width, kind, text, centre }: { x: number; y: number; width
 /** Sources on the left, this memory in the middle, what came of it on the right. */
 export function ProvenanceGraph({ kind, label, links }: Props) {
   const [ref, width] = useWidth<HTMLDivElement>(640)
-  const outgoing = links.filter((link) => link.side === 'outgoing' || link.side === 'source')
-  const incoming = links.filter((link) => !outgoing.includes(link))
+  const outgoing = links.filter(isOutgoing)
+  const incoming = links.filter((link) => !isOutgoing(link))
   const narrow = width < 560
   const [left, right] = [outgoing.slice(0, MOST), incoming.slice(0, MOST)]
   const columns = [left, right].filter((side) => side.length > 0).length + 1

@@ -8,6 +8,7 @@ import { Toasts } from '../ui/Toasts'
 import { LiveStatus } from './LiveStatus'
 import { MobileNav } from './MobileNav'
 import { NavLinks } from './NavLinks'
+import { NewTokenDialog } from './NewTokenDialog'
 import { ServerDown } from './ServerDown'
 import { ShortcutHelp } from './ShortcutHelp'
 import { TenantSwitch } from './TenantSwitch'
@@ -73,6 +74,7 @@ export function Shell() {
         </Suspense>
       )}
       <ShortcutHelp open={help} onOpenChange={setHelp} />
+      <NewTokenDialog />
       <Toasts />
     </div>
   )

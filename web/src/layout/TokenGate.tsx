@@ -1,5 +1,7 @@
 import { type FormEvent, useState } from 'react'
+import { useRefusal } from '../api/live'
 import { session } from '../api/session'
+import { createToken } from '../lib/commands'
 import { Button } from '../ui/Button'
 import { CopyBlock } from '../ui/CopyBlock'
 import { Page } from '../ui/Page'
@@ -8,6 +10,7 @@ import { Page } from '../ui/Page'
 export function TokenGate() {
   const [token, setToken] = useState('')
   const tried = Boolean(session.token())
+  const refusal = useRefusal()
   function submit(event: FormEvent) {
     event.preventDefault()
     if (token.trim()) session.setToken(token.trim())
@@ -17,7 +20,7 @@ export function TokenGate() {
       <form onSubmit={submit} className="card max-w-xl space-y-4 p-6">
         {tried && (
           <p role="alert" className="text-harm">
-            <span aria-hidden="true">✕ </span>The token was refused: it is unknown, expired or revoked.
+            <span aria-hidden="true">✕ </span>The token was refused: {refusal}.
           </p>
         )}
         <label className="block">
@@ -38,7 +41,7 @@ export function TokenGate() {
         </div>
         <div>
           <p className="mb-2 text-sm text-muted">Make one on the machine the server runs on:</p>
-          <CopyBlock text="butler token create --tenant default --rights read,write" label="command that makes a token" />
+          <CopyBlock text={createToken('read,write,admin')} label="command that makes a token" />
         </div>
       </form>
     </Page>

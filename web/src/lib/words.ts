@@ -6,6 +6,13 @@ export const maturityWord: Record<string, string> = {
   anti_pattern: 'Warning',
 }
 
+export const maturityGlyph: Record<string, string> = {
+  candidate: '○',
+  established: '◐',
+  proven: '●',
+  anti_pattern: '⚠',
+}
+
 export const statusWord: Record<string, string> = {
   pending: 'Pending',
   consolidated: 'Consolidated',

@@ -1,5 +1,6 @@
 import { Link } from '@tanstack/react-router'
 import { cx } from '../lib/cx'
+import { groupBy } from '../lib/group'
 import { ago, clock, dayName } from '../lib/time'
 import { Badge } from '../ui/Badge'
 import { StatusBadge } from './badges'
@@ -36,15 +37,10 @@ function Row({ episode, compact }: { episode: EpisodeRow; compact: boolean }) {
 
 /** Episodes by day, newest first. */
 export function EpisodeList({ episodes, level = 'h3', compact = false }: { episodes: EpisodeRow[]; level?: 'h2' | 'h3'; compact?: boolean }) {
-  const days = new Map<string, EpisodeRow[]>()
-  for (const episode of episodes) {
-    const day = dayName(episode.created_at)
-    days.set(day, [...(days.get(day) ?? []), episode])
-  }
   const Heading = level
   return (
     <div className="space-y-5">
-      {[...days].map(([day, list]) => (
+      {groupBy(episodes, (episode) => dayName(episode.created_at)).map(([day, list]) => (
         <div key={day}>
           <Heading className="mb-2 text-sm font-medium text-muted">{day}</Heading>
           <ul className="card overflow-hidden">

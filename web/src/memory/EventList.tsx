@@ -1,3 +1,4 @@
+import { groupBy } from '../lib/group'
 import { dayName } from '../lib/time'
 import { EventRun } from './EventRun'
 import { EventRow as Row } from './EventRow'
@@ -12,15 +13,10 @@ interface Props {
 
 /** Events by day, newest first; housekeeping of one kind in a row is one line that opens. */
 export function EventList({ events, look = 'feed', level = 'h3' }: Props) {
-  const days = new Map<string, EventRow[]>()
-  for (const event of events) {
-    const day = dayName(event.created_at)
-    days.set(day, [...(days.get(day) ?? []), event])
-  }
   const Heading = level
   return (
     <div className="space-y-4">
-      {[...days].map(([day, list]) => (
+      {groupBy(events, (event) => dayName(event.created_at)).map(([day, list]) => (
         <div key={day}>
           <Heading className="label border-b border-line pb-1">{day}</Heading>
           <ul className="divide-y divide-line/60">

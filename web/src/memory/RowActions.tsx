@@ -1,4 +1,5 @@
 import { useState } from 'react'
+import { useMay } from '../api/rights'
 import { Icon } from '../ui/Icon'
 import { EditDialog } from './EditDialog'
 import { type Kind, useConfirm } from './useActions'
@@ -18,8 +19,9 @@ const look =
 /** Confirm and edit from the list, by pointer or by the keys c and e. */
 export function RowActions({ kind, id, label, content, live }: Props) {
   const [editing, setEditing] = useState(false)
+  const may = useMay('write')
   const confirm = useConfirm(kind)
-  if (!live) return null
+  if (!live || !may) return null
   return (
     <span className="inline-flex max-md:hidden">
       <button type="button" data-key="c" title="Confirm (c)" aria-label={`Confirm ${label}`} className={look} onClick={() => confirm.mutate(id)}>

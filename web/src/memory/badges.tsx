@@ -1,4 +1,4 @@
-import { maturityWord, permanenceMeaning, sentence, statusGlyph, statusWord } from '../lib/words'
+import { maturityGlyph, maturityWord, permanenceMeaning, sentence, statusGlyph, statusWord } from '../lib/words'
 import { Badge, type Tone } from '../ui/Badge'
 
 export function PermanenceBadge({ permanence }: { permanence: string }) {
@@ -32,18 +32,12 @@ export function StateBadge({ state, always = false }: { state: string; always?: 
   )
 }
 
-const maturityLook: Record<string, [glyph: string, tone: Tone]> = {
-  candidate: ['○', 'plain'],
-  established: ['◐', 'plain'],
-  proven: ['●', 'accent'],
-  anti_pattern: ['⚠', 'harm'],
-}
+const maturityTone: Record<string, Tone> = { proven: 'accent', anti_pattern: 'harm' }
 
 export function MaturityBadge({ maturity }: { maturity: string }) {
-  const [glyph, tone] = maturityLook[maturity] ?? ['·', 'plain']
   return (
-    <Badge tone={tone}>
-      <span aria-hidden="true">{glyph}</span>
+    <Badge tone={maturityTone[maturity] ?? 'plain'}>
+      <span aria-hidden="true">{maturityGlyph[maturity] ?? '·'}</span>
       {maturityWord[maturity] ?? sentence(maturity)}
     </Badge>
   )

@@ -2,7 +2,7 @@ import { sentence } from '../lib/words'
 
 export interface LinkRow {
   /** Whether this memory is where the link starts or where it ends. */
-  side: string
+  side: 'outgoing' | 'incoming'
   relation: string
   memory_type: string
   id: string
@@ -27,8 +27,10 @@ const incoming: Record<string, string> = {
   related_to: 'related to',
 }
 
+export const isOutgoing = (link: Pick<LinkRow, 'side'>) => link.side === 'outgoing'
+
 export function relationWord(link: Pick<LinkRow, 'side' | 'relation'>): string {
-  const words = link.side === 'outgoing' || link.side === 'source' ? outgoing : incoming
+  const words = isOutgoing(link) ? outgoing : incoming
   return words[link.relation] ?? sentence(link.relation).toLowerCase()
 }
 

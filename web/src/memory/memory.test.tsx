@@ -20,12 +20,19 @@ test('fading and fresh differ without colour', () => {
   expect(screen.getByText('fading')).toBeTruthy()
 })
 
-test('every status and level has a glyph and a word', () => {
-  for (const status of ['pending', 'consolidated', 'failed', 'dead_letter']) render(<StatusBadge status={status} />)
-  for (const maturity of ['candidate', 'established', 'proven', 'anti_pattern']) render(<MaturityBadge maturity={maturity} />)
-  for (const word of ['Pending', 'Consolidated', 'Failed', 'Dead letter', 'Candidate', 'Established', 'Proven', 'Warning']) {
-    expect(screen.getByText(word).textContent).toMatch(/^\S+\w/u)
-  }
+test('every status and every level has a word and a glyph that no other has', () => {
+  const look = (badges: React.ReactElement[]) =>
+    badges.map((badge) => {
+      const { container } = render(badge)
+      const glyph = container.querySelector('[aria-hidden]')?.textContent ?? ''
+      return [glyph, container.textContent?.replace(glyph, '')]
+    })
+  const statuses = look(['pending', 'consolidated', 'failed', 'dead_letter'].map((status) => <StatusBadge key={status} status={status} />))
+  expect(statuses).toEqual([['○', 'Pending'], ['●', 'Consolidated'], ['△', 'Failed'], ['✕', 'Dead letter']])
+  const levels = look(['candidate', 'established', 'proven', 'anti_pattern'].map((maturity) => <MaturityBadge key={maturity} maturity={maturity} />))
+  expect(levels).toEqual([['○', 'Candidate'], ['◐', 'Established'], ['●', 'Proven'], ['⚠', 'Warning']])
+  const states = look(['active', 'fading', 'superseded', 'expired'].map((state) => <StateBadge key={state} state={state} always />))
+  expect(new Set(states.map(([glyph]) => glyph)).size).toBe(4)
 })
 
 test('every event type of the server has words', () => {

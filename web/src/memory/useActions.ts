@@ -1,16 +1,8 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { request } from '../api/client'
-import { asApiError } from '../api/error'
-import { toast } from '../ui/toast'
+import { failure, toast } from '../ui/toast'
 
 export type Kind = 'fact' | 'rule'
-
-function failed(what: string) {
-  return (error: unknown) => {
-    const { message, hint } = asApiError(error)
-    toast(`${what}: ${message}${hint ? ` (${hint})` : ''}`, { tone: 'failed' })
-  }
-}
 
 /** Confirming starts the decay anew, from today. */
 export function useConfirm(kind: Kind) {
@@ -24,7 +16,7 @@ export function useConfirm(kind: Kind) {
       toast('Confirmed. Its confidence is whole again.')
       return client.invalidateQueries()
     },
-    onError: failed('Not confirmed'),
+    onError: failure('Not confirmed'),
   })
 }
 
@@ -40,7 +32,7 @@ export function useRestore(kind: Kind) {
       toast('Restored.')
       return client.invalidateQueries()
     },
-    onError: failed('Not restored'),
+    onError: failure('Not restored'),
   })
 }
 
@@ -57,7 +49,7 @@ export function useForget(kind: Kind) {
       toast(`The ${kind} is forgotten.`, { action: { label: 'Undo', run: () => restore.mutate(id) } })
       return client.invalidateQueries()
     },
-    onError: failed('Not forgotten'),
+    onError: failure('Not forgotten'),
   })
 }
 
@@ -73,6 +65,6 @@ export function useMark(outcome: 'helpful' | 'harmful') {
       toast(outcome === 'helpful' ? 'Marked as helpful.' : 'Marked as harmful.')
       return client.invalidateQueries()
     },
-    onError: failed('Not marked'),
+    onError: failure('Not marked'),
   })
 }

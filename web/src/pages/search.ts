@@ -19,6 +19,7 @@ export const memory = (raw: Raw) =>
   optional({
     kind: oneOf(raw, 'kind', kinds),
     q: text(raw, 'q'),
+    butler: text(raw, 'butler'),
     scope: text(raw, 'scope'),
     validity: oneOf(raw, 'validity', states),
     permanence: oneOf(raw, 'permanence', permanences),
@@ -65,7 +66,6 @@ export const timeline = (raw: Raw) =>
 export const recall = (raw: Raw) =>
   optional({
     q: text(raw, 'q'),
-    scope: text(raw, 'scope'),
     butler: text(raw, 'butler'),
   })
 

@@ -1,17 +1,24 @@
 import { useState } from 'react'
 import { Icon } from './Icon'
+import { toast } from './toast'
 
 /** Text to take away, with a button that takes it. */
-export function CopyBlock({ text, label }: { text: string; label: string }) {
+export function CopyBlock({ text, label, wrap = false }: { text: string; label: string; wrap?: boolean }) {
   const [copied, setCopied] = useState(false)
   async function copy() {
-    await navigator.clipboard.writeText(text)
+    try {
+      await navigator.clipboard.writeText(text)
+    } catch (error) {
+      // a page that did not come over https or from this machine has no clipboard
+      toast(`Not copied: ${error instanceof Error ? error.message : 'this browser allows it on secure pages only'}. Select the text instead.`, { tone: 'failed' })
+      return
+    }
     setCopied(true)
     setTimeout(() => setCopied(false), 1500)
   }
   return (
     <div className="flex items-start gap-2 rounded-md border border-line bg-sunken py-2 pr-2 pl-3 text-left">
-      <pre tabIndex={0} aria-label={label} className="min-w-0 flex-1 overflow-x-auto py-0.5 font-mono text-sm whitespace-pre">
+      <pre tabIndex={0} aria-label={label} className={`min-w-0 flex-1 overflow-x-auto py-0.5 font-mono text-sm ${wrap ? 'break-all whitespace-pre-wrap' : 'whitespace-pre'}`}>
         {text}
       </pre>
       <button

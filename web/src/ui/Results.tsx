@@ -2,11 +2,13 @@ import type { UseQueryResult } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
 import { Pager } from './Pager'
 import { Failure, Loading } from './states'
+import { Unavailable } from './Unavailable'
 
 interface ListMeta {
   total: number
   limit: number
   offset: number
+  unavailable?: string[]
 }
 
 interface Listed<T> {
@@ -19,17 +21,28 @@ interface Props<T> {
   empty: ReactNode
   onMove: (offset: number) => void
   children: (rows: T[]) => ReactNode
+  /** The page has said already which butlers do not answer. */
+  named?: boolean
 }
 
 /** A list in its four states: loading, failed, empty, and there. */
-export function Results<T>({ query, empty, onMove, children }: Props<T>) {
+export function Results<T>({ query, empty, onMove, children, named = false }: Props<T>) {
   if (query.isPending) return <Loading />
   if (query.isError && !query.data) return <Failure error={query.error} retry={() => void query.refetch()} />
   if (!query.data) return null
   const { data, meta } = query.data
-  if (data.length === 0) return <>{empty}</>
+  const missing = named ? null : <Unavailable butlers={meta.unavailable} />
+  if (data.length === 0) {
+    return (
+      <>
+        {missing}
+        {empty}
+      </>
+    )
+  }
   return (
     <div className={query.isPlaceholderData ? 'opacity-60 transition-opacity' : ''} aria-busy={query.isPlaceholderData}>
+      {missing}
       {children(data)}
       <Pager total={meta.total} limit={meta.limit} offset={meta.offset} onMove={onMove} />
     </div>

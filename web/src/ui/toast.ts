@@ -1,4 +1,5 @@
 import { useSyncExternalStore } from 'react'
+import { asApiError } from '../api/error'
 
 export interface Toast {
   id: number
@@ -29,6 +30,14 @@ export function toast(text: string, options: Partial<Pick<Toast, 'tone' | 'actio
   publish([...toasts.slice(-2), { id, text, tone: 'done', ...options }])
   setTimeout(() => dismiss(id), options.tone === 'failed' ? 2 * PATIENCE_MS : PATIENCE_MS)
   return id
+}
+
+/** For `onError`: what was not done, why, and what to do about it. */
+export function failure(what: string) {
+  return (error: unknown) => {
+    const { message, hint } = asApiError(error)
+    toast(`${what}: ${message}${hint ? ` (${hint})` : ''}`, { tone: 'failed' })
+  }
 }
 
 export function useToasts(): Toast[] {

@@ -1,6 +1,9 @@
 //! `GET /api/memory/activity` and `GET /api/timeline`: what happened, newest first.
 
+use std::sync::Arc;
+
 use domain::validate::Invalid;
+use memory::Memory;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use store::browse::events::{self, EventFilter, EventItem};
@@ -124,17 +127,11 @@ async fn list(
     paging: Paging,
 ) -> Result<Many<At<EventItem>>, ApiError> {
     let wanted = paging.of(asked, butler)?;
-    let butlers = asked.butlers(butler)?.len();
-    let page = wanted.of_each(butlers);
-    let heard = asked
-        .each(butler, |memory| {
-            let filter = &filter;
-            async move {
-                let mut conn = memory.db().reader(&asked.tenant).await?;
-                Ok(events::list(&mut conn, &asked.tenant, filter, page).await?)
-            }
-        })
-        .await?;
+    let filter = &filter;
+    let part = |memory: Arc<Memory>, page| async move {
+        let mut conn = memory.db().reader(&asked.tenant).await?;
+        Ok(events::list(&mut conn, &asked.tenant, filter, page).await?)
+    };
     let key = |item: &EventItem| (item.created_at, item.id);
-    Ok(wanted.gather(heard, butlers, |a, b| key(b).cmp(&key(a)), |item| Some(key(item))))
+    asked.page(butler, wanted, part, |a, b| key(b).cmp(&key(a)), |item| Some(key(item))).await
 }

@@ -1,6 +1,9 @@
 //! `GET /api/memory/episodes` and `/{id}`: what happened, and what became of it.
 
+use std::sync::Arc;
+
 use domain::{ConsolidationStatus, MemoryType, Relation};
+use memory::Memory;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use store::browse::episodes::{self, EpisodeFilter, EpisodeItem};
@@ -65,19 +68,13 @@ pub async fn list(
         to: query.to.as_deref().map(|text| moment("to", text, true)).transpose()?,
         words: query.q.filter(|words| !words.trim().is_empty()),
     };
-    let butlers = asked.butlers(home)?.len();
-    let page = wanted.of_each(butlers);
-    let heard = asked
-        .each(home, |memory| {
-            let filter = &filter;
-            async move {
-                let mut conn = memory.db().reader(&asked.tenant).await?;
-                Ok(episodes::list(&mut conn, &asked.tenant, filter, page, asked.now).await?)
-            }
-        })
-        .await?;
+    let filter = &filter;
+    let part = |memory: Arc<Memory>, page| async move {
+        let mut conn = memory.db().reader(&asked.tenant).await?;
+        Ok(episodes::list(&mut conn, &asked.tenant, filter, page, asked.now).await?)
+    };
     let key = |item: &EpisodeItem| (item.episode.created_at, item.episode.id.0);
-    Ok(wanted.gather(heard, butlers, |a, b| newest(key(a), key(b)), |item| Some(key(item))))
+    asked.page(home, wanted, part, |a, b| newest(key(a), key(b)), |item| Some(key(item))).await
 }
 
 #[derive(Debug, Clone, Serialize, JsonSchema)]

@@ -11,6 +11,9 @@ use store::StoreError;
 
 use crate::http::reject;
 
+/// For an id that leads nowhere.
+pub const FIND_MEMORY: &str = "check the id; GET /api/memory/search?q= finds memories by their words";
+
 #[derive(Debug)]
 pub enum ApiError {
     Refused {
@@ -103,9 +106,20 @@ impl From<ToolError> for ApiError {
     }
 }
 
+/// What a tool's hint would say with the names of tools, said with paths.
 impl From<MemoryError> for ApiError {
     fn from(error: MemoryError) -> Self {
-        ToolError::from(error).into()
+        let hint = match &error {
+            MemoryError::NotFound { .. } => FIND_MEMORY.to_owned(),
+            MemoryError::NoEntity { .. } => {
+                "check the id; GET /api/memory/entities?q= finds entities by name".to_owned()
+            }
+            MemoryError::Gone { memory_type, id, .. } => {
+                format!("restore it first: POST /api/memory/{memory_type}s/{id}/restore")
+            }
+            _ => return ToolError::from(error).into(),
+        };
+        Self::from(ToolError::from(error)).hint(hint)
     }
 }
 

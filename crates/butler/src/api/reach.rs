@@ -1,14 +1,20 @@
 //! Across butlers: ask all that the caller may use, and name those that cannot be reached.
 
+use std::cmp::Ordering;
 use std::future::Future;
 use std::sync::Arc;
 use std::time::Duration;
 
 use axum::http::StatusCode;
+use domain::Timestamp;
 use memory::Memory;
+use store::browse::{Listed, Page};
+use uuid::Uuid;
 
+use super::answer::{At, Many};
 use super::error::ApiError;
 use super::operation::Asked;
+use super::page::Wanted;
 use crate::butler::Butler;
 
 /// A butler that has not answered by then is as good as gone; people wait for a page.
@@ -83,6 +89,25 @@ impl Asked {
         }
     }
 
+    /// A page of what they hold together. `key` is what a cursor of this list remembers; `None`: the order has no cursor.
+    pub async fn page<T, F, Fut>(
+        &self,
+        only: Option<&str>,
+        wanted: Wanted,
+        ask: F,
+        order: impl Fn(&T, &T) -> Ordering,
+        key: impl Fn(&T) -> Option<(Timestamp, Uuid)>,
+    ) -> Result<Many<At<T>>, ApiError>
+    where
+        F: Fn(Arc<Memory>, Page) -> Fut,
+        Fut: Future<Output = Result<Listed<T>, ApiError>>,
+    {
+        let butlers = self.butlers(only)?.len();
+        let part = wanted.of_each(butlers);
+        let heard = self.each(only, |memory| ask(memory, part)).await?;
+        Ok(wanted.gather(heard, butlers, order, key))
+    }
+
     /// The one butler that has it. Ids are unique across butlers.
     pub async fn find<T, F, Fut>(&self, only: Option<&str>, what: &str, ask: F) -> Result<(String, T), ApiError>
     where
@@ -93,8 +118,9 @@ impl Asked {
         let found = heard.parts.into_iter().find_map(|(name, part)| part.map(|part| (name, part)));
         match found {
             Some(found) => Ok(found),
-            None if heard.unavailable.is_empty() => Err(ApiError::not_found(format!("there is no {what}"))
-                .hint("check the id; GET /api/memory/search?q= finds memories by their words")),
+            None if heard.unavailable.is_empty() => {
+                Err(ApiError::not_found(format!("there is no {what}")).hint(super::error::FIND_MEMORY))
+            }
             None => Err(ApiError::new(
                 StatusCode::SERVICE_UNAVAILABLE,
                 "unavailable",

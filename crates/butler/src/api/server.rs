@@ -4,6 +4,7 @@ use domain::Timestamp;
 use memory::CallerTenant;
 use schemars::JsonSchema;
 use serde::Serialize;
+use uuid::Uuid;
 
 use super::answer::One;
 use super::error::ApiError;
@@ -24,6 +25,8 @@ pub struct ServerView {
     pub tenant_selectable: bool,
     /// The one butler this caller may use; null: all.
     pub butler: Option<String>,
+    /// The token this caller uses; null without one.
+    pub token_id: Option<Uuid>,
     /// Whether any butler has an LLM: without one consolidation only counts.
     pub runtime_configured: bool,
     pub mcp_endpoint: &'static str,
@@ -59,6 +62,7 @@ impl Operation for GetServer {
             tenant: asked.tenant.to_string(),
             tenant_selectable: access.caller.tenant == CallerTenant::Trusted,
             butler: access.butler.clone(),
+            token_id: access.token,
             runtime_configured,
             mcp_endpoint: "/mcp",
         }))

@@ -16,7 +16,7 @@ use super::answer::{Many, Meta, One};
 use super::error::ApiError;
 use super::facts::ById;
 use super::operation::{Asked, Operation, Verb};
-use crate::access::{Right, Rights, new_token};
+use crate::access::{Right, Rights, keeper, new_token};
 
 /// A name that is longer is a description put in the wrong field.
 const NAME_BYTES: usize = 256;
@@ -158,8 +158,18 @@ impl Operation for CreateToken {
                 Ok(tokens::create(&mut conn, new).await?)
             })
             .await?;
+        count_now(&asked).await;
         let data = CreatedToken { item: item(row, asked.now), token };
         Ok(One { data, meta: Meta { unavailable: heard.unavailable } })
+    }
+}
+
+/// The databases tell of the change in a moment; who asked for it here need not wait. Where this fails, they still do.
+async fn count_now(asked: &Asked) {
+    for butler in asked.api.host.butlers() {
+        if let Err(error) = keeper::load(&asked.api.host, &butler).await {
+            tracing::warn!(%error, butler = butler.name.as_str(), "the changed tokens were not read at once");
+        }
     }
 }
 
@@ -214,6 +224,7 @@ impl Operation for RevokeToken {
                 Ok(tokens::revoke(&mut conn, path.id, now).await?)
             })
             .await?;
+        count_now(&asked).await;
         row.revoked_at = row.revoked_at.or(Some(now));
         Ok(One { data: item(row, now), meta: Meta { unavailable: heard.unavailable } })
     }

@@ -14,7 +14,8 @@ pub struct File {
 
 static FILES: &[File] = include!("../../dashboard/files.rs");
 
-/// The first segments of the pages that the program in the browser shows. A test of the front end keeps its routes to it.
+/// The first segments of the pages that the program in the browser shows. `web/src/router.test.ts`
+/// keeps the routes there to it.
 const PAGES: &[&str] = &["", "memory", "butlers", "entities", "timeline", "recall", "settings"];
 
 pub fn find(path: &str) -> Option<&'static File> {

@@ -274,7 +274,7 @@ fn failed(error: MemoryError) -> HostError {
 /// A fact that faded away before its confirmation came stays so.
 fn ignore_ended<T>(outcome: Result<T, MemoryError>) -> Result<(), MemoryError> {
     match outcome {
-        Ok(_) | Err(MemoryError::InvalidState { .. }) => Ok(()),
+        Ok(_) | Err(MemoryError::Gone { .. } | MemoryError::InvalidState { .. }) => Ok(()),
         Err(error) => Err(error),
     }
 }

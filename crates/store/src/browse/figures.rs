@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use chrono::NaiveDate;
-use domain::{Scope, TenantId, Timestamp};
+use domain::{Permanence, Scope, TenantId, Timestamp};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -40,15 +40,12 @@ pub async fn confidence(
         .run(|pg| {
             sqlx::query!(
                 r#"
-                SELECT permanence AS "permanence!", bin AS "bin!", count(*) AS "count!", true AS "fact!" FROM (
-                    SELECT permanence, least(19, floor(effective_confidence(confidence, decay_rate, last_confirmed_at, $3) * 20)::integer) AS bin
-                    FROM facts WHERE tenant_id = $1 AND validity = 'active' AND ($2::text IS NULL OR scope IN ('global', $2))) f
-                GROUP BY 1, 2
+                SELECT bin AS "bin!", facts AS "count!", true AS "fact!" FROM browse_confidence($1, $3, $2)
                 UNION ALL
-                SELECT '', bin, count(*), false FROM (
+                SELECT bin, count(*), false FROM (
                     SELECT least(19, floor(effective_confidence(confidence, decay_rate, last_confirmed_at, $3) * 20)::integer) AS bin
                     FROM rules WHERE tenant_id = $1 AND rule_is_remembered(metadata) AND ($2::text IS NULL OR scope IN ('global', $2))) r
-                GROUP BY 2
+                GROUP BY 1
                 "#,
                 tenant.as_str(),
                 scope.map(Scope::as_str),
@@ -60,7 +57,7 @@ pub async fn confidence(
     let mut figures = Confidence {
         facts: [0; CONFIDENCE_BINS],
         rules: [0; CONFIDENCE_BINS],
-        by_permanence: BTreeMap::new(),
+        by_permanence: by_permanence(session, tenant, scope).await?,
         expiring_7d: expiring(session, tenant, scope, expiry, now).await?,
     };
     for row in rows {
@@ -68,11 +65,34 @@ pub async fn confidence(
         if let Some(bin) = usize::try_from(row.bin).ok().and_then(|at| bins.get_mut(at)) {
             *bin += row.count;
         }
-        if row.fact {
-            *figures.by_permanence.entry(row.permanence).or_default() += row.count;
-        }
     }
     Ok(figures)
+}
+
+/// One count each, which an index answers alone.
+async fn by_permanence(
+    session: &mut Session,
+    tenant: &TenantId,
+    scope: Option<&Scope>,
+) -> Result<BTreeMap<String, i64>, StoreError> {
+    let names: Vec<String> = Permanence::NAMES.iter().map(|name| (*name).to_owned()).collect();
+    let rows = session
+        .run(|pg| {
+            sqlx::query!(
+                r#"
+                SELECT name AS "name!", (
+                    SELECT count(*) FROM facts WHERE tenant_id = $1 AND validity = 'active' AND permanence = name
+                      AND ($2::text IS NULL OR scope IN ('global', $2))) AS "count!"
+                FROM unnest($3::text[]) AS p (name)
+                "#,
+                tenant.as_str(),
+                scope.map(Scope::as_str),
+                &names
+            )
+            .fetch_all(pg)
+        })
+        .await?;
+    Ok(rows.into_iter().map(|row| (row.name, row.count)).collect())
 }
 
 async fn expiring(
@@ -177,9 +197,9 @@ pub async fn produced(session: &mut Session, tenant: &TenantId) -> Result<Produc
         .run(|pg| {
             sqlx::query!(
                 r#"
-                SELECT count(DISTINCT source_id) FILTER (WHERE source_type = 'fact') AS "facts!",
-                       count(DISTINCT source_id) FILTER (WHERE source_type = 'rule') AS "rules!"
-                FROM memory_links WHERE tenant_id = $1 AND target_type = 'episode' AND relation = 'derived_from'
+                SELECT count(*) FILTER (WHERE source_type = 'fact') AS "facts!", count(*) FILTER (WHERE source_type = 'rule') AS "rules!"
+                FROM (SELECT DISTINCT source_type, source_id FROM memory_links
+                      WHERE tenant_id = $1 AND target_type = 'episode' AND relation = 'derived_from') made
                 "#,
                 tenant.as_str()
             )

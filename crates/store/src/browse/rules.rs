@@ -115,7 +115,7 @@ pub async fn list(
                 SELECT (SELECT count(*) FROM matching) AS "total!", ARRAY(
                     SELECT id FROM matching
                     WHERE $9::timestamptz IS NULL OR (created_at <= $9 AND (created_at < $9 OR id > $10))
-                    ORDER BY CASE WHEN $8 = 'maturity' THEN array_position(ARRAY['proven', 'anti_pattern', 'established', 'candidate'], maturity) END,
+                    ORDER BY CASE WHEN $8 = 'maturity' THEN array_position($13::text[], maturity) END,
                              CASE WHEN $8 IN ('maturity', 'most_effective') THEN -effectiveness_score
                                   WHEN $8 = 'least_effective' THEN effectiveness_score
                                   WHEN $8 = 'most_applied' THEN -applied_count END,
@@ -134,6 +134,7 @@ pub async fn list(
                 page.after_id(),
                 page.limit,
                 page.offset,
+                &Maturity::BY_TRUST.map(|maturity| maturity.as_str().to_owned()),
             )
             .fetch_one(pg)
         })

@@ -26,7 +26,7 @@ export default function ButlerPage() {
       tab={`${name}’s memory`}
       lead={
         figures
-          ? `${counted(figures.facts.active + figures.facts.fading, 'fact')}, ${counted(figures.rules.total - figures.rules.forgotten, 'rule')} and ${counted(figures.episodes.total, 'episode')} that this butler works with.`
+          ? `${counted(figures.facts.known, 'fact')}, ${counted(figures.rules.known, 'rule')} and ${counted(figures.episodes.total, 'episode')} that this butler works with.`
           : 'What this butler works with.'
       }
     >

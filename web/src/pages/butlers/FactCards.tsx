@@ -1,6 +1,7 @@
 import { Link } from '@tanstack/react-router'
 import { useGet } from '../../api/hooks'
 import { cx } from '../../lib/cx'
+import { groupBy } from '../../lib/group'
 import { sentence } from '../../lib/words'
 import { PermanenceBadge, StateBadge } from '../../memory/badges'
 import type { FactRow } from '../../memory/types'
@@ -38,17 +39,13 @@ export function FactCards({ name, q, offset, onMove }: { name: string; q?: strin
   const facts = useGet('/api/butlers/{name}/memory/facts', { path: { name }, query: { q, sort: 'subject', limit: SIZE, offset } }, { keep: true })
   return (
     <Results query={facts} onMove={onMove} empty={<Empty title={q ? 'No fact fits' : 'No fact yet'}>{q ? 'Other words may find one.' : 'They appear when an agent stores them or episodes are learned from.'}</Empty>}>
-      {(rows) => {
-        const subjects = new Map<string, FactRow[]>()
-        for (const fact of rows) subjects.set(fact.subject, [...(subjects.get(fact.subject) ?? []), fact])
-        return (
-          <div className="gap-4 space-y-4 sm:columns-2 [&>*]:break-inside-avoid">
-            {[...subjects].map(([subject, list]) => (
-              <Card key={subject} subject={subject} facts={list} />
-            ))}
-          </div>
-        )
-      }}
+      {(rows) => (
+        <div className="gap-4 space-y-4 sm:columns-2 [&>*]:break-inside-avoid">
+          {groupBy(rows, (fact) => fact.subject).map(([subject, list]) => (
+            <Card key={subject} subject={subject} facts={list} />
+          ))}
+        </div>
+      )}
     </Results>
   )
 }

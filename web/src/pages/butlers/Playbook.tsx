@@ -1,11 +1,10 @@
 import { Link } from '@tanstack/react-router'
 import { useGet } from '../../api/hooks'
 import { percent } from '../../lib/number'
-import { maturityWord } from '../../lib/words'
+import { maturityGlyph, maturityWord } from '../../lib/words'
 import { Failure, Empty, Loading } from '../../ui/states'
 
 const order = ['proven', 'established', 'candidate', 'anti_pattern'] as const
-const glyph: Record<string, string> = { proven: '●', established: '◐', candidate: '○', anti_pattern: '⚠' }
 const SIZE = 40
 
 /** The rules a butler works by, most trusted first, warnings last. */
@@ -23,7 +22,7 @@ export function Playbook({ name }: { name: string }) {
         return (
           <section key={maturity} aria-label={maturityWord[maturity]} className="p-4">
             <h3 className={maturity === 'anti_pattern' ? 'label text-harm' : 'label'}>
-              <span aria-hidden="true">{glyph[maturity]} </span>
+              <span aria-hidden="true">{maturityGlyph[maturity]} </span>
               {maturityWord[maturity]}
             </h3>
             <ul className="mt-2 space-y-2">
@@ -41,8 +40,8 @@ export function Playbook({ name }: { name: string }) {
       })}
       {meta.total > data.length && (
         <p className="p-4 text-sm">
-          <Link to="/memory" search={{ kind: 'rules' }} className="link">
-            All {meta.total} rules
+          <Link to="/memory" search={{ kind: 'rules', butler: name }} className="link">
+            All rules of {name}
           </Link>
         </p>
       )}

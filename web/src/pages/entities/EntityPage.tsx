@@ -1,6 +1,7 @@
 import { Link, useParams } from '@tanstack/react-router'
 import { useState } from 'react'
 import { useGet } from '../../api/hooks'
+import { useMay } from '../../api/rights'
 import type { EntityDetailAt as EntityDetail } from '../../api/schema'
 import { counted } from '../../lib/number'
 import { sentence } from '../../lib/words'
@@ -17,6 +18,7 @@ import { MergeDialog } from './MergeDialog'
 
 function View({ entity }: { entity: EntityDetail }) {
   const [merging, setMerging] = useState(false)
+  const may = useMay('write')
   return (
     <Page
       above={<Back to="/entities">Entities</Back>}
@@ -28,7 +30,8 @@ function View({ entity }: { entity: EntityDetail }) {
         </span>
       }
       actions={
-        !entity.merged_into && (
+        !entity.merged_into &&
+        may && (
           <Button onClick={() => setMerging(true)}>
             <Icon name="merge" /> Merge
           </Button>

@@ -4,6 +4,7 @@ import { useGet } from '../../api/hooks'
 import { statusWord } from '../../lib/words'
 import { EpisodeList } from '../../memory/EpisodeList'
 import { Button } from '../../ui/Button'
+import { ButlerSelect } from '../../ui/ButlerSelect'
 import { DateField } from '../../ui/DateField'
 import { Page } from '../../ui/Page'
 import { Results } from '../../ui/Results'
@@ -16,7 +17,6 @@ const SIZE = 40
 export default function EpisodesPage() {
   const search = useSearch({ from: '/memory/episodes' })
   const navigate = useNavigate({ from: '/memory/episodes' })
-  const butlers = useGet('/api/butlers')
   const change = useCallback(
     (next: ReturnType<typeof episodes>) => void navigate({ search: (previous) => ({ ...previous, offset: undefined, ...next }), replace: true }),
     [navigate],
@@ -27,12 +27,7 @@ export default function EpisodesPage() {
   return (
     <Page title="Episodes" lead="What happened, by day. Episodes are kept for days; what they taught stays as facts and rules.">
       <div className="mb-5 flex flex-wrap items-center gap-2">
-        <Select
-          label="Butler"
-          value={search.butler ?? ''}
-          options={[['', 'Every butler'], ...(butlers.data?.data ?? []).map((butler): [string, string] => [butler.name, butler.name])]}
-          onChange={(value) => change({ butler: value || undefined })}
-        />
+        <ButlerSelect value={search.butler} onChange={(butler) => change({ butler })} />
         <Select
           label="Status"
           value={search.status ?? ''}

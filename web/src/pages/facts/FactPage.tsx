@@ -20,7 +20,6 @@ import { Until } from './Until'
 import { factRows } from './rows'
 
 function View({ fact }: { fact: FactDetail }) {
-  const now = Date.now()
   const fading = fact.state === 'fading'
   const live = fact.state === 'active' || fading
   const subject = fact.entity_id ? (
@@ -53,9 +52,9 @@ function View({ fact }: { fact: FactDetail }) {
           {live && (
             <Section title="How sure, and until when">
               <div className="card p-4 sm:p-5">
-                <DecayLine memory={fact} effective={fact.effective_confidence} now={now} />
-                <Until decay={fact.decay} now={now} />
-                <DecayCurve memory={fact} thresholds={{ retrieval: fact.decay.retrieval_threshold, expiry: fact.decay.expiry_threshold }} now={now} />
+                <DecayLine decay={fact.decay} />
+                <Until decay={fact.decay} />
+                <DecayCurve decay={fact.decay} />
               </div>
             </Section>
           )}
@@ -72,7 +71,7 @@ function View({ fact }: { fact: FactDetail }) {
         </div>
         <div className="min-w-0 space-y-8">
           <Section title="Who read it" quiet>
-            <Readers count={fact.reference_count} last={fact.last_referenced_at} />
+            <Readers memory={fact} />
           </Section>
           <Section title="Details" quiet>
             <Properties rows={factRows(fact)} />

@@ -2,7 +2,8 @@ import type { Decay } from '../../api/schema'
 import { ago, date } from '../../lib/time'
 
 /** The dates the curve shows, in words. */
-export function Until({ decay, now }: { decay: Decay; now: number }) {
+export function Until({ decay }: { decay: Decay }) {
+  const now = Date.now()
   const { fades_on: fades, expires_on: expires } = decay
   if (!fades || !expires) return null
   const rows: [string, string | null | undefined][] = [

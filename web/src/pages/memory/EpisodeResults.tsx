@@ -7,10 +7,11 @@ import type { Change, MemorySearch } from './Browser'
 const SIZE = 12
 
 export function EpisodeResults({ search, change }: { search: MemorySearch; change: Change }) {
-  const query = { q: search.q, status: search.status, limit: SIZE, offset: search.offset }
+  const query = { q: search.q, butler: search.butler, status: search.status, limit: SIZE, offset: search.offset }
   const episodes = useGet('/api/memory/episodes', { query }, { keep: true })
   return (
     <Results
+      named
       query={episodes}
       onMove={(offset) => change({ offset: offset || undefined })}
       empty={<Empty title="No episode fits">Episodes live for days; what they taught stays as facts and rules.</Empty>}

@@ -10,6 +10,7 @@ const SIZE = 12
 export function FactResults({ search, change }: { search: MemorySearch; change: Change }) {
   const query = {
     q: search.q,
+    butler: search.butler,
     scope: search.scope,
     validity: search.validity,
     permanence: search.permanence,
@@ -21,6 +22,7 @@ export function FactResults({ search, change }: { search: MemorySearch; change: 
   const facts = useGet('/api/memory/facts', { query }, { keep: true })
   return (
     <Results
+      named
       query={facts}
       onMove={(offset) => change({ offset: offset || undefined })}
       empty={<Empty title="No fact fits">Other words or fewer filters may find one.</Empty>}

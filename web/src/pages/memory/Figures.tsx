@@ -8,8 +8,8 @@ export function Figures({ stats }: { stats: StatsView }) {
   const { facts, rules, episodes } = stats
   return (
     <div className="grid gap-3 sm:grid-cols-2 xl:grid-cols-4">
-      <Figure name="Facts by permanence" value={facts.active + facts.fading} parts={permanences.map((name) => ({ name: sentence(name), value: facts.by_permanence[name] }))} />
-      <Figure name="Rules by maturity" value={rules.total - rules.forgotten} parts={maturities.map((name) => ({ name: maturityWord[name] ?? name, value: rules.by_maturity[name] }))} />
+      <Figure name="Facts by permanence" value={facts.known} parts={permanences.map((name) => ({ name: sentence(name), value: facts.by_permanence[name] }))} />
+      <Figure name="Rules by maturity" value={rules.known} parts={maturities.map((name) => ({ name: maturityWord[name] ?? name, value: rules.by_maturity[name] }))} />
       <Figure
         name="Episodes"
         value={episodes.total}
@@ -23,7 +23,7 @@ export function Figures({ stats }: { stats: StatsView }) {
       <Figure
         name="Fading"
         fading
-        value={facts.fading + rules.fading}
+        value={stats.fading}
         parts={[
           { name: 'Facts', value: facts.fading },
           { name: 'Rules', value: rules.fading },

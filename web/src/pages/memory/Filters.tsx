@@ -1,5 +1,6 @@
 import { maturityWord, sentence, statusWord } from '../../lib/words'
 import { Button } from '../../ui/Button'
+import { ButlerSelect } from '../../ui/ButlerSelect'
 import { Select } from '../../ui/Select'
 import { maturities, oneFrom, permanences, states, statuses } from '../search'
 import type { Change, MemorySearch } from './Browser'
@@ -34,9 +35,10 @@ const ruleOrders: [string, string][] = [
 const confidences: [string, string][] = [['', 'Any confidence'], ...['0.2', '0.5', '0.8'].map((at): [string, string] => [at, `at least ${at}`])]
 
 export function Filters({ kind, search, change }: Props) {
-  const used = search.validity ?? search.permanence ?? search.maturity ?? search.status ?? search.min ?? search.scope ?? search.sort
+  const used = search.butler ?? search.validity ?? search.permanence ?? search.maturity ?? search.status ?? search.min ?? search.scope ?? search.sort
   return (
     <div className="mb-3 flex flex-wrap items-center gap-2">
+      <ButlerSelect value={search.butler} onChange={(butler) => change({ butler })} />
       {kind === 'facts' && (
         <>
           <Select label="State" value={search.validity ?? ''} options={factStates} onChange={(value) => change({ validity: oneFrom(states, value) })} />
@@ -72,7 +74,7 @@ export function Filters({ kind, search, change }: Props) {
       {used !== undefined && (
         <Button
           variant="ghost"
-          onClick={() => change({ validity: undefined, permanence: undefined, maturity: undefined, status: undefined, min: undefined, scope: undefined, sort: undefined })}
+          onClick={() => change({ butler: undefined, validity: undefined, permanence: undefined, maturity: undefined, status: undefined, min: undefined, scope: undefined, sort: undefined })}
         >
           Clear filters
         </Button>

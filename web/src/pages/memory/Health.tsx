@@ -1,7 +1,10 @@
 import { Bars } from '../../charts/Bars'
-import { Histogram } from '../../charts/Histogram'
+import { countBelow, Histogram } from '../../charts/Histogram'
 import { Line } from '../../charts/Line'
 import { count, counted, percent } from '../../lib/number'
+import { maturityGlyph, maturityWord } from '../../lib/words'
+
+const levelName = (maturity: string) => `${maturityGlyph[maturity]} ${maturityWord[maturity]}`
 
 interface Props {
   confidence: number[]
@@ -25,7 +28,7 @@ function Panel({ title, note, children }: { title: string; note: string; childre
 export function Health({ confidence, thresholds, backlog, maturity, effectiveness }: Props) {
   const step = 1 / confidence.length
   const bins = confidence.map((value, index) => ({ from: index * step, to: (index + 1) * step, count: value }))
-  const below = bins.filter((bin) => bin.to <= thresholds.retrieval + 1e-9).reduce((sum, bin) => sum + bin.count, 0)
+  const below = countBelow(bins, thresholds.retrieval)
   const marked = effectiveness.bins.reduce((sum, value) => sum + value, 0)
   const points = backlog.map((day) => ({ at: Date.parse(day.day), value: day.waiting }))
   const waiting = backlog.at(-1)?.waiting ?? 0
@@ -45,10 +48,10 @@ export function Health({ confidence, thresholds, backlog, maturity, effectivenes
       <Panel title="Maturity" note="How far rules have come; warnings are rules that did harm">
         <Bars
           bars={[
-            { name: '○ Candidate', value: maturity.candidate, tone: 'plain' },
-            { name: '◐ Established', value: maturity.established },
-            { name: '● Proven', value: maturity.proven },
-            { name: '⚠ Warning', value: maturity.anti_pattern, tone: 'harm' },
+            { name: levelName('candidate'), value: maturity.candidate, tone: 'plain' },
+            { name: levelName('established'), value: maturity.established },
+            { name: levelName('proven'), value: maturity.proven },
+            { name: levelName('anti_pattern'), value: maturity.anti_pattern, tone: 'harm' },
           ]}
         />
       </Panel>

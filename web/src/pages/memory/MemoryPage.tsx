@@ -2,6 +2,7 @@ import { useGet } from '../../api/hooks'
 import { Page } from '../../ui/Page'
 import { Section } from '../../ui/Section'
 import { Failure, Loading } from '../../ui/states'
+import { Unavailable } from '../../ui/Unavailable'
 import { Activity } from './Activity'
 import { Attention } from './Attention'
 import { Browser } from './Browser'
@@ -10,7 +11,6 @@ import { Health } from './Health'
 import { NeverConnected } from './NeverConnected'
 import { Pipeline } from './Pipeline'
 import { StateSentence } from './StateSentence'
-import { Unavailable } from './Unavailable'
 
 export default function MemoryPage() {
   const stats = useGet('/api/memory/stats')
@@ -22,8 +22,6 @@ export default function MemoryPage() {
     )
   }
   const { data, meta } = stats.data
-  const known = data.facts.active + data.facts.fading
-  const rules = data.rules.total - data.rules.forgotten
   const waiting = data.episodes.unconsolidated + data.episodes.failed
   const never = data.facts.total + data.rules.total + data.episodes.total === 0
   return (
@@ -34,13 +32,13 @@ export default function MemoryPage() {
       ) : (
         <div className="space-y-10">
           <div className="space-y-6">
-            <StateSentence facts={known} rules={rules} episodes={data.episodes.total} fading={data.fading} waiting={waiting} />
+            <StateSentence facts={data.facts.known} rules={data.rules.known} episodes={data.episodes.total} fading={data.fading} waiting={waiting} />
             <Pipeline pipeline={data.pipeline} />
             <Figures stats={data} />
             <Attention items={data.attention} />
           </div>
           <div className="grid gap-x-10 gap-y-10 xl:grid-cols-[minmax(0,1fr)_20rem]">
-            <Browser counts={{ facts: known, rules, episodes: data.episodes.total }} />
+            <Browser counts={{ facts: data.facts.known, rules: data.rules.known, episodes: data.episodes.total }} />
             <Activity />
           </div>
           <Section title="Health">

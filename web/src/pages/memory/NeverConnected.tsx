@@ -1,8 +1,14 @@
-import { CopyBlock } from '../../ui/CopyBlock'
+import { Link } from '@tanstack/react-router'
+import { useGet } from '../../api/hooks'
 import { endpoint } from '../../lib/endpoint'
+import { claudeCode } from '../../lib/snippets'
+import { CopyBlock } from '../../ui/CopyBlock'
 
 /** The first visit: nothing has been stored, because nothing is connected yet. */
 export function NeverConnected() {
+  const server = useGet('/api/server')
+  const tokens = server.data?.data.auth_required ?? false
+  const { client, text } = claudeCode(endpoint('/mcp'), tokens)
   return (
     <div className="card p-6 sm:p-8">
       <h2 className="font-serif text-2xl">Nothing is remembered yet.</h2>
@@ -11,9 +17,15 @@ export function NeverConnected() {
       </p>
       <div className="mt-6 grid gap-6 md:grid-cols-2">
         <div>
-          <h3 className="mb-2 font-medium">Connect Claude Code</h3>
-          <CopyBlock label="command that connects Claude Code" text={`claude mcp add --transport http butler-memory ${endpoint('/mcp')}`} />
-          <p className="mt-2 text-sm text-muted">Other clients: see Settings.</p>
+          <h3 className="mb-2 font-medium">Connect {client}</h3>
+          <CopyBlock label={`what connects ${client}`} text={text} />
+          <p className="mt-2 text-sm text-muted">
+            {tokens && 'YOUR_TOKEN is a token of this tenant. '}Other clients: see{' '}
+            <Link to="/settings" className="link">
+              Settings
+            </Link>
+            .
+          </p>
         </div>
         <div>
           <h3 className="mb-2 font-medium">Or look around first</h3>

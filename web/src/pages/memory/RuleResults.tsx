@@ -8,10 +8,11 @@ import type { Change, MemorySearch } from './Browser'
 const SIZE = 12
 
 export function RuleResults({ search, change }: { search: MemorySearch; change: Change }) {
-  const query = { q: search.q, scope: search.scope, maturity: search.maturity, sort: oneFrom(ruleSorts, search.sort ?? '') ?? 'maturity', limit: SIZE, offset: search.offset }
+  const query = { q: search.q, butler: search.butler, scope: search.scope, maturity: search.maturity, sort: oneFrom(ruleSorts, search.sort ?? '') ?? 'maturity', limit: SIZE, offset: search.offset }
   const rules = useGet('/api/memory/rules', { query }, { keep: true })
   return (
     <Results
+      named
       query={rules}
       onMove={(offset) => change({ offset: offset || undefined })}
       empty={<Empty title="No rule fits">Rules are learned from episodes, or stored by an agent.</Empty>}

@@ -38,16 +38,7 @@ const parts = [
   ['Confidence', 'bg-accent/25'],
 ] as const
 
-function contributions(hit: RecallHit, weights: Weights): number[] {
-  const weighed = hit.explain?.weighed
-  if (weighed) return [weighed.relevance, weighed.importance, weighed.recency, weighed.confidence]
-  return [
-    weights.relevance * (hit.relevance ?? 0),
-    (weights.importance * (hit.importance ?? 0)) / 10,
-    weights.recency * (hit.recency ?? 0),
-    weights.confidence * (hit.effective_confidence ?? 0),
-  ]
-}
+const inOrder = (parts: Weights): number[] => [parts.relevance, parts.importance, parts.recency, parts.confidence]
 
 function Rank({ name, value, found }: { name: string; value?: number | null; found: boolean }) {
   return (
@@ -57,8 +48,8 @@ function Rank({ name, value, found }: { name: string; value?: number | null; fou
   )
 }
 
-function Row({ hit, place, weights }: { hit: RecallHit; place: number; weights: Weights }) {
-  const shares = contributions(hit, weights)
+function Row({ hit, place }: { hit: RecallHit; place: number }) {
+  const shares = hit.explain?.weighed ? inOrder(hit.explain.weighed) : []
   return (
     <li data-row="" className="grid grid-cols-[1.75rem_minmax(0,1fr)_3.5rem] gap-x-2 border-b border-line px-4 py-3 last:border-0">
       <span className="figure text-sm text-muted">{place}</span>
@@ -102,7 +93,7 @@ function Row({ hit, place, weights }: { hit: RecallHit; place: number; weights: 
 }
 
 /** Each hit with its place in both lists, their fusion, and the four parts of its score, weighted. */
-export function HitTable({ hits, weights }: { hits: RecallHit[]; weights: Weights }) {
+export function HitTable({ hits, weights }: { hits: RecallHit[]; weights?: Weights | null }) {
   if (hits.length === 0) return <Empty title="Nothing is recalled">No memory is close enough in meaning or words.</Empty>
   return (
     <>
@@ -110,13 +101,13 @@ export function HitTable({ hits, weights }: { hits: RecallHit[]; weights: Weight
         {parts.map(([name, fill], index) => (
           <span key={name} className="inline-flex items-center gap-1.5">
             <span aria-hidden="true" className={cx('size-2 rounded-full', fill)} />
-            {name} <span className="figure">× {[weights.relevance, weights.importance, weights.recency, weights.confidence][index]}</span>
+            {name} {weights && <span className="figure">× {inOrder(weights)[index]}</span>}
           </span>
         ))}
       </p>
       <ol className="card overflow-hidden">
         {hits.map((hit, index) => (
-          <Row key={hit.id} hit={hit} place={index + 1} weights={weights} />
+          <Row key={hit.id} hit={hit} place={index + 1} />
         ))}
       </ol>
     </>

@@ -9,8 +9,6 @@ import { Empty, Failure, Loading } from '../../ui/states'
 import { ContextBlock } from './ContextBlock'
 import { HitTable } from './HitTable'
 
-/** Of a server that does not say; the specification's. */
-const usual = { relevance: 0.4, importance: 0.3, recency: 0.2, confidence: 0.1 }
 const examples = ['What can I cook tonight?', 'When is the next appointment?', 'How should reports be written?']
 
 /** The query lab: what an agent would be given for these words, and why. */
@@ -69,7 +67,7 @@ export default function RecallPage() {
       ) : (
         <div className="grid gap-x-8 gap-y-10 xl:grid-cols-[minmax(0,1.55fr)_minmax(0,1fr)]">
           <Section title="What is recalled">
-            <HitTable hits={answer.data.data.results} weights={answer.data.data.trace?.weights ?? usual} />
+            <HitTable hits={answer.data.data.results} weights={answer.data.data.trace?.weights} />
           </Section>
           <Section title="What a session starts with">
             <ContextBlock text={answer.data.data.context.text} tokens={answer.data.data.context.tokens} budget={answer.data.data.context.token_budget} />

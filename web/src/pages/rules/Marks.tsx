@@ -1,4 +1,5 @@
 import { type FormEvent, useState } from 'react'
+import { useMay } from '../../api/rights'
 import { useMark } from '../../memory/useActions'
 import { Button } from '../../ui/Button'
 import { Dialog } from '../../ui/Dialog'
@@ -9,6 +10,7 @@ export function Marks({ id }: { id: string }) {
   const [reason, setReason] = useState('')
   const helpful = useMark('helpful')
   const harmful = useMark('harmful')
+  if (!useMay('write')) return null
   function submit(event: FormEvent) {
     event.preventDefault()
     harmful.mutate({ id, reason: reason.trim() }, { onSuccess: () => setAsking(false) })

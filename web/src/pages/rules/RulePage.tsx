@@ -77,10 +77,10 @@ function View({ rule }: { rule: RuleDetail }) {
         </div>
         <div className="min-w-0 space-y-8">
           <Section title="Confidence" quiet>
-            <DecayLine memory={rule} effective={rule.effective_confidence} now={Date.now()} />
+            <DecayLine decay={rule.decay} />
           </Section>
           <Section title="Who read it" quiet>
-            <Readers count={rule.reference_count} last={rule.last_referenced_at} />
+            <Readers memory={rule} />
           </Section>
           <Section title="Details" quiet>
             <Properties

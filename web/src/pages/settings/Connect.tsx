@@ -1,18 +1,20 @@
 import { useState } from 'react'
 import { useGet } from '../../api/hooks'
 import { endpoint } from '../../lib/endpoint'
+import { snippets } from '../../lib/snippets'
 import { CopyBlock } from '../../ui/CopyBlock'
 import { Segments } from '../../ui/Segments'
 import { Select } from '../../ui/Select'
-import { snippets } from './snippets'
 
 export function Connect() {
   const butlers = useGet('/api/butlers')
   const names = (butlers.data?.data ?? []).map((butler) => butler.name)
   const [butler, setButler] = useState('')
   const server = useGet('/api/server')
-  const path = butler && butler !== names[0] ? `/butlers/${encodeURIComponent(butler)}/mcp` : '/mcp'
-  const all = snippets(endpoint(path), server.data?.data.auth_required ?? false)
+  // the first one is what a client gets that names none
+  const other = butler && butler !== names[0] ? butler : undefined
+  const path = other ? `/butlers/${encodeURIComponent(other)}/mcp` : '/mcp'
+  const all = snippets(endpoint(path), server.data?.data.auth_required ?? false, other)
   const [client, setClient] = useState('Claude Code')
   const chosen = all.find((snippet) => snippet.client === client) ?? all[0]
   return (

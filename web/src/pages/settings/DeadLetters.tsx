@@ -1,19 +1,20 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { request } from '../../api/client'
-import { asApiError } from '../../api/error'
 import { useGet } from '../../api/hooks'
+import { lacking, useMay } from '../../api/rights'
 import { counted } from '../../lib/number'
 import { MemoryLink } from '../../memory/MemoryLink'
 import { Button } from '../../ui/Button'
 import { Section } from '../../ui/Section'
-import { toast } from '../../ui/toast'
+import { failure, toast } from '../../ui/toast'
 
 const SHOWN = 5
 
 /** Episodes that were given up: why, and another chance. Nothing is shown when there are none. */
 export function DeadLetters() {
   const client = useQueryClient()
+  const may = useMay('admin')
   const letters = useGet('/api/memory/dead-letters')
   const requeue = useMutation({
     mutationFn: () => request('post', '/api/memory/dead-letters/requeue', { body: {} }),
@@ -21,16 +22,20 @@ export function DeadLetters() {
       toast(`${counted(data.requeued, 'episode')} will be tried again.`)
       return client.invalidateQueries()
     },
-    onError: (error) => toast(`Not requeued: ${asApiError(error).message}`, { tone: 'failed' }),
+    onError: failure('Not requeued'),
   })
   if (!letters.data || letters.data.data.length === 0) return null
   return (
     <Section
       title="Dead letters"
       aside={
-        <Button size="small" busy={requeue.isPending} onClick={() => requeue.mutate()}>
-          Try all again
-        </Button>
+        may ? (
+          <Button size="small" busy={requeue.isPending} onClick={() => requeue.mutate()}>
+            Try all again
+          </Button>
+        ) : (
+          <span className="text-sm text-muted">{lacking.admin}</span>
+        )
       }
     >
       <ul className="card divide-y divide-line">

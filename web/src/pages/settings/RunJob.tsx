@@ -1,25 +1,33 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { request } from '../../api/client'
-import { asApiError } from '../../api/error'
+import { lacking, useMay } from '../../api/rights'
 import type { JobItemAt } from '../../api/schema'
 import { sentence } from '../../lib/words'
 import { Button } from '../../ui/Button'
 import { Icon } from '../../ui/Icon'
-import { toast } from '../../ui/toast'
+import { failure, toast } from '../../ui/toast'
 import { outcome } from './schedule'
 
 /** What is cheap may be run by a click; the rest is named with the command that runs it. */
 export function RunJob({ job }: { job: JobItemAt }) {
   const client = useQueryClient()
+  const may = useMay('admin')
   const run = useMutation({
     mutationFn: () => request('post', '/api/jobs/{job}/run', { path: { job: job.job }, query: { butler: job.home } }),
     onSuccess: ({ data }) => {
       toast(data.status === 'running' ? `${sentence(job.job)} is running.` : `${sentence(job.job)}: ${outcome({ status: data.status, result: data.result }).replace(';', '.')}`)
       return client.invalidateQueries()
     },
-    onError: (error) => toast(`${sentence(job.job)} failed: ${asApiError(error).message}`, { tone: 'failed' }),
+    onError: failure(`${sentence(job.job)} failed`),
   })
-  if (!job.cheap) return <code className="font-mono text-xs text-muted">butler jobs run {job.job}</code>
+  if (!job.cheap) {
+    return (
+      <code className="font-mono text-xs text-muted">
+        butler jobs run {job.job} <span className="whitespace-nowrap">--butler {job.home}</span>
+      </code>
+    )
+  }
+  if (!may) return <span className="text-xs text-muted">{lacking.admin}</span>
   return (
     <Button size="small" busy={run.isPending} onClick={() => run.mutate()} aria-label={`Run now: ${sentence(job.job).toLowerCase()} of ${job.home}`}>
       <Icon name="run" className="size-3.5" /> Run now

@@ -18,14 +18,12 @@ export default function SettingsPage() {
           <Jobs />
         </Section>
         <DeadLetters />
-        <div className="grid gap-x-10 gap-y-10 lg:grid-cols-2">
-          <Section title="Tokens">
-            <Tokens />
-          </Section>
-          <Section title="Export and backup">
-            <Takeaway />
-          </Section>
-        </div>
+        <Section title="Tokens">
+          <Tokens />
+        </Section>
+        <Section title="Export and backup">
+          <Takeaway />
+        </Section>
         <Section title="Health of the server">
           <Server />
         </Section>

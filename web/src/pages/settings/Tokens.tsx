@@ -1,22 +1,44 @@
+import { useState } from 'react'
 import { useGet } from '../../api/hooks'
+import { lacking } from '../../api/rights'
+import type { ServerView } from '../../api/schema'
 import { session } from '../../api/session'
+import { createToken } from '../../lib/commands'
 import { Button } from '../../ui/Button'
 import { CopyBlock } from '../../ui/CopyBlock'
+import { Failure, Loading } from '../../ui/states'
+import { CreateToken } from './CreateToken'
+import { TokenList } from './TokenList'
 
-/** Tokens are made and revoked on the server's own machine, so here is what this visit may do and the commands. */
+function state(server: ServerView): string {
+  if (!server.auth_required) return 'Tokens are off: this server listens on its own machine only and trusts every program there. The first token turns them on, for everything.'
+  const where = `in tenant ${server.tenant}${server.butler ? `, with ${server.butler} alone` : ''}`
+  return `Tokens are on. This visit may ${server.rights.join(', ')} ${where}.`
+}
+
+/** Who is let in. Whoever may not manage tokens here is told how it is done on the server's machine. */
 export function Tokens() {
   const server = useGet('/api/server')
-  const state = server.data?.data
+  const [making, setMaking] = useState(false)
+  if (server.isPending) return <Loading rows={2} />
+  if (server.isError) return <Failure error={server.error} retry={() => void server.refetch()} />
+  const view = server.data.data
+  const may = view.rights.includes('admin')
   return (
     <div className="space-y-3">
-      <p className="text-muted">
-        {state?.auth_required
-          ? `Tokens are on. This visit may ${state.rights.join(', ')} in tenant ${state.tenant}${state.butler ? `, with ${state.butler} alone` : ''}.`
-          : 'Tokens are off: the server listens on this machine only and trusts its callers. The first token turns them on for everybody.'}
-      </p>
-      <CopyBlock label="command that makes a token" text="butler token create --tenant default --rights read,write" />
-      <CopyBlock label="command that lists tokens" text="butler token list" />
-      {session.token() && <Button onClick={() => session.setToken(null)}>Sign out of this tab</Button>}
+      <p className="max-w-prose text-muted">{state(view)}</p>
+      {may && <TokenList own={view.token_id} />}
+      <div className="flex flex-wrap gap-2">
+        {may && <Button onClick={() => setMaking(true)}>New token</Button>}
+        {session.token() && <Button onClick={() => session.setToken(null)}>Sign out of this tab</Button>}
+      </div>
+      {!may && (
+        <>
+          <p className="text-sm text-muted">{lacking.admin} On the server’s own machine:</p>
+          <CopyBlock label="command that makes a token" text={createToken('read,write', view.tenant)} />
+        </>
+      )}
+      {making && <CreateToken server={view} onClose={() => setMaking(false)} />}
     </div>
   )
 }

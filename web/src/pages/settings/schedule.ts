@@ -17,6 +17,9 @@ export function cronWords(cron: string): string {
   return cron
 }
 
+/** The job counts in plurals: `facts expired`, `idempotency keys removed`. One of them is one. */
+const named = (value: number, words: string) => (value === 1 ? words.replace(/^(facts|rules|episodes)\b/, (kind) => kind.slice(0, -1)).replace(/\bkeys\b/, 'key') : words)
+
 /** What a run did: its error, or its largest numbers. */
 export function outcome(run: Run): string {
   if (run.error) return run.error
@@ -24,6 +27,6 @@ export function outcome(run: Run): string {
   const numbers = Object.entries(typeof run.result === 'object' && run.result !== null ? run.result : {})
     .filter((entry): entry is [string, number] => typeof entry[1] === 'number' && entry[1] > 0)
     .slice(0, 3)
-    .map(([name, value]) => `${value.toLocaleString('en')} ${name.replaceAll('_', ' ')}`)
+    .map(([name, value]) => `${value.toLocaleString('en')} ${named(value, name.replaceAll('_', ' '))}`)
   return numbers.length > 0 ? `${numbers.join(', ')};` : 'nothing to do;'
 }

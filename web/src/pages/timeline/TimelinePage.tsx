@@ -5,6 +5,7 @@ import { sentence } from '../../lib/words'
 import { EventList } from '../../memory/EventList'
 import { eventTypes, eventWords } from '../../memory/events'
 import { Button } from '../../ui/Button'
+import { ButlerSelect } from '../../ui/ButlerSelect'
 import { DateField } from '../../ui/DateField'
 import { Page } from '../../ui/Page'
 import { Results } from '../../ui/Results'
@@ -32,7 +33,7 @@ export default function TimelinePage() {
   }
   const list = useGet('/api/timeline', { query }, { keep: true })
   const types = eventTypes.filter((type) => !search.kind || type.startsWith(search.kind))
-  const filtered = search.kind ?? search.event ?? search.from ?? search.to
+  const filtered = search.kind ?? search.event ?? search.butler ?? search.from ?? search.to
   return (
     <Page title="Timeline" lead="Every change to what is remembered, newest first. Housekeeping is set quieter than knowledge.">
       <div className="mb-5 flex flex-wrap items-center gap-2">
@@ -48,12 +49,13 @@ export default function TimelinePage() {
           options={[['', 'Any event'], ...types.map((type): [string, string] => [type, eventWords(type)[1] ?? sentence(type)])]}
           onChange={(value) => change({ event: value || undefined })}
         />
+        <ButlerSelect value={search.butler} onChange={(butler) => change({ butler })} />
         <span className="inline-flex gap-2">
           <DateField label="From" value={search.from} onChange={(from) => change({ from })} />
           <DateField label="To" value={search.to} onChange={(to) => change({ to })} />
         </span>
         {filtered && (
-          <Button variant="ghost" onClick={() => change({ kind: undefined, event: undefined, from: undefined, to: undefined })}>
+          <Button variant="ghost" onClick={() => change({ kind: undefined, event: undefined, butler: undefined, from: undefined, to: undefined })}>
             Clear filters
           </Button>
         )}

@@ -1,6 +1,9 @@
 //! `GET /api/memory/entities`.
 
+use std::sync::Arc;
+
 use domain::EntityType;
+use memory::Memory;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use store::browse::entities::{self, EntityFilter, EntityItem, EntitySort};
@@ -51,17 +54,11 @@ impl Operation for ListEntities {
             merged: query.merged.unwrap_or(false),
             sort,
         };
-        let butlers = asked.butlers(query.butler.as_deref())?.len();
-        let page = wanted.of_each(butlers);
-        let heard = asked
-            .each(query.butler.as_deref(), |memory| {
-                let filter = &filter;
-                async move {
-                    let mut conn = memory.db().reader(&asked.tenant).await?;
-                    Ok(entities::list(&mut conn, &asked.tenant, filter, page).await?)
-                }
-            })
-            .await?;
+        let filter = &filter;
+        let part = |memory: Arc<Memory>, page| async move {
+            let mut conn = memory.db().reader(&asked.tenant).await?;
+            Ok(entities::list(&mut conn, &asked.tenant, filter, page).await?)
+        };
         let name = |item: &EntityItem| (item.entity.canonical_name.to_lowercase(), item.entity.id);
         let age = |item: &EntityItem| (item.entity.created_at, item.entity.id.0);
         let order = |a: &EntityItem, b: &EntityItem| match sort {
@@ -69,6 +66,6 @@ impl Operation for ListEntities {
             EntitySort::Newest => newest(age(a), age(b)),
             EntitySort::Facts => b.facts.cmp(&a.facts).then_with(|| name(a).cmp(&name(b))),
         };
-        Ok(wanted.gather(heard, butlers, order, |_| None))
+        asked.page(query.butler.as_deref(), wanted, part, order, |_| None).await
     }
 }

@@ -1,5 +1,6 @@
 //! `GET /api/memory/facts/{id}`: the fact, why it is known, how sure, until when, and what happened to it.
 
+use chrono::TimeDelta;
 use domain::decay::falls_below_at;
 use domain::{Fact, MemoryType, Relation, Timestamp};
 use memory::config::ConfidenceConfig;
@@ -47,6 +48,16 @@ pub struct Decay {
     /// When it falls below the expiry threshold; null: never.
     pub expires_on: Option<Timestamp>,
     pub if_confirmed_today: IfConfirmed,
+    /// Half a year ahead from now, for drawing.
+    pub curve: Vec<CurvePoint>,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct CurvePoint {
+    pub at: Timestamp,
+    pub effective_confidence: f64,
+    /// The same if it is confirmed now.
+    pub if_confirmed: f64,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
@@ -56,6 +67,10 @@ pub struct IfConfirmed {
     pub expires_on: Option<Timestamp>,
 }
 
+/// How far ahead people look, and how finely a line of that length is drawn.
+const CURVE_DAYS: i64 = 180;
+const CURVE_STEP: usize = 2;
+
 impl Decay {
     pub fn of(
         (confidence, rate, confirmed): (f64, f64, Option<Timestamp>),
@@ -64,11 +79,13 @@ impl Decay {
     ) -> Self {
         let below = |threshold, from| falls_below_at(threshold, confidence, rate, from);
         let (retrieval, expiry) = (config.retrieval_threshold, config.expiry_threshold);
+        let effective = |confirmed, at| domain::decay::effective_confidence(confidence, rate, confirmed, at);
+        let days = (0..=CURVE_DAYS).step_by(CURVE_STEP).map(|day| now + TimeDelta::days(day));
         Self {
             confidence,
             rate,
             days_since_confirmed: confirmed.map(|at| domain::clock::days_between(at, now)),
-            effective_confidence: domain::decay::effective_confidence(confidence, rate, confirmed, now),
+            effective_confidence: effective(confirmed, now),
             half_life_days: (rate > 0.0).then(|| std::f64::consts::LN_2 / rate),
             retrieval_threshold: retrieval,
             expiry_threshold: expiry,
@@ -79,6 +96,13 @@ impl Decay {
                 fades_on: below(retrieval, Some(now)),
                 expires_on: below(expiry, Some(now)),
             },
+            curve: days
+                .map(|at| CurvePoint {
+                    at,
+                    effective_confidence: effective(confirmed, at),
+                    if_confirmed: effective(Some(now), at),
+                })
+                .collect(),
         }
     }
 }

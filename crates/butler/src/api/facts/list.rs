@@ -1,8 +1,10 @@
 //! `GET /api/memory/facts`.
 
 use std::cmp::Ordering;
+use std::sync::Arc;
 
 use domain::Permanence;
+use memory::Memory;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use store::browse::facts::{self, FactFilter, FactFilterState, FactItem, FactSort};
@@ -84,20 +86,14 @@ pub async fn list(
         entity: query.entity_id,
         sort,
     };
-    let butlers = asked.butlers(butler)?.len();
-    let page = wanted.of_each(butlers);
-    let heard = asked
-        .each(butler, |memory| {
-            let filter = &filter;
-            async move {
-                let mut conn = memory.db().reader(&asked.tenant).await?;
-                Ok(facts::list(&mut conn, &asked.tenant, filter, page, asked.now).await?)
-            }
-        })
-        .await?;
+    let filter = &filter;
+    let part = |memory: Arc<Memory>, page| async move {
+        let mut conn = memory.db().reader(&asked.tenant).await?;
+        Ok(facts::list(&mut conn, &asked.tenant, filter, page, asked.now).await?)
+    };
     let key = |item: &FactItem| (item.fact.created_at, item.fact.id.0);
     let cursor = |item: &FactItem| (sort == FactSort::Newest).then(|| key(item));
-    Ok(wanted.gather(heard, butlers, |a, b| order(sort, a, b), cursor))
+    asked.page(butler, wanted, part, |a, b| order(sort, a, b), cursor).await
 }
 
 /// As `browse_facts` orders them.
@@ -108,7 +104,7 @@ fn order(sort: FactSort, a: &FactItem, b: &FactItem) -> Ordering {
         FactSort::Newest => by_age,
         FactSort::Oldest => by_age.reverse(),
         FactSort::MostConfident => b.effective_confidence.total_cmp(&a.effective_confidence).then(by_age),
-        FactSort::LeastConfident => a.effective_confidence.total_cmp(&b.effective_confidence).then(by_age),
+        FactSort::LeastConfident => order(FactSort::MostConfident, b, a),
         FactSort::Importance => b.fact.importance.total_cmp(&a.fact.importance).then(by_age),
         FactSort::Subject => {
             let name = |item: &FactItem| (item.fact.subject.clone(), item.fact.predicate.clone(), item.fact.id);

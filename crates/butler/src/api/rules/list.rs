@@ -1,8 +1,10 @@
 //! `GET /api/memory/rules`.
 
 use std::cmp::Ordering;
+use std::sync::Arc;
 
 use domain::Maturity;
+use memory::Memory;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use store::browse::rules::{self, RuleFilter, RuleFilterState, RuleItem, RuleSort};
@@ -78,19 +80,13 @@ pub async fn list(
         min_confidence: query.min_confidence.unwrap_or(0.0),
         sort,
     };
-    let butlers = asked.butlers(butler)?.len();
-    let page = wanted.of_each(butlers);
-    let heard = asked
-        .each(butler, |memory| {
-            let filter = &filter;
-            async move {
-                let mut conn = memory.db().reader(&asked.tenant).await?;
-                Ok(rules::list(&mut conn, &asked.tenant, filter, page, asked.now).await?)
-            }
-        })
-        .await?;
+    let filter = &filter;
+    let part = |memory: Arc<Memory>, page| async move {
+        let mut conn = memory.db().reader(&asked.tenant).await?;
+        Ok(rules::list(&mut conn, &asked.tenant, filter, page, asked.now).await?)
+    };
     let cursor = |item: &RuleItem| (sort == RuleSort::Newest).then_some((item.rule.created_at, item.rule.id.0));
-    Ok(wanted.gather(heard, butlers, |a, b| order(sort, a, b), cursor))
+    asked.page(butler, wanted, part, |a, b| order(sort, a, b), cursor).await
 }
 
 /// As the statement orders them.
@@ -101,18 +97,9 @@ fn order(sort: RuleSort, a: &RuleItem, b: &RuleItem) -> Ordering {
     match sort {
         RuleSort::Newest => by_age,
         RuleSort::Oldest => by_age.reverse(),
-        RuleSort::Maturity => standing(a.rule.maturity).cmp(&standing(b.rule.maturity)).then(by_effect).then(by_age),
+        RuleSort::Maturity => a.rule.maturity.trust().cmp(&b.rule.maturity.trust()).then(by_effect).then(by_age),
         RuleSort::MostEffective => by_effect.then(by_age),
         RuleSort::LeastEffective => by_effect.reverse().then(by_age),
         RuleSort::MostApplied => b.rule.applied_count.cmp(&a.rule.applied_count).then(by_age),
-    }
-}
-
-const fn standing(maturity: Maturity) -> u8 {
-    match maturity {
-        Maturity::Proven => 1,
-        Maturity::AntiPattern => 2,
-        Maturity::Established => 3,
-        Maturity::Candidate => 4,
     }
 }

@@ -57,8 +57,7 @@ pub fn list(view: &StatsView, unavailable: &[String]) -> Vec<Attention> {
 }
 
 pub fn sentence(view: &StatsView) -> String {
-    let facts = view.facts.states.active + view.facts.states.fading;
-    let rules = view.rules.states.total - view.rules.states.forgotten;
+    let (facts, rules) = (view.facts.known, view.rules.known);
     let episodes = view.episodes.states.total;
     if facts + rules + episodes == 0 {
         return "Nothing is remembered yet.".to_owned();

@@ -47,6 +47,8 @@ pub struct StatsView {
 pub struct FactFigures {
     #[serde(flatten)]
     pub states: FactStats,
+    /// Active ones, the fading included.
+    pub known: i64,
     /// Active facts, the fading ones included.
     pub by_permanence: ByPermanence,
     /// Fading facts that expire within a week unless confirmed.
@@ -66,6 +68,8 @@ pub struct ByPermanence {
 pub struct RuleFigures {
     #[serde(flatten)]
     pub states: RuleStats,
+    /// All that are not forgotten.
+    pub known: i64,
     pub by_maturity: ByMaturity,
 }
 
@@ -178,8 +182,8 @@ impl ButlerFigures {
         let (facts, rules, episodes) = (&part.stats.facts, &part.stats.rules, &part.stats.episodes);
         Self {
             butler: name.to_owned(),
-            facts: facts.active + facts.fading,
-            rules: rules.total - rules.forgotten,
+            facts: facts.known(),
+            rules: rules.known(),
             episodes: episodes.total,
             unconsolidated: episodes.unconsolidated,
             fading: facts.fading + rules.fading,

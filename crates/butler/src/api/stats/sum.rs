@@ -53,6 +53,7 @@ fn nothing() -> StatsView {
         summary: String::new(),
         facts: FactFigures {
             states: FactStats { total: 0, active: 0, fading: 0, superseded: 0, expired: 0, retracted: 0 },
+            known: 0,
             by_permanence: ByPermanence::default(),
             expiring_7d: 0,
         },
@@ -66,6 +67,7 @@ fn nothing() -> StatsView {
                 forgotten: 0,
                 fading: 0,
             },
+            known: 0,
             by_maturity: ByMaturity::default(),
         },
         episodes: EpisodeFigures {
@@ -105,6 +107,7 @@ fn facts(sum: &mut FactFigures, part: &Part) {
     all.superseded += one.superseded;
     all.expired += one.expired;
     all.retracted += one.retracted;
+    sum.known = all.known();
     sum.expiring_7d += part.confidence.expiring_7d;
     let of = |permanence: Permanence| part.confidence.by_permanence.get(permanence.as_str()).copied().unwrap_or(0);
     sum.by_permanence.permanent += of(Permanence::Permanent);
@@ -123,6 +126,7 @@ fn rules(sum: &mut RuleFigures, part: &Part) {
     all.anti_pattern += one.anti_pattern;
     all.forgotten += one.forgotten;
     all.fading += one.fading;
+    sum.known = all.known();
     sum.by_maturity = ByMaturity {
         candidate: all.candidate,
         established: all.established,

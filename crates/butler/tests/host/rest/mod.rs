@@ -4,6 +4,7 @@ mod contract;
 mod leaks;
 mod lists;
 mod live;
+mod rights;
 mod sections;
 mod writes;
 

@@ -158,3 +158,47 @@ async fn a_form_of_another_site_cannot_write() {
     }
     assert_eq!(api.get("/api/timeline?type=fact_confirmed").await["meta"]["total"], 0);
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_gone_is_refused_with_a_path_that_brings_it_back() {
+    let api = Api::start().await;
+    let (fact, rule) = (api.fact("gate", "is", "shut").await, api.rule("Knock first").await);
+    api.done("DELETE", &format!("/api/memory/facts/{fact}"), Value::Null).await;
+    api.done("DELETE", &format!("/api/memory/rules/{rule}"), Value::Null).await;
+    let refused = [
+        ("POST", format!("/api/memory/facts/{fact}/confirm"), Value::Null, format!("/api/memory/facts/{fact}/restore")),
+        (
+            "PUT",
+            format!("/api/memory/facts/{fact}"),
+            json!({"content": "open"}),
+            format!("/api/memory/facts/{fact}/restore"),
+        ),
+        ("POST", format!("/api/memory/rules/{rule}/helpful"), Value::Null, format!("/api/memory/rules/{rule}/restore")),
+        (
+            "PUT",
+            format!("/api/memory/rules/{rule}"),
+            json!({"content": "Ring"}),
+            format!("/api/memory/rules/{rule}/restore"),
+        ),
+    ];
+    for (method, path, body, remedy) in refused {
+        let answer = api.send(method, &path, body).await;
+        assert_eq!(answer.status, 409, "{method} {path}: {}", answer.text());
+        let error = answer.json()["error"].clone();
+        assert_eq!(error["code"], "invalid_state", "{error}");
+        assert!(error["hint"].as_str().unwrap().contains(&remedy), "{error}");
+        assert_eq!(api.send("POST", &remedy, Value::Null).await.status, 200, "the remedy works");
+        api.done("DELETE", path.trim_end_matches("/confirm").trim_end_matches("/helpful"), Value::Null).await;
+    }
+    // no answer of this API sends its reader to a tool
+    let nobody = "00000000-0000-0000-0000-000000000000";
+    for (method, path) in
+        [("POST", "facts/{}/confirm"), ("GET", "rules/{}"), ("GET", "entities/{}"), ("POST", "entities/{}/merge")]
+    {
+        let body = if path.ends_with("merge") { json!({"target_entity_id": fact}) } else { Value::Null };
+        let answer = api.send(method, &format!("/api/memory/{}", path.replace("{}", nobody)), body).await;
+        let error = answer.json()["error"].clone();
+        assert_eq!(answer.status, 404, "{path}: {error}");
+        assert!(error["hint"].as_str().unwrap().contains("GET /api/"), "{path}: {error}");
+    }
+}

@@ -1,0 +1,234 @@
+//! Every operation of the document against every kind of token: what a token may not do is refused, on every path.
+
+use butler::access::{keeper, new_token};
+use serde_json::{Value, json};
+use store::tokens::{self, TokenRow};
+
+use super::{Api, id};
+use crate::program::{Answer, request};
+
+/// In every text of the memory that is looked for, and nowhere else.
+const SECRET: &str = "zanzibar";
+
+/// One operation, ready to be asked for.
+struct Case {
+    name: String,
+    method: String,
+    /// With the ids of what tenant `default` has in butler `general`.
+    path: String,
+    query: String,
+    body: String,
+    right: String,
+    by_id: bool,
+    names_butler: bool,
+}
+
+impl Case {
+    fn with(&self, parameter: &str) -> String {
+        let joint = if self.query.is_empty() { '?' } else { '&' };
+        format!("{}{}{joint}{parameter}", self.path, self.query)
+    }
+
+    fn whole(&self) -> String {
+        format!("{}{}", self.path, self.query)
+    }
+
+    async fn ask(&self, api: &Api, target: String, token: Option<&str>, more: &[(&str, &str)]) -> Answer {
+        let mut headers: Vec<(String, String)> = more.iter().map(|(k, v)| ((*k).to_owned(), (*v).to_owned())).collect();
+        headers.extend(token.map(|token| ("Authorization".to_owned(), format!("Bearer {token}"))));
+        if !self.body.is_empty() {
+            headers.push(("Content-Type".to_owned(), "application/json".to_owned()));
+        }
+        let (address, method, body) = (api.address, self.method.clone(), self.body.clone());
+        let asked = tokio::task::spawn_blocking(move || {
+            let headers: Vec<(&str, &str)> = headers.iter().map(|(k, v)| (k.as_str(), v.as_str())).collect();
+            request(address, &method, &target, &headers, body.as_bytes())
+        });
+        asked.await.unwrap()
+    }
+
+    #[track_caller]
+    fn refused(&self, answer: &Answer, why: &str) {
+        assert_eq!(answer.status, 403, "{} with {why}: {}", self.name, answer.text());
+        assert_eq!(answer.json()["error"]["code"], "forbidden", "{} with {why}", self.name);
+    }
+}
+
+/// What tenant `default` has in butler `general`, by kind.
+async fn furnished(api: &Api) -> [(&'static str, String); 4] {
+    let entity = json!({"canonical_name": SECRET, "entity_type": "place"});
+    let entity = api.tool("general", "entity_create", entity).await["entity_id"].as_str().unwrap().to_owned();
+    let rule = api.rule(SECRET).await;
+    let episode = api.episode(SECRET).await;
+    let fact = json!({"subject": SECRET, "predicate": "is", "content": SECRET, "entity_id": entity});
+    let fact = id(&api.tool("general", "memory_store_fact", fact).await);
+    [("/facts/", fact), ("/rules/", rule), ("/episodes/", episode), ("/entities/", entity)]
+}
+
+/// The whole document as cases; the event stream never ends, so it is asked for elsewhere.
+fn cases(document: &Value, ids: &[(&str, String)]) -> Vec<Case> {
+    let mut all = Vec::new();
+    for (path, methods) in document["paths"].as_object().unwrap() {
+        for (method, operation) in methods.as_object().unwrap() {
+            let name = operation["operationId"].as_str().unwrap().to_owned();
+            let Some(right) = operation["x-right"].as_str().filter(|_| name != "listenEvents") else { continue };
+            let about = ids.iter().find(|(part, _)| path.contains(part)).map(|(_, id)| id.as_str());
+            let anybody = "00000000-0000-0000-0000-000000000000";
+            let place = path.replace("{id}", about.unwrap_or(anybody)).replace("{name}", "general");
+            let (query, body) = match name.as_str() {
+                "recallMemory" | "searchMemory" => ("?q=zanzibar", Value::Null),
+                "mergeEntity" => ("?preview=true", json!({"target_entity_id": anybody})),
+                "editFact" | "editRule" => ("", json!({"content": format!("{SECRET} edited")})),
+                "createToken" => ("", json!({"name": "another", "rights": ["admin"]})),
+                _ => ("", Value::Null),
+            };
+            let mut parameters = operation["parameters"].as_array().into_iter().flatten();
+            // of episodes it is whose sessions they are, not where they lie
+            let names_butler = name != "listEpisodes" && parameters.any(|parameter| parameter["name"] == "butler");
+            all.push(Case {
+                name,
+                method: method.to_uppercase(),
+                path: place.replace("{job}", "decay_sweep"),
+                query: query.to_owned(),
+                body: if body.is_null() { String::new() } else { body.to_string() },
+                right: right.to_owned(),
+                by_id: about.is_some(),
+                names_butler,
+            });
+        }
+    }
+    all
+}
+
+/// As `butler token create` makes them.
+async fn token(api: &Api, tenant: &str, butler: Option<&str>, rights: &[&str]) -> String {
+    let token = new_token().unwrap();
+    let now = api.host.clock().now();
+    let row = TokenRow {
+        id: domain::ids::new_id(now),
+        tenant: domain::TenantId::new(tenant).unwrap(),
+        butler: butler.map(str::to_owned),
+        name: String::new(),
+        hash: tokens::hash(&token),
+        rights: rights.iter().map(|right| (*right).to_owned()).collect(),
+        created_at: now,
+        expires_at: None,
+        revoked_at: None,
+        last_used_at: None,
+    };
+    for one in api.host.butlers() {
+        if butler.is_none_or(|name| name == one.name.as_str()) {
+            let mut conn = one.database().unwrap().owner().await.unwrap();
+            tokens::create(&mut conn, &row).await.unwrap();
+            drop(conn);
+            keeper::load(&api.host, &one).await.unwrap();
+        }
+    }
+    token
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn every_operation_keeps_to_the_rights_the_tenant_and_the_butler_of_a_token() {
+    let api = Api::with(&["general", "other"]).await;
+    let ids = furnished(&api).await;
+    let cases = cases(&api.get("/api/openapi.json").await, &ids);
+    assert!(cases.len() >= 37, "{} operations", cases.len());
+    let all = ["read", "write", "admin"];
+    let without = |right: &str| all.into_iter().filter(|one| *one != right).collect::<Vec<_>>();
+    let own = async |rights: &[&str]| token(&api, "default", None, rights).await;
+    let [only_read, only_write, only_admin] = [own(&["read"]).await, own(&["write"]).await, own(&["admin"]).await];
+    let [no_read, no_write, no_admin] =
+        [own(&without("read")).await, own(&without("write")).await, own(&without("admin")).await];
+    let everything = own(&all).await;
+    let guest = token(&api, "guest", None, &all).await;
+    let bound = token(&api, "default", Some("other"), &all).await;
+
+    for case in &cases {
+        let answer = case.ask(&api, case.whole(), None, &[]).await;
+        assert_eq!(answer.status, 401, "{} without a token: {}", case.name, answer.text());
+        let (right, lacking) = match case.right.as_str() {
+            "read" => (&only_read, &no_read),
+            "write" => (&only_write, &no_write),
+            _ => (&only_admin, &no_admin),
+        };
+        let answer = case.ask(&api, case.whole(), Some(lacking), &[]).await;
+        case.refused(&answer, "all rights but the one it needs");
+        assert!(
+            answer.json()["error"]["hint"].as_str().unwrap().contains(&case.right),
+            "{}: {}",
+            case.name,
+            answer.text()
+        );
+
+        // another tenant: not by name, and by its own not a word of what is not its own
+        let answer = case.ask(&api, case.with("tenant=default"), Some(&guest), &[]).await;
+        case.refused(&answer, "the name of another tenant");
+        let answer = case.ask(&api, case.whole(), Some(&guest), &[]).await;
+        let expected: &[u16] = if case.by_id { &[404] } else { &[200, 404] };
+        assert!(expected.contains(&answer.status), "{} by a guest: {} {}", case.name, answer.status, answer.text());
+        // what was asked for may be said back, once
+        let echo = usize::from(case.query.contains(SECRET));
+        let told = |answer: &Answer| answer.text().matches(SECRET).count() > echo;
+        assert!(!told(&answer), "{} tells a guest: {}", case.name, answer.text());
+
+        // a token of one butler
+        let answer = case.ask(&api, case.whole(), Some(&bound), &[]).await;
+        match (case.path.contains("/butlers/general/"), case.by_id) {
+            (true, _) => case.refused(&answer, "a token of another butler"),
+            (false, true) => assert_eq!(answer.status, 404, "{} of another butler: {}", case.name, answer.text()),
+            _ => assert!(!told(&answer), "{} of another butler: {}", case.name, answer.text()),
+        }
+        if case.names_butler && !case.path.contains("/butlers/") {
+            let answer = case.ask(&api, case.with("butler=general"), Some(&bound), &[]).await;
+            case.refused(&answer, "the name of another butler");
+        }
+
+        // a browser that was sent here by a page of another site
+        if case.method != "GET" {
+            for forged in [("Sec-Fetch-Site", "cross-site"), ("Origin", "https://evil.example")] {
+                let answer = case.ask(&api, case.whole(), Some(&everything), &[forged]).await;
+                case.refused(&answer, forged.0);
+            }
+        }
+        assert!(right != lacking);
+    }
+    // after all that was refused: nothing changed, and each right opens what it is for
+    let known = api.host.butler(Some("general")).unwrap();
+    let stats = known.call("memory_stats", &memory::Caller::trusted(), serde_json::Map::new()).await.unwrap().unwrap();
+    assert_eq!(stats.structured["facts"]["active"], 1, "{:?}", stats.structured);
+    assert_eq!(stats.structured["rules"]["total"], 1, "{:?}", stats.structured);
+    for case in &cases {
+        let right = match case.right.as_str() {
+            "read" => &only_read,
+            "write" => &only_write,
+            _ => &only_admin,
+        };
+        let answer = case.ask(&api, case.whole(), Some(right), &[]).await;
+        assert!(![401, 403].contains(&answer.status), "{} with {}: {}", case.name, case.right, answer.text());
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_token_made_here_counts_at_once_and_a_revoked_one_no_more() {
+    let api = Api::start().await;
+    let made = api.done("POST", "/api/tokens", json!({"name": "mine", "rights": ["read", "write", "admin"]})).await;
+    let case = |method: &str, path: String| Case {
+        name: path.clone(),
+        method: method.to_owned(),
+        path,
+        query: String::new(),
+        body: String::new(),
+        right: String::new(),
+        by_id: false,
+        names_butler: false,
+    };
+    assert_eq!(api.answer("/api/server").await.status, 401, "the first token closes the door");
+    let token = made["token"].as_str();
+    let server = case("GET", "/api/server".to_owned());
+    let seen = server.ask(&api, server.whole(), token, &[]).await.json();
+    assert_eq!((&seen["data"]["token_id"], &seen["data"]["auth_required"]), (&made["id"], &json!(true)));
+    let revoke = case("DELETE", format!("/api/tokens/{}", made["id"].as_str().unwrap()));
+    let revoked = revoke.ask(&api, revoke.whole(), token, &[]).await;
+    assert_eq!(revoked.json()["data"]["state"], "revoked", "{}", revoked.text());
+    assert_eq!(server.ask(&api, server.whole(), token, &[]).await.status, 401);
+}

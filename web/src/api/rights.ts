@@ -1,0 +1,15 @@
+import { useGet } from './hooks'
+
+export type Right = 'read' | 'write' | 'admin'
+
+/** What a person is told where a button would only be refused. */
+export const lacking: Record<Exclude<Right, 'read'>, string> = {
+  write: 'Your token may read, but not change anything.',
+  admin: 'This needs a token with the admin right.',
+}
+
+/** Whether this visit may do it. Yes until the server has said: without tokens everybody may, and that is the usual case. */
+export function useMay(right: Right): boolean {
+  const server = useGet('/api/server')
+  return server.data?.data.rights.includes(right) ?? true
+}

@@ -1,0 +1,85 @@
+import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { type FormEvent, useState } from 'react'
+import { request } from '../../api/client'
+import { asApiError } from '../../api/error'
+import { useGet } from '../../api/hooks'
+import { showNewToken } from '../../api/newToken'
+import type { ServerView } from '../../api/schema'
+import { session } from '../../api/session'
+import { Button } from '../../ui/Button'
+import { Dialog } from '../../ui/Dialog'
+import { Select } from '../../ui/Select'
+
+const rights: [string, string][] = [
+  ['read', 'Read'],
+  ['read,write', 'Read and write'],
+  ['read,write,admin', 'Read, write and admin'],
+]
+const spans: [string, string][] = [
+  ['', 'Never expires'],
+  ['30', 'Expires in 30 days'],
+  ['90', 'Expires in 90 days'],
+  ['365', 'Expires in a year'],
+]
+
+/** A token for an agent or a person. Whoever makes the first one is told what that means, and gets one that may do everything. */
+export function CreateToken({ server, onClose }: { server: ServerView; onClose: () => void }) {
+  const first = !server.auth_required
+  const [name, setName] = useState('')
+  const [may, setMay] = useState(first ? 'read,write,admin' : 'read,write')
+  const [days, setDays] = useState('')
+  const [butler, setButler] = useState('')
+  const butlers = useGet('/api/butlers')
+  const client = useQueryClient()
+  const create = useMutation({
+    mutationFn: () =>
+      request('post', '/api/tokens', {
+        body: { name: name.trim() || null, rights: may.split(','), butler: butler || null, expires_days: days ? Number(days) : null },
+      }),
+    onSuccess: ({ data }) => {
+      showNewToken({ token: data.token, name: data.name, used: first })
+      onClose()
+      // without a token of its own this page would be shut out at once
+      if (first) session.setToken(data.token)
+      return client.invalidateQueries()
+    },
+  })
+  function submit(event: FormEvent) {
+    event.preventDefault()
+    create.mutate()
+  }
+  const names = (butlers.data?.data ?? []).map((one): [string, string] => [one.name, `Only ${one.name}`])
+  return (
+    <Dialog open onOpenChange={(open) => !open && onClose()} title="New token" description={`It opens the tenant ${server.tenant} and no other.`}>
+      <form onSubmit={submit} className="space-y-4">
+        {first && (
+          <p role="note" className="rounded-md border border-fading/40 bg-fading-wash px-3 py-2 text-sm">
+            <strong className="font-medium text-fading">◌ This is the first token.</strong> As soon as it exists, every request needs one: this page, the API and every agent that is
+            connected now. Give each agent a token of its own, and keep this one for yourself.
+          </p>
+        )}
+        <label className="block">
+          <span className="label">What it is for</span>
+          <input className="control mt-1 w-full" value={name} maxLength={200} placeholder="Claude Code on the laptop" onChange={(event) => setName(event.target.value)} />
+        </label>
+        <div className="flex flex-wrap gap-2">
+          <Select label="Rights" value={may} options={rights} onChange={setMay} />
+          <Select label="Expiry" value={days} options={spans} onChange={setDays} />
+          {!server.butler && names.length > 1 && <Select label="Butler" value={butler} options={[['', 'Every butler'], ...names]} onChange={setButler} />}
+        </div>
+        {create.isError && (
+          <p role="alert" className="break-words text-harm">
+            <span aria-hidden="true">✕ </span>
+            {asApiError(create.error).message} {asApiError(create.error).hint}
+          </p>
+        )}
+        <div className="flex justify-end gap-2">
+          <Button onClick={onClose}>Cancel</Button>
+          <Button type="submit" variant="primary" busy={create.isPending}>
+            {first ? 'Turn tokens on' : 'Make the token'}
+          </Button>
+        </div>
+      </form>
+    </Dialog>
+  )
+}
