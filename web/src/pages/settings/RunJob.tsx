@@ -29,7 +29,7 @@ export function RunJob({ job }: { job: JobItemAt }) {
   }
   if (!may) return <span className="text-xs text-muted">{lacking.admin}</span>
   return (
-    <Button size="small" busy={run.isPending} onClick={() => run.mutate()} aria-label={`Run now: ${sentence(job.job).toLowerCase()} of ${job.home}`}>
+    <Button size="small" className="justify-self-start" busy={run.isPending} onClick={() => run.mutate()} aria-label={`Run now: ${sentence(job.job).toLowerCase()} of ${job.home}`}>
       <Icon name="run" className="size-3.5" /> Run now
     </Button>
   )

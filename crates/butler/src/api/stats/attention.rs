@@ -35,7 +35,7 @@ pub fn list(view: &StatsView, unavailable: &[String]) -> Vec<Attention> {
     });
     let waiting = if pipeline.runtime_configured { 0 } else { episodes.unconsolidated };
     add("no_runtime", Severity::Medium, waiting, "/settings", {
-        format!("{} to learn from, but no LLM is configured", waits(waiting))
+        format!("{} to be learned from, but no LLM is configured", waits(waiting))
     });
     add("failed_episodes", Severity::Medium, pipeline.failed, "/memory/episodes?status=failed", {
         format!("{} failed and will be tried again", count(pipeline.failed, "episode"))
