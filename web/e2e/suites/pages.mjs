@@ -134,8 +134,8 @@ export function pages(shared) {
     const [newest] = (await server.api('/api/memory/episodes?limit=1')).data
     const day = newest.created_at.slice(0, 10)
     await page.getByLabel('Status').selectOption('')
-    await page.getByLabel('From').fill(day)
-    await page.getByLabel('To').fill(day)
+    await page.getByLabel('From', { exact: true }).fill(day)
+    await page.getByLabel('To', { exact: true }).fill(day)
     const ofDay = await server.api(`/api/memory/episodes?from=${day}&to=${day}&limit=40`)
     assert.ok(ofDay.meta.total < (await server.api('/api/memory/episodes?limit=1')).meta.total, 'a day is not everything')
     await showsExactly(page, '', idsOf(ofDay))
@@ -175,7 +175,7 @@ export function pages(shared) {
       for (const row of rows) assert.ok(row.includes(words), `${row} is told as ${words}`)
     }
     await go(page, '/timeline')
-    await page.getByLabel('About', { exact: true }).selectOption('entity')
+    await page.getByRole('combobox', { name: 'About' }).selectOption('entity')
     const ofEntities = (await server.api('/api/timeline?kind=entity&limit=50')).data
     await showsExactly(page, '', ofEntities.filter((event) => event.label).map((event) => event.memory_id))
     await page.context().close()
