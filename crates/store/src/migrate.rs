@@ -40,6 +40,7 @@ const MIGRATIONS: &[Migration] = migrations![
     "mem_080_retrieve_leaner",
     "mem_090_retrieve_narrower",
     "mem_105_links_of_a_tenant",
+    "mem_106_words_of_a_small_tenant",
     "mem_110_run_tenant",
     "mem_111_fading_mark",
 ];
