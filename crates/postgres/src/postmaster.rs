@@ -1,6 +1,7 @@
 //! The running server as its pid file and the process table tell it.
 
 use std::fs;
+use std::io::Write;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
@@ -91,8 +92,8 @@ pub(crate) fn clear_leftovers(cluster: &Cluster, socket_dir: &Path) -> Result<()
     if let Ok(text) = fs::read_to_string(&file) {
         let rest = text.split_once('\n').map_or("", |(_, rest)| rest);
         tracing::info!(pid = text.lines().next().unwrap_or_default(), "a server that is gone left its pid file");
-        // In place: owner and mode stay those that PostgreSQL gave it.
-        fs::write(&file, format!("{NO_PID}\n{rest}")).blame("write", &file)?;
+        // In place: owner and mode stay those that PostgreSQL gave it, and a full disk has room for what is there already.
+        overwrite(&file, &format!("{NO_PID}\n{rest}")).blame("write", &file)?;
     }
     let socket = socket::file_in(socket_dir);
     for leftover in [socket.with_added_extension("lock"), socket] {
@@ -102,6 +103,14 @@ pub(crate) fn clear_leftovers(cluster: &Cluster, socket_dir: &Path) -> Result<()
         }
     }
     Ok(())
+}
+
+/// Never leaves the file shorter than the text: one that was emptied and could not be written again would have forgotten
+/// the shared memory.
+fn overwrite(file: &Path, text: &str) -> std::io::Result<()> {
+    let mut file = fs::File::options().write(true).open(file)?;
+    file.write_all(text.as_bytes())?;
+    file.set_len(text.len() as u64)
 }
 
 /// Sends a signal, unless the process is not (or no longer) the cluster's server.

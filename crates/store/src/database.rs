@@ -46,6 +46,19 @@ pub struct PoolStats {
 impl Database {
     /// Connects once to see that the server answers, lets us in, is new enough and has pgvector.
     pub async fn connect(options: DatabaseOptions) -> Result<Self, StoreError> {
+        let database = Self::open(options)?;
+        let mut conn = database.owner().await?;
+        let version = conn.server_version();
+        if version < OLDEST_SERVER {
+            return Err(StoreError::TooOld { found: health::server_version(version) });
+        }
+        extensions::check_vector(&mut conn).await?;
+        drop(conn);
+        Ok(database)
+    }
+
+    /// Without a connection: the first one is made when it is needed. For what must work while the database does not.
+    pub fn open(options: DatabaseOptions) -> Result<Self, StoreError> {
         let primary = parse(&options.url)?;
         let replica = options.read_url.as_deref().map(parse).transpose()?;
         let losses = Losses::default();
@@ -53,7 +66,7 @@ impl Database {
             let schema = options.schema.clone();
             Manager { connect, kind, schema, losses: losses.clone() }.pool(size, options.connect_timeout)
         };
-        let database = Self(Arc::new(Inner {
+        Ok(Self(Arc::new(Inner {
             schema: options.schema.clone(),
             connect_timeout: options.connect_timeout,
             writers: pool(primary.clone(), Kind::Writer, options.pool_size, &losses)?,
@@ -63,14 +76,7 @@ impl Database {
                 .transpose()?,
             owners: pool(primary, Kind::Owner, OWNER_CONNECTIONS, &losses)?,
             behind: Behind::default(),
-        }));
-        let mut conn = database.owner().await?;
-        let version = conn.server_version();
-        if version < OLDEST_SERVER {
-            return Err(StoreError::TooOld { found: health::server_version(version) });
-        }
-        extensions::check_vector(&mut conn).await?;
-        Ok(database)
+        })))
     }
 
     /// Brings the schema to this binary's version; two servers that start at once both come up.

@@ -27,12 +27,52 @@ pub enum StoreError {
     /// The server went away, restarts, or has no room. The next call may succeed.
     #[error("the database is unavailable: {reason}")]
     Unavailable { reason: String },
+    /// The server answers, but cannot do this one now. Nothing was written, and the connection is as good as before.
+    #[error("the database cannot do this now: {reason}")]
+    NotNow { obstacle: Obstacle, reason: String, source: sqlx::Error },
     #[error("{message}")]
     Violation { constraint: Constraint, message: String },
     #[error("bad data in {table}.{column} of {id}: {reason}")]
     BadData { table: &'static str, column: &'static str, id: String, reason: String },
     #[error("{0}")]
     Database(#[source] sqlx::Error),
+}
+
+/// What keeps a server that answers from doing what it was asked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Obstacle {
+    DiskFull,
+    OutOfMemory,
+    /// It took longer than a call may.
+    TimeOut,
+    /// Two calls waited for each other; this one was chosen to give way.
+    Deadlock,
+}
+
+impl Obstacle {
+    fn coded(code: &str) -> Option<Self> {
+        Some(match code {
+            "53100" => Self::DiskFull,
+            "53200" => Self::OutOfMemory,
+            "57014" => Self::TimeOut,
+            "40001" | "40P01" => Self::Deadlock,
+            _ => return None,
+        })
+    }
+
+    fn hint(self) -> &'static str {
+        match self {
+            Self::DiskFull => {
+                "free some space on the database's disk (`butler doctor` tells where it lies), then try again: \
+                 nothing that was stored is lost, and nothing needs a restart"
+            }
+            Self::OutOfMemory => {
+                "give the machine of the database more memory, or ask for less at once; then try again"
+            }
+            Self::TimeOut => "try again in a moment; `butler doctor` tells what the server is doing",
+            Self::Deadlock => "try again",
+        }
+    }
 }
 
 /// The constraints a caller can run into, by what they mean.
@@ -73,7 +113,7 @@ fn server_is_gone(code: &str) -> bool {
 impl StoreError {
     /// The database is down or overloaded: fail clearly, try again later; nothing is wrong with the request.
     pub fn is_unavailable(&self) -> bool {
-        matches!(self, Self::Unavailable { .. } | Self::Unreachable { .. })
+        matches!(self, Self::Unavailable { .. } | Self::Unreachable { .. } | Self::NotNow { .. })
     }
 
     pub fn constraint(&self) -> Option<&Constraint> {
@@ -86,7 +126,9 @@ impl StoreError {
     /// The SQLSTATE, where the server sent one.
     pub fn code(&self) -> Option<String> {
         match self {
-            Self::Database(error) => error.as_database_error().and_then(|e| e.code()).map(|code| code.into_owned()),
+            Self::Database(error) | Self::NotNow { source: error, .. } => {
+                error.as_database_error().and_then(|e| e.code()).map(|code| code.into_owned())
+            }
             Self::Migration { source, .. } => source.code(),
             _ => None,
         }
@@ -112,6 +154,7 @@ impl StoreError {
             Self::NotMigrated { .. } => "start `butler serve` once: it migrates the database",
             Self::Migration { source, .. } => return source.hint(),
             Self::Unavailable { .. } => "try again in a moment; `butler doctor` tells what the server is doing",
+            Self::NotNow { obstacle, .. } => obstacle.hint(),
             Self::Database(error) => {
                 let error = error.as_database_error()?.try_downcast_ref::<PgDatabaseError>()?;
                 return error.hint().map(str::to_owned);
@@ -136,6 +179,9 @@ impl From<sqlx::Error> for StoreError {
             sqlx::Error::Database(database) => {
                 if database.code().is_some_and(|code| server_is_gone(&code)) {
                     return Self::Unavailable { reason: database.message().to_owned() };
+                }
+                if let Some(obstacle) = database.code().and_then(|code| Obstacle::coded(&code)) {
+                    return Self::NotNow { obstacle, reason: database.message().to_owned(), source: error };
                 }
                 match database.constraint() {
                     Some(name) => {

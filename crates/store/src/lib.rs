@@ -44,7 +44,7 @@ pub mod transfer;
 pub use admin::{drop_database, drop_schema, ensure_database, ensure_extensions, rename_database};
 pub use database::{Database, PoolStats};
 pub use embedded::{Embedded, Model};
-pub use error::{Constraint, StoreError};
+pub use error::{Constraint, Obstacle, StoreError};
 pub use health::Health;
 pub use migrate::{Migrated, fingerprint, latest_migration};
 pub use options::DatabaseOptions;

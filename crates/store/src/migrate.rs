@@ -186,7 +186,7 @@ fn is_collision(error: &StoreError) -> bool {
     match error {
         // a unique index of the system catalogue
         StoreError::Violation { constraint: crate::Constraint::Other(name), .. } => name.starts_with("pg_"),
-        StoreError::Database(_) => {
+        StoreError::Database(_) | StoreError::NotNow { .. } => {
             error.to_string().contains("concurrently") || matches!(error.code().as_deref(), Some("40P01" | "42710"))
         }
         _ => false,

@@ -8,12 +8,12 @@ use crate::run::{cargo, exists, root, step, target_dir};
 pub struct Args {
     /// How long each target runs.
     #[arg(long, default_value_t = 60)]
-    pub seconds: u64,
+    seconds: u64,
     /// One target alone.
     target: Option<String>,
 }
 
-pub const TARGETS: [&str; 2] = ["consolidation_answer", "untrusted_text"];
+const TARGETS: [&str; 5] = ["consolidation_answer", "untrusted_text", "butler_toml", "tool_arguments", "import_files"];
 
 pub fn run(args: &Args) -> anyhow::Result<()> {
     if !exists("cargo", &["fuzz", "--version"]) {
@@ -24,22 +24,27 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
     if targets.is_empty() {
         bail!("there is no such target; there are: {}", TARGETS.join(", "));
     }
+    targets.into_iter().try_for_each(|target| one(target, args.seconds))
+}
+
+/// Every target, where cargo-fuzz is installed already.
+pub fn all(seconds: u64) -> anyhow::Result<()> {
+    TARGETS.into_iter().try_for_each(|target| one(target, seconds))
+}
+
+fn one(target: &str, seconds: u64) -> anyhow::Result<()> {
     // What is found on the way stays out of the committed corpus.
-    let found = target_dir().join("fuzz");
-    for target in targets {
-        let grown = found.join("corpus").join(target);
-        std::fs::create_dir_all(&grown)?;
-        step(
-            &format!("fuzz {target}"),
-            cargo()
-                .current_dir(root().join("fuzz"))
-                // libFuzzer's instrumentation is an unstable flag of a stable compiler; no sanitizer, since there is no unsafe code
-                .env("RUSTC_BOOTSTRAP", "1")
-                .args(["fuzz", "run", "--sanitizer", "none", target])
-                .arg(&grown)
-                .arg(root().join("fuzz/corpus").join(target))
-                .args(["--", &format!("-max_total_time={}", args.seconds), "-max_len=16384", "-timeout=10"]),
-        )?;
-    }
-    Ok(())
+    let grown = target_dir().join("fuzz/corpus").join(target);
+    std::fs::create_dir_all(&grown)?;
+    step(
+        &format!("fuzz {target}"),
+        cargo()
+            .current_dir(root().join("fuzz"))
+            // libFuzzer's instrumentation is an unstable flag of a stable compiler; no sanitizer, since there is no unsafe code
+            .env("RUSTC_BOOTSTRAP", "1")
+            .args(["fuzz", "run", "--sanitizer", "none", target])
+            .arg(&grown)
+            .arg(root().join("fuzz/corpus").join(target))
+            .args(["--", &format!("-max_total_time={seconds}"), "-max_len=16384", "-timeout=10"]),
+    )
 }

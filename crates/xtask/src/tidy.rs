@@ -31,7 +31,9 @@ const RULES: &[Rule] = &[
         applies: |path| {
             is_rust(path)
                 && path.contains("/src/")
-                && !["crates/store/", "crates/bench/", "crates/testkit/"].iter().any(|home| path.starts_with(home))
+                && !["crates/store/", "crates/bench/", "crates/testkit/", "crates/torture/"]
+                    .iter()
+                    .any(|home| path.starts_with(home))
         },
         forbidden: &["sqlx::query", "QueryBuilder"],
         reason: "SQL lives in crates/store alone",

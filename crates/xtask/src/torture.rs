@@ -2,17 +2,48 @@
 
 use std::process::Command;
 
-use crate::run::{cargo, step};
+use crate::fuzz;
+use crate::run::{cargo, exists, step, target_dir};
 
 #[derive(clap::Args)]
 pub struct Args {
-    /// How often the server is killed under load.
-    #[arg(long, default_value_t = 50)]
-    rounds: usize,
+    /// How long a server under load is killed, paused, cut off and left without disk; each round is checked as a whole.
+    #[arg(long)]
+    minutes: Option<f64>,
+    /// How often the tests that kill something kill it; without --minutes and --rounds: 10 minutes and 50 times.
+    #[arg(long)]
+    rounds: Option<usize>,
+    /// Decides which faults come when; the same seed is the same plan.
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+    /// How many clients.
+    #[arg(long, default_value_t = 64)]
+    clients: usize,
+    /// How long each fuzz target runs where cargo-fuzz is installed; 0: not at all.
+    #[arg(long, default_value_t = 60)]
+    fuzz_seconds: u64,
+    /// An optimised build instead of the tests' own, whose arithmetic is checked.
+    #[arg(long)]
+    release: bool,
 }
 
+const MINUTES: f64 = 10.0;
+const ROUNDS: usize = 50;
+
 pub fn run(args: &Args) -> anyhow::Result<()> {
-    let rounds = args.rounds.to_string();
+    let all = args.minutes.is_none() && args.rounds.is_none();
+    if let Some(rounds) = args.rounds.or(all.then_some(ROUNDS)) {
+        kills(rounds)?;
+    }
+    if let Some(minutes) = args.minutes.or(all.then_some(MINUTES)) {
+        fuzzed(args)?;
+        faults(args, minutes)?;
+    }
+    Ok(())
+}
+
+fn kills(rounds: usize) -> anyhow::Result<()> {
+    let rounds = rounds.to_string();
     step("kill the server under write load", tests("kill").env("BUTLER_KILL_ROUNDS", &rounds))?;
     step(
         "kill a worker in every phase of consolidation",
@@ -21,6 +52,35 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
     step("every tool of one tenant with every id of another", tests("core").arg("leaks::"))?;
     step("every path of one tenant with every id of another", tests("host").arg("rest::leaks::"))?;
     step("10 000 requests from 64 connections", tests("host").args(["load::", "--", "--ignored", "--nocapture"]))
+}
+
+fn fuzzed(args: &Args) -> anyhow::Result<()> {
+    if args.fuzz_seconds == 0 {
+        return Ok(());
+    }
+    if !exists("cargo", &["fuzz", "--version"]) {
+        eprintln!("\n── cargo-fuzz is not installed: nothing was fuzzed (`cargo xtask fuzz` installs it)");
+        return Ok(());
+    }
+    fuzz::all(args.fuzz_seconds)
+}
+
+/// Built as the tests build it, so that overflows and broken assumptions panic, and so that it is built once.
+fn faults(args: &Args, minutes: f64) -> anyhow::Result<()> {
+    let mut build = cargo();
+    build.args(["build", "--workspace", "--bin", "butler", "--bin", "torture"]);
+    if args.release {
+        build.arg("--release");
+    }
+    step("build", &mut build)?;
+    let out = target_dir().join("bench");
+    std::fs::create_dir_all(&out)?;
+    let built = target_dir().join(if args.release { "release" } else { "debug" });
+    let mut torture = Command::new(built.join("torture"));
+    torture.args(["run", "--minutes", &minutes.to_string(), "--seed", &args.seed.to_string()]);
+    torture.args(["--clients", &args.clients.to_string(), "--json"]).arg(out.join("torture.json"));
+    torture.arg("--log").arg(out.join("torture.log"));
+    step("faults under load", &mut torture)
 }
 
 /// With the workspace, as `cargo xtask test` builds it: a package alone would be built with other features, anew.

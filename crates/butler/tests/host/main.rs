@@ -12,6 +12,7 @@ mod config;
 mod connect;
 mod crash;
 mod demo;
+mod disk;
 mod hook;
 mod http;
 mod load;

@@ -1,0 +1,137 @@
+//! One MCP client on a kept connection, and what it learned from a call.
+
+use std::time::Duration;
+
+use anyhow::{Context, bail};
+use serde_json::{Value, json};
+use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
+use tokio::net::TcpStream;
+
+/// Longer than any pause of the plan and the server's own patience with its database.
+const PATIENCE: Duration = Duration::from_secs(40);
+/// Refusals that promise that nothing was done, and that no retry would change.
+const REFUSALS: [&str; 4] = ["invalid_argument", "not_found", "invalid_state", "conflict"];
+
+/// What the caller knows after a call.
+#[derive(Debug)]
+pub enum Reply {
+    /// It was done: the structured answer, and the text beside it.
+    Done { answer: Value, text: String },
+    /// It was not done, and why.
+    Refused { code: String, text: String },
+    /// It may have been done: the connection broke, or the server says that its database is away.
+    Unknown { said: Option<String> },
+    /// What no fault excuses.
+    Wrong { what: String },
+}
+
+pub struct Client {
+    address: String,
+    token: String,
+    stream: Option<BufReader<TcpStream>>,
+}
+
+impl Client {
+    pub fn new(address: String, token: String) -> Self {
+        Self { address, token, stream: None }
+    }
+
+    pub async fn call(&mut self, tool: &str, arguments: &Value) -> Reply {
+        let body = json!({
+            "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": { "name": tool, "arguments": arguments },
+        });
+        match tokio::time::timeout(PATIENCE, self.post(&body.to_string())).await {
+            Ok(Ok((status, answer))) => understand(status, &answer),
+            Ok(Err(_)) | Err(_) => {
+                self.stream = None;
+                Reply::Unknown { said: None }
+            }
+        }
+    }
+
+    async fn post(&mut self, body: &str) -> anyhow::Result<(u16, Vec<u8>)> {
+        let mut stream = match self.stream.take() {
+            Some(stream) => stream,
+            None => BufReader::new(TcpStream::connect(&self.address).await?),
+        };
+        let (address, token) = (&self.address, &self.token);
+        let request = format!(
+            "POST /mcp HTTP/1.1\r\nHost: {address}\r\nAuthorization: Bearer {token}\r\nContent-Type: application/json\r\n\
+             Accept: application/json, text/event-stream\r\nMCP-Protocol-Version: 2025-06-18\r\nContent-Length: {}\r\n\r\n{body}",
+            body.len()
+        );
+        stream.write_all(request.as_bytes()).await?;
+        let (status, length) = head(&mut stream).await?;
+        let mut answer = vec![0; length];
+        stream.read_exact(&mut answer).await?;
+        // kept only after a whole answer: half of one must not be read as the next
+        self.stream = Some(stream);
+        Ok((status, answer))
+    }
+}
+
+async fn head(stream: &mut BufReader<TcpStream>) -> anyhow::Result<(u16, usize)> {
+    let mut line = String::new();
+    stream.read_line(&mut line).await?;
+    let status = line.split_whitespace().nth(1).context("no answer")?.parse()?;
+    let mut length = None;
+    loop {
+        line.clear();
+        if stream.read_line(&mut line).await? == 0 {
+            bail!("half an answer");
+        }
+        let Some((name, value)) = line.trim_end().split_once(':') else { break };
+        if name.eq_ignore_ascii_case("content-length") {
+            length = Some(value.trim().parse()?);
+        }
+    }
+    Ok((status, length.context("the answer has no length")?))
+}
+
+fn understand(status: u16, body: &[u8]) -> Reply {
+    let shown = || String::from_utf8_lossy(body).chars().take(600).collect::<String>();
+    if status == 503 {
+        return Reply::Unknown { said: Some(shown()) };
+    }
+    let Ok(answer) = serde_json::from_slice::<Value>(body) else {
+        return Reply::Wrong { what: format!("HTTP {status}, not JSON: {}", shown()) };
+    };
+    let result = &answer["result"];
+    if status != 200 || !result.is_object() {
+        return Reply::Wrong { what: format!("HTTP {status}: {}", shown()) };
+    }
+    let text = result["content"][0]["text"].as_str().unwrap_or_default().to_owned();
+    if result["isError"] != true {
+        return Reply::Done { answer: result["structuredContent"].clone(), text };
+    }
+    let error: Value = serde_json::from_str(&text).unwrap_or_default();
+    match error["error"].as_str() {
+        Some("unavailable") if error["hint"].is_string() => Reply::Unknown { said: Some(text) },
+        Some(code) if REFUSALS.contains(&code) => Reply::Refused { code: code.to_owned(), text },
+        _ => Reply::Wrong { what: text },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::{Reply, understand};
+
+    fn tool_error(code: &str) -> Reply {
+        let text = json!({"error": code, "message": "m", "hint": "h"}).to_string();
+        let body = json!({"jsonrpc": "2.0", "id": 1, "result": {"isError": true, "content": [{"type": "text", "text": text}]}});
+        understand(200, body.to_string().as_bytes())
+    }
+
+    #[test]
+    fn only_an_answer_acknowledges_and_only_a_reasoned_refusal_promises_that_nothing_was_done() {
+        let body = json!({"result": {"structuredContent": {"id": 1}, "content": [{"text": "t"}]}}).to_string();
+        assert!(matches!(understand(200, body.as_bytes()), Reply::Done { .. }));
+        assert!(matches!(tool_error("not_found"), Reply::Refused { .. }));
+        assert!(matches!(tool_error("unavailable"), Reply::Unknown { .. }));
+        assert!(matches!(tool_error("internal"), Reply::Wrong { .. }));
+        assert!(matches!(understand(401, b"{}"), Reply::Wrong { .. }));
+        assert!(matches!(understand(503, b"{}"), Reply::Unknown { .. }));
+    }
+}

@@ -1,0 +1,3 @@
+//! What the tests of the program share with its torture.
+
+pub mod disk;

@@ -1,0 +1,81 @@
+//! What happened, in a table and as JSON.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::time::Duration;
+
+use serde_json::json;
+
+use crate::journal::Journal;
+use crate::plan::Fault;
+
+#[derive(Debug, Default)]
+pub struct Report {
+    pub seed: u64,
+    pub clients: usize,
+    pub tenants: usize,
+    pub rounds: u64,
+    pub took: Duration,
+    /// How often, and the longest time until the server was ready again.
+    pub faults: BTreeMap<Fault, (u64, Duration)>,
+    /// What could not be tried here, and why.
+    pub not_possible: Vec<String>,
+    pub disk_used: u64,
+}
+
+impl Report {
+    pub fn injected(&mut self, fault: Fault, recovery: Duration) {
+        let (count, longest) = self.faults.entry(fault).or_default();
+        *count += 1;
+        *longest = recovery.max(*longest);
+    }
+
+    #[expect(clippy::print_stdout, reason = "the table is the program's output")]
+    pub fn print(&self, journal: &Journal) {
+        println!("\ntorture: seed {}, {} clients, {} tenants", self.seed, self.clients, self.tenants);
+        println!("  {:<52} {:>10.1} min", "time", self.took.as_secs_f64() / 60.0);
+        println!("  {:<52} {:>10}", "rounds, each checked as a whole", self.rounds);
+        for (fault, (count, longest)) in &self.faults {
+            println!("  {:<52} {count:>10} × ready again within {:.1} s", fault.name(), longest.as_secs_f64());
+        }
+        println!("  {:<52} {:>10}", "faults", self.faults.values().map(|(count, _)| count).sum::<u64>());
+        for line in &self.not_possible {
+            println!("  not possible here: {line}");
+        }
+        println!("\n  {:<52} {:>12} {:>9} {:>9}", "calls", "acknowledged", "refused", "unknown");
+        for (tool, [done, refused, unknown]) in &journal.tools {
+            println!("  {tool:<52} {done:>12} {refused:>9} {unknown:>9}");
+        }
+        let [done, refused, unknown] = journal.totals();
+        println!("  {:<52} {done:>12} {refused:>9} {unknown:>9}", "all");
+        println!("\n  what the server said while it could not serve:");
+        for (said, count) in &journal.excuses {
+            println!("  {count:>8} × {said}");
+        }
+        println!("\n  violations: {}", journal.violation_count());
+        for (example, count) in journal.violations.values() {
+            println!("  {count:>8} × {example}");
+        }
+    }
+
+    pub fn write(&self, journal: &Journal, path: &Path) -> anyhow::Result<()> {
+        let [acknowledged, refused, unknown] = journal.totals();
+        let faults: BTreeMap<_, _> = self
+            .faults
+            .iter()
+            .map(|(fault, (count, longest))| {
+                (fault.name(), json!({"count": count, "longest_recovery_s": longest.as_secs_f64()}))
+            })
+            .collect();
+        let report = json!({
+            "bench": "torture", "seed": self.seed, "clients": self.clients, "tenants": self.tenants,
+            "minutes": self.took.as_secs_f64() / 60.0, "rounds": self.rounds, "faults": faults,
+            "not_possible": self.not_possible, "tools": journal.tools,
+            "acknowledged": acknowledged, "refused": refused, "unknown": unknown,
+            "violations": journal.violation_count(),
+            "examples": journal.violations.values().map(|(example, _)| example).collect::<Vec<_>>(),
+        });
+        std::fs::write(path, serde_json::to_string_pretty(&report)? + "\n")?;
+        Ok(())
+    }
+}

@@ -1,0 +1,216 @@
+//! The driver: work, faults, recovery, check; round by round until the time is over.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::{Duration, Instant};
+
+use anyhow::Context;
+use rustix::process::Signal;
+use sqlx::{Connection, PgConnection};
+use tokio::sync::watch;
+use tokio::task::JoinSet;
+use torture::disk::Disk;
+
+use crate::check;
+use crate::dice::Dice;
+use crate::plan::{self, Fault, Step};
+use crate::proxy::{Scissors, Tap, Wire};
+use crate::report::Report;
+use crate::server::{Server, Setup, command, ready_again, send};
+use crate::work::{Worker, World};
+
+/// After a fault is over; longer is a violation. PostgreSQL recovers in seconds, a failed start rests for five.
+const RECOVERY: Duration = Duration::from_secs(90);
+/// Of undisturbed work at the end of a round.
+const CALM: Duration = Duration::from_secs(2);
+
+pub struct Runner {
+    setup: Setup,
+    server: Server,
+    address: watch::Sender<String>,
+    wire: Wire,
+    scissors: Scissors,
+    database_url: String,
+    disk: Option<Disk>,
+    world: Arc<World>,
+    dice: Dice,
+    pub report: Report,
+}
+
+impl Runner {
+    pub async fn new(
+        setup: Setup,
+        server: Server,
+        disk: Option<Disk>,
+        world: World,
+        seed: u64,
+    ) -> anyhow::Result<Self> {
+        let address = watch::Sender::new(server.address.clone());
+        let scissors = Scissors::new(Dice::new(seed, 2_000_000));
+        let wire = Wire::lay(address.subscribe(), scissors.clone()).await?;
+        let database_url = command(&setup, &["db", "url"]).await?;
+        let (world, dice) = (Arc::new(world), Dice::new(seed, 3_000_000));
+        let report = Report { seed, tenants: world.tenants.len(), ..Report::default() };
+        Ok(Self { setup, server, address, wire, scissors, database_url, disk, world, dice, report })
+    }
+
+    pub fn world(&self) -> &Arc<World> {
+        &self.world
+    }
+
+    /// Rounds until the time is over, or until something is found that no further round can mend.
+    pub async fn run(&mut self, clients: usize, time: Duration, rounds: Option<u64>) -> anyhow::Result<()> {
+        let begun = Instant::now();
+        let mut workers: Vec<Worker> =
+            (0..clients).map(|index| Worker::new(&self.world, index, self.report.seed, &self.wire.address)).collect();
+        self.report.clients = clients;
+        while begun.elapsed() < time && rounds.is_none_or(|rounds| self.report.rounds < rounds) {
+            workers = self.round(workers).await?;
+            self.report.took = begun.elapsed();
+            self.report.disk_used = self.disk.as_ref().and_then(|disk| disk.used().ok()).unwrap_or(0);
+        }
+        Ok(())
+    }
+
+    async fn round(&mut self, workers: Vec<Worker>) -> anyhow::Result<Vec<Worker>> {
+        let steps = plan::round(self.report.seed, self.report.rounds, self.disk.is_some());
+        self.report.rounds += 1;
+        self.world.stop.store(false, Ordering::Relaxed);
+        let mut working: JoinSet<Worker> = workers.into_iter().map(Worker::run).collect();
+        for step in &steps {
+            tokio::time::sleep(step.after).await;
+            self.inject(step).await.with_context(|| step.fault.name())?;
+            self.recovered(step.fault).await?;
+        }
+        tokio::time::sleep(CALM).await;
+        self.world.stop.store(true, Ordering::Relaxed);
+        let mut workers = Vec::new();
+        while let Some(worker) = working.join_next().await {
+            workers.push(worker?);
+        }
+        let checked = Instant::now();
+        check::everything(&self.world, &self.database_url, &self.server.address).await?;
+        self.say(&steps, checked.elapsed());
+        Ok(workers)
+    }
+
+    fn say(&self, steps: &[Step], check: Duration) {
+        let faults: Vec<&str> = steps.iter().map(|step| step.fault.name()).collect();
+        let journal = self.world.journal();
+        let ([done, refused, unknown], violations) = (journal.totals(), journal.violation_count());
+        eprintln!(
+            "round {}: {}\n    {done} acknowledged, {refused} refused, {unknown} unknown; {violations} violations; checked in {:.1} s",
+            self.report.rounds,
+            faults.join(", "),
+            check.as_secs_f64()
+        );
+    }
+
+    async fn inject(&mut self, step: &Step) -> anyhow::Result<()> {
+        let postgres = self.server.postgres();
+        match step.fault {
+            Fault::KillServer => self.server.kill().await?,
+            Fault::KillPostmaster => postgres.kill(),
+            Fault::KillBackend => {
+                if let Some(pid) = self.dice.of(&postgres.backends()) {
+                    send(*pid, Signal::KILL);
+                }
+            }
+            Fault::KillBoth => {
+                postgres.kill();
+                self.server.kill().await?;
+            }
+            Fault::PauseServer => {
+                self.server.pause();
+                tokio::time::sleep(step.lasts).await;
+                self.server.go_on();
+            }
+            Fault::PausePostgres => {
+                postgres.pause();
+                tokio::time::sleep(step.lasts).await;
+                postgres.go_on();
+            }
+            Fault::CutClients => self.scissors.cut_for(step.lasts).await,
+            Fault::CutDatabase => self.cut_database(step.lasts).await?,
+            Fault::EndSessions => self.end_sessions().await?,
+            Fault::FillDisk => self.fill(step.lasts, false).await?,
+            Fault::FillDiskAndKillPostmaster => self.fill(step.lasts, true).await?,
+        }
+        Ok(())
+    }
+
+    /// Once more for what was let in meanwhile: the pools come back at once.
+    async fn end_sessions(&mut self) -> anyhow::Result<()> {
+        for _ in 0..3 {
+            end_sessions(&self.database_url).await?;
+            tokio::time::sleep(Duration::from_millis(self.dice.between(50, 400))).await;
+        }
+        Ok(())
+    }
+
+    async fn cut_database(&mut self, lasts: Duration) -> anyhow::Result<()> {
+        let scissors = Scissors::new(Dice::new(self.dice.next(), 0));
+        let direct = self.database_url.clone();
+        // sessions come to us when they are opened anew
+        let mut db = PgConnection::connect(&direct).await?;
+        let tap = Tap::place(&self.server.postgres().socket(), scissors.clone())?;
+        sqlx::query(END_SESSIONS).execute(&mut db).await?;
+        scissors.cut_for(lasts).await;
+        drop(tap);
+        Ok(())
+    }
+
+    async fn fill(&self, lasts: Duration, kill: bool) -> anyhow::Result<()> {
+        let Some(disk) = &self.disk else { return Ok(()) };
+        disk.fill()?;
+        tokio::time::sleep(lasts / 2).await;
+        if kill {
+            self.server.postgres().kill();
+        }
+        tokio::time::sleep(lasts / 2).await;
+        disk.free()
+    }
+
+    /// The fault is over: the server must come back by itself, unless it was killed.
+    async fn recovered(&mut self, fault: Fault) -> anyhow::Result<()> {
+        let begun = Instant::now();
+        if matches!(fault, Fault::KillServer | Fault::KillBoth) {
+            tokio::time::sleep(Duration::from_millis(self.dice.between(0, 1_000))).await;
+            self.restart().await?;
+        }
+        if let Some(status) = self.server.died() {
+            self.world.journal().violation(format!("the server ended by itself ({status}) after: {fault}"));
+            self.restart().await?;
+        }
+        if ready_again(&self.server.address, RECOVERY).await.is_none() {
+            let within = RECOVERY.as_secs();
+            self.world.journal().violation(format!("the server was not ready again within {within} s after: {fault}"));
+            self.server.kill().await?;
+            self.restart().await?;
+        }
+        self.report.injected(fault, begun.elapsed());
+        Ok(())
+    }
+
+    async fn restart(&mut self) -> anyhow::Result<()> {
+        self.server = Server::start(&self.setup).await?;
+        self.address.send_replace(self.server.address.clone());
+        Ok(())
+    }
+
+    /// In order, as a user stops it. The disk is left to whoever cleans up.
+    pub async fn stop(self) -> (Report, Option<Disk>) {
+        if let Err(error) = self.server.stop().await {
+            self.world.journal().violation(format!("asked to stop: {error:#}"));
+        }
+        (self.report, self.disk)
+    }
+}
+
+const END_SESSIONS: &str = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'butler' AND pid <> pg_backend_pid()";
+
+async fn end_sessions(database_url: &str) -> anyhow::Result<()> {
+    let mut db = PgConnection::connect(database_url).await?;
+    sqlx::query(END_SESSIONS).execute(&mut db).await?;
+    Ok(db.close().await?)
+}

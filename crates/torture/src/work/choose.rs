@@ -1,0 +1,170 @@
+//! Which tool next, and with what.
+
+use serde_json::{Value, json};
+use uuid::Uuid;
+
+use super::{Call, Worker};
+use crate::dice::Dice;
+use crate::journal::{Change, Kind};
+use crate::tenant::Tenant;
+
+/// Every tool, and how often.
+const TOOLS: [(&str, u64); 19] = [
+    ("memory_store_episode", 14),
+    ("memory_store_fact", 16),
+    ("memory_store_rule", 5),
+    ("memory_context", 4),
+    ("memory_recall", 6),
+    ("memory_search", 8),
+    ("memory_get", 8),
+    ("memory_confirm", 5),
+    ("memory_mark_helpful", 7),
+    ("memory_mark_harmful", 4),
+    ("memory_forget", 4),
+    ("memory_stats", 2),
+    ("entity_create", 4),
+    ("entity_get", 3),
+    ("entity_update", 4),
+    ("entity_resolve", 4),
+    ("entity_merge", 2),
+    ("memory_run_consolidation", 1),
+    ("memory_run_episode_cleanup", 1),
+];
+/// Few keys, so that most facts supersede another, and clients of a tenant meet.
+const SUBJECTS: u64 = 8;
+const PREDICATES: [&str; 3] = ["is", "likes", "lives in"];
+const SCOPES: [&str; 2] = ["global", "general"];
+const KINDS: [Kind; 3] = [Kind::Episode, Kind::Fact, Kind::Rule];
+/// One call in this many is about another tenant's.
+const FOREIGN: u64 = 12;
+/// Keeps cleanup at work once enough was consolidated.
+const MAX_EPISODES: u64 = 150;
+
+impl Worker {
+    pub(super) fn choose(&mut self) -> Call {
+        let (tool, _) = TOOLS[self.dice.weighted(TOOLS.iter().map(|(_, weight)| *weight))];
+        let foreign = self.world.tenants.len() > 1 && self.dice.one_in(FOREIGN);
+        let whose = if foreign { self.other() } else { self.tenant };
+        let place = format!("client {} call {}", self.index, self.calls + 1);
+        let world = std::sync::Arc::clone(&self.world);
+        let (own, whose) = (&world.tenants[self.tenant], &world.tenants[whose]);
+        let text = format!("{} {} {place}", own.word, own.secret);
+        let made = make(tool, &mut self.dice, own, whose, foreign, &text);
+        // nothing to work on yet: something to work on, then
+        made.unwrap_or_else(|| store_episode(&mut self.dice, &text))
+    }
+
+    fn other(&mut self) -> usize {
+        let count = self.world.tenants.len();
+        (self.tenant + 1 + self.dice.between(0, count as u64 - 1) as usize) % count
+    }
+}
+
+fn make(tool: &'static str, dice: &mut Dice, own: &Tenant, whose: &Tenant, foreign: bool, text: &str) -> Option<Call> {
+    let question = format!("what of {} {}", whose.word, dice.of(&PREDICATES).unwrap_or(&"is"));
+    let call = |arguments: Value, change: Change| Call { tool, arguments, change, keyed: false, foreign };
+    let read = |arguments: Value| Call { foreign: false, ..call(arguments, Change::Nothing) };
+    let kind = *dice.of(&KINDS)?;
+    Some(match tool {
+        "memory_store_episode" => store_episode(dice, text),
+        "memory_store_fact" => return store_fact(dice, own, whose, foreign, text),
+        "memory_store_rule" => {
+            let scope = dice.of(&SCOPES)?;
+            let change = Change::Store { kind: Kind::Rule, content: text.to_owned(), id: None, superseded: None };
+            Call {
+                tool,
+                arguments: json!({"content": text, "scope": scope}),
+                change,
+                keyed: dice.one_in(2),
+                foreign: false,
+            }
+        }
+        "memory_context" => read(json!({"trigger_prompt": question, "butler": "general"})),
+        "memory_recall" => read(json!({"topic": question})),
+        "memory_search" => read(json!({"query": question, "limit": 20})),
+        "memory_stats" => read(json!({})),
+        "entity_resolve" => read(json!({"name": whose.word, "enable_fuzzy": dice.one_in(2)})),
+        "memory_get" => {
+            let id = *dice.of(whose.known().of(kind))?;
+            call(json!({"memory_type": kind.as_str(), "memory_id": id}), Change::Get { kind })
+        }
+        "memory_confirm" => {
+            let kind = if kind == Kind::Episode { Kind::Fact } else { kind };
+            let id = *dice.of(whose.known().of(kind))?;
+            call(json!({"memory_type": kind.as_str(), "memory_id": id}), Change::Confirm { kind, id })
+        }
+        "memory_forget" => {
+            let id = *dice.of(whose.known().of(kind))?;
+            call(json!({"memory_type": kind.as_str(), "memory_id": id}), Change::Forget { kind, id, changed: false })
+        }
+        "memory_mark_helpful" | "memory_mark_harmful" => {
+            let rule = *dice.of(&whose.known().rules)?;
+            let helpful = tool == "memory_mark_helpful";
+            let arguments = if helpful { json!({"rule_id": rule}) } else { json!({"rule_id": rule, "reason": text}) };
+            call(arguments, Change::Mark { rule, helpful })
+        }
+        "memory_run_consolidation" => read(json!({"dry_run": dice.one_in(4)})).working(),
+        "memory_run_episode_cleanup" => read(json!({"max_entries": MAX_EPISODES})).working(),
+        _ => return entity(tool, dice, own, whose, foreign, text),
+    })
+}
+
+fn store_episode(dice: &mut Dice, text: &str) -> Call {
+    let change = Change::Store { kind: Kind::Episode, content: text.to_owned(), id: None, superseded: None };
+    let arguments = json!({"content": text, "butler": "general", "importance": dice.between(0, 11)});
+    Call { tool: "memory_store_episode", arguments, change, keyed: dice.one_in(2), foreign: false }
+}
+
+fn store_fact(dice: &mut Dice, own: &Tenant, whose: &Tenant, foreign: bool, text: &str) -> Option<Call> {
+    let subject = format!("{} {}", own.word, dice.between(0, SUBJECTS));
+    let mut arguments = json!({
+        "subject": subject, "predicate": dice.of(&PREDICATES)?, "content": text, "scope": dice.of(&SCOPES)?,
+    });
+    if foreign || dice.one_in(4) {
+        arguments["entity_id"] = json!(*dice.of(&whose.known().entities)?);
+    }
+    if dice.one_in(4) {
+        arguments["source_episode_id"] = json!(*dice.of(&whose.known().episodes)?);
+    }
+    let change = Change::Store { kind: Kind::Fact, content: text.to_owned(), id: None, superseded: None };
+    Some(Call { tool: "memory_store_fact", arguments, change, keyed: dice.one_in(2), foreign })
+}
+
+fn entity(
+    tool: &'static str,
+    dice: &mut Dice,
+    own: &Tenant,
+    whose: &Tenant,
+    foreign: bool,
+    text: &str,
+) -> Option<Call> {
+    let some = |dice: &mut Dice, whose: &Tenant| dice.of(&whose.known().entities).copied();
+    let call = |arguments: Value, change: Change| Call { tool, arguments, change, keyed: false, foreign };
+    Some(match tool {
+        "entity_create" => {
+            let aliases = json!([format!("{} also", own.word)]);
+            let arguments = json!({"canonical_name": text, "entity_type": "person", "aliases": aliases});
+            Call { foreign: false, ..call(arguments, Change::CreateEntity { name: text.to_owned(), id: None }) }
+        }
+        "entity_get" => {
+            let id: Uuid = some(dice, whose)?;
+            call(json!({"entity_id": id}), Change::GetEntity)
+        }
+        "entity_update" => {
+            let id = some(dice, whose)?;
+            let key = text.rsplit_once(" client ").map(|(_, place)| format!("client {place}"))?;
+            call(json!({"entity_id": id, "metadata": {key.clone(): 1}}), Change::UpdateEntity { id, key })
+        }
+        _ => {
+            let (source, target) = (some(dice, whose)?, some(dice, own)?);
+            let arguments = json!({"source_entity_id": source, "target_entity_id": target});
+            call(arguments, Change::MergeEntities { source, target })
+        }
+    })
+}
+
+impl Call {
+    fn working(self) -> Self {
+        Self { change: Change::Work, ..self }
+    }
+}

@@ -1,0 +1,47 @@
+//! What an answer adds to the journal, and to what the tenant's clients can work on.
+
+use std::time::Instant;
+
+use serde_json::Value;
+use uuid::Uuid;
+
+use super::Worker;
+use crate::journal::{Change, Kind};
+
+impl Worker {
+    pub(super) fn learn(&self, change: &mut Change, answer: &Value) {
+        let given = |name: &str| answer[name].as_str().and_then(|id| id.parse::<Uuid>().ok());
+        let mut known = self.world.tenants[self.tenant].known();
+        match change {
+            Change::Store { kind, id, superseded, .. } => {
+                *id = given("id");
+                *superseded = given("superseded_id");
+                if let Some(id) = id {
+                    known.learn(*kind, *id);
+                }
+            }
+            Change::CreateEntity { id, .. } => {
+                *id = given("entity_id");
+                if let Some(id) = id {
+                    known.learn_entity(*id);
+                }
+            }
+            Change::Forget { id, changed, .. } => {
+                *changed = answer["changed"] == true;
+                known.forgotten.insert(*id, Instant::now());
+            }
+            _ => {}
+        }
+    }
+}
+
+impl Change {
+    /// A fact or a rule: unlike an episode, nothing removes it.
+    pub fn is_of_what_stays(&self) -> bool {
+        match self {
+            Self::Get { kind } | Self::Confirm { kind, .. } | Self::Forget { kind, .. } => *kind != Kind::Episode,
+            Self::Mark { .. } | Self::GetEntity | Self::UpdateEntity { .. } | Self::MergeEntities { .. } => true,
+            Self::Nothing | Self::Work | Self::Store { .. } | Self::CreateEntity { .. } => false,
+        }
+    }
+}
