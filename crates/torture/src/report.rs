@@ -21,6 +21,8 @@ pub struct Report {
     /// What could not be tried here, and why.
     pub not_possible: Vec<String>,
     pub disk_used: u64,
+    /// Starts that failed once and succeeded the second time.
+    pub repeated_starts: u64,
 }
 
 impl Report {
@@ -39,6 +41,9 @@ impl Report {
             println!("  {:<52} {count:>10} × ready again within {:.1} s", fault.name(), longest.as_secs_f64());
         }
         println!("  {:<52} {:>10}", "faults", self.faults.values().map(|(count, _)| count).sum::<u64>());
+        if self.repeated_starts > 0 {
+            println!("  {:<52} {:>10}", "starts that had to be repeated", self.repeated_starts);
+        }
         for line in &self.not_possible {
             println!("  not possible here: {line}");
         }
@@ -70,7 +75,7 @@ impl Report {
         let report = json!({
             "bench": "torture", "seed": self.seed, "clients": self.clients, "tenants": self.tenants,
             "minutes": self.took.as_secs_f64() / 60.0, "rounds": self.rounds, "faults": faults,
-            "not_possible": self.not_possible, "tools": journal.tools,
+            "not_possible": self.not_possible, "repeated_starts": self.repeated_starts, "disk_bytes": self.disk_used, "tools": journal.tools,
             "acknowledged": acknowledged, "refused": refused, "unknown": unknown,
             "violations": journal.violation_count(),
             "examples": journal.violations.values().map(|(example, _)| example).collect::<Vec<_>>(),

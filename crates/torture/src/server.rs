@@ -11,8 +11,8 @@ use tokio::io::{AsyncBufReadExt, BufReader};
 use tokio::process::{Child, Command};
 
 /// A start with crash recovery on a busy machine.
-const START_WITHIN: Duration = Duration::from_secs(120);
-const STOP_WITHIN: Duration = Duration::from_secs(60);
+const START_WITHIN: Duration = Duration::from_secs(240);
+const STOP_WITHIN: Duration = Duration::from_secs(120);
 
 /// What is needed to start it again and again.
 #[derive(Debug, Clone)]

@@ -85,7 +85,7 @@ impl Check<'_> {
             }
             Change::UpdateEntity { id, key } => {
                 self.event(request, entry, "entity_updated", *id);
-                if !self.survivor(*id).is_some_and(|metadata| metadata.get(key).is_some()) {
+                if self.survivor(*id).is_none_or(|metadata| metadata.get(key).is_none()) {
                     self.violation(request, entry, "an acknowledged change of an entity is not there");
                 }
             }
@@ -295,8 +295,8 @@ mod tests {
 
     #[test]
     fn a_count_that_is_not_the_marks_is_found() {
-        finds(|_, rows| drop(rows.marks.insert(id(3), Marks::default())), "counts 0 helpful marks; 1 to 1");
-        finds(|_, rows| drop(rows.marks.insert(id(3), Marks { helpful: 2, harmful: 0 })), "counts 2 helpful");
+        finds(|_, rows| rows.marks.clear(), "counts 0 helpful marks; 1 to 1");
+        finds(|_, rows| rows.marks.extend([(id(3), Marks { helpful: 2, harmful: 0 })]), "counts 2 helpful");
         let (mut journal, mut rows) = sound();
         let lost_answer = entry(Outcome::Unknown, Change::Mark { rule: id(3), helpful: true });
         journal.note("7".to_owned(), lost_answer);
