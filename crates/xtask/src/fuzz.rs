@@ -13,7 +13,7 @@ pub struct Args {
     target: Option<String>,
 }
 
-const TARGETS: [&str; 5] = ["consolidation_answer", "untrusted_text", "butler_toml", "tool_arguments", "import_files"];
+const TARGETS: [&str; 2] = ["consolidation_answer", "untrusted_text"];
 
 pub fn run(args: &Args) -> anyhow::Result<()> {
     if !exists("cargo", &["fuzz", "--version"]) {

@@ -155,11 +155,6 @@ impl Memory {
     }
 }
 
-/// Whether a line of our own could become a row, as far as that can be told without a database; the error says why not.
-pub fn readable(line: &Line, model: &ModelName) -> Result<(), String> {
-    record::read(line, model).map(|_| ())
-}
-
 fn header(first: Option<Line>) -> Result<Header, TransferError> {
     let first = first.ok_or_else(|| TransferError::NotOurs("it is empty".to_owned()))?;
     let value: Value = serde_json::from_str(&first.text)

@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 pub use error::TransferError;
 pub use export::{ExportReport, Header};
 pub use foreign::{Foreign, Source, recognise};
-pub use import::{ImportOptions, readable};
+pub use import::ImportOptions;
 pub use record::Line;
 pub use report::{ImportReport, Problem, Tally};
 
