@@ -42,7 +42,8 @@ def environment(name, *packages, build_environment=None, python=sys.executable):
         return home
     print(f"installing {', '.join(packages)}", file=sys.stderr, flush=True)
     shutil.rmtree(home, ignore_errors=True)
-    environ = {**os.environ, **(build_environment or {})}
+    # the system's certificates, where a company's own stands before the registry
+    environ = {**os.environ, "UV_NATIVE_TLS": "true", "UV_SYSTEM_CERTS": "true", **(build_environment or {})}
     uv = find_uv()
     run([uv, "venv", "--quiet", "--seed", "--python", python, home])
     try:

@@ -76,18 +76,20 @@ class Process:
 
 
 def resident_mb(pid):
-    """Resident memory of a process and all its descendants (Linux)."""
-    parents, resident = {}, {}
+    """Resident memory of a process and all its descendants (Linux), what they share counted once."""
+    parents = {}
     for folder in Path("/proc").iterdir():
-        if not folder.name.isdigit():
-            continue
-        with contextlib.suppress(OSError):
-            fields = dict(line.split(":", 1) for line in (folder / "status").read_text().splitlines() if ":" in line)
-            parents[int(folder.name)] = int(fields["PPid"])
-            resident[int(folder.name)] = int(fields.get("VmRSS", "0 kB").split()[0]) / 1024
+        if folder.name.isdigit():
+            with contextlib.suppress(OSError, KeyError):
+                parents[int(folder.name)] = int(fields(folder / "status")["PPid"])
     total, todo = 0.0, [pid]
     while todo:
         one = todo.pop()
-        total += resident.get(one, 0.0)
+        with contextlib.suppress(OSError, KeyError):
+            total += int(fields(Path(f"/proc/{one}/smaps_rollup"))["Pss"].split()[0]) / 1024
         todo += [child for child, parent in parents.items() if parent == one]
     return total
+
+
+def fields(path):
+    return dict(line.split(":", 1) for line in path.read_text().splitlines() if ":" in line)

@@ -63,7 +63,8 @@ class ButlerMemory(System):
 
     def resident_mb(self):
         # its PostgreSQL is no child of it
-        return super().resident_mb() + resident_mb(int((self.server.data / "postgres" / "postmaster.pid").read_text().split()[0]))
+        postmaster = (self.server.data / "postgres" / "postmaster.pid").read_text().split()[0]
+        return super().resident_mb() + resident_mb(int(postmaster))
 
 
 class Mem0(System):

@@ -15,6 +15,7 @@ use memory::runtime::RuntimeError;
 use serde_json::Value;
 use tokio::time::{sleep, timeout};
 
+use super::ordered::Ordered;
 use super::{ANSWER_BYTES, excerpt};
 
 /// A server that asks for more patience than this is asked again by the next run.
@@ -104,7 +105,9 @@ impl Endpoint {
 
     /// The answer's JSON. Repeats what may pass (429, 5xx, a connection that broke, half an answer) within the timeout.
     pub async fn post(&self, body: &Value) -> Result<Value, RuntimeError> {
-        let body = Bytes::from(body.to_string());
+        let text = serde_json::to_vec(&Ordered(body))
+            .map_err(|error| RuntimeError::Misconfigured(format!("the request cannot be written: {error}")))?;
+        let body = Bytes::from(text);
         let started = Instant::now();
         let mut attempt = 0;
         loop {

@@ -5,6 +5,7 @@ pub mod command;
 pub mod http;
 mod invocation;
 pub mod openai;
+mod ordered;
 
 pub use anthropic::AnthropicRuntime;
 pub use command::CommandRuntime;

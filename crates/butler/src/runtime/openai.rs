@@ -11,11 +11,13 @@ use serde_json::{Value, json};
 use super::http::{ApiKey, Endpoint, Retries};
 
 /// The ways to ask for JSON, strictest first. A server that refuses one is asked by the next.
-const FORMATS: [Format; 3] = [Format::Schema, Format::Object, Format::Plain];
+const FORMATS: [Format; 4] = [Format::Schema, Format::SchemaInObject, Format::Object, Format::Plain];
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Format {
     Schema,
+    /// As llama.cpp's Python server and some hosts have it: JSON mode with a schema beside it.
+    SchemaInObject,
     Object,
     Plain,
 }
@@ -73,6 +75,9 @@ impl OpenAiRuntime {
             (Format::Schema, Some(schema)) => {
                 let schema = json!({"name": "answer", "strict": true, "schema": schema});
                 body["response_format"] = json!({"type": "json_schema", "json_schema": schema});
+            }
+            (Format::SchemaInObject, Some(schema)) => {
+                body["response_format"] = json!({"type": "json_object", "schema": schema});
             }
             (Format::Object, _) => body["response_format"] = json!({"type": "json_object"}),
             _ => {}

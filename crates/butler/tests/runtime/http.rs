@@ -37,12 +37,21 @@ async fn an_openai_server_is_asked_for_the_schema_and_its_tokens_are_counted() {
 #[tokio::test]
 async fn a_server_that_refuses_the_schema_is_asked_for_json_then_plain_and_remembered() {
     let refused = || Reply::Json(400, json!({"error": {"message": "unknown response_format"}}));
-    let endpoint = Endpoint::start([refused(), refused(), chat("plain")]).await;
+    let endpoint = Endpoint::start([refused(), refused(), refused(), chat("plain")]).await;
     let runtime = openai(&endpoint);
     assert_eq!(runtime.complete(session()).await.unwrap().text, "plain");
-    assert_eq!(formats(&endpoint), [json!("json_schema"), json!("json_object"), Value::Null]);
+    assert_eq!(formats(&endpoint), [json!("json_schema"), json!("json_object"), json!("json_object"), Value::Null]);
     runtime.complete(session()).await.unwrap();
-    assert_eq!(formats(&endpoint).len(), 4, "what the server takes is known by now");
+    assert_eq!(formats(&endpoint).len(), 5, "what the server takes is known by now");
+}
+
+#[tokio::test]
+async fn a_server_that_takes_the_schema_only_beside_json_mode_is_held_to_it_all_the_same() {
+    let refused = Reply::Json(422, json!({"detail": [{"msg": "Input should be 'text' or 'json_object'"}]}));
+    let endpoint = Endpoint::start([refused, chat("{}")]).await;
+    openai(&endpoint).complete(session()).await.unwrap();
+    let asked = endpoint.requests()[1].1["response_format"].clone();
+    assert_eq!(asked, json!({"type": "json_object", "schema": {"type": "object"}}));
 }
 
 #[tokio::test]
@@ -52,7 +61,7 @@ async fn a_request_that_is_refused_in_every_format_is_an_error_and_nothing_is_re
     let error = runtime.complete(session()).await.unwrap_err();
     assert!(error.to_string().contains("answered 400") && error.to_string().contains("too long"), "{error}");
     runtime.complete(session()).await.unwrap_err();
-    assert_eq!(formats(&endpoint)[3], json!("json_schema"));
+    assert_eq!(formats(&endpoint)[4], json!("json_schema"));
 }
 
 #[tokio::test]

@@ -162,7 +162,7 @@ impl Memory {
         report: &mut GroupReport,
     ) -> Result<Result<ConsolidationResult, Fault>, MemoryError> {
         let session = Session {
-            schema: Some(prompt::answer_schema()),
+            schema: Some(prompt::answer_schema(prompt)),
             ..Session::new(TRIGGER_CONSOLIDATION, prompt.text.clone())
         };
         let answer = runtime.complete(session);

@@ -21,6 +21,8 @@ pub struct Prompt {
     /// How many of the episodes are in it, from the front. At least one.
     pub episodes: usize,
     pub tokens: usize,
+    pub knows_facts: bool,
+    pub knows_rules: bool,
 }
 
 /// `facts` and `rules` come most relevant first; what does not fit is left out from the end.
@@ -53,7 +55,8 @@ pub fn build(butler: &str, episodes: &[Leased], facts: &[KnownFact], rules: &[Kn
         ("{{episodes}}", episode_text.trim_end()),
     ]);
     let tokens = estimate_tokens(&text);
-    Prompt { text, episodes: taken, tokens }
+    let (knows_facts, knows_rules) = (!fact_lines.is_empty(), !rule_lines.is_empty());
+    Prompt { text, episodes: taken, tokens, knows_facts, knows_rules }
 }
 
 /// Replaces each placeholder once, in the template alone: what an episode says is never looked at for placeholders.
@@ -136,26 +139,46 @@ fn cut_to_tokens(text: &str, tokens: usize) -> String {
     }
 }
 
-/// For runtimes that can hold a model to a shape.
-pub fn answer_schema() -> Value {
+/// Lists that a small model fills in circles when nothing bounds them. What a good one says fits easily.
+const MAX_TAGS: usize = 8;
+const MAX_SOURCES: usize = 8;
+const MAX_KNOWN_NAMED: usize = 50;
+
+/// For runtimes that can hold a model to a shape. `required` names the properties in the order in which they should be
+/// written: what was learned first, ids last. What is not known cannot be updated or confirmed.
+pub fn answer_schema(prompt: &Prompt) -> Value {
     let text = || json!({"type": "string"});
-    let texts = || json!({"type": "array", "items": {"type": "string"}});
+    let id = || json!({"type": "string", "format": "uuid"});
+    let at_most = |most: usize, items: Value| json!({"type": "array", "items": items, "maxItems": most});
     let permanence = json!({"type": "string", "enum": domain::Permanence::NAMES});
-    let object = |properties: Value| {
-        let required: Vec<&String> = properties.as_object().into_iter().flat_map(|map| map.keys()).collect();
-        json!({"type": "object", "required": required, "additionalProperties": false, "properties": properties.clone()})
+    let fact = || {
+        vec![
+            ("subject", text()),
+            ("predicate", text()),
+            ("content", text()),
+            ("permanence", permanence.clone()),
+            ("importance", json!({"type": "number"})),
+            ("tags", at_most(MAX_TAGS, text())),
+            ("episode_ids", at_most(MAX_SOURCES, id())),
+        ]
     };
-    let list = |items: Value| json!({"type": "array", "items": items});
-    let fact = json!({"subject": text(), "predicate": text(), "content": text(), "permanence": permanence,
-                      "importance": {"type": "number"}, "tags": texts(), "episode_ids": texts()});
-    let mut update = fact.clone();
-    update["target_id"] = text();
-    object(json!({
-        "new_facts": list(object(fact)),
-        "updated_facts": list(object(update)),
-        "new_rules": list(object(json!({"content": text(), "tags": texts(), "episode_ids": texts()}))),
-        "confirmations": texts(),
-    }))
+    let rule =
+        vec![("content", text()), ("tags", at_most(MAX_TAGS, text())), ("episode_ids", at_most(MAX_SOURCES, id()))];
+    let update = [vec![("target_id", id())], fact()].concat();
+    let known = |any: bool| if any { MAX_KNOWN_NAMED } else { 0 };
+    object(vec![
+        ("new_facts", json!({"type": "array", "items": object(fact())})),
+        ("updated_facts", at_most(known(prompt.knows_facts), object(update))),
+        ("new_rules", json!({"type": "array", "items": object(rule)})),
+        ("confirmations", at_most(known(prompt.knows_facts || prompt.knows_rules), id())),
+    ])
+}
+
+fn object(properties: Vec<(&str, Value)>) -> Value {
+    let required: Vec<&str> = properties.iter().map(|(name, _)| *name).collect();
+    let properties: serde_json::Map<String, Value> =
+        properties.iter().map(|(name, schema)| ((*name).to_owned(), schema.clone())).collect();
+    json!({"type": "object", "required": required, "additionalProperties": false, "properties": properties})
 }
 
 #[cfg(test)]
@@ -236,9 +259,17 @@ mod tests {
 
     #[test]
     fn the_schema_asks_for_every_list_and_forbids_the_rest() {
-        let schema = answer_schema();
-        assert_eq!(schema["required"].as_array().unwrap().len(), 4);
+        let schema = answer_schema(&build("health", &[episode(1, "x")], &[fact(10, "x")], &[], 24_000));
+        assert_eq!(schema["required"], json!(["new_facts", "updated_facts", "new_rules", "confirmations"]));
         assert_eq!(schema["additionalProperties"], false);
         assert_eq!(schema["properties"]["updated_facts"]["items"]["required"].as_array().unwrap().len(), 8);
+        assert_eq!(schema["properties"]["confirmations"]["maxItems"], MAX_KNOWN_NAMED);
+    }
+
+    #[test]
+    fn what_is_not_known_can_be_neither_updated_nor_confirmed() {
+        let schema = answer_schema(&build("health", &[episode(1, "x")], &[], &[], 24_000));
+        assert_eq!(schema["properties"]["updated_facts"]["maxItems"], 0);
+        assert_eq!(schema["properties"]["confirmations"]["maxItems"], 0);
     }
 }
