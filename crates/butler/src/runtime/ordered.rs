@@ -37,7 +37,8 @@ struct Properties<'a> {
 impl Serialize for Properties<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let first = self.required.iter().filter_map(Value::as_str);
-        let others = self.properties.keys().map(String::as_str).filter(|key| !self.required.iter().any(|name| name == key));
+        let others =
+            self.properties.keys().map(String::as_str).filter(|key| !self.required.iter().any(|name| name == key));
         let mut map = serializer.serialize_map(Some(self.properties.len()))?;
         for key in first.chain(others) {
             if let Some(value) = self.properties.get(key) {
