@@ -8,6 +8,8 @@ use tokio::net::TcpStream;
 pub struct Client {
     stream: BufReader<TcpStream>,
     address: String,
+    /// The line of the header, if there is one.
+    authorization: String,
     calls: u64,
     /// How long the last answer was.
     pub answer_bytes: usize,
@@ -17,7 +19,17 @@ impl Client {
     pub async fn connect(address: &str) -> anyhow::Result<Self> {
         let stream = TcpStream::connect(address).await.with_context(|| format!("cannot connect to {address}"))?;
         stream.set_nodelay(true)?;
-        Ok(Self { stream: BufReader::new(stream), address: address.to_owned(), calls: 0, answer_bytes: 0 })
+        Ok(Self {
+            stream: BufReader::new(stream),
+            address: address.to_owned(),
+            authorization: String::new(),
+            calls: 0,
+            answer_bytes: 0,
+        })
+    }
+
+    pub fn with_token(self, token: &str) -> Self {
+        Self { authorization: format!("Authorization: Bearer {token}\r\n"), ..self }
     }
 
     /// Calls a tool and gives its structured answer; a tool error is an error.
@@ -39,9 +51,10 @@ impl Client {
 
     async fn post(&mut self, path: &str, body: &str) -> anyhow::Result<Vec<u8>> {
         let head = format!(
-            "POST {path} HTTP/1.1\r\nHost: {}\r\nContent-Type: application/json\r\n\
+            "POST {path} HTTP/1.1\r\nHost: {}\r\n{}Content-Type: application/json\r\n\
              Accept: application/json, text/event-stream\r\nMCP-Protocol-Version: 2025-06-18\r\nContent-Length: {}\r\n\r\n",
             self.address,
+            self.authorization,
             body.len()
         );
         self.stream.write_all(&[head.as_bytes(), body.as_bytes()].concat()).await?;

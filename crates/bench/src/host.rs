@@ -1,5 +1,7 @@
-//! How fast the server is there, how much memory it takes idle, and what storing an episode over HTTP costs beyond
-//! embedding its text and committing one insert.
+//! How fast the server is there, how much memory it takes idle and under load, what storing an episode over HTTP costs
+//! beyond embedding its text and committing one insert, and what the way in costs by itself.
+
+mod door;
 
 use std::time::{Duration, Instant};
 
@@ -41,6 +43,7 @@ pub async fn run(args: Args) -> anyhow::Result<Report> {
     report.at_most("resident memory, idle", server.rss_mb(), "MB", 250.0);
     store(&mut report, &server, &database_url(dir.path())?, args.rounds).await?;
     report.note("resident memory, after storing", server.rss_mb(), "MB");
+    door::measure(&mut report, &server, dir.path(), &database_url(dir.path())?, args.rounds).await?;
     server.stop()?;
     Ok(report)
 }

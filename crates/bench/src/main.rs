@@ -50,7 +50,7 @@ enum Bench {
     Context(context::Args),
     /// The embedding endpoint that `bench peers` starts: OpenAI's interface, our model.
     Endpoint(endpoint::Args),
-    /// First and warm start of `butler serve`, its memory, and the cost of storing over HTTP.
+    /// First and warm start of `butler serve`, its memory, the cost of storing over HTTP and of the way in, the hooks.
     Host(host::Args),
     /// What a recall costs beyond embedding its query, at 1k, 10k and 100k facts.
     Recall(recall::Args),

@@ -15,6 +15,7 @@ use tokio::sync::Mutex;
 use crate::config::ButlerConfig;
 use crate::error::HostError;
 use crate::module::{Module, Parts, Registry, in_order};
+use crate::scheduler::{HostJob, Jobs};
 use crate::{modules, runtime};
 
 pub struct Butler {
@@ -23,6 +24,8 @@ pub struct Butler {
     registry: Registry,
     modules: Mutex<Vec<Box<dyn Module>>>,
     database: OnceLock<Database>,
+    /// What the host does for this butler on a schedule; set once it has started.
+    beside: OnceLock<Vec<Arc<dyn HostJob>>>,
     /// Why it could not start, while others could.
     trouble: RwLock<Option<Arc<HostError>>>,
 }
@@ -42,6 +45,7 @@ impl Butler {
             registry,
             modules: Mutex::new(modules),
             database: OnceLock::new(),
+            beside: OnceLock::new(),
             trouble: RwLock::default(),
         })
     }
@@ -118,11 +122,24 @@ impl Butler {
     /// In a process that stays: schedules begin.
     pub async fn start_workers(&self) {
         for module in self.modules.lock().await.iter_mut() {
-            module.start_workers();
+            module.start_workers(self.beside());
         }
     }
 
+    pub(crate) fn set_beside(&self, jobs: Vec<Arc<dyn HostJob>>) {
+        let _ = self.beside.set(jobs);
+    }
+
+    fn beside(&self) -> Vec<Arc<dyn HostJob>> {
+        self.beside.get().cloned().unwrap_or_default()
+    }
+
     /// There once the butler has started, unless its memory module is left out.
+    pub async fn jobs(&self) -> Option<Jobs> {
+        Some(Jobs::new(self.memory().await?, self.beside()))
+    }
+
+    /// Likewise.
     pub async fn memory(&self) -> Option<Arc<memory::Memory>> {
         self.modules.lock().await.iter().find_map(|module| module.memory())
     }

@@ -38,6 +38,9 @@ pub const CLAUDE_CONFIG_DIR: &str = "CLAUDE_CONFIG_DIR";
 pub const XDG_CONFIG_HOME: &str = "XDG_CONFIG_HOME";
 /// Where an OpenTelemetry collector takes traces (OTLP/HTTP), as in `http://127.0.0.1:4318`.
 pub const OTLP_ENDPOINT: &str = "OTEL_EXPORTER_OTLP_ENDPOINT";
+/// The proxies that requests to an LLM's endpoint and to a collector go through, as curl understands them; read by
+/// hyper-util.
+pub const PROXIES: [&str; 4] = ["HTTPS_PROXY", "HTTP_PROXY", "ALL_PROXY", "NO_PROXY"];
 /// Any value: no colours (no-color.org).
 pub const NO_COLOR: &str = "NO_COLOR";
 /// Where data goes by the XDG convention.

@@ -20,10 +20,12 @@ use tokio::sync::{Mutex, Notify, RwLock, watch};
 use tokio_util::sync::CancellationToken;
 
 use crate::access::{Keyring, keeper};
+use crate::backup;
 use crate::butler::{Butler, unavailable};
 use crate::config::{self, ButlerConfig, ServerSection, Source};
 use crate::error::HostError;
 use crate::metrics::Metrics;
+use crate::scheduler::HostJob;
 use crate::telemetry::{Span, Traces};
 
 /// Where everything is; the outcome of flags, environment and defaults.
@@ -86,6 +88,7 @@ impl Host {
     pub fn new(options: HostOptions) -> Result<Arc<Self>, HostError> {
         let mut configs = config::load_all(&options.source)?;
         let server = config::server(&configs)?;
+        let telemetry = config::telemetry(&configs)?;
         let demo = demo::beside(&options.data_dir, &configs);
         let demo_text = demo.as_ref().map(|found| found.text.clone());
         configs.extend(demo.map(|found| found.config));
@@ -103,7 +106,7 @@ impl Host {
             options,
             model_dir,
             metrics: Metrics::default(),
-            traces: Traces::default(),
+            traces: Traces::new(telemetry.otlp_endpoint),
             butlers: std::sync::RwLock::new(butlers),
             demo: Mutex::new(demo_text),
             keyring: Keyring::default(),
@@ -251,6 +254,10 @@ impl Host {
         let url = self.url(butler).await?;
         let embedder: Arc<dyn Embedder> = Arc::clone(&self.engine) as _;
         butler.start(url, embedder, Arc::clone(&self.clock)).await?;
+        if butler.config.file.butler.backup.schedule.is_some() {
+            let job = backup::Scheduled::new(&butler.config, backup::Source::of(self, butler).await?);
+            butler.set_beside(job.into_iter().map(|job| Arc::new(job) as Arc<dyn HostJob>).collect());
+        }
         // Before anybody is let in: the first request must find out whether it needs a token.
         keeper::load(self, butler).await.map_err(|source| HostError::Store { butler: butler.name.to_string(), source })
     }

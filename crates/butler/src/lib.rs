@@ -19,6 +19,7 @@ pub mod mcp;
 pub mod metrics;
 pub mod module;
 pub mod modules;
+pub mod outbound;
 pub mod printer;
 pub mod progress;
 pub mod reference;

@@ -100,6 +100,10 @@ impl Sampled {
         self.queue.set(whole(engine.queue_depth as u64));
         self.cache_hits.inner().store(engine.cache_hits, Ordering::Relaxed);
         self.cache_misses.inner().store(engine.cache_misses, Ordering::Relaxed);
+        for family in [&self.pool_open, &self.pool_in_use, &self.pool_waiting, &self.pool_max] {
+            // A butler that is gone has no connections.
+            family.clear();
+        }
         for butler in host.butlers() {
             let Some(database) = butler.database() else { continue };
             let (label, pool) = (ButlerLabel { butler: butler.name.to_string() }, database.pool_stats());
@@ -123,7 +127,10 @@ impl Metrics {
 
     /// Asks the databases, if what is known of them is not fresh any more.
     pub async fn refresh(&self, host: &Host) {
-        self.state.refresh(host).await;
+        if let Some(asked) = self.state.ask(host).await {
+            let _one = self.writing.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+            self.state.set(asked, host.clock().now());
+        }
     }
 
     /// In the OpenMetrics text format.

@@ -11,6 +11,8 @@ use memory::{Caller, Memory};
 use serde_json::{Map, Value};
 use store::{Database, Migrated, StoreError};
 
+use crate::scheduler::HostJob;
+
 /// What a module gets to work with when its butler starts.
 #[derive(Clone)]
 pub struct Parts {
@@ -39,8 +41,9 @@ pub trait Module: Send + Sync {
     /// Called once, before `on_startup`: clients may list tools while the database still starts.
     fn register_tools(&self, registry: &mut Registry);
 
-    /// Called in a process that stays, after `on_startup`: begins whatever the module does on its own.
-    fn start_workers(&mut self) {}
+    /// Called in a process that stays, after `on_startup`: begins whatever the module does on its own. The module that
+    /// has schedules follows those of the host's jobs as well.
+    fn start_workers(&mut self, _beside: Vec<Arc<dyn HostJob>>) {}
 
     fn on_shutdown(&mut self) -> BoxFuture<'_, ()>;
 

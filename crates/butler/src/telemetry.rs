@@ -1,4 +1,4 @@
-//! Traces of tool calls to an OpenTelemetry collector, over OTLP/HTTP as JSON. Asked for by the environment; a collector
+//! Traces of tool calls to an OpenTelemetry collector, over OTLP/HTTP as JSON. Asked for by the environment or butler.toml; a collector
 //! that is away costs a line in the log and the spans it missed, never a call.
 
 use std::sync::Mutex;
@@ -10,16 +10,13 @@ use axum::http::header::CONTENT_TYPE;
 use axum::http::{Method, Request, Uri};
 use domain::Timestamp;
 use http_body_util::{BodyExt, Full, Limited};
-use hyper_rustls::{HttpsConnector, HttpsConnectorBuilder};
-use hyper_util::client::legacy::Client;
-use hyper_util::client::legacy::connect::HttpConnector;
-use hyper_util::rt::TokioExecutor;
 use serde_json::{Value, json};
 use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 use uuid::Uuid;
 
 use crate::env;
+use crate::outbound::Outbound;
 
 /// Spans of a busy second; more are dropped and counted rather than kept.
 const QUEUE: usize = 4096;
@@ -44,7 +41,11 @@ pub struct Span {
 }
 
 #[derive(Default)]
-pub struct Traces(Mutex<Option<Sending>>);
+pub struct Traces {
+    /// As the configuration has it.
+    endpoint: Option<String>,
+    sending: Mutex<Option<Sending>>,
+}
 
 struct Sending {
     queue: mpsc::Sender<Span>,
@@ -52,22 +53,29 @@ struct Sending {
 }
 
 impl Traces {
-    /// Begins to send where the environment names a collector; inside a runtime.
+    pub fn new(endpoint: Option<String>) -> Self {
+        Self { endpoint, sending: Mutex::default() }
+    }
+
+    /// Begins to send where the environment or the configuration names a collector; inside a runtime.
     pub fn start(&self) {
-        let Some(endpoint) = env::var(env::OTLP_ENDPOINT) else { return };
-        let url = format!("{}/v1/traces", endpoint.to_string_lossy().trim_end_matches('/'));
+        let variable =
+            env::var(env::OTLP_ENDPOINT).map(|value| (value.to_string_lossy().into_owned(), env::OTLP_ENDPOINT));
+        let configured = || Some((self.endpoint.clone()?, "telemetry.otlp_endpoint"));
+        let Some((endpoint, named)) = variable.or_else(configured) else { return };
+        let url = format!("{}/v1/traces", endpoint.trim_end_matches('/'));
         match Collector::new(&url) {
             Ok(collector) => {
                 let (queue, spans) = mpsc::channel(QUEUE);
                 let task = tokio::spawn(send_all(collector, spans));
                 *self.sending() = Some(Sending { queue, task });
             }
-            Err(problem) => tracing::error!("no traces are sent: {} {problem}", env::OTLP_ENDPOINT),
+            Err(problem) => tracing::error!("no traces are sent: {named} {problem}"),
         }
     }
 
     fn sending(&self) -> std::sync::MutexGuard<'_, Option<Sending>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.sending.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Costs nothing where nobody listens.
@@ -113,7 +121,7 @@ async fn send_all(collector: Collector, mut spans: mpsc::Receiver<Span>) {
 }
 
 struct Collector {
-    client: Client<HttpsConnector<HttpConnector>, Full<Bytes>>,
+    client: Outbound,
     url: Uri,
 }
 
@@ -124,13 +132,7 @@ impl Collector {
             .ok()
             .filter(|url: &Uri| matches!(url.scheme_str(), Some("http" | "https")) && url.host().is_some())
             .ok_or_else(|| format!("is {url:?}, which is no http or https URL"))?;
-        let connector = HttpsConnectorBuilder::new()
-            .with_provider_and_native_roots(rustls::crypto::ring::default_provider())
-            .map_err(|error| format!("cannot be used, since this system has no certificates: {error}"))?
-            .https_or_http()
-            .enable_http1()
-            .build();
-        Ok(Self { client: Client::builder(TokioExecutor::new()).build(connector), url })
+        Ok(Self { client: Outbound::to(&url)?, url })
     }
 
     async fn send(&self, document: &Value) -> Result<(), String> {

@@ -4,6 +4,8 @@ mod packing;
 #[cfg(test)]
 mod tests;
 
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use crate::clock::Timestamp;
@@ -63,8 +65,10 @@ pub struct ContextInput<'a> {
 
 /// Each section's share of the budget. What a section leaves unused goes to the next, and what is left at the end to
 /// the memories that were left out, in the order of the sections. A share of 0 leaves the section out.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
 pub struct ContextQuotas {
+    /// Of the budget, 0 to 1.
     pub facts: f64,
     pub rules: f64,
     pub episodes: f64,

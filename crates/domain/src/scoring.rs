@@ -2,7 +2,8 @@
 
 use std::cmp::Ordering;
 
-use serde::Serialize;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use crate::clock::{Timestamp, days_between};
@@ -14,10 +15,13 @@ pub const MAX_IMPORTANCE: f64 = 10.0;
 pub const RECENCY_HALF_LIFE_DAYS: f64 = 7.0;
 
 /// `[modules.memory.retrieval] score_weights`. They need not sum to 1: only the order of scores matters.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
 pub struct ScoreWeights {
+    /// How well it fits the topic.
     pub relevance: f64,
     pub importance: f64,
+    /// How recently it was used.
     pub recency: f64,
     pub confidence: f64,
 }

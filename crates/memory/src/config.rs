@@ -4,6 +4,8 @@ mod check;
 
 use std::path::PathBuf;
 
+use domain::context::ContextQuotas;
+use domain::scoring::ScoreWeights;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -218,48 +220,15 @@ impl Default for RetrievalConfig {
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
-pub struct ScoreWeights {
-    /// How well it fits the topic.
-    pub relevance: f64,
-    pub importance: f64,
-    /// How recently it was used.
-    pub recency: f64,
-    pub confidence: f64,
-}
-
-impl Default for ScoreWeights {
-    fn default() -> Self {
-        Self { relevance: 0.4, importance: 0.3, recency: 0.2, confidence: 0.1 }
-    }
-}
-
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
 pub struct ContextConfig {
     /// Whether a context block ends with recent episodes.
     pub include_episodes: bool,
-    pub quotas: Quotas,
+    pub quotas: ContextQuotas,
 }
 
 impl Default for ContextConfig {
     fn default() -> Self {
-        Self { include_episodes: true, quotas: Quotas::default() }
-    }
-}
-
-/// Each section's share of the budget; what one leaves unused goes to the next.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
-pub struct Quotas {
-    /// Of the budget, 0 to 1.
-    pub facts: f64,
-    pub rules: f64,
-    pub episodes: f64,
-}
-
-impl Default for Quotas {
-    fn default() -> Self {
-        Self { facts: 0.5, rules: 0.3, episodes: 0.2 }
+        Self { include_episodes: true, quotas: ContextQuotas::default() }
     }
 }
 

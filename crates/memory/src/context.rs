@@ -1,6 +1,6 @@
 //! The block of memory a session starts with.
 
-use domain::context::{self, ContextBlock, ContextEpisode, ContextFact, ContextInput, ContextQuotas, ContextRule};
+use domain::context::{self, ContextBlock, ContextEpisode, ContextFact, ContextInput, ContextRule};
 use domain::tokens::Bpe;
 use domain::{Butler, EpisodeId, FactId, Maturity, MemoryType, RuleId, Scope};
 use store::search::{Found, Referenced, Retrieved};
@@ -61,9 +61,7 @@ impl Memory {
             rules: rules.iter().map(rule_line).collect(),
             episodes: recent.iter().map(episode_line).collect(),
         };
-        let shares = &config.context.quotas;
-        let quotas = ContextQuotas { facts: shares.facts, rules: shares.rules, episodes: shares.episodes };
-        Ok(context::assemble(&input, request.token_budget, &quotas, &Bpe))
+        Ok(context::assemble(&input, request.token_budget, &config.context.quotas, &Bpe))
     }
 }
 

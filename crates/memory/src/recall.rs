@@ -66,9 +66,7 @@ impl Memory {
     }
 
     pub(crate) fn weights(&self) -> ScoreWeights {
-        let weights = &self.config().retrieval.score_weights;
-        let (relevance, importance) = (weights.relevance, weights.importance);
-        ScoreWeights { relevance, importance, recency: weights.recency, confidence: weights.confidence }
+        self.config().retrieval.score_weights
     }
 }
 

@@ -8,6 +8,8 @@ use sqlx::{AssertSqlSafe, ConnectOptions, Connection, PgConnection};
 
 use crate::database::Database;
 use crate::error::StoreError;
+use crate::extensions;
+use crate::session::{Losses, Session};
 
 const DUPLICATE_DATABASE: &str = "42P04";
 /// Two creations at once: the loser sees the winner's row in the catalogue.
@@ -20,13 +22,9 @@ const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 /// Creates a database on the server that `url` leads to, unless it is there; says whether it did.
 pub async fn ensure_database(url: &str, name: &str) -> Result<bool, StoreError> {
     let mut conn = connect(url).await?;
-    let exists: bool = sqlx::query_scalar("SELECT EXISTS (SELECT FROM pg_database WHERE datname = $1)")
-        .bind(name)
-        .fetch_one(&mut conn)
-        .await?;
     let mut created = false;
-    if !exists {
-        match execute_named(&mut conn, "CREATE DATABASE %I", name).await {
+    if !exists(&mut conn, name).await? {
+        match execute_named(&mut conn, "CREATE DATABASE %I", &[name]).await {
             Ok(()) => created = true,
             Err(error) if was_created_meanwhile(&error) => {}
             Err(error) => return Err(error.into()),
@@ -39,7 +37,7 @@ pub async fn ensure_database(url: &str, name: &str) -> Result<bool, StoreError> 
 /// Drops a database, whoever is connected to it; one that is not there is no error.
 pub async fn drop_database(url: &str, name: &str) -> Result<(), StoreError> {
     let mut conn = connect(url).await?;
-    execute_named(&mut conn, "DROP DATABASE IF EXISTS %I WITH (FORCE)", name).await?;
+    execute_named(&mut conn, "DROP DATABASE IF EXISTS %I WITH (FORCE)", &[name]).await?;
     let _ = conn.close().await;
     Ok(())
 }
@@ -47,7 +45,18 @@ pub async fn drop_database(url: &str, name: &str) -> Result<(), StoreError> {
 /// Drops a butler's schema with all that is in it; one that is not there is no error.
 pub async fn drop_schema(url: &str, name: &str) -> Result<(), StoreError> {
     let mut conn = connect(url).await?;
-    execute_named(&mut conn, "DROP SCHEMA IF EXISTS %I CASCADE", name).await?;
+    execute_named(&mut conn, "DROP SCHEMA IF EXISTS %I CASCADE", &[name]).await?;
+    let _ = conn.close().await;
+    Ok(())
+}
+
+/// Drops a schema and lets the one that was kept have its name again, in one step.
+pub async fn replace_schema(url: &str, name: &str, kept: &str) -> Result<(), StoreError> {
+    let mut conn = connect(url).await?;
+    let mut step = conn.begin().await?;
+    execute_named(&mut step, "DROP SCHEMA IF EXISTS %I CASCADE", &[name]).await?;
+    execute_named(&mut step, "ALTER SCHEMA %I RENAME TO %I", &[kept, name]).await?;
+    step.commit().await?;
     let _ = conn.close().await;
     Ok(())
 }
@@ -55,29 +64,19 @@ pub async fn drop_schema(url: &str, name: &str) -> Result<(), StoreError> {
 /// Whoever is connected is sent away first. `false`: there is no database of that name.
 pub async fn rename_database(url: &str, from: &str, to: &str) -> Result<bool, StoreError> {
     let mut conn = connect(url).await?;
-    let exists: bool = sqlx::query_scalar("SELECT EXISTS (SELECT FROM pg_database WHERE datname = $1)")
-        .bind(from)
-        .fetch_one(&mut conn)
-        .await?;
-    if !exists {
+    if !exists(&mut conn, from).await? {
         return Ok(false);
     }
     // Somebody may come back in between; the last attempt tells who it is.
     for attempt in 1..=RENAME_ATTEMPTS {
-        sqlx::query(
+        sqlx::query!(
             "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = $1 AND pid <> pg_backend_pid()",
+            from
         )
-        .bind(from)
-        .execute(&mut conn)
+        .fetch_all(&mut conn)
         .await?;
-        let statement: String =
-            sqlx::query_scalar("SELECT format('ALTER DATABASE %I RENAME TO %I', $1::text, $2::text)")
-                .bind(from)
-                .bind(to)
-                .fetch_one(&mut conn)
-                .await?;
-        match sqlx::raw_sql(AssertSqlSafe(statement)).execute(&mut conn).await {
-            Ok(_) => break,
+        match execute_named(&mut conn, "ALTER DATABASE %I RENAME TO %I", &[from, to]).await {
+            Ok(()) => break,
             Err(_) if attempt < RENAME_ATTEMPTS => tokio::time::sleep(RENAME_PAUSE).await,
             Err(error) => return Err(error.into()),
         }
@@ -86,13 +85,19 @@ pub async fn rename_database(url: &str, from: &str, to: &str) -> Result<bool, St
     Ok(true)
 }
 
+/// 18 of 18.6.
+pub async fn server_major(url: &str) -> Result<u32, StoreError> {
+    let conn = connect(url).await?;
+    let major = conn.server_version_num().unwrap_or(0) / 10_000;
+    let _ = conn.close().await;
+    Ok(major)
+}
+
 /// What a butler's schema needs of its database.
 pub async fn ensure_extensions(url: &str) -> Result<(), StoreError> {
-    let mut conn = connect(url).await?;
-    sqlx::raw_sql("CREATE EXTENSION IF NOT EXISTS vector WITH SCHEMA public; CREATE EXTENSION IF NOT EXISTS pg_trgm WITH SCHEMA public")
-        .execute(&mut conn)
-        .await?;
-    let _ = conn.close().await;
+    let mut session = Session::new(connect(url).await?, Losses::default());
+    extensions::create(&mut session).await?;
+    let _ = session.into_connection().close().await;
     Ok(())
 }
 
@@ -109,10 +114,19 @@ async fn connect(url: &str) -> Result<PgConnection, StoreError> {
         })
 }
 
-/// DDL takes no parameters; the server quotes the name itself.
-async fn execute_named(conn: &mut PgConnection, statement: &'static str, name: &str) -> Result<(), sqlx::Error> {
-    let statement: String =
-        sqlx::query_scalar("SELECT format($1, $2::text)").bind(statement).bind(name).fetch_one(&mut *conn).await?;
+async fn exists(conn: &mut PgConnection, database: &str) -> Result<bool, StoreError> {
+    let found =
+        sqlx::query_scalar!(r#"SELECT EXISTS (SELECT FROM pg_database WHERE datname = $1) AS "exists!""#, database);
+    Ok(found.fetch_one(conn).await?)
+}
+
+/// DDL takes no parameters; the server quotes the names itself.
+async fn execute_named(conn: &mut PgConnection, statement: &'static str, names: &[&str]) -> Result<(), sqlx::Error> {
+    let names: Vec<String> = names.iter().map(|name| (*name).to_owned()).collect();
+    let statement =
+        sqlx::query_scalar!(r#"SELECT format($1::text, VARIADIC $2::text[]) AS "statement!""#, statement, &names)
+            .fetch_one(&mut *conn)
+            .await?;
     sqlx::raw_sql(AssertSqlSafe(statement)).execute(conn).await?;
     Ok(())
 }
@@ -128,11 +142,11 @@ impl Database {
         let mut conn = self.owner().await?;
         let schema = self.schema().to_owned();
         conn.run(|pg| {
-            sqlx::query_scalar(
-                "SELECT c.relname::text FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid
-                 JOIN pg_namespace n ON n.oid = c.relnamespace WHERE n.nspname = $1 AND NOT i.indisvalid ORDER BY 1",
+            sqlx::query_scalar!(
+                r#"SELECT c.relname::text AS "name!" FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid
+                   JOIN pg_namespace n ON n.oid = c.relnamespace WHERE n.nspname = $1 AND NOT i.indisvalid ORDER BY 1"#,
+                schema
             )
-            .bind(schema)
             .fetch_all(pg)
         })
         .await

@@ -1,4 +1,4 @@
-//! What a whole database holds, for backups to be compared with.
+//! What a butler's whole home holds, for backups to be compared with.
 
 use std::collections::BTreeMap;
 
@@ -13,28 +13,73 @@ pub struct Contents {
     pub rows: BTreeMap<String, i64>,
 }
 
+/// What a whole home consists of.
+const TABLES: [&str; 13] = [
+    "butler_migrations",
+    "embedding_versions",
+    "entities",
+    "episodes",
+    "facts",
+    "idempotency_keys",
+    "job_runs",
+    "memory_events",
+    "memory_links",
+    "rule_applications",
+    "rules",
+    "schedules",
+    "tokens",
+];
+/// Enough to see whose they are.
+const NAMED: i64 = 5;
+
+/// What psql reads before and after a schema's dump, with `schema` and `kept` as its variables: the new one takes the
+/// old one's place at the commit.
+pub const SWAP_BEGIN: &str = "BEGIN;\nALTER SCHEMA :\"schema\" RENAME TO :\"kept\";\n";
+pub const SWAP_END: &str = "\nCOMMIT;\n";
+
 /// Under this name others read exactly what this transaction sees, as long as it lasts.
 pub async fn export_snapshot(session: &mut Session) -> Result<String, StoreError> {
-    session.run(|pg| sqlx::query_scalar("SELECT pg_export_snapshot()").fetch_one(pg)).await
+    session.run(|pg| sqlx::query_scalar!(r#"SELECT pg_export_snapshot() AS "name!""#).fetch_one(pg)).await
+}
+
+/// Tables in the same database that are not part of the home in `schema`, the first few by name.
+pub async fn tables_of_others(session: &mut Session, schema: &str) -> Result<Vec<String>, StoreError> {
+    let ours = TABLES.map(str::to_owned);
+    session
+        .run(|pg| {
+            sqlx::query_scalar!(
+                r#"SELECT n.nspname || '.' || c.relname AS "name!" FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+                   WHERE c.relkind IN ('r', 'p') AND n.nspname <> 'information_schema' AND n.nspname NOT LIKE 'pg\_%'
+                     AND NOT EXISTS (SELECT FROM pg_depend d
+                                     WHERE d.classid = 'pg_class'::regclass AND d.objid = c.oid AND d.deptype = 'e')
+                     AND NOT (n.nspname = $1 AND c.relname = ANY ($2))
+                   ORDER BY 1 LIMIT $3"#,
+                schema,
+                &ours[..],
+                NAMED
+            )
+            .fetch_all(pg)
+        })
+        .await
 }
 
 /// On an owner's session.
 pub async fn contents(session: &mut Session) -> Result<Contents, StoreError> {
     let migrations = session
-        .run(|pg| sqlx::query_scalar("SELECT version FROM butler_migrations ORDER BY version").fetch_all(pg))
+        .run(|pg| sqlx::query_scalar!("SELECT version FROM butler_migrations ORDER BY version").fetch_all(pg))
         .await?;
-    let rows: Vec<(String, i64)> = session
+    let rows = session
         .run(|pg| {
-            sqlx::query_as(
-                "SELECT 'entities', count(*) FROM entities UNION ALL SELECT 'episodes', count(*) FROM episodes
-                 UNION ALL SELECT 'facts', count(*) FROM facts UNION ALL SELECT 'rules', count(*) FROM rules
-                 UNION ALL SELECT 'memory_links', count(*) FROM memory_links
-                 UNION ALL SELECT 'rule_applications', count(*) FROM rule_applications
-                 UNION ALL SELECT 'memory_events', count(*) FROM memory_events
-                 UNION ALL SELECT 'tokens', count(*) FROM tokens UNION ALL SELECT 'schedules', count(*) FROM schedules",
+            sqlx::query!(
+                r#"SELECT 'entities' AS "of!", count(*) AS "rows!" FROM entities
+                   UNION ALL SELECT 'episodes', count(*) FROM episodes UNION ALL SELECT 'facts', count(*) FROM facts
+                   UNION ALL SELECT 'rules', count(*) FROM rules UNION ALL SELECT 'memory_links', count(*) FROM memory_links
+                   UNION ALL SELECT 'rule_applications', count(*) FROM rule_applications
+                   UNION ALL SELECT 'memory_events', count(*) FROM memory_events
+                   UNION ALL SELECT 'tokens', count(*) FROM tokens UNION ALL SELECT 'schedules', count(*) FROM schedules"#
             )
             .fetch_all(pg)
         })
         .await?;
-    Ok(Contents { migrations, rows: rows.into_iter().collect() })
+    Ok(Contents { migrations, rows: rows.into_iter().map(|row| (row.of, row.rows)).collect() })
 }

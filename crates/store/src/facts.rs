@@ -158,6 +158,37 @@ pub async fn store(
     })
 }
 
+/// What a fact says, word for word.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Words<'a> {
+    pub subject: &'a str,
+    pub predicate: &'a str,
+    pub content: &'a str,
+}
+
+/// Whether a fact in these words is here, be it superseded, expired or retracted since.
+pub async fn was_told(
+    session: &mut Session,
+    tenant: &TenantId,
+    scope: &Scope,
+    words: Words<'_>,
+) -> Result<bool, StoreError> {
+    session
+        .run(|pg| {
+            sqlx::query_scalar!(
+                r#"SELECT EXISTS (SELECT FROM facts WHERE tenant_id = $1 AND subject = $2 AND predicate = $3 AND content = $4
+                                                      AND scope = $5) AS "told!""#,
+                tenant.as_str(),
+                words.subject,
+                words.predicate,
+                words.content,
+                scope.as_str()
+            )
+            .fetch_one(pg)
+        })
+        .await
+}
+
 fn created_payload(fact: &NewFact) -> Value {
     json!({ "after": {
         "subject": fact.subject,

@@ -14,7 +14,7 @@ pub struct Gauges {
     pub jobs: Vec<JobGauge>,
 }
 
-#[derive(Debug, Clone, PartialEq, sqlx::FromRow)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct JobGauge {
     pub job: String,
     /// Of the runs that are kept.
@@ -30,35 +30,38 @@ pub async fn read(session: &mut Session) -> Result<Gauges, StoreError> {
     tx.run(|pg| sqlx::raw_sql("SET LOCAL statement_timeout = '2s'").execute(pg)).await?;
     let memories = tx
         .run(|pg| {
-            sqlx::query_as(
-                "SELECT 'episode', consolidation_status::text, count(*) FROM episodes GROUP BY 2
-                 UNION ALL SELECT 'fact', validity, count(*) FROM facts GROUP BY 2
-                 UNION ALL SELECT 'rule', maturity, count(*) FROM rules GROUP BY 2",
+            sqlx::query!(
+                r#"SELECT 'episode' AS "kind!", consolidation_status::text AS "state!", count(*) AS "rows!" FROM episodes GROUP BY 2
+                   UNION ALL SELECT 'fact', validity, count(*) FROM facts GROUP BY 2
+                   UNION ALL SELECT 'rule', maturity, count(*) FROM rules GROUP BY 2"#
             )
             .fetch_all(pg)
         })
         .await?;
-    let (backlog, oldest_waiting) = tx
+    let waiting = tx
         .run(|pg| {
-            sqlx::query_as(
-                "SELECT count(*), min(created_at) FROM episodes WHERE consolidation_status IN ('pending', 'failed')",
+            sqlx::query!(
+                r#"SELECT count(*) AS "episodes!", min(created_at) AS oldest FROM episodes
+                   WHERE consolidation_status IN ('pending', 'failed')"#
             )
             .fetch_one(pg)
         })
         .await?;
     let jobs = tx
         .run(|pg| {
-            sqlx::query_as(
-                "SELECT job, count(*) FILTER (WHERE status = 'succeeded') AS succeeded,
-                        count(*) FILTER (WHERE status = 'failed') AS failed,
-                        max(finished_at) FILTER (WHERE status = 'succeeded') AS last_success,
-                        (array_agg(extract(epoch FROM finished_at - started_at)::double precision ORDER BY started_at DESC)
-                            FILTER (WHERE finished_at IS NOT NULL))[1] AS last_seconds
-                 FROM job_runs GROUP BY job",
+            sqlx::query_as!(
+                JobGauge,
+                r#"SELECT job, count(*) FILTER (WHERE status = 'succeeded') AS "succeeded!",
+                          count(*) FILTER (WHERE status = 'failed') AS "failed!",
+                          max(finished_at) FILTER (WHERE status = 'succeeded') AS last_success,
+                          (array_agg(extract(epoch FROM finished_at - started_at)::double precision ORDER BY started_at DESC)
+                              FILTER (WHERE finished_at IS NOT NULL))[1] AS last_seconds
+                   FROM job_runs GROUP BY job"#
             )
             .fetch_all(pg)
         })
         .await?;
     tx.rollback().await?;
-    Ok(Gauges { memories, backlog, oldest_waiting, jobs })
+    let memories = memories.into_iter().map(|row| (row.kind, row.state, row.rows)).collect();
+    Ok(Gauges { memories, backlog: waiting.episodes, oldest_waiting: waiting.oldest, jobs })
 }

@@ -41,7 +41,9 @@ pub mod sweep;
 pub mod tokens;
 pub mod transfer;
 
-pub use admin::{drop_database, drop_schema, ensure_database, ensure_extensions, rename_database};
+pub use admin::{
+    drop_database, drop_schema, ensure_database, ensure_extensions, rename_database, replace_schema, server_major,
+};
 pub use database::{Database, PoolStats};
 pub use embedded::{Embedded, Model};
 pub use error::{Constraint, Obstacle, StoreError};

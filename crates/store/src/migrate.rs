@@ -121,7 +121,24 @@ async fn migrate(session: &mut Session, schema: &str) -> Result<Migrated, StoreE
             }
         }
     }
+    if done.is_empty() {
+        complete(session).await?;
+    }
     Ok(Migrated { from: applied.into_keys().next_back(), to: latest_migration().to_owned(), applied: done })
+}
+
+/// What a migration left out because an extension was missing then: `CREATE EXTENSION` above may have made it since.
+async fn complete(session: &mut Session) -> Result<(), StoreError> {
+    session
+        .run(|pg| {
+            sqlx::query!(
+                "SELECT create_entity_trigrams() WHERE NOT EXISTS (
+                     SELECT FROM pg_indexes WHERE indexname = 'entities_name_trigrams' AND schemaname = current_schema())"
+            )
+            .execute(pg)
+        })
+        .await?;
+    Ok(())
 }
 
 /// The schema and the record of what was applied.

@@ -120,3 +120,25 @@ async fn a_url_that_is_none_is_told_how_to_write_one() {
     let error = connect(DatabaseOptions::new("localhost/memory")).await;
     assert!(matches!(error, StoreError::InvalidUrl { .. }) && error.hint().is_some(), "{error}");
 }
+
+#[tokio::test]
+async fn what_an_extension_brings_that_came_after_the_migrations_is_there_at_the_next_start() {
+    let db = TestDb::empty().await;
+    let database = Database::connect(db.options()).await.unwrap();
+    database.migrate().await.unwrap();
+    let mut conn = database.owner().await.unwrap();
+    let others = store::backup::tables_of_others(&mut conn, "public").await.unwrap();
+    assert!(others.is_empty(), "a new table belongs to store::backup::TABLES: {others:?}");
+    conn.run(|pg| sqlx::raw_sql("DROP EXTENSION pg_trgm CASCADE; CREATE TABLE orders (id int)").execute(pg))
+        .await
+        .unwrap();
+    assert_eq!(store::backup::tables_of_others(&mut conn, "public").await.unwrap(), ["public.orders"]);
+    drop(conn);
+    database.migrate().await.unwrap();
+    let mut conn = database.owner().await.unwrap();
+    let found: bool = conn
+        .run(|pg| sqlx::query_scalar("SELECT to_regclass('entities_name_trigrams') IS NOT NULL").fetch_one(pg))
+        .await
+        .unwrap();
+    assert!(found, "the index for similar names is back");
+}

@@ -2564,7 +2564,7 @@ export interface operations {
             };
             header?: never;
             path: {
-                /** @description `consolidation`, `decay_sweep`, `episode_cleanup`, `inversion`, `retrain_indexes` or `reembed`. */
+                /** @description `consolidation`, `decay_sweep`, `episode_cleanup`, `inversion`, `retrain_indexes`, `reembed` or `backup` (if scheduled). */
                 job: string;
             };
             cookie?: never;
@@ -3760,7 +3760,7 @@ export interface operations {
                     butler?: string | null;
                     /**
                      * Format: int64
-                     * @description When it ends; never if left out.
+                     * @description When it ends; never if left out. A token that is made with a token ends with that one at the latest.
                      */
                     expires_days?: number | null;
                     /** @description What it is for. */

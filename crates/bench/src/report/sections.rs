@@ -5,7 +5,7 @@ pub const SECTIONS: &[(&str, &str, &str)] = &[
     (
         "host",
         "The host",
-        "Starts and memory of `butler serve`, and what storing an episode over HTTP costs beyond embedding it and one committed insert.",
+        "Starts and memory of `butler serve`, what storing an episode over HTTP costs beyond embedding it and one committed insert, what HTTP, MCP and the token cost by themselves, and a hook's process from its start to its answer.",
     ),
     (
         "embed",

@@ -35,11 +35,16 @@ impl Gate {
     /// `None`: nobody needs to be known here.
     async fn access(&self, path: Path, hash: Option<TokenHash>) -> Result<Option<Access>, Response> {
         let Inner { host, secret, loopback, limiter } = &*self.0;
-        if path == Path::Open || (path == Path::Metrics && *loopback) {
+        if path == Path::Open || (matches!(path, Path::Metrics | Path::Health) && *loopback) {
             return Ok(None);
         }
         if hash.as_ref().is_some_and(|hash| secret.is(hash)) {
             return Ok(Some(Access::trusted()));
+        }
+        if path == Path::Health {
+            // A load balancer has no token; who has one is told more.
+            let known = hash.and_then(|hash| host.keyring().verify(&hash, host.clock().now()).ok());
+            return Ok(Some(known.unwrap_or_else(Access::stranger)));
         }
         // Until the databases were read nobody knows whether there are tokens.
         host.await_start().await.map_err(|error| {
@@ -82,7 +87,9 @@ enum Path {
     /// Memory: MCP and REST.
     Memory,
     Metrics,
-    /// The dashboard's files and the health of the process: nothing of anybody's memory.
+    /// Whether it serves; why not is for those who run it.
+    Health,
+    /// The dashboard's files and whether the process lives: nothing of anybody's memory.
     Open,
 }
 
@@ -93,6 +100,7 @@ impl Path {
         match path {
             _ if within("/mcp") || within("/api") || of_a_butler => Self::Memory,
             _ if within("/metrics") => Self::Metrics,
+            _ if within("/readyz") => Self::Health,
             _ => Self::Open,
         }
     }
@@ -151,10 +159,10 @@ mod tests {
         for path in ["/mcp", "/mcp/", "/butlers/a/mcp", "/butlers/a/mcp/", "/api", "/api/memory/facts", "/api/x"] {
             assert_eq!(Path::of(path), Path::Memory, "{path}");
         }
-        for path in ["/", "/healthz", "/readyz", "/butlers/a/memory", "/apix", "/assets/mcp.js", "/.well-known/x"] {
+        for path in ["/", "/healthz", "/butlers/a/memory", "/apix", "/assets/mcp.js", "/.well-known/x"] {
             assert_eq!(Path::of(path), Path::Open, "{path}");
         }
-        assert_eq!(Path::of("/metrics"), Path::Metrics);
+        assert_eq!((Path::of("/metrics"), Path::of("/readyz")), (Path::Metrics, Path::Health));
     }
 
     #[test]

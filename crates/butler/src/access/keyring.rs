@@ -64,6 +64,19 @@ impl Keyring {
         Ok(key.access.clone())
     }
 
+    /// Whether a token that was let in would still be: for whoever stays longer than a request.
+    pub fn holds(&self, token: Uuid, now: Timestamp) -> bool {
+        let keys = self.keys();
+        let key = keys.by_prefix.values().flatten().find(|key| key.id == token);
+        key.is_some_and(|key| !key.revoked && key.expires_at.is_none_or(|end| end > now))
+    }
+
+    /// When a token ends; `None`: never, or there is none.
+    pub fn expiry(&self, token: Uuid) -> Option<Timestamp> {
+        let keys = self.keys();
+        keys.by_prefix.values().flatten().find(|key| key.id == token)?.expires_at
+    }
+
     /// What a butler's database has now.
     pub fn set(&self, butler: &str, tokens: Vec<TokenRow>) {
         let mut rows = lock(&self.rows);
@@ -184,8 +197,10 @@ mod tests {
         ring.set("one", vec![token.clone()]);
         ring.set("two", vec![token.clone()]);
         assert_eq!(ring.verify(&hash("a"), now).unwrap().token, Some(token.id));
+        assert!(ring.holds(token.id, now));
         ring.set("two", vec![TokenRow { revoked_at: Some(now), ..token.clone() }]);
         assert_eq!(ring.verify(&hash("a"), now).unwrap_err(), Refusal::Revoked);
+        assert!(!ring.holds(token.id, now));
         ring.retain(|butler| butler == "two");
         assert!(ring.any(), "a revoked token is one");
         ring.retain(|_| false);

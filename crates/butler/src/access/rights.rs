@@ -61,7 +61,7 @@ pub struct Rights {
 impl Rights {
     pub const ALL: Self = Self { read: true, write: true, admin: true };
 
-    const NONE: Self = Self { read: false, write: false, admin: false };
+    pub(super) const NONE: Self = Self { read: false, write: false, admin: false };
 
     /// Names that are no right are left out.
     pub fn named<'a>(names: impl Iterator<Item = &'a str>) -> Self {

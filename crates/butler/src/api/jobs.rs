@@ -3,9 +3,8 @@
 use std::time::Duration;
 
 use axum::http::StatusCode;
-use domain::{TenantId, Timestamp};
-use memory::Memory;
-use memory::jobs::{CONSOLIDATION, JobRequest, REEMBED, RETRAIN_INDEXES, jobs, seen_by};
+use domain::Timestamp;
+use memory::jobs::{CONSOLIDATION, JobRequest, REEMBED, RETRAIN_INDEXES, seen_by};
 use memory::tool::ToolError;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -17,7 +16,7 @@ use super::error::ApiError;
 use super::facts::In;
 use super::operation::{Asked, Operation, Verb};
 use crate::access::Right;
-use crate::scheduler::{RunError, Scheduler, Trigger, worker_name};
+use crate::scheduler::{Jobs, RunError, Scheduler, Trigger, worker_name};
 
 /// A page waits this long for a job; it goes on without the page.
 const PATIENCE: Duration = Duration::from_secs(20);
@@ -55,8 +54,12 @@ impl Operation for ListJobs {
     const RIGHT: Right = Right::Read;
 
     async fn run(asked: Asked, (): (), place: In, (): ()) -> Result<Self::Answer, ApiError> {
-        let of = asked.bound();
-        let heard = asked.each(place.butler.as_deref(), |memory| async move { list(&memory, of).await }).await?;
+        let heard = asked
+            .each(place.butler.as_deref(), |memory| {
+                let asked = asked.clone();
+                async move { list(&asked, memory.butler().as_str()).await }
+            })
+            .await?;
         let mut all = Vec::new();
         for (home, jobs) in heard.parts {
             all.extend(jobs.into_iter().map(|item| At { home: home.clone(), item }));
@@ -65,22 +68,24 @@ impl Operation for ListJobs {
     }
 }
 
-/// `of`: the tenant that a token binds the caller to; what the jobs did for others is not shown to it.
-async fn list(memory: &Memory, of: Option<&TenantId>) -> Result<Vec<JobItem>, ApiError> {
-    let mut conn = memory.db().owner().await?;
+/// What the jobs did for others is not shown to a caller that a token binds to one tenant.
+async fn list(asked: &Asked, butler: &str) -> Result<Vec<JobItem>, ApiError> {
+    let jobs = jobs_of(asked, butler).await?;
+    let mut conn = jobs.memory().db().owner().await?;
     let schedules = records::schedules(&mut conn).await?;
     let mut items = Vec::new();
-    for spec in jobs(memory.config()) {
+    for spec in jobs.specs() {
         let schedule = schedules.iter().find(|row| row.job == spec.name);
-        let runs = records::runs(&mut conn, Some(spec.name), of, SHOWN_RUNS).await?;
-        let runs: Vec<RunRow> = runs.into_iter().map(|run| seen_by(run, of)).collect();
+        let runs = records::runs(&mut conn, Some(spec.name), asked.bound(), SHOWN_RUNS).await?;
+        let runs: Vec<RunRow> = runs.into_iter().map(|run| seen_by(run, asked.bound())).collect();
+        let cheap = ![CONSOLIDATION, REEMBED, RETRAIN_INDEXES].contains(&spec.name) && !jobs.is_of_the_host(spec.name);
         items.push(JobItem {
             job: spec.name.to_owned(),
             about: spec.about.to_owned(),
             cron: spec.cron,
             time_zone: spec.time_zone,
             enabled: spec.enabled,
-            cheap: ![CONSOLIDATION, REEMBED, RETRAIN_INDEXES].contains(&spec.name),
+            cheap,
             running: runs.first().is_some_and(|run| run.status == "running"),
             last_run_at: schedule.and_then(|row| row.last_run_at),
             next_run_at: schedule.and_then(|row| row.next_run_at).filter(|_| spec.enabled),
@@ -90,9 +95,18 @@ async fn list(memory: &Memory, of: Option<&TenantId>) -> Result<Vec<JobItem>, Ap
     Ok(items)
 }
 
+async fn jobs_of(asked: &Asked, butler: &str) -> Result<Jobs, ApiError> {
+    let butler = asked.butlers(Some(butler))?.into_iter().next();
+    let jobs = match butler {
+        Some(butler) => butler.jobs().await,
+        None => None,
+    };
+    jobs.ok_or_else(|| ApiError::unavailable("the butler has not started yet"))
+}
+
 #[derive(Debug, Deserialize, JsonSchema)]
 pub struct ByName {
-    /// `consolidation`, `decay_sweep`, `episode_cleanup`, `inversion`, `retrain_indexes` or `reembed`.
+    /// `consolidation`, `decay_sweep`, `episode_cleanup`, `inversion`, `retrain_indexes`, `reembed` or `backup` (if scheduled).
     job: String,
 }
 
@@ -132,15 +146,20 @@ impl Operation for RunJob {
     async fn run(asked: Asked, path: ByName, how: How, (): ()) -> Result<Self::Answer, ApiError> {
         let butler = asked.butlers(how.butler.as_deref())?.into_iter().next();
         let butler = butler.ok_or_else(|| ApiError::unavailable("there is no butler with a memory"))?;
-        let memory = butler.memory().await.ok_or_else(|| ApiError::unavailable("the butler has not started yet"))?;
-        let known: Vec<&str> = jobs(memory.config()).iter().map(|spec| spec.name).collect();
+        let jobs = jobs_of(&asked, butler.name.as_str()).await?;
+        let known: Vec<&str> = jobs.specs().iter().map(|spec| spec.name).collect();
         if !known.contains(&path.job.as_str()) {
             return Err(ApiError::not_found(format!("there is no job {:?}", path.job))
                 .hint(format!("valid are {}", known.join(", "))));
         }
         let tenant = asked.bound().cloned();
+        if tenant.is_some() && jobs.is_of_the_host(&path.job) {
+            let message = format!("{} is of all tenants, and a token is of one", path.job);
+            return Err(ApiError::new(StatusCode::FORBIDDEN, "forbidden", message)
+                .hint(format!("on the server's machine: butler jobs run {}", path.job)));
+        }
         let request = JobRequest { tenant, dry_run: how.dry_run.unwrap_or(false), ..JobRequest::default() };
-        let (scheduler, job) = (Scheduler::new(memory, worker_name()), path.job.clone());
+        let (scheduler, job) = (Scheduler::new(jobs, worker_name()), path.job.clone());
         let running = tokio::spawn(async move { scheduler.run_now(&job, Trigger::Manual, request).await });
         let item = match tokio::time::timeout(PATIENCE, running).await {
             Err(_) => JobRun { job: path.job, status: "running", result: None, took_ms: None },

@@ -107,7 +107,7 @@ pub struct Wanted {
     rights: Option<Vec<String>>,
     /// The one butler it opens; all if left out.
     butler: Option<String>,
-    /// When it ends; never if left out.
+    /// When it ends; never if left out. A token that is made with a token ends with that one at the latest.
     #[schemars(range(min = 1, max = 36_500))]
     expires_days: Option<i64>,
 }
@@ -147,7 +147,7 @@ impl Operation for CreateToken {
             hash: tokens::hash(&token),
             rights: rights(&asked, body.rights.as_deref())?,
             created_at: asked.now,
-            expires_at: expiry(asked.now, body.expires_days)?,
+            expires_at: expiry(&asked, body.expires_days)?,
             revoked_at: None,
             last_used_at: None,
         };
@@ -190,10 +190,15 @@ fn rights(asked: &Asked, given: Option<&[String]>) -> Result<Vec<String>, ApiErr
     Ok(rights.iter().map(|right| right.as_str().to_owned()).collect())
 }
 
-fn expiry(now: Timestamp, days: Option<i64>) -> Result<Option<Timestamp>, ApiError> {
+/// Nobody gives more time away than they have.
+fn expiry(asked: &Asked, days: Option<i64>) -> Result<Option<Timestamp>, ApiError> {
+    let own = asked.access.token.and_then(|token| asked.api.host.keyring().expiry(token));
     match days {
-        None => Ok(None),
-        Some(days) if (1..=MOST_DAYS).contains(&days) => Ok(Some(now + TimeDelta::days(days))),
+        None => Ok(own),
+        Some(days) if (1..=MOST_DAYS).contains(&days) => {
+            let wanted = asked.now + TimeDelta::days(days);
+            Ok(Some(own.map_or(wanted, |own| own.min(wanted))))
+        }
         Some(days) => Err(Invalid::new("expires_days", format!("is {days}; 1 to {MOST_DAYS} are allowed")).into()),
     }
 }

@@ -5,6 +5,7 @@ use std::io::Write;
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
+use chrono::TimeDelta;
 use domain::Timestamp;
 use serde::Serialize;
 
@@ -13,6 +14,9 @@ use crate::error::HostError;
 
 const DUMP: &str = "dump";
 const NOTE: &str = "json";
+const PART: &str = "part";
+/// No dump stands still for so long.
+const ABANDONED: TimeDelta = TimeDelta::days(1);
 
 #[derive(Debug, Clone, Serialize)]
 pub struct Stored {
@@ -59,6 +63,18 @@ pub fn named(folder: &Path, name: Option<&str>) -> Result<Stored, HostError> {
     }
 }
 
+/// Removes all but the newest; says how many. The dump goes first: without it the note is none.
+pub fn prune(folder: &Path, keep: usize) -> Result<usize, HostError> {
+    let surplus = list(folder)?.into_iter().skip(keep);
+    let mut removed = 0;
+    for stored in surplus {
+        fs::remove_file(&stored.path).map_err(HostError::io("remove", &stored.path))?;
+        let _ = fs::remove_file(stored.path.with_extension(NOTE));
+        removed += 1;
+    }
+    Ok(removed)
+}
+
 /// A backup on its way; dropped unpublished, it leaves nothing behind.
 pub struct Draft {
     part: PathBuf,
@@ -70,7 +86,13 @@ impl Draft {
         fs::DirBuilder::new().recursive(true).mode(0o700).create(folder).map_err(HostError::io("create", folder))?;
         // To the millisecond, so that two in one second do not meet.
         let place = folder.join(format!("{butler}-{}.{DUMP}", now.format("%Y%m%dT%H%M%S%3fZ")));
-        let part = place.with_extension("dump.part");
+        let part = place.with_extension(format!("{DUMP}.{PART}"));
+        // One that a killed process left would stay for ever.
+        for left in fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path()) {
+            if left.extension().is_some_and(|extension| extension == PART) && is_abandoned(&left, now) {
+                let _ = fs::remove_file(left);
+            }
+        }
         let made = File::options().create(true).truncate(true).write(true).mode(0o600).open(&part);
         made.map_err(HostError::io("write", &part))?;
         Ok(Self { part, place })
@@ -96,6 +118,11 @@ impl Draft {
             .map_err(HostError::io("write", &self.place))?;
         read(&self.place).ok_or_else(|| HostError::Failed(format!("{} cannot be read back", self.place.display())))
     }
+}
+
+fn is_abandoned(part: &Path, now: Timestamp) -> bool {
+    let written = fs::metadata(part).and_then(|data| data.modified()).ok();
+    written.is_some_and(|at| now - Timestamp::from(at) > ABANDONED)
 }
 
 impl Drop for Draft {

@@ -1,24 +1,27 @@
-//! Whole-database backups with PostgreSQL's own tools, each with a note of what it holds.
+//! Backups of a butler's whole home with PostgreSQL's own tools, each with a note of what it holds.
 
+mod create;
 mod files;
+mod job;
 mod restore;
 mod tools;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use domain::Timestamp;
 use serde::{Deserialize, Serialize};
 use store::backup::Contents;
 
 use crate::butler::Butler;
-use crate::error::HostError;
 use crate::host::Host;
 
-pub use files::{Stored, list, named};
-pub use restore::{restore, verify};
+pub use create::Source;
+pub use files::{Stored, list, named, prune};
+pub use job::{JOB, Scheduled};
+pub use restore::{Replaced, restore, verify};
 
-use files::Draft;
-use tools::Tools;
+/// The schema of a butler that has a database to itself.
+const WHOLE: &str = "public";
 
 /// What was dumped, written beside the dump: a restore is compared with it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -33,29 +36,11 @@ pub struct Note {
 
 /// Where a butler's backups are.
 pub fn folder(host: &Host, butler: &Butler) -> PathBuf {
-    host.options().data_dir.join("backups").join(butler.name.as_str())
-}
-
-/// Dumps a butler that has started: exactly what the note says, whoever writes meanwhile.
-pub async fn create(host: &Host, butler: &Butler) -> Result<Stored, HostError> {
-    let database = butler.database().ok_or_else(|| HostError::Failed("the butler has not started".to_owned()))?;
-    let failed = |source| HostError::Store { butler: butler.name.to_string(), source };
-    let tools = Tools::find(host).await?;
-    let now = host.clock().now();
-    let draft = Draft::new(&folder(host, butler), butler.name.as_str(), now)?;
-    let mut conn = database.owner().await.map_err(failed)?;
-    let mut snapshot = store::transfer::read::snapshot(&mut conn).await.map_err(failed)?;
-    let id = store::backup::export_snapshot(&mut snapshot).await.map_err(failed)?;
-    let contents = store::backup::contents(&mut snapshot).await.map_err(failed)?;
-    let url = host.url(butler).await?;
-    tools.dump(&url, database.schema(), &id, draft.path()).await?;
-    snapshot.rollback().await.map_err(failed)?;
-    let note = Note {
-        butler: butler.name.to_string(),
-        created_at: now,
-        program: concat!("butler ", env!("CARGO_PKG_VERSION")).to_owned(),
-        schema: database.schema().to_owned(),
-        contents,
+    let config = &butler.config;
+    let beside_the_file = |dir: &Path| match config.path.as_deref().and_then(Path::parent) {
+        Some(folder) => folder.join(dir),
+        None => dir.to_path_buf(),
     };
-    draft.publish(note)
+    let dir = config.file.butler.backup.dir.as_deref().map(beside_the_file);
+    dir.unwrap_or_else(|| host.options().data_dir.join("backups")).join(butler.name.as_str())
 }

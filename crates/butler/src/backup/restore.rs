@@ -3,11 +3,20 @@
 use store::backup::Contents;
 use store::{Database, DatabaseOptions};
 
+use super::WHOLE;
 use super::files::Stored;
 use super::tools::Tools;
 use crate::butler::Butler;
 use crate::error::HostError;
 use crate::host::Host;
+
+/// What was there before, under the name that it has now; [`Self::drop`] it when it is not needed any more.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Replaced {
+    Nothing,
+    Database(String),
+    Schema(String),
+}
 
 /// Restores into a scratch database and compares it with the note; says what it found. The server must run.
 pub async fn verify(host: &Host, butler: &Butler, backup: &Stored) -> Result<Contents, HostError> {
@@ -20,9 +29,24 @@ pub async fn verify(host: &Host, butler: &Butler, backup: &Stored) -> Result<Con
     Ok(contents)
 }
 
-/// Restores into a fresh database and lets it take the butler's name; until then the old one is untouched. Returns the
-/// name under which the old one is kept, if there was one.
-pub async fn restore(host: &Host, butler: &Butler, backup: &Stored) -> Result<Option<String>, HostError> {
+/// Restores beside what is there and lets it take the butler's name; until then the old one is untouched.
+pub async fn restore(host: &Host, butler: &Butler, backup: &Stored) -> Result<Replaced, HostError> {
+    let home = &butler.config.file.butler.database.schema;
+    if *home != backup.note.schema {
+        return Err(HostError::Failed(format!(
+            "the backup {} is of the schema {:?}, and the butler lives in {home:?} now: name that schema in \
+             [butler.database], or restore it with pg_restore",
+            backup.name, backup.note.schema
+        )));
+    }
+    if home == WHOLE {
+        restore_database(host, butler, backup).await
+    } else {
+        restore_schema(host, butler, backup).await
+    }
+}
+
+async fn restore_database(host: &Host, butler: &Butler, backup: &Stored) -> Result<Replaced, HostError> {
     let fresh = scratch_name(host, butler, "restore");
     let (admin, _) = host.urls(butler, &fresh).await?;
     if let Err(error) = fill(host, butler, backup, &fresh).await {
@@ -38,7 +62,34 @@ pub async fn restore(host: &Host, butler: &Butler, backup: &Stored) -> Result<Op
         }
         return Err(failed(butler)(error));
     }
-    Ok(existed.then_some(old))
+    Ok(if existed { Replaced::Database(old) } else { Replaced::Nothing })
+}
+
+/// Others live in the same database: only the schema changes places, in one transaction.
+async fn restore_schema(host: &Host, butler: &Butler, backup: &Stored) -> Result<Replaced, HostError> {
+    let (schema, old) = (&backup.note.schema, scratch_name(host, butler, "before"));
+    let url = host.url(butler).await?;
+    let tools = Tools::find(host.bin_dir().await, &host.options().postgres(), &url).await?;
+    tools.swap_schema(&url, &backup.path, schema, &old).await?;
+    if let Err(error) = compare(&url, butler, backup).await {
+        store::replace_schema(&url, schema, &old).await.map_err(failed(butler))?;
+        return Err(error);
+    }
+    Ok(Replaced::Schema(old))
+}
+
+impl Replaced {
+    pub async fn drop(self, host: &Host, butler: &Butler) -> Result<(), HostError> {
+        let dropped = match self {
+            Self::Nothing => Ok(()),
+            Self::Database(old) => {
+                let (admin, _) = host.urls(butler, &old).await?;
+                store::drop_database(&admin, &old).await
+            }
+            Self::Schema(old) => store::drop_schema(&host.url(butler).await?, &old).await,
+        };
+        dropped.map_err(failed(butler))
+    }
 }
 
 fn failed(butler: &Butler) -> impl Fn(store::StoreError) -> HostError {
@@ -53,15 +104,21 @@ fn scratch_name(host: &Host, butler: &Butler, what: &str) -> String {
 }
 
 async fn fill(host: &Host, butler: &Butler, backup: &Stored, into: &str) -> Result<Contents, HostError> {
-    let tools = Tools::find(host).await?;
     let (admin, url) = host.urls(butler, into).await?;
+    let tools = Tools::find(host.bin_dir().await, &host.options().postgres(), &admin).await?;
     store::ensure_database(&admin, into).await.map_err(failed(butler))?;
-    if backup.note.schema != "public" {
+    if backup.note.schema != WHOLE {
         // A dump of a schema alone brings no extensions along.
         store::ensure_extensions(&url).await.map_err(failed(butler))?;
     }
     tools.restore(&url, &backup.path).await?;
-    let options = DatabaseOptions { schema: backup.note.schema.clone(), pool_size: 1, ..DatabaseOptions::new(url) };
+    compare(&url, butler, backup).await
+}
+
+/// What is there now, if it is what the note says.
+async fn compare(url: &str, butler: &Butler, backup: &Stored) -> Result<Contents, HostError> {
+    let options =
+        DatabaseOptions { schema: backup.note.schema.clone(), pool_size: 1, ..DatabaseOptions::new(url.to_owned()) };
     let database = Database::connect(options).await.map_err(failed(butler))?;
     let read = async {
         let mut conn = database.owner().await?;

@@ -1,12 +1,13 @@
-//! pg_dump and pg_restore of the server that is dumped, or the newest at hand.
+//! pg_dump, pg_restore and psql of the server that is dumped, or the newest at hand.
 
 use std::path::{Path, PathBuf};
-use std::process::Stdio;
+use std::process::{Output, Stdio};
 
-use tokio::process::Command;
+use tokio::io::AsyncWriteExt;
+use tokio::process::{Child, Command};
 
+use crate::config::mask::mask;
 use crate::error::HostError;
-use crate::host::Host;
 
 pub struct Tools {
     /// `None`: whatever the path leads to.
@@ -14,29 +15,43 @@ pub struct Tools {
 }
 
 impl Tools {
-    /// Those of the private server; for a server elsewhere those on the path, else the fetched runtime's.
-    pub async fn find(host: &Host) -> Result<Self, HostError> {
-        if let Some(bin_dir) = host.bin_dir().await {
-            return Ok(Self { bin_dir: Some(bin_dir) });
+    /// Those of the private server; for a server elsewhere those on the path or the fetched runtime's, whichever are of
+    /// its version, or else the next newer: older ones refuse, and newer ones speak of what it does not know.
+    pub async fn find(private: Option<PathBuf>, runtime: &postgres::Options, url: &str) -> Result<Self, HostError> {
+        if private.is_some() {
+            return Ok(Self { bin_dir: private });
         }
-        let on_path = std::env::var_os("PATH")
-            .is_some_and(|path| std::env::split_paths(&path).any(|dir| dir.join("pg_dump").is_file()));
-        if on_path {
-            return Ok(Self { bin_dir: None });
+        let server = store::server_major(url).await.map_err(|error| HostError::Failed(error.to_string()))?;
+        let fetched = postgres::present(runtime)?.map(|runtime| runtime.bin_dir);
+        let mut found = Vec::new();
+        for bin_dir in [None, fetched.clone()].into_iter().take(if fetched.is_some() { 2 } else { 1 }) {
+            let tools = Self { bin_dir };
+            found.extend(tools.major().await.map(|major| (major, tools)));
         }
-        match postgres::present(&host.options().postgres())? {
-            Some(runtime) => Ok(Self { bin_dir: Some(runtime.bin_dir) }),
-            None => Err(HostError::Failed(
-                "there is no pg_dump: install PostgreSQL's client programs, or run `butler setup`".to_owned(),
-            )),
-        }
+        let known = found.iter().map(|(major, _)| major.to_string()).collect::<Vec<_>>().join(" and ");
+        let fitting = found.into_iter().filter(|(major, _)| *major >= server).min_by_key(|(major, _)| *major);
+        fitting.map(|(_, tools)| tools).ok_or_else(|| {
+            let here = if known.is_empty() { "none".to_owned() } else { known };
+            HostError::Failed(format!(
+                "the server is PostgreSQL {server}, and of its client programs (pg_dump, pg_restore, psql) there are here: \
+                 {here}. Install those of {server} or newer, or run `butler setup`"
+            ))
+        })
+    }
+
+    /// Of `pg_dump (PostgreSQL) 18.6`; `None`: there is none.
+    async fn major(&self) -> Option<u32> {
+        let said = Command::new(self.path("pg_dump")).arg("--version").stdin(Stdio::null()).output().await.ok()?;
+        let said = String::from_utf8_lossy(&said.stdout).into_owned();
+        said.split_whitespace().find_map(|word| word.split('.').next()?.parse().ok())
     }
 
     pub async fn dump(&self, url: &str, schema: &str, snapshot: &str, to: &Path) -> Result<(), HostError> {
         let mut command = self.command("pg_dump", url);
         command.args(["--format=custom", "--snapshot", snapshot, "--file"]).arg(to);
-        if schema != "public" {
-            command.args(["--schema", schema]);
+        if schema != super::WHOLE {
+            // A pattern, unless it is quoted.
+            command.arg("--schema").arg(format!("\"{}\"", schema.replace('"', "\"\"")));
         }
         run(command, "pg_dump").await
     }
@@ -48,9 +63,39 @@ impl Tools {
         run(command, "pg_restore").await
     }
 
+    /// A schema in place of one of the same name, which is kept under another: both at once or neither. A dump that is
+    /// cut off ends before the commit.
+    pub async fn swap_schema(&self, url: &str, from: &Path, schema: &str, kept_as: &str) -> Result<(), HostError> {
+        let mut unpack = Command::new(self.path("pg_restore"));
+        unpack.arg("--file=-").arg(from).kill_on_drop(true);
+        unpack.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut load = self.command("psql", url);
+        load.args(["--no-psqlrc", "--quiet", "--set=ON_ERROR_STOP=1", "--set"]).arg(format!("schema={schema}"));
+        load.arg("--set").arg(format!("kept={kept_as}")).stdin(Stdio::piped());
+        let (mut unpacking, mut loading) = (start(unpack, "pg_restore")?, start(load, "psql")?);
+        let (text, into) = (unpacking.stdout.take(), loading.stdin.take());
+        let passing = async {
+            let (Some(mut text), Some(mut into)) = (text, into) else { return Ok(()) };
+            into.write_all(store::backup::SWAP_BEGIN.as_bytes()).await?;
+            tokio::io::copy(&mut text, &mut into).await?;
+            // Dropped without the commit, psql rolls back.
+            let whole = unpacking.wait().await?.success();
+            if whole { into.write_all(store::backup::SWAP_END.as_bytes()).await } else { Ok(()) }
+        };
+        // What psql complains about says more than that it closed its end.
+        let (passed, loaded) = tokio::join!(passing, loading.wait_with_output());
+        told(&cannot_start("psql", loaded)?, "psql")?;
+        let unpacked = unpacking.wait_with_output().await;
+        told(&cannot_start("pg_restore", unpacked)?, "pg_restore")?;
+        passed.map_err(HostError::io("read", from))
+    }
+
+    fn path(&self, program: &str) -> PathBuf {
+        self.bin_dir.as_ref().map_or_else(|| PathBuf::from(program), |dir| dir.join(program))
+    }
+
     fn command(&self, program: &str, url: &str) -> Command {
-        let path = self.bin_dir.as_ref().map_or_else(|| PathBuf::from(program), |dir| dir.join(program));
-        let mut command = Command::new(path);
+        let mut command = Command::new(self.path(program));
         // A password on the command line could be read by everybody on the machine.
         let (url, password) = without_password(url);
         command.arg("--dbname").arg(url).env("PGAPPNAME", "butler backup").kill_on_drop(true);
@@ -63,16 +108,26 @@ impl Tools {
 }
 
 async fn run(mut command: Command, name: &str) -> Result<(), HostError> {
-    let output = command
-        .output()
-        .await
-        .map_err(|error| HostError::Failed(format!("{name} cannot be started: {error}; run `butler doctor`")))?;
+    let output = cannot_start(name, command.output().await)?;
+    told(&output, name)
+}
+
+fn start(mut command: Command, name: &str) -> Result<Child, HostError> {
+    cannot_start(name, command.spawn())
+}
+
+fn cannot_start<T>(name: &str, started: std::io::Result<T>) -> Result<T, HostError> {
+    started.map_err(|error| HostError::Failed(format!("{name} cannot be started: {error}; run `butler doctor`")))
+}
+
+/// What a program that failed said about it.
+fn told(output: &Output, name: &str) -> Result<(), HostError> {
     if output.status.success() {
         return Ok(());
     }
     let said = String::from_utf8_lossy(&output.stderr);
     let lines: Vec<&str> = said.lines().take(5).collect();
-    Err(HostError::Failed(format!("{name} failed ({}): {}", output.status, lines.join("; "))))
+    Err(HostError::Failed(format!("{name} failed ({}): {}", output.status, mask(&lines.join("; ")))))
 }
 
 /// The URL without its password, and the password as it is meant.

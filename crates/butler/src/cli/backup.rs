@@ -13,7 +13,9 @@ use crate::instance::{self, create_data_dir};
 use crate::printer::Printer;
 use crate::progress;
 
-/// Whole-database backups of a butler, of all its tenants, with PostgreSQL's own tools
+/// Backups of a whole butler, of all its tenants, with PostgreSQL's own tools
+///
+/// By themselves with `schedule` in [butler.backup] of butler.toml, as the job `backup`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:\n  \
     butler backup create\n  \
@@ -64,10 +66,10 @@ pub async fn run(args: Args, settings: &Settings, printer: Printer) -> Result<()
         Command::Create { keep, json } => {
             let own = Own::open(settings).await?;
             let folder = backup::folder(&own.host, &own.butler);
-            let outcome = backup::create(&own.host, &own.butler).await;
+            let outcome = create(&own).await;
             let stored = own.close(outcome).await?;
             let removed = match keep {
-                Some(keep) => prune(&folder, keep as usize)?,
+                Some(keep) => backup::prune(&folder, keep as usize)?,
                 None => 0,
             };
             tell("made", &stored, json, printer);
@@ -90,6 +92,10 @@ pub async fn run(args: Args, settings: &Settings, printer: Printer) -> Result<()
         }
         Command::Restore { name, yes, json } => restore(settings, name.as_deref(), yes, json, printer).await,
     }
+}
+
+async fn create(own: &Own) -> Result<Stored, HostError> {
+    backup::Source::of(&own.host, &own.butler).await?.create().await
 }
 
 fn list(settings: &Settings, json: bool, printer: Printer) -> Result<(), HostError> {
@@ -132,17 +138,10 @@ async fn restore(
     let host = Host::new(settings.host.clone())?;
     let butler = host.butler(settings.butler.as_deref())?;
     let stored = backup::named(&backup::folder(&host, &butler), name)?;
-    if stored.note.schema != "public" {
-        let (schema, path) = (&stored.note.schema, stored.path.display());
-        return Err(HostError::Failed(format!(
-            "{schema:?} is one schema of a shared database, which cannot be swapped as a whole: \
-             rename it in psql, then run `pg_restore --dbname URL {path}`"
-        )));
-    }
     confirm(&stored, yes)?;
     // What is there now is kept as a backup of its own.
     let own = Own::open(settings).await?;
-    let outcome = backup::create(&own.host, &own.butler).await;
+    let outcome = create(&own).await;
     let before = own.close(outcome).await?;
     host.start_private(progress::on_stderr(settings.quiet)).await?;
     let outcome = swap(&host, &butler, &stored).await;
@@ -158,14 +157,9 @@ async fn restore(
     Ok(())
 }
 
-/// The old database goes once the new one has its name: its backup is there.
+/// The old home goes once the new one has its name: its backup is there.
 async fn swap(host: &Host, butler: &crate::butler::Butler, stored: &Stored) -> Result<(), HostError> {
-    if let Some(old) = backup::restore(host, butler, stored).await? {
-        let (admin, _) = host.urls(butler, &old).await?;
-        let dropped = store::drop_database(&admin, &old).await;
-        dropped.map_err(|source| HostError::Store { butler: butler.name.to_string(), source })?;
-    }
-    Ok(())
+    backup::restore(host, butler, stored).await?.drop(host, butler).await
 }
 
 fn confirm(stored: &Stored, yes: bool) -> Result<(), HostError> {
@@ -186,16 +180,6 @@ fn confirm(stored: &Stored, yes: bool) -> Result<(), HostError> {
         return Ok(());
     }
     Err(HostError::Failed("nothing was changed".to_owned()))
-}
-
-fn prune(folder: &std::path::Path, keep: usize) -> Result<usize, HostError> {
-    let mut removed = 0;
-    for stored in backup::list(folder)?.into_iter().skip(keep) {
-        std::fs::remove_file(&stored.path).map_err(HostError::io("remove", &stored.path))?;
-        let _ = std::fs::remove_file(stored.path.with_extension("json"));
-        removed += 1;
-    }
-    Ok(removed)
 }
 
 fn tell(what: &str, stored: &Stored, json: bool, printer: Printer) {

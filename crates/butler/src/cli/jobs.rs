@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use domain::{EpisodeId, TenantId, Timestamp};
 use indicatif::{ProgressBar, ProgressStyle};
-use memory::jobs::{JobRequest, jobs};
+use memory::jobs::JobRequest;
 use memory::{Call, Memory, MemoryError};
 use serde_json::{Value, json};
 use store::jobs::{self as records, RunRow, ScheduleRow};
@@ -18,7 +18,7 @@ use crate::host::Host;
 use crate::instance::create_data_dir;
 use crate::printer::Printer;
 use crate::progress;
-use crate::scheduler::{RunError, Scheduler, Trigger, worker_name};
+use crate::scheduler::{Jobs, RunError, Scheduler, Trigger, worker_name};
 
 /// Runs of a job that `list` shows.
 const SHOWN_RUNS: i64 = 1;
@@ -38,9 +38,10 @@ enum Command {
         #[arg(long)]
         json: bool,
     },
-    /// Run a job now: consolidation, decay_sweep, episode_cleanup, inversion, retrain_indexes, reembed
+    /// Run a job now: consolidation, decay_sweep, episode_cleanup, inversion, retrain_indexes, reembed, backup
     ///
-    /// For all tenants, unless --tenant names one. A job that runs elsewhere at the moment is not run beside itself.
+    /// For all tenants, unless --tenant names one (a backup is always of all). `backup` is there when [butler.backup] has
+    /// a schedule. A job that runs elsewhere at the moment is not run beside itself.
     #[command(after_help = "Examples:\n  \
         butler jobs run consolidation --dry-run     what waits to be consolidated\n  \
         butler jobs run decay_sweep --dry-run       what would fade or expire\n  \
@@ -78,9 +79,9 @@ pub async fn run(args: Args, settings: &Settings, printer: Printer) -> Result<()
     // Only this butler; a job that embeds loads the model when it does.
     host.start_one(&butler, false, progress::on_stderr(settings.quiet)).await?;
     let stop = CancellationToken::new();
-    let outcome = match butler.memory().await {
-        Some(memory) => {
-            let command = dispatch(args.command, settings.tenant.clone(), memory, stop.clone(), printer);
+    let outcome = match butler.jobs().await {
+        Some(jobs) => {
+            let command = dispatch(args.command, settings.tenant.clone(), jobs, stop.clone(), printer);
             tokio::pin!(command);
             tokio::select! {
                 outcome = &mut command => outcome,
@@ -99,15 +100,16 @@ pub async fn run(args: Args, settings: &Settings, printer: Printer) -> Result<()
 async fn dispatch(
     command: Command,
     tenant: Option<TenantId>,
-    memory: Arc<Memory>,
+    jobs: Jobs,
     stop: CancellationToken,
     printer: Printer,
 ) -> Result<(), HostError> {
+    let memory = Arc::clone(jobs.memory());
     match command {
-        Command::List { json } => list(&memory, json, printer).await,
+        Command::List { json } => list(&jobs, json, printer).await,
         Command::Run { job, dry_run, json } => {
             let request = JobRequest { tenant, dry_run, stop, progress: None };
-            run_job(memory, &job, request, json, printer).await
+            run_job(jobs, &job, request, json, printer).await
         }
         Command::DeadLetters { command, json } => {
             let call = Call::internal(&memory, tenant.unwrap_or_default(), "cli");
@@ -116,9 +118,11 @@ async fn dispatch(
     }
 }
 
-async fn list(memory: &Memory, json: bool, printer: Printer) -> Result<(), HostError> {
-    let (schedules, runs) = read(memory).await.map_err(failed)?;
-    let rows: Vec<(_, Option<&ScheduleRow>, Option<&RunRow>)> = jobs(memory.config())
+async fn list(jobs: &Jobs, json: bool, printer: Printer) -> Result<(), HostError> {
+    let memory = jobs.memory();
+    let (schedules, runs) = read(jobs).await.map_err(failed)?;
+    let rows: Vec<(_, Option<&ScheduleRow>, Option<&RunRow>)> = jobs
+        .specs()
         .into_iter()
         .map(|spec| {
             let schedule = schedules.iter().find(|row| row.job == spec.name);
@@ -151,11 +155,11 @@ async fn list(memory: &Memory, json: bool, printer: Printer) -> Result<(), HostE
     Ok(())
 }
 
-async fn read(memory: &Memory) -> Result<(Vec<ScheduleRow>, Vec<RunRow>), MemoryError> {
-    let mut conn = memory.db().owner().await?;
+async fn read(jobs: &Jobs) -> Result<(Vec<ScheduleRow>, Vec<RunRow>), MemoryError> {
+    let mut conn = jobs.memory().db().owner().await?;
     let schedules = records::schedules(&mut conn).await?;
     let mut runs = Vec::new();
-    for spec in jobs(memory.config()) {
+    for spec in jobs.specs() {
         runs.extend(records::runs(&mut conn, Some(spec.name), None, SHOWN_RUNS).await?);
     }
     Ok((schedules, runs))
@@ -175,7 +179,7 @@ fn outcome_of(run: &RunRow) -> String {
 }
 
 async fn run_job(
-    memory: Arc<Memory>,
+    jobs: Jobs,
     job: &str,
     mut request: JobRequest,
     json: bool,
@@ -188,7 +192,7 @@ async fn run_job(
             bar.set_position(done);
         }));
     }
-    let scheduler = Scheduler::new(memory, worker_name());
+    let scheduler = Scheduler::new(jobs, worker_name());
     let finished = scheduler.run_now(job, Trigger::Manual, request).await;
     if let Some(bar) = bar {
         bar.finish_and_clear();

@@ -18,12 +18,13 @@ pub struct Own {
 }
 
 impl Own {
-    /// [`Self::close`] it in the end: the private PostgreSQL may be waiting to be stopped.
+    /// Only this butler, and no model: an import that has to embed loads it then. [`Self::close`] it in the end: the
+    /// private PostgreSQL may be waiting to be stopped.
     pub async fn open(settings: &Settings) -> Result<Self, HostError> {
         create_data_dir(&settings.host.data_dir)?;
         let host = Host::new(settings.host.clone())?;
         let butler = host.butler(settings.butler.as_deref())?;
-        host.start(progress::on_stderr(settings.quiet)).await?;
+        host.start_one(&butler, false, progress::on_stderr(settings.quiet)).await?;
         match butler.memory().await {
             Some(memory) => Ok(Self { host, butler, memory }),
             None => {

@@ -4,7 +4,9 @@ use memory::MemoryConfig;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::backup::BackupSection;
 use super::server::ServerSection;
+use super::telemetry::TelemetrySection;
 use crate::mcp::Profile;
 
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -13,6 +15,7 @@ pub struct File {
     pub butler: ButlerSection,
     /// Of the process that hosts this butler.
     pub server: ServerSection,
+    pub telemetry: TelemetrySection,
     pub modules: ModulesSection,
 }
 
@@ -29,6 +32,7 @@ pub struct ButlerSection {
     /// Omitted: no LLM, so consolidation is a dry run.
     pub runtime: Option<RuntimeSection>,
     pub session: SessionSection,
+    pub backup: BackupSection,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
+use memory::schedule::Schedule;
 use toml::de::DeTable;
 
 use super::diagnostic::{ConfigError, Place};
@@ -124,6 +125,12 @@ fn validate(file: &File) -> Result<(), Invalid> {
         let problem = format!("must be more than 0 and at most {} seconds", SessionSection::MAX_MEMORY_TIMEOUT_S);
         return invalid("butler.session.memory_timeout_s", problem);
     }
+    backup_values(file)?;
+    if let Some(endpoint) = &file.telemetry.otlp_endpoint
+        && !(endpoint.starts_with("http://") || endpoint.starts_with("https://"))
+    {
+        return invalid("telemetry.otlp_endpoint", "must begin with http:// or https://".to_owned());
+    }
     for host in &file.server.allowed_hosts {
         if let Err(problem) = super::server::check_host(host) {
             return invalid("server.allowed_hosts", problem);
@@ -136,6 +143,22 @@ fn validate(file: &File) -> Result<(), Invalid> {
         .memory
         .validate()
         .map_err(|value| Invalid { key: format!("modules.memory.{}", value.key), problem: value.problem })
+}
+
+fn backup_values(file: &File) -> Result<(), Invalid> {
+    let backup = &file.butler.backup;
+    let invalid = |key: &str, problem: String| Err(Invalid { key: format!("butler.backup.{key}"), problem });
+    if backup.keep == 0 {
+        return invalid("keep", "must be at least 1: the newest backup stays".to_owned());
+    }
+    match &backup.schedule {
+        Some(_) if !file.modules.memory.enabled => {
+            invalid("schedule", "needs the memory module, whose jobs it runs beside".to_owned())
+        }
+        // A wrong time zone is told of where it stands.
+        Some(cron) => Schedule::parse(cron, "UTC").map(drop).or_else(|problem| invalid("schedule", problem)),
+        None => Ok(()),
+    }
 }
 
 fn runtime_values(runtime: &RuntimeSection) -> Result<(), Invalid> {

@@ -6,6 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::diagnostic::ConfigError;
+use super::file::File;
 use super::roster::ButlerConfig;
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -34,14 +35,25 @@ impl Default for ServerSection {
 
 /// The section of whichever butler has it.
 pub fn server(butlers: &[ButlerConfig]) -> Result<ServerSection, ConfigError> {
-    let mut with = butlers.iter().filter(|butler| butler.set.iter().any(|key| key.starts_with("server")));
-    let Some(first) = with.next() else { return Ok(ServerSection::default()) };
-    match (with.next(), &first.path) {
-        (Some(second), Some(path)) if second.file.server != first.file.server => {
-            let message = format!("[server] differs from that of butler {:?}: there is one server", second.name);
-            Err(ConfigError::whole_file(path, message, Some("keep [server] in one of the two files".to_owned())))
+    only(butlers, "server", |file| &file.server)
+}
+
+/// A section of the process: of the file that has it, or the defaults. Two that differ are a mistake.
+pub(super) fn only<T: Clone + Default + PartialEq>(
+    butlers: &[ButlerConfig],
+    name: &str,
+    section: impl Fn(&File) -> &T,
+) -> Result<T, ConfigError> {
+    let below = format!("{name}.");
+    let mut with = butlers.iter().filter(|butler| butler.set.iter().any(|key| key.starts_with(&below)));
+    let Some(first) = with.next() else { return Ok(T::default()) };
+    let theirs = section(&first.file);
+    match (with.find(|butler| section(&butler.file) != theirs), &first.path) {
+        (Some(second), Some(path)) => {
+            let message = format!("[{name}] differs from that of butler {:?}: there is one server", second.name);
+            Err(ConfigError::whole_file(path, message, Some(format!("keep [{name}] in one of the two files"))))
         }
-        _ => Ok(first.file.server.clone()),
+        _ => Ok(theirs.clone()),
     }
 }
 

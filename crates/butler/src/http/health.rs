@@ -3,14 +3,15 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
+use axum::{Extension, Json};
 use embed::Embedder;
 use serde::Serialize;
 use serde_json::json;
 
+use crate::access::{Access, Right};
 use crate::butler::Butler;
 use crate::host::{Host, Status};
 
@@ -34,9 +35,17 @@ pub async fn healthz() -> Response {
     Json(body).into_response()
 }
 
-pub async fn readyz(State(host): State<Arc<Host>>) -> Response {
-    let missing = readiness(&host).await;
+/// On an address of the network, names and reasons are for a token with the right `admin` alone.
+pub async fn readyz(State(host): State<Arc<Host>>, access: Option<Extension<Access>>) -> Response {
+    let mut missing = readiness(&host).await;
     let ready = serves(&host, &missing);
+    if access.is_some_and(|Extension(access)| !access.rights.include(Right::Admin)) {
+        for it in &mut missing {
+            it.butler = None;
+            it.hint = None;
+            it.message = "ask with a token that has the right `admin`, or look into the server's log".to_owned();
+        }
+    }
     let status = if ready { StatusCode::OK } else { StatusCode::SERVICE_UNAVAILABLE };
     (status, Json(json!({"ready": ready, "not_ready": missing}))).into_response()
 }

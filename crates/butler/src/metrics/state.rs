@@ -1,8 +1,12 @@
 //! What the databases hold and how the jobs fare: asked at most every few seconds, however often somebody scrapes.
 
+use std::collections::BTreeMap;
+use std::sync::PoisonError;
 use std::sync::atomic::AtomicU64;
 use std::time::{Duration, Instant};
 
+use domain::Timestamp;
+use futures::{StreamExt, stream};
 use prometheus_client::encoding::EncodeLabelSet;
 use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::gauge::Gauge;
@@ -11,10 +15,15 @@ use store::gauges::{self, Gauges};
 use tokio::sync::Mutex;
 
 use super::ButlerLabel;
+use crate::butler::Butler;
 use crate::host::Host;
 
 /// Counting reads whole indexes; a monitor that asks every second shall not make it a load.
 const FRESH: Duration = Duration::from_secs(15);
+/// Whoever scrapes waits for the slowest; most give up after ten seconds.
+const PATIENCE: Duration = Duration::from_secs(4);
+/// Two hundred butlers shall not all count at once.
+const AT_ONCE: usize = 16;
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
 struct StateLabels {
@@ -36,6 +45,12 @@ struct RunLabels {
     status: &'static str,
 }
 
+/// What one butler answered, if it did.
+pub struct Asked {
+    butler: String,
+    read: Option<Gauges>,
+}
+
 type Seconds = Gauge<f64, AtomicU64>;
 
 #[derive(Default)]
@@ -47,6 +62,8 @@ pub struct State {
     runs: Family<RunLabels, Gauge>,
     last_success: Family<JobLabels, Seconds>,
     last_duration: Family<JobLabels, Seconds>,
+    /// The last answer of each butler.
+    known: std::sync::Mutex<BTreeMap<String, Gauges>>,
     read_at: Mutex<Option<Instant>>,
 }
 
@@ -72,44 +89,65 @@ impl State {
         registry.register_with_unit("job_last_duration", duration, Unit::Seconds, self.last_duration.clone());
     }
 
-    /// Does nothing while what is known is fresh; a database that does not answer keeps its last figures and is not up.
-    pub async fn refresh(&self, host: &Host) {
+    /// What all butlers answered, asked some at a time; `None` while what is known is fresh.
+    pub async fn ask(&self, host: &Host) -> Option<Vec<Asked>> {
         let mut read_at = self.read_at.lock().await;
         if read_at.is_some_and(|at| at.elapsed() < FRESH) {
-            return;
+            return None;
         }
         *read_at = Some(Instant::now());
-        for butler in host.butlers() {
-            let label = ButlerLabel { butler: butler.name.to_string() };
-            let Some(database) = butler.database() else { continue };
-            let asked = async {
-                let mut conn = database.owner().await?;
-                gauges::read(&mut conn).await
-            };
-            let read = asked.await;
-            self.up.get_or_create(&label).set(i64::from(read.is_ok()));
-            match read {
-                Ok(gauges) => self.set(&label, &gauges, host),
-                Err(error) => tracing::warn!(butler = label.butler, %error, "the figures could not be read"),
+        let asked = stream::iter(host.butlers()).map(async |butler| {
+            let name = butler.name.to_string();
+            let read = tokio::time::timeout(PATIENCE, figures(&butler)).await;
+            let read = read.unwrap_or_else(|_| Err(format!("no answer within {} s", PATIENCE.as_secs())));
+            if let Err(problem) = &read {
+                tracing::warn!(butler = name, problem, "the figures could not be read");
             }
-        }
+            Asked { butler: name, read: read.ok() }
+        });
+        Some(asked.buffered(AT_ONCE).collect().await)
     }
 
-    fn set(&self, label: &ButlerLabel, read: &Gauges, host: &Host) {
-        let butler = &label.butler;
+    /// A butler that did not answer is not up and keeps its last figures; one that is gone has none.
+    pub fn set(&self, asked: Vec<Asked>, now: Timestamp) {
+        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        known.retain(|butler, _| asked.iter().any(|asked| asked.butler == *butler));
+        self.clear();
+        for Asked { butler, read } in asked {
+            self.up.get_or_create(&ButlerLabel { butler: butler.clone() }).set(i64::from(read.is_some()));
+            if let Some(read) = read {
+                known.insert(butler, read);
+            }
+        }
+        known.iter().for_each(|(butler, gauges)| self.show(butler, gauges, now));
+    }
+
+    /// A state that nothing is in any more is not counted, and must not keep its last count.
+    fn clear(&self) {
+        self.memories.clear();
+        self.backlog.clear();
+        self.waiting.clear();
+        self.up.clear();
+        self.runs.clear();
+        self.last_success.clear();
+        self.last_duration.clear();
+    }
+
+    fn show(&self, butler: &str, read: &Gauges, now: Timestamp) {
+        let label = ButlerLabel { butler: butler.to_owned() };
         for (kind, state, count) in &read.memories {
-            let labels = StateLabels { butler: butler.clone(), kind: kind.clone(), state: state.clone() };
+            let labels = StateLabels { butler: butler.to_owned(), kind: kind.clone(), state: state.clone() };
             self.memories.get_or_create(&labels).set(*count);
         }
-        self.backlog.get_or_create(label).set(read.backlog);
-        let age = read.oldest_waiting.map_or(0.0, |at| (host.clock().now() - at).num_milliseconds() as f64 / 1000.0);
-        self.waiting.get_or_create(label).set(age.max(0.0));
+        self.backlog.get_or_create(&label).set(read.backlog);
+        let age = read.oldest_waiting.map_or(0.0, |at| (now - at).num_milliseconds() as f64 / 1000.0);
+        self.waiting.get_or_create(&label).set(age.max(0.0));
         for job in &read.jobs {
             for (status, count) in [("succeeded", job.succeeded), ("failed", job.failed)] {
-                let labels = RunLabels { butler: butler.clone(), job: job.job.clone(), status };
+                let labels = RunLabels { butler: butler.to_owned(), job: job.job.clone(), status };
                 self.runs.get_or_create(&labels).set(count);
             }
-            let labels = JobLabels { butler: butler.clone(), job: job.job.clone() };
+            let labels = JobLabels { butler: butler.to_owned(), job: job.job.clone() };
             if let Some(at) = job.last_success {
                 self.last_success.get_or_create(&labels).set(at.timestamp_millis() as f64 / 1000.0);
             }
@@ -118,4 +156,16 @@ impl State {
             }
         }
     }
+}
+
+async fn figures(butler: &Butler) -> Result<Gauges, String> {
+    if let Some(error) = butler.trouble() {
+        return Err(error.to_string());
+    }
+    let database = butler.database().ok_or_else(|| "it has not started".to_owned())?;
+    let read = async {
+        let mut conn = database.owner().await?;
+        gauges::read(&mut conn).await
+    };
+    read.await.map_err(|error| error.to_string())
 }

@@ -13,7 +13,7 @@ use store::{Database, Migrated, StoreError};
 use tokio::task::JoinHandle;
 
 use crate::module::{HostTool, Module, ModuleError, Parts, Registry};
-use crate::scheduler::{self, Scheduler};
+use crate::scheduler::{self, HostJob, Jobs, Scheduler};
 
 /// A look at the schedules takes milliseconds.
 const LOOK: Duration = Duration::from_secs(2);
@@ -97,9 +97,9 @@ impl Module for MemoryModule {
         }
     }
 
-    fn start_workers(&mut self) {
+    fn start_workers(&mut self, beside: Vec<Arc<dyn HostJob>>) {
         let Some(memory) = read(&self.memory).filter(|_| self.scheduler.is_none()) else { return };
-        let scheduler = Scheduler::new(memory, scheduler::worker_name());
+        let scheduler = Scheduler::new(Jobs::new(memory, beside), scheduler::worker_name());
         let task = tokio::spawn(Arc::clone(&scheduler).run());
         self.scheduler = Some((scheduler, task));
     }

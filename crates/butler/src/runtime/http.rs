@@ -7,16 +7,13 @@ use axum::body::Bytes;
 use axum::http::header::{CONTENT_TYPE, RETRY_AFTER};
 use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, Request, StatusCode, Uri};
 use http_body_util::{BodyExt, Full, LengthLimitError, Limited};
-use hyper_rustls::{HttpsConnector, HttpsConnectorBuilder};
-use hyper_util::client::legacy::Client;
-use hyper_util::client::legacy::connect::HttpConnector;
-use hyper_util::rt::TokioExecutor;
 use memory::runtime::RuntimeError;
 use serde_json::Value;
 use tokio::time::{sleep, timeout};
 
 use super::ordered::Ordered;
 use super::{ANSWER_BYTES, excerpt};
+use crate::outbound::Outbound;
 
 /// A server that asks for more patience than this is asked again by the next run.
 const LONGEST_WAIT: Duration = Duration::from_secs(60);
@@ -74,7 +71,7 @@ impl Default for Retries {
 }
 
 pub(super) struct Endpoint {
-    client: Client<HttpsConnector<HttpConnector>, Full<Bytes>>,
+    client: Outbound,
     pub url: Uri,
     headers: HeaderMap,
     timeout: Duration,
@@ -88,13 +85,7 @@ impl Endpoint {
             .ok()
             .filter(|url: &Uri| matches!(url.scheme_str(), Some("http" | "https")) && url.host().is_some())
             .ok_or_else(|| RuntimeError::Misconfigured(format!("{url:?} is no http or https URL")))?;
-        let connector = HttpsConnectorBuilder::new()
-            .with_provider_and_native_roots(rustls::crypto::ring::default_provider())
-            .map_err(|error| RuntimeError::Misconfigured(format!("no certificates of this system: {error}")))?
-            .https_or_http()
-            .enable_http1()
-            .build();
-        let client = Client::builder(TokioExecutor::new()).build(connector);
+        let client = Outbound::to(&url).map_err(|problem| RuntimeError::Misconfigured(format!("{url} {problem}")))?;
         let headers = HeaderMap::from_iter([(CONTENT_TYPE, HeaderValue::from_static("application/json"))]);
         Ok(Self { client, url, headers, timeout, retries })
     }

@@ -1,5 +1,6 @@
 //! Runs a butler's jobs on their schedules: each on one replica at a time, never beside itself, once after downtime.
 
+mod jobs;
 mod plan;
 mod run;
 
@@ -8,7 +9,7 @@ use std::time::Duration;
 
 use chrono::TimeDelta;
 use domain::Timestamp;
-use memory::jobs::{INVERSION, JobRequest, JobSpec, jobs};
+use memory::jobs::{INVERSION, JobRequest, JobSpec};
 use memory::schedule::Schedule;
 use memory::{Memory, MemoryError};
 use store::jobs::{self as records, Locks};
@@ -16,6 +17,7 @@ use tokio::sync::Mutex;
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
+pub use jobs::{HostJob, Jobs};
 pub use run::{Finished, RunError};
 
 /// Nothing is slept through longer than this: the clock may jump, and other replicas move the next run.
@@ -59,6 +61,7 @@ struct Planned {
 
 pub struct Scheduler {
     memory: Arc<Memory>,
+    all: Jobs,
     jobs: Vec<Planned>,
     /// Who runs it, in the records: host name and process.
     worker: String,
@@ -69,8 +72,9 @@ pub struct Scheduler {
 
 impl Scheduler {
     /// The schedules were checked when the configuration was read; one that cannot be read is left out, and says so.
-    pub fn new(memory: Arc<Memory>, worker: String) -> Arc<Self> {
-        let planned = jobs(memory.config()).into_iter().filter_map(|spec| match spec.schedule() {
+    pub fn new(jobs: impl Into<Jobs>, worker: String) -> Arc<Self> {
+        let all: Jobs = jobs.into();
+        let planned = all.specs().into_iter().filter_map(|spec| match spec.schedule() {
             Ok(schedule) => Some(Planned { spec, schedule }),
             Err(problem) => {
                 tracing::error!(job = spec.name, problem, "the job is not scheduled");
@@ -78,9 +82,10 @@ impl Scheduler {
             }
         });
         let jobs = planned.collect();
+        let memory = Arc::clone(all.memory());
         let locks = Mutex::new(Locks::new(memory.db().clone()));
         let (running, stop) = (Mutex::new(JoinSet::new()), CancellationToken::new());
-        Arc::new(Self { memory, jobs, worker, locks, running, stop })
+        Arc::new(Self { memory, all, jobs, worker, locks, running, stop })
     }
 
     /// Until [`Self::shut_down`]. A database that is away is asked again; nothing ends the loop but the end of the host.

@@ -50,7 +50,7 @@ impl Scheduler {
         if request.dry_run {
             // Writes nothing, so nobody needs to wait for it, and no record claims that the job ran.
             let started = Instant::now();
-            let result = self.memory.run_job(job, &request).await?;
+            let result = self.all.run(job, &request).await?;
             return Ok(Finished { result, took: started.elapsed() });
         }
         if !self.locks.lock().await.try_take(job).await.map_err(MemoryError::from)? {
@@ -109,7 +109,7 @@ impl Scheduler {
     async fn recorded(&self, job: &str, trigger: Trigger, request: JobRequest) -> Result<Finished, RunError> {
         let id = self.begin(job, request.tenant.as_ref(), trigger).await?;
         let started = Instant::now();
-        let outcome = AssertUnwindSafe(self.memory.run_job(job, &request)).catch_unwind().await;
+        let outcome = AssertUnwindSafe(self.all.run(job, &request)).catch_unwind().await;
         let outcome = match outcome {
             Ok(Ok(result)) => Ok(result),
             Ok(Err(error)) => Err(error.to_string()),

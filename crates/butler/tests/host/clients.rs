@@ -103,6 +103,14 @@ fn the_typescript_clients_of_both_generations_list_and_call_the_tools() {
 }
 
 #[test]
+fn the_inspectors_cli_lists_and_calls_the_tools() {
+    if skipped() {
+        return;
+    }
+    converse(Path::new("node"), &node("inspector.mjs"), &["ok inspector"]);
+}
+
+#[test]
 fn the_conformance_suite_fails_where_it_is_expected_to_and_nowhere_else() {
     if skipped() {
         return;

@@ -18,6 +18,7 @@ mod http;
 mod load;
 mod module;
 mod program;
+mod proxy;
 mod reference;
 mod rest;
 mod serve;

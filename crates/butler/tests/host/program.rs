@@ -324,3 +324,25 @@ impl Mcp {
         Ok(stored["id"].as_str().expect("an id").to_owned())
     }
 }
+
+/// As the owner.
+pub fn sql(url: &str, statement: &'static str) {
+    use sqlx::{ConnectOptions, Connection};
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    runtime.block_on(async {
+        let options: sqlx::postgres::PgConnectOptions = url.trim().parse().unwrap();
+        let mut connection = options.connect().await.unwrap();
+        sqlx::raw_sql(statement).execute(&mut connection).await.unwrap();
+        connection.close().await.unwrap();
+    });
+}
+
+/// A server whose PostgreSQL somebody else's butlers use, and the URL of a fresh database there.
+pub fn foreign_database(dir: &Path, name: &'static str, create: &'static str) -> (Serving, String) {
+    let server = Serving::on(dir);
+    let url = run(["db".as_ref(), "url".as_ref(), "--data-dir".as_ref(), dir.as_os_str()]);
+    let url = stdout(&url).trim().to_owned();
+    sql(&url, create);
+    let url = url.replacen("/general?", &format!("/{name}?"), 1);
+    (server, url)
+}

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use crate::program::{Mcp, Serving, eventually, run, stdout};
+use crate::program::{Mcp, Serving, eventually, run, sql, stdout};
 
 fn on(server: &Serving, butler: &str) -> Mcp {
     Mcp { path: format!("/butlers/{butler}/mcp"), ..server.mcp() }
@@ -75,6 +75,10 @@ fn a_butler_that_cannot_start_is_reported_tried_again_and_stops_no_other() {
     let health: Vec<&Value> = butlers["data"].as_array().unwrap().iter().map(|butler| &butler["health"]).collect();
     assert_eq!(health, [&json!("ready"), &json!("unavailable")], "{butlers}");
     assert!(server.log().contains("could not start"), "{}", server.log());
+    let figures = server.get("/metrics").text();
+    for up in ["butler_database_up{butler=\"first\"} 1", "butler_database_up{butler=\"second\"} 0"] {
+        assert!(figures.contains(up), "{figures}");
+    }
 
     sql(&url, "CREATE DATABASE later");
     eventually(Duration::from_secs(30), "it starts at last", || {
@@ -116,15 +120,4 @@ fn two_butlers_as_two_schemas_of_one_database_touch_nothing_of_each_other() {
     assert_eq!((&empty["episodes"]["total"], &empty["facts"]["total"]), (&json!(0), &json!(0)), "{empty}");
     drop(server);
     drop(database);
-}
-
-fn sql(url: &str, statement: &'static str) {
-    use sqlx::{ConnectOptions, Connection};
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-    runtime.block_on(async {
-        let options: sqlx::postgres::PgConnectOptions = url.trim().parse().unwrap();
-        let mut connection = options.connect().await.unwrap();
-        sqlx::raw_sql(statement).execute(&mut connection).await.unwrap();
-        connection.close().await.unwrap();
-    });
 }

@@ -2,7 +2,8 @@
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpListener;
-use std::process::Stdio;
+use std::path::Path;
+use std::process::{Command, Stdio};
 use std::sync::mpsc;
 use std::time::Duration;
 
@@ -34,16 +35,17 @@ fn collector(listener: TcpListener) -> mpsc::Receiver<(String, Value)> {
     received
 }
 
-#[test]
-fn a_tool_call_becomes_a_span_with_its_request_id() {
+/// The program as the environment, or its file, tells it where the collector is.
+fn a_call_is_traced(tell: impl FnOnce(&mut Command, &Path, &str)) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let endpoint = format!("http://{}", listener.local_addr().unwrap());
     let received = collector(listener);
     let dir = tempfile::tempdir().unwrap();
-    let mut child = butler()
+    let mut command = butler();
+    tell(&mut command, dir.path(), &endpoint);
+    let mut child = command
         .args(["serve", "--listen", "127.0.0.1:0", "--quiet", "--data-dir"])
         .arg(dir.path().join("data"))
-        .env("OTEL_EXPORTER_OTLP_ENDPOINT", &endpoint)
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
         .spawn()
@@ -62,4 +64,20 @@ fn a_tool_call_becomes_a_span_with_its_request_id() {
     assert_eq!((span["traceId"].as_str().unwrap().len(), span["spanId"].as_str().unwrap().len()), (32, 16));
     let attributes = span["attributes"].as_array().unwrap();
     assert!(attributes.contains(&json!({"key": "request_id", "value": {"stringValue": "r-1"}})), "{span}");
+}
+
+#[test]
+fn a_tool_call_becomes_a_span_with_its_request_id() {
+    a_call_is_traced(|command, _, endpoint| {
+        command.env("OTEL_EXPORTER_OTLP_ENDPOINT", endpoint);
+    });
+}
+
+#[test]
+fn the_collector_may_stand_in_the_configuration() {
+    a_call_is_traced(|command, dir, endpoint| {
+        let file = dir.join("butler.toml");
+        std::fs::write(&file, format!("[telemetry]\notlp_endpoint = \"{endpoint}\"\n")).unwrap();
+        command.env_remove("OTEL_EXPORTER_OTLP_ENDPOINT").env("BUTLER_CONFIG", file);
+    });
 }

@@ -3,6 +3,7 @@
 use domain::TenantId;
 use memory::transfer::{Foreign, ImportOptions, ImportReport, Line, Source, TransferError, recognise};
 use serde_json::{Value, json};
+use store::idempotency;
 use testkit::MemoryFixture;
 
 use crate::program::{Serving, butler, stderr, stdout};
@@ -190,6 +191,16 @@ async fn memories_of_other_programs_become_facts_once() {
     }
     let found = there.call("memory_search", json!({"query": "works at Acme", "limit": 1})).await.unwrap();
     assert_eq!(found["results"][0]["content"], "Acme", "{found}");
+    // A year later the keys are gone; what was forgotten meanwhile stays forgotten.
+    there.clock.advance_days(365.0);
+    let pruned = async { idempotency::prune(&mut *there.memory.db().owner().await?, there.memory.now()).await };
+    assert_eq!(pruned.await.unwrap(), 8);
+    let tea =
+        there.call("memory_search", json!({"query": "likes tea", "min_confidence": 0, "limit": 1})).await.unwrap();
+    let id = &tea["results"][0]["id"];
+    there.call("memory_forget", json!({"memory_type": "fact", "memory_id": id})).await.unwrap();
+    let later = there.memory.import_foreign(Foreign::McpMemory, graph, "x", &options, &|_, _| ()).await.unwrap();
+    assert_eq!((later.created(), later.kinds["fact"].existing), (0, 3), "{later:?}");
     let bad = there
         .memory
         .import_foreign(Foreign::Mem0, "{\"memory\": \"a\"}\n{oops", "x", &options, &|_, _| ())

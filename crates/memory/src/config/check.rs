@@ -159,7 +159,8 @@ impl ScheduleConfig {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::{Quotas, ScoreWeights};
+    use domain::context::ContextQuotas;
+    use domain::scoring::ScoreWeights;
 
     fn problem(change: impl FnOnce(&mut MemoryConfig)) -> String {
         let mut config = MemoryConfig::default();
@@ -198,7 +199,7 @@ mod tests {
             ("consolidation.batch_size", problem(|c| c.consolidation.batch_size = 0)),
             ("embedding.dimensions", problem(|c| c.embedding.dimensions = 768)),
             ("episodes.default_ttl_days", problem(|c| c.episodes.default_ttl_days = f64::NAN)),
-            ("context.quotas", problem(|c| c.context.quotas = Quotas { facts: 0.9, rules: 0.9, episodes: 0.0 })),
+            ("context.quotas", problem(|c| c.context.quotas = ContextQuotas { facts: 0.9, rules: 0.9, episodes: 0.0 })),
             ("schedule.decay_sweep", problem(|c| c.schedule.decay_sweep = "0 25 * * *".to_owned())),
         ];
         for (key, message) in cases {

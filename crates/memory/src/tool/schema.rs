@@ -51,6 +51,9 @@ fn without_null(property: &mut Value) {
             property["type"] = only.clone();
         }
     }
+    if let Some(Value::Object(inner)) = property.get_mut("properties") {
+        inner.values_mut().for_each(without_null);
+    }
 }
 
 /// `int32`, `double` and their like are OpenAPI's; validators of JSON Schema stumble over them.

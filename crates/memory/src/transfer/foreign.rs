@@ -11,6 +11,7 @@ use domain::validate::{self, Invalid};
 use domain::{EntityId, EntityType, Permanence, Scope};
 use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};
+use store::facts::{self, Words};
 
 use super::{FORMAT, ImportOptions, ImportReport, TransferError};
 use crate::entities::{EntityInput, ResolveInput};
@@ -135,14 +136,9 @@ impl Memory {
         let total = facts.len() as u64;
         for (done, (line, mut fact)) in facts.into_iter().enumerate() {
             fact.entity_id = known.get(&fact.subject).copied();
-            let key = digest(&[&fact.subject, &fact.predicate, &fact.content]);
-            let call = Call { idempotency_key: Some(format!("import:{}:{key}", format.as_str())), ..call.clone() };
-            match self.store_fact(&call, fact).await {
-                Ok(stored) => {
-                    let tally = report.tally("fact");
-                    // An answer kept from before names an id of that time.
-                    if is_of(stored.id.0, &call) { tally.created += 1 } else { tally.existing += 1 }
-                }
+            match self.import_fact(&call, format, fact).await {
+                Ok(true) => report.tally("fact").created += 1,
+                Ok(false) => report.tally("fact").existing += 1,
                 Err(MemoryError::Store(error)) if error.is_unavailable() => return Err(error.into()),
                 Err(error) => {
                     report.tally("fact").left_out += 1;
@@ -152,6 +148,24 @@ impl Memory {
             progress(done as u64 + 1, total);
         }
         Ok(report)
+    }
+
+    /// `false`: it was imported before, whatever became of it since. A key tells for as long as keys are kept, and
+    /// makes one of two imports at once; what is remembered tells for ever.
+    async fn import_fact(&self, call: &Call, format: Foreign, fact: FactInput) -> Result<bool, MemoryError> {
+        let known = {
+            let mut conn = self.db().relaxed(&call.tenant).await?;
+            let words = Words { subject: &fact.subject, predicate: &fact.predicate, content: &fact.content };
+            facts::was_told(&mut conn, &call.tenant, &fact.scope, words).await?
+        };
+        if known {
+            return Ok(false);
+        }
+        let key = digest(&[&fact.subject, &fact.predicate, &fact.content]);
+        let call = Call { idempotency_key: Some(format!("import:{}:{key}", format.as_str())), ..call.clone() };
+        let stored = self.store_fact(&call, fact).await?;
+        // An answer kept from before names an id of that time.
+        Ok(is_of(stored.id.0, &call))
     }
 
     async fn entity_for(

@@ -116,7 +116,7 @@ async fn a_memory_cannot_forge_a_section() {
 async fn deterministic_section_quotas() {
     let mut config = memory::MemoryConfig::default();
     config.context.include_episodes = false;
-    config.context.quotas = memory::config::Quotas { facts: 0.0, rules: 1.0, episodes: 0.0 };
+    config.context.quotas = domain::context::ContextQuotas { facts: 0.0, rules: 1.0, episodes: 0.0 };
     let world = MemoryFixture::with_config(config).await;
     fact(&world, "user", "diet", "vegetarian").await;
     rule(&world, "Mind the diet", json!({})).await;

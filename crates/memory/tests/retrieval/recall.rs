@@ -161,7 +161,7 @@ async fn fresh_facts_and_fresh_rules_are_recallable_immediately() {
 async fn importance_and_configured_weights_decide() {
     let mut config = memory::MemoryConfig::default();
     config.retrieval.score_weights =
-        memory::config::ScoreWeights { relevance: 0.0, importance: 3.0, recency: 0.0, confidence: 0.0 };
+        domain::scoring::ScoreWeights { relevance: 0.0, importance: 3.0, recency: 0.0, confidence: 0.0 };
     let world = MemoryFixture::with_config(config).await;
     fact_with(&world, "user", "diet", "vegetarian food", json!({"importance": 1.0})).await;
     let vital = fact_with(&world, "user", "allergy", "food", json!({"importance": 10.0})).await;

@@ -100,6 +100,7 @@ async fn owners(session: &mut Session, kind: Kind, ids: &[Uuid]) -> Result<Vec<(
     Ok(rows.into_iter().map(|row| (row.id, row.tenant_id)).collect())
 }
 
+/// Not checked at compile time, like what reads it: the table is there only within an import.
 async fn note_chain(session: &mut Session, batch: &Value) -> Result<(), StoreError> {
     session
         .run(|pg| {
@@ -130,6 +131,13 @@ pub async fn tie_chains(session: &mut Session, tenant: &TenantId) -> Result<(), 
     Ok(())
 }
 
+/// One statement for a batch; gives the ids of what is new.
+macro_rules! insert {
+    ($session:ident, $statement:tt, $($argument:expr),+) => {
+        $session.run(|pg| sqlx::query_scalar!($statement, $($argument),+).fetch_all(pg)).await
+    };
+}
+
 async fn insert(
     session: &mut Session,
     kind: Kind,
@@ -149,23 +157,19 @@ async fn insert(
 }
 
 async fn entities(session: &mut Session, tenant: &TenantId, batch: &Value) -> Result<Vec<Uuid>, StoreError> {
-    session
-        .run(|pg| {
-            sqlx::query_scalar!(
-                r#"
-                INSERT INTO entities (tenant_id, id, canonical_name, entity_type, aliases, metadata, created_at, updated_at)
-                SELECT $1, r.id, r.canonical_name, r.entity_type, coalesce(r.aliases, '{}'), coalesce(r.metadata, '{}'), r.created_at,
-                       coalesce(r.updated_at, r.created_at)
-                FROM jsonb_to_recordset($2) AS r(id uuid, canonical_name text, entity_type text, aliases text[], metadata jsonb,
-                                                 created_at timestamptz, updated_at timestamptz)
-                ON CONFLICT DO NOTHING RETURNING id
-                "#,
-                tenant.as_str(),
-                batch
-            )
-            .fetch_all(pg)
-        })
-        .await
+    insert!(
+        session,
+        r#"
+        INSERT INTO entities (tenant_id, id, canonical_name, entity_type, aliases, metadata, created_at, updated_at)
+        SELECT $1, r.id, r.canonical_name, r.entity_type, coalesce(r.aliases, '{}'), coalesce(r.metadata, '{}'), r.created_at,
+               coalesce(r.updated_at, r.created_at)
+        FROM jsonb_to_recordset($2) AS r(id uuid, canonical_name text, entity_type text, aliases text[], metadata jsonb,
+                                         created_at timestamptz, updated_at timestamptz)
+        ON CONFLICT DO NOTHING RETURNING id
+        "#,
+        tenant.as_str(),
+        batch
+    )
 }
 
 async fn episodes(
@@ -174,32 +178,28 @@ async fn episodes(
     batch: &Value,
     now: Timestamp,
 ) -> Result<Vec<Uuid>, StoreError> {
-    session
-        .run(|pg| {
-            sqlx::query_scalar!(
-                r#"
-                INSERT INTO episodes (tenant_id, id, butler, session_id, content, embedding, search_vector, importance, reference_count,
-                                      consolidated, consolidation_status, retry_count, last_error, next_consolidation_retry_at,
-                                      created_at, last_referenced_at, expires_at, metadata, embedding_version_id)
-                SELECT $1, r.id, r.butler, r.session_id, r.content, r.vector::vector, memory_search_vector(r.search_text),
-                       coalesce(r.importance, 5), coalesce(r.reference_count, 0),
-                       coalesce(r.consolidation_status, 'pending') = 'consolidated', coalesce(r.consolidation_status, 'pending'),
-                       coalesce(r.retry_count, 0), r.last_error, r.next_consolidation_retry_at, r.created_at, r.last_referenced_at,
-                       r.expires_at, coalesce(r.metadata, '{}'),
-                       CASE WHEN r.vector IS NOT NULL THEN embedding_version($1, r.model, r.model_version, vector_dims(r.vector::vector), $3) END
-                FROM jsonb_to_recordset($2) AS r(id uuid, butler text, session_id uuid, content text, vector text, search_text text,
-                        importance double precision, reference_count integer, consolidation_status text, retry_count integer,
-                        last_error text, next_consolidation_retry_at timestamptz, created_at timestamptz, last_referenced_at timestamptz,
-                        expires_at timestamptz, metadata jsonb, model text, model_version text)
-                ON CONFLICT DO NOTHING RETURNING id
-                "#,
-                tenant.as_str(),
-                batch,
-                now
-            )
-            .fetch_all(pg)
-        })
-        .await
+    insert!(
+        session,
+        r#"
+        INSERT INTO episodes (tenant_id, id, butler, session_id, content, embedding, search_vector, importance, reference_count,
+                              consolidated, consolidation_status, retry_count, last_error, next_consolidation_retry_at,
+                              created_at, last_referenced_at, expires_at, metadata, embedding_version_id)
+        SELECT $1, r.id, r.butler, r.session_id, r.content, r.vector::vector, memory_search_vector(r.search_text),
+               coalesce(r.importance, 5), coalesce(r.reference_count, 0),
+               coalesce(r.consolidation_status, 'pending') = 'consolidated', coalesce(r.consolidation_status, 'pending'),
+               coalesce(r.retry_count, 0), r.last_error, r.next_consolidation_retry_at, r.created_at, r.last_referenced_at,
+               r.expires_at, coalesce(r.metadata, '{}'),
+               CASE WHEN r.vector IS NOT NULL THEN embedding_version($1, r.model, r.model_version, vector_dims(r.vector::vector), $3) END
+        FROM jsonb_to_recordset($2) AS r(id uuid, butler text, session_id uuid, content text, vector text, search_text text,
+                importance double precision, reference_count integer, consolidation_status text, retry_count integer,
+                last_error text, next_consolidation_retry_at timestamptz, created_at timestamptz, last_referenced_at timestamptz,
+                expires_at timestamptz, metadata jsonb, model text, model_version text)
+        ON CONFLICT DO NOTHING RETURNING id
+        "#,
+        tenant.as_str(),
+        batch,
+        now
+    )
 }
 
 /// An episode that is not there any more is no source; an entity that is not there is refused by the table.
@@ -209,34 +209,30 @@ async fn facts(
     batch: &Value,
     now: Timestamp,
 ) -> Result<Vec<Uuid>, StoreError> {
-    session
-        .run(|pg| {
-            sqlx::query_scalar!(
-                r#"
-                INSERT INTO facts (tenant_id, id, subject, predicate, content, embedding, search_vector, importance, confidence,
-                                   decay_rate, permanence, source_butler, source_episode_id, entity_id, scope, validity, reference_count,
-                                   created_at, last_referenced_at, last_confirmed_at, tags, metadata, embedding_version_id)
-                SELECT $1, r.id, r.subject, r.predicate, r.content, r.vector::vector, memory_search_vector(r.search_text),
-                       coalesce(r.importance, 5), coalesce(r.confidence, 1), coalesce(r.decay_rate, 0.008),
-                       coalesce(r.permanence, 'standard'), r.source_butler,
-                       (SELECT e.id FROM episodes e WHERE e.id = r.source_episode_id AND e.tenant_id = $1), r.entity_id,
-                       coalesce(r.scope, 'global'), coalesce(r.validity, 'active'), coalesce(r.reference_count, 0), r.created_at,
-                       r.last_referenced_at, r.last_confirmed_at, coalesce(r.tags, '[]'), coalesce(r.metadata, '{}'),
-                       CASE WHEN r.vector IS NOT NULL THEN embedding_version($1, r.model, r.model_version, vector_dims(r.vector::vector), $3) END
-                FROM jsonb_to_recordset($2) AS r(id uuid, subject text, predicate text, content text, vector text, search_text text,
-                        importance double precision, confidence double precision, decay_rate double precision, permanence text,
-                        source_butler text, source_episode_id uuid, entity_id uuid, scope text, validity text, reference_count integer,
-                        created_at timestamptz, last_referenced_at timestamptz, last_confirmed_at timestamptz, tags jsonb, metadata jsonb,
-                        model text, model_version text)
-                ON CONFLICT DO NOTHING RETURNING id
-                "#,
-                tenant.as_str(),
-                batch,
-                now
-            )
-            .fetch_all(pg)
-        })
-        .await
+    insert!(
+        session,
+        r#"
+        INSERT INTO facts (tenant_id, id, subject, predicate, content, embedding, search_vector, importance, confidence,
+                           decay_rate, permanence, source_butler, source_episode_id, entity_id, scope, validity, reference_count,
+                           created_at, last_referenced_at, last_confirmed_at, tags, metadata, embedding_version_id)
+        SELECT $1, r.id, r.subject, r.predicate, r.content, r.vector::vector, memory_search_vector(r.search_text),
+               coalesce(r.importance, 5), coalesce(r.confidence, 1), coalesce(r.decay_rate, 0.008),
+               coalesce(r.permanence, 'standard'), r.source_butler,
+               (SELECT e.id FROM episodes e WHERE e.id = r.source_episode_id AND e.tenant_id = $1), r.entity_id,
+               coalesce(r.scope, 'global'), coalesce(r.validity, 'active'), coalesce(r.reference_count, 0), r.created_at,
+               r.last_referenced_at, r.last_confirmed_at, coalesce(r.tags, '[]'), coalesce(r.metadata, '{}'),
+               CASE WHEN r.vector IS NOT NULL THEN embedding_version($1, r.model, r.model_version, vector_dims(r.vector::vector), $3) END
+        FROM jsonb_to_recordset($2) AS r(id uuid, subject text, predicate text, content text, vector text, search_text text,
+                importance double precision, confidence double precision, decay_rate double precision, permanence text,
+                source_butler text, source_episode_id uuid, entity_id uuid, scope text, validity text, reference_count integer,
+                created_at timestamptz, last_referenced_at timestamptz, last_confirmed_at timestamptz, tags jsonb, metadata jsonb,
+                model text, model_version text)
+        ON CONFLICT DO NOTHING RETURNING id
+        "#,
+        tenant.as_str(),
+        batch,
+        now
+    )
 }
 
 async fn rules(
@@ -245,93 +241,77 @@ async fn rules(
     batch: &Value,
     now: Timestamp,
 ) -> Result<Vec<Uuid>, StoreError> {
-    session
-        .run(|pg| {
-            sqlx::query_scalar!(
-                r#"
-                INSERT INTO rules (tenant_id, id, content, embedding, search_vector, scope, maturity, confidence, decay_rate, permanence,
-                                   effectiveness_score, applied_count, success_count, harmful_count, source_episode_id, source_butler,
-                                   created_at, last_applied_at, last_evaluated_at, last_confirmed_at, reference_count,
-                                   last_referenced_at, tags, metadata, embedding_version_id)
-                SELECT $1, r.id, r.content, r.vector::vector, memory_search_vector(r.search_text), coalesce(r.scope, 'global'),
-                       coalesce(r.maturity, 'candidate'), coalesce(r.confidence, 0.5), coalesce(r.decay_rate, 0.01),
-                       coalesce(r.permanence, 'standard'), coalesce(r.effectiveness_score, 0), coalesce(r.applied_count, 0),
-                       coalesce(r.success_count, 0), coalesce(r.harmful_count, 0),
-                       (SELECT e.id FROM episodes e WHERE e.id = r.source_episode_id AND e.tenant_id = $1), r.source_butler,
-                       r.created_at, r.last_applied_at, r.last_evaluated_at, r.last_confirmed_at, coalesce(r.reference_count, 0),
-                       r.last_referenced_at, coalesce(r.tags, '[]'), coalesce(r.metadata, '{}'),
-                       CASE WHEN r.vector IS NOT NULL THEN embedding_version($1, r.model, r.model_version, vector_dims(r.vector::vector), $3) END
-                FROM jsonb_to_recordset($2) AS r(id uuid, content text, vector text, search_text text, scope text, maturity text,
-                        confidence double precision, decay_rate double precision, permanence text, effectiveness_score double precision,
-                        applied_count integer, success_count integer, harmful_count integer, source_episode_id uuid, source_butler text,
-                        created_at timestamptz, last_applied_at timestamptz, last_evaluated_at timestamptz, last_confirmed_at timestamptz,
-                        reference_count integer, last_referenced_at timestamptz, tags jsonb, metadata jsonb, model text, model_version text)
-                ON CONFLICT DO NOTHING RETURNING id
-                "#,
-                tenant.as_str(),
-                batch,
-                now
-            )
-            .fetch_all(pg)
-        })
-        .await
+    insert!(
+        session,
+        r#"
+        INSERT INTO rules (tenant_id, id, content, embedding, search_vector, scope, maturity, confidence, decay_rate, permanence,
+                           effectiveness_score, applied_count, success_count, harmful_count, source_episode_id, source_butler,
+                           created_at, last_applied_at, last_evaluated_at, last_confirmed_at, reference_count,
+                           last_referenced_at, tags, metadata, embedding_version_id)
+        SELECT $1, r.id, r.content, r.vector::vector, memory_search_vector(r.search_text), coalesce(r.scope, 'global'),
+               coalesce(r.maturity, 'candidate'), coalesce(r.confidence, 0.5), coalesce(r.decay_rate, 0.01),
+               coalesce(r.permanence, 'standard'), coalesce(r.effectiveness_score, 0), coalesce(r.applied_count, 0),
+               coalesce(r.success_count, 0), coalesce(r.harmful_count, 0),
+               (SELECT e.id FROM episodes e WHERE e.id = r.source_episode_id AND e.tenant_id = $1), r.source_butler,
+               r.created_at, r.last_applied_at, r.last_evaluated_at, r.last_confirmed_at, coalesce(r.reference_count, 0),
+               r.last_referenced_at, coalesce(r.tags, '[]'), coalesce(r.metadata, '{}'),
+               CASE WHEN r.vector IS NOT NULL THEN embedding_version($1, r.model, r.model_version, vector_dims(r.vector::vector), $3) END
+        FROM jsonb_to_recordset($2) AS r(id uuid, content text, vector text, search_text text, scope text, maturity text,
+                confidence double precision, decay_rate double precision, permanence text, effectiveness_score double precision,
+                applied_count integer, success_count integer, harmful_count integer, source_episode_id uuid, source_butler text,
+                created_at timestamptz, last_applied_at timestamptz, last_evaluated_at timestamptz, last_confirmed_at timestamptz,
+                reference_count integer, last_referenced_at timestamptz, tags jsonb, metadata jsonb, model text, model_version text)
+        ON CONFLICT DO NOTHING RETURNING id
+        "#,
+        tenant.as_str(),
+        batch,
+        now
+    )
 }
 
 async fn links(session: &mut Session, tenant: &TenantId, batch: &Value) -> Result<Vec<Uuid>, StoreError> {
-    session
-        .run(|pg| {
-            sqlx::query_scalar!(
-                r#"
-                INSERT INTO memory_links (tenant_id, source_type, source_id, target_type, target_id, relation, created_at)
-                SELECT $1, r.source_type, r.source_id, r.target_type, r.target_id, r.relation, r.created_at
-                FROM jsonb_to_recordset($2) AS r(source_type text, source_id uuid, target_type text, target_id uuid, relation text,
-                                                 created_at timestamptz)
-                ON CONFLICT DO NOTHING RETURNING source_id
-                "#,
-                tenant.as_str(),
-                batch
-            )
-            .fetch_all(pg)
-        })
-        .await
+    insert!(
+        session,
+        r#"
+        INSERT INTO memory_links (tenant_id, source_type, source_id, target_type, target_id, relation, created_at)
+        SELECT $1, r.source_type, r.source_id, r.target_type, r.target_id, r.relation, r.created_at
+        FROM jsonb_to_recordset($2) AS r(source_type text, source_id uuid, target_type text, target_id uuid, relation text,
+                                         created_at timestamptz)
+        ON CONFLICT DO NOTHING RETURNING source_id
+        "#,
+        tenant.as_str(),
+        batch
+    )
 }
 
 async fn applications(session: &mut Session, tenant: &TenantId, batch: &Value) -> Result<Vec<Uuid>, StoreError> {
-    session
-        .run(|pg| {
-            sqlx::query_scalar!(
-                r#"
-                INSERT INTO rule_applications (tenant_id, id, rule_id, outcome, reason, effectiveness_score, maturity, actor, request_id,
-                                               context, applied_at)
-                SELECT $1, r.id, (SELECT o.id FROM rules o WHERE o.id = r.rule_id AND o.tenant_id = $1), r.outcome, r.reason,
-                       r.effectiveness_score, r.maturity, r.actor, r.request_id, coalesce(r.context, '{}'), r.applied_at
-                FROM jsonb_to_recordset($2) AS r(id uuid, rule_id uuid, outcome text, reason text, effectiveness_score double precision,
-                                                 maturity text, actor text, request_id text, context jsonb, applied_at timestamptz)
-                ON CONFLICT DO NOTHING RETURNING id
-                "#,
-                tenant.as_str(),
-                batch
-            )
-            .fetch_all(pg)
-        })
-        .await
+    insert!(
+        session,
+        r#"
+        INSERT INTO rule_applications (tenant_id, id, rule_id, outcome, reason, effectiveness_score, maturity, actor, request_id,
+                                       context, applied_at)
+        SELECT $1, r.id, (SELECT o.id FROM rules o WHERE o.id = r.rule_id AND o.tenant_id = $1), r.outcome, r.reason,
+               r.effectiveness_score, r.maturity, r.actor, r.request_id, coalesce(r.context, '{}'), r.applied_at
+        FROM jsonb_to_recordset($2) AS r(id uuid, rule_id uuid, outcome text, reason text, effectiveness_score double precision,
+                                         maturity text, actor text, request_id text, context jsonb, applied_at timestamptz)
+        ON CONFLICT DO NOTHING RETURNING id
+        "#,
+        tenant.as_str(),
+        batch
+    )
 }
 
 async fn events(session: &mut Session, tenant: &TenantId, batch: &Value) -> Result<Vec<Uuid>, StoreError> {
-    session
-        .run(|pg| {
-            sqlx::query_scalar!(
-                r#"
-                INSERT INTO memory_events (tenant_id, id, event_type, actor, memory_type, memory_id, request_id, payload, created_at)
-                SELECT $1, r.id, r.event_type, r.actor, r.memory_type, r.memory_id, r.request_id, coalesce(r.payload, '{}'), r.created_at
-                FROM jsonb_to_recordset($2) AS r(id uuid, event_type text, actor text, memory_type text, memory_id uuid, request_id text,
-                                                 payload jsonb, created_at timestamptz)
-                ON CONFLICT DO NOTHING RETURNING id
-                "#,
-                tenant.as_str(),
-                batch
-            )
-            .fetch_all(pg)
-        })
-        .await
+    insert!(
+        session,
+        r#"
+        INSERT INTO memory_events (tenant_id, id, event_type, actor, memory_type, memory_id, request_id, payload, created_at)
+        SELECT $1, r.id, r.event_type, r.actor, r.memory_type, r.memory_id, r.request_id, coalesce(r.payload, '{}'), r.created_at
+        FROM jsonb_to_recordset($2) AS r(id uuid, event_type text, actor text, memory_type text, memory_id uuid, request_id text,
+                                         payload jsonb, created_at timestamptz)
+        ON CONFLICT DO NOTHING RETURNING id
+        "#,
+        tenant.as_str(),
+        batch
+    )
 }

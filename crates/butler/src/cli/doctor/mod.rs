@@ -57,8 +57,8 @@ async fn examine(settings: &Settings) -> Result<Vec<Check>, HostError> {
     let configs: Vec<_> = host.butlers().iter().map(|butler| butler.config.clone()).collect();
     checks.push(access::tls(&configs, serving.as_ref()));
     checks.push(hooks::check());
-    let (data_dir, now) = (&settings.host.data_dir, host.clock().now());
-    checks.extend(host.butlers().iter().map(|butler| backups::check(butler, data_dir, now)));
+    let now = host.clock().now();
+    checks.extend(host.butlers().iter().map(|butler| backups::check(&host, butler, now)));
     // A start would fetch what is missing, and a doctor only looks.
     if checks.iter().any(|check| check.verdict == Verdict::Failed && check.blocks_start()) {
         checks.extend(
@@ -69,7 +69,8 @@ async fn examine(settings: &Settings) -> Result<Vec<Check>, HostError> {
         checks.extend(database::all(&host).await);
         for butler in host.butlers() {
             checks.extend(schedules::check(&butler, serving.is_some()).await);
-            checks.extend(access::tokens(&butler, host.clock().now()).await);
+            checks.extend(backups::last_run(&butler).await);
+            checks.extend(access::tokens(&butler, now).await);
         }
         checks.push(roundtrip::check(Arc::clone(&host), serving).await);
         if let Err(error) = host.stop().await {

@@ -1,25 +1,23 @@
 //! Do the workers run when they should.
 
-use std::sync::Arc;
-
 use chrono::TimeDelta;
 use domain::Timestamp;
 use memory::Memory;
-use memory::jobs::jobs;
 use store::StoreError;
 use store::jobs::{self as records, RunRow, ScheduleRow};
 
 use super::check::Check;
 use crate::butler::Butler;
+use crate::scheduler::Jobs;
 
 const NAME: &str = "schedules";
 /// A running server is at most some seconds late; one that just started catches up within a minute.
 const LATE: TimeDelta = TimeDelta::minutes(10);
 
 pub async fn check(butler: &Butler, serving: bool) -> Option<Check> {
-    let memory = butler.memory().await?;
-    Some(match look(&memory).await {
-        Ok((schedules, runs)) => judge(butler, &memory, &schedules, &runs, serving),
+    let jobs = butler.jobs().await?;
+    Some(match look(&jobs).await {
+        Ok((schedules, runs)) => judge(butler, jobs.memory(), &schedules, &runs, serving),
         Err(error) => {
             let remedy = error.hint().unwrap_or_else(|| "look into the server's log".to_owned());
             Check::failed(NAME, format!("{}: {error}", butler.name), remedy)
@@ -27,11 +25,12 @@ pub async fn check(butler: &Butler, serving: bool) -> Option<Check> {
     })
 }
 
-async fn look(memory: &Arc<Memory>) -> Result<(Vec<ScheduleRow>, Vec<RunRow>), StoreError> {
-    let mut conn = memory.db().owner().await?;
+async fn look(jobs: &Jobs) -> Result<(Vec<ScheduleRow>, Vec<RunRow>), StoreError> {
+    let mut conn = jobs.memory().db().owner().await?;
     let schedules = records::schedules(&mut conn).await?;
     let mut runs = Vec::new();
-    for job in jobs(memory.config()) {
+    // A backup that failed is told of among the backups.
+    for job in jobs.specs().iter().filter(|job| !jobs.is_of_the_host(job.name)) {
         runs.extend(records::runs(&mut conn, Some(job.name), None, 1).await?);
     }
     Ok((schedules, runs))

@@ -1,0 +1,82 @@
+//! Making one.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use domain::Clock;
+use store::Database;
+
+use super::files::{Draft, Stored};
+use super::tools::Tools;
+use super::{Note, WHOLE, folder};
+use crate::butler::Butler;
+use crate::error::HostError;
+use crate::host::Host;
+
+/// All that a backup of a started butler takes, so that a schedule can make one without the host at hand.
+#[derive(Clone)]
+pub struct Source {
+    pub butler: String,
+    pub folder: PathBuf,
+    database: Database,
+    url: String,
+    /// In a server of somebody else, where others may have tables, too.
+    elsewhere: bool,
+    bin_dir: Option<PathBuf>,
+    runtime: postgres::Options,
+    clock: Arc<dyn Clock>,
+}
+
+impl Source {
+    pub async fn of(host: &Host, butler: &Butler) -> Result<Self, HostError> {
+        let database = butler.database().ok_or_else(|| HostError::Failed("the butler has not started".to_owned()))?;
+        Ok(Self {
+            butler: butler.name.to_string(),
+            folder: folder(host, butler),
+            database: database.clone(),
+            url: host.url(butler).await?,
+            elsewhere: host.own_url(butler).is_some(),
+            bin_dir: host.bin_dir().await,
+            runtime: host.options().postgres(),
+            clock: Arc::clone(host.clock()),
+        })
+    }
+
+    /// Exactly what its note says, whoever writes meanwhile.
+    pub async fn create(&self) -> Result<Stored, HostError> {
+        let failed = |source| HostError::Store { butler: self.butler.clone(), source };
+        let tools = Tools::find(self.bin_dir.clone(), &self.runtime, &self.url).await?;
+        let mut conn = self.database.owner().await.map_err(failed)?;
+        let schema = self.database.schema();
+        if self.elsewhere && schema == WHOLE {
+            let others = store::backup::tables_of_others(&mut conn, schema).await.map_err(failed)?;
+            if !others.is_empty() {
+                return Err(shared(&others));
+            }
+        }
+        let now = self.clock.now();
+        let draft = Draft::new(&self.folder, &self.butler, now)?;
+        let mut snapshot = store::transfer::read::snapshot(&mut conn).await.map_err(failed)?;
+        let id = store::backup::export_snapshot(&mut snapshot).await.map_err(failed)?;
+        let contents = store::backup::contents(&mut snapshot).await.map_err(failed)?;
+        tools.dump(&self.url, schema, &id, draft.path()).await?;
+        snapshot.rollback().await.map_err(failed)?;
+        draft.publish(Note {
+            butler: self.butler.clone(),
+            created_at: now,
+            program: concat!("butler ", env!("CARGO_PKG_VERSION")).to_owned(),
+            schema: schema.to_owned(),
+            contents,
+        })
+    }
+}
+
+/// A restore swaps the database as a whole, and with it what is not the butler's.
+fn shared(others: &[String]) -> HostError {
+    HostError::Failed(format!(
+        "this database holds tables that are not this butler's ({}), and a restore would put them back as well: give the \
+         butler a schema of its own ([butler.database] schema = \"memory\"; `butler export` and `import` move what it \
+         knows), or back up the database with pg_dump",
+        others.join(", ")
+    ))
+}
