@@ -9,7 +9,7 @@ use futures::FutureExt;
 use memory::Caller;
 use memory::tool::{Answer, ToolError};
 use serde_json::{Map, Value};
-use store::{Database, DatabaseOptions};
+use store::{Connections, Database, DatabaseOptions};
 use tokio::sync::Mutex;
 
 use crate::config::ButlerConfig;
@@ -71,6 +71,7 @@ impl Butler {
     pub async fn start(
         &self,
         url: String,
+        connections: Connections,
         embedder: Arc<dyn Embedder>,
         clock: Arc<dyn Clock>,
     ) -> Result<(), HostError> {
@@ -80,6 +81,7 @@ impl Butler {
             read_url: section.read_url.clone(),
             schema: section.schema.clone(),
             pool_size: section.pool_size,
+            connections,
             ..DatabaseOptions::new(url)
         };
         let database = Database::connect(options).await.map_err(failed)?;

@@ -16,6 +16,7 @@ use fetch::Progress;
 use memory::Caller;
 use memory::tool::{Answer, ToolError};
 use serde_json::{Map, Value};
+use store::Connections;
 use tokio::sync::{Mutex, Notify, RwLock, watch};
 use tokio_util::sync::CancellationToken;
 
@@ -67,6 +68,8 @@ pub struct Host {
     /// The tokens of all butlers.
     keyring: Keyring,
     server: ServerSection,
+    /// What all butlers open to one PostgreSQL is counted together.
+    connections: Connections,
     engine: Arc<Engine>,
     clock: Arc<dyn Clock>,
     /// `None` when every butler has a database of its own elsewhere.
@@ -110,6 +113,7 @@ impl Host {
             butlers: std::sync::RwLock::new(butlers),
             demo: Mutex::new(demo_text),
             keyring: Keyring::default(),
+            connections: Connections::limited(server.connections),
             server,
             engine,
             clock: Arc::new(SystemClock),
@@ -153,6 +157,11 @@ impl Host {
     /// What the configuration says about the process.
     pub fn server(&self) -> &ServerSection {
         &self.server
+    }
+
+    /// Those this process has open, server by server.
+    pub fn connections(&self) -> &Connections {
+        &self.connections
     }
 
     /// Whether nothing was ever stored here, as far as can be told without starting anything.
@@ -253,7 +262,7 @@ impl Host {
     async fn start_butler(&self, butler: &Butler) -> Result<(), HostError> {
         let url = self.url(butler).await?;
         let embedder: Arc<dyn Embedder> = Arc::clone(&self.engine) as _;
-        butler.start(url, embedder, Arc::clone(&self.clock)).await?;
+        butler.start(url, self.connections.clone(), embedder, Arc::clone(&self.clock)).await?;
         if butler.config.file.butler.backup.schedule.is_some() {
             let job = backup::Scheduled::new(&butler.config, backup::Source::of(self, butler).await?);
             butler.set_beside(job.into_iter().map(|job| Arc::new(job) as Arc<dyn HostJob>).collect());

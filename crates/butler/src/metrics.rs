@@ -18,6 +18,7 @@ use prometheus_client::registry::{Registry, Unit};
 
 use crate::host::Host;
 use state::State;
+use store::ReplicaState;
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
 struct ToolLabels {
@@ -35,6 +36,11 @@ struct ErrorLabels {
 #[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
 struct ButlerLabel {
     butler: String,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct ServerLabel {
+    server: String,
 }
 
 /// From a cached search (1 ms) to a call that waited for a restart of the database.
@@ -61,6 +67,11 @@ struct Sampled {
     pool_in_use: Family<ButlerLabel, Gauge>,
     pool_waiting: Family<ButlerLabel, Gauge>,
     pool_max: Family<ButlerLabel, Gauge>,
+    replica_up: Family<ButlerLabel, Gauge>,
+    replica_behind: Family<ButlerLabel, Gauge>,
+    server_open: Family<ServerLabel, Gauge>,
+    server_waiting: Family<ServerLabel, Gauge>,
+    server_max: Family<ServerLabel, Gauge>,
 }
 
 impl Default for Metrics {
@@ -92,6 +103,14 @@ impl Sampled {
         registry.register("pool_in_use", "Connections in use", self.pool_in_use.clone());
         registry.register("pool_waiting", "Calls that wait for a connection", self.pool_waiting.clone());
         registry.register("pool_max", "The most connections", self.pool_max.clone());
+        registry.register("replica_up", "1: reads go to the replica; 0: to the primary", self.replica_up.clone());
+        let behind = "Bytes of the log the replica had not replayed when last looked at";
+        registry.register("replica_behind_bytes", behind, self.replica_behind.clone());
+        let open = "Connections of this process to a PostgreSQL, all butlers together";
+        registry.register("server_connections_open", open, self.server_open.clone());
+        let waiting = "Calls that wait until another connection is closed";
+        registry.register("server_connections_waiting", waiting, self.server_waiting.clone());
+        registry.register("server_connections_max", "The most this process opens", self.server_max.clone());
     }
 
     fn read(&self, host: &Host) {
@@ -111,6 +130,22 @@ impl Sampled {
             self.pool_in_use.get_or_create(&label).set(whole(pool.in_use as u64));
             self.pool_waiting.get_or_create(&label).set(whole(pool.waiting as u64));
             self.pool_max.get_or_create(&label).set(whole(pool.max as u64));
+            let Some(state) = database.replica_state() else { continue };
+            let (up, behind) = match state {
+                ReplicaState::Serving { behind } => (1, Some(behind)),
+                ReplicaState::Slow { behind } => (0, Some(behind)),
+                ReplicaState::Away { .. } => (0, None),
+            };
+            self.replica_up.get_or_create(&label).set(up);
+            if let Some(behind) = behind {
+                self.replica_behind.get_or_create(&label).set(behind);
+            }
+        }
+        for server in host.connections().servers() {
+            let label = ServerLabel { server: server.server };
+            self.server_open.get_or_create(&label).set(whole(server.open as u64));
+            self.server_waiting.get_or_create(&label).set(whole(server.waiting as u64));
+            self.server_max.get_or_create(&label).set(whole(server.limit as u64));
         }
     }
 }

@@ -19,12 +19,13 @@ pub async fn watch(host: Arc<Host>) {
     tokio::join!(keep_alive(&host), follow_demo(&host), look_after(&host));
 }
 
-/// Butlers that could not start, and connections that nobody uses.
+/// Butlers that could not start, connections that nobody uses, and replicas that fell behind.
 async fn look_after(host: &Host) {
     loop {
         tokio::time::sleep(REST).await;
         host.retry_failed().await;
         host.close_idle_connections().await;
+        host.look_at_replicas().await;
     }
 }
 

@@ -53,6 +53,7 @@ impl Memory {
         let mut step = Step::new(&mut owner, dry).await?;
         let report = self.clean_up_on(step.session(), tenant, max_entries, origin).await?;
         step.end().await?;
+        self.db().wrote_all();
         Ok(report)
     }
 

@@ -89,6 +89,13 @@ impl Memory {
         if request.dry_run && job != CONSOLIDATION {
             return self.try_job(job, tenant).await;
         }
+        let result = self.work(job, tenant, request).await;
+        // Workers write past the tenants' own connections; who reads next shall see it, replica or not.
+        self.db().wrote_all();
+        result
+    }
+
+    async fn work(&self, job: &str, tenant: Option<&TenantId>, request: &JobRequest) -> Result<Value, MemoryError> {
         match job {
             CONSOLIDATION => {
                 let request = ConsolidationRequest {

@@ -1,15 +1,14 @@
 //! What the host asks of a server and of a butler's home beyond memory itself.
 
-use std::str::FromStr;
 use std::time::Duration;
 
-use sqlx::postgres::PgConnectOptions;
 use sqlx::{AssertSqlSafe, ConnectOptions, Connection, PgConnection};
 
 use crate::database::Database;
 use crate::error::StoreError;
 use crate::extensions;
 use crate::session::{Losses, Session};
+use crate::target::{Target, place};
 
 const DUPLICATE_DATABASE: &str = "42P04";
 /// Two creations at once: the loser sees the winner's row in the catalogue.
@@ -97,21 +96,39 @@ pub async fn server_major(url: &str) -> Result<u32, StoreError> {
 pub async fn ensure_extensions(url: &str) -> Result<(), StoreError> {
     let mut session = Session::new(connect(url).await?, Losses::default());
     extensions::create(&mut session).await?;
-    let _ = session.into_connection().close().await;
+    session.close().await;
     Ok(())
 }
 
 async fn connect(url: &str) -> Result<PgConnection, StoreError> {
-    let options =
-        PgConnectOptions::from_str(url).map_err(|error| StoreError::InvalidUrl { reason: error.to_string() })?;
-    let unreachable = |reason: String| StoreError::Unreachable { place: options.get_host().to_owned(), reason };
-    tokio::time::timeout(CONNECT_TIMEOUT, options.connect())
-        .await
-        .map_err(|_| unreachable("no answer in time".to_owned()))?
-        .map_err(|error| match error.as_database_error() {
-            Some(_) => StoreError::from(error),
-            None => unreachable(error.to_string()),
-        })
+    let target = Target::primary(url)?;
+    let mut failed = StoreError::InvalidUrl { reason: "it names no server".to_owned() };
+    for server in target.order().map(|at| target.server(at)) {
+        let unreachable = |reason: String| StoreError::Unreachable { place: place(server), reason };
+        let connected = tokio::time::timeout(CONNECT_TIMEOUT, server.connect())
+            .await
+            .map_err(|_| unreachable("no answer in time".to_owned()))
+            .and_then(|connected| {
+                connected.map_err(|error| match error.as_database_error() {
+                    Some(_) => StoreError::from(error),
+                    None => unreachable(error.to_string()),
+                })
+            });
+        match connected {
+            Ok(mut conn) => {
+                if target.count() == 1 || !is_standby(&mut conn).await? {
+                    return Ok(conn);
+                }
+                failed = StoreError::ReadOnly { reason: format!("PostgreSQL at {} is a standby", place(server)) };
+            }
+            Err(error) => failed = error,
+        }
+    }
+    Err(failed)
+}
+
+async fn is_standby(conn: &mut PgConnection) -> Result<bool, sqlx::Error> {
+    sqlx::query_scalar("SELECT pg_is_in_recovery()").fetch_one(conn).await
 }
 
 async fn exists(conn: &mut PgConnection, database: &str) -> Result<bool, StoreError> {

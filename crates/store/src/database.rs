@@ -1,4 +1,3 @@
-use std::str::FromStr;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -6,18 +5,23 @@ use domain::{TenantId, Timestamp};
 use sqlx::postgres::PgConnectOptions;
 
 use crate::behind::Behind;
+use crate::cap::Listening;
 use crate::error::StoreError;
+use crate::manager::{Kind, Manager};
+use crate::marks::Marks;
 use crate::options::DatabaseOptions;
-use crate::pool::{Conn, Kind, Manager, Pool, acquire, close, close_idle};
+use crate::pool::{Conn, Pool, acquire, close, close_idle};
+use crate::replica::Replica;
 use crate::search::{Referenced, bump};
 use crate::session::Losses;
+use crate::target::Target;
 use crate::{extensions, health, migrate};
 
 /// Migrations, the workers and the tokens share these; they never serve a request's hot path.
 const OWNER_CONNECTIONS: usize = 4;
 const OLDEST_SERVER: u32 = 140_000;
-/// A statement per tool and worker, each prepared once per connection.
-const PREPARED_STATEMENTS: usize = 256;
+/// A replica that takes longer to let us in is passed over: the primary has the same.
+const REPLICA_PATIENCE: Duration = Duration::from_secs(2);
 
 /// A butler's home: a schema of a database, and the pools of sessions that work on it.
 #[derive(Clone)]
@@ -29,7 +33,7 @@ struct Inner {
     writers: Pool,
     relaxed: Pool,
     /// Present with a `read_url`.
-    replica: Option<Pool>,
+    replica: Option<Replica>,
     owners: Pool,
     behind: Behind,
 }
@@ -53,28 +57,49 @@ impl Database {
             return Err(StoreError::TooOld { found: health::server_version(version) });
         }
         extensions::check_vector(&mut conn).await?;
+        let cap = Arc::clone(&database.0.owners.manager().cap);
+        if !cap.is_tried() {
+            health::check_sessions(&mut conn, &mut *database.owner().await?).await?;
+            cap.learn(health::connections(&mut conn).await?);
+        }
         drop(conn);
         Ok(database)
     }
 
     /// Without a connection: the first one is made when it is needed. For what must work while the database does not.
     pub fn open(options: DatabaseOptions) -> Result<Self, StoreError> {
-        let primary = parse(&options.url)?;
-        let replica = options.read_url.as_deref().map(parse).transpose()?;
-        let losses = Losses::default();
-        let pool = |connect: PgConnectOptions, kind, size, losses: &Losses| {
-            let schema = options.schema.clone();
-            Manager { connect, kind, schema, losses: losses.clone() }.pool(size, options.connect_timeout)
+        let target = Arc::new(Target::primary(&options.url)?);
+        let marks = options.read_url.is_some().then(Arc::<Marks>::default);
+        let cap = options.connections.at(&target.place());
+        let manager = |kind| Manager {
+            target: Arc::clone(&target),
+            kind,
+            schema: options.schema.clone(),
+            losses: Losses::default(),
+            cap: Arc::clone(&cap),
+            marks: marks.clone(),
+            timeout: options.connect_timeout,
+        };
+        // one server, one fate: a pool that finds it gone tells the others
+        let owner = manager(Kind::Owner);
+        let of_kind = |kind| Manager { kind, ..owner.clone() };
+        let replica = match (options.read_url.as_deref(), &marks) {
+            (Some(url), Some(marks)) => {
+                let target = Arc::new(Target::replica(url)?);
+                let cap = options.connections.at(&target.place());
+                let timeout = options.connect_timeout.min(REPLICA_PATIENCE);
+                let copy = Manager { target, cap, timeout, marks: None, ..manager(Kind::Relaxed) };
+                Some(Replica::new(copy.pool(readers(&options))?, Arc::clone(marks)))
+            }
+            _ => None,
         };
         Ok(Self(Arc::new(Inner {
             schema: options.schema.clone(),
             connect_timeout: options.connect_timeout,
-            writers: pool(primary.clone(), Kind::Writer, options.pool_size, &losses)?,
-            relaxed: pool(primary.clone(), Kind::Relaxed, readers(&options), &losses)?,
-            replica: replica
-                .map(|connect| pool(connect, Kind::Relaxed, readers(&options), &Losses::default()))
-                .transpose()?,
-            owners: pool(primary, Kind::Owner, OWNER_CONNECTIONS, &losses)?,
+            writers: of_kind(Kind::Writer).pool(options.pool_size)?,
+            relaxed: of_kind(Kind::Relaxed).pool(readers(&options))?,
+            replica,
+            owners: owner.pool(OWNER_CONNECTIONS)?,
             behind: Behind::default(),
         })))
     }
@@ -82,7 +107,11 @@ impl Database {
     /// Brings the schema to this binary's version; two servers that start at once both come up.
     pub async fn migrate(&self) -> Result<migrate::Migrated, StoreError> {
         let mut conn = self.owner().await?;
-        migrate::run(&mut conn, &self.0.schema).await
+        let migrated = migrate::run(&mut conn, &self.0.schema).await?;
+        drop(conn);
+        self.wrote_all();
+        self.look_at_replica().await;
+        Ok(migrated)
     }
 
     pub async fn health(&self) -> Result<health::Health, StoreError> {
@@ -93,19 +122,13 @@ impl Database {
     /// For writes of one tenant.
     pub async fn tenant(&self, tenant: &TenantId) -> Result<Conn, StoreError> {
         self.0.behind.settled(tenant).await;
-        of_tenant(&self.0.writers, tenant).await
+        of_tenant(&self.0.writers, tenant, acquire).await
     }
 
     /// For statements that read and at most count references: their commit does not wait for the disk.
     pub async fn relaxed(&self, tenant: &TenantId) -> Result<Conn, StoreError> {
         self.0.behind.settled(tenant).await;
-        of_tenant(&self.0.relaxed, tenant).await
-    }
-
-    /// For statements that only read: the replica where there is one.
-    pub async fn reader(&self, tenant: &TenantId) -> Result<Conn, StoreError> {
-        self.0.behind.settled(tenant).await;
-        of_tenant(self.0.replica.as_ref().unwrap_or(&self.0.relaxed), tenant).await
+        of_tenant(&self.0.relaxed, tenant, acquire).await
     }
 
     /// Counts references while the caller goes on: a commit less to wait for. Every later session of the tenant finds them
@@ -117,7 +140,7 @@ impl Database {
         let (database, of) = (self.clone(), tenant.clone());
         self.0.behind.start(tenant, async move {
             let counted = async {
-                let mut conn = of_tenant(&database.0.relaxed, &of).await?;
+                let mut conn = of_tenant(&database.0.relaxed, &of, acquire).await?;
                 bump(&mut conn, &of, &rows, now).await
             };
             if let Err(error) = counted.await {
@@ -136,6 +159,10 @@ impl Database {
         acquire(&self.0.owners).await
     }
 
+    pub(crate) fn replica(&self) -> Option<&Replica> {
+        self.0.replica.as_ref()
+    }
+
     pub fn schema(&self) -> &str {
         &self.0.schema
     }
@@ -144,11 +171,17 @@ impl Database {
     pub fn place(&self) -> String {
         let connect = self.connect_options();
         let database = connect.get_database().unwrap_or_default();
-        format!("{}@{}/{database}", connect.get_username(), self.0.owners.manager().place())
+        format!("{}@{}/{database}", connect.get_username(), self.0.owners.manager().target.place())
     }
 
+    /// Of the server that was the primary when it was last needed.
     pub(crate) fn connect_options(&self) -> PgConnectOptions {
-        self.0.owners.manager().connect.clone()
+        self.0.owners.manager().target.current().clone()
+    }
+
+    /// A place for a connection beside the pools; `None` when this process keeps many such already.
+    pub(crate) async fn listening(&self) -> Result<Option<Listening>, StoreError> {
+        self.0.owners.manager().cap.listener(self.0.connect_timeout).await
     }
 
     pub(crate) fn connect_timeout(&self) -> Duration {
@@ -182,7 +215,8 @@ impl Database {
     }
 
     fn pools(&self) -> impl Iterator<Item = &Pool> {
-        [&self.0.writers, &self.0.relaxed, &self.0.owners].into_iter().chain(&self.0.replica)
+        let replica = self.0.replica.as_ref().map(|replica| &replica.pool);
+        [&self.0.writers, &self.0.relaxed, &self.0.owners].into_iter().chain(replica)
     }
 }
 
@@ -198,15 +232,13 @@ fn readers(options: &DatabaseOptions) -> usize {
     options.pool_size.div_ceil(2)
 }
 
-fn parse(url: &str) -> Result<PgConnectOptions, StoreError> {
-    let options =
-        PgConnectOptions::from_str(url).map_err(|error| StoreError::InvalidUrl { reason: error.to_string() })?;
-    Ok(options.application_name("butler").statement_cache_capacity(PREPARED_STATEMENTS))
-}
-
 /// The tenant is told only when it changes. That makes it also the place where a connection that was lost while idle
 /// shows itself: nothing of the caller's was sent yet, so another one is tried.
-async fn of_tenant(pool: &Pool, tenant: &TenantId) -> Result<Conn, StoreError> {
+pub(crate) async fn of_tenant(
+    pool: &Pool,
+    tenant: &TenantId,
+    acquire: impl AsyncFn(&Pool) -> Result<Conn, StoreError>,
+) -> Result<Conn, StoreError> {
     let mut retried = false;
     loop {
         let mut conn = acquire(pool).await?;

@@ -30,6 +30,15 @@ pub enum StoreError {
     /// The server answers, but cannot do this one now. Nothing was written, and the connection is as good as before.
     #[error("the database cannot do this now: {reason}")]
     NotNow { obstacle: Obstacle, reason: String, source: sqlx::Error },
+    /// Every connection the server takes is in use, by us or by others.
+    #[error("PostgreSQL at {place} takes no more connections: {reason}")]
+    Full { place: String, reason: String },
+    /// Settings of one session are seen by another: tenants could not be told apart.
+    #[error("between butler and PostgreSQL is a pooler in transaction mode, which cannot be used")]
+    Pooled,
+    /// A standby, or a primary that became one. Nothing was written.
+    #[error("the database takes no writes: {reason}")]
+    ReadOnly { reason: String },
     #[error("{message}")]
     Violation { constraint: Constraint, message: String },
     #[error("bad data in {table}.{column} of {id}: {reason}")]
@@ -106,14 +115,26 @@ impl Constraint {
 
 /// Conditions under which the server itself is gone or going, whatever the statement was.
 fn server_is_gone(code: &str) -> bool {
-    // 08: connection exceptions; 57P0x: shutting down, crashed, starting; 53300: no connection is free
-    code.starts_with("08") || matches!(code, "57P01" | "57P02" | "57P03" | "53300")
+    // 08: connection exceptions; 57P0x: shutting down, crashed, starting, idle for too long; 53300: no connection is free
+    code.starts_with("08") || matches!(code, "57P01" | "57P02" | "57P03" | "57P05" | "53300")
 }
+
+/// A statement that writes reached a standby: the connection leads to the wrong server.
+const READ_ONLY: &str = "25006";
+/// A replica gives up a reader that holds up what the primary has cleaned away.
+const RECOVERY_CONFLICT: &str = "conflict with recovery";
 
 impl StoreError {
     /// The database is down or overloaded: fail clearly, try again later; nothing is wrong with the request.
     pub fn is_unavailable(&self) -> bool {
-        matches!(self, Self::Unavailable { .. } | Self::Unreachable { .. } | Self::NotNow { .. })
+        matches!(
+            self,
+            Self::Unavailable { .. }
+                | Self::Unreachable { .. }
+                | Self::NotNow { .. }
+                | Self::Full { .. }
+                | Self::ReadOnly { .. }
+        )
     }
 
     pub fn constraint(&self) -> Option<&Constraint> {
@@ -153,7 +174,18 @@ impl StoreError {
             Self::ChangedMigration { .. } => "this binary is not the one that made the database: use an official build",
             Self::NotMigrated { .. } => "start `butler serve` once: it migrates the database",
             Self::Migration { source, .. } => return source.hint(),
-            Self::Unavailable { .. } => "try again in a moment; `butler doctor` tells what the server is doing",
+            Self::Unavailable { .. } => {
+                "try again in a moment, a store call best with an idempotency_key: it may have been done; \
+                 `butler doctor` tells what the server is doing"
+            }
+            Self::Full { .. } => {
+                "raise max_connections of the server, or lower [server] connections of the butlers that share it"
+            }
+            Self::Pooled => "let the pooler work in session mode, or name the server itself in the URL",
+            Self::ReadOnly { .. } => {
+                "nothing was written; name the primary in the URL, or all servers, as in postgres://user@a,b/name: \
+                 the one that takes writes is found"
+            }
             Self::NotNow { obstacle, .. } => obstacle.hint(),
             Self::Database(error) => {
                 let error = error.as_database_error()?.try_downcast_ref::<PgDatabaseError>()?;
@@ -166,7 +198,7 @@ impl StoreError {
 
     /// Whether the connection it happened on is of no more use.
     pub(crate) fn breaks_connection(&self) -> bool {
-        matches!(self, Self::Unavailable { .. })
+        matches!(self, Self::Unavailable { .. } | Self::ReadOnly { .. })
     }
 }
 
@@ -177,10 +209,14 @@ impl From<sqlx::Error> for StoreError {
                 Self::Unavailable { reason: error.to_string() }
             }
             sqlx::Error::Database(database) => {
-                if database.code().is_some_and(|code| server_is_gone(&code)) {
+                let code = database.code().unwrap_or_default();
+                if server_is_gone(&code) || database.message().contains(RECOVERY_CONFLICT) {
                     return Self::Unavailable { reason: database.message().to_owned() };
                 }
-                if let Some(obstacle) = database.code().and_then(|code| Obstacle::coded(&code)) {
+                if code == READ_ONLY {
+                    return Self::ReadOnly { reason: database.message().to_owned() };
+                }
+                if let Some(obstacle) = Obstacle::coded(&code) {
                     return Self::NotNow { obstacle, reason: database.message().to_owned(), source: error };
                 }
                 match database.constraint() {

@@ -65,3 +65,33 @@ fn not_migrated(schema: &str) -> StoreError {
 pub(crate) fn server_version(number: u32) -> String {
     format!("{}.{}", number / 10_000, number % 10_000)
 }
+
+/// How many connections of ordinary roles the server takes, all programs together.
+pub(crate) async fn connections(session: &mut Session) -> Result<usize, StoreError> {
+    let most = session
+        .run(|pg| {
+            sqlx::query_scalar!(
+                r#"SELECT current_setting('max_connections')::int - current_setting('superuser_reserved_connections')::int
+                          - coalesce(current_setting('reserved_connections', true)::int, 0) AS "most!""#
+            )
+            .fetch_one(pg)
+        })
+        .await?;
+    Ok(usize::try_from(most).unwrap_or(1))
+}
+
+/// A pooler in transaction mode runs the statements of two sessions on one connection of the server. Then schema, role
+/// and tenant would be those of whoever came last, so it is looked for before anything else is done.
+pub(crate) async fn check_sessions(one: &mut Session, other: &mut Session) -> Result<(), StoreError> {
+    remember(one, "one").await?;
+    remember(other, "other").await?;
+    let kept = one
+        .run(|pg| sqlx::query_scalar!(r#"SELECT current_setting('butler.session', true) AS kept"#).fetch_one(pg))
+        .await?;
+    if kept.as_deref() == Some("one") { Ok(()) } else { Err(StoreError::Pooled) }
+}
+
+async fn remember(session: &mut Session, name: &str) -> Result<(), StoreError> {
+    session.run(|pg| sqlx::query!("SELECT set_config('butler.session', $1, false)", name).fetch_one(pg)).await?;
+    Ok(())
+}

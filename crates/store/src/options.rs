@@ -1,5 +1,7 @@
 use std::time::Duration;
 
+use crate::Connections;
+
 /// Where a butler's home is and how many connections may serve it.
 #[derive(Debug, Clone)]
 pub struct DatabaseOptions {
@@ -12,10 +14,12 @@ pub struct DatabaseOptions {
     pub pool_size: usize,
     /// How long to wait for the server to answer, and how long for a connection to become free.
     pub connect_timeout: Duration,
+    /// Shared by all databases of a process: it limits what is open to one server.
+    pub connections: Connections,
 }
 
-/// A statement takes about a millisecond, so eight connections serve some thousands of calls a second, and ten butlers
-/// stay below the hundred connections a PostgreSQL accepts unless told otherwise.
+/// A statement takes about a millisecond, so eight connections serve some thousands of calls a second. What all butlers
+/// of a process open together is limited by [`Connections`].
 const POOL_SIZE: usize = 8;
 /// Longer than a restart of the private server (0.2 s) or its recovery after a crash, short enough to be an answer.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
@@ -28,6 +32,7 @@ impl DatabaseOptions {
             schema: "public".to_owned(),
             pool_size: POOL_SIZE,
             connect_timeout: CONNECT_TIMEOUT,
+            connections: Connections::default(),
         }
     }
 }

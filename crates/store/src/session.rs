@@ -5,10 +5,16 @@ use std::ops::{Deref, DerefMut};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use domain::TenantId;
-use sqlx::PgConnection;
+use std::time::Duration;
 
+use domain::TenantId;
+use sqlx::{Connection, PgConnection};
+
+use crate::cap::Permit;
 use crate::error::StoreError;
+
+/// A server that does not answer an empty message by then is gone, or as good as.
+const PROBE: Duration = Duration::from_secs(2);
 
 /// Counts the times a connection was lost. Sessions opened before the last time are not used again: when the server
 /// restarts, the first call to notice spares all others the same error.
@@ -17,6 +23,8 @@ pub(crate) type Losses = Arc<AtomicU64>;
 pub struct Session {
     conn: PgConnection,
     state: State,
+    /// Of the connections this process may open to the server.
+    permit: Option<Permit>,
 }
 
 struct State {
@@ -47,7 +55,12 @@ impl Session {
             losses,
             born_at,
         };
-        Self { conn, state }
+        Self { conn, state, permit: None }
+    }
+
+    /// Until it is closed.
+    pub(crate) fn hold(&mut self, permit: Permit) {
+        self.permit = Some(permit);
     }
 
     /// Runs one statement: `session.run(|pg| sqlx::query!(…).fetch_one(pg)).await?`.
@@ -60,7 +73,7 @@ impl Session {
         Fut: Future<Output = Result<T, sqlx::Error>>,
     {
         self.settle().await?;
-        let Self { conn, state } = self;
+        let Self { conn, state, .. } = self;
         state.observe(statement(conn)).await
     }
 
@@ -104,8 +117,25 @@ impl Session {
         self.state.broken = true;
     }
 
-    pub(crate) fn into_connection(self) -> PgConnection {
-        self.conn
+    /// Says goodbye to the server; only then may another connection take its place.
+    pub(crate) async fn close(self) {
+        let Self { conn, permit, .. } = self;
+        let _ = conn.close().await;
+        drop(permit);
+    }
+
+    /// Whether the server is still at the other end, after a while in which nobody asked.
+    pub(crate) async fn probe(&mut self) -> bool {
+        let Self { conn, state, .. } = self;
+        let asked = async {
+            match tokio::time::timeout(PROBE, conn.ping()).await {
+                Ok(answer) => answer,
+                Err(_) => Err(sqlx::Error::Io(std::io::ErrorKind::TimedOut.into())),
+            }
+        };
+        let answer = state.observe(asked).await;
+        state.statements -= 1;
+        answer.is_ok()
     }
 
     pub(crate) fn server_version(&self) -> u32 {
@@ -123,7 +153,7 @@ impl Session {
     }
 
     async fn control(&mut self, statement: &'static str) -> Result<(), StoreError> {
-        let Self { conn, state } = self;
+        let Self { conn, state, .. } = self;
         state.observe(async { sqlx::raw_sql(statement).execute(conn).await }).await?;
         Ok(())
     }

@@ -119,22 +119,27 @@ pub async fn used(session: &mut Session, uses: &[(Uuid, Timestamp)]) -> Result<(
 }
 
 /// Tells of tokens made, changed or revoked in a database, whoever did it.
-pub struct TokenChanges(PgListener);
+pub struct TokenChanges {
+    listener: PgListener,
+    _place: crate::cap::Listening,
+}
 
 impl Database {
-    /// On a connection of its own. From now on nothing is missed.
-    pub async fn token_changes(&self) -> Result<TokenChanges, StoreError> {
+    /// On a connection of its own. From now on nothing is missed. `None`: this process listens to as many databases of
+    /// the server as it may, so this one has to be asked again and again.
+    pub async fn token_changes(&self) -> Result<Option<TokenChanges>, StoreError> {
+        let Some(place) = self.listening().await? else { return Ok(None) };
         let pool = PgPoolOptions::new().max_connections(1).max_lifetime(None).idle_timeout(None);
         let pool = pool.acquire_timeout(self.connect_timeout()).connect_lazy_with(self.connect_options());
         let mut listener = PgListener::connect_with(&pool).await?;
         listener.listen(CHANNEL).await?;
-        Ok(TokenChanges(listener))
+        Ok(Some(TokenChanges { listener, _place: place }))
     }
 }
 
 impl TokenChanges {
     /// The schema whose tokens changed. `None`: the connection was lost and made again, so anything may have changed.
     pub async fn next(&mut self) -> Result<Option<String>, StoreError> {
-        Ok(self.0.try_recv().await?.map(|told| told.payload().to_owned()))
+        Ok(self.listener.try_recv().await?.map(|told| told.payload().to_owned()))
     }
 }

@@ -1,4 +1,4 @@
-//! Development chores: `cargo xtask test`, `bench`, `prepare`, `torture`, `fuzz`, `tidy`, `web`.
+//! Development chores: `cargo xtask test`, `bench`, `prepare`, `torture`, `scaleout`, `fuzz`, `tidy`, `web`.
 
 mod bench;
 mod fuzz;
@@ -6,6 +6,7 @@ mod llm;
 mod openapi;
 mod prepare;
 mod run;
+mod scaleout;
 mod server;
 mod test;
 mod tidy;
@@ -31,6 +32,8 @@ enum Chore {
     Prepare,
     /// The tests that kill things, for long: every acknowledged write must survive.
     Torture(torture::Args),
+    /// Two hundred butlers in one process, and failover after failover: the figures of docs/scaling.md.
+    Scaleout(scaleout::Args),
     /// Each fuzz target for a while, from its committed corpus.
     Fuzz(fuzz::Args),
     /// Consolidation with a real, small and bad model on loopback. Building its server takes minutes, so no test waits for it.
@@ -52,6 +55,7 @@ fn main() -> anyhow::Result<()> {
         Chore::Openapi(args) => openapi::run(&args),
         Chore::Prepare => prepare::run(),
         Chore::Torture(args) => torture::run(&args),
+        Chore::Scaleout(args) => scaleout::run(&args),
         Chore::Tidy => tidy::run(),
         Chore::Web(args) => web::run(&args),
     }

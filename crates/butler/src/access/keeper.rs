@@ -14,6 +14,8 @@ use crate::host::Host;
 const LOOK: Duration = Duration::from_millis(250);
 /// A database that does not answer is asked again after this.
 const RETRY: Duration = Duration::from_secs(1);
+/// Of a server with very many databases not all can be listened to; the others are asked after this.
+const ASK: Duration = Duration::from_secs(30);
 /// `last_used_at` is for people: it may be this late.
 const WRITE_USES: Duration = Duration::from_secs(10);
 
@@ -69,7 +71,11 @@ async fn listen(host: Arc<Host>, place: String, database: Database) {
 }
 
 async fn follow(host: &Host, place: &str, database: &Database) -> Result<(), StoreError> {
-    let mut changes = database.token_changes().await?;
+    let Some(mut changes) = database.token_changes().await? else {
+        reload(host, place, None).await?;
+        tokio::time::sleep(ASK).await;
+        return Ok(());
+    };
     let mut schema = None;
     loop {
         reload(host, place, schema.as_deref()).await?;

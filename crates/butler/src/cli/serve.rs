@@ -57,6 +57,7 @@ impl Args {
             tls_cert: self.tls_cert.or(configured.tls_cert),
             tls_key: self.tls_key.or(configured.tls_key),
             rate_limit: self.rate_limit.unwrap_or(configured.rate_limit),
+            connections: configured.connections,
         }
     }
 }

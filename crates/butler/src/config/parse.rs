@@ -136,6 +136,10 @@ fn validate(file: &File) -> Result<(), Invalid> {
             return invalid("server.allowed_hosts", problem);
         }
     }
+    let least = super::ServerSection::LEAST_CONNECTIONS;
+    if let Some(few) = file.server.connections.filter(|connections| *connections < least) {
+        return invalid("server.connections", format!("must be at least {least}, not {few}"));
+    }
     if let Some(runtime) = &file.butler.runtime {
         runtime_values(runtime)?;
     }

@@ -20,16 +20,22 @@ pub struct ServerSection {
     pub tls_key: Option<PathBuf>,
     /// Requests a second of one token, over ten seconds; 0: no limit.
     pub rate_limit: u32,
+    /// The most connections the process opens to one PostgreSQL, all butlers together; omitted: three quarters of what
+    /// that server takes.
+    pub connections: Option<usize>,
 }
 
 impl ServerSection {
     /// Stops a client that runs wild, and no honest one: an agent makes a few calls a second.
     pub const RATE_LIMIT: u32 = 1000;
+    /// One that follows tokens, one that holds the lock of a job, one the job works with, and one for requests.
+    pub const LEAST_CONNECTIONS: usize = 4;
 }
 
 impl Default for ServerSection {
     fn default() -> Self {
-        Self { allowed_hosts: Vec::new(), tls_cert: None, tls_key: None, rate_limit: Self::RATE_LIMIT }
+        let (tls_cert, tls_key, connections) = (None, None, None);
+        Self { allowed_hosts: Vec::new(), tls_cert, tls_key, rate_limit: Self::RATE_LIMIT, connections }
     }
 }
 

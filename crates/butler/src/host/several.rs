@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures::future::join_all;
+use tokio::sync::Semaphore;
 
 use super::Host;
 use crate::error::HostError;
@@ -12,11 +13,21 @@ use crate::error::HostError;
 /// scheduler's longest sleep, or a quiet butler would connect anew for each look at its schedules.
 const IDLE: Duration = Duration::from_secs(30);
 
+/// A migration keeps a core busy; more of them at once only wait for each other.
+fn starts_at_once() -> usize {
+    2 * std::thread::available_parallelism().map_or(1, usize::from)
+}
+
 impl Host {
     /// Fails when none could be started; with one butler that is the one.
     pub(super) async fn start_each(&self) -> Result<(), HostError> {
         let butlers = self.butlers();
-        let started = join_all(butlers.iter().map(|butler| self.start_butler(butler))).await;
+        let room = Semaphore::new(starts_at_once());
+        let starts = butlers.iter().map(|butler| async {
+            let _room = room.acquire().await;
+            self.start_butler(butler).await
+        });
+        let started = join_all(starts).await;
         let none = started.iter().all(Result::is_err);
         for (butler, started) in butlers.iter().zip(started) {
             let Err(error) = started else { continue };
@@ -45,6 +56,15 @@ impl Host {
                     }
                     butler.set_trouble(Some(Arc::new(error)));
                 }
+            }
+        }
+    }
+
+    /// Reads go to a replica only while it follows its primary.
+    pub(crate) async fn look_at_replicas(&self) {
+        for butler in self.butlers() {
+            if let Some(database) = butler.database() {
+                database.look_at_replica().await;
             }
         }
     }

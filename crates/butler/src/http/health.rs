@@ -1,5 +1,6 @@
 //! Is the process alive; can it serve; and if not, what is missing.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -10,6 +11,7 @@ use axum::{Extension, Json};
 use embed::Embedder;
 use serde::Serialize;
 use serde_json::json;
+use store::{Database, ReplicaState};
 
 use crate::access::{Access, Right};
 use crate::butler::Butler;
@@ -17,10 +19,12 @@ use crate::host::{Host, Status};
 
 /// Long enough for a busy database, short enough for whoever probes.
 const PATIENCE: Duration = Duration::from_secs(3);
+/// Butlers in one database that are each asked.
+const ASKED_EACH: usize = 16;
 
 #[derive(Debug, Clone, Serialize)]
 pub struct NotReady {
-    /// `startup`, `database`, `migrations` or `model`.
+    /// `startup`, `database`, `migrations`, `model` or `replica`.
     pub what: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub butler: Option<String>,
@@ -47,7 +51,36 @@ pub async fn readyz(State(host): State<Arc<Host>>, access: Option<Extension<Acce
         }
     }
     let status = if ready { StatusCode::OK } else { StatusCode::SERVICE_UNAVAILABLE };
-    (status, Json(json!({"ready": ready, "not_ready": missing}))).into_response()
+    let mut body = json!({"ready": ready, "not_ready": missing});
+    let degraded = replicas(&host);
+    if !degraded.is_empty() {
+        body["degraded"] = json!(degraded);
+    }
+    (status, Json(body)).into_response()
+}
+
+/// A replica that is away costs speed, not answers: it is told of and stops nothing.
+fn replicas(host: &Host) -> Vec<NotReady> {
+    let of = |butler: &Butler| {
+        let (message, hint) = replica_trouble(&butler.database()?.replica_state()?)?;
+        Some(NotReady { what: "replica", butler: Some(butler.name.to_string()), message, hint: Some(hint.to_owned()) })
+    };
+    host.butlers().iter().filter_map(|butler| of(butler)).collect()
+}
+
+/// What is wrong with a replica, and the remedy; `None` when nothing is.
+pub fn replica_trouble(state: &ReplicaState) -> Option<(String, &'static str)> {
+    match state {
+        ReplicaState::Serving { .. } => None,
+        ReplicaState::Slow { behind } => Some((
+            format!("the replica is {behind} bytes of the log behind and does not keep up; reads go to the primary"),
+            "look at pg_stat_replication on the primary: the replica, its disk or the network is too slow",
+        )),
+        ReplicaState::Away { reason } => Some((
+            format!("the replica is not used, reads go to the primary: {reason}"),
+            "start the replica, or correct read_url in [butler.database]; it is looked at again every few seconds",
+        )),
+    }
 }
 
 /// A butler that is away is told of, but does not take the others off a load balancer.
@@ -60,7 +93,7 @@ fn serves(host: &Host, missing: &[NotReady]) -> bool {
 pub async fn readiness(host: &Host) -> Vec<NotReady> {
     let general = |what, message: String, hint| NotReady { what, butler: None, message, hint };
     let butlers = host.butlers();
-    let looks = butlers.iter().map(|butler| database(butler));
+    let looks = by_home(&butlers).into_iter().map(databases);
     let mut missing: Vec<NotReady> = match host.status() {
         Status::Starting(phase) => vec![general("startup", phase.to_owned(), None)],
         Status::Failed(error) => return vec![general("startup", error.to_string(), error.hint())],
@@ -70,6 +103,38 @@ pub async fn readiness(host: &Host) -> Vec<NotReady> {
     missing.extend(futures::future::join_all(looks).await.into_iter().flatten());
     if !host.engine().stats().loaded {
         missing.push(general("model", "the embedding model is not loaded yet".to_owned(), None));
+    }
+    missing
+}
+
+/// The butlers of each database together.
+fn by_home(butlers: &[Arc<Butler>]) -> Vec<Vec<&Arc<Butler>>> {
+    let mut homes: BTreeMap<Option<String>, Vec<&Arc<Butler>>> = BTreeMap::new();
+    for butler in butlers {
+        homes.entry(butler.database().map(Database::place)).or_default().push(butler);
+    }
+    homes.into_values().collect()
+}
+
+/// Of very many that share a database, one is asked for all: a probe must not take all connections of the server.
+async fn databases(butlers: Vec<&Arc<Butler>>) -> Vec<NotReady> {
+    if butlers.len() <= ASKED_EACH {
+        return futures::future::join_all(butlers.iter().map(|butler| database(butler)))
+            .await
+            .into_iter()
+            .flatten()
+            .collect();
+    }
+    let troubled = |butler: &Arc<Butler>| butler.trouble().is_some() || butler.database().is_none();
+    let (troubled, well): (Vec<_>, Vec<_>) = butlers.into_iter().partition(|butler| troubled(butler));
+    let mut missing: Vec<NotReady> = Vec::new();
+    for butler in troubled {
+        missing.extend(database(butler).await);
+    }
+    if let Some(first) = well.first()
+        && let Some(not) = database(first).await
+    {
+        missing.extend(well.iter().map(|butler| NotReady { butler: Some(butler.name.to_string()), ..not.clone() }));
     }
     missing
 }

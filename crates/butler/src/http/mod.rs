@@ -20,7 +20,7 @@ use axum::routing::{any, get};
 pub use body::{BODY_BYTES, read_body};
 pub use doors::Doors;
 pub use guard::Allowed;
-pub use health::readiness;
+pub use health::{readiness, replica_trouble};
 pub use reject::reject;
 
 use crate::access::{self, Gate};

@@ -145,8 +145,23 @@ impl HostTool for MemoryTool {
             let Some(memory) = read(&self.memory) else {
                 return Err(crate::butler::unavailable("the memory module is not running", "try again in a moment"));
             };
-            self.tool.call(&memory, caller, arguments).await
+            if !repeatable(&self.spec, &arguments) {
+                return self.tool.call(&memory, caller, arguments).await;
+            }
+            let answer = self.tool.call(&memory, caller, arguments.clone()).await;
+            match answer {
+                // The connection was lost under it: the next one leads to whichever server is there now.
+                Err(error) if error.code == ToolError::UNAVAILABLE => self.tool.call(&memory, caller, arguments).await,
+                answer => answer,
+            }
         }
         .boxed()
     }
+}
+
+/// Whether a call of which it is unknown if it was done may be made again.
+fn repeatable(spec: &ToolSpec, arguments: &Map<String, Value>) -> bool {
+    let key = |arguments: &Map<String, Value>| arguments.get("idempotency_key").is_some_and(|key| !key.is_null());
+    let in_context = || arguments.get("request_context").and_then(Value::as_object).is_some_and(key);
+    spec.annotations.read_only || key(arguments) || in_context()
 }

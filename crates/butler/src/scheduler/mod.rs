@@ -13,7 +13,7 @@ use memory::jobs::{INVERSION, JobRequest, JobSpec};
 use memory::schedule::Schedule;
 use memory::{Memory, MemoryError};
 use store::jobs::{self as records, Locks};
-use tokio::sync::Mutex;
+use tokio::sync::{Mutex, Semaphore};
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
@@ -24,6 +24,19 @@ pub use run::{Finished, RunError};
 const LONGEST_SLEEP: Duration = Duration::from_secs(15);
 /// How soon a job that was woken looks again whether the one that runs already is done; a rule is turned within a second.
 const BUSY_PAUSE: Duration = Duration::from_millis(100);
+/// Unless something is due by what is known, the database is asked no more often than this: many butlers share its
+/// connections. What another replica changes meanwhile concerns that replica, and is looked at under the lock.
+const ASK_AGAIN: TimeDelta = TimeDelta::minutes(10);
+/// Of all butlers of the process together: a job holds a connection for its lock, and works with more.
+const JOBS_AT_ONCE: usize = 8;
+/// Looks at schedules, of all butlers together: hundreds that start at once would take all connections for it.
+const LOOKS_AT_ONCE: usize = 4;
+/// A due job for which there was no room is tried again after this.
+const NO_ROOM: TimeDelta = TimeDelta::seconds(1);
+
+static JOBS: Semaphore = Semaphore::const_new(JOBS_AT_ONCE);
+static LOOKS: Semaphore = Semaphore::const_new(LOOKS_AT_ONCE);
+
 /// A running job that was told to stop has this long to give back what it holds.
 const STOP_GRACE: Duration = Duration::from_secs(10);
 
@@ -59,6 +72,20 @@ struct Planned {
     schedule: Schedule,
 }
 
+/// What the last look at the schedules found.
+#[derive(Clone, Copy)]
+struct Known {
+    asked: Timestamp,
+    next: Option<Timestamp>,
+}
+
+impl Known {
+    /// Not when something is due, nor when the clock went back.
+    fn still_holds(&self, now: Timestamp) -> bool {
+        self.next.is_some_and(|next| now < next) && self.asked <= now && now - self.asked < ASK_AGAIN
+    }
+}
+
 pub struct Scheduler {
     memory: Arc<Memory>,
     all: Jobs,
@@ -92,17 +119,27 @@ impl Scheduler {
     pub async fn run(self: Arc<Self>) {
         let waker = tokio::spawn(Arc::clone(&self).wake_inversion());
         let mut declared = false;
+        let mut known: Option<Known> = None;
         while !self.stop.is_cancelled() {
+            let now = self.memory.now();
             let round = async {
+                if let Some(known) = known.filter(|known| known.still_holds(now)) {
+                    return Ok(known);
+                }
+                let _look = LOOKS.acquire().await;
                 if !declared {
                     self.declare().await?;
                     declared = true;
                 }
-                self.tick().await
+                Ok::<_, MemoryError>(Known { asked: now, next: self.tick().await? })
             };
             let pause = match round.await {
-                Ok(next) => self.pause_until(next),
+                Ok(learnt) => {
+                    known = Some(learnt);
+                    self.pause_until(learnt.next)
+                }
                 Err(error) => {
+                    known = None;
                     tracing::warn!(%error, "the schedules could not be read; they are tried again");
                     LONGEST_SLEEP
                 }
@@ -158,10 +195,14 @@ impl Scheduler {
             let at = match plan {
                 plan::Plan::Wait(at) => Some(at),
                 plan::Plan::Move(to) => to,
-                plan::Plan::Run(trigger) => {
-                    self.start(index, trigger).await?;
-                    plan::next_after(&job.schedule, now, self.jitter(job))
-                }
+                plan::Plan::Run(trigger) => match JOBS.try_acquire() {
+                    Ok(room) => match self.start(index, trigger, room).await? {
+                        true => plan::next_after(&job.schedule, now, self.jitter(job)),
+                        // Somebody else is at it, and may die over it.
+                        false => Some(now + TimeDelta::from_std(LONGEST_SLEEP).unwrap_or(NO_ROOM)),
+                    },
+                    Err(_) => Some(now + NO_ROOM),
+                },
             };
             next = [next, at].into_iter().flatten().min();
         }

@@ -10,6 +10,7 @@ use memory::jobs::JobRequest;
 use memory::{Memory, MemoryError};
 use serde_json::Value;
 use store::jobs as records;
+use tokio::sync::SemaphorePermit;
 use uuid::Uuid;
 
 use super::{Planned, Scheduler, Trigger, plan};
@@ -61,17 +62,22 @@ impl Scheduler {
         outcome
     }
 
-    /// Starts a due job in the background, unless another replica runs it or just did.
-    pub(super) async fn start(self: &Arc<Self>, index: usize, trigger: Trigger) -> Result<(), MemoryError> {
+    /// Starts a due job in the background, unless another replica runs it or just did. Says whether it did.
+    pub(super) async fn start(
+        self: &Arc<Self>,
+        index: usize,
+        trigger: Trigger,
+        room: SemaphorePermit<'static>,
+    ) -> Result<bool, MemoryError> {
         let job = self.jobs[index].spec.name;
         if !self.locks.lock().await.try_take(job).await? {
-            return Ok(());
+            return Ok(false);
         }
         match self.is_still_due(&self.jobs[index]).await {
             Ok(true) => {}
             outcome => {
                 self.release(job).await;
-                return outcome.map(drop);
+                return outcome;
             }
         }
         let this = Arc::clone(self);
@@ -87,8 +93,9 @@ impl Scheduler {
                 tracing::warn!(job, %error, "the next run could not be written down; the job will run again");
             }
             this.release(job).await;
+            drop(room);
         });
-        Ok(())
+        Ok(true)
     }
 
     /// Under the lock: a replica that was faster has moved the time meanwhile.

@@ -21,6 +21,7 @@ mod program;
 mod proxy;
 mod reference;
 mod rest;
+mod scaleout;
 mod serve;
 mod session;
 mod several;

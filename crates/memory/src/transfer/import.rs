@@ -70,9 +70,10 @@ impl Memory {
         missing(&header, &mut report);
         report.committed = !options.dry_run && (options.partial || !report.has_problems());
         if report.committed {
-            tx.commit().await?
+            tx.commit().await?;
+            self.db().wrote_all();
         } else {
-            tx.rollback().await?
+            tx.rollback().await?;
         }
         Ok(report)
     }

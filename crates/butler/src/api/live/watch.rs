@@ -17,6 +17,8 @@ use crate::api::state::Api;
 
 /// A page that lags less than this behind seems to be live.
 const PAUSE: Duration = Duration::from_millis(400);
+/// With many butlers a round is longer: each look takes a connection of a server that has only so many.
+const PAUSE_PER_BUTLER: Duration = Duration::from_millis(50);
 /// An event is dated when its change began and seen when it was committed: so far back nothing is missed.
 const OVERLAP: TimeDelta = TimeDelta::seconds(10);
 /// More at once is told as one word.
@@ -47,7 +49,7 @@ impl Watch {
         loop {
             tokio::select! {
                 () = closing.cancelled() => return,
-                () = tokio::time::sleep(PAUSE) => {}
+                () = tokio::time::sleep(PAUSE.max(PAUSE_PER_BUTLER * self.butlers.len() as u32)) => {}
             }
             if self.api.live.is_deserted(&self.tenant) {
                 return;

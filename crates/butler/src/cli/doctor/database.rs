@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use store::Health;
+use store::{Health, ReplicaState};
 
 use super::check::Check;
 use crate::butler::Butler;
@@ -29,7 +29,16 @@ async fn look(butler: &Butler) -> Result<Vec<Check>, store::StoreError> {
     let Some(database) = butler.database() else { return Ok(Vec::new()) };
     let health = database.health().await?;
     let broken = database.invalid_indexes().await?;
-    Ok(vec![version(butler, &health), extensions(butler, &health), indexes(butler, &broken)])
+    let mut checks = vec![version(butler, &health), extensions(butler, &health), indexes(butler, &broken)];
+    checks.extend(database.look_at_replica().await.map(|state| replica(butler, &state)));
+    Ok(checks)
+}
+
+fn replica(butler: &Butler, state: &ReplicaState) -> Check {
+    match crate::http::replica_trouble(state) {
+        Some((message, remedy)) => Check::warned("replica", format!("{}: {message}", butler.name), remedy),
+        None => Check::passed("replica", format!("{}: it follows its primary and serves reads", butler.name)),
+    }
 }
 
 fn version(butler: &Butler, health: &Health) -> Check {

@@ -1,0 +1,141 @@
+//! A PostgreSQL of the test's own, made with the runtime's tools: a primary, or a streaming copy of one.
+
+use std::fs::Permissions;
+use std::os::unix::fs::{PermissionsExt, chown};
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::sync::Arc;
+use std::time::Duration;
+
+use rustix::process::Signal;
+
+use super::sql;
+use crate::program::{eventually, send};
+
+/// An account every system has; PostgreSQL refuses root.
+const NOBODY: u32 = 65534;
+const PATIENCE: Duration = Duration::from_secs(60);
+
+pub struct Pg {
+    /// Holds `data` and, beside it, the directory of the socket.
+    home: PathBuf,
+    bin: PathBuf,
+    child: Option<Child>,
+}
+
+impl Pg {
+    /// A new primary with an empty database `memory`. The settings win over the usual ones.
+    pub fn primary(home: &Path, settings: &[&str]) -> Self {
+        let mut pg = Self::at(home);
+        pg.tool("initdb", &["-U", "butler", "--auth=trust", "-E", "UTF8", "--locale=C", "-D"], Some("data"));
+        let own = "listen_addresses = ''\nshared_buffers = 64MB\nmax_wal_senders = 4\nhot_standby_feedback = on\n";
+        let conf = home.join("data/postgresql.conf");
+        let text = std::fs::read_to_string(&conf).unwrap() + own + &settings.join("\n");
+        std::fs::write(&conf, text).unwrap();
+        pg.start();
+        sql(&pg.url("postgres"), "CREATE DATABASE memory");
+        pg
+    }
+
+    /// A copy that follows it.
+    pub fn standby_of(primary: &Pg, home: &Path) -> Self {
+        let mut pg = Self::at(home);
+        let socket = primary.socket().display().to_string();
+        pg.tool(
+            "pg_basebackup",
+            &["-R", "-X", "stream", "-c", "fast", "-U", "butler", "-h", &socket, "-D"],
+            Some("data"),
+        );
+        pg.start();
+        pg
+    }
+
+    fn at(home: &Path) -> Self {
+        let data_dir = home.to_path_buf();
+        let options = postgres::Options { data_dir, runtime_dir: None, cache_dir: fetch::default_cache_dir() };
+        let runtime = postgres::locate(&options, &fetch::Silent).unwrap();
+        for dir in [home.to_path_buf(), home.join("run")] {
+            std::fs::create_dir_all(&dir).unwrap();
+            if rustix::process::getuid().is_root() {
+                chown(&dir, Some(NOBODY), Some(NOBODY)).unwrap();
+            }
+            std::fs::set_permissions(&dir, Permissions::from_mode(0o755)).unwrap();
+        }
+        // the temporary directory above is its maker's alone
+        std::fs::set_permissions(home.parent().unwrap(), Permissions::from_mode(0o755)).unwrap();
+        Self { home: home.to_path_buf(), bin: runtime.bin_dir, child: None }
+    }
+
+    pub fn url(&self, database: &str) -> String {
+        format!("postgres://butler@localhost/{database}?host={}", self.socket().display())
+    }
+
+    /// Both servers in one URL, as a client that survives a failover names them.
+    pub fn url_of_either(&self, other: &Pg) -> String {
+        format!("{},{}&target_session_attrs=read-write", self.url("memory"), other.socket().display())
+    }
+
+    pub fn socket(&self) -> PathBuf {
+        self.home.join("run")
+    }
+
+    pub fn start(&mut self) {
+        let log = std::fs::File::options().create(true).append(true).open(self.home.join("log")).unwrap();
+        let mut command = self.command("postgres");
+        command.arg("-D").arg(self.home.join("data")).arg("-c");
+        command.arg(format!("unix_socket_directories={}", self.socket().display()));
+        self.child = Some(command.stdout(Stdio::null()).stderr(log).spawn().unwrap());
+        eventually(PATIENCE, "PostgreSQL accepts connections", || {
+            let socket = self.socket().display().to_string();
+            let ready = self.command("pg_isready").args(["-q", "-U", "butler", "-h", &socket]).status().unwrap();
+            ready.success().then_some(())
+        });
+    }
+
+    /// SIGKILL to the postmaster; its children notice and go.
+    pub fn kill(&mut self) {
+        let mut child = self.child.take().unwrap();
+        child.kill().unwrap();
+        child.wait().unwrap();
+    }
+
+    pub fn stop(&mut self) {
+        let Some(mut child) = self.child.take() else { return };
+        send(child.id() as i32, Signal::INT);
+        child.wait().unwrap();
+    }
+
+    /// The copy becomes a primary.
+    pub fn promote(&self) {
+        sql(&self.url("postgres"), "SELECT pg_promote()::text");
+    }
+
+    fn tool(&self, name: &str, args: &[&str], dir: Option<&str>) {
+        let mut command = self.command(name);
+        command.args(args).args(dir.map(|dir| self.home.join(dir)));
+        let output = command.output().unwrap();
+        assert!(output.status.success(), "{name}: {}", String::from_utf8_lossy(&output.stderr));
+    }
+
+    fn command(&self, name: &str) -> Command {
+        let mut command = Command::new(self.bin.join(name));
+        command.current_dir("/").stdin(Stdio::null()).env("LC_ALL", "C");
+        if rustix::process::getuid().is_root() {
+            command.uid(NOBODY).gid(NOBODY).env("HOME", "/");
+        }
+        command
+    }
+}
+
+impl Drop for Pg {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            eprintln!("the log of PostgreSQL:\n{}", std::fs::read_to_string(self.home.join("log")).unwrap_or_default());
+        }
+        self.stop();
+    }
+}
+
+/// Shared by threads that write while the test kills what they write to.
+pub type Shared<T> = Arc<std::sync::Mutex<T>>;

@@ -1,0 +1,36 @@
+//! Beyond one process and one server: several `butler serve` on one database, a replica, a failover, very many butlers.
+//! What takes minutes is ignored here and run by `cargo xtask scaleout`, which prints the figures of docs/scaling.md.
+
+mod cluster;
+mod failover;
+mod many;
+mod replica;
+mod servers;
+
+use std::path::Path;
+
+use sqlx::postgres::PgConnectOptions;
+use sqlx::{AssertSqlSafe, ConnectOptions, Connection, Row};
+
+/// Runs one statement, past the program.
+fn sql(url: &str, statement: &str) {
+    let _ = rows(url, statement);
+}
+
+/// The first column of each row, as text.
+fn rows(url: &str, statement: &str) -> Vec<String> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    runtime.block_on(async {
+        let options: PgConnectOptions = url.trim().parse().unwrap();
+        let mut connection = options.connect().await.unwrap_or_else(|error| panic!("{url}: {error}"));
+        let rows = sqlx::raw_sql(AssertSqlSafe(statement.to_owned())).fetch_all(&mut connection).await;
+        let rows = rows.unwrap_or_else(|error| panic!("{statement}: {error}"));
+        connection.close().await.unwrap();
+        rows.iter().map(|row| row.try_get::<String, _>(0).unwrap_or_default()).collect()
+    })
+}
+
+fn write_butler(roster: &Path, butler: &str, toml: &str) {
+    std::fs::create_dir_all(roster.join(butler)).unwrap();
+    std::fs::write(roster.join(butler).join("butler.toml"), toml).unwrap();
+}

@@ -1,0 +1,270 @@
+//! How many connections this process opens to one server, whatever the number of butlers that live there.
+//!
+//! A connection belongs to one butler, role and commit mode for its life, so none can be lent to another butler by
+//! mistake (docs/adr/0100). What is shared is the number: at the limit, the connection that was idle the longest is
+//! closed for the one that is needed, and one that comes back while others wait is closed for them.
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use deadpool::managed::WeakPool;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+
+use crate::error::StoreError;
+use crate::manager::Manager;
+use crate::pool::end;
+
+/// Until the server was asked how many it takes.
+const FIRST: usize = 8;
+/// Of what the server takes; the rest is for backups, psql, and a second server process. More processes than fit find
+/// out by being refused, and make room.
+const SHARE: (usize, usize) = (3, 4);
+/// Of the limit, what may listen for changes of tokens; databases beyond that are asked now and then.
+const LISTENERS: usize = 4;
+
+/// The connections of a process, counted server by server. Clones count together.
+#[derive(Debug, Clone, Default)]
+pub struct Connections(Arc<Inner>);
+
+#[derive(Debug, Default)]
+struct Inner {
+    limit: Option<usize>,
+    caps: Mutex<HashMap<String, Arc<Cap>>>,
+}
+
+/// What is open to one server.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ServerConnections {
+    pub server: String,
+    pub open: usize,
+    pub waiting: usize,
+    pub limit: usize,
+}
+
+impl Connections {
+    /// At most so many to each server; `None`: three quarters of what the server takes.
+    pub fn limited(limit: Option<usize>) -> Self {
+        Self(Arc::new(Inner { limit, caps: Mutex::default() }))
+    }
+
+    pub(crate) fn at(&self, server: &str) -> Arc<Cap> {
+        let new = || Arc::new(Cap::new(self.0.limit));
+        Arc::clone(lock(&self.0.caps).entry(server.to_owned()).or_insert_with(new))
+    }
+
+    pub fn servers(&self) -> Vec<ServerConnections> {
+        let mut all: Vec<_> = lock(&self.0.caps)
+            .iter()
+            .map(|(server, cap)| ServerConnections {
+                server: server.clone(),
+                open: cap.open(),
+                waiting: cap.waiting.load(Ordering::Relaxed),
+                limit: cap.limit.load(Ordering::Relaxed),
+            })
+            .collect();
+        all.sort_by(|a, b| a.server.cmp(&b.server));
+        all
+    }
+}
+
+pub(crate) struct Cap {
+    permits: Arc<Semaphore>,
+    limit: AtomicUsize,
+    /// `false`: taken from the server when it is first reached.
+    known: Mutex<bool>,
+    tried: AtomicBool,
+    waiting: AtomicUsize,
+    /// Those who wait and for whom nobody closes a connection yet.
+    owed: AtomicUsize,
+    listeners: AtomicUsize,
+    pools: Mutex<Vec<WeakPool<Manager>>>,
+}
+
+/// Held as long as the connection is open.
+pub(crate) type Permit = OwnedSemaphorePermit;
+
+impl Cap {
+    fn new(limit: Option<usize>) -> Self {
+        let first = limit.unwrap_or(FIRST).max(1);
+        Self {
+            permits: Arc::new(Semaphore::new(first)),
+            limit: AtomicUsize::new(first),
+            known: Mutex::new(limit.is_some()),
+            tried: AtomicBool::new(false),
+            waiting: AtomicUsize::new(0),
+            owed: AtomicUsize::new(0),
+            listeners: AtomicUsize::new(0),
+            pools: Mutex::default(),
+        }
+    }
+
+    /// Whether anybody found out what the server is like.
+    pub fn is_tried(&self) -> bool {
+        self.tried.load(Ordering::Acquire)
+    }
+
+    /// The server takes so many connections of ordinary users.
+    pub fn learn(&self, server_takes: usize) {
+        self.tried.store(true, Ordering::Release);
+        let mut known = lock(&self.known);
+        if *known {
+            return;
+        }
+        *known = true;
+        let limit = (server_takes * SHARE.0 / SHARE.1).max(1);
+        let before = self.limit.swap(limit, Ordering::Relaxed);
+        if limit > before {
+            self.permits.add_permits(limit - before);
+        } else {
+            self.permits.forget_permits(before - limit);
+        }
+    }
+
+    pub fn register(&self, pool: WeakPool<Manager>) {
+        let mut pools = lock(&self.pools);
+        pools.retain(|pool| pool.upgrade().is_some());
+        pools.push(pool);
+    }
+
+    pub async fn permit(&self, patience: Duration) -> Result<Permit, StoreError> {
+        if let Ok(permit) = Arc::clone(&self.permits).try_acquire_owned() {
+            return Ok(permit);
+        }
+        let _waiting = Waiting::begin(self);
+        self.make_room();
+        match tokio::time::timeout(patience, Arc::clone(&self.permits).acquire_owned()).await {
+            Ok(Ok(permit)) => Ok(permit),
+            _ => Err(StoreError::Unavailable {
+                reason: format!(
+                    "all {} connections this process may open to the server were busy for too long",
+                    self.limit.load(Ordering::Relaxed)
+                ),
+            }),
+        }
+    }
+
+    /// For a connection that is kept for good; `None` when there are many of that kind already.
+    pub async fn listener(self: &Arc<Self>, patience: Duration) -> Result<Option<Listening>, StoreError> {
+        let most = (self.limit.load(Ordering::Relaxed) / LISTENERS).max(1);
+        let taken = self.listeners.fetch_add(1, Ordering::AcqRel);
+        let place = ListenerPlace(Arc::clone(self));
+        if taken >= most {
+            return Ok(None);
+        }
+        Ok(Some(Listening { _permit: self.permit(patience).await?, _place: place }))
+    }
+
+    /// Whether a connection that is not needed any more is to be closed for somebody else's; asked once for each.
+    pub fn claims(&self) -> bool {
+        self.owed.load(Ordering::Relaxed) > 0
+            && self.owed.fetch_update(Ordering::AcqRel, Ordering::Acquire, |owed| owed.checked_sub(1)).is_ok()
+    }
+
+    /// Closes the connection that was idle the longest, of any butler.
+    pub fn make_room(&self) {
+        let pools: Vec<_> = lock(&self.pools).iter().filter_map(WeakPool::upgrade).collect();
+        let mut oldest: Option<(Duration, usize)> = None;
+        for (at, pool) in pools.iter().enumerate() {
+            pool.retain(|_, metrics| {
+                let idle = metrics.last_used();
+                if oldest.is_none_or(|(most, _)| idle > most) {
+                    oldest = Some((idle, at));
+                }
+                true
+            });
+        }
+        let Some((idle, at)) = oldest else { return };
+        let mut taken = false;
+        let removed =
+            pools[at].retain(|_, metrics| taken || metrics.last_used() < idle || !std::mem::replace(&mut taken, true));
+        for session in removed.removed {
+            self.claims();
+            end(session);
+        }
+    }
+
+    fn open(&self) -> usize {
+        self.limit.load(Ordering::Relaxed).saturating_sub(self.permits.available_permits())
+    }
+}
+
+impl std::fmt::Debug for Cap {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Cap").field("open", &self.open()).field("limit", &self.limit).finish()
+    }
+}
+
+/// A place among the connections that are kept for good.
+pub(crate) struct Listening {
+    _permit: Permit,
+    _place: ListenerPlace,
+}
+
+struct ListenerPlace(Arc<Cap>);
+
+impl Drop for ListenerPlace {
+    fn drop(&mut self) {
+        self.0.listeners.fetch_sub(1, Ordering::AcqRel);
+    }
+}
+
+struct Waiting<'a>(&'a Cap);
+
+impl<'a> Waiting<'a> {
+    fn begin(cap: &'a Cap) -> Self {
+        cap.waiting.fetch_add(1, Ordering::AcqRel);
+        cap.owed.fetch_add(1, Ordering::AcqRel);
+        Self(cap)
+    }
+}
+
+impl Drop for Waiting<'_> {
+    /// Whoever was served by chance, or gave up, is owed nothing.
+    fn drop(&mut self) {
+        let left = self.0.waiting.fetch_sub(1, Ordering::AcqRel).saturating_sub(1);
+        self.0.owed.fetch_min(left, Ordering::AcqRel);
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn the_limit_is_learnt_once_and_holds() {
+        let cap = Connections::default().at("here");
+        assert_eq!((cap.open(), cap.is_tried()), (0, false));
+        cap.learn(4);
+        cap.learn(400);
+        let patience = Duration::from_millis(20);
+        let mut held = Vec::new();
+        for _ in 0..3 {
+            held.push(cap.permit(patience).await.unwrap());
+        }
+        assert_eq!(cap.open(), 3);
+        assert!(cap.permit(patience).await.unwrap_err().to_string().contains("all 3 connections"));
+        held.pop();
+        held.push(cap.permit(patience).await.unwrap());
+        let fixed = Connections::limited(Some(2)).at("there");
+        fixed.learn(100);
+        assert_eq!(fixed.limit.load(Ordering::Relaxed), 2);
+    }
+
+    #[tokio::test]
+    async fn only_some_connections_are_kept_for_good() {
+        let cap = Connections::limited(Some(8)).at("here");
+        let patience = Duration::from_millis(20);
+        let first = cap.listener(patience).await.unwrap();
+        let second = cap.listener(patience).await.unwrap();
+        assert!(first.is_some() && second.is_some());
+        assert!(cap.listener(patience).await.unwrap().is_none());
+        drop(first);
+        assert!(cap.listener(patience).await.unwrap().is_some());
+    }
+}

@@ -1,0 +1,179 @@
+//! Opens the sessions of one pool, and looks whether one that lay in it can be used again.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use deadpool::Runtime;
+use deadpool::managed::{self, Metrics, RecycleError, RecycleResult, Timeouts};
+use sqlx::ConnectOptions;
+use sqlx::postgres::PgConnectOptions;
+
+use crate::cap::Cap;
+use crate::error::StoreError;
+use crate::marks::Marks;
+use crate::pool::Pool;
+use crate::session::{Losses, Session};
+use crate::target::{Target, Wants, place};
+
+/// What a connection is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// Serves requests as butler_app: sees one tenant.
+    Writer,
+    /// The same, but a commit does not wait for the disk: for reads, whose reference counts are all they write.
+    Relaxed,
+    /// The role of the URL: migrations, workers and tokens; sees all tenants.
+    Owner,
+}
+
+/// A request that takes longer is stuck; it is better told so than left waiting. Workers have no such limit.
+const STATEMENT_TIMEOUT: &str = "30s";
+/// A transaction in which nobody speaks holds locks for nothing.
+const IDLE_IN_TRANSACTION_TIMEOUT: &str = "60s";
+/// A session that nobody used for this long is asked first. A round trip for a quiet butler, none for a busy one; and a
+/// server that was restarted, or replaced by its standby, costs nobody an error of which it is unclear what was done.
+const TRUSTED: Duration = Duration::from_secs(1);
+
+#[derive(Clone)]
+pub(crate) struct Manager {
+    pub target: Arc<Target>,
+    pub kind: Kind,
+    pub schema: String,
+    pub losses: Losses,
+    pub cap: Arc<Cap>,
+    /// Whom to tell that a tenant may have written; with a replica only.
+    pub marks: Option<Arc<Marks>>,
+    pub timeout: Duration,
+}
+
+impl Manager {
+    pub(crate) fn pool(self, size: usize) -> Result<Pool, StoreError> {
+        let (cap, timeout) = (Arc::clone(&self.cap), self.timeout);
+        let pool = Pool::builder(self)
+            .max_size(size.max(1))
+            .runtime(Runtime::Tokio1)
+            // a creation may have to wait for another connection to be closed first
+            .timeouts(Timeouts { wait: Some(timeout), create: Some(2 * timeout), recycle: None })
+            // the session used last is the likeliest to be of the same tenant
+            .queue_mode(managed::QueueMode::Lifo)
+            .build()
+            .map_err(|error| StoreError::Unavailable { reason: error.to_string() })?;
+        cap.register(pool.weak());
+        Ok(pool)
+    }
+
+    /// The first of the servers that lets us in and is what is wanted.
+    async fn open(&self) -> Result<Session, StoreError> {
+        let permit = self.cap.permit(self.timeout).await?;
+        let mut failures = Vec::new();
+        let patience = self.timeout / u32::try_from(self.target.count()).unwrap_or(1);
+        for at in self.target.order() {
+            let server = self.target.server(at);
+            let opened = tokio::time::timeout(patience, self.open_at(server)).await.unwrap_or_else(|_| {
+                Err(StoreError::Unreachable { place: place(server), reason: "no answer in time".to_owned() })
+            });
+            match opened {
+                Ok(mut session) => {
+                    self.target.found(at);
+                    session.hold(permit);
+                    return Ok(session);
+                }
+                // a wrong password or a missing role is the same everywhere, and no reason to look further
+                Err(error) if !error.is_unavailable() => return Err(error),
+                Err(error) => failures.push(error),
+            }
+        }
+        Err(match failures.len() {
+            1 => failures.remove(0),
+            _ => {
+                let reasons: Vec<String> = failures.iter().map(ToString::to_string).collect();
+                StoreError::Unreachable { place: self.target.place(), reason: reasons.join("; ") }
+            }
+        })
+    }
+
+    async fn open_at(&self, server: &PgConnectOptions) -> Result<Session, StoreError> {
+        let conn = server.connect().await.map_err(|error| {
+            let error = connect_error(server, error);
+            if matches!(error, StoreError::Full { .. }) {
+                self.cap.make_room();
+            }
+            error
+        })?;
+        let mut session = Session::new(conn, self.losses.clone());
+        let read_only = self.configure(&mut session).await?;
+        match (self.target.wants, read_only) {
+            (Wants::Primary, true) => {
+                session.close().await;
+                Err(StoreError::ReadOnly { reason: format!("PostgreSQL at {} takes no writes", place(server)) })
+            }
+            (Wants::Standby, false) => {
+                session.close().await;
+                Err(StoreError::Unreachable { place: place(server), reason: "it is not a standby".to_owned() })
+            }
+            _ => Ok(session),
+        }
+    }
+
+    /// All settings in one statement, with the names as parameters. Says whether the server takes no writes.
+    async fn configure(&self, session: &mut Session) -> Result<bool, StoreError> {
+        let role = if self.kind == Kind::Owner { "none" } else { "butler_app" };
+        let (statement, idle) = match self.kind {
+            Kind::Owner => ("0", "0"),
+            Kind::Writer | Kind::Relaxed => (STATEMENT_TIMEOUT, IDLE_IN_TRANSACTION_TIMEOUT),
+        };
+        let relaxed = self.kind == Kind::Relaxed;
+        let row = session
+            .run(|pg| sqlx::query!(
+                r#"SELECT set_config('search_path', concat_ws(', ', quote_ident($1), 'public',
+                              (SELECT quote_ident(nspname) FROM pg_extension e JOIN pg_namespace n ON n.oid = e.extnamespace
+                               WHERE extname = 'vector' AND nspname NOT IN ($1, 'public'))), false) AS path,
+                          set_config('statement_timeout', $2, false) AS statement,
+                          set_config('idle_in_transaction_session_timeout', $3, false) AS idle,
+                          -- compiling a statement of a millisecond costs more than it saves
+                          set_config('jit', 'off', false) AS jit,
+                          CASE WHEN $4 THEN set_config('synchronous_commit', 'off', false) END AS relaxed,
+                          set_config('role', $5, false) AS role,
+                          current_setting('transaction_read_only') = 'on' AS "read_only!""#,
+                self.schema, statement, idle, relaxed, role
+            ).fetch_one(pg))
+            .await
+            .map_err(|error| match error.code().as_deref() {
+                // the role does not exist, or may not be taken
+                Some("22023" | "42501") => StoreError::NotMigrated { reason: error.to_string() },
+                _ => error,
+            })?;
+        Ok(row.read_only)
+    }
+}
+
+pub(crate) fn connect_error(server: &PgConnectOptions, error: sqlx::Error) -> StoreError {
+    let place = place(server);
+    let Some(database) = error.as_database_error() else {
+        return StoreError::Unreachable { place, reason: error.to_string() };
+    };
+    let reason = database.message().to_owned();
+    match database.code().as_deref() {
+        Some("28000" | "28P01") => StoreError::LoginRefused { place, user: server.get_username().to_owned(), reason },
+        Some("3D000") => StoreError::NoDatabase {
+            place,
+            database: server.get_database().unwrap_or(server.get_username()).to_owned(),
+        },
+        Some("53300") => StoreError::Full { place, reason },
+        _ => StoreError::from(error),
+    }
+}
+
+impl managed::Manager for Manager {
+    type Type = Session;
+    type Error = StoreError;
+
+    async fn create(&self) -> Result<Session, StoreError> {
+        self.open().await
+    }
+
+    async fn recycle(&self, session: &mut Session, metrics: &Metrics) -> RecycleResult<StoreError> {
+        let usable = session.is_reusable() && (metrics.last_used() < TRUSTED || session.probe().await);
+        if usable { Ok(()) } else { Err(RecycleError::message("closed, or abandoned half-way")) }
+    }
+}

@@ -1,0 +1,184 @@
+//! A streaming replica that serves reads. It is used while it answers, is a copy of this very server, and follows it;
+//! otherwise reads go to the primary. A tenant that wrote reads from the primary until the replica has what it wrote.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use domain::TenantId;
+
+use crate::database::{Database, of_tenant};
+use crate::error::StoreError;
+use crate::marks::{Mark, Marks};
+use crate::pool::{Conn, Pool, acquire_once};
+use crate::session::Session;
+
+pub(crate) struct Replica {
+    pub pool: Pool,
+    pub marks: Arc<Marks>,
+    watched: Mutex<Watched>,
+}
+
+struct Watched {
+    state: ReplicaState,
+    /// Where the primary was at the last look. A replica that has not come so far since is too slow.
+    floor: Option<i64>,
+}
+
+/// What the last look at the replica found.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ReplicaState {
+    /// Serves reads; so many bytes of the log behind.
+    Serving { behind: i64 },
+    /// Has not come to where the primary was a look ago; reads go to the primary.
+    Slow { behind: i64 },
+    /// Does not answer, or is not what it should be; reads go to the primary.
+    Away { reason: String },
+}
+
+impl Replica {
+    pub fn new(pool: Pool, marks: Arc<Marks>) -> Self {
+        let state = ReplicaState::Away { reason: "nobody has looked at it yet".to_owned() };
+        Self { pool, marks, watched: Mutex::new(Watched { state, floor: None }) }
+    }
+
+    pub fn state(&self) -> ReplicaState {
+        self.watched.lock().unwrap_or_else(PoisonError::into_inner).state.clone()
+    }
+
+    fn serves(&self) -> bool {
+        matches!(self.watched.lock().unwrap_or_else(PoisonError::into_inner).state, ReplicaState::Serving { .. })
+    }
+
+    fn set(&self, state: ReplicaState) {
+        let mut watched = self.watched.lock().unwrap_or_else(PoisonError::into_inner);
+        let place = self.pool.manager().target.place();
+        match (&watched.state, &state) {
+            (ReplicaState::Serving { .. }, ReplicaState::Serving { .. }) => {}
+            (_, ReplicaState::Serving { .. }) => tracing::info!(place, "the replica serves reads"),
+            (ReplicaState::Away { reason: before }, ReplicaState::Away { reason }) if before == reason => {}
+            (_, ReplicaState::Away { reason }) => {
+                tracing::warn!(place, reason, "the replica is not used; reads go to the primary");
+            }
+            (ReplicaState::Slow { .. }, ReplicaState::Slow { .. }) => {}
+            (_, ReplicaState::Slow { behind }) => {
+                tracing::warn!(place, behind, "the replica does not keep up; reads go to the primary");
+            }
+        }
+        watched.state = state;
+    }
+
+    /// The primary was at `primary` when the replica had come to `replayed`.
+    fn looked(&self, primary: i64, replayed: i64) {
+        let before = self.watched.lock().unwrap_or_else(PoisonError::into_inner).floor.replace(primary);
+        let behind = (primary - replayed).max(0);
+        let follows = before.is_none_or(|floor| replayed >= floor);
+        self.set(if follows { ReplicaState::Serving { behind } } else { ReplicaState::Slow { behind } });
+    }
+}
+
+impl Database {
+    /// For statements that only read: the replica where there is one that will do.
+    pub async fn reader(&self, tenant: &TenantId) -> Result<Conn, StoreError> {
+        let Some(replica) = self.replica().filter(|replica| replica.serves()) else {
+            return self.relaxed(tenant).await;
+        };
+        match replica.marks.of(tenant) {
+            Mark::Unplaced(_) => {
+                let until = replica.marks.turn();
+                let mut conn = self.relaxed(tenant).await?;
+                let at = position(&mut conn).await?;
+                replica.marks.place(until, at);
+                return Ok(conn);
+            }
+            mark => match read_from(replica, tenant, mark).await {
+                Ok(Some(conn)) => return Ok(conn),
+                Ok(None) => {}
+                Err(error) => replica.set(ReplicaState::Away { reason: error.to_string() }),
+            },
+        }
+        self.relaxed(tenant).await
+    }
+
+    /// What was written past the tenants' own connections: by a worker, an import, a migration.
+    pub fn wrote_all(&self) {
+        if let Some(replica) = self.replica() {
+            replica.marks.wrote_all();
+        }
+    }
+
+    /// `None`: there is none.
+    pub fn replica_state(&self) -> Option<ReplicaState> {
+        self.replica().map(Replica::state)
+    }
+
+    /// To be called now and then: notices a replica that went away, fell behind or came back.
+    pub async fn look_at_replica(&self) -> Option<ReplicaState> {
+        let replica = self.replica()?;
+        let looked = async {
+            let (primary, until) = {
+                let until = replica.marks.turn();
+                let mut conn = self.owner().await?;
+                (standing(&mut conn).await?, until)
+            };
+            let mut conn = acquire_once(&replica.pool).await?;
+            Ok::<_, StoreError>((primary, until, standing(&mut conn).await?))
+        };
+        match looked.await {
+            Ok((primary, until, copy)) if primary.system == copy.system => {
+                replica.marks.place(until, primary.position);
+                replica.marks.replayed(copy.position);
+                replica.looked(primary.position, copy.position);
+            }
+            Ok(_) => {
+                let reason = "it is not a replica of this primary: read_url leads to another server".to_owned();
+                replica.set(ReplicaState::Away { reason });
+            }
+            Err(error) => replica.set(ReplicaState::Away { reason: error.to_string() }),
+        }
+        Some(replica.state())
+    }
+}
+
+/// `None`: the replica has not yet what this tenant wrote.
+async fn read_from(replica: &Replica, tenant: &TenantId, mark: Mark) -> Result<Option<Conn>, StoreError> {
+    let mut conn = of_tenant(&replica.pool, tenant, acquire_once).await?;
+    if let Mark::At(_, wanted) = mark {
+        let at = position(&mut conn).await?;
+        if at < wanted {
+            return Ok(None);
+        }
+        replica.marks.replayed(at);
+    }
+    Ok(Some(conn))
+}
+
+/// Up to where a primary has made its log safe, or a replica has replayed it.
+async fn position(session: &mut Session) -> Result<i64, StoreError> {
+    session
+        .run(|pg| {
+            sqlx::query_scalar!(
+                r#"SELECT (CASE WHEN pg_is_in_recovery() THEN pg_last_wal_replay_lsn() ELSE pg_current_wal_flush_lsn() END
+                           - '0/0'::pg_lsn)::bigint AS "position!""#
+            )
+            .fetch_one(pg)
+        })
+        .await
+}
+
+struct Standing {
+    system: i64,
+    position: i64,
+}
+
+async fn standing(session: &mut Session) -> Result<Standing, StoreError> {
+    session
+        .run(|pg| {
+            sqlx::query_as!(
+                Standing,
+                r#"SELECT (SELECT system_identifier FROM pg_control_system()) AS "system!",
+                          (CASE WHEN pg_is_in_recovery() THEN pg_last_wal_replay_lsn() ELSE pg_current_wal_flush_lsn() END
+                           - '0/0'::pg_lsn)::bigint AS "position!""#
+            )
+            .fetch_one(pg)
+        })
+        .await
+}
