@@ -178,7 +178,7 @@ impl Cap {
         let Some((idle, at)) = oldest else { return };
         let mut taken = false;
         let removed =
-            pools[at].retain(|_, metrics| taken || metrics.last_used() < idle || !std::mem::replace(&mut taken, true));
+            pools[at].retain(|_, metrics| taken || metrics.last_used() < idle || std::mem::replace(&mut taken, true));
         for session in removed.removed {
             self.claims();
             end(session);

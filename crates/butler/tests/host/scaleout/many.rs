@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::cluster::Pg;
 use super::{rows, write_butler};
@@ -92,7 +92,7 @@ fn more_butlers_than_connections_are_all_served() {
     let ready = server.get("/readyz").json();
     assert_eq!(ready, json!({"ready": true, "not_ready": []}));
     let stats = server.get("/api/memory/stats").json();
-    assert_eq!(stats["meta"]["unavailable"], json!([]), "the dashboard sees all of them: {stats}");
+    assert!(stats["meta"]["unavailable"].is_null(), "the dashboard sees all of them: {}", stats["meta"]);
     assert_eq!(stats["data"]["facts"]["total"], 24, "{stats}");
 }
 
@@ -119,7 +119,7 @@ fn two_hundred_butlers_in_one_process() {
     figures("recall, 20 of the butlers, warm", &warm);
     let begun = Instant::now();
     let stats = server.get("/api/memory/stats").json();
-    assert_eq!((&stats["meta"]["unavailable"], &stats["data"]["facts"]["total"]), (&json!([]), &json!(butlers)));
+    assert_eq!((&stats["meta"]["unavailable"], &stats["data"]["facts"]["total"]), (&Value::Null, &json!(butlers)));
     println!("| the dashboard's first page, all butlers | {:.1} s |", begun.elapsed().as_secs_f64());
     let begun = Instant::now();
     assert_eq!(server.get("/readyz").status, 200);

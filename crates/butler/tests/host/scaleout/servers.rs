@@ -41,6 +41,8 @@ fn three_servers_on_one_database_are_one_memory() {
     let first = serve(dir.path(), "one", &url);
     // Three jobs are due, and two more servers come up at once: each job runs once all the same.
     let due = "job IN ('consolidation', 'decay_sweep', 'episode_cleanup')";
+    let planned = format!("SELECT job FROM schedules WHERE next_run_at IS NOT NULL AND {due}");
+    eventually(Duration::from_secs(30), "they are planned", || (rows(&url, &planned).len() == 3).then_some(()));
     sql(&url, &format!("UPDATE schedules SET next_run_at = '2020-01-01' WHERE {due}"));
     let (second, third) = std::thread::scope(|scope| {
         let second = scope.spawn(|| serve(dir.path(), "two", &url));
