@@ -109,14 +109,14 @@ fn two_hundred_butlers_in_one_process() {
     println!("| first start, with migrations | {:.1} s |", first.as_secs_f64());
     println!("| start | {:.1} s |", again.as_secs_f64());
     println!("| memory of the process | {} MiB |", resident_mib(server.pid()));
-    figures("store, each butler once, cold", &roster.ask_all(&server, store));
-    figures("recall, each butler once, cold", &roster.ask_all(&server, recall));
-    figures("recall, each butler once more", &roster.ask_all(&server, recall));
+    println!("{}", figures("store, each butler once, cold", &roster.ask_all(&server, store)));
+    println!("{}", figures("recall, each butler once, cold", &roster.ask_all(&server, recall)));
+    println!("{}", figures("recall, each butler once more", &roster.ask_all(&server, recall)));
     println!("| connections meanwhile | {} |", roster.connections());
     let few = Roster { names: roster.names[..20].to_vec(), _pg: roster._pg, url: roster.url, dir: roster.dir };
     few.ask_all(&server, recall);
     let warm: Vec<Duration> = (0..10).flat_map(|_| few.ask_all(&server, recall)).collect();
-    figures("recall, 20 of the butlers, warm", &warm);
+    println!("{}", figures("recall, 20 of the butlers, warm", &warm));
     let begun = Instant::now();
     let stats = server.get("/api/memory/stats").json();
     assert_eq!((&stats["meta"]["unavailable"], &stats["data"]["facts"]["total"]), (&Value::Null, &json!(butlers)));
@@ -129,11 +129,11 @@ fn two_hundred_butlers_in_one_process() {
     println!("| connections a while later, nobody asking | {} |", few.connections());
 }
 
-fn figures(what: &str, took: &[Duration]) {
+fn figures(what: &str, took: &[Duration]) -> String {
     let mut took = took.to_vec();
     took.sort_unstable();
     let at = |share: f64| took[((took.len() - 1) as f64 * share) as usize].as_secs_f64() * 1000.0;
-    println!("| {what}: p50, p95 | {:.0} ms, {:.0} ms |", at(0.5), at(0.95));
+    format!("| {what}: p50, p95 | {:.0} ms, {:.0} ms |", at(0.5), at(0.95))
 }
 
 fn resident_mib(pid: u32) -> u64 {
