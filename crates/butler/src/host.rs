@@ -363,9 +363,13 @@ impl Host {
         }
     }
 
+    /// For a process that stays, before its first call: calls are traced from here on.
+    pub fn start_traces(&self) {
+        self.traces.start();
+    }
+
     /// For a process that stays: its butlers' schedules begin.
     pub async fn start_workers(&self) {
-        self.traces.start();
         for butler in self.butlers() {
             butler.start_workers().await;
         }

@@ -38,6 +38,7 @@ pub async fn run(args: Args, settings: &Settings, _: Printer) -> Result<(), Host
     let tenant = settings.tenant.clone().map_or(CallerTenant::Trusted, CallerTenant::Token);
     let access = Access { caller: Caller { tenant, actor: None }, ..Access::trusted() };
     let progress = progress::on_stderr(settings.quiet);
+    host.start_traces();
     // The client's handshake is answered while the database starts; its first call waits for it. If the start fails,
     // every call says why, which is where an agent looks first.
     let starting = {

@@ -155,6 +155,7 @@ async fn start_and_watch(
     open: &Open,
     url: &str,
 ) -> Result<(), HostError> {
+    host.start_traces();
     let (starting, progress) = (Arc::clone(host), progress::on_stderr(settings.quiet));
     // A task of its own: a signal in the middle of a start must not leave half a server behind.
     flatten(tokio::spawn(async move { starting.start(progress).await }).await)?;

@@ -151,12 +151,12 @@ fn backups_and_the_demo_work_on_a_database_of_ones_own() {
     let demo = told(&run(&["demo", "--size", "500", "--json"]));
     assert!(demo["memories"].as_u64().unwrap() >= 500, "{demo}");
     let shown = || server.get("/api/butlers").json()["data"].as_array().unwrap().len() == 2;
-    eventually(Duration::from_secs(20), "the server shows the demo", || shown().then_some(()));
+    eventually(Duration::from_secs(60), "the server shows the demo", || shown().then_some(()));
     assert!(facts(&server, "demo").as_u64().unwrap() > 0);
     assert_eq!(facts(&server, "general"), 1);
     assert_eq!(told(&run(&["backup", "create", "--butler", "demo", "--json"]))["schema"], "demo");
     assert_eq!(told(&run(&["demo", "--remove", "--json"]))["removed"], true);
-    eventually(Duration::from_secs(20), "the demo goes", || (!shown()).then_some(()));
+    eventually(Duration::from_secs(60), "the demo goes", || (!shown()).then_some(()));
     told(&run(&["backup", "create", "--json"]));
     sql(&url, "CREATE TABLE orders (id int)");
     let refused = run(&["backup", "create"]);
@@ -193,7 +193,7 @@ fn scheduled_backups_are_made_pruned_listed_and_their_failure_is_told() {
     let made = told(&run(&["token", "create", "--tenant", "ann", "--rights", "read,admin", "--json"]));
     let bearer = format!("Bearer {}", made["token"].as_str().unwrap());
     let ask = |method: &str, path: &str| request(server.address, method, path, &[("Authorization", &bearer)], b"");
-    eventually(Duration::from_secs(5), "the token counts", || (server.get("/api/jobs").status == 401).then_some(()));
+    eventually(Duration::from_secs(60), "the token counts", || (server.get("/api/jobs").status == 401).then_some(()));
     let jobs = ask("GET", "/api/jobs").json();
     let shown = jobs["data"].as_array().unwrap().iter().find(|job| job["job"] == "backup").unwrap();
     assert_eq!(shown["runs"][0]["result"], json!({}), "{shown}");

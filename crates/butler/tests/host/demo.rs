@@ -6,7 +6,7 @@ use serde_json::json;
 
 use crate::program::{MCP_HEADERS, Mcp, Serving, butler, eventually, request, stderr, stdout};
 
-const SHOWN: Duration = Duration::from_secs(10);
+const SHOWN: Duration = Duration::from_secs(60);
 
 #[test]
 fn a_running_server_shows_the_demo_at_once_and_forgets_it_when_it_is_removed() {

@@ -115,7 +115,7 @@ fn hooks_end_well_whatever_state_memory_is_in() {
     let output = hook(&server.data_dir, "session-start", &event("SessionStart", &transcript), &[]);
     server.signal(Signal::CONT);
     assert_eq!(said(&output), json!({}));
-    assert!(begun.elapsed() < Duration::from_secs(10), "{:?}", begun.elapsed());
+    assert!(begun.elapsed() < Duration::from_secs(60), "{:?}", begun.elapsed());
     assert!(stderr(&output).contains("no answer within 2 s"), "{}", stderr(&output));
 }
 

@@ -86,7 +86,7 @@ fn ten_thousand_requests_from_64_connections_end_without_an_error_and_without_gr
     assert!(made.status.success(), "{}", stderr(&made));
     let token = serde_json::from_slice::<Value>(&made.stdout).unwrap()["token"].as_str().unwrap().to_owned();
     let mcp = server.mcp().with(&token);
-    eventually(std::time::Duration::from_secs(2), "the token counts", || mcp.try_call("memory_stats", json!({})).ok());
+    eventually(std::time::Duration::from_secs(60), "the token counts", || mcp.try_call("memory_stats", json!({})).ok());
     let call = json!({"name": "memory_search", "arguments": {"query": "tea", "mode": "keyword", "limit": 1}});
     let body = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": call}).to_string();
     // The first round fills pools and caches; what the second adds is growth.

@@ -68,11 +68,16 @@ impl Serving {
     }
 
     pub fn with(data_dir: &Path, args: &[&OsStr]) -> Self {
+        Self::by(butler(), data_dir, args)
+    }
+
+    /// By a command whose surroundings were chosen.
+    pub fn by(mut butler: Command, data_dir: &Path, args: &[&OsStr]) -> Self {
         std::fs::create_dir_all(data_dir).unwrap();
         let log = data_dir.with_extension("log");
         let stderr = std::fs::File::options().create(true).append(true).open(&log).unwrap();
         let listen: &[&str] = if args.contains(&OsStr::new("--listen")) { &[] } else { &["--listen", "127.0.0.1:0"] };
-        let mut child = butler()
+        let mut child = butler
             .arg("serve")
             .args(listen)
             .arg("--data-dir")

@@ -127,7 +127,7 @@ fn sigterm_finishes_what_is_in_flight_and_leaves_no_postgres_behind() {
             std::thread::spawn(move || mcp.store_episode(&format!("episode {n}: {}", "a long story ".repeat(400))))
         })
         .collect();
-    eventually(Duration::from_secs(30), "a call is under way", || {
+    eventually(Duration::from_secs(60), "a call is under way", || {
         server.get("/metrics").text().contains("butler_tool_calls_total").then_some(())
     });
     let (status, rest) = server.stop();
@@ -242,7 +242,7 @@ fn a_signal_during_the_start_ends_it_cleanly() {
         .stderr(std::process::Stdio::null())
         .spawn()
         .unwrap();
-    eventually(Duration::from_secs(30), "it begins to start", || data_dir.join("serve.json").exists().then_some(()));
+    eventually(Duration::from_secs(60), "it begins to start", || data_dir.join("serve.json").exists().then_some(()));
     crate::program::send(child.id() as i32, Signal::INT);
     assert_eq!(crate::program::wait(&mut child, Duration::from_secs(60)).code(), Some(0));
     assert_eq!(crate::program::postgres_pid(&data_dir).filter(|pid| is_alive(*pid)), None);

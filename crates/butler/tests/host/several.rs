@@ -81,7 +81,7 @@ fn a_butler_that_cannot_start_is_reported_tried_again_and_stops_no_other() {
     }
 
     sql(&url, "CREATE DATABASE later");
-    eventually(Duration::from_secs(30), "it starts at last", || {
+    eventually(Duration::from_secs(60), "it starts at last", || {
         on(&server, "second").try_call("memory_stats", json!({})).ok()
     });
     assert_eq!(server.get("/readyz").json(), json!({"ready": true, "not_ready": []}));

@@ -3,13 +3,13 @@
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpListener;
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::Command;
 use std::sync::mpsc;
 use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use crate::program::butler;
+use crate::program::{Serving, butler};
 
 /// The first document that is posted, and where to.
 fn collector(listener: TcpListener) -> mpsc::Receiver<(String, Value)> {
@@ -43,21 +43,10 @@ fn a_call_is_traced(tell: impl FnOnce(&mut Command, &Path, &str)) {
     let dir = tempfile::tempdir().unwrap();
     let mut command = butler();
     tell(&mut command, dir.path(), &endpoint);
-    let mut child = command
-        .args(["serve", "--listen", "127.0.0.1:0", "--quiet", "--data-dir"])
-        .arg(dir.path().join("data"))
-        .stdin(Stdio::null())
-        .stdout(Stdio::piped())
-        .spawn()
-        .unwrap();
-    let mut ready = String::new();
-    BufReader::new(child.stdout.take().unwrap()).read_line(&mut ready).unwrap();
-    let address = ready.trim().strip_prefix("ready http://").unwrap().parse().unwrap();
-    let mcp = crate::program::Mcp { address, path: "/mcp".to_owned(), token: None };
-    mcp.call("memory_stats", json!({"request_context": {"request_id": "r-1"}}));
-    let (path, document) = received.recv_timeout(Duration::from_secs(20)).unwrap();
-    crate::program::send(child.id() as i32, rustix::process::Signal::TERM);
-    child.wait().unwrap();
+    let serving = Serving::by(command, &dir.path().join("data"), &[]);
+    serving.mcp().call("memory_stats", json!({"request_context": {"request_id": "r-1"}}));
+    let (path, document) = received.recv_timeout(Duration::from_secs(60)).unwrap();
+    serving.stop();
     assert!(path.starts_with("POST /v1/traces "), "{path}");
     let span = &document["resourceSpans"][0]["scopeSpans"][0]["spans"][0];
     assert_eq!((&span["name"], &span["kind"]), (&json!("memory_stats"), &json!(2)), "{span}");

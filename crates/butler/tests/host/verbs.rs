@@ -117,7 +117,7 @@ fn every_verb_works_through_a_running_server() {
     // With tokens on, strangers are kept out; commands of this user are not.
     shell.json(&["token", "create", "--tenant", "ann"]);
     let stranger = || request(server.address, "POST", "/mcp", &MCP_HEADERS, b"{}").status;
-    eventually(Duration::from_secs(10), "tokens count", || (stranger() == 401).then_some(()));
+    eventually(Duration::from_secs(60), "tokens count", || (stranger() == 401).then_some(()));
     assert_eq!(shell.json(&["stats"])["facts"]["total"], 2);
 }
 

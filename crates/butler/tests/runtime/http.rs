@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use crate::endpoint::{Endpoint, Reply, chat};
 
 const QUICK: Retries = Retries { attempts: 4, first_wait: Duration::from_millis(5) };
-const LONG: Duration = Duration::from_secs(30);
+const LONG: Duration = Duration::from_secs(90);
 
 fn openai(endpoint: &Endpoint) -> OpenAiRuntime {
     OpenAiRuntime::new(&endpoint.url, "small", None, LONG, QUICK).unwrap()
@@ -110,7 +110,7 @@ async fn a_slow_drip_ends_at_the_timeout() {
     let started = Instant::now();
     let error = runtime.complete(session()).await.unwrap_err();
     assert!(matches!(error, RuntimeError::TimedOut { .. }), "{error}");
-    assert!(started.elapsed() < Duration::from_secs(10));
+    assert!(started.elapsed() < Duration::from_secs(60));
 }
 
 #[tokio::test]

@@ -163,7 +163,7 @@ async fn a_server_that_cannot_start_is_quoted() {
     let begun = Instant::now();
     let error = start(dir.path()).await.err().unwrap().to_string();
     assert!(error.contains("no_such_setting") && error.contains("custom.conf"), "{error}");
-    assert!(begun.elapsed() < Duration::from_secs(10), "it is not waited for");
+    assert!(begun.elapsed() < Duration::from_secs(50), "it is not waited for");
 }
 
 #[tokio::test]

@@ -10,7 +10,7 @@ use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 use super::Api;
 
 /// Longer than any event takes, also on a busy machine.
-const PATIENCE: Duration = Duration::from_secs(30);
+const PATIENCE: Duration = Duration::from_secs(90);
 
 /// The lines of a stream, as they come; closed when the stream ends.
 fn listen(api: &Api, resume: Option<&str>) -> UnboundedReceiver<String> {
