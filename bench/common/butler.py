@@ -20,4 +20,4 @@ class Butler(Process):
         self.address = line.removeprefix("ready http://")
 
     def tools(self):
-        return HttpTools(self.address)
+        return HttpTools(self.address, process=self)

@@ -1,7 +1,8 @@
 """The least MCP client there is: JSON-RPC by POST on one kept-alive connection."""
 
-import http.client
 import json
+
+from .http import Connection
 
 
 class ToolError(Exception):
@@ -11,9 +12,9 @@ class ToolError(Exception):
 class HttpTools:
     """The tools of an MCP server over HTTP, with or without a session."""
 
-    def __init__(self, address, path="/mcp", timeout=3600):
+    def __init__(self, address, path="/mcp", timeout=3600, process=None):
         self.path, self.calls, self.session = path, 0, None
-        self.connection = http.client.HTTPConnection(address, timeout=timeout)
+        self.connection = Connection(address, timeout, process)
 
     def open(self):
         """The handshake; a server without sessions needs none."""
@@ -49,10 +50,9 @@ class HttpTools:
         }
         if self.session:
             headers["Mcp-Session-Id"] = self.session
-        self.connection.request("POST", self.path, json.dumps(message), headers)
-        answer = self.connection.getresponse()
+        answer, body = self.connection.post(self.path, json.dumps(message), headers)
         self.session = answer.headers.get("Mcp-Session-Id", self.session)
-        body = answer.read().decode()
+        body = body.decode()
         if answer.status >= 400:
             raise ToolError(f"HTTP {answer.status}: {body[:300]}")
         if answer.headers.get_content_type() == "text/event-stream":

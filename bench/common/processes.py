@@ -43,6 +43,13 @@ class Process:
         text = re.sub(r"\x1b\[[0-9;]*m", "", self.log.read_text(errors="replace")).strip().splitlines()
         return " | ".join(line.strip() for line in text[-lines:])
 
+    def last_words(self):
+        """How it is, and what it said last; one whose pipes just broke is given a moment to be gone."""
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self.child.wait(2)
+        how = "it is running" if self.running() else f"it ended with {self.child.returncode}"
+        return f"{Path(str(self.child.args[0])).name}: {how}; its last lines: {self.tail() or 'none'}"
+
     def wait_for(self, url, seconds):
         """Until the address answers anything at all."""
         end = time.monotonic() + seconds

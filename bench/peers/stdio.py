@@ -10,7 +10,7 @@ from common.processes import Process
 class StdioTools:
     def __init__(self, command, log, env=None):
         self.process = Process(command, log, env=env, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
-        self.calls, self.lock, self.waiting = 0, threading.Lock(), {}
+        self.calls, self.lock, self.waiting, self.ended = 0, threading.Lock(), {}, False
         threading.Thread(target=self.listen, daemon=True).start()
         self.request("initialize", {"protocolVersion": "2025-06-18", "capabilities": {},
                                     "clientInfo": {"name": "bench", "version": "1"}})
@@ -23,11 +23,19 @@ class StdioTools:
             if waiting:
                 waiting["answer"] = answer
                 waiting["there"].set()
+        # it says nothing any more: whoever waits waits in vain
+        with self.lock:
+            self.ended, waiting = True, list(self.waiting.values())
+        for one in waiting:
+            one["there"].set()
 
     def send(self, message):
-        with self.lock:
-            self.process.child.stdin.write(json.dumps(message).encode() + b"\n")
-            self.process.child.stdin.flush()
+        try:
+            with self.lock:
+                self.process.child.stdin.write(json.dumps(message).encode() + b"\n")
+                self.process.child.stdin.flush()
+        except OSError as error:
+            raise RuntimeError(f"{message['method']}: {error}; {self.process.last_words()}") from error
 
     def request(self, method, params):
         waiting = {"there": threading.Event()}
@@ -35,10 +43,14 @@ class StdioTools:
             self.calls += 1
             number = self.calls
             self.waiting[number] = waiting
+            if self.ended:
+                waiting["there"].set()
         self.send({"jsonrpc": "2.0", "id": number, "method": method, "params": params})
         if not waiting["there"].wait(120):
-            raise RuntimeError(f"{method}: no answer within 120 s: {self.process.tail()}")
-        answer = waiting["answer"]
+            raise RuntimeError(f"{method}: no answer within 120 s; {self.process.last_words()}")
+        answer = waiting.get("answer")
+        if answer is None:
+            raise RuntimeError(f"{method}: no answer any more; {self.process.last_words()}")
         if "error" in answer:
             raise RuntimeError(f"{method}: {answer['error']}")
         return answer["result"]

@@ -84,7 +84,7 @@ class Mem0(System):
                           database.database("mem0"), self.bench.endpoint, folder / "history.db"], folder / "mem0.log", env)
         self.parts.append(server)
         server.wait_for(f"http://127.0.0.1:{port}/", 600)
-        self.rest = Rest(f"127.0.0.1:{port}")
+        self.rest = Rest(f"127.0.0.1:{port}", server)
 
     def store(self, text):
         self.rest.post("/add", {"text": text})
@@ -119,7 +119,7 @@ class Hindsight(System):
         server = Process([self.home / "bin/hindsight-api"], folder / "hindsight.log", env, cwd=folder)
         self.parts.append(server)
         server.wait_for(f"http://127.0.0.1:{port}/health", 600)
-        self.rest, self.bank = Rest(f"127.0.0.1:{port}"), "/v1/default/banks/bench/memories"
+        self.rest, self.bank = Rest(f"127.0.0.1:{port}", server), "/v1/default/banks/bench/memories"
 
     def store(self, text):
         self.rest.post(self.bank, {"items": [{"content": text}], "async": False})
@@ -156,7 +156,7 @@ class McpMemoryService(System):
                          folder / "service.log", env, cwd=folder)
         self.parts = [server]
         server.wait_for(f"http://127.0.0.1:{port}/api/health", 600)
-        self.rest = Rest(f"127.0.0.1:{port}")
+        self.rest = Rest(f"127.0.0.1:{port}", server)
 
     def store(self, text):
         answer = self.rest.post("/api/memories", {"content": text})

@@ -6,6 +6,7 @@
 
 mod check;
 mod client;
+mod database;
 mod dice;
 mod journal;
 mod llm;

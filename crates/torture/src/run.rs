@@ -6,12 +6,13 @@ use std::time::{Duration, Instant};
 
 use anyhow::Context;
 use rustix::process::Signal;
-use sqlx::{Connection, PgConnection};
+use sqlx::Connection;
 use tokio::sync::watch;
 use tokio::task::JoinSet;
 use torture::disk::Disk;
 
 use crate::check;
+use crate::database::{self, patiently};
 use crate::dice::Dice;
 use crate::plan::{self, Fault, Step};
 use crate::proxy::{Scissors, Tap, Wire};
@@ -143,7 +144,7 @@ impl Runner {
     /// Once more for what was let in meanwhile: the pools come back at once.
     async fn end_sessions(&mut self) -> anyhow::Result<()> {
         for _ in 0..3 {
-            end_sessions(&self.database_url).await?;
+            patiently(async || end_sessions(&self.database_url).await).await?;
             tokio::time::sleep(Duration::from_millis(self.dice.between(50, 400))).await;
         }
         Ok(())
@@ -153,7 +154,7 @@ impl Runner {
         let scissors = Scissors::new(Dice::new(self.dice.next(), 0));
         let direct = self.database_url.clone();
         // sessions come to us when they are opened anew
-        let mut db = PgConnection::connect(&direct).await?;
+        let mut db = patiently(async || database::connect(&direct).await).await?;
         let tap = Tap::place(&self.server.postgres().socket(), scissors.clone())?;
         sqlx::query(END_SESSIONS).execute(&mut db).await?;
         scissors.cut_for(lasts).await;
@@ -219,7 +220,7 @@ impl Runner {
 const END_SESSIONS: &str = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'butler' AND pid <> pg_backend_pid()";
 
 async fn end_sessions(database_url: &str) -> anyhow::Result<()> {
-    let mut db = PgConnection::connect(database_url).await?;
+    let mut db = database::connect(database_url).await?;
     sqlx::query(END_SESSIONS).execute(&mut db).await?;
     Ok(db.close().await?)
 }

@@ -2,7 +2,7 @@
 
 use clap::ValueEnum;
 
-use crate::run::{cargo, python, root, step, target_dir};
+use crate::run::{cargo, in_full, python, root, step, target_dir};
 
 #[derive(clap::Args)]
 pub struct Args {
@@ -92,7 +92,7 @@ fn peers(rest: &[String]) -> anyhow::Result<()> {
     let (release, json) = (target_dir().join("release"), target_dir().join("bench").join("peers.json"));
     let mut peers = python("peers");
     peers.arg("--butler").arg(release.join("butler")).arg("--bench").arg(release.join("bench"));
-    step("bench peers", peers.arg("--json").arg(json).args(rest))
+    step("bench peers", peers.arg("--json").arg(json).args(in_full(rest)))
 }
 
 fn build() -> anyhow::Result<()> {
@@ -105,4 +105,26 @@ fn program(name: &str, rest: &[String]) -> anyhow::Result<()> {
     let mut program = std::process::Command::new(target_dir().join("release").join("bench"));
     let json = target_dir().join("bench").join(format!("{name}.json"));
     step(&format!("bench {name}"), program.args([name, "--json"]).arg(json).args(rest))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_clients_of_the_bench_outlive_closed_connections_and_tell_of_peers_that_died() {
+        let tested = python("unittest").arg("peers.test_clients").output().unwrap();
+        assert!(tested.status.success(), "{}", String::from_utf8_lossy(&tested.stderr));
+    }
+
+    #[test]
+    fn a_file_is_named_in_full_and_nothing_else_is_changed() {
+        let given = ["--data".to_owned(), "Cargo.toml".to_owned(), "--sizes".to_owned(), "1000,10000".to_owned()];
+        let passed: Vec<_> = in_full(&given).collect();
+        assert_eq!(passed[1], std::env::current_dir().unwrap().join("Cargo.toml").canonicalize().unwrap());
+        assert_eq!(
+            (&passed[0], &passed[2], &passed[3]),
+            (&given[0].clone().into(), &given[2].clone().into(), &given[3].clone().into())
+        );
+    }
 }

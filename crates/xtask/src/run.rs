@@ -1,6 +1,7 @@
 //! Running other programs, and saying which one failed.
 
-use std::path::PathBuf;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Instant;
 
@@ -12,8 +13,9 @@ pub fn root() -> PathBuf {
     crate_dir.ancestors().nth(2).map_or(crate_dir.clone(), PathBuf::from)
 }
 
+/// Absolute: the programs of bench/ run elsewhere.
 pub fn target_dir() -> PathBuf {
-    std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root().join("target"), PathBuf::from)
+    root().join(std::env::var_os("CARGO_TARGET_DIR").unwrap_or_else(|| "target".into()))
 }
 
 pub fn cargo() -> Command {
@@ -22,11 +24,19 @@ pub fn cargo() -> Command {
     command
 }
 
-/// A program of bench/ in Python, with the interpreter the user has.
+/// A program of bench/ in Python, with the interpreter the user has. It runs there: whoever names a file names it in full.
 pub fn python(module: &str) -> Command {
     let mut command = Command::new(std::env::var_os("PYTHON").unwrap_or_else(|| "python3".into()));
     command.current_dir(root().join("bench")).args(["-B", "-m", module]);
     command
+}
+
+/// Arguments for a program that runs elsewhere: a file is named in full.
+pub fn in_full(arguments: &[String]) -> impl Iterator<Item = OsString> {
+    arguments.iter().map(|argument| match Path::new(argument).canonicalize() {
+        Ok(path) => path.into_os_string(),
+        Err(_) => argument.into(),
+    })
 }
 
 pub fn exists(program: &str, arguments: &[&str]) -> bool {

@@ -193,11 +193,11 @@ impl Check<'_> {
 
     /// Nothing in a tenant's rows was ever another's.
     fn owners(&mut self) {
-        let secrets: HashMap<&str, &str> =
-            self.tenants.iter().map(|tenant| (tenant.name.as_str(), tenant.secret.as_str())).collect();
+        let owners: HashMap<&str, &Tenant> = self.tenants.iter().map(|tenant| (tenant.name.as_str(), tenant)).collect();
         let all = self.rows.facts.iter().chain(&self.rows.rules).chain(&self.rows.episodes);
         for (id, memory) in all {
-            if !secrets_in(&memory.content).iter().all(|secret| secrets.get(memory.tenant.as_str()) == Some(secret)) {
+            let owner = owners.get(memory.tenant.as_str());
+            if !secrets_in(&memory.content).iter().all(|secret| owner.is_some_and(|owner| owner.owns(secret))) {
                 self.violations.push(format!("{id} of {} tells of another tenant: {}", memory.tenant, memory.content));
             }
         }
@@ -325,5 +325,15 @@ mod tests {
     fn a_memory_that_tells_of_another_tenant_is_found() {
         let secret = tenants()[1].secret.clone();
         finds(move |_, rows| drop(rows.facts.insert(id(8), memory(0, &secret, "active"))), "tells of another tenant");
+        let cut = tenants()[1].secret[..9].to_owned();
+        finds(move |_, rows| drop(rows.facts.insert(id(8), memory(0, &cut, "active"))), "tells of another tenant");
+    }
+
+    #[test]
+    fn a_memory_that_cuts_its_own_tenants_secret_short_is_none_of_anothers() {
+        let (journal, mut rows) = sound();
+        let secret = tenants()[0].secret.clone();
+        rows.facts.insert(id(8), memory(0, &format!("{secret} {}", &secret[..9]), "active"));
+        assert_eq!(check(&journal, &rows, &tenants()), Vec::<String>::new());
     }
 }
