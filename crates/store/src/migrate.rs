@@ -43,6 +43,7 @@ const MIGRATIONS: &[Migration] = migrations![
     "mem_106_words_of_a_small_tenant",
     "mem_110_run_tenant",
     "mem_111_fading_mark",
+    "mem_130_probes_of_a_part",
 ];
 
 const RECORD: &str = include_str!("../migrations/mem_000_record.sql");
