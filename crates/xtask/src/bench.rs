@@ -2,7 +2,7 @@
 
 use clap::ValueEnum;
 
-use crate::run::{cargo, in_full, python, root, step, target_dir};
+use crate::run::{build_release, cargo, in_full, python, root, step, target_dir};
 
 #[derive(clap::Args)]
 pub struct Args {
@@ -87,21 +87,16 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
 
 /// In Python, since three of the peers are; they are installed in environments of their own.
 fn peers(rest: &[String]) -> anyhow::Result<()> {
-    build()?;
-    step("build", cargo().args(["build", "--release", "--package", "postgres", "--bin", "postgres-hold"]))?;
+    build_release()?;
     let (release, json) = (target_dir().join("release"), target_dir().join("bench").join("peers.json"));
     let mut peers = python("peers");
     peers.arg("--butler").arg(release.join("butler")).arg("--bench").arg(release.join("bench"));
     step("bench peers", peers.arg("--json").arg(json).args(in_full(rest)))
 }
 
-fn build() -> anyhow::Result<()> {
-    step("build", cargo().args(["build", "--release", "--package", "butler", "--package", "bench"]))
-}
-
 /// A sub-bench of crates/bench, beside a server built the same way.
 fn program(name: &str, rest: &[String]) -> anyhow::Result<()> {
-    build()?;
+    build_release()?;
     let mut program = std::process::Command::new(target_dir().join("release").join("bench"));
     let json = target_dir().join("bench").join(format!("{name}.json"));
     step(&format!("bench {name}"), program.args([name, "--json"]).arg(json).args(rest))

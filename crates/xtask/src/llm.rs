@@ -1,6 +1,6 @@
 //! `cargo xtask llm`: consolidation with a real, small and bad model, plainly and by JSON schema.
 
-use crate::run::{cargo, python, step, target_dir};
+use crate::run::{build_release, python, step, target_dir};
 
 #[derive(clap::Args)]
 pub struct Args {
@@ -16,7 +16,7 @@ pub struct Args {
 }
 
 pub fn run(args: &Args) -> anyhow::Result<()> {
-    step("build", cargo().args(["build", "--release", "--package", "butler"]))?;
+    build_release()?;
     let mut llm = python("llm");
     llm.arg("--butler").arg(target_dir().join("release").join("butler"));
     llm.arg("--json").arg(target_dir().join("bench").join("llm.json"));

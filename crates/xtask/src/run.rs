@@ -24,6 +24,13 @@ pub fn cargo() -> Command {
     command
 }
 
+/// What is measured, optimised. Always all of it, as the workspace: a package alone would be built with other features, anew.
+pub fn build_release() -> anyhow::Result<()> {
+    let mut build = cargo();
+    build.args(["build", "--release", "--workspace", "--bin", "butler", "--bin", "bench", "--bin", "postgres-hold"]);
+    step("build", &mut build)
+}
+
 /// A program of bench/ in Python, with the interpreter the user has. It runs there: whoever names a file names it in full.
 pub fn python(module: &str) -> Command {
     let mut command = Command::new(std::env::var_os("PYTHON").unwrap_or_else(|| "python3".into()));

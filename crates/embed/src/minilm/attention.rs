@@ -6,7 +6,7 @@ use rten_simd::ops::{BitOps, NumOps};
 use rten_simd::{Isa, Simd, SimdOp, SimdUnaryOp};
 use rten_vecmath::Exp;
 
-use super::kernel::{Ahead, Piece, Tiled, WIDTH, in_tiles, tile};
+use super::kernel::{Ahead, Piece, Tiled, WIDTH, in_tiles, run, tile};
 
 /// The score of a key that is not there: its share of the softmax is zero.
 const ABSENT: f32 = -1e30;
@@ -30,7 +30,7 @@ pub fn attend(query: &[Piece], key: &[Piece], value: &[Piece], out: &mut [Piece]
         let blocks = key.len().div_ceil(WIDTH);
         working.keys.resize(blocks * WIDTH, Piece::ZERO);
         working.scores.resize(blocks * WIDTH, Piece::ZERO);
-        Head { query, key, value, keys: &mut working.keys, scores: &mut working.scores, out }.dispatch();
+        run(Head { query, key, value, keys: &mut working.keys, scores: &mut working.scores, out });
     });
 }
 

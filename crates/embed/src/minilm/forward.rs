@@ -4,11 +4,10 @@
 use std::sync::Arc;
 
 use rayon::prelude::*;
-use rten_simd::SimdOp;
 
 use super::attention::attend;
 use super::dense::{Finish, Strip};
-use super::kernel::{Piece, WIDTH};
+use super::kernel::{self, Piece, WIDTH};
 use super::norm::Normalise;
 use super::weights::{Dense, Layer, Weights};
 use super::{HEADS, HIDDEN, INNER, MAX_TOKENS};
@@ -101,7 +100,7 @@ fn run(weights: &Weights, scratch: &mut Scratch, sequences: &[Vec<u32>], vectors
     for (row, (position, token)) in tokens.enumerate() {
         weights.embed_token(*token, position, b.hidden[row..].iter_mut().step_by(b.shape.stride));
     }
-    Normalise { x: b.hidden, rows: b.shape.tokens, norm: &weights.embedding_norm }.dispatch();
+    kernel::run(Normalise { x: b.hidden, rows: b.shape.tokens, norm: &weights.embedding_norm });
     for layer in &weights.layers {
         run_layer(weights, layer, &mut b, sequences);
     }
@@ -120,7 +119,7 @@ fn run_layer(weights: &Weights, layer: &Layer, b: &mut Buffers<'_>, sequences: &
         let height = matrix.len() / dense.bias.len();
         shape.each_strip(out, |n, out| {
             let strip = &matrix[n * height..][..height];
-            Strip { x, stride: shape.stride, strip, bias: &dense.bias[n], finish, out }.dispatch();
+            kernel::run(Strip { x, stride: shape.stride, strip, bias: &dense.bias[n], finish, out });
         });
     };
     multiply(&layer.attention, b.hidden, b.qkv, Finish::Keep);
@@ -136,10 +135,10 @@ fn run_layer(weights: &Weights, layer: &Layer, b: &mut Buffers<'_>, sequences: &
         }
     });
     multiply(&layer.attention_out, b.context, b.hidden, Finish::Add);
-    Normalise { x: b.hidden, rows: b.shape.tokens, norm: &layer.attention_norm }.dispatch();
+    kernel::run(Normalise { x: b.hidden, rows: b.shape.tokens, norm: &layer.attention_norm });
     multiply(&layer.inner, b.hidden, b.inner, Finish::Gelu);
     multiply(&layer.inner_out, b.inner, b.hidden, Finish::Add);
-    Normalise { x: b.hidden, rows: b.shape.tokens, norm: &layer.inner_norm }.dispatch();
+    kernel::run(Normalise { x: b.hidden, rows: b.shape.tokens, norm: &layer.inner_norm });
 }
 
 /// The mean over a sequence's tokens, scaled to length one; given strip by strip.

@@ -5,8 +5,8 @@
 //! is again in pieces, one strip of columns can be given to each thread, and a piece is just what an attention head
 //! works on.
 
-use rten_simd::Isa;
 use rten_simd::ops::{BitOps, NumOps};
+use rten_simd::{Isa, SimdOp};
 
 /// Numbers in a piece, and columns in a strip.
 pub const WIDTH: usize = 32;
@@ -18,6 +18,14 @@ pub struct Piece(pub [f32; WIDTH]);
 
 impl Piece {
     pub const ZERO: Piece = Piece([0.0; WIDTH]);
+}
+
+/// On the best instructions this processor has. A test may choose lesser ones.
+pub fn run<Op: SimdOp>(work: Op) -> Op::Output {
+    #[cfg(test)]
+    return super::tests::run_on_chosen(work);
+    #[cfg(not(test))]
+    work.dispatch()
 }
 
 /// Cuts a vector into pieces.

@@ -71,7 +71,7 @@ pub fn instructions() -> &'static str {
         }
     }
 
-    match Lanes.dispatch() {
+    match kernel::run(Lanes) {
         16 => "AVX-512",
         8 => "AVX2",
         _ if cfg!(target_arch = "aarch64") => "NEON",

@@ -1,13 +1,131 @@
-//! The kernels against the plainest arithmetic, on the best instructions this processor has and on the portable ones.
+//! The kernels against the plainest arithmetic, and the whole model against sentence-transformers on every kind of
+//! instructions this processor has.
+
+use std::cell::Cell;
 
 use rten_simd::isa::GenericIsa;
 use rten_simd::{Isa, SimdOp};
+use serde::Deserialize;
 
 use super::attention::attend;
 use super::dense::{Finish, Strip};
 use super::kernel::{Piece, WIDTH};
 use super::norm::{Norm, Normalise};
-use super::{HIDDEN, kernel};
+use super::{HIDDEN, Model, Scratch, instructions, kernel};
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Chosen {
+    Best,
+    #[cfg(target_arch = "x86_64")]
+    Avx512,
+    #[cfg(target_arch = "x86_64")]
+    Avx2,
+    Portable,
+}
+
+thread_local! {
+    static CHOSEN: Cell<Chosen> = const { Cell::new(Chosen::Best) };
+}
+
+pub(super) fn run_on_chosen<Op: SimdOp>(work: Op) -> Op::Output {
+    match CHOSEN.get() {
+        Chosen::Best => work.dispatch(),
+        #[cfg(target_arch = "x86_64")]
+        Chosen::Avx512 => x86::avx512(work),
+        #[cfg(target_arch = "x86_64")]
+        Chosen::Avx2 => x86::avx2(work),
+        Chosen::Portable => work.eval(GenericIsa::new()),
+    }
+}
+
+/// Compiled for these instructions, as `dispatch` would: what is merely evaluated calls a function for each of them.
+#[cfg(target_arch = "x86_64")]
+mod x86 {
+    use rten_simd::SimdOp;
+    use rten_simd::isa::{Avx2Isa, Avx512Isa};
+
+    #[expect(unsafe_code, reason = "a test for each kind of instructions, not only for the best")]
+    pub fn avx512<Op: SimdOp>(work: Op) -> Op::Output {
+        #[target_feature(enable = "avx512f,avx512vl,avx512bw,avx512dq,f16c")]
+        fn run<Op: SimdOp>(isa: Avx512Isa, work: Op) -> Op::Output {
+            work.eval(isa)
+        }
+        let isa = Avx512Isa::new().expect("looked for by the test");
+        // SAFETY: the value exists only where the processor has these instructions.
+        unsafe { run(isa, work) }
+    }
+
+    #[expect(unsafe_code, reason = "a test for each kind of instructions, not only for the best")]
+    pub fn avx2<Op: SimdOp>(work: Op) -> Op::Output {
+        #[target_feature(enable = "avx,avx2,fma,f16c")]
+        fn run<Op: SimdOp>(isa: Avx2Isa, work: Op) -> Op::Output {
+            work.eval(isa)
+        }
+        let isa = Avx2Isa::new().expect("looked for by the test");
+        // SAFETY: the value exists only where the processor has these instructions.
+        unsafe { run(isa, work) }
+    }
+}
+
+/// The whole model on the instructions of that name, each text alone and all of them together.
+fn gives_the_reference(chosen: Chosen, name: &str) {
+    #[derive(Deserialize)]
+    struct Reference {
+        text: String,
+        token_ids: Vec<u32>,
+        vector: Vec<f32>,
+    }
+
+    let dir = crate::locate_model(None, &fetch::default_cache_dir(), &fetch::Silent).expect("the model can be fetched");
+    let model = Model::load(&dir).unwrap();
+    let references: Vec<Reference> =
+        serde_json::from_str(include_str!("../../tests/fixtures/minilm.json")).expect("the fixture is JSON");
+    let sequences: Vec<Vec<u32>> = references.iter().map(|reference| reference.token_ids.clone()).collect();
+    // a pool of one thread, which is the one that chooses
+    rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap().install(|| {
+        CHOSEN.set(chosen);
+        assert_eq!(instructions(), name);
+        let mut scratch = Scratch::default();
+        let together = model.forward(&sequences, &mut scratch);
+        for ((reference, ids), among_others) in references.iter().zip(&sequences).zip(together) {
+            let alone = model.forward(std::slice::from_ref(ids), &mut scratch).remove(0);
+            assert_eq!(alone, among_others, "{name}, to the last bit: {:?}", reference.text);
+            let differences = alone.iter().zip(&reference.vector).map(|(a, b)| (a - b).abs());
+            let largest = differences.fold(0.0, f32::max);
+            assert!(largest <= 1e-5, "{name}: {:?} differs by {largest}", reference.text);
+        }
+    });
+}
+
+#[test]
+fn portable_instructions_give_the_vectors_of_sentence_transformers() {
+    // they are as wide as NEON's, and told by their width
+    gives_the_reference(Chosen::Portable, if cfg!(target_arch = "aarch64") { "NEON" } else { "portable" });
+}
+
+#[cfg(target_arch = "x86_64")]
+#[test]
+fn avx2_gives_the_vectors_of_sentence_transformers() {
+    if rten_simd::isa::Avx2Isa::new().is_none() {
+        return eprintln!("this processor has no AVX2");
+    }
+    gives_the_reference(Chosen::Avx2, "AVX2");
+}
+
+#[cfg(target_arch = "x86_64")]
+#[test]
+fn avx_512_gives_the_vectors_of_sentence_transformers() {
+    if rten_simd::isa::Avx512Isa::new().is_none() {
+        return eprintln!("this processor has no AVX-512");
+    }
+    gives_the_reference(Chosen::Avx512, "AVX-512");
+}
+
+/// What the program itself takes, for instance NEON.
+#[test]
+fn the_best_instructions_give_the_vectors_of_sentence_transformers() {
+    gives_the_reference(Chosen::Best, instructions());
+}
 
 /// Numbers between -1 and 1 without a pattern.
 fn noise(seed: u32, count: usize) -> Vec<Piece> {
