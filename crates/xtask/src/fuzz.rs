@@ -13,7 +13,7 @@ pub struct Args {
     target: Option<String>,
 }
 
-const TARGETS: [&str; 2] = ["consolidation_answer", "untrusted_text"];
+const TARGETS: [&str; 5] = ["consolidation_answer", "untrusted_text", "butler_toml", "tool_arguments", "import_file"];
 
 pub fn run(args: &Args) -> anyhow::Result<()> {
     if !exists("cargo", &["fuzz", "--version"]) {
@@ -42,9 +42,31 @@ fn one(target: &str, seconds: u64) -> anyhow::Result<()> {
             .current_dir(root().join("fuzz"))
             // libFuzzer's instrumentation is an unstable flag of a stable compiler; no sanitizer, since there is no unsafe code
             .env("RUSTC_BOOTSTRAP", "1")
-            .args(["fuzz", "run", "--sanitizer", "none", target])
+            .args(["fuzz", "run", "--sanitizer", "none", "--target-dir"])
+            .arg(target_dir().join("fuzz/build"))
+            .arg(target)
             .arg(&grown)
             .arg(root().join("fuzz/corpus").join(target))
             .args(["--", &format!("-max_total_time={seconds}"), "-max_len=16384", "-timeout=10"]),
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+    use std::path::Path;
+
+    use super::*;
+
+    #[test]
+    fn every_target_is_run_and_begins_with_a_committed_corpus() {
+        let fuzz = root().join("fuzz");
+        let named: BTreeSet<String> = TARGETS.iter().map(|target| (*target).to_owned()).collect();
+        let stems = |folder: &str| -> BTreeSet<String> {
+            let entries = std::fs::read_dir(fuzz.join(folder)).unwrap().map(|entry| entry.unwrap().file_name());
+            entries.map(|name| Path::new(&name).file_stem().unwrap().to_string_lossy().into_owned()).collect()
+        };
+        assert_eq!(stems("fuzz_targets"), named);
+        assert_eq!(stems("corpus"), named);
+    }
 }

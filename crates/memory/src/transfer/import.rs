@@ -28,6 +28,21 @@ pub struct ImportOptions {
 pub type Lines<'a> = dyn FnMut() -> Result<Option<Line>, TransferError> + Send + 'a;
 
 impl Memory {
+    /// What can be said of such a file without a database: its header, and each line by itself. Nothing is kept.
+    pub fn look_through(&self, lines: &mut Lines<'_>) -> Result<ImportReport, TransferError> {
+        let header = header(lines()?)?;
+        let mut report = ImportReport::new(FORMAT, true);
+        let model = self.model_name();
+        while let Some(line) = lines()? {
+            report.lines += 1;
+            if let Some(record) = row(&line, &model, &mut report) {
+                report.tally(record.kind.as_str()).read += 1;
+            }
+        }
+        missing(&header, &mut report);
+        Ok(report)
+    }
+
     /// Reads a file of [`Self::export`]. What is there already stays as it is, so a second time changes nothing.
     pub async fn import(
         &self,
@@ -46,16 +61,7 @@ impl Memory {
         while let Some(line) = lines()? {
             report.lines += 1;
             progress(report.lines);
-            if line.text.trim().is_empty() {
-                continue;
-            }
-            let record = match record::read(&line, &model) {
-                Ok(record) => record,
-                Err(problem) => {
-                    report.problem(Some(line.number), problem);
-                    continue;
-                }
-            };
+            let Some(record) = row(&line, &model, &mut report) else { continue };
             if batch.len() >= BATCH || batch.first().is_some_and(|first| first.kind != record.kind) {
                 self.flush(&mut tx, &mut batch, options, &model, &mut report).await?;
             }
@@ -154,6 +160,14 @@ impl Memory {
         }
         Ok(())
     }
+}
+
+/// The line as a row; a bad one is a problem, an empty one is nothing.
+fn row(line: &Line, model: &ModelName, report: &mut ImportReport) -> Option<Record> {
+    if line.text.trim().is_empty() {
+        return None;
+    }
+    record::read(line, model).map_err(|problem| report.problem(Some(line.number), problem)).ok()
 }
 
 fn header(first: Option<Line>) -> Result<Header, TransferError> {

@@ -1,0 +1,28 @@
+//! Whatever stands in a butler.toml: a configuration, or a mistake shown at its place.
+#![no_main]
+
+use std::path::Path;
+
+use butler::config::{ButlerConfig, parse, show};
+use libfuzzer_sys::fuzz_target;
+
+fuzz_target!(|source: &str| {
+    let path = Path::new("butler.toml");
+    match parse(path, source) {
+        Ok(parsed) => {
+            let name = parsed.file.butler.name.clone().unwrap_or_else(|| "general".to_owned());
+            let butler = ButlerConfig { name, file: parsed.file, path: Some(path.to_path_buf()), set: parsed.set };
+            let settings = show::settings(&butler).expect("what was read can be shown");
+            assert!(!settings.is_empty());
+        }
+        Err(error) => {
+            assert!(!error.message.is_empty());
+            assert!(!error.message.contains('\n'), "the message is one line: {error}");
+            if let Some(place) = &error.place {
+                assert!(place.line >= 1 && place.line <= source.lines().count().max(1), "{place:?}");
+                assert!(place.column >= 1 && place.width >= 1, "{place:?}");
+            }
+            assert!(!error.to_string().is_empty());
+        }
+    }
+});

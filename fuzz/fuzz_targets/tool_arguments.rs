@@ -1,0 +1,35 @@
+//! Whatever a model sends as a tool's arguments: an answer, or a refusal that says why; never a fault of ours.
+#![no_main]
+
+use std::sync::LazyLock;
+
+use fuzz::{memory, wait};
+use libfuzzer_sys::fuzz_target;
+use memory::Caller;
+use memory::tool::{Tool, ToolError};
+use serde_json::{Map, Value};
+
+/// Each tool, and the names of its arguments.
+static TOOLS: LazyLock<Vec<(Box<dyn Tool>, Vec<String>)>> = LazyLock::new(|| {
+    let named = |tool: Box<dyn Tool>| {
+        let names = tool.spec().input_schema.get("properties").and_then(Value::as_object).cloned();
+        (tool, names.unwrap_or_default().keys().cloned().collect())
+    };
+    memory::tools().into_iter().map(named).collect()
+});
+
+fuzz_target!(|text: &str| {
+    let Ok(Value::Object(arguments)) = serde_json::from_str(text) else { return };
+    for (tool, names) in TOOLS.iter() {
+        // all of them, which an unknown name ends early, and those the tool knows
+        let known: Map<String, Value> =
+            arguments.iter().filter(|(name, _)| names.contains(name)).map(|(k, v)| (k.clone(), v.clone())).collect();
+        for arguments in [arguments.clone(), known] {
+            if let Err(error) = wait(tool.call(memory(), &Caller::trusted(), arguments)) {
+                assert!(!error.message.is_empty());
+                let codes = [ToolError::INVALID_ARGUMENT, ToolError::UNAVAILABLE, ToolError::INVALID_STATE];
+                assert!(codes.contains(&error.code), "{}: {error:?}", tool.spec().name);
+            }
+        }
+    }
+});
