@@ -3,6 +3,7 @@
 //! The answer is foreign text. Whatever it is, `parse` returns what of it is valid and says what was not.
 
 mod actions;
+mod echo;
 mod extract;
 mod json;
 mod key;
@@ -14,5 +15,5 @@ mod tests;
 
 pub use actions::{Confirmation, ConsolidationResult, NewFact, NewRule, UpdatedFact};
 pub use key::{Action, idempotency_key};
-pub use parse::{NO_JSON, parse};
+pub use parse::{NO_JSON, parse, parse_answer};
 pub use retry::{AfterFailure, after_failure};

@@ -1,7 +1,6 @@
 //! How confidence fades without confirmation. Every reader, the sweep included, goes through these functions.
 
 use chrono::TimeDelta;
-use serde::Serialize;
 
 use crate::clock::{Timestamp, days_between};
 
@@ -23,6 +22,9 @@ pub fn effective_confidence(
         Some(at) => confidence_after(confidence, decay_rate, days_between(at, now)),
     }
 }
+
+/// Two confidences nearer than this are equal where one of two facts must go: facts of one afternoon differ by less.
+pub const SAME_CONFIDENCE: f64 = 0.005;
 
 /// When a memory falls below `threshold`: `None` if it never will (or never was above, for want of a confirmation),
 /// the confirmation itself if it started below.
@@ -70,14 +72,6 @@ pub struct ThresholdError {
     pub expiry: f64,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum DecayState {
-    Normal,
-    Fading,
-    Expired,
-}
-
 impl DecayThresholds {
     pub fn new(retrieval: f64, expiry: f64) -> Result<Self, ThresholdError> {
         // Comparisons with NaN are false, so this refuses it too.
@@ -85,16 +79,6 @@ impl DecayThresholds {
             Ok(Self { retrieval, expiry })
         } else {
             Err(ThresholdError { retrieval, expiry })
-        }
-    }
-
-    pub fn classify(&self, effective_confidence: f64) -> DecayState {
-        if effective_confidence < self.expiry {
-            DecayState::Expired
-        } else if effective_confidence < self.retrieval {
-            DecayState::Fading
-        } else {
-            DecayState::Normal
         }
     }
 }
@@ -127,15 +111,6 @@ mod tests {
         let value = effective_confidence(0.9, 0.008, Some(day(10.0)), day(110.5));
         assert!((value - 0.9 * (-0.008f64 * 100.5).exp()).abs() < 1e-12);
         assert_eq!(effective_confidence(1.0, 0.1, Some(day(5.0)), day(1.0)), 1.0, "a clock behind gains nothing");
-    }
-
-    #[test]
-    fn decay_sweep_threshold_transitions() {
-        let thresholds = DecayThresholds::default();
-        assert_eq!(thresholds.classify(0.2), DecayState::Normal);
-        assert_eq!(thresholds.classify(0.199_999), DecayState::Fading);
-        assert_eq!(thresholds.classify(0.05), DecayState::Fading);
-        assert_eq!(thresholds.classify(0.049_999), DecayState::Expired);
     }
 
     #[test]

@@ -19,7 +19,10 @@ pub const SUBJECT_BYTES: usize = 1024;
 pub const PREDICATE_BYTES: usize = 512;
 /// A name longer than this is a text that was put in the wrong field.
 pub const ENTITY_NAME_BYTES: usize = 512;
+/// A list that is given; one that an entity has grown to by merges may be given again.
 pub const ALIASES: usize = 64;
+/// What merges add up to: all names together are one indexed text.
+pub const MERGED_ALIASES: usize = 1024;
 pub const REASON_BYTES: usize = 4 * 1024;
 /// Kept with the rule, newest last; every reason ever given stays in rule_applications.
 pub const HARMFUL_REASONS: usize = 100;

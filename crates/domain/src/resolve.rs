@@ -7,6 +7,7 @@ use std::collections::{HashMap, HashSet};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Map, Value};
+use unicode_normalization::UnicodeNormalization;
 use uuid::Uuid;
 
 use crate::ids::EntityId;
@@ -66,9 +67,11 @@ pub fn fuzzy_applies(name: &str, enable_fuzzy: bool) -> bool {
     enable_fuzzy && name.chars().count() >= FUZZY_MIN_CHARS
 }
 
-/// A name to be stored or looked up: one line, not empty, not a document.
+/// A name to be stored or looked up: one line, not empty, not a document. Composed (NFC), since keyboards and file systems
+/// differ in how they write an é, and a name is the same either way.
 pub fn entity_name(field: &str, raw: &str) -> Result<String, Invalid> {
-    validate::required_text(field, &text::preprocess_search_query(raw), limits::ENTITY_NAME_BYTES)
+    let composed: String = text::preprocess_search_query(raw).nfc().collect();
+    validate::required_text(field, &composed, limits::ENTITY_NAME_BYTES)
 }
 
 /// What the caller knows about the conversation. Keys it does not know are ignored: they are hints.

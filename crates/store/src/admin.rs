@@ -128,7 +128,7 @@ async fn connect(url: &str) -> Result<PgConnection, StoreError> {
 }
 
 async fn is_standby(conn: &mut PgConnection) -> Result<bool, sqlx::Error> {
-    sqlx::query_scalar("SELECT pg_is_in_recovery()").fetch_one(conn).await
+    sqlx::query_scalar!(r#"SELECT pg_is_in_recovery() AS "standby!""#).fetch_one(conn).await
 }
 
 async fn exists(conn: &mut PgConnection, database: &str) -> Result<bool, StoreError> {

@@ -43,6 +43,8 @@ const MIGRATIONS: &[Migration] = migrations![
     "mem_106_words_of_a_small_tenant",
     "mem_110_run_tenant",
     "mem_111_fading_mark",
+    "mem_112_index_state",
+    "mem_113_names_composed",
     "mem_130_probes_of_a_part",
 ];
 

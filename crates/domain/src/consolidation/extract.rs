@@ -11,8 +11,9 @@ const ANSWERS: usize = 8;
 
 /// An object of an answer, and whether it has a key that we know.
 pub(super) struct Found {
-    /// Where it begins, as a byte offset in the whole text.
+    /// Where it begins and ends, as byte offsets in the whole text.
     pub at: usize,
+    pub end: usize,
     pub entries: Vec<(String, Json)>,
     pub recognised: bool,
     pub cut_off: bool,
@@ -65,14 +66,14 @@ pub(super) fn find_objects(text: &str, known: &[&str]) -> Vec<Found> {
 }
 
 fn into_found(reading: Reading, base: usize, start: usize, known: &[&str]) -> Option<Found> {
-    let Reading { value, cut_off, repairs, .. } = reading;
+    let Reading { value, end, cut_off, repairs } = reading;
     let repairs = repairs.into_iter().map(|(at, what)| (base + at, what)).collect();
     let (entries, recognised) = match recognise(value, known) {
         Ok(entries) => (entries, true),
         Err(Json::Object(entries)) => (entries, false),
         Err(_) => return None,
     };
-    Some(Found { at: base + start, entries, recognised, cut_off, repairs })
+    Some(Found { at: base + start, end: base + end, entries, recognised, cut_off, repairs })
 }
 
 /// The object itself or, as some models wrap their answer (`{"result": {…}}`), one directly inside.

@@ -5,6 +5,7 @@ use std::collections::HashSet;
 use uuid::Uuid;
 
 use super::actions::{Confirmation, ConsolidationResult, NewFact, NewRule, UpdatedFact};
+use super::echo::{Quotable, without_prompt};
 use super::extract::{Found, find_objects};
 use super::json::Json;
 use crate::ids::{EpisodeId, FactId};
@@ -21,7 +22,15 @@ const MAX_ERRORS: usize = 100;
 const MIN_IMPORTANCE: f64 = 1.0;
 const DEFAULT_IMPORTANCE: f64 = 5.0;
 
+/// The actions of a text that answers no prompt.
 pub fn parse(output: &str) -> ConsolidationResult {
+    parse_answer(output, "")
+}
+
+/// The actions of an answer. What it only repeats of its prompt is none.
+pub fn parse_answer(output: &str, prompt: &str) -> ConsolidationResult {
+    let output = &without_prompt(output, prompt);
+    let quotable = Quotable::new(prompt);
     let mut errors = Errors::default();
     let mut result = ConsolidationResult::default();
     let mut seen: Vec<&str> = Vec::new();
@@ -30,6 +39,12 @@ pub fn parse(output: &str) -> ConsolidationResult {
         errors.push(NO_JSON.to_owned());
     }
     for (number, found) in found.into_iter().enumerate() {
+        let said = output.get(found.at..found.end);
+        if found.says_something() && said.is_some_and(|said| quotable.holds(said)) {
+            errors.push(format!("the JSON block at byte {} is copied from the prompt; left out", found.at));
+            result.dropped += 1;
+            continue;
+        }
         for (at, repair) in &found.repairs {
             errors.push(format!("syntax: {repair} at byte {at} (repaired)"));
         }
@@ -53,6 +68,18 @@ pub fn parse(output: &str) -> ConsolidationResult {
     }
     result.parse_errors = errors.finish();
     result
+}
+
+impl Found {
+    /// Empty lists are nobody's words: an answer may have them, whatever else does.
+    fn says_something(&self) -> bool {
+        let is_empty = |value: &Json| match value {
+            Json::Null => true,
+            Json::Array(items) => items.is_empty(),
+            _ => false,
+        };
+        self.entries.iter().any(|(key, value)| KEYS.contains(&key.as_str()) && !is_empty(value))
+    }
 }
 
 fn has(found: &Found, key: &str) -> bool {

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use chrono::TimeDelta;
-use domain::consolidation::{AfterFailure, ConsolidationResult, after_failure, parse};
+use domain::consolidation::{AfterFailure, ConsolidationResult, after_failure};
 use domain::event::Origin;
 use domain::{EpisodeId, Timestamp};
 use store::consolidation::known;
@@ -56,6 +56,13 @@ enum Fault {
     Answer(String),
 }
 
+/// What a failure costs the episodes: who was never heard must not end as a dead letter after a long outage.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Counts {
+    AnAttempt,
+    Nothing,
+}
+
 impl Memory {
     pub(super) async fn run_batch(
         &self,
@@ -76,7 +83,7 @@ impl Memory {
             }
             // A fault that comes again with every attempt must not be attempted for ever.
             Err(error) => {
-                self.fail(&batch, &error.to_string(), origin, report).await?;
+                self.fail(&batch, &error.to_string(), Counts::AnAttempt, origin, report).await?;
                 Err(error)
             }
         }
@@ -101,7 +108,7 @@ impl Memory {
             },
             Err(fault) => fault,
         };
-        let (error, next) = match fault {
+        let (error, next, counts) = match fault {
             Fault::Stopped => {
                 report.problem("stopped; the batch was given back".to_owned());
                 return Ok(Next::Done);
@@ -111,12 +118,13 @@ impl Memory {
                 return Ok(Next::Done);
             }
             // What no endpoint answers now, it will not answer for the next batch either.
-            Fault::Runtime(error) => (error.to_string(), Next::Done),
-            Fault::Answer(error) => (error, Next::Continue),
+            Fault::Runtime(error) if error.is_outage() => (error.to_string(), Next::Done, Counts::Nothing),
+            Fault::Runtime(error) => (error.to_string(), Next::Done, Counts::AnAttempt),
+            Fault::Answer(error) => (error, Next::Continue, Counts::AnAttempt),
         };
         tracing::warn!(tenant = %group.tenant, butler = %group.butler, %error, "a batch was not consolidated");
         report.problem(error.clone());
-        self.fail(batch, &error, origin, report).await?;
+        self.fail(batch, &error, counts, origin, report).await?;
         Ok(next)
     }
 
@@ -212,6 +220,7 @@ impl Memory {
         &self,
         batch: &Batch<'_>,
         error: &str,
+        counts: Counts,
         origin: &Origin,
         report: &mut GroupReport,
     ) -> Result<(), MemoryError> {
@@ -220,17 +229,23 @@ impl Memory {
         let failed: Vec<Failed> = batch
             .episodes
             .iter()
-            .map(|episode| Failed { id: episode.id, next: self.next_attempt(episode, now) })
+            .map(|episode| Failed { id: episode.id, next: self.next_attempt(episode, counts, now) })
             .collect();
         let mut conn = self.db().tenant(&batch.group.tenant).await?;
-        let counts = outcome::failed(&mut conn, &batch.group.tenant, &failed, &error, batch.token, now, origin).await?;
-        report.counts.failed += counts.failed;
-        report.counts.dead_lettered += counts.dead_lettered;
+        let counted = counts == Counts::AnAttempt;
+        let done =
+            outcome::failed(&mut conn, &batch.group.tenant, &failed, &error, counted, batch.token, now, origin).await?;
+        report.counts.failed += done.failed;
+        report.counts.dead_lettered += done.dead_lettered;
         Ok(())
     }
 
-    fn next_attempt(&self, episode: &Leased, now: Timestamp) -> AfterFailure {
-        after_failure(episode.retry_count + 1, self.config().consolidation.max_attempts, now)
+    fn next_attempt(&self, episode: &Leased, counts: Counts, now: Timestamp) -> AfterFailure {
+        let most = match counts {
+            Counts::AnAttempt => self.config().consolidation.max_attempts,
+            Counts::Nothing => u32::MAX,
+        };
+        after_failure(episode.retry_count + 1, most, now)
     }
 }
 
@@ -242,7 +257,7 @@ fn judge(completion: &Completion, prompt: &Prompt, report: &mut GroupReport) -> 
     if completion.text.trim().is_empty() {
         return Err(Fault::Answer("the runtime's answer was empty".to_owned()));
     }
-    let result = parse(&completion.text);
+    let result = prompt.read(&completion.text);
     report.counts.parse_errors += result.parse_errors.len() as u64;
     let why = || result.parse_errors.first().cloned().unwrap_or_else(|| "the answer held no known list".to_owned());
     if !result.answered {

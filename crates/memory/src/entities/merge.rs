@@ -1,7 +1,7 @@
 //! Two entities are one.
 
-use domain::EntityId;
 use domain::validate::Invalid;
+use domain::{EntityId, limits};
 use schemars::JsonSchema;
 use serde::Serialize;
 use store::browse::entities::Conflict;
@@ -107,5 +107,12 @@ fn outcome_of(source: EntityId, outcome: MergeOutcome) -> Result<MergedEntities,
             let which = if entity == source { "source entity" } else { "target entity" };
             Err(merged(which, entity, survivor))
         }
+        MergeOutcome::TooManyAliases(count) => Err(MemoryError::InvalidState {
+            message: format!(
+                "together they would have {count} aliases; at most {} are allowed",
+                limits::MERGED_ALIASES
+            ),
+            hint: "entity_update shortens a list of aliases".to_owned(),
+        }),
     }
 }

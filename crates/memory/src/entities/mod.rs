@@ -108,6 +108,11 @@ impl Memory {
             UpdateOutcome::NameTaken { entity_type, existing } => {
                 Err(name_taken(&changes.canonical_name.unwrap_or_default(), entity_type, existing))
             }
+            UpdateOutcome::TooManyAliases { most } => {
+                let given = changes.aliases.map_or(0, |aliases| aliases.len());
+                let message = format!("has {given} items; at most {most} are allowed");
+                Err(Invalid::new("aliases", message).into())
+            }
             UpdateOutcome::MetadataTooLarge { bytes } => {
                 let message = format!("would be {bytes} bytes of JSON; at most {} are allowed", limits::METADATA_BYTES);
                 Err(Invalid::new("metadata", message).hint("store what is known about it as facts").into())

@@ -1,4 +1,5 @@
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
 use memory::runtime::RuntimeError;
@@ -111,12 +112,15 @@ async fn consolidation_group_failure_isolation() {
     assert!(report.errors[0].starts_with("default/broken: ") && report.errors[0].contains("half an answer"));
 }
 
+fn out_of_order() -> RuntimeError {
+    RuntimeError::Failed { program: "model".to_owned(), status: "exit status: 1".to_owned(), stderr: String::new() }
+}
+
 #[tokio::test]
 async fn a_runtime_that_is_out_of_order_costs_one_batch_one_attempt() {
     let mut config = memory::MemoryConfig::default();
     config.consolidation.batch_size = 2;
-    let model =
-        Model::new(|_| Err(RuntimeError::Unreachable { url: "http://x".to_owned(), reason: "refused".to_owned() }));
+    let model = Model::new(|_| Err(out_of_order()));
     let world = World::with_config(model.clone(), config).await;
     for n in 0..6 {
         world.episode(&format!("episode {n}")).await;
@@ -124,6 +128,34 @@ async fn a_runtime_that_is_out_of_order_costs_one_batch_one_attempt() {
     let report = world.run().await;
     assert_eq!((report.totals.failed, model.sessions().len()), (2, 1));
     assert_eq!(world.one("SELECT count(*) FROM episodes WHERE retry_count = 0").await, "4");
+}
+
+#[tokio::test]
+async fn an_outage_costs_no_attempt_however_long_it_lasts_and_then_the_episode_is_learned_from() {
+    let there = Arc::new(AtomicBool::new(false));
+    let up = Arc::clone(&there);
+    let model = Model::new(move |session| {
+        if up.load(Ordering::SeqCst) {
+            return Ok(one_fact_each(&session.prompt));
+        }
+        let url = "http://x".to_owned();
+        Err(match session.prompt.len() % 3 {
+            0 => RuntimeError::Unreachable { url, reason: "refused".to_owned() },
+            1 => RuntimeError::Refused { url, status: 429, body: String::new() },
+            _ => RuntimeError::Refused { url, status: 503, body: String::new() },
+        })
+    });
+    let world = World::new(model).await;
+    world.episode("one").await;
+    for _ in 0..12 {
+        let report = world.run().await;
+        assert_eq!((report.totals.failed, report.totals.dead_lettered), (1, 0), "{report:?}");
+        assert_eq!(world.one(STATUS).await, "failed|f|0|0|t|t");
+        assert_eq!(world.run().await.totals.waiting, 1, "not asked again at once");
+        world.fixture.clock.advance(Duration::from_secs(120));
+    }
+    there.store(true, Ordering::SeqCst);
+    assert_eq!(world.run().await.totals.consolidated, 1);
 }
 
 #[tokio::test]

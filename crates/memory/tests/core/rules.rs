@@ -182,7 +182,7 @@ async fn rule_inversion_to_anti_pattern() {
         harmful(&memory, &id, Some(reason)).await;
     }
     // the mark wakes the job: it does not have to be asked for
-    tokio::time::timeout(Duration::from_secs(5), memory.memory.inversion_wanted()).await.expect("woken by the mark");
+    tokio::time::timeout(Duration::from_secs(60), memory.memory.inversion_wanted()).await.expect("woken by the mark");
     assert_eq!(memory.memory.invert_pending(None).await.unwrap(), 1);
     let stored = row(&memory, "rules", &id).await;
     let content =

@@ -64,6 +64,48 @@ async fn facts_previously_marked_as_fading_that_recover_have_their_status_cleare
 }
 
 #[tokio::test]
+async fn decay_sweep_threshold_transitions() {
+    // Confirmed this moment, so that what is left is exactly what is stored.
+    let (fading, ended) = (0.2, 0.05);
+    let cases = [
+        (f64::next_up(fading), "normal"),
+        (fading, "normal"),
+        (f64::next_down(fading), "fading"),
+        (f64::next_up(ended), "fading"),
+        (ended, "fading"),
+        (f64::next_down(ended), "ended"),
+    ];
+    let memory = MemoryFixture::new().await;
+    let now = memory.memory.now().to_rfc3339();
+    for (n, (confidence, _)) in cases.iter().enumerate() {
+        memory
+            .db
+            .execute(&format!(
+                "INSERT INTO facts (subject, predicate, content, confidence, decay_rate, last_confirmed_at)
+                 VALUES ('{n}', 'p', 'c', {confidence:?}, 0.008, '{now}');
+                 INSERT INTO rules (content, confidence, decay_rate, last_confirmed_at)
+                 VALUES ('{n}', {confidence:?}, 0.01, '{now}')"
+            ))
+            .await;
+    }
+    let report = memory.memory.sweep(None).await.unwrap();
+    let expected =
+        SweepReport { facts_fading: 3, facts_expired: 1, rules_fading: 3, rules_forgotten: 1, ..Default::default() };
+    assert_eq!(report, expected);
+    let state = |ended: bool, row: &Value| match (ended, row["metadata"]["status"] == "fading") {
+        (true, _) => "ended",
+        (_, true) => "fading",
+        _ => "normal",
+    };
+    let facts = rows(&memory, "SELECT validity, metadata FROM facts ORDER BY subject").await;
+    let rules = rows(&memory, "SELECT metadata FROM rules ORDER BY content").await;
+    for ((confidence, expected), (fact, rule)) in cases.iter().zip(facts.iter().zip(&rules)) {
+        assert_eq!(state(fact["validity"] == "expired", fact), *expected, "a fact of {confidence:?}");
+        assert_eq!(state(rule["metadata"]["forgotten"] == true, rule), *expected, "a rule of {confidence:?}");
+    }
+}
+
+#[tokio::test]
 async fn a_dry_run_counts_what_the_sweep_does_and_writes_nothing() {
     let memory = MemoryFixture::new().await;
     let (id, warned) = (fact(&memory, "user", "car", "Volvo").await, rule(&memory, "Ask first").await);
@@ -256,17 +298,18 @@ async fn check(
     cases: &[(f64, f64, i64, bool)],
     now: domain::Timestamp,
 ) -> Result<(), TestCaseError> {
-    use domain::decay::{DecayState, DecayThresholds, effective_confidence};
+    use domain::decay::{DecayThresholds, effective_confidence};
+    let DecayThresholds { retrieval, expiry } = DecayThresholds::default();
     let stored = rows(memory, "SELECT f.subject, f.validity, f.metadata, (SELECT max(event_type) FROM memory_events e WHERE e.memory_id = f.id) AS event FROM facts f ORDER BY f.subject::int").await;
     for ((confidence, rate, hours, was_fading), row) in cases.iter().zip(stored) {
         let at = now - chrono::TimeDelta::hours(*hours);
-        let state = DecayThresholds::default().classify(effective_confidence(*confidence, *rate, Some(at), now));
-        let (validity, fading, event) = match state {
+        let effective = effective_confidence(*confidence, *rate, Some(at), now);
+        let (validity, fading, event) = match effective {
             // what does not decay is not looked at
             _ if *rate == 0.0 => ("active", *was_fading, None),
-            DecayState::Expired => ("expired", false, Some("fact_expired")),
-            DecayState::Fading => ("active", true, (!was_fading).then_some("fact_fading")),
-            DecayState::Normal => ("active", false, was_fading.then_some("fact_recovered")),
+            left if left < expiry => ("expired", false, Some("fact_expired")),
+            left if left < retrieval => ("active", true, (!was_fading).then_some("fact_fading")),
+            _ => ("active", false, was_fading.then_some("fact_recovered")),
         };
         prop_assert_eq!(&row["validity"], validity);
         prop_assert_eq!(row["metadata"]["status"] == "fading", fading);

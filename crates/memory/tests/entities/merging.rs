@@ -80,6 +80,45 @@ async fn fact_conflict_resolution_by_confidence() {
 }
 
 #[tokio::test]
+async fn of_two_facts_the_one_that_decay_has_left_more_of_wins() {
+    // Confidence as stored and days since the last confirmation; in the third the difference is none.
+    for (of_the_source, of_the_target, source_wins) in
+        [((0.8, 0.0), (0.9, 60.0), true), ((0.9, 60.0), (0.8, 0.0), false), ((0.9, 0.0), (0.9, 0.04), false)]
+    {
+        let memory = MemoryFixture::new().await;
+        let (source, target) = two(&memory).await;
+        let from_source = fact(&memory, &source, "lives_in", "Lyon").await;
+        let of_target = fact(&memory, &target, "lives_in", "Paris").await;
+        for (id, (confidence, age)) in [(&from_source, of_the_source), (&of_target, of_the_target)] {
+            let confirmed = memory.memory.now() - chrono::TimeDelta::seconds((age * 86_400.0) as i64);
+            let set = format!("confidence = {confidence}, last_confirmed_at = '{}'", confirmed.to_rfc3339());
+            set_fact(&memory, id, &set).await;
+        }
+        merge(&memory, &source, &target).await.unwrap();
+        let winner = if source_wins { &from_source } else { &of_target };
+        assert_eq!(stored_fact(&memory, winner).await["validity"], "active", "{of_the_source:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_list_of_aliases_that_merges_made_long_can_be_given_again_and_shortened_but_not_lengthened() {
+    let memory = MemoryFixture::new().await;
+    let forty = |letter: &str| (0..40).map(|n| format!("{letter}{n}")).collect::<Vec<_>>();
+    let source = create(&memory, json!({"canonical_name": "A", "entity_type": "person", "aliases": forty("a")})).await;
+    let target = create(&memory, json!({"canonical_name": "B", "entity_type": "person", "aliases": forty("b")})).await;
+    merge(&memory, &source, &target).await.unwrap();
+    let mut aliases = get(&memory, &target).await["aliases"].as_array().unwrap().clone();
+    assert_eq!(aliases.len(), 81);
+    let update = |aliases: &[Value]| json!({"entity_id": target, "aliases": aliases});
+    memory.call("entity_update", update(&aliases)).await.unwrap();
+    aliases.push(json!("one more"));
+    let refused = memory.call("entity_update", update(&aliases)).await.unwrap_err();
+    assert!(refused.message.contains("aliases: has 82 items; at most 81"), "{}", refused.message);
+    memory.call("entity_update", update(&aliases[..70])).await.unwrap();
+    assert!(memory.call("entity_update", update(&aliases[..71])).await.is_err());
+}
+
+#[tokio::test]
 async fn facts_of_different_scopes_or_predicates_do_not_conflict() {
     let memory = MemoryFixture::new().await;
     let (source, target) = two(&memory).await;

@@ -15,6 +15,20 @@ async fn exact_canonical_name_match_tier_1() {
 }
 
 #[tokio::test]
+async fn a_name_is_found_however_its_accents_are_written() {
+    let memory = MemoryFixture::new().await;
+    let composed = person(&memory, "Zo\u{e9}", &["Zoe\u{308}"]).await;
+    for (name, tier, score) in
+        [("zoe\u{301}", "exact", 100.0), ("zo\u{e9}", "exact", 100.0), ("zo\u{eb}", "alias", 80.0)]
+    {
+        assert_eq!(ranking(&memory, json!({ "name": name })).await, [line("Zo\u{e9}", tier, score)], "{name:?}");
+    }
+    let again = json!({ "canonical_name": "Zoe\u{301}", "entity_type": "person" });
+    let refused = memory.call("entity_create", again).await.unwrap_err();
+    assert!(refused.message.contains(&composed), "{}", refused.message);
+}
+
+#[tokio::test]
 async fn exact_alias_match_tier_2() {
     let memory = MemoryFixture::new().await;
     person(&memory, "Elizabeth Windsor", &["Lilibet", "Cabbage"]).await;
@@ -229,4 +243,17 @@ async fn case_does_not_count_in_any_script() {
         let part: String = name.chars().skip(1).take(3).collect::<String>().to_uppercase();
         assert_eq!(tier(part).await.as_deref(), Some("prefix"), "{name}");
     }
+}
+
+#[tokio::test]
+async fn a_name_that_was_stored_decomposed_is_composed_by_the_migration() {
+    let memory = MemoryFixture::new().await;
+    let old = "INSERT INTO entities (canonical_name, entity_type, aliases)
+               VALUES (U&'Zoe\\0301', 'person', ARRAY['Z', U&'Zoe\\0308']), (U&'Rene\\0301', 'person', '{}'), (U&'Ren\\00e9', 'person', '{}')";
+    memory.db.execute(old).await;
+    memory.db.execute(include_str!("../../../store/migrations/mem_113_names_composed.sql")).await;
+    assert_eq!(ranking(&memory, json!({ "name": "zo\u{e9}" })).await, [line("Zo\u{e9}", "exact", 100.0)]);
+    assert_eq!(ranking(&memory, json!({ "name": "zoe\u{308}" })).await, [line("Zo\u{e9}", "alias", 80.0)]);
+    let names = rows(&memory, "SELECT canonical_name FROM entities WHERE canonical_name LIKE 'Ren%'").await;
+    assert_eq!(names.len(), 2, "two that are one name are for a person to merge");
 }

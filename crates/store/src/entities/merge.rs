@@ -1,8 +1,9 @@
 //! Two entities turn out to be one: the target lives on, the source becomes a tombstone that names it.
 
+use domain::decay::SAME_CONFIDENCE;
 use domain::event::{EventType, Origin};
 use domain::resolve::{MERGED_INTO, merge_aliases, merge_metadata};
-use domain::{Entity, EntityId, TenantId, Timestamp};
+use domain::{Entity, EntityId, TenantId, Timestamp, limits};
 use serde::Serialize;
 use serde_json::json;
 
@@ -21,7 +22,7 @@ pub struct Merged {
     pub target_entity_id: EntityId,
     /// Facts that now hang on the target, whatever their validity.
     pub facts_repointed: u64,
-    /// Active facts of the same scope and predicate, of which the more confident stayed.
+    /// Active facts of the same scope and predicate, of which the one more confident by now stayed.
     pub facts_superseded: u64,
     pub aliases_added: u64,
 }
@@ -36,6 +37,8 @@ pub enum MergeOutcome {
         entity: EntityId,
         survivor: EntityId,
     },
+    /// Together they would have more aliases than are allowed.
+    TooManyAliases(usize),
 }
 
 /// One transaction. The two must differ.
@@ -77,11 +80,14 @@ async fn attempt_merge(
             return Ok(MergeOutcome::AlreadyMerged { entity: entity.id, survivor });
         }
     }
+    let names =
+        merge_aliases(&old_target.canonical_name, &old_target.aliases, &old_source.canonical_name, &old_source.aliases);
+    if names.aliases.len() > limits::MERGED_ALIASES {
+        return Ok(MergeOutcome::TooManyAliases(names.aliases.len()));
+    }
     let facts_superseded = settle_conflicts(&mut tx, tenant, source, target, now, origin).await?;
     let facts_repointed = repoint(&mut tx, tenant, source, target, now, origin).await?;
 
-    let names =
-        merge_aliases(&old_target.canonical_name, &old_target.aliases, &old_source.canonical_name, &old_source.aliases);
     let new_target = Entity {
         aliases: names.aliases,
         metadata: merge_metadata(&old_target.metadata, &old_source.metadata),
@@ -114,8 +120,8 @@ async fn attempt_merge(
     Ok(MergeOutcome::Merged(merged))
 }
 
-/// Of two active facts under one key the less confident is superseded; the target's stays where they are equal. All facts
-/// of both are locked first, in the order of their ids as every reader that counts references does. A winner names the
+/// Of two active facts under one key the less confident is superseded, by what decay has left of their confidences; the
+/// target's stays where they are equal. All facts of both are locked first, in the order of their ids as every reader that counts references does. A winner names the
 /// loser, also if it superseded another fact before: the links tell of both.
 async fn settle_conflicts(
     session: &mut Session,
@@ -130,11 +136,12 @@ async fn settle_conflicts(
             sqlx::query_scalar!(
                 r#"
                 WITH locked AS MATERIALIZED (
-                    SELECT id, entity_id, scope, predicate, confidence, validity FROM facts
+                    SELECT id, entity_id, scope, predicate, validity,
+                           effective_confidence(confidence, decay_rate, last_confirmed_at, $4) AS effective FROM facts
                     WHERE tenant_id = $1 AND entity_id = ANY (ARRAY[$2, $3]::uuid[]) ORDER BY id FOR NO KEY UPDATE
                 ), conflict AS MATERIALIZED (
-                    SELECT CASE WHEN s.confidence > t.confidence THEN s.id ELSE t.id END AS winner,
-                           CASE WHEN s.confidence > t.confidence THEN t.id ELSE s.id END AS loser
+                    SELECT CASE WHEN s.effective > t.effective + $8 THEN s.id ELSE t.id END AS winner,
+                           CASE WHEN s.effective > t.effective + $8 THEN t.id ELSE s.id END AS loser
                     FROM locked s JOIN locked t ON t.scope = s.scope AND t.predicate = s.predicate
                     WHERE s.entity_id = $2 AND fact_is_active(s.validity) AND t.entity_id = $3 AND fact_is_active(t.validity)
                 ), lost AS (
@@ -164,6 +171,7 @@ async fn settle_conflicts(
                 EventType::FactSuperseded.as_str(),
                 origin.actor.as_deref(),
                 origin.request_id.as_deref(),
+                SAME_CONFIDENCE,
             )
             .fetch_one(pg)
         })

@@ -116,6 +116,10 @@ pub enum UpdateOutcome {
         entity_type: EntityType,
         existing: Existing,
     },
+    /// More than a list may hold, and more than it has already.
+    TooManyAliases {
+        most: usize,
+    },
     /// With the new keys the metadata would be this long.
     MetadataTooLarge {
         bytes: usize,
@@ -142,6 +146,10 @@ pub async fn update(
         after.canonical_name.clone_from(name);
     }
     if let Some(aliases) = &changes.aliases {
+        let most = limits::ALIASES.max(before.aliases.len());
+        if aliases.len() > most {
+            return Ok(UpdateOutcome::TooManyAliases { most });
+        }
         after.aliases.clone_from(aliases);
     }
     after.metadata.extend(changes.metadata.clone().unwrap_or_default());

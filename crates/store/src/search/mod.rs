@@ -49,6 +49,17 @@ pub struct Retrieved {
     pub stores: Vec<(MemoryType, Value)>,
 }
 
+impl Retrieved {
+    /// Whether a store that was searched holds far more than its vector index was trained on. Only the rows of the caller's
+    /// own store count, which are no more than there are: training finds at least as many.
+    pub fn has_outgrown_an_index(&self) -> bool {
+        self.stores.iter().any(|(_, info)| {
+            let number = |key: &str| info.get(key).and_then(Value::as_f64).unwrap_or(0.0) as i64;
+            train::outgrown(number("rows"), number("trained"))
+        })
+    }
+}
+
 /// A memory as retrieval shows it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Found {
@@ -277,5 +288,25 @@ impl Row {
             fading: self.fading.unwrap_or(false),
             info: self.info.map(|info| info.0).unwrap_or_default(),
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_store_outgrows_an_index_trained_on_nothing_or_on_less_than_half() {
+        let of = |info: Value| Retrieved { stores: vec![(MemoryType::Fact, info)], ..Retrieved::default() };
+        assert!(of(json!({"rows": 4000, "total": 4000, "trained": null})).has_outgrown_an_index());
+        assert!(of(json!({"rows": 4000.5, "trained": 1500})).has_outgrown_an_index());
+        assert!(!of(json!({"rows": 4000, "trained": 4000})).has_outgrown_an_index());
+        assert!(
+            !of(json!({"rows": 10, "total": 90000, "trained": null})).has_outgrown_an_index(),
+            "a small tenant's own"
+        );
+        assert!(!Retrieved::default().has_outgrown_an_index());
     }
 }

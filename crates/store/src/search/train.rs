@@ -44,9 +44,8 @@ async fn retrain_all(session: &mut Session) -> Result<Vec<Trained>, StoreError> 
                     .fetch_one(pg)
             })
             .await?;
-        let grown =
-            state.rows >= state.trained.saturating_mul(GROWTH) || state.trained >= state.rows.saturating_mul(GROWTH);
-        if state.rows < WORTH_TRAINING || !grown {
+        let shrunk = state.rows >= WORTH_TRAINING && state.trained >= state.rows.saturating_mul(GROWTH);
+        if !outgrown(state.rows, state.trained) && !shrunk {
             continue;
         }
         let lists = lists(state.rows);
@@ -71,6 +70,11 @@ async fn retrain_all(session: &mut Session) -> Result<Vec<Trained>, StoreError> 
     Ok(trained)
 }
 
+/// Whether an index that was trained on so many rows no longer fits the rows there are.
+pub(super) fn outgrown(rows: i64, trained: i64) -> bool {
+    rows >= WORTH_TRAINING && rows >= trained.saturating_mul(GROWTH)
+}
+
 /// Finer than the usual root of the rows: on real sentences two and a half times as many lists gave the same recall in
 /// half the time. Not beyond what training can hold in a few hundred megabytes.
 const MOST_LISTS: f64 = 1000.0;
@@ -82,6 +86,20 @@ fn lists(rows: i64) -> i32 {
 
 #[cfg(test)]
 mod tests {
+    #[test]
+    fn an_index_is_outgrown_by_twice_the_rows_it_has_seen_and_never_by_few() {
+        for (rows, trained, is) in [
+            (0, 0, false),
+            (999, 0, false),
+            (1000, 0, true),
+            (1999, 1000, false),
+            (2000, 1000, true),
+            (i64::MAX, i64::MAX, true),
+        ] {
+            assert_eq!(super::outgrown(rows, trained), is, "{rows} {trained}");
+        }
+    }
+
     #[test]
     fn lists_grow_with_the_root_of_the_rows() {
         assert_eq!(super::lists(1000), 79);
