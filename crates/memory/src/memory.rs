@@ -5,6 +5,7 @@ use embed::Embedder;
 use store::{Database, Embedded, Model};
 use tokio::sync::Notify;
 
+use crate::hygiene::TrainingBell;
 use crate::runtime::Runtime;
 use crate::{MemoryConfig, MemoryError};
 
@@ -24,13 +25,16 @@ pub struct Memory {
     runtime: Option<Arc<dyn Runtime>>,
     /// Rung when a mark leaves a rule to be inverted.
     inversion: Notify,
+    /// Rung when a search finds that an index must be trained.
+    training: TrainingBell,
     /// What retrieval knows about the stores it searches.
     pools: store::search::Pools,
 }
 
 impl Memory {
     pub fn new(parts: MemoryParts) -> Self {
-        Self { parts, runtime: None, inversion: Notify::new(), pools: store::search::Pools::default() }
+        let (training, pools) = (TrainingBell::default(), store::search::Pools::default());
+        Self { parts, runtime: None, inversion: Notify::new(), training, pools }
     }
 
     /// With an LLM, for consolidation.
@@ -66,6 +70,10 @@ impl Memory {
 
     pub(crate) fn inversion(&self) -> &Notify {
         &self.inversion
+    }
+
+    pub(crate) fn training(&self) -> &TrainingBell {
+        &self.training
     }
 
     pub(crate) fn pools(&self) -> &store::search::Pools {

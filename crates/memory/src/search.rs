@@ -3,6 +3,7 @@
 mod hit;
 mod trace;
 
+use std::cmp::Ordering;
 use std::str::FromStr;
 use std::time::Instant;
 
@@ -88,10 +89,20 @@ pub struct SearchOutput {
 impl Memory {
     /// One statement. References are not counted: a search looks around, a recall uses.
     pub async fn search(&self, call: &Call, input: &SearchInput) -> Result<SearchOutput, MemoryError> {
+        self.search_ordered(call, input, Hit::order_by_score).await
+    }
+
+    async fn search_ordered(
+        &self,
+        call: &Call,
+        input: &SearchInput,
+        order: fn(&Hit, &Hit) -> Ordering,
+    ) -> Result<SearchOutput, MemoryError> {
         let (retrieved, mut trace) = self.retrieve(call, input, 0).await?;
         let Retrieved { found, stores, .. } = retrieved;
         let kept = relevant(found, &stores, input.min_relevance);
         let mut hits = score(kept, input, call.now);
+        hits.sort_by(order);
         hits.truncate(input.limit);
         if let Some(trace) = &mut trace {
             trace.explain(&mut hits, &stores);
@@ -123,7 +134,7 @@ impl Memory {
         self.search_one(call, Mode::Keyword, of, query, scope, limit).await
     }
 
-    /// Memories of one type by both, each with `rrf_score` and both ranks.
+    /// Memories of one type by both, each with `rrf_score` and both ranks; where two tie, the better semantic rank goes first.
     pub async fn hybrid_search(
         &self,
         call: &Call,
@@ -147,7 +158,8 @@ impl Memory {
         let query = domain::validate::query("query", query)?;
         let (min_confidence, min_relevance, explain) = (0.0, None, false);
         let input = SearchInput { query, types: vec![of], scope, mode, limit, min_confidence, min_relevance, explain };
-        Ok(self.search(call, &input).await?.results)
+        let order = if mode == Mode::Hybrid { Hit::order_by_ranks } else { Hit::order_by_score };
+        Ok(self.search_ordered(call, &input, order).await?.results)
     }
 
     /// What all readers ask of the store, and how long it took.
@@ -183,12 +195,15 @@ impl Memory {
         };
         let mut conn = self.db().reader(&call.tenant).await?;
         let retrieved = store::search::retrieve(&mut conn, &call.tenant, &request, self.pools()).await?;
+        if retrieved.has_outgrown_an_index() {
+            self.training().ring(call.now);
+        }
         let trace = input.explain.then(|| Trace::timed(input.mode, embedded, started.elapsed() - embedded));
         Ok((retrieved, trace))
     }
 }
 
-/// Each memory with its score, in order.
+/// Each memory with its score.
 fn score(found: Vec<Found>, input: &SearchInput, now: domain::Timestamp) -> Vec<Hit> {
     let mut hits: Vec<Hit> = found.into_iter().map(|found| Hit::new(found, now)).collect();
     match input.mode {
@@ -210,7 +225,6 @@ fn score(found: Vec<Found>, input: &SearchInput, now: domain::Timestamp) -> Vec<
         }
         Mode::Deep => deep_scores(&mut hits),
     }
-    hits.sort_by(Hit::order);
     hits
 }
 

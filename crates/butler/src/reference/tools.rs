@@ -12,7 +12,7 @@ pub fn tools() -> String {
         "{MADE}\n# MCP tools\n\nAll accept `request_context`: an object with `request_id`, which comes back in the answer \
          and stands in every event the call\nwrote, and, without tokens, `tenant_id`. Bad input is a tool error \
          `{{\"error\": code, \"message\", \"hint\"}}`; nothing is written.\nCodes: `invalid_argument`, `not_found`, \
-         `invalid_state`, `conflict`, `unavailable` (try again), `internal`.\n\n"
+         `invalid_state`, `conflict`, `forbidden` (the token lacks the right), `unavailable` (try again), `internal`.\n\n"
     );
     for spec in &specs {
         let _ = writeln!(page, "- [{0}](#{0}): {1}", spec.name, spec.title);

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use chrono::TimeDelta;
 use domain::Timestamp;
-use memory::jobs::{INVERSION, JobRequest, JobSpec};
+use memory::jobs::{INVERSION, JobRequest, JobSpec, RETRAIN_INDEXES};
 use memory::schedule::Schedule;
 use memory::{Memory, MemoryError};
 use store::jobs::{self as records, Locks};
@@ -117,7 +117,8 @@ impl Scheduler {
 
     /// Until [`Self::shut_down`]. A database that is away is asked again; nothing ends the loop but the end of the host.
     pub async fn run(self: Arc<Self>) {
-        let waker = tokio::spawn(Arc::clone(&self).wake_inversion());
+        let wakers =
+            [tokio::spawn(Arc::clone(&self).wake_inversion()), tokio::spawn(Arc::clone(&self).wake_retraining())];
         let mut declared = false;
         let mut known: Option<Known> = None;
         while !self.stop.is_cancelled() {
@@ -149,7 +150,7 @@ impl Scheduler {
                 () = tokio::time::sleep(pause) => {}
             }
         }
-        waker.abort();
+        wakers.iter().for_each(tokio::task::JoinHandle::abort);
     }
 
     /// Lets running jobs give back what they hold, then ends them.
@@ -216,6 +217,19 @@ impl Scheduler {
     fn pause_until(&self, next: Option<Timestamp>) -> Duration {
         let left = next.map_or(TimeDelta::MAX, |next| next - self.memory.now());
         left.to_std().unwrap_or(Duration::ZERO).clamp(Duration::from_millis(50), LONGEST_SLEEP)
+    }
+
+    /// An index that a search found outgrown is trained at once, once: who trains it already, or failed to, need not be
+    /// followed, since the next search asks again after a while.
+    async fn wake_retraining(self: Arc<Self>) {
+        let enabled = self.jobs.iter().any(|job| job.spec.name == RETRAIN_INDEXES && job.spec.enabled);
+        while enabled {
+            self.memory.retraining_wanted().await;
+            match self.run_now(RETRAIN_INDEXES, Trigger::Wake, JobRequest::default()).await {
+                Ok(_) | Err(RunError::Busy { .. }) => {}
+                Err(error) => tracing::error!(%error, "an outgrown vector index could not be trained"),
+            }
+        }
     }
 
     /// A rule that was marked harmful too often is turned at once.

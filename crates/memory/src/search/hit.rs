@@ -11,7 +11,7 @@ use uuid::Uuid;
 
 use super::trace::Explained;
 
-/// One result: the memory, its score and what the score is made of. Never an embedding.
+/// One result: the memory, its score and what the score is made of; a part that does not apply is null. Never an embedding.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Hit {
     pub memory_type: MemoryType,
@@ -22,29 +22,20 @@ pub struct Hit {
     /// What is left after decay; null for episodes, which have none.
     pub confidence: Option<f64>,
     /// 1 − cosine distance to the query.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub similarity: Option<f64>,
     /// ts_rank of the words.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub rank: Option<f64>,
     /// Place among the results by meaning; limit + 1 if not among them.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub semantic_rank: Option<usize>,
     /// Place among the results by words; limit + 1 if not among them.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub keyword_rank: Option<usize>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub rrf_score: Option<f64>,
     /// Of recall: rrf_score between the worst and the best possible.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub relevance: Option<f64>,
     /// As stored, 0–10.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub importance: Option<f64>,
     /// Of recall: halves with every week since the memory was last used.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub recency: Option<f64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub effective_confidence: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub subject: Option<String>,
@@ -124,16 +115,13 @@ impl Hit {
         }
     }
 
-    /// Score descending; where reciprocal ranks tie the better semantic one; then the newer, then the lower id.
-    pub(crate) fn order(a: &Self, b: &Self) -> Ordering {
-        let by_meaning = || match (a.rrf_score, b.rrf_score) {
-            (Some(_), Some(_)) => a.semantic_rank.cmp(&b.semantic_rank),
-            _ => Ordering::Equal,
-        };
+    /// Of the library's fused list: where reciprocal ranks tie the better semantic one.
+    pub(crate) fn order_by_ranks(a: &Self, b: &Self) -> Ordering {
+        let by_meaning = || a.semantic_rank.cmp(&b.semantic_rank);
         b.score.total_cmp(&a.score).then_with(by_meaning).then_with(|| Self::order_by_score(a, b))
     }
 
-    /// The order of every list with a composite score.
+    /// The order of every answer: score descending, then the newer, then the lower id.
     pub(crate) fn order_by_score(a: &Self, b: &Self) -> Ordering {
         let key = |hit: &Self| (hit.score, hit.created_at, hit.id);
         by_score(key(a), key(b))

@@ -13,10 +13,9 @@ use store::search::Found;
 
 use super::{Hit, Mode};
 
-/// Of a whole call.
+/// Of a whole call. What does not apply is null.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, JsonSchema)]
 pub struct Trace {
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub mode: Option<Mode>,
     /// Embedding the query; nearly nothing when it was embedded before.
     pub embed_ms: f64,
@@ -24,7 +23,6 @@ pub struct Trace {
     pub database_ms: f64,
     /// Of each type searched: `rows` that could be found, of `total` in the table; `ms` in the server.
     pub stores: BTreeMap<String, Value>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub weights: Option<Weights>,
 }
 
@@ -44,13 +42,12 @@ impl From<&ScoreWeights> for Weights {
     }
 }
 
-/// Of one result.
+/// Of one result. What does not apply is null.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Explained {
     /// `exact`, or `ann` for the approximate index (then with the lists probed); `+all` where too few rows passed and
     /// every row was looked at.
     pub vector_path: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub probes: Option<i64>,
     /// `scan`, `index`, or `newest` for terms that most of the store has.
     pub keyword_path: Option<String>,
@@ -59,13 +56,10 @@ pub struct Explained {
     /// It has every term of the query.
     pub all_terms: bool,
     /// The parts of a deep score.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub deep: Option<Value>,
     /// Each part of a recall's score times its weight.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub weighed: Option<Weights>,
     /// With min_relevance: how likely the memory answers the query at all.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub min_relevance: Option<f64>,
 }
 

@@ -16,13 +16,13 @@ pub struct Input {
     #[schemars(with = "String")]
     trigger_prompt: Value,
     /// Whose session it is: its own memories and the global ones are used.
-    #[schemars(with = "String")]
+    #[schemars(with = "String", length(min = 1, max = domain::limits::NAME_BYTES))]
     butler: Value,
     /// The most tokens of the block, headers included; the configured budget (3000) if left out.
-    #[schemars(with = "Option<u32>")]
+    #[schemars(with = "Option<u32>", range(min = 0, max = domain::limits::TOKEN_BUDGET))]
     token_budget: Option<Value>,
     /// Leave facts and rules out unless one is at least this likely to be relevant, 0–1. Off if left out.
-    #[schemars(with = "Option<f64>")]
+    #[schemars(with = "Option<f64>", range(min = 0, max = 1))]
     min_relevance: Option<Value>,
 }
 

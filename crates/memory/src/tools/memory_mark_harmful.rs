@@ -14,7 +14,7 @@ pub struct Input {
     #[schemars(with = "uuid::Uuid")]
     rule_id: Value,
     /// What went wrong, in a sentence; it becomes part of the warning if the rule is turned into one. At most 4 KiB.
-    #[schemars(with = "Option<String>")]
+    #[schemars(with = "Option<String>", length(max = domain::limits::REASON_BYTES))]
     reason: Option<Value>,
 }
 

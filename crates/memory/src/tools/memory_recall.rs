@@ -13,19 +13,19 @@ use crate::{Call, Memory, MemoryError};
 #[derive(Deserialize, JsonSchema)]
 pub struct Input {
     /// What you are about to do or want to know, in plain words.
-    #[schemars(with = "String")]
+    #[schemars(with = "String", length(max = domain::limits::QUERY_BYTES))]
     topic: Value,
     /// Only this scope and the global one. All if left out.
-    #[schemars(with = "Option<String>")]
+    #[schemars(with = "Option<String>", length(min = 1, max = domain::limits::NAME_BYTES))]
     scope: Option<Value>,
     /// The most results, 0–100; 10 if left out.
-    #[schemars(with = "Option<u32>")]
+    #[schemars(with = "Option<u32>", range(min = 0, max = domain::limits::RESULTS))]
     limit: Option<Value>,
     /// Leave out what has decayed below this confidence, 0–1; 0.2 if left out.
-    #[schemars(with = "Option<f64>")]
+    #[schemars(with = "Option<f64>", range(min = 0, max = 1))]
     min_confidence: Option<Value>,
     /// Return nothing at all unless something is at least this likely to be relevant, 0–1. Try 0.05. Off if left out.
-    #[schemars(with = "Option<f64>")]
+    #[schemars(with = "Option<f64>", range(min = 0, max = 1))]
     min_relevance: Option<Value>,
     /// Also return how each result came about.
     #[schemars(with = "Option<bool>")]

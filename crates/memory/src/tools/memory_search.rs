@@ -11,26 +11,26 @@ use crate::{Call, Memory, MemoryError};
 #[derive(Deserialize, JsonSchema)]
 pub struct Input {
     /// What to look for, in plain words. A question is fine. Empty finds nothing.
-    #[schemars(with = "String")]
+    #[schemars(with = "String", length(max = domain::limits::QUERY_BYTES))]
     query: Value,
     /// Which kinds of memory: episode, fact, rule. All if left out.
-    #[schemars(with = "Option<Vec<MemoryType>>")]
+    #[schemars(with = "Option<Vec<MemoryType>>", length(min = 1))]
     types: Option<Value>,
     /// Only this scope: its facts and rules together with the global ones, and the episodes of the butler of that name.
-    #[schemars(with = "Option<String>")]
+    #[schemars(with = "Option<String>", length(min = 1, max = domain::limits::NAME_BYTES))]
     scope: Option<Value>,
     /// hybrid (default): meaning and words. semantic: meaning alone. keyword: words alone. deep: for episodes that are
     /// turns of a conversation.
     #[schemars(with = "Option<Mode>")]
     mode: Option<Value>,
     /// The most results, 0–100; 10 if left out.
-    #[schemars(with = "Option<u32>")]
+    #[schemars(with = "Option<u32>", range(min = 0, max = domain::limits::RESULTS))]
     limit: Option<Value>,
     /// Leave out facts and rules whose confidence has decayed below this, 0–1; 0.2 if left out.
-    #[schemars(with = "Option<f64>")]
+    #[schemars(with = "Option<f64>", range(min = 0, max = 1))]
     min_confidence: Option<Value>,
     /// Return nothing at all unless something is at least this likely to answer the query, 0–1. Try 0.05. Off if left out.
-    #[schemars(with = "Option<f64>")]
+    #[schemars(with = "Option<f64>", range(min = 0, max = 1))]
     min_relevance: Option<Value>,
     /// Also return how each result came about.
     #[schemars(with = "Option<bool>")]
@@ -78,9 +78,12 @@ impl Typed for MemorySearch {
     }
 }
 
-/// All types if none are named; each once.
+/// All types if left out; each once.
 fn types(value: Option<&Value>) -> Result<Vec<MemoryType>, validate::Invalid> {
     let Some(names) = optional(value, |value| names("types", value))? else { return Ok(MemoryType::ALL.to_vec()) };
+    if names.is_empty() {
+        return Err(validate::Invalid::new("types", "names no type").hint("leave it out to search all types"));
+    }
     let mut types = Vec::new();
     for name in names {
         let kind = validate::one_of("types", &name)?;

@@ -11,7 +11,7 @@ use crate::{Call, Memory, MemoryError};
 pub struct Input {
     /// Count only this scope: its facts and rules together with the global ones, and the episodes of the butler of that
     /// name. Everything if left out.
-    #[schemars(with = "Option<String>")]
+    #[schemars(with = "Option<String>", length(min = 1, max = domain::limits::NAME_BYTES))]
     scope: Option<Value>,
 }
 

@@ -38,6 +38,8 @@ async fn unknown_mode_and_type_and_bad_limits_are_errors() {
         ("explain", json!("yes")),
         ("scope", json!("")),
         ("types", json!({"a": 1})),
+        ("types", json!([])),
+        ("types", json!("[]")),
     ] {
         refused(&world, "memory_search", json!({"query": "x", key: value})).await;
     }

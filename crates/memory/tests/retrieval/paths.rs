@@ -122,3 +122,18 @@ async fn training_leaves_alone_what_is_small() {
     assert!(world.memory.retrain_indexes().await.unwrap().is_empty());
     assert_eq!(results(&world, "memory_search", json!({"query": "topic3"})).await.len(), 10);
 }
+
+#[tokio::test]
+async fn a_large_table_is_measured_by_its_statistics_and_a_small_one_counted() {
+    let world = MemoryFixture::new().await;
+    many_facts(&world, 100).await;
+    let rows = async || -> i64 {
+        let state = sqlx::query_scalar("SELECT rows FROM vector_index_state('facts')");
+        state.fetch_one(&mut world.db.connect().await).await.unwrap()
+    };
+    assert_eq!(rows().await, 100);
+    world.db.execute("UPDATE pg_class SET reltuples = 50000 WHERE oid = 'facts'::regclass").await;
+    assert!((49_000..=51_000).contains(&rows().await), "{}", rows().await);
+    world.db.execute("UPDATE pg_class SET reltuples = -1 WHERE oid = 'facts'::regclass").await;
+    assert_eq!(rows().await, 100, "never analysed");
+}

@@ -100,6 +100,58 @@ async fn hybrid_search_uses_reciprocal_rank_fusion() {
 }
 
 #[tokio::test]
+async fn where_ranks_tie_an_answer_has_the_newer_first_and_the_library_the_better_semantic_rank() {
+    let world = MemoryFixture::new().await;
+    let by_meaning = fact(&world, "tree", "kind", "walnut").await;
+    world.clock.advance(std::time::Duration::from_secs(1));
+    let by_words = fact(&world, "nut", "kind", "walnut").await;
+    let only = format!(
+        "UPDATE facts SET search_vector = ''::tsvector WHERE id = '{by_meaning}';
+         UPDATE facts SET embedding = NULL, embedding_version_id = NULL WHERE id = '{by_words}'"
+    );
+    world.db.execute(&only).await;
+    let fused = world.memory.hybrid_search(&world.as_test(), MemoryType::Fact, "walnut", None, 10).await.unwrap();
+    assert_eq!(fused[0].rrf_score, fused[1].rrf_score, "{fused:?}");
+    assert_eq!(fused.iter().map(|hit| hit.id).collect::<Vec<_>>(), [by_meaning, by_words]);
+    assert_eq!(ids(&results(&world, "memory_search", json!({"query": "walnut"})).await), [by_words, by_meaning]);
+}
+
+#[tokio::test]
+async fn every_part_of_a_score_is_there_and_null_where_it_does_not_apply() {
+    let world = MemoryFixture::new().await;
+    fact(&world, "user", "diet", "vegetarian").await;
+    rule(&world, "Suggest a vegetarian diet", json!({})).await;
+    episode(&world, "general", "User asked about a vegetarian diet", json!({})).await;
+    let parts = [
+        "confidence",
+        "similarity",
+        "rank",
+        "semantic_rank",
+        "keyword_rank",
+        "rrf_score",
+        "relevance",
+        "importance",
+        "recency",
+        "effective_confidence",
+    ];
+    let explained = ["vector_path", "probes", "keyword_path", "deep", "weighed", "min_relevance"];
+    for mode in ["semantic", "keyword", "hybrid", "deep"] {
+        let found =
+            results(&world, "memory_search", json!({"query": "vegetarian diet", "mode": mode, "explain": true})).await;
+        assert_eq!(found.len(), 3, "{mode}");
+        for hit in &found {
+            for part in parts {
+                assert!(hit.get(part).is_some(), "{mode}: {part} of {hit}");
+            }
+            for part in explained {
+                assert!(hit["explain"].get(part).is_some(), "{mode}: explain.{part} of {hit}");
+            }
+            assert!(hit["relevance"].is_null() && hit["recency"].is_null(), "they are of recall");
+        }
+    }
+}
+
+#[tokio::test]
 async fn general_search_across_multiple_memory_types() {
     let world = MemoryFixture::new().await;
     let f = fact(&world, "user", "diet", "vegetarian").await;
