@@ -45,6 +45,7 @@ const MIGRATIONS: &[Migration] = migrations![
     "mem_111_fading_mark",
     "mem_112_index_state",
     "mem_113_names_composed",
+    "mem_114_bump_in_order",
     "mem_130_probes_of_a_part",
 ];
 

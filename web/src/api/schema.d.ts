@@ -1196,12 +1196,12 @@ export interface components {
             data: components["schemas"]["EventItemAt"][];
             meta: components["schemas"]["PageMeta"];
         };
-        /** @description Of one result. */
+        /** @description Of one result. What does not apply is null. */
         Explained: {
             /** @description It has every term of the query. */
             all_terms: boolean;
             /** @description The parts of a deep score. */
-            deep?: unknown;
+            deep: unknown;
             in_keyword: boolean;
             in_semantic: boolean;
             /** @description `scan`, `index`, or `newest` for terms that most of the store has. */
@@ -1210,16 +1210,16 @@ export interface components {
              * Format: double
              * @description With min_relevance: how likely the memory answers the query at all.
              */
-            min_relevance?: number | null;
+            min_relevance: number | null;
             /** Format: int64 */
-            probes?: number | null;
+            probes: number | null;
             /**
              * @description `exact`, or `ann` for the approximate index (then with the lists probed); `+all` where too few rows passed and
              *     every row was looked at.
              */
             vector_path: string | null;
             /** @description Each part of a recall's score times its weight. */
-            weighed?: components["schemas"]["Weights"] | null;
+            weighed: components["schemas"]["Weights"] | null;
         };
         /** @description Something that lives in a butler's database. */
         FactDetailAt: {
@@ -1429,7 +1429,7 @@ export interface components {
         };
         /** @enum {string} */
         FoundKind: "fact" | "rule" | "episode" | "entity";
-        /** @description One result: the memory, its score and what the score is made of. Never an embedding. */
+        /** @description One result: the memory, its score and what the score is made of; a part that does not apply is null. Never an embedding. */
         Hit: {
             butler?: string | null;
             /**
@@ -1441,7 +1441,7 @@ export interface components {
             /** Format: date-time */
             created_at: string;
             /** Format: double */
-            effective_confidence?: number | null;
+            effective_confidence: number | null;
             /** Format: double */
             effectiveness?: number | null;
             /** Format: uuid */
@@ -1457,12 +1457,12 @@ export interface components {
              * Format: double
              * @description As stored, 0–10.
              */
-            importance?: number | null;
+            importance: number | null;
             /**
              * Format: uint
              * @description Place among the results by words; limit + 1 if not among them.
              */
-            keyword_rank?: number | null;
+            keyword_rank: number | null;
             maturity?: string | null;
             memory_type: components["schemas"]["MemoryType"];
             predicate?: string | null;
@@ -1470,19 +1470,19 @@ export interface components {
              * Format: double
              * @description ts_rank of the words.
              */
-            rank?: number | null;
+            rank: number | null;
             /**
              * Format: double
              * @description Of recall: halves with every week since the memory was last used.
              */
-            recency?: number | null;
+            recency: number | null;
             /**
              * Format: double
              * @description Of recall: rrf_score between the worst and the best possible.
              */
-            relevance?: number | null;
+            relevance: number | null;
             /** Format: double */
-            rrf_score?: number | null;
+            rrf_score: number | null;
             scope?: string | null;
             /**
              * Format: double
@@ -1493,14 +1493,14 @@ export interface components {
              * Format: uint
              * @description Place among the results by meaning; limit + 1 if not among them.
              */
-            semantic_rank?: number | null;
+            semantic_rank: number | null;
             /** Format: uuid */
             session_id?: string | null;
             /**
              * Format: double
              * @description 1 − cosine distance to the query.
              */
-            similarity?: number | null;
+            similarity: number | null;
             subject?: string | null;
         };
         IfConfirmed: {
@@ -2096,7 +2096,7 @@ export interface components {
             data: components["schemas"]["TokenItem"][];
             meta: components["schemas"]["PageMeta"];
         };
-        /** @description Of a whole call. */
+        /** @description Of a whole call. What does not apply is null. */
         Trace: {
             /**
              * Format: double
@@ -2108,12 +2108,12 @@ export interface components {
              * @description Embedding the query; nearly nothing when it was embedded before.
              */
             embed_ms: number;
-            mode?: components["schemas"]["Mode"] | null;
+            mode: components["schemas"]["Mode"] | null;
             /** @description Of each type searched: `rows` that could be found, of `total` in the table; `ms` in the server. */
             stores: {
                 [key: string]: unknown;
             };
-            weights?: components["schemas"]["Weights"] | null;
+            weights: components["schemas"]["Weights"] | null;
         };
         /**
          * @description Fading is not here: it is `metadata.status = 'fading'` of an active fact. `forgotten` is an older name of retracted.

@@ -222,8 +222,10 @@ impl Scheduler {
     /// An index that a search found outgrown is trained at once, once: who trains it already, or failed to, need not be
     /// followed, since the next search asks again after a while.
     async fn wake_retraining(self: Arc<Self>) {
-        let enabled = self.jobs.iter().any(|job| job.spec.name == RETRAIN_INDEXES && job.spec.enabled);
-        while enabled {
+        if !self.jobs.iter().any(|job| job.spec.name == RETRAIN_INDEXES && job.spec.enabled) {
+            return;
+        }
+        loop {
             self.memory.retraining_wanted().await;
             match self.run_now(RETRAIN_INDEXES, Trigger::Wake, JobRequest::default()).await {
                 Ok(_) | Err(RunError::Busy { .. }) => {}
