@@ -1,7 +1,5 @@
 //! How many lists of the approximate index a search reads.
 
-#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
-
 use testkit::TestDb;
 
 #[tokio::test]
