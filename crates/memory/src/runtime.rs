@@ -79,15 +79,6 @@ pub enum RuntimeError {
 }
 
 impl RuntimeError {
-    /// Nobody was there to answer, or had no time to: whatever was asked, the session was not had.
-    pub fn is_outage(&self) -> bool {
-        match self {
-            Self::Unreachable { .. } => true,
-            Self::Refused { status, .. } => *status == 429 || *status >= 500,
-            _ => false,
-        }
-    }
-
     /// What to do about it.
     pub fn hint(&self) -> Option<String> {
         match self {

@@ -56,13 +56,6 @@ enum Fault {
     Answer(String),
 }
 
-/// What a failure costs the episodes: who was never heard must not end as a dead letter after a long outage.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Counts {
-    AnAttempt,
-    Nothing,
-}
-
 impl Memory {
     pub(super) async fn run_batch(
         &self,
@@ -83,7 +76,7 @@ impl Memory {
             }
             // A fault that comes again with every attempt must not be attempted for ever.
             Err(error) => {
-                self.fail(&batch, &error.to_string(), Counts::AnAttempt, origin, report).await?;
+                self.fail(&batch, &error.to_string(), origin, report).await?;
                 Err(error)
             }
         }
@@ -108,7 +101,7 @@ impl Memory {
             },
             Err(fault) => fault,
         };
-        let (error, next, counts) = match fault {
+        let (error, next) = match fault {
             Fault::Stopped => {
                 report.problem("stopped; the batch was given back".to_owned());
                 return Ok(Next::Done);
@@ -118,13 +111,12 @@ impl Memory {
                 return Ok(Next::Done);
             }
             // What no endpoint answers now, it will not answer for the next batch either.
-            Fault::Runtime(error) if error.is_outage() => (error.to_string(), Next::Done, Counts::Nothing),
-            Fault::Runtime(error) => (error.to_string(), Next::Done, Counts::AnAttempt),
-            Fault::Answer(error) => (error, Next::Continue, Counts::AnAttempt),
+            Fault::Runtime(error) => (error.to_string(), Next::Done),
+            Fault::Answer(error) => (error, Next::Continue),
         };
         tracing::warn!(tenant = %group.tenant, butler = %group.butler, %error, "a batch was not consolidated");
         report.problem(error.clone());
-        self.fail(batch, &error, counts, origin, report).await?;
+        self.fail(batch, &error, origin, report).await?;
         Ok(next)
     }
 
@@ -220,7 +212,6 @@ impl Memory {
         &self,
         batch: &Batch<'_>,
         error: &str,
-        counts: Counts,
         origin: &Origin,
         report: &mut GroupReport,
     ) -> Result<(), MemoryError> {
@@ -229,23 +220,17 @@ impl Memory {
         let failed: Vec<Failed> = batch
             .episodes
             .iter()
-            .map(|episode| Failed { id: episode.id, next: self.next_attempt(episode, counts, now) })
+            .map(|episode| Failed { id: episode.id, next: self.next_attempt(episode, now) })
             .collect();
         let mut conn = self.db().tenant(&batch.group.tenant).await?;
-        let counted = counts == Counts::AnAttempt;
-        let done =
-            outcome::failed(&mut conn, &batch.group.tenant, &failed, &error, counted, batch.token, now, origin).await?;
-        report.counts.failed += done.failed;
-        report.counts.dead_lettered += done.dead_lettered;
+        let counts = outcome::failed(&mut conn, &batch.group.tenant, &failed, &error, batch.token, now, origin).await?;
+        report.counts.failed += counts.failed;
+        report.counts.dead_lettered += counts.dead_lettered;
         Ok(())
     }
 
-    fn next_attempt(&self, episode: &Leased, counts: Counts, now: Timestamp) -> AfterFailure {
-        let most = match counts {
-            Counts::AnAttempt => self.config().consolidation.max_attempts,
-            Counts::Nothing => u32::MAX,
-        };
-        after_failure(episode.retry_count + 1, most, now)
+    fn next_attempt(&self, episode: &Leased, now: Timestamp) -> AfterFailure {
+        after_failure(episode.retry_count + 1, self.config().consolidation.max_attempts, now)
     }
 }
 

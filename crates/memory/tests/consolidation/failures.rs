@@ -1,5 +1,4 @@
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use memory::runtime::RuntimeError;
@@ -128,34 +127,6 @@ async fn a_runtime_that_is_out_of_order_costs_one_batch_one_attempt() {
     let report = world.run().await;
     assert_eq!((report.totals.failed, model.sessions().len()), (2, 1));
     assert_eq!(world.one("SELECT count(*) FROM episodes WHERE retry_count = 0").await, "4");
-}
-
-#[tokio::test]
-async fn an_outage_costs_no_attempt_however_long_it_lasts_and_then_the_episode_is_learned_from() {
-    let there = Arc::new(AtomicBool::new(false));
-    let up = Arc::clone(&there);
-    let model = Model::new(move |session| {
-        if up.load(Ordering::SeqCst) {
-            return Ok(one_fact_each(&session.prompt));
-        }
-        let url = "http://x".to_owned();
-        Err(match session.prompt.len() % 3 {
-            0 => RuntimeError::Unreachable { url, reason: "refused".to_owned() },
-            1 => RuntimeError::Refused { url, status: 429, body: String::new() },
-            _ => RuntimeError::Refused { url, status: 503, body: String::new() },
-        })
-    });
-    let world = World::new(model).await;
-    world.episode("one").await;
-    for _ in 0..12 {
-        let report = world.run().await;
-        assert_eq!((report.totals.failed, report.totals.dead_lettered), (1, 0), "{report:?}");
-        assert_eq!(world.one(STATUS).await, "failed|f|0|0|t|t");
-        assert_eq!(world.run().await.totals.waiting, 1, "not asked again at once");
-        world.fixture.clock.advance(Duration::from_secs(120));
-    }
-    there.store(true, Ordering::SeqCst);
-    assert_eq!(world.run().await.totals.consolidated, 1);
 }
 
 #[tokio::test]

@@ -63,14 +63,11 @@ pub struct FailedCounts {
     pub dead_lettered: u64,
 }
 
-/// Without `counted` the attempt was none: the episodes wait as after one, and have as many left as before.
-#[expect(clippy::too_many_arguments, reason = "each is a column of the rows it writes")]
 pub async fn failed(
     session: &mut Session,
     tenant: &TenantId,
     episodes: &[Failed],
     error: &str,
-    counted: bool,
     token: Uuid,
     now: Timestamp,
     origin: &Origin,
@@ -90,7 +87,7 @@ pub async fn failed(
                 WITH done AS (
                     UPDATE episodes e
                     SET consolidation_status = CASE WHEN f.retry_at IS NULL THEN 'dead_letter' ELSE 'failed' END,
-                        retry_count = retry_count + $11::boolean::integer, last_error = $4, next_consolidation_retry_at = f.retry_at,
+                        retry_count = retry_count + 1, last_error = $4, next_consolidation_retry_at = f.retry_at,
                         lease_token = NULL, leased_until = NULL
                     FROM unnest($2::uuid[], $3::timestamptz[]) AS f (id, retry_at)
                     WHERE e.tenant_id = $1 AND e.id = f.id AND e.lease_token = $5
@@ -98,7 +95,7 @@ pub async fn failed(
                 ), event AS (
                     INSERT INTO memory_events (tenant_id, event_type, actor, memory_type, memory_id, request_id, payload, created_at)
                     SELECT $1, CASE WHEN retry_at IS NULL THEN $7 ELSE $8 END, $9, 'episode', id, $10,
-                           jsonb_build_object('error', $4::text, 'attempts', retry_count, 'counted', $11::boolean, 'retry_at', retry_at, 'run', $5::uuid), $6
+                           jsonb_build_object('error', $4::text, 'attempts', retry_count, 'retry_at', retry_at, 'run', $5::uuid), $6
                     FROM done
                 )
                 SELECT count(*) FILTER (WHERE retry_at IS NOT NULL) AS "failed!",
@@ -115,7 +112,6 @@ pub async fn failed(
                 EventType::EpisodeConsolidationFailed.as_str(),
                 origin.actor.as_deref(),
                 origin.request_id.as_deref(),
-                counted,
             )
             .fetch_one(pg)
         })
