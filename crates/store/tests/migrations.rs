@@ -6,7 +6,7 @@ use store::{Database, DatabaseOptions, StoreError};
 use testkit::{TestDb, TestServer};
 
 async fn connect(options: DatabaseOptions) -> StoreError {
-    let options = DatabaseOptions { connect_timeout: Duration::from_secs(5), ..options };
+    let options = DatabaseOptions { connect_timeout: Duration::from_secs(60), ..options };
     Database::connect(options).await.expect_err("must not connect")
 }
 

@@ -140,7 +140,7 @@ async fn when_all_connections_are_busy_the_caller_is_told_after_the_timeout() {
     let db = TestDb::new().await;
     let mut options = db.options();
     options.pool_size = 1;
-    options.connect_timeout = Duration::from_secs(4);
+    options.connect_timeout = Duration::from_secs(10);
     let database = Database::connect(options).await.unwrap();
     let held = database.tenant(&tenant("t")).await.unwrap();
     let Err(error) = database.tenant(&tenant("t")).await else { panic!("there is only one connection") };
