@@ -4,6 +4,7 @@ mod create;
 mod files;
 mod job;
 mod restore;
+mod script;
 mod tools;
 
 use std::path::{Path, PathBuf};

@@ -6,6 +6,7 @@ use std::process::{Output, Stdio};
 use tokio::io::AsyncWriteExt;
 use tokio::process::{Child, Command};
 
+use super::script;
 use crate::config::mask::mask;
 use crate::error::HostError;
 
@@ -48,7 +49,8 @@ impl Tools {
 
     pub async fn dump(&self, url: &str, schema: &str, snapshot: &str, to: &Path) -> Result<(), HostError> {
         let mut command = self.command("pg_dump", url);
-        command.args(["--format=custom", "--snapshot", snapshot, "--file"]).arg(to);
+        // Its role may be no superuser, to whom the policies apply as to everybody; those of the owner show all rows.
+        command.args(["--format=custom", "--enable-row-security", "--snapshot", snapshot, "--file"]).arg(to);
         if schema != super::WHOLE {
             // A pattern, unless it is quoted.
             command.arg("--schema").arg(format!("\"{}\"", schema.replace('"', "\"\"")));
@@ -58,36 +60,42 @@ impl Tools {
 
     /// All of it or nothing.
     pub async fn restore(&self, url: &str, from: &Path) -> Result<(), HostError> {
-        let mut command = self.command("pg_restore", url);
-        command.args(["--exit-on-error", "--single-transaction"]).arg(from);
-        run(command, "pg_restore").await
+        self.load(self.command("psql", url), from, "BEGIN;\n").await
     }
 
-    /// A schema in place of one of the same name, which is kept under another: both at once or neither. A dump that is
-    /// cut off ends before the commit.
+    /// A schema in place of one of the same name, which is kept under another: both at once or neither.
     pub async fn swap_schema(&self, url: &str, from: &Path, schema: &str, kept_as: &str) -> Result<(), HostError> {
+        let mut psql = self.command("psql", url);
+        psql.arg("--set").arg(format!("schema={schema}")).arg("--set").arg(format!("kept={kept_as}"));
+        self.load(psql, from, store::backup::SWAP_BEGIN).await
+    }
+
+    /// In one transaction. A dump that is cut off ends before the commit.
+    async fn load(&self, mut psql: Command, from: &Path, begin: &str) -> Result<(), HostError> {
         let mut unpack = Command::new(self.path("pg_restore"));
         unpack.arg("--file=-").arg(from).kill_on_drop(true);
         unpack.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        let mut load = self.command("psql", url);
-        load.args(["--no-psqlrc", "--quiet", "--set=ON_ERROR_STOP=1", "--set"]).arg(format!("schema={schema}"));
-        load.arg("--set").arg(format!("kept={kept_as}")).stdin(Stdio::piped());
-        let (mut unpacking, mut loading) = (start(unpack, "pg_restore")?, start(load, "psql")?);
+        psql.args(["--no-psqlrc", "--quiet", "--set=ON_ERROR_STOP=1"]).stdin(Stdio::piped());
+        let (mut unpacking, mut loading) = (start(unpack, "pg_restore")?, start(psql, "psql")?);
         let (text, into) = (unpacking.stdout.take(), loading.stdin.take());
         let passing = async {
-            let (Some(mut text), Some(mut into)) = (text, into) else { return Ok(()) };
-            into.write_all(store::backup::SWAP_BEGIN.as_bytes()).await?;
-            tokio::io::copy(&mut text, &mut into).await?;
+            let (Some(text), Some(mut into)) = (text, into) else { return Ok(()) };
+            into.write_all(begin.as_bytes()).await?;
+            script::pass_on(text, &mut into).await?;
             // Dropped without the commit, psql rolls back.
             let whole = unpacking.wait().await?.success();
             if whole { into.write_all(store::backup::SWAP_END.as_bytes()).await } else { Ok(()) }
         };
-        // What psql complains about says more than that it closed its end.
         let (passed, loaded) = tokio::join!(passing, loading.wait_with_output());
-        told(&cannot_start("psql", loaded)?, "psql")?;
         let unpacked = unpacking.wait_with_output().await;
-        told(&cannot_start("pg_restore", unpacked)?, "pg_restore")?;
-        passed.map_err(HostError::io("read", from))
+        let told =
+            [told(&cannot_start("pg_restore", unpacked)?, "pg_restore"), told(&cannot_start("psql", loaded)?, "psql")];
+        // Whichever failed first, the other one complains of it, too.
+        let complaints: Vec<String> = told.into_iter().filter_map(|told| Some(told.err()?.to_string())).collect();
+        if complaints.is_empty() {
+            return passed.map_err(HostError::io("read", from));
+        }
+        Err(HostError::Failed(complaints.join("; ")))
     }
 
     fn path(&self, program: &str) -> PathBuf {
