@@ -4,10 +4,14 @@
 //! `BUTLER_TEST_SKIP_CLIENTS=1`.
 
 use std::fs::File;
+use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
 
-use crate::program::Serving;
+use serde_json::{Value, json};
+
+use crate::program::{Serving, butler, eventually};
 
 const SKIP: &str = "BUTLER_TEST_SKIP_CLIENTS";
 
@@ -135,4 +139,99 @@ fn the_conformance_suite_fails_where_it_is_expected_to_and_nowhere_else() {
         assert!(told.contains(&format!("✓ {scenario}")), "{scenario} did not pass:\n{told}");
     }
     assert!(told.contains("✓ dns-rebinding-protection: 2 passed"), "{told}");
+}
+
+/// A stand-in for the Anthropic API; ended when dropped.
+struct Anthropic {
+    child: Child,
+    port: u16,
+    /// What it was asked, a line each.
+    asked: PathBuf,
+}
+
+impl Anthropic {
+    fn new(script: &Path, asked: PathBuf) -> Self {
+        let mut child =
+            Command::new("node").arg(script).arg(&asked).stdout(Stdio::piped()).spawn().expect("node starts");
+        let mut line = String::new();
+        BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
+        Self { child, port: line.trim().parse().expect("a port"), asked }
+    }
+
+    /// The last request that offers tools: those of the conversation itself.
+    fn last(&self) -> Option<Value> {
+        let text = std::fs::read_to_string(&self.asked).unwrap_or_default();
+        let mut all = text.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+        all.rfind(|asked| asked["tools"].as_array().is_some_and(|tools| !tools.is_empty()))
+    }
+}
+
+impl Drop for Anthropic {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+#[test]
+fn claude_code_is_connected_begins_with_memory_has_the_tools_and_leaves_an_episode() {
+    const SERVERS: &str = "{\n\t\"numStartups\": 3, \"tipsHistory\": {}\n}";
+    const SETTINGS: &str = "{\"permissions\":\n  {\"allow\": [ ]}}\n";
+    if skipped() {
+        return;
+    }
+    let script = node("anthropic.mjs");
+    let claude = script.with_file_name("node_modules").join(".bin/claude");
+    let dir = tempfile::tempdir().unwrap();
+    let anthropic = Anthropic::new(&script, dir.path().join("asked.jsonl"));
+    let server = Serving::on(&dir.path().join("data"));
+    server.mcp().call("memory_store_fact", json!({"subject": "shop", "predicate": "language", "content": "it is Go"}));
+    let (home, project) = (dir.path().join("home"), dir.path().join("home/shop"));
+    let (servers, settings) = (home.join(".claude.json"), home.join(".claude/settings.json"));
+    for folder in [&project, &home.join(".claude")] {
+        std::fs::create_dir_all(folder).unwrap();
+    }
+    std::fs::write(&servers, SERVERS).unwrap();
+    std::fs::write(&settings, SETTINGS).unwrap();
+    let read = |file: &Path| std::fs::read_to_string(file).unwrap();
+    let connect = |args: &[&str]| {
+        let mut command = butler();
+        command.env_remove("CLAUDE_CONFIG_DIR").args(["connect", "claude-code"]).args(args);
+        must(command.arg("--data-dir").arg(&server.data_dir).env("HOME", &home), "butler connect");
+    };
+    connect(&[]);
+    assert!(read(&servers).contains("butler-memory") && read(&settings).contains("hook session-start"));
+    connect(&["--undo"]);
+    assert_eq!((read(&servers).as_str(), read(&settings).as_str()), (SERVERS, SETTINGS), "byte by byte");
+    connect(&[]);
+
+    let run = |args: &[&str]| {
+        let mut command = Command::new(&claude);
+        command.args(args).current_dir(&project).stdin(Stdio::null()).env_clear().env("HOME", &home);
+        command.envs(std::env::var_os("PATH").map(|path| ("PATH", path)));
+        command.env("ANTHROPIC_BASE_URL", format!("http://127.0.0.1:{}", anthropic.port));
+        command.envs([("ANTHROPIC_API_KEY", "none"), ("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1")]);
+        // A busy machine takes its time to start a server.
+        command.envs([("DISABLE_AUTOUPDATER", "1"), ("MCP_TIMEOUT", "120000")]);
+        must(&mut command, "claude")
+    };
+    let listed = run(&["mcp", "list"]);
+    assert!(listed.lines().any(|line| line.starts_with("butler-memory:") && line.ends_with("Connected")), "{listed}");
+
+    // A hook waits for memory for two seconds, which a busy machine may take: then another session is begun.
+    let asked = eventually(Duration::from_secs(300), "a session with memory", || {
+        assert!(run(&["-p", "Which language is the shop written in?"]).contains("The kettle is on."));
+        let episodes = server.mcp().call("memory_stats", json!({}))["episodes"]["total"].as_u64()?;
+        anthropic.last().filter(|asked| episodes > 0 && asked.to_string().contains("[shop] [language]: it is Go"))
+    });
+    let tools = asked["tools"].as_array().unwrap().iter().filter_map(|tool| tool["name"].as_str());
+    let ours: Vec<&str> = tools.filter(|name| name.starts_with("mcp__butler-memory__")).collect();
+    assert_eq!(ours.len(), 19, "{ours:?}");
+    let found = server.mcp().call("memory_search", json!({"query": "kettle", "types": ["episode"]}));
+    let told = "User: Which language is the shop written in?\n\nAssistant: The kettle is on.";
+    assert_eq!(found["results"][0]["content"], told, "{found}");
+
+    connect(&["--undo"]);
+    assert_eq!(read(&settings), SETTINGS, "byte by byte");
+    assert!(!read(&servers).contains("butler-memory"), "Claude Code has written to it meanwhile: {}", read(&servers));
 }
