@@ -67,10 +67,11 @@ impl Butler {
         self.database.get()
     }
 
-    /// Connects, migrates, and starts the modules in the order of their dependencies.
+    /// Connects (`kept_alive`: to a server that this process looks after), migrates, and starts the modules in the order of their dependencies.
     pub async fn start(
         &self,
         url: String,
+        kept_alive: bool,
         connections: Connections,
         embedder: Arc<dyn Embedder>,
         clock: Arc<dyn Clock>,
@@ -82,6 +83,7 @@ impl Butler {
             schema: section.schema.clone(),
             pool_size: section.pool_size,
             connections,
+            kept_alive,
             ..DatabaseOptions::new(url)
         };
         let database = Database::connect(options).await.map_err(failed)?;

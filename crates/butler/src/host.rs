@@ -260,9 +260,9 @@ impl Host {
     }
 
     async fn start_butler(&self, butler: &Butler) -> Result<(), HostError> {
-        let url = self.url(butler).await?;
+        let (url, kept_alive) = (self.url(butler).await?, self.own_url(butler).is_none());
         let embedder: Arc<dyn Embedder> = Arc::clone(&self.engine) as _;
-        butler.start(url, self.connections.clone(), embedder, Arc::clone(&self.clock)).await?;
+        butler.start(url, kept_alive, self.connections.clone(), embedder, Arc::clone(&self.clock)).await?;
         if butler.config.file.butler.backup.schedule.is_some() {
             let job = backup::Scheduled::new(&butler.config, backup::Source::of(self, butler).await?);
             butler.set_beside(job.into_iter().map(|job| Arc::new(job) as Arc<dyn HostJob>).collect());

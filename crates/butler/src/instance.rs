@@ -28,6 +28,9 @@ pub struct Instance {
     /// Where they are described, for commands that are told nothing else.
     #[serde(default)]
     pub source: Source,
+    /// The database it was started with, if not the private one: commands that are told nothing else mean the same.
+    #[serde(default)]
+    pub database_url: Option<String>,
     /// The bearer of the commands of this user on this machine: all rights, any tenant. The file is theirs alone.
     #[serde(default)]
     pub secret: Option<String>,
@@ -140,6 +143,7 @@ mod tests {
             version: "0.0.0".to_owned(),
             butlers: vec!["general".to_owned()],
             source: Source::Defaults,
+            database_url: None,
             secret: Some("0123".to_owned()),
         }
     }

@@ -19,7 +19,6 @@ use crate::{extensions, health, migrate};
 
 /// Migrations, the workers and the tokens share these; they never serve a request's hot path.
 const OWNER_CONNECTIONS: usize = 4;
-const OLDEST_SERVER: u32 = 140_000;
 /// A replica that takes longer to let us in is passed over: the primary has the same.
 const REPLICA_PATIENCE: Duration = Duration::from_secs(2);
 
@@ -52,10 +51,6 @@ impl Database {
     pub async fn connect(options: DatabaseOptions) -> Result<Self, StoreError> {
         let database = Self::open(options)?;
         let mut conn = database.owner().await?;
-        let version = conn.server_version();
-        if version < OLDEST_SERVER {
-            return Err(StoreError::TooOld { found: health::server_version(version) });
-        }
         extensions::check_vector(&mut conn).await?;
         let cap = Arc::clone(&database.0.owners.manager().cap);
         if !cap.is_tried() {
@@ -79,6 +74,7 @@ impl Database {
             cap: Arc::clone(&cap),
             marks: marks.clone(),
             timeout: options.connect_timeout,
+            kept_alive: options.kept_alive,
         };
         // one server, one fate: a pool that finds it gone tells the others
         let owner = manager(Kind::Owner);

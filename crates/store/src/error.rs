@@ -27,6 +27,9 @@ pub enum StoreError {
     /// The server went away, restarts, or has no room. The next call may succeed.
     #[error("the database is unavailable: {reason}")]
     Unavailable { reason: String },
+    /// The server that this program keeps itself is not up. Nothing was done.
+    #[error("butler's own PostgreSQL is starting again: {reason}")]
+    Restarting { reason: String },
     /// The server answers, but cannot do this one now. Nothing was written, and the connection is as good as before.
     #[error("the database cannot do this now: {reason}")]
     NotNow { obstacle: Obstacle, reason: String, source: sqlx::Error },
@@ -130,6 +133,7 @@ impl StoreError {
         matches!(
             self,
             Self::Unavailable { .. }
+                | Self::Restarting { .. }
                 | Self::Unreachable { .. }
                 | Self::NotNow { .. }
                 | Self::Full { .. }
@@ -177,6 +181,10 @@ impl StoreError {
             Self::Unavailable { .. } => {
                 "try again in a moment, a store call best with an idempotency_key: it may have been done; \
                  `butler doctor` tells what the server is doing"
+            }
+            Self::Restarting { .. } => {
+                "try again in a moment: nothing was written, and `butler serve` starts it by itself; if it stays away, \
+                 `butler doctor` and the server's log tell why"
             }
             Self::Full { .. } => {
                 "raise max_connections of the server, or lower [server] connections of the butlers that share it"

@@ -61,8 +61,11 @@ fn not_migrated(schema: &str) -> StoreError {
     StoreError::NotMigrated { reason: format!("there is no table butler_migrations in the schema {schema:?}") }
 }
 
-/// 180006 is 18.6.
+/// 180006 is 18.6; before 10 there were three numbers, and 90624 is 9.6.24.
 pub(crate) fn server_version(number: u32) -> String {
+    if number < 100_000 {
+        return format!("{}.{}.{}", number / 10_000, number / 100 % 100, number % 100);
+    }
     format!("{}.{}", number / 10_000, number % 10_000)
 }
 

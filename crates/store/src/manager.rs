@@ -10,6 +10,7 @@ use sqlx::postgres::PgConnectOptions;
 
 use crate::cap::Cap;
 use crate::error::StoreError;
+use crate::health::server_version;
 use crate::marks::Marks;
 use crate::pool::Pool;
 use crate::session::{Losses, Session};
@@ -34,6 +35,9 @@ const IDLE_IN_TRANSACTION_TIMEOUT: &str = "60s";
 /// server that was restarted, or replaced by its standby, costs nobody an error of which it is unclear what was done.
 const TRUSTED: Duration = Duration::from_secs(1);
 
+/// 14: the schema uses what came with it.
+const OLDEST_SERVER: u32 = 140_000;
+
 #[derive(Clone)]
 pub(crate) struct Manager {
     pub target: Arc<Target>,
@@ -44,6 +48,7 @@ pub(crate) struct Manager {
     /// Whom to tell that a tenant may have written; with a replica only.
     pub marks: Option<Arc<Marks>>,
     pub timeout: Duration,
+    pub kept_alive: bool,
 }
 
 impl Manager {
@@ -101,6 +106,12 @@ impl Manager {
             error
         })?;
         let mut session = Session::new(conn, self.losses.clone());
+        // before anything is asked that an older one would not understand
+        if session.server_version() < OLDEST_SERVER {
+            let found = server_version(session.server_version());
+            session.close().await;
+            return Err(StoreError::TooOld { found });
+        }
         let read_only = self.configure(&mut session).await?;
         match (self.target.wants, read_only) {
             (Wants::Primary, true) => {

@@ -14,6 +14,8 @@ pub struct DatabaseOptions {
     pub pool_size: usize,
     /// How long to wait for the server to answer, and how long for a connection to become free.
     pub connect_timeout: Duration,
+    /// A server that the program itself keeps alive: one that is away is about to come back.
+    pub kept_alive: bool,
     /// Shared by all databases of a process: it limits what is open to one server.
     pub connections: Connections,
 }
@@ -32,6 +34,7 @@ impl DatabaseOptions {
             schema: "public".to_owned(),
             pool_size: POOL_SIZE,
             connect_timeout: CONNECT_TIMEOUT,
+            kept_alive: false,
             connections: Connections::default(),
         }
     }

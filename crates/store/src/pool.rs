@@ -29,6 +29,9 @@ pub(crate) async fn acquire(pool: &Pool) -> Result<Conn, StoreError> {
                 tokio::time::sleep(pause).await;
                 pause = (2 * pause).min(LONGEST_PAUSE);
             }
+            Err(StoreError::Unreachable { reason, .. }) if pool.manager().kept_alive => {
+                return Err(StoreError::Restarting { reason });
+            }
             outcome => return outcome,
         }
     }

@@ -26,12 +26,23 @@ pub struct TokenRow {
     /// What it is for, in its maker's words; may be empty.
     pub name: String,
     pub hash: TokenHash,
-    /// Some of `read`, `write` and `admin`.
+    /// Some of `read`, `write` and `admin`; or `metrics` alone.
     pub rights: Vec<String>,
     pub created_at: Timestamp,
     pub expires_at: Option<Timestamp>,
     pub revoked_at: Option<Timestamp>,
     pub last_used_at: Option<Timestamp>,
+}
+
+/// Its holder reads what is counted over all tenants, and nothing of any.
+pub const METRICS: &str = "metrics";
+
+impl TokenRow {
+    /// `None`: it is for no tenant's memory.
+    pub fn of_tenant(&self) -> Option<&TenantId> {
+        let counts = self.rights.iter().any(|right| right == METRICS);
+        (!counts).then_some(&self.tenant)
+    }
 }
 
 pub async fn create(session: &mut Session, token: &TokenRow) -> Result<(), StoreError> {
@@ -53,6 +64,37 @@ pub async fn create(session: &mut Session, token: &TokenRow) -> Result<(), Store
         })
         .await?;
     Ok(())
+}
+
+/// Puts tokens as they stood elsewhere beside those that are here. Of one that is in both, what it allows now is what was
+/// said elsewhere; revoked in either, it is revoked.
+pub async fn keep(session: &mut Session, tokens: &[TokenRow]) -> Result<(), StoreError> {
+    let mut tx = session.begin().await?;
+    for token in tokens {
+        tx.run(|pg| {
+            sqlx::query!(
+                "INSERT INTO tokens (id, tenant_id, butler, name, token_hash, rights, created_at, expires_at, revoked_at, last_used_at)
+                 VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
+                 ON CONFLICT ON CONSTRAINT tokens_hash_unique DO UPDATE
+                 SET name = excluded.name, rights = excluded.rights, expires_at = excluded.expires_at,
+                     revoked_at = coalesce(excluded.revoked_at, tokens.revoked_at),
+                     last_used_at = greatest(excluded.last_used_at, tokens.last_used_at)",
+                token.id,
+                token.tenant.as_str(),
+                token.butler,
+                token.name,
+                &token.hash[..],
+                &token.rights,
+                token.created_at,
+                token.expires_at,
+                token.revoked_at,
+                token.last_used_at
+            )
+            .execute(pg)
+        })
+        .await?;
+    }
+    tx.commit().await
 }
 
 /// All of them, revoked and expired ones too, oldest first.

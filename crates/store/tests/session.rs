@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use domain::TenantId;
 use sqlx::Row;
-use store::{Conn, Database, StoreError};
+use store::{Conn, Database, DatabaseOptions, StoreError};
 use testkit::TestDb;
 
 fn tenant(name: &str) -> TenantId {
@@ -174,4 +174,17 @@ async fn a_closed_database_refuses_and_says_so() {
     db.database().close().await;
     assert_eq!(db.database().pool_stats().open, 0);
     assert!(matches!(db.database().tenant(&tenant("t")).await, Err(StoreError::Unavailable { .. })));
+}
+
+#[tokio::test]
+async fn a_server_that_the_program_keeps_alive_is_said_to_come_back() {
+    let options = DatabaseOptions::new("postgres://ann@127.0.0.1:1/nothing");
+    let away = Database::connect(options.clone()).await.err().unwrap();
+    assert!(
+        matches!(away, StoreError::Unreachable { .. }) && away.hint().unwrap().contains("--database-url"),
+        "{away}"
+    );
+    let own = Database::connect(DatabaseOptions { kept_alive: true, ..options }).await.err().unwrap();
+    assert!(matches!(own, StoreError::Restarting { .. }) && own.is_unavailable(), "{own}");
+    assert!(!own.hint().unwrap().contains("--database-url") && own.hint().unwrap().contains("by itself"), "{own}");
 }

@@ -1,9 +1,9 @@
 import { useGet } from './hooks'
 
-export type Right = 'read' | 'write' | 'admin'
+export type Right = 'read' | 'write' | 'admin' | 'metrics'
 
 /** What a person is told where a button would only be refused. */
-export const lacking: Record<Exclude<Right, 'read'>, string> = {
+export const lacking: Record<Exclude<Right, 'read' | 'metrics'>, string> = {
   write: 'Your token may read, but not change anything.',
   admin: 'This needs a token with the admin right.',
 }

@@ -788,7 +788,8 @@ export interface components {
             rights: string[];
             /** @description `active`, `expired` or `revoked`. */
             state: string;
-            tenant: string;
+            /** @description Null: no tenant's, for what is counted over all of them. */
+            tenant: string | null;
             /** @description The token itself: shown this once. */
             token: string;
         };
@@ -2005,7 +2006,7 @@ export interface components {
              * @description The server's own time: what decays and expires is reckoned by it.
              */
             now: string;
-            /** @description What this caller may do: `read`, `write`, `admin`. */
+            /** @description What this caller may do: `read`, `write`, `admin`, `metrics`. */
             rights: string[];
             /** @description Whether any butler has an LLM: without one consolidation only counts. */
             runtime_configured: boolean;
@@ -2084,7 +2085,8 @@ export interface components {
             rights: string[];
             /** @description `active`, `expired` or `revoked`. */
             state: string;
-            tenant: string;
+            /** @description Null: no tenant's, for what is counted over all of them. */
+            tenant: string | null;
         };
         /** @description One thing. */
         TokenItemAnswer: {
@@ -3765,7 +3767,7 @@ export interface operations {
                     expires_days?: number | null;
                     /** @description What it is for. */
                     name?: string | null;
-                    /** @description Some of `read`, `write`, `admin`; read and write if left out. */
+                    /** @description Some of `read`, `write`, `admin`, or `metrics` alone, which is of all tenants; read and write if left out. */
                     rights?: string[] | null;
                 };
             };

@@ -7,6 +7,7 @@ use axum::extract::{Request, State};
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::middleware::Next;
 use axum::response::Response;
+use domain::TenantId;
 use store::tokens::{TokenHash, hash};
 
 use super::keyring::Refusal;
@@ -33,13 +34,22 @@ impl Gate {
     }
 
     /// `None`: nobody needs to be known here.
-    async fn access(&self, path: Path, hash: Option<TokenHash>) -> Result<Option<Access>, Response> {
+    async fn access(&self, path: Path, bearer: Option<&str>) -> Result<Option<Access>, Response> {
         let Inner { host, secret, loopback, limiter } = &*self.0;
         if path == Path::Open || (matches!(path, Path::Metrics | Path::Health) && *loopback) {
             return Ok(None);
         }
+        let hash: Option<TokenHash> = bearer.map(hash);
         if hash.as_ref().is_some_and(|hash| secret.is(hash)) {
             return Ok(Some(Access::trusted()));
+        }
+        let session = bearer.and_then(|bearer| secret.session(bearer));
+        let session = session.and_then(|(butler, tenant)| Some(Access::session(butler, TenantId::new(tenant).ok()?)));
+        if let Some(access) = session {
+            if path == Path::Metrics {
+                access.require(Right::Metrics)?;
+            }
+            return Ok(Some(access));
         }
         if path == Path::Health {
             // A load balancer has no token; who has one is told more.
@@ -60,8 +70,8 @@ impl Gate {
             limiter.take(token, Instant::now()).map_err(too_many)?;
         }
         if path == Path::Metrics {
-            // They count the calls of all tenants.
-            access.require(Right::Admin)?;
+            // They count the calls of all tenants, which no tenant's token may see.
+            access.require(Right::Metrics)?;
         }
         Ok(Some(access))
     }
@@ -70,9 +80,8 @@ impl Gate {
 /// Puts the [`Access`] of a request into its extensions, or answers why there is none. What needs one and finds none
 /// there refuses: an open path that turns out to be more stays shut.
 pub async fn identify(State(gate): State<Gate>, mut request: Request, next: Next) -> Response {
-    let hash = bearer(request.headers()).map(hash);
     let path = Path::of(request.uri().path());
-    match gate.access(path, hash).await {
+    match gate.access(path, bearer(request.headers())).await {
         Ok(Some(access)) => {
             request.extensions_mut().insert(access);
         }

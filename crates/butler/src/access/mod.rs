@@ -16,7 +16,7 @@ use uuid::Uuid;
 pub use gate::{Gate, identify};
 pub use keyring::Keyring;
 pub use rights::{Right, Rights};
-pub use secret::{Secret, new_token};
+pub use secret::{Secret, new_token, session_bearer};
 
 use crate::http::reject;
 
@@ -35,6 +35,12 @@ impl Access {
     /// Stdio, loopback without tokens, and the local command line.
     pub fn trusted() -> Self {
         Self { caller: Caller::trusted(), rights: Rights::ALL, butler: None, token: None }
+    }
+
+    /// A program that a session of this machine runs.
+    pub(crate) fn session(butler: String, tenant: TenantId) -> Self {
+        let caller = Caller { tenant: CallerTenant::Token(tenant), actor: None };
+        Self { caller, rights: Rights::SESSION, butler: Some(butler), token: None }
     }
 
     /// Somebody of another machine who brought nothing: may know that the server lives.

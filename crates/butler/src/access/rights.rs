@@ -4,6 +4,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use memory::tool::ToolSpec;
+use store::tokens::METRICS;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Right {
@@ -11,6 +12,8 @@ pub enum Right {
     Write,
     /// Jobs: consolidation and cleanup.
     Admin,
+    /// What is counted over all tenants. Whoever has it has no other right: a token of one tenant never does.
+    Metrics,
 }
 
 impl Right {
@@ -19,12 +22,14 @@ impl Right {
             Self::Read => "read",
             Self::Write => "write",
             Self::Admin => "admin",
+            Self::Metrics => METRICS,
         }
     }
 
     /// What a caller without it can do.
     pub fn remedy(self) -> String {
-        format!("make a token that has it: butler token create --rights {} --tenant TENANT", self.with_lesser())
+        let tenant = if self == Self::Metrics { "" } else { " --tenant TENANT" };
+        format!("make a token that has it: butler token create --rights {}{tenant}", self.with_lesser())
     }
 
     const fn with_lesser(self) -> &'static str {
@@ -32,6 +37,7 @@ impl Right {
             Self::Read => "read",
             Self::Write => "read,write",
             Self::Admin => "read,write,admin",
+            Self::Metrics => METRICS,
         }
     }
 
@@ -56,12 +62,16 @@ pub struct Rights {
     pub read: bool,
     pub write: bool,
     pub admin: bool,
+    pub metrics: bool,
 }
 
 impl Rights {
-    pub const ALL: Self = Self { read: true, write: true, admin: true };
+    pub const ALL: Self = Self { read: true, write: true, admin: true, metrics: true };
 
-    pub(super) const NONE: Self = Self { read: false, write: false, admin: false };
+    /// Of a session: its memory, and nothing that is done for all.
+    pub(super) const SESSION: Self = Self { read: true, write: true, ..Self::NONE };
+
+    pub(super) const NONE: Self = Self { read: false, write: false, admin: false, metrics: false };
 
     /// Names that are no right are left out.
     pub fn named<'a>(names: impl Iterator<Item = &'a str>) -> Self {
@@ -69,6 +79,7 @@ impl Rights {
             "read" => Self { read: true, ..rights },
             "write" => Self { write: true, ..rights },
             "admin" => Self { admin: true, ..rights },
+            METRICS => Self { metrics: true, ..rights },
             _ => rights,
         })
     }
@@ -78,11 +89,12 @@ impl Rights {
             Right::Read => self.read,
             Right::Write => self.write,
             Right::Admin => self.admin,
+            Right::Metrics => self.metrics,
         }
     }
 
     pub fn iter(self) -> impl Iterator<Item = Right> {
-        [Right::Read, Right::Write, Right::Admin].into_iter().filter(move |right| self.include(*right))
+        [Right::Read, Right::Write, Right::Admin, Right::Metrics].into_iter().filter(move |right| self.include(*right))
     }
 }
 
@@ -91,10 +103,16 @@ impl FromStr for Rights {
 
     fn from_str(text: &str) -> Result<Self, String> {
         let names = || text.split(',').map(str::trim);
-        match names().find(|name| !["read", "write", "admin"].contains(name)) {
-            Some(unknown) => Err(format!("{unknown:?} is no right; there are: read, write, admin")),
-            None => Ok(Self::named(names())),
+        if let Some(unknown) = names().find(|name| !["read", "write", "admin", METRICS].contains(name)) {
+            return Err(format!("{unknown:?} is no right; there are: read, write, admin, {METRICS}"));
         }
+        let rights = Self::named(names());
+        if rights.metrics && rights.iter().count() > 1 {
+            return Err(format!(
+                "{METRICS} is of all tenants, so it stands alone: make a token for it and another one"
+            ));
+        }
+        Ok(rights)
     }
 }
 

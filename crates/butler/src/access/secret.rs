@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use domain::TenantId;
 use store::tokens::{TokenHash, hash};
 use subtle::ConstantTimeEq;
 
@@ -9,6 +10,7 @@ use crate::error::HostError;
 
 /// Tells people, and programs that look for leaked secrets, what this is.
 const TOKEN_PREFIX: &str = "btl_";
+const SESSION_PREFIX: &str = "bts_";
 /// Beyond any guessing.
 const RANDOM_BYTES: usize = 32;
 
@@ -34,6 +36,16 @@ impl Secret {
         &self.text
     }
 
+    /// The session a bearer of [`session_bearer`] was made for: its butler and its tenant.
+    pub(super) fn session(&self, bearer: &str) -> Option<(String, String)> {
+        let (claims, mark) = bearer.strip_prefix(SESSION_PREFIX)?.rsplit_once('.')?;
+        if !bool::from(mark_of(&self.text, claims).as_bytes().ct_eq(mark.as_bytes())) {
+            return None;
+        }
+        let (butler, tenant) = claims.split_once('.')?;
+        Some((unhex(butler)?, unhex(tenant)?))
+    }
+
     pub fn is(&self, hash: &TokenHash) -> bool {
         same(&self.hash, hash)
     }
@@ -43,6 +55,18 @@ impl fmt::Debug for Secret {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Secret(…)")
     }
+}
+
+/// What a program is given for one session: a bearer of one tenant and one butler, as long as the server lives. Made from
+/// the server's secret without asking it, and the secret cannot be found from it.
+pub fn session_bearer(secret: &str, butler: &str, tenant: &TenantId) -> String {
+    let claims = format!("{}.{}", hex(butler.as_bytes()), hex(tenant.as_str().as_bytes()));
+    format!("{SESSION_PREFIX}{claims}.{}", mark_of(secret, &claims))
+}
+
+/// Hashed twice, so that longer claims cannot be signed by going on from a mark.
+fn mark_of(secret: &str, claims: &str) -> String {
+    hex(&hash(&format!("{secret}{}", hex(&hash(&format!("{secret}{claims}"))))))
 }
 
 /// In a time that does not tell how much of it was right.
@@ -56,5 +80,31 @@ fn random() -> Result<String, HostError> {
         .secure_random
         .fill(&mut bytes)
         .map_err(|_| HostError::Failed("the system has no random numbers to make a secret from".to_owned()))?;
-    Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
+    Ok(hex(&bytes))
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+fn unhex(text: &str) -> Option<String> {
+    let digits = text.as_bytes().chunks(2);
+    let bytes = digits.map(|two| u8::from_str_radix(std::str::from_utf8(two).ok()?, 16).ok());
+    String::from_utf8(bytes.collect::<Option<_>>()?).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_sessions_bearer_names_its_tenant_and_cannot_be_changed() {
+        let (secret, other) = (Secret::new().unwrap(), Secret::new().unwrap());
+        let bearer = session_bearer(secret.expose(), "health", &TenantId::new("änn").unwrap());
+        assert_eq!(secret.session(&bearer), Some(("health".to_owned(), "änn".to_owned())));
+        assert_eq!(other.session(&bearer), None);
+        let forged = bearer.replacen(&hex("änn".as_bytes()), &hex(b"bob"), 1);
+        assert!(forged != bearer && secret.session(&forged).is_none());
+        assert!(!bearer.contains(secret.expose()) && secret.session(secret.expose()).is_none());
+    }
 }

@@ -1,6 +1,7 @@
 //! What a path of the API is: one type, from which its route and its description in the OpenAPI document are made.
 
 use std::future::Future;
+use std::time::Duration;
 
 use axum::body::Body;
 use axum::extract::{RawPathParams, Request, State};
@@ -8,7 +9,7 @@ use axum::http::{HeaderMap, Method, StatusCode, Uri, header};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{MethodFilter, MethodRouter, on};
 use domain::{TenantId, Timestamp};
-use memory::{Call, Memory};
+use memory::{Call, CallerTenant, Memory};
 use schemars::{JsonSchema, SchemaGenerator};
 use serde::de::DeserializeOwned;
 
@@ -87,9 +88,9 @@ impl Asked {
         call
     }
 
-    /// The tenant that a token binds the caller to. A trusted caller is bound to none, whichever it looks at.
+    /// The tenant that a bearer binds the caller to. A trusted caller is bound to none, whichever it looks at.
     pub fn bound(&self) -> Option<&TenantId> {
-        self.access.token.is_some().then_some(&self.tenant)
+        matches!(self.access.caller.tenant, CallerTenant::Token(_)).then_some(&self.tenant)
     }
 }
 
@@ -147,7 +148,7 @@ async fn answer<O: Operation>(api: Api, path: RawPathParams, request: Request) -
     let path = parameters::parse::<O::Path>(pairs, &[])?;
     let (query, tenant) = tenant_apart(&parts.uri, &parts.headers)?;
     let query = parameters::parse::<O::Query>(query, &["tenant"])?;
-    let body = read::<O::Body>(&parts.method, &parts.headers, body).await?;
+    let body = read::<O::Body>(&parts.method, &parts.headers, body, api.host.server().request_timeout()).await?;
     let tenant = access.tenant(tenant.as_deref())?;
     let request_id = text(&parts.headers, "x-request-id");
     let now = api.host.clock().now();
@@ -187,8 +188,13 @@ fn refuse_cross_site(headers: &HeaderMap) -> Result<(), ApiError> {
 }
 
 /// A form cannot be JSON, so a body that is must come from a program or from our own pages.
-async fn read<T: DeserializeOwned>(method: &Method, headers: &HeaderMap, body: Body) -> Result<T, ApiError> {
-    let bytes = if method == Method::GET { Default::default() } else { crate::http::read_body(body).await? };
+async fn read<T: DeserializeOwned>(
+    method: &Method,
+    headers: &HeaderMap,
+    body: Body,
+    patience: Duration,
+) -> Result<T, ApiError> {
+    let bytes = if method == Method::GET { Default::default() } else { crate::http::read_body(body, patience).await? };
     if bytes.is_empty() {
         // what needs no body is read from null; what may be left out, from nothing said
         return serde_json::from_str("null").or_else(|_| serde_json::from_str("{}")).map_err(|error| {

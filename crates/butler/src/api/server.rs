@@ -18,7 +18,7 @@ pub struct ServerView {
     pub now: Timestamp,
     /// Whether requests need a bearer token.
     pub auth_required: bool,
-    /// What this caller may do: `read`, `write`, `admin`.
+    /// What this caller may do: `read`, `write`, `admin`, `metrics`.
     pub rights: Vec<&'static str>,
     pub tenant: String,
     /// Whether this caller may name another tenant.

@@ -26,7 +26,8 @@ const MOST_DAYS: i64 = 36_500;
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct TokenItem {
     pub id: Uuid,
-    pub tenant: String,
+    /// Null: no tenant's, for what is counted over all of them.
+    pub tenant: Option<String>,
     /// Null: all butlers.
     pub butler: Option<String>,
     pub name: String,
@@ -47,7 +48,7 @@ fn item(row: TokenRow, now: Timestamp) -> TokenItem {
     };
     TokenItem {
         id: row.id,
-        tenant: row.tenant.to_string(),
+        tenant: row.of_tenant().map(ToString::to_string),
         butler: row.butler,
         name: row.name,
         rights: row.rights,
@@ -73,7 +74,7 @@ async fn visible(asked: &Asked) -> Result<(Vec<TokenRow>, Vec<String>), ApiError
         known.revoked_at = known.revoked_at.or(row.revoked_at);
         known.last_used_at = known.last_used_at.max(row.last_used_at);
     }
-    let own = |row: &TokenRow| asked.access.token.is_none() || row.tenant == asked.tenant;
+    let own = |row: &TokenRow| asked.bound().is_none_or(|tenant| row.of_tenant() == Some(tenant));
     Ok((found.into_values().filter(own).collect(), heard.unavailable))
 }
 
@@ -103,7 +104,7 @@ impl Operation for ListTokens {
 pub struct Wanted {
     /// What it is for.
     name: Option<String>,
-    /// Some of `read`, `write`, `admin`; read and write if left out.
+    /// Some of `read`, `write`, `admin`, or `metrics` alone, which is of all tenants; read and write if left out.
     rights: Option<Vec<String>>,
     /// The one butler it opens; all if left out.
     butler: Option<String>,
@@ -139,13 +140,17 @@ impl Operation for CreateToken {
         let token = new_token().map_err(|error| ApiError::unavailable(error.to_string()))?;
         // a caller that may use one butler gives no more away
         let butler = body.butler.clone().or_else(|| asked.access.butler.clone());
+        let rights = rights(&asked, body.rights.as_deref())?;
+        if butler.is_some() && rights.iter().any(|right| right == tokens::METRICS) {
+            return Err(Invalid::new("butler", "metrics count all butlers: leave it out").into());
+        }
         let row = TokenRow {
             id: domain::ids::new_id(asked.now),
             tenant: asked.tenant.clone(),
             butler: butler.clone(),
             name: name(body.name.as_deref())?,
             hash: tokens::hash(&token),
-            rights: rights(&asked, body.rights.as_deref())?,
+            rights,
             created_at: asked.now,
             expires_at: expiry(&asked, body.expires_days)?,
             revoked_at: None,

@@ -1,6 +1,7 @@
 //! Bringing a backup back: rehearsed in a scratch database, or for real by swapping names.
 
 use store::backup::Contents;
+use store::tokens::TokenRow;
 use store::{Database, DatabaseOptions};
 
 use super::WHOLE;
@@ -29,8 +30,14 @@ pub async fn verify(host: &Host, butler: &Butler, backup: &Stored) -> Result<Con
     Ok(contents)
 }
 
-/// Restores beside what is there and lets it take the butler's name; until then the old one is untouched.
-pub async fn restore(host: &Host, butler: &Butler, backup: &Stored) -> Result<Replaced, HostError> {
+/// Restores beside what is there and lets it take the butler's name; until then the old one is untouched. Who may enter
+/// is no memory: the tokens as they stand now are kept, or a restore would let in whoever was shut out since.
+pub async fn restore(
+    host: &Host,
+    butler: &Butler,
+    backup: &Stored,
+    tokens: &[TokenRow],
+) -> Result<Replaced, HostError> {
     let home = &butler.config.file.butler.database.schema;
     if *home != backup.note.schema {
         return Err(HostError::Failed(format!(
@@ -40,16 +47,25 @@ pub async fn restore(host: &Host, butler: &Butler, backup: &Stored) -> Result<Re
         )));
     }
     if home == WHOLE {
-        restore_database(host, butler, backup).await
+        restore_database(host, butler, backup, tokens).await
     } else {
-        restore_schema(host, butler, backup).await
+        restore_schema(host, butler, backup, tokens).await
     }
 }
 
-async fn restore_database(host: &Host, butler: &Butler, backup: &Stored) -> Result<Replaced, HostError> {
+async fn restore_database(
+    host: &Host,
+    butler: &Butler,
+    backup: &Stored,
+    tokens: &[TokenRow],
+) -> Result<Replaced, HostError> {
     let fresh = scratch_name(host, butler, "restore");
-    let (admin, _) = host.urls(butler, &fresh).await?;
-    if let Err(error) = fill(host, butler, backup, &fresh).await {
+    let (admin, url) = host.urls(butler, &fresh).await?;
+    let filled = async {
+        fill(host, butler, backup, &fresh).await?;
+        keep_tokens(&url, butler, backup, tokens).await
+    };
+    if let Err(error) = filled.await {
         store::drop_database(&admin, &fresh).await.map_err(failed(butler))?;
         return Err(error);
     }
@@ -66,12 +82,21 @@ async fn restore_database(host: &Host, butler: &Butler, backup: &Stored) -> Resu
 }
 
 /// Others live in the same database: only the schema changes places, in one transaction.
-async fn restore_schema(host: &Host, butler: &Butler, backup: &Stored) -> Result<Replaced, HostError> {
+async fn restore_schema(
+    host: &Host,
+    butler: &Butler,
+    backup: &Stored,
+    tokens: &[TokenRow],
+) -> Result<Replaced, HostError> {
     let (schema, old) = (&backup.note.schema, scratch_name(host, butler, "before"));
     let url = host.url(butler).await?;
     let tools = Tools::find(host.bin_dir().await, &host.options().postgres(), &url).await?;
     tools.swap_schema(&url, &backup.path, schema, &old).await?;
-    if let Err(error) = compare(&url, butler, backup).await {
+    let swapped = async {
+        compare(&url, butler, backup).await?;
+        keep_tokens(&url, butler, backup, tokens).await
+    };
+    if let Err(error) = swapped.await {
         store::replace_schema(&url, schema, &old).await.map_err(failed(butler))?;
         return Err(error);
     }
@@ -115,11 +140,27 @@ async fn fill(host: &Host, butler: &Butler, backup: &Stored, into: &str) -> Resu
     compare(&url, butler, backup).await
 }
 
-/// What is there now, if it is what the note says.
-async fn compare(url: &str, butler: &Butler, backup: &Stored) -> Result<Contents, HostError> {
+async fn connect(url: &str, butler: &Butler, backup: &Stored) -> Result<Database, HostError> {
     let options =
         DatabaseOptions { schema: backup.note.schema.clone(), pool_size: 1, ..DatabaseOptions::new(url.to_owned()) };
-    let database = Database::connect(options).await.map_err(failed(butler))?;
+    Database::connect(options).await.map_err(failed(butler))
+}
+
+/// A backup may be older than rights that tokens have now, so it is migrated as the next start would.
+async fn keep_tokens(url: &str, butler: &Butler, backup: &Stored, tokens: &[TokenRow]) -> Result<(), HostError> {
+    let database = connect(url, butler, backup).await?;
+    let kept = async {
+        database.migrate().await?;
+        store::tokens::keep(&mut *database.owner().await?, tokens).await
+    };
+    let kept = kept.await.map_err(failed(butler));
+    database.close().await;
+    kept
+}
+
+/// What is there now, if it is what the note says.
+async fn compare(url: &str, butler: &Butler, backup: &Stored) -> Result<Contents, HostError> {
+    let database = connect(url, butler, backup).await?;
     let read = async {
         let mut conn = database.owner().await?;
         store::backup::contents(&mut conn).await

@@ -3,10 +3,12 @@
 use std::io::{BufRead, IsTerminal, Write};
 
 use serde_json::json;
+use store::tokens::TokenRow;
 
 use super::Settings;
 use super::own::Own;
 use crate::backup::{self, Stored};
+use crate::butler::Butler;
 use crate::error::HostError;
 use crate::host::Host;
 use crate::instance::{self, create_data_dir};
@@ -30,6 +32,7 @@ pub struct Args {
 #[derive(Debug, clap::Subcommand)]
 enum Command {
     /// Write a backup; a server may go on meanwhile
+    #[command(after_help = "Examples:\n  butler backup create --keep 7\n  butler backup create --butler health --json")]
     Create {
         /// Remove all but the newest N afterwards
         #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
@@ -38,11 +41,15 @@ enum Command {
         json: bool,
     },
     /// The backups there are, newest first
+    #[command(after_help = "Examples:\n  butler backup list --json")]
     List {
         #[arg(long)]
         json: bool,
     },
     /// Restore into a scratch database and compare what is there with what should be
+    #[command(after_help = "Examples:\n  \
+        butler backup verify                                the latest\n  \
+        butler backup verify general-20260101T030000000Z --json")]
     Verify {
         /// Which one [default: the latest]
         name: Option<String>,
@@ -50,6 +57,11 @@ enum Command {
         json: bool,
     },
     /// Bring a backup back in place of what the butler knows now, which is backed up first
+    ///
+    /// Tokens stay as they are now: what was revoked since the backup is not let in again.
+    #[command(after_help = "Examples:\n  \
+        butler backup restore                               the latest, after a question\n  \
+        butler backup restore general-20260101T030000000Z --yes --json")]
     Restore {
         /// Which one [default: the latest]
         name: Option<String>,
@@ -141,10 +153,13 @@ async fn restore(
     confirm(&stored, yes)?;
     // What is there now is kept as a backup of its own.
     let own = Own::open(settings).await?;
-    let outcome = create(&own).await;
-    let before = own.close(outcome).await?;
+    let outcome = match create(&own).await {
+        Ok(before) => own.tokens().await.map(|tokens| (before, tokens)),
+        Err(error) => Err(error),
+    };
+    let (before, tokens) = own.close(outcome).await?;
     host.start_private(progress::on_stderr(settings.quiet)).await?;
-    let outcome = swap(&host, &butler, &stored).await;
+    let outcome = swap(&host, &butler, &stored, &tokens).await;
     let stopped = host.stop().await;
     outcome?;
     stopped?;
@@ -158,8 +173,8 @@ async fn restore(
 }
 
 /// The old home goes once the new one has its name: its backup is there.
-async fn swap(host: &Host, butler: &crate::butler::Butler, stored: &Stored) -> Result<(), HostError> {
-    backup::restore(host, butler, stored).await?.drop(host, butler).await
+async fn swap(host: &Host, butler: &Butler, stored: &Stored, tokens: &[TokenRow]) -> Result<(), HostError> {
+    backup::restore(host, butler, stored, tokens).await?.drop(host, butler).await
 }
 
 fn confirm(stored: &Stored, yes: bool) -> Result<(), HostError> {

@@ -4,11 +4,13 @@ use super::Settings;
 use crate::config::mask::mask;
 use crate::config::show::{Origin, Setting, settings as butler_settings};
 use crate::config::{self, ButlerConfig};
+use crate::env;
 use crate::error::HostError;
 use crate::printer::{Colour, Printer};
 
 /// Look at the configuration
 #[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:\n  butler config show\n  butler config show --roster butlers --json")]
 pub struct Args {
     #[command(subcommand)]
     command: Command,
@@ -35,7 +37,7 @@ pub fn run(args: &Args, settings: &Settings, printer: Printer) -> Result<(), Hos
             .iter()
             .map(|butler| {
                 let file = butler.path.as_ref().map(|path| path.display().to_string());
-                Ok(json!({"name": butler.name, "file": file, "settings": butler_settings(butler).map_err(written)?}))
+                Ok(json!({"name": butler.name, "file": file, "settings": in_effect(butler, settings).map_err(written)?}))
             })
             .collect::<Result<Vec<Value>, HostError>>()?;
         printer.json(&json!({"host": host, "butlers": butlers}));
@@ -45,7 +47,7 @@ pub fn run(args: &Args, settings: &Settings, printer: Printer) -> Result<(), Hos
     for butler in &butlers {
         printer.line("");
         let file = butler.path.as_ref().map_or_else(|| "defaults".to_owned(), |path| path.display().to_string());
-        print(printer, &format!("butler {} ({file})", butler.name), &butler_settings(butler).map_err(written)?);
+        print(printer, &format!("butler {} ({file})", butler.name), &in_effect(butler, settings).map_err(written)?);
     }
     Ok(())
 }
@@ -58,6 +60,35 @@ fn chosen(butlers: Vec<ButlerConfig>, settings: &Settings) -> Result<Vec<ButlerC
         return Err(HostError::UnknownButler { name: name.clone(), known });
     }
     Ok(found)
+}
+
+/// A butler's file, and over it what flags and variables say.
+fn in_effect(butler: &ButlerConfig, settings: &Settings) -> Result<Vec<Setting>, serde_json::Error> {
+    let mut shown = butler_settings(butler)?;
+    let origin = |id: &str| settings.origins.iter().find(|(key, _)| *key == id).map(|(_, origin)| *origin);
+    let mut over = |key: &str, value: Option<Value>, origin: Option<Origin>| {
+        let setting = shown.iter_mut().find(|setting| setting.key == key);
+        if let (Some(setting), Some(value), Some(origin)) = (setting, value, origin) {
+            (setting.value, setting.origin) = (value, origin);
+        }
+    };
+    let host = &settings.host;
+    over("butler.database.url", host.database_url.as_deref().map(|url| json!(mask(url))), origin("database_url"));
+    let model_dir = host.model_dir.as_ref().map(|dir| json!(dir.display().to_string()));
+    over("modules.memory.embedding.model_dir", model_dir, origin("model_dir"));
+    let text = |name: &str| env::var(name).map(|value| value.to_string_lossy().into_owned());
+    let number = |text: String| text.trim().parse::<u32>().map_or_else(|_| json!(text), |number| json!(number));
+    let list = |text: String| json!(text.split(',').collect::<Vec<_>>());
+    for (key, value) in [
+        ("server.allowed_hosts", text(env::ALLOWED_HOSTS).map(list)),
+        ("server.tls_cert", text(env::TLS_CERT).map(Value::String)),
+        ("server.tls_key", text(env::TLS_KEY).map(Value::String)),
+        ("server.rate_limit", text(env::RATE_LIMIT).map(number)),
+        ("telemetry.otlp_endpoint", text(env::OTLP_ENDPOINT).map(|url| json!(mask(&url)))),
+    ] {
+        over(key, value, Some(Origin::Env));
+    }
+    Ok(shown)
 }
 
 fn host_settings(settings: &Settings) -> Vec<Setting> {

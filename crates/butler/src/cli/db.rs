@@ -1,3 +1,5 @@
+use serde_json::json;
+
 use super::Settings;
 use crate::error::HostError;
 use crate::host::Host;
@@ -5,6 +7,7 @@ use crate::printer::Printer;
 
 /// The butlers' databases
 #[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:\n  psql \"$(butler db url)\"")]
 pub struct Args {
     #[command(subcommand)]
     command: Command,
@@ -16,22 +19,26 @@ enum Command {
     ///
     /// As the owner role, which sees all tenants. The private PostgreSQL must be running: it runs while `butler serve`
     /// does.
-    #[command(after_help = "Examples:\n  psql \"$(butler db url)\"\n  butler db url --butler health")]
-    Url,
+    #[command(after_help = "Examples:\n  psql \"$(butler db url)\"\n  butler db url --butler health --json")]
+    Url {
+        #[arg(long)]
+        json: bool,
+    },
 }
 
 pub async fn run(args: Args, settings: &Settings, printer: Printer) -> Result<(), HostError> {
-    let Command::Url = args.command;
+    let Command::Url { json } = args.command;
+    let tell = |url: &str| if json { printer.json(&json!({"url": url})) } else { printer.line(url) };
     let host = Host::new(settings.host.clone())?;
     let butler = host.butler(settings.butler.as_deref())?;
     if let Some(url) = host.own_url(&butler) {
-        printer.line(url);
+        tell(url);
         return Ok(());
     }
     let name = butler.name.as_str();
     match postgres::running(&settings.host.data_dir)? {
         Some(server) => {
-            printer.line(server.url(name));
+            tell(&server.url(name));
             Ok(())
         }
         None => Err(HostError::NotServing { data_dir: settings.host.data_dir.clone() }),

@@ -43,8 +43,8 @@ impl Door {
     pub fn open(settings: &Settings) -> Result<Self, HostError> {
         let tenant = settings.tenant.clone();
         // A database named on this command line need not be the server's.
-        if settings.host.database_url.is_none()
-            && let Some(instance) = instance::running(&settings.host.data_dir)
+        if let Some(instance) = instance::running(&settings.host.data_dir)
+            && (settings.host.database_url.is_none() || settings.host.database_url == instance.database_url)
         {
             let butler = named(settings, &instance)?;
             return Ok(Self { way: Way::Server(instance), butler, tenant });

@@ -148,6 +148,7 @@ impl Settings {
             && let Some(server) = instance::running(&self.host.data_dir)
         {
             self.host.source = server.source;
+            self.host.database_url = server.database_url;
         }
         self
     }

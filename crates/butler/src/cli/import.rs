@@ -140,7 +140,8 @@ fn show(report: &ImportReport, printer: Printer) {
         (false, true) => "imported",
         (false, false) => "read, but did not keep,",
     };
-    printer.line(format_args!("{what} {} of {} lines ({})", report.created(), report.lines, report.format));
+    let (created, read) = (report.created(), report.kinds.values().map(|tally| tally.read).sum::<u64>());
+    printer.line(format_args!("{what} {created} of {read} memories from {} lines ({})", report.lines, report.format));
     for (kind, tally) in report.kinds.iter().filter(|(_, tally)| tally.read > 0) {
         let mut line = format!("  {kind}: {} new, {} here already", tally.created, tally.existing);
         if tally.left_out > 0 {

@@ -26,6 +26,9 @@ const SHOWN_LETTERS: i64 = 1000;
 
 /// The workers: what runs when, what it did, and how to run it now
 #[derive(Debug, clap::Args)]
+#[command(
+    after_help = "Examples:\n  butler jobs list\n  butler jobs run consolidation --dry-run\n  butler jobs dead-letters requeue"
+)]
 pub struct Args {
     #[command(subcommand)]
     command: Command,
@@ -34,6 +37,7 @@ pub struct Args {
 #[derive(Debug, clap::Subcommand)]
 enum Command {
     /// Every job with its schedule, its last run and its next one
+    #[command(after_help = "Examples:\n  butler jobs list --json")]
     List {
         #[arg(long)]
         json: bool,
@@ -55,10 +59,11 @@ enum Command {
         json: bool,
     },
     /// Episodes that no attempt could consolidate
+    #[command(after_help = "Examples:\n  butler jobs dead-letters list\n  butler jobs dead-letters requeue")]
     DeadLetters {
         #[command(subcommand)]
         command: Option<Letters>,
-        #[arg(long)]
+        #[arg(long, global = true)]
         json: bool,
     },
 }
@@ -66,8 +71,12 @@ enum Command {
 #[derive(Debug, clap::Subcommand)]
 enum Letters {
     /// Show them, oldest first
+    #[command(after_help = "Examples:\n  butler jobs dead-letters list --tenant ann --json")]
     List,
     /// Let them be tried again: the named ones, or all
+    #[command(after_help = "Examples:\n  \
+        butler jobs dead-letters requeue                    all of them\n  \
+        butler jobs dead-letters requeue 01980c5e-7d5e-7c3a-9f00-5a2b8f0c1d2e --json")]
     Requeue { ids: Vec<EpisodeId> },
 }
 

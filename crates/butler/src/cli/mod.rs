@@ -174,3 +174,51 @@ fn on_runtime(command: impl Future<Output = Result<(), HostError>>) -> Result<()
     runtime.shutdown_background();
     outcome
 }
+
+#[cfg(test)]
+mod tests {
+    use clap::Command;
+
+    use super::*;
+
+    /// Those whose output is a protocol or a script.
+    const NO_JSON: [&str; 8] = [
+        "butler serve",
+        "butler mcp",
+        "butler hook session-start",
+        "butler hook session-end",
+        "butler hook user-prompt",
+        "butler completions",
+        "butler man",
+        "butler help",
+    ];
+
+    fn walk(command: &Command, path: &str, look: &mut dyn FnMut(&Command, &str)) {
+        look(command, path);
+        for below in command.get_subcommands().filter(|below| below.get_name() != "help") {
+            walk(below, &format!("{path} {}", below.get_name()), look);
+        }
+    }
+
+    #[test]
+    fn every_command_has_examples_and_speaks_json() {
+        let mut root = Cli::command();
+        root.build();
+        let (mut missing, mut leaves) = (Vec::new(), 0);
+        walk(&root, "butler", &mut |command, path| {
+            let examples = command.get_after_help().map(ToString::to_string).unwrap_or_default();
+            if !examples.contains("Examples:\n  ") && path != "butler man" {
+                missing.push(format!("{path}: no examples"));
+            }
+            if command.has_subcommands() {
+                return;
+            }
+            leaves += 1;
+            let json = command.get_arguments().any(|argument| argument.get_long() == Some("json"));
+            if json == NO_JSON.contains(&path) {
+                missing.push(format!("{path}: --json"));
+            }
+        });
+        assert!(missing.is_empty() && leaves > 40, "{leaves} commands, of which lack: {missing:#?}");
+    }
+}

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use memory::Memory;
+use store::tokens::TokenRow;
 
 use super::Settings;
 use crate::butler::Butler;
@@ -33,6 +34,13 @@ impl Own {
                 Err(HostError::Failed(format!("butler {name:?} has no memory module: it is disabled")))
             }
         }
+    }
+
+    /// Those of this butler's database.
+    pub async fn tokens(&self) -> Result<Vec<TokenRow>, HostError> {
+        let failed = |source| HostError::Store { butler: self.butler.name.to_string(), source };
+        let mut conn = self.memory.db().owner().await.map_err(failed)?;
+        store::tokens::list(&mut conn).await.map_err(failed)
     }
 
     pub async fn close<T>(self, outcome: Result<T, HostError>) -> Result<T, HostError> {

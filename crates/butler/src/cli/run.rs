@@ -10,6 +10,7 @@ use super::Settings;
 use super::door::Door;
 use super::serve::Signals;
 use super::verbs::input;
+use crate::access::session_bearer;
 use crate::config::{self, ButlerConfig, Source};
 use crate::error::HostError;
 use crate::printer::Printer;
@@ -106,18 +107,21 @@ fn flow(
     })
 }
 
-/// The running server; for one tenant, or without a server, a `butler mcp` that the session's program starts itself.
+/// The running server, with a bearer for this session's tenant alone; without a server a `butler mcp` that the session's
+/// program starts itself.
 fn endpoint(butler: &ButlerConfig, door: &Door, settings: &Settings) -> Result<Endpoint, HostError> {
-    if let Some(server) = door.server().filter(|_| settings.tenant.is_none()) {
+    let tenant = settings.tenant.clone().unwrap_or_default();
+    if let Some(server) = door.server() {
         let url = format!("http://{}/butlers/{}/mcp", server.address, butler.name);
-        return Ok(Endpoint::Http { url, bearer: server.secret().map(str::to_owned) });
+        let bearer = server.secret().map(|secret| session_bearer(secret, &butler.name, &tenant));
+        return Ok(Endpoint::Http { url, bearer });
     }
     let program = std::env::current_exe().map_err(HostError::io("find", "butler"))?;
     // Not as an argument: it may hold a password, and everybody on the machine reads arguments.
     let url = settings.host.database_url.iter().map(|url| (env::DATABASE_URL.to_owned(), url.clone()));
     Ok(Endpoint::Stdio {
         command: program.display().to_string(),
-        arguments: stdio_arguments(Some(&butler.name), settings),
+        arguments: stdio_arguments(Some(&butler.name), &Settings { tenant: Some(tenant), ..settings.clone() }),
         environment: url.collect(),
     })
 }

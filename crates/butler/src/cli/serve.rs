@@ -57,7 +57,7 @@ impl Args {
             tls_cert: self.tls_cert.or(configured.tls_cert),
             tls_key: self.tls_key.or(configured.tls_key),
             rate_limit: self.rate_limit.unwrap_or(configured.rate_limit),
-            connections: configured.connections,
+            ..configured
         }
     }
 }
@@ -82,7 +82,7 @@ pub async fn run(args: Args, settings: &Settings, printer: Printer) -> Result<()
     if host.is_new() {
         open.check(&host)?;
     }
-    let tls = Files::of(server.tls_cert, server.tls_key)?;
+    let tls = Files::of(server.tls_cert.clone(), server.tls_key.clone())?;
     let lock = Lock::acquire(&settings.host.data_dir)?;
     let doors = Doors::open(settings.listen, tls.as_ref()).await?;
     let (url, secret) = (doors.url(), Secret::new()?);
@@ -94,6 +94,7 @@ pub async fn run(args: Args, settings: &Settings, printer: Printer) -> Result<()
         version: env!("CARGO_PKG_VERSION").to_owned(),
         butlers: host.butlers().iter().map(|butler| butler.name.to_string()).collect(),
         source: settings.host.source.clone().absolute(),
+        database_url: settings.host.database_url.clone(),
         secret: Some(secret.expose().to_owned()),
     })?;
     if !open.loopback() && tls.is_none() {
@@ -102,7 +103,7 @@ pub async fn run(args: Args, settings: &Settings, printer: Printer) -> Result<()
     let stop = host.closing().clone();
     let gate = Gate::new(Arc::clone(&host), secret, open.loopback(), server.rate_limit);
     let router = http::router(Arc::clone(&host), Allowed::on(doors.address(), &server.allowed_hosts), gate);
-    let mut serving = tokio::spawn(doors.serve(router, stop.clone()));
+    let mut serving = tokio::spawn(doors.serve(router, server.request_timeout(), stop.clone()));
     let mut outcome = tokio::select! {
         ended = start_and_watch(&host, settings, printer, &open, &url) => ended,
         ended = &mut serving => flatten(ended),

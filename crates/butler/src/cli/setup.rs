@@ -2,6 +2,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use fetch::Progress;
+use serde_json::json;
 
 use super::Settings;
 use crate::error::HostError;
@@ -13,23 +14,36 @@ use crate::progress;
 ///
 /// `serve` and `mcp` do the same at their first start. What is there already is not fetched again.
 #[derive(Debug, clap::Args)]
-#[command(after_help = "Examples:\n  butler setup\n  BUTLER_CACHE_DIR=/opt/butler butler setup")]
-pub struct Args {}
+#[command(after_help = "Examples:\n  butler setup\n  butler setup --json\n  BUTLER_CACHE_DIR=/opt/butler butler setup")]
+pub struct Args {
+    #[arg(long)]
+    json: bool,
+}
 
-pub async fn run(_: Args, settings: &Settings, printer: Printer) -> Result<(), HostError> {
+pub async fn run(args: Args, settings: &Settings, printer: Printer) -> Result<(), HostError> {
     let progress = progress::on_stderr(settings.quiet);
+    let mut told = json!({"postgresql": null});
     if settings.host.database_url.is_none() {
         let runtime = runtime(settings, Arc::clone(&progress)).await?;
         let home = runtime.bin_dir.parent().unwrap_or(&runtime.bin_dir).to_path_buf();
-        let bytes = size_of(home).await;
-        printer.line(format_args!("PostgreSQL  {runtime}, {bytes}"));
+        let bytes = size_of(home.clone()).await;
+        told["postgresql"] = json!({"version": runtime.to_string(), "dir": home, "bytes": bytes});
+        if !args.json {
+            printer.line(format_args!("PostgreSQL  {runtime}, {}", progress::size(bytes)));
+        }
     }
     let host = Host::new(settings.host.clone())?;
     let model = host.fetch_model(progress).await?;
     // Loading it is the proof: the file is whole and this processor can run it.
     host.engine().warm_up().await?;
     let bytes = size_of(model.clone()).await;
-    printer.line(format_args!("model       {} ({}, {bytes})", memory::config::EmbeddingConfig::MODEL, model.display()));
+    let name = memory::config::EmbeddingConfig::MODEL;
+    if args.json {
+        told["model"] = json!({"name": name, "dir": model, "bytes": bytes});
+        printer.json(&told);
+        return Ok(());
+    }
+    printer.line(format_args!("model       {name} ({}, {})", model.display(), progress::size(bytes)));
     printer.line("ready for `butler serve`");
     Ok(())
 }
@@ -39,9 +53,8 @@ async fn runtime(settings: &Settings, progress: Arc<dyn Progress>) -> Result<pos
     blocking(move || Ok(postgres::locate(&options, &*progress)?)).await
 }
 
-async fn size_of(dir: PathBuf) -> String {
-    let bytes = tokio::task::spawn_blocking(move || bytes_below(&dir)).await.unwrap_or(0);
-    progress::size(bytes)
+async fn size_of(dir: PathBuf) -> u64 {
+    tokio::task::spawn_blocking(move || bytes_below(&dir)).await.unwrap_or(0)
 }
 
 fn bytes_below(dir: &Path) -> u64 {

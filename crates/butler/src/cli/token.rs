@@ -24,6 +24,10 @@ use crate::progress;
 /// As soon as there is one, every request to /mcp and /api needs one. They work beside a running `butler serve`: what
 /// is made or revoked counts there within a second.
 #[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:\n  \
+    butler token create --tenant ann --name laptop\n  \
+    butler token list\n  \
+    butler token revoke 01980c5e-7d5e-7c3a-9f00-5a2b8f0c1d2e")]
 pub struct Args {
     #[command(subcommand)]
     command: Command,
@@ -34,11 +38,12 @@ enum Command {
     /// Make a token for a tenant, and print it: it is shown this once
     ///
     /// With --butler it opens that butler alone, else all of them. read: search and read; write: store and change;
-    /// admin: run jobs.
+    /// admin: run jobs. metrics, which stands alone and is of no tenant: read /metrics.
     #[command(after_help = "Examples:\n  \
         butler token create --tenant ann\n  \
         butler token create --tenant ann --butler health --rights read --expires 90d --name dashboard\n  \
-        butler token create --tenant ops --rights read,write,admin --json")]
+        butler token create --tenant ops --rights read,write,admin --json\n  \
+        butler token create --rights metrics --name prometheus")]
     Create {
         #[arg(long, value_name = "RIGHTS", default_value = "read,write")]
         rights: Rights,
@@ -52,6 +57,7 @@ enum Command {
         json: bool,
     },
     /// Every token with what it allows; never the token itself
+    #[command(after_help = "Examples:\n  butler token list\n  butler token list --tenant ann --json")]
     List {
         #[arg(long)]
         json: bool,
@@ -85,6 +91,10 @@ async fn dispatch(command: Command, settings: &Settings, host: &Host, printer: P
     let now = host.clock().now();
     match command {
         Command::Create { rights, expires, name, json } => {
+            if rights.metrics && (settings.tenant.is_some() || settings.butler.is_some()) {
+                let message = "metrics count all tenants and butlers, so a token for them belongs to none";
+                return Err(HostError::usage(message, "leave --tenant and --butler out"));
+            }
             let row = TokenRow {
                 id: domain::ids::new_id(now),
                 tenant: settings.tenant.clone().unwrap_or_default(),
@@ -123,11 +133,13 @@ async fn create(butlers: &[Arc<Butler>], mut row: TokenRow, json: bool, printer:
     }
     printer.line(&token);
     let butler = row.butler.as_deref().unwrap_or("all butlers");
+    let opens = match row.of_tenant() {
+        Some(tenant) => format!("{butler} for tenant {:?} ({})", tenant.as_str(), row.rights.join(",")),
+        None => "/metrics".to_owned(),
+    };
     printer.note(format_args!(
-        "This token is shown once. It opens {butler} for tenant {:?} ({}); send it as `Authorization: Bearer TOKEN`.\n\
+        "This token is shown once. It opens {opens}; send it as `Authorization: Bearer TOKEN`.\n\
          Revoke it with: butler token revoke {}",
-        row.tenant.as_str(),
-        row.rights.join(","),
         row.id
     ));
     Ok(())
@@ -153,7 +165,7 @@ async fn list(
             known.last_used_at = known.last_used_at.max(row.last_used_at);
         }
     }
-    let rows: Vec<&TokenRow> = found.values().filter(|row| tenant.is_none_or(|tenant| row.tenant == *tenant)).collect();
+    let rows: Vec<&TokenRow> = found.values().filter(|row| tenant.is_none() || row.of_tenant() == tenant).collect();
     if json {
         let rows: Vec<Value> = rows.into_iter().map(|row| describe(row, now)).collect();
         printer.json(&json!({"tokens": rows}));
@@ -172,7 +184,7 @@ async fn list(
             "{:<36}  {:<8} {:<12} {:<12} {:<16} {:<17} {:<17} {}",
             row.id,
             state(row, now),
-            row.tenant.as_str(),
+            row.of_tenant().map_or("-", TenantId::as_str),
             row.butler.as_deref().unwrap_or("all"),
             row.rights.join(","),
             at(row.expires_at),
@@ -233,7 +245,7 @@ async fn on<T>(
 
 fn describe(row: &TokenRow, now: Timestamp) -> Value {
     json!({
-        "id": row.id, "tenant": row.tenant.as_str(), "butler": row.butler, "name": row.name, "rights": row.rights,
+        "id": row.id, "tenant": row.of_tenant(), "butler": row.butler, "name": row.name, "rights": row.rights,
         "state": state(row, now), "created_at": row.created_at, "expires_at": row.expires_at,
         "revoked_at": row.revoked_at, "last_used_at": row.last_used_at,
     })

@@ -112,8 +112,8 @@ fn validate(file: &File) -> Result<(), Invalid> {
             return invalid(key, "must begin with postgres:// or postgresql://".to_owned());
         }
     }
-    if database.schema.trim().is_empty() || database.schema.len() > 63 {
-        return invalid("butler.database.schema", "must be 1 to 63 bytes long".to_owned());
+    if let Err(problem) = check_schema(&database.schema) {
+        return invalid("butler.database.schema", problem);
     }
     let sizes = 1..=DatabaseSection::MAX_POOL_SIZE;
     if !sizes.contains(&database.pool_size) {
@@ -136,6 +136,10 @@ fn validate(file: &File) -> Result<(), Invalid> {
             return invalid("server.allowed_hosts", problem);
         }
     }
+    let (arrives, most) = (file.server.request_timeout_s, super::ServerSection::MAX_REQUEST_TIMEOUT_S);
+    if !(arrives > 0.0 && arrives <= most) {
+        return invalid("server.request_timeout_s", format!("must be more than 0 and at most {most} seconds"));
+    }
     let least = super::ServerSection::LEAST_CONNECTIONS;
     if let Some(few) = file.server.connections.filter(|connections| *connections < least) {
         return invalid("server.connections", format!("must be at least {least}, not {few}"));
@@ -147,6 +151,21 @@ fn validate(file: &File) -> Result<(), Invalid> {
         .memory
         .validate()
         .map_err(|value| Invalid { key: format!("modules.memory.{}", value.key), problem: value.problem })
+}
+
+/// A name that needs no quotes anywhere: people type it into psql, and PostgreSQL keeps names of its own.
+fn check_schema(name: &str) -> Result<(), String> {
+    let plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_';
+    let begins = |c: char| c.is_ascii_lowercase() || c == '_';
+    if name.len() > 63 || !name.starts_with(begins) || !name.chars().all(plain) {
+        return Err(
+            "must be a plain name of at most 63 characters: small letters, digits and _, no digit first".to_owned()
+        );
+    }
+    if name.starts_with("pg_") {
+        return Err("must not begin with pg_: those schemas are PostgreSQL's own".to_owned());
+    }
+    Ok(())
 }
 
 fn backup_values(file: &File) -> Result<(), Invalid> {

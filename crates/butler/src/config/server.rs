@@ -1,6 +1,7 @@
 //! `[server]`: what concerns the process and not one butler. It may stand in any butler.toml of a roster, once.
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -20,6 +21,8 @@ pub struct ServerSection {
     pub tls_key: Option<PathBuf>,
     /// Requests a second of one token, over ten seconds; 0: no limit.
     pub rate_limit: u32,
+    /// How long a request may take to arrive, its head and then its body.
+    pub request_timeout_s: f64,
     /// The most connections the process opens to one PostgreSQL, all butlers together; omitted: three quarters of what
     /// that server takes.
     pub connections: Option<usize>,
@@ -28,14 +31,27 @@ pub struct ServerSection {
 impl ServerSection {
     /// Stops a client that runs wild, and no honest one: an agent makes a few calls a second.
     pub const RATE_LIMIT: u32 = 1000;
+    /// The largest body over a bad line takes seconds.
+    pub const REQUEST_TIMEOUT_S: f64 = 30.0;
+    pub const MAX_REQUEST_TIMEOUT_S: f64 = 3600.0;
     /// One that follows tokens, one that holds the lock of a job, one the job works with, and one for requests.
     pub const LEAST_CONNECTIONS: usize = 4;
+
+    pub fn request_timeout(&self) -> Duration {
+        Duration::try_from_secs_f64(self.request_timeout_s).unwrap_or(Duration::from_secs(30))
+    }
 }
 
 impl Default for ServerSection {
     fn default() -> Self {
-        let (tls_cert, tls_key, connections) = (None, None, None);
-        Self { allowed_hosts: Vec::new(), tls_cert, tls_key, rate_limit: Self::RATE_LIMIT, connections }
+        Self {
+            allowed_hosts: Vec::new(),
+            tls_cert: None,
+            tls_key: None,
+            rate_limit: Self::RATE_LIMIT,
+            request_timeout_s: Self::REQUEST_TIMEOUT_S,
+            connections: None,
+        }
     }
 }
 

@@ -1,7 +1,9 @@
 //! Request bodies, bounded.
 
+use std::time::Duration;
+
 use axum::body::{Body, Bytes};
-use axum::http::StatusCode;
+use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::Response;
 use futures::StreamExt;
 
@@ -13,7 +15,21 @@ pub const BODY_BYTES: usize = 4 * 1024 * 1024;
 /// instead of the answer.
 const DRAINED_BYTES: usize = 16 * BODY_BYTES;
 
-pub async fn read_body(body: Body) -> Result<Bytes, Response> {
+/// All of it, within the time that it may take to arrive.
+pub async fn read_body(body: Body, patience: Duration) -> Result<Bytes, Response> {
+    tokio::time::timeout(patience, read(body)).await.unwrap_or_else(|_| Err(slow(patience)))
+}
+
+/// The connection ends with the answer: what is still to come is not waited for.
+fn slow(patience: Duration) -> Response {
+    let message = format!("the body did not arrive within {} s", patience.as_secs_f64());
+    let hint = "send it again in one go; `request_timeout_s` in [server] is how long it may take";
+    let mut response = reject(StatusCode::REQUEST_TIMEOUT, "timeout", &message, Some(hint));
+    response.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
+    response
+}
+
+async fn read(body: Body) -> Result<Bytes, Response> {
     let mut stream = body.into_data_stream();
     let mut read = 0;
     let mut kept = Vec::new();

@@ -1,6 +1,7 @@
 //! Where the server is reached: the address it was told, and with TLS a second, plain one for this machine alone.
 
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::time::Duration;
 
 use axum::Router;
 use axum::serve::ListenerExt;
@@ -9,6 +10,7 @@ use tokio_rustls::TlsAcceptor;
 use tokio_util::sync::CancellationToken;
 
 use super::listen;
+use super::patience::Patient;
 use super::tls::{Files, TlsListener};
 use crate::error::HostError;
 
@@ -49,17 +51,18 @@ impl Doors {
         format!("{scheme}://{}", self.address)
     }
 
-    /// Serves until the token is cancelled, then finishes what is in flight.
-    pub async fn serve(self, router: Router, stop: CancellationToken) -> Result<(), HostError> {
+    /// Serves until the token is cancelled, then finishes what is in flight. A request's head has `patience` to arrive.
+    pub async fn serve(self, router: Router, patience: Duration, stop: CancellationToken) -> Result<(), HostError> {
         let stopped = stop.clone().cancelled_owned();
         // An answer is one small write: waiting to fill a packet would only delay it.
         let plain = self.plain.tap_io(|stream| {
             let _ = stream.set_nodelay(true);
         });
-        let plain = axum::serve(plain, router.clone()).with_graceful_shutdown(stopped);
+        let plain = axum::serve(Patient::new(plain, patience), router.clone()).with_graceful_shutdown(stopped);
         let Some((listener, acceptor)) = self.tls else { return plain.await.map_err(HostError::Serve) };
         let listener = TlsListener::new(listener, acceptor).map_err(HostError::Serve)?;
-        let secure = axum::serve(listener, router).with_graceful_shutdown(stop.cancelled_owned());
+        let secure =
+            axum::serve(Patient::new(listener, patience), router).with_graceful_shutdown(stop.cancelled_owned());
         tokio::try_join!(async { plain.await }, async { secure.await }).map_err(HostError::Serve)?;
         Ok(())
     }

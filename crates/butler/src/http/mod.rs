@@ -6,6 +6,7 @@ mod doors;
 mod guard;
 mod health;
 pub mod listen;
+mod patience;
 mod reject;
 pub mod tls;
 

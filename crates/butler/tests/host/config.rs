@@ -51,6 +51,18 @@ fn a_value_that_cannot_work_is_shown_at_its_line() {
 }
 
 #[test]
+fn a_schema_is_a_plain_name() {
+    let with = |name: &str| format!("[butler.database]\nschema = {name:?}\n");
+    for name in ["a b;", "Odd", "1st", "", "über", "a-b", "pg_temp", &"x".repeat(64)] {
+        let shown = refused(&with(name));
+        assert!(shown.contains("butler.database.schema must") && shown.contains("butler.toml:2"), "{shown}");
+    }
+    for name in ["public", "_a1", "health_2"] {
+        parse(Path::new("butler.toml"), &with(name)).expect("a plain name");
+    }
+}
+
+#[test]
 fn a_runtime_without_what_its_type_needs_is_refused() {
     insta::assert_snapshot!(refused("[butler.runtime]\ntype = \"command\"\n"));
     insta::assert_snapshot!(refused("[butler.runtime]\ncommand = [\"claude\", \"-p\"]\n"));

@@ -133,3 +133,30 @@ fn print_writes_nothing() {
     assert_eq!(std::fs::read_dir(home.dir.path()).unwrap().count(), 0);
     assert!(fine(&home.connect(&["claude-code", "--print", "--every-prompt"])).contains("UserPromptSubmit"));
 }
+
+#[test]
+fn print_is_one_document_for_each_client_and_writes_nothing() {
+    let home = Home::new();
+    home.write(".claude.json", THEIRS);
+    for (client, key) in [
+        ("claude-code", "mcpServers"),
+        ("claude-desktop", "mcpServers"),
+        ("cursor", "mcpServers"),
+        ("vscode", "servers"),
+    ] {
+        let printed: Value = serde_json::from_str(&fine(&home.connect(&[client, "--print"]))).unwrap();
+        let entry = &printed[key]["butler-memory"];
+        assert_eq!(entry["args"][0], "mcp", "{client}: {printed}");
+        assert_eq!(printed.get("hooks").is_some(), client == "claude-code", "{printed}");
+        assert_eq!(std::fs::read_dir(home.path("")).unwrap().count(), 1, "{client} wrote something");
+    }
+    assert_eq!(home.text(".claude.json"), THEIRS);
+
+    // What is printed is what is written.
+    let printed: Value = serde_json::from_str(&fine(&home.connect(&["claude-code", "--print"]))).unwrap();
+    let told: Value = serde_json::from_str(&fine(&home.connect(&["claude-code", "--json"]))).unwrap();
+    assert_eq!(told["changed"].as_array().unwrap().len(), 2, "{told}");
+    let (servers, settings) = (home.json(".claude.json"), home.json(".claude/settings.json"));
+    assert_eq!(servers["mcpServers"]["butler-memory"], printed["mcpServers"]["butler-memory"]);
+    assert_eq!(settings["hooks"], printed["hooks"]);
+}

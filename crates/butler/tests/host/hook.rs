@@ -10,9 +10,14 @@ use serde_json::{Value, json};
 
 use crate::program::{Serving, butler, eventually, stderr, stdout};
 
+/// With memory that may take as long as a busy machine does.
 fn hook(data_dir: &Path, event: &str, input: &str, variables: &[(&str, &str)]) -> Output {
+    hook_within("60", data_dir, event, input, variables)
+}
+
+fn hook_within(seconds: &str, data_dir: &Path, event: &str, input: &str, variables: &[(&str, &str)]) -> Output {
     let mut child = butler()
-        .args(["hook", event, "--data-dir"])
+        .args(["hook", event, "--timeout", seconds, "--data-dir"])
         .arg(data_dir)
         .envs(variables.iter().copied())
         .stdin(Stdio::piped())
@@ -112,7 +117,7 @@ fn hooks_end_well_whatever_state_memory_is_in() {
     let server = Serving::on(&dir.path().join("data"));
     server.signal(Signal::STOP);
     let begun = Instant::now();
-    let output = hook(&server.data_dir, "session-start", &event("SessionStart", &transcript), &[]);
+    let output = hook_within("2", &server.data_dir, "session-start", &event("SessionStart", &transcript), &[]);
     server.signal(Signal::CONT);
     assert_eq!(said(&output), json!({}));
     assert!(begun.elapsed() < Duration::from_secs(60), "{:?}", begun.elapsed());
@@ -132,4 +137,18 @@ fn without_a_server_the_end_of_a_session_is_remembered_in_the_background() {
     });
     let server = Serving::on(&data_dir);
     assert_eq!(server.mcp().call("memory_stats", json!({}))["episodes"]["total"], 1);
+}
+
+#[test]
+fn a_session_end_without_a_transcript_says_what_is_missing() {
+    let dir = tempfile::tempdir().unwrap();
+    for (input, complaint) in
+        [("", "nothing came on stdin"), (" \n", "nothing came on stdin"), ("{}", "names no transcript_path")]
+    {
+        let output = hook(dir.path(), "session-end", input, &[]);
+        assert_eq!(said(&output), json!({}));
+        let told = stderr(&output);
+        assert!(told.contains(complaint) && told.contains("butler connect claude-code"), "{input:?}: {told}");
+        assert!(!dir.path().join("postgres").exists(), "nothing is started for it");
+    }
 }

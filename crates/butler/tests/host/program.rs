@@ -188,8 +188,10 @@ pub fn send(pid: i32, signal: Signal) {
     let _ = kill_process(Pid::from_raw(pid).expect("a process id"), signal);
 }
 
+/// One that ended and that nobody has asked after yet is not.
 pub fn is_alive(pid: i32) -> bool {
-    Pid::from_raw(pid).is_some_and(|pid| test_kill_process(pid).is_ok())
+    let ended = std::fs::read_to_string(format!("/proc/{pid}/stat")).is_ok_and(|stat| stat.contains(") Z "));
+    !ended && Pid::from_raw(pid).is_some_and(|pid| test_kill_process(pid).is_ok())
 }
 
 pub fn wait(child: &mut Child, patience: Duration) -> ExitStatus {

@@ -1,11 +1,12 @@
 //! A server from its start to its end, over HTTP.
 
+use std::ffi::OsStr;
 use std::time::Duration;
 
 use rustix::process::Signal;
 use serde_json::json;
 
-use crate::program::{MCP_HEADERS, Mcp, Serving, eventually, is_alive, request, run, stderr, stdout};
+use crate::program::{MCP_HEADERS, Mcp, Serving, eventually, is_alive, request, run, sql, stderr, stdout};
 
 #[test]
 fn store_get_and_count_an_episode_over_http() {
@@ -133,7 +134,7 @@ fn sigterm_finishes_what_is_in_flight_and_leaves_no_postgres_behind() {
     let (status, rest) = server.stop();
     assert_eq!(status.code(), Some(0));
     assert_eq!(rest, Vec::<String>::new(), "stdout holds the ready line alone");
-    assert!(!is_alive(postgres), "PostgreSQL still runs");
+    eventually(Duration::from_secs(60), "PostgreSQL ends", || (!is_alive(postgres)).then_some(()));
     assert!(!data_dir.join("serve.json").exists());
     let stored: Vec<String> = writers.into_iter().filter_map(|writer| writer.join().unwrap().ok()).collect();
     assert!(!stored.is_empty());
@@ -228,6 +229,32 @@ fn doctor_passes_on_a_working_machine_with_and_without_a_running_server() {
     drop(server);
     let alone = doctor();
     assert!(alone.to_string().contains("a temporary server"), "{alone:#}");
+}
+
+#[test]
+fn doctor_says_that_the_schema_is_older_than_the_program_and_leaves_it_so() {
+    let dir = tempfile::tempdir().unwrap();
+    let data_dir = dir.path().join("data");
+    let server = Serving::on(&data_dir);
+    let url = run(["db".as_ref(), "url".as_ref(), "--data-dir".as_ref(), data_dir.as_os_str()]);
+    let latest = "DELETE FROM butler_migrations WHERE version = (SELECT max(version) FROM butler_migrations)";
+    sql(&stdout(&url), latest);
+    server.stop();
+    // Twice the same: the first look changed nothing.
+    for _ in 0..2 {
+        let place = ["doctor", "--json", "--listen", "127.0.0.1:0", "--data-dir"].map(OsStr::new);
+        let output = run(place.into_iter().chain([data_dir.as_os_str()]));
+        let report: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap_or_else(|_| panic!("{output:?}"));
+        let checks = report["checks"].as_array().unwrap();
+        let of = |name: &str| checks.iter().find(|check| check["name"] == name).unwrap();
+        assert_eq!(
+            (&of("database")["verdict"], &of("mcp")["verdict"]),
+            (&"warned".into(), &"skipped".into()),
+            "{report:#}"
+        );
+        assert!(of("database")["detail"].as_str().unwrap().contains("older than the program"), "{report:#}");
+        assert!(of("database")["remedy"].as_str().unwrap().contains("`butler serve`: it migrates"), "{report:#}");
+    }
 }
 
 #[test]

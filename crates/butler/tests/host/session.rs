@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use rustix::process::Signal;
 use serde_json::{Value, json};
 
-use crate::program::{Serving, butler, stderr, stdout};
+use crate::program::{Mcp, Serving, butler, request, stderr, stdout};
 
 /// A butler's folder, with a program that is its LLM.
 struct Folder {
@@ -16,13 +16,18 @@ struct Folder {
 }
 
 impl Folder {
+    /// With memory that may take as long as a busy machine does.
     fn new(script: &str) -> Self {
+        Self::within(60.0, script)
+    }
+
+    fn within(memory_timeout_s: f64, script: &str) -> Self {
         let dir = tempfile::tempdir().unwrap();
         let program = dir.path().join("llm.sh");
         std::fs::write(&program, script).unwrap();
         let config = format!(
             "[butler]\nname = \"health\"\n[butler.runtime]\ntype = \"command\"\ncommand = [\"sh\", {:?}]\n\
-             [butler.session]\nmemory_timeout_s = 1.5\n",
+             [butler.session]\nmemory_timeout_s = {memory_timeout_s:?}\n",
             program.display().to_string()
         );
         std::fs::write(dir.path().join("butler.toml"), config).unwrap();
@@ -72,6 +77,14 @@ fn a_session_starts_with_memory_has_its_tools_and_leaves_an_episode() {
     let config: Value = serde_json::from_str(text[at("== config") + 9..].trim().lines().next().unwrap()).unwrap();
     let url = format!("http://{}/butlers/health/mcp", server.address);
     assert_eq!(config["mcpServers"]["butler-memory"]["url"], json!(url), "{config}");
+    // What it was given opens the memory of its tenant, and nothing that is of all.
+    let bearer = config["mcpServers"]["butler-memory"]["headers"]["Authorization"].as_str().unwrap();
+    let own = Mcp { path: "/butlers/health/mcp".to_owned(), ..mcp.with(bearer.strip_prefix("Bearer ").unwrap()) };
+    assert_eq!(own.call("memory_stats", json!({}))["facts"]["total"], 1);
+    let foreign = own.try_call("memory_stats", json!({"request_context": {"tenant_id": "bob"}})).unwrap_err();
+    assert!(foreign["message"].as_str().unwrap().contains("not the tenant"), "{foreign}");
+    let ask = |path: &str| request(server.address, "GET", path, &[("Authorization", bearer)], b"").status;
+    assert_eq!((ask("/api/tokens"), ask("/api/memory/stats"), ask("/api/memory/stats?tenant=bob")), (403, 200, 403));
     let (session, trigger) = text.trim().rsplit_once("== ").unwrap().1.split_once(' ').unwrap();
     assert_eq!(trigger.trim(), "trigger");
 
@@ -137,7 +150,7 @@ fn a_session_goes_on_when_the_database_or_the_server_dies_while_it_runs() {
 
 #[test]
 fn memory_slower_than_its_cut_off_is_done_without() {
-    let folder = Folder::new("echo 'the answer'");
+    let folder = Folder::within(1.5, "echo 'the answer'");
     let server = folder.serve();
     server.signal(Signal::STOP);
     let begun = Instant::now();

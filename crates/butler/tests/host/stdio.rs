@@ -93,7 +93,7 @@ fn a_session_over_stdio_ends_with_its_input_and_stops_its_postgres() {
     assert_eq!(stats["structuredContent"]["episodes"]["total"], 1, "{stats}");
     let postgres = postgres_pid(&data_dir).unwrap();
     assert_eq!(session.end(), Some(0));
-    assert!(!is_alive(postgres), "PostgreSQL still runs");
+    eventually(Duration::from_secs(60), "PostgreSQL ends", || (!is_alive(postgres)).then_some(()));
 }
 
 #[test]

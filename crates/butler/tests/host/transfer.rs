@@ -152,6 +152,18 @@ async fn another_tenants_ids_other_models_and_old_words_are_handled() {
         "{:?}",
         report.problems.first()
     );
+    let raw = report
+        .problems
+        .iter()
+        .find(|problem| problem.message.contains("null value") || problem.message.contains("violates"));
+    assert_eq!((raw, report.kinds["rule_application"].left_out), (None, 3), "each is told in words: {report:?}");
+    // A file whose rules were taken out by hand.
+    let there = MemoryFixture::new().await;
+    let without: Vec<String> = file.iter().filter(|line| !line.contains("\"type\" : \"rule\"")).cloned().collect();
+    let report = import(&there, &without, |options| options.partial = true).await.unwrap();
+    let marks =
+        report.problems.iter().filter(|problem| problem.message.contains("a rule that this tenant does not have"));
+    assert_eq!(marks.count(), 3, "{:?}", report.problems);
 
     let there = MemoryFixture::new().await;
     let changed: Vec<String> = (file.iter())
@@ -183,9 +195,15 @@ async fn memories_of_other_programs_become_facts_once() {
     for (format, text, facts) in
         [(Foreign::Mem0, mem0.as_str(), 2), (Foreign::McpMemory, graph, 3), (Foreign::ClaudeCode, claude, 3)]
     {
+        let trial = ImportOptions { dry_run: true, ..options.clone() };
+        let tried = there.memory.import_foreign(format, text, "CLAUDE", &trial, &|_, _| ()).await.unwrap();
+        assert_eq!((tried.kinds["fact"].created, tried.committed), (facts, false), "a dry run counts: {tried:?}");
         let first = there.memory.import_foreign(format, text, "CLAUDE", &options, &|_, _| ()).await.unwrap();
         assert_eq!(first.kinds["fact"].created, facts, "{first:?}");
+        assert_eq!(tried.kinds, first.kinds, "what it said came to be");
         there.clock.advance_days(0.1);
+        let tried = there.memory.import_foreign(format, text, "CLAUDE", &trial, &|_, _| ()).await.unwrap();
+        assert_eq!((tried.created(), tried.kinds["fact"].existing), (0, facts), "{tried:?}");
         let second = there.memory.import_foreign(format, text, "CLAUDE", &options, &|_, _| ()).await.unwrap();
         assert_eq!((second.created(), second.kinds["fact"].existing), (0, facts), "{second:?}");
     }
@@ -224,6 +242,10 @@ fn the_program_exports_and_imports_beside_a_running_server() {
     let said: Value = serde_json::from_str(&run(&["export", "--json", "--output", file])).unwrap();
     assert_eq!((&said["counts"]["fact"], said["lines"].as_u64()), (&json!(1), Some(2)), "{said}");
     assert_eq!(run(&["export", "--output", "-"]).lines().count(), 3);
+    let notes = dir.path().join("CLAUDE.md");
+    std::fs::write(&notes, "- Use tabs\n- Write tests\n").unwrap();
+    let said = run(&["import", notes.to_str().unwrap(), "--dry-run"]);
+    assert!(said.starts_with("would import 2 of 2 memories from 2 lines (claude-code)"), "{said}");
     let report: Value = serde_json::from_str(&run(&["import", file, "--json"])).unwrap();
     assert_eq!(report["kinds"]["fact"], json!({"read": 1, "created": 0, "existing": 1, "left_out": 0}));
 }

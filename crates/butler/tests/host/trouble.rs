@@ -1,6 +1,7 @@
 //! Each trouble a user can run into: a clear error, a remedy, exit code 1.
 
 use std::ffi::OsStr;
+use std::io::{Read, Write};
 use std::net::TcpListener;
 use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
 use std::os::unix::process::CommandExt;
@@ -54,6 +55,57 @@ fn a_port_that_another_program_uses() {
     let taken = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = taken.local_addr().unwrap().to_string();
     refused(&serve(dir.path(), &["--listen", &address]), &[&format!("the address {address} is in use\n"), "--listen"]);
+}
+
+/// As much of a PostgreSQL as a client hears before it asks for anything: it lets everybody in and says how old it is.
+fn old_postgres(version: &'static str) -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("postgres://ann@{}/memory", listener.local_addr().unwrap());
+    let message = |kind: u8, body: &[u8]| {
+        let length = u32::try_from(body.len() + 4).unwrap().to_be_bytes();
+        [&[kind], &length[..], body].concat()
+    };
+    let answer = [
+        message(b'R', &0_u32.to_be_bytes()),
+        message(b'S', format!("server_version\0{version}\0").as_bytes()),
+        message(b'K', &[0; 8]),
+        message(b'Z', b"I"),
+    ]
+    .concat();
+    std::thread::spawn(move || {
+        for stream in listener.incoming() {
+            let Ok(mut stream) = stream else { return };
+            let answer = answer.clone();
+            std::thread::spawn(move || -> std::io::Result<()> {
+                loop {
+                    let mut head = [0; 8];
+                    stream.read_exact(&mut head)?;
+                    let length = u32::from_be_bytes([head[0], head[1], head[2], head[3]]) as usize;
+                    let mut rest = vec![0; length - head.len()];
+                    stream.read_exact(&mut rest)?;
+                    // 3.0 begins a session; whatever comes before asks for encryption
+                    if head[4..] != [0, 3, 0, 0] {
+                        stream.write_all(b"N")?;
+                        continue;
+                    }
+                    stream.write_all(&answer)?;
+                    std::io::copy(&mut stream, &mut std::io::sink())?;
+                    return Ok(());
+                }
+            });
+        }
+    });
+    url
+}
+
+#[test]
+fn a_postgresql_that_is_too_old() {
+    let dir = tempfile::tempdir().unwrap();
+    for version in ["13.18", "9.6.24"] {
+        let output = serve(dir.path(), &["--listen", "127.0.0.1:0", "--database-url", &old_postgres(version)]);
+        let message = format!("PostgreSQL {version} is too old: version 14 or newer is needed");
+        refused(&output, &[&message, "hint: upgrade the server"]);
+    }
 }
 
 #[test]

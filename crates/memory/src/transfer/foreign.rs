@@ -4,7 +4,7 @@ mod claude_code;
 mod knowledge_graph;
 mod mem0;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use domain::resolve::Hints;
 use domain::validate::{self, Invalid};
@@ -118,6 +118,9 @@ impl Memory {
         report.tally("entity").read = parsed.entities.len() as u64;
         report.tally("fact").read = facts.len() as u64;
         report.committed = !options.dry_run && (options.partial || !report.has_problems());
+        if options.dry_run {
+            self.count_foreign(&parsed.entities, &facts, options, &mut report).await?;
+        }
         if !report.committed {
             return Ok(report);
         }
@@ -125,12 +128,7 @@ impl Memory {
         let mut known = HashMap::new();
         for (name, entity_type) in parsed.entities {
             let (id, created) = self.entity_for(&call, &name, entity_type).await?;
-            let tally = report.tally("entity");
-            if created {
-                tally.created += 1
-            } else {
-                tally.existing += 1
-            }
+            report.tally("entity").counted(!created);
             known.insert(name, id);
         }
         let total = facts.len() as u64;
@@ -150,15 +148,40 @@ impl Memory {
         Ok(report)
     }
 
+    /// What an import would come to, told by what is here now. What stands in the file twice is new once.
+    async fn count_foreign(
+        &self,
+        entities: &[(String, EntityType)],
+        facts: &[(u64, FactInput)],
+        options: &ImportOptions,
+        report: &mut ImportReport,
+    ) -> Result<(), TransferError> {
+        let call = Call::internal(self, options.tenant.clone(), "import");
+        let mut seen = HashSet::new();
+        for (name, entity_type) in entities {
+            let here = !seen.insert((name, entity_type.as_str()))
+                || self.known_entity(&call, name, *entity_type).await?.is_some();
+            report.tally("entity").counted(here);
+        }
+        let mut seen = HashSet::new();
+        for (_, fact) in facts {
+            let words = (&fact.subject, &fact.predicate, &fact.content);
+            let here = !seen.insert(words) || self.was_told(&call, fact).await?;
+            report.tally("fact").counted(here);
+        }
+        Ok(())
+    }
+
+    async fn was_told(&self, call: &Call, fact: &FactInput) -> Result<bool, MemoryError> {
+        let mut conn = self.db().relaxed(&call.tenant).await?;
+        let words = Words { subject: &fact.subject, predicate: &fact.predicate, content: &fact.content };
+        Ok(facts::was_told(&mut conn, &call.tenant, &fact.scope, words).await?)
+    }
+
     /// `false`: it was imported before, whatever became of it since. A key tells for as long as keys are kept, and
     /// makes one of two imports at once; what is remembered tells for ever.
     async fn import_fact(&self, call: &Call, format: Foreign, fact: FactInput) -> Result<bool, MemoryError> {
-        let known = {
-            let mut conn = self.db().relaxed(&call.tenant).await?;
-            let words = Words { subject: &fact.subject, predicate: &fact.predicate, content: &fact.content };
-            facts::was_told(&mut conn, &call.tenant, &fact.scope, words).await?
-        };
-        if known {
+        if self.was_told(call, &fact).await? {
             return Ok(false);
         }
         let key = digest(&[&fact.subject, &fact.predicate, &fact.content]);
@@ -168,12 +191,12 @@ impl Memory {
         Ok(is_of(stored.id.0, &call))
     }
 
-    async fn entity_for(
+    async fn known_entity(
         &self,
         call: &Call,
         name: &str,
         entity_type: EntityType,
-    ) -> Result<(EntityId, bool), MemoryError> {
+    ) -> Result<Option<EntityId>, MemoryError> {
         let question = ResolveInput {
             name: name.to_owned(),
             entity_type: Some(entity_type),
@@ -181,8 +204,18 @@ impl Memory {
             enable_fuzzy: false,
         };
         let resolved = self.resolve_entity(call, question).await?;
-        if let Some(found) = resolved.candidates.iter().find(|candidate| candidate.canonical_name == name) {
-            return Ok((found.entity_id, false));
+        let found = resolved.candidates.iter().find(|candidate| candidate.canonical_name == name);
+        Ok(found.map(|found| found.entity_id))
+    }
+
+    async fn entity_for(
+        &self,
+        call: &Call,
+        name: &str,
+        entity_type: EntityType,
+    ) -> Result<(EntityId, bool), MemoryError> {
+        if let Some(known) = self.known_entity(call, name, entity_type).await? {
+            return Ok((known, false));
         }
         let input =
             EntityInput { canonical_name: name.to_owned(), entity_type, aliases: Vec::new(), metadata: Map::new() };

@@ -198,6 +198,7 @@ fn count(kind: Kind, written: &Written, lines: &[u64], rows: &[Value], report: &
         let why = match kind {
             Kind::Fact => "is active, but so is another fact of the same subject, predicate and scope",
             Kind::Entity => "has the name and type of another entity that is here already",
+            Kind::RuleApplication => "is a mark of a rule that this tenant does not have",
             _ => "is in the way of another row",
         };
         report.problem(lines.get(*at).copied(), format!("{} {why}", name(*at)));

@@ -16,6 +16,16 @@ pub struct Tally {
     pub left_out: u64,
 }
 
+impl Tally {
+    pub(super) fn counted(&mut self, here_already: bool) {
+        if here_already {
+            self.existing += 1;
+        } else {
+            self.created += 1;
+        }
+    }
+}
+
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Problem {
     /// `None`: of the file as a whole.

@@ -17,7 +17,8 @@ pub struct Written {
     pub existing: Vec<usize>,
     /// … of what another tenant has.
     pub foreign: Vec<usize>,
-    /// … of what stands in the way of another row: an active fact of the same key, an entity of the same name.
+    /// … of what stands in the way of another row (an active fact of the same key, an entity of the same name), or lacks the
+    /// one it is about.
     pub taken: Vec<usize>,
 }
 
@@ -290,10 +291,11 @@ async fn applications(session: &mut Session, tenant: &TenantId, batch: &Value) -
         r#"
         INSERT INTO rule_applications (tenant_id, id, rule_id, outcome, reason, effectiveness_score, maturity, actor, request_id,
                                        context, applied_at)
-        SELECT $1, r.id, (SELECT o.id FROM rules o WHERE o.id = r.rule_id AND o.tenant_id = $1), r.outcome, r.reason,
+        SELECT $1, r.id, o.id, r.outcome, r.reason,
                r.effectiveness_score, r.maturity, r.actor, r.request_id, coalesce(r.context, '{}'), r.applied_at
         FROM jsonb_to_recordset($2) AS r(id uuid, rule_id uuid, outcome text, reason text, effectiveness_score double precision,
                                          maturity text, actor text, request_id text, context jsonb, applied_at timestamptz)
+        JOIN rules o ON o.id = r.rule_id AND o.tenant_id = $1
         ON CONFLICT DO NOTHING RETURNING id
         "#,
         tenant.as_str(),

@@ -15,6 +15,8 @@ const rights: [string, string][] = [
   ['read,write', 'Read and write'],
   ['read,write,admin', 'Read, write and admin'],
 ]
+/** It counts all tenants together, so it stands alone and is no tenant's. */
+const metrics: [string, string] = ['metrics', 'Metrics alone']
 const spans: [string, string][] = [
   ['', 'Never expires'],
   ['30', 'Expires in 30 days'],
@@ -30,11 +32,12 @@ export function CreateToken({ server, onClose }: { server: ServerView; onClose: 
   const [days, setDays] = useState('')
   const [butler, setButler] = useState('')
   const butlers = useGet('/api/butlers')
+  const counts = may === metrics[0]
   const client = useQueryClient()
   const create = useMutation({
     mutationFn: () =>
       request('post', '/api/tokens', {
-        body: { name: name.trim() || null, rights: may.split(','), butler: butler || null, expires_days: days ? Number(days) : null },
+        body: { name: name.trim() || null, rights: may.split(','), butler: (!counts && butler) || null, expires_days: days ? Number(days) : null },
       }),
     onSuccess: ({ data }) => {
       showNewToken({ token: data.token, name: data.name, used: first })
@@ -48,9 +51,10 @@ export function CreateToken({ server, onClose }: { server: ServerView; onClose: 
     event.preventDefault()
     create.mutate()
   }
+  const offered = server.rights.includes('metrics') && !first ? [...rights, metrics] : rights
   const names = (butlers.data?.data ?? []).map((one): [string, string] => [one.name, `Only ${one.name}`])
   return (
-    <Dialog open onOpenChange={(open) => !open && onClose()} title="New token" description={`It opens the tenant ${server.tenant} and no other.`}>
+    <Dialog open onOpenChange={(open) => !open && onClose()} title="New token" description={counts ? 'It reads /metrics, which count all tenants, and no memory.' : `It opens the tenant ${server.tenant} and no other.`}>
       <form onSubmit={submit} className="space-y-4">
         {first && (
           <p role="note" className="rounded-md border border-fading/40 bg-fading-wash px-3 py-2 text-sm">
@@ -63,9 +67,9 @@ export function CreateToken({ server, onClose }: { server: ServerView; onClose: 
           <input className="control mt-1 w-full" value={name} maxLength={200} placeholder="Claude Code on the laptop" onChange={(event) => setName(event.target.value)} />
         </label>
         <div className="flex flex-wrap gap-2">
-          <Select label="Rights" value={may} options={rights} onChange={setMay} />
+          <Select label="Rights" value={may} options={offered} onChange={setMay} />
           <Select label="Expiry" value={days} options={spans} onChange={setDays} />
-          {!server.butler && names.length > 1 && <Select label="Butler" value={butler} options={[['', 'Every butler'], ...names]} onChange={setButler} />}
+          {!server.butler && !counts && names.length > 1 && <Select label="Butler" value={butler} options={[['', 'Every butler'], ...names]} onChange={setButler} />}
         </div>
         {create.isError && (
           <p role="alert" className="break-words text-harm">

@@ -24,7 +24,7 @@ function Row({ token, own, onRevoke }: { token: TokenItem; own: boolean; onRevok
           {!active && <Badge>✕ {token.state}</Badge>}
         </p>
         <p className="text-sm text-muted">
-          {sentence(token.rights.join(', '))} in {token.tenant}
+          {sentence(token.rights.join(', '))} {token.tenant ? `in ${token.tenant}` : 'of all tenants'}
           {token.butler && `, ${token.butler} alone`} · {token.last_used_at ? <>used <Time at={token.last_used_at} /></> : 'never used'}
           {active && token.expires_at && (
             <>

@@ -11,11 +11,16 @@ const TIMEOUT_S: u64 = 10;
 pub const EVENTS: [(&str, &str); 2] = [("SessionStart", "session-start"), ("SessionEnd", "session-end")];
 pub const PROMPT_EVENT: (&str, &str) = ("UserPromptSubmit", "user-prompt");
 
+/// What an event holds of ours.
+pub fn group(command: &str) -> Value {
+    json!({"hooks": [{"type": "command", "command": command, "timeout": TIMEOUT_S}]})
+}
+
 /// Makes each event call us, once; what others have put there stays.
 pub fn install(document: &mut Document, wanted: &[(&str, String)]) -> Result<(), EditError> {
     for (event, command) in wanted {
         let path = ["hooks", event];
-        let group = json!({"hooks": [{"type": "command", "command": command, "timeout": TIMEOUT_S}]});
+        let group = group(command);
         let present = document.get(&path).and_then(|groups| groups.as_array().cloned()).unwrap_or_default();
         if present.contains(&group) {
             continue;

@@ -7,6 +7,7 @@ pub mod hooks;
 mod json;
 mod scan;
 
+use clap::ValueEnum;
 use serde_json::{Value, json};
 
 use self::change::Change;
@@ -34,7 +35,7 @@ pub struct Args {
     /// Where it holds [default: user]
     #[arg(long, value_enum, default_value = "user", hide_default_value = true)]
     scope: Scope,
-    /// Print the configuration, and write nothing
+    /// Print the configuration to paste, as one JSON document, and write nothing
     #[arg(long, conflicts_with_all = ["undo", "dry_run"])]
     print: bool,
     /// Show what would change, and write nothing
@@ -55,12 +56,18 @@ pub struct Args {
     /// Also look into memory at every prompt, not only when a session starts (Claude Code)
     #[arg(long, conflicts_with = "no_hooks")]
     every_prompt: bool,
+    /// Say what was changed as JSON; with --print it is JSON anyway
+    #[arg(long)]
+    json: bool,
 }
 
 pub fn run(args: &Args, settings: &Settings, printer: Printer) -> Result<(), HostError> {
     let changes = if args.undo { undone(args)? } else { made(args, settings, printer)? };
     let Some(changes) = changes else { return Ok(()) };
     let needed: Vec<&Change> = changes.iter().filter(|change| change.is_needed()).collect();
+    if args.json {
+        return tell(args, &needed, printer);
+    }
     if needed.is_empty() {
         let state = if args.undo { "is not connected" } else { "is connected already" };
         printer.line(format_args!("{} {state}: nothing to change", args.client.title()));
@@ -84,19 +91,24 @@ pub fn run(args: &Args, settings: &Settings, printer: Printer) -> Result<(), Hos
     Ok(())
 }
 
+/// The same for programs: the files, and the backups of those that were there.
+fn tell(args: &Args, needed: &[&Change], printer: Printer) -> Result<(), HostError> {
+    let mut files = Vec::new();
+    for change in needed {
+        let backup = if args.dry_run { None } else { change.write()? };
+        files.push(json!({"file": change.path(), "backup": backup}));
+    }
+    let client = args.client.to_possible_value().map(|value| value.get_name().to_owned());
+    printer.json(&json!({"client": client, "undo": args.undo, "dry_run": args.dry_run, "changed": files}));
+    Ok(())
+}
+
 /// `None`: it was only printed.
 fn made(args: &Args, settings: &Settings, printer: Printer) -> Result<Option<Vec<Change>>, HostError> {
     let entry = args.client.entry(&endpoint(args, settings)?)?;
     let hooks = wanted_hooks(args, settings)?;
     if args.print {
-        printer.json(&args.client.snippet(&entry));
-        if !hooks.is_empty() {
-            let groups = hooks.iter().map(|(event, command)| {
-                ((*event).to_owned(), json!([{"hooks": [{"type": "command", "command": command}]}]))
-            });
-            let groups: serde_json::Map<String, Value> = groups.collect();
-            printer.json(&json!({"hooks": groups}));
-        }
+        print(args, &entry, &hooks, printer)?;
         return Ok(None);
     }
     let key = [args.client.servers_key(), SERVER_NAME];
@@ -108,6 +120,21 @@ fn made(args: &Args, settings: &Settings, printer: Printer) -> Result<Option<Vec
         changes.push(Change::of(file, false, |document| hooks::install(document, &hooks))?);
     }
     Ok(Some(changes))
+}
+
+/// One JSON document on stdout; where its parts belong is for people.
+fn print(args: &Args, entry: &Value, hooks: &[(&str, String)], printer: Printer) -> Result<(), HostError> {
+    let mut document = args.client.snippet(entry);
+    let servers = args.client.servers_key();
+    let file = args.client.servers_file(args.scope)?;
+    printer.note(format_args!("`{servers}` belongs into {}", file.display()));
+    if let Some(file) = args.client.hooks_file(args.scope)?.filter(|_| !hooks.is_empty()) {
+        let groups = hooks.iter().map(|(event, command)| ((*event).to_owned(), json!([hooks::group(command)])));
+        document["hooks"] = groups.collect::<serde_json::Map<String, Value>>().into();
+        printer.note(format_args!("`hooks` belongs into {}", file.display()));
+    }
+    printer.json(&document);
+    Ok(())
 }
 
 fn undone(args: &Args) -> Result<Option<Vec<Change>>, HostError> {

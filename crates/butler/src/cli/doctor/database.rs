@@ -2,11 +2,42 @@
 
 use std::sync::Arc;
 
-use store::{Health, ReplicaState};
+use store::{Database, DatabaseOptions, Health, ReplicaState};
 
 use super::check::Check;
 use crate::butler::Butler;
 use crate::host::Host;
+
+/// Homes that an older program made, left as they are: a doctor looks, `serve` migrates. None: the butlers can be started.
+pub async fn outdated(host: &Host) -> Vec<Check> {
+    if host.is_new() || host.start_private(Arc::new(fetch::Silent)).await.is_err() {
+        return Vec::new();
+    }
+    let mut checks = Vec::new();
+    for butler in host.butlers() {
+        // What cannot be asked is told of by the start.
+        if let Some(health) = peek(host, &butler).await
+            && !(health.migrations_pending.is_empty() || health.migrations_applied.is_empty())
+        {
+            checks.push(version(&butler, &health));
+        }
+    }
+    checks
+}
+
+/// Makes nothing: a database that is not there is none.
+async fn peek(host: &Host, butler: &Butler) -> Option<Health> {
+    let url = match host.own_url(butler) {
+        Some(url) => url.to_owned(),
+        None => host.urls(butler, butler.name.as_str()).await.ok()?.1,
+    };
+    let schema = butler.config.file.butler.database.schema.clone();
+    let options = DatabaseOptions { schema, pool_size: 1, ..DatabaseOptions::new(url) };
+    let database = Database::connect(options).await.ok()?;
+    let health = database.health().await.ok();
+    database.close().await;
+    health
+}
 
 pub async fn all(host: &Host) -> Vec<Check> {
     if let Err(error) = host.start(Arc::new(fetch::Silent)).await {
@@ -52,10 +83,10 @@ fn version(butler: &Butler, health: &Health) -> Check {
         return Check::passed("database", detail);
     }
     let pending = health.migrations_pending.join(", ");
-    Check::failed(
+    Check::warned(
         "database",
-        format!("{detail}, not applied: {pending}"),
-        "start `butler serve`: it migrates the database",
+        format!("{detail}: the schema is older than the program, which would add {pending}"),
+        "back it up if you like (the older program's `butler backup create`), then start `butler serve`: it migrates",
     )
 }
 

@@ -23,7 +23,7 @@ use crate::printer::{Colour, Printer};
 
 /// Check runtime, model, database, extensions, indexes, schedules, tokens, TLS, LLM, hooks, backups, disk, port, and a live call over MCP
 ///
-/// Changes nothing that is stored. Exit code 1 if a check fails; each failure names its remedy.
+/// Changes nothing that is stored, and migrates nothing. Exit code 1 if a check fails; each failure names its remedy.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:\n  butler doctor\n  butler doctor --json")]
 pub struct Args {
@@ -66,13 +66,22 @@ async fn examine(settings: &Settings) -> Result<Vec<Check>, HostError> {
                 .map(|name| Check::skipped(name, "needs what failed above")),
         );
     } else {
-        checks.extend(database::all(&host).await);
-        for butler in host.butlers() {
-            checks.extend(schedules::check(&butler, serving.is_some()).await);
-            checks.extend(backups::last_run(&butler).await);
-            checks.extend(access::tokens(&butler, now).await);
+        let outdated = database::outdated(&host).await;
+        if outdated.is_empty() {
+            checks.extend(database::all(&host).await);
+            for butler in host.butlers() {
+                checks.extend(schedules::check(&butler, serving.is_some()).await);
+                checks.extend(backups::last_run(&butler).await);
+                checks.extend(access::tokens(&butler, now).await);
+            }
+            checks.push(roundtrip::check(Arc::clone(&host), serving).await);
+        } else {
+            checks.extend(outdated);
+            checks.extend(
+                ["extensions", "indexes", "schedules", "tokens", "mcp"]
+                    .map(|name| Check::skipped(name, "needs the program's own schema")),
+            );
         }
-        checks.push(roundtrip::check(Arc::clone(&host), serving).await);
         if let Err(error) = host.stop().await {
             checks.push(Check::from_error("stop", &error));
         }

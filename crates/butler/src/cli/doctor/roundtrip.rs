@@ -35,7 +35,8 @@ async fn temporary(host: Arc<Host>) -> Result<String, String> {
     let secret = Secret::new().map_err(|error| error.to_string())?;
     let (address, stop) = (doors.address(), CancellationToken::new());
     let gate = Gate::new(Arc::clone(&host), secret.clone(), true, 0);
-    let server = tokio::spawn(doors.serve(http::router(host, Allowed::on(address, &[]), gate), stop.clone()));
+    let router = http::router(host, Allowed::on(address, &[]), gate);
+    let server = tokio::spawn(doors.serve(router, PATIENCE, stop.clone()));
     let outcome = converse(address, secret.expose()).await;
     stop.cancel();
     let _ = server.await;

@@ -35,8 +35,11 @@ pub struct Args {
 #[derive(Debug, clap::Subcommand)]
 enum Event {
     /// A session begins: what memory knows about the project goes to stdout
+    #[command(after_help = "Examples:\n  echo '{\"cwd\": \"/home/ann/shop\"}' | butler hook session-start --timeout 5")]
     SessionStart(Common),
     /// A session ends: what is new in its transcript becomes an episode
+    #[command(after_help = "Examples:\n  \
+        echo '{\"session_id\": \"…\", \"transcript_path\": \"session.jsonl\"}' | butler hook session-end")]
     SessionEnd {
         #[command(flatten)]
         common: Common,
@@ -45,6 +48,7 @@ enum Event {
         foreground: bool,
     },
     /// A prompt was sent: what memory knows about it goes to stdout
+    #[command(after_help = "Examples:\n  echo '{\"prompt\": \"Fix the build\"}' | butler hook user-prompt")]
     UserPrompt(Common),
 }
 

@@ -23,6 +23,14 @@ pub async fn session(
     timeout: Duration,
     foreground: bool,
 ) -> Result<Value, HostError> {
+    if input.transcript_path.trim().is_empty() {
+        let message = match raw.trim_ascii() {
+            b"" => "nothing came on stdin, so there is no transcript to remember",
+            _ => "the hook's JSON on stdin names no transcript_path, so there is nothing to remember",
+        };
+        let hint = "an agent's hook calls this with JSON on stdin; `butler connect claude-code` installs it";
+        return Err(HostError::usage(message, hint));
+    }
     if !foreground && instance::running(&settings.host.data_dir).is_none() {
         // Said before the agent is let go: it does not wait long for a hook at its own end.
         drop(door(settings)?);
