@@ -1,6 +1,6 @@
 //! Running other programs, and saying which one failed.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Instant;
@@ -21,7 +21,17 @@ pub fn target_dir() -> PathBuf {
 pub fn cargo() -> Command {
     let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
     command.current_dir(root());
+    // `cargo run` tells this program which package it is. Passed on, it would be another environment for the build scripts
+    // that look at it (ring's), and everything above them would be built anew, each time.
+    let told = std::env::vars_os().map(|(name, _)| name);
+    for name in told.filter(|name| ["CARGO_PKG_", "CARGO_MANIFEST_"].iter().any(|own| starts(name, own))) {
+        command.env_remove(name);
+    }
     command
+}
+
+fn starts(name: &OsStr, with: &str) -> bool {
+    name.as_encoded_bytes().starts_with(with.as_bytes())
 }
 
 /// What is measured, optimised. Always all of it, as the workspace: a package alone would be built with other features, anew.
@@ -62,4 +72,18 @@ pub fn step(name: &str, command: &mut Command) -> anyhow::Result<()> {
     }
     eprintln!("── {name}: {:.1} s", started.elapsed().as_secs_f64());
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cargo_within_cargo_hears_of_no_package() {
+        // a test of cargo's is told as a program of cargo's is
+        assert!(std::env::var_os("CARGO_MANIFEST_DIR").is_some());
+        let command = cargo();
+        let removed = command.get_envs().any(|(name, value)| name == "CARGO_MANIFEST_DIR" && value.is_none());
+        assert!(removed, "{command:?}");
+    }
 }

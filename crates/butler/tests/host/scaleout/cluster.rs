@@ -29,7 +29,9 @@ impl Pg {
     pub fn primary(home: &Path, settings: &[&str]) -> Self {
         let mut pg = Self::at(home);
         pg.tool("initdb", &["-U", "butler", "--auth=trust", "-E", "UTF8", "--locale=C", "-D"], Some("data"));
-        let own = "listen_addresses = ''\nshared_buffers = 64MB\nmax_wal_senders = 4\nhot_standby_feedback = on\n";
+        // a promotion that meets a standby between two attempts to reach its primary waits for the next: five seconds by default
+        let own = "listen_addresses = ''\nshared_buffers = 64MB\nmax_wal_senders = 4\nhot_standby_feedback = on\n\
+                   wal_retrieve_retry_interval = '200ms'\n";
         let conf = home.join("data/postgresql.conf");
         let text = std::fs::read_to_string(&conf).unwrap() + own + &settings.join("\n");
         std::fs::write(&conf, text).unwrap();

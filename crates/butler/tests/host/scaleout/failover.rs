@@ -62,6 +62,7 @@ fn synchronous(primary: &Pg) {
 fn round(dir: &Path, primary: &mut Pg, standby: &Pg, servers: &[&Serving]) -> Value {
     let (journal, stop) = (Shared::<Journal>::default(), AtomicBool::new(false));
     let count = Arc::new(AtomicUsize::new(0));
+    let mut promotion = Duration::ZERO;
     let acknowledged = || journal.lock().unwrap().acknowledged.len();
     std::thread::scope(|scope| {
         for writer in 0..WRITERS {
@@ -71,7 +72,9 @@ fn round(dir: &Path, primary: &mut Pg, standby: &Pg, servers: &[&Serving]) -> Va
         }
         eventually(PATIENCE, "writes are acknowledged", || (acknowledged() > 50).then_some(()));
         primary.kill();
+        let begun = Instant::now();
         standby.promote();
+        promotion = begun.elapsed();
         let before = acknowledged();
         eventually(PATIENCE, "writes are acknowledged again", || (acknowledged() > before + 50).then_some(()));
         stop.store(true, Ordering::Relaxed);
@@ -83,7 +86,7 @@ fn round(dir: &Path, primary: &mut Pg, standby: &Pg, servers: &[&Serving]) -> Va
     let twice = "SELECT content FROM episodes GROUP BY content HAVING count(*) > 1";
     assert_eq!(rows(&standby.url("memory"), twice), Vec::<String>::new(), "a repeated request is done once");
     json!({"acknowledged": journal.acknowledged.len(), "lost": 0, "refused": journal.refused,
-           "longest_pause_ms": journal.longest.as_millis() as u64})
+           "longest_pause_ms": journal.longest.as_millis() as u64, "promotion_ms": promotion.as_millis() as u64})
 }
 
 #[test]
@@ -116,15 +119,15 @@ fn failover_after_failover() {
     let url = primary.url_of_either(&standby);
     let serve = |name: &str| Serving::with(&dir.path().join(name), &["--database-url".as_ref(), url.as_ref()]);
     let (one, two) = (serve("one"), serve("two"));
-    println!("| round | acknowledged | lost | refused | longest pause |\n|---|---|---|---|---|");
+    println!("| round | acknowledged | lost | refused | promotion | longest pause |\n|---|---|---|---|---|---|");
     for n in 1..=rounds {
         synchronous(&primary);
         sql(&standby.url("postgres"), "ALTER SYSTEM SET synchronous_standby_names = ''");
         sql(&standby.url("postgres"), "SELECT pg_reload_conf()::text");
         let told = round(dir.path(), &mut primary, &standby, &[&one, &two]);
         println!(
-            "| {n} | {} | {} | {} | {} ms |",
-            told["acknowledged"], told["lost"], told["refused"], told["longest_pause_ms"]
+            "| {n} | {} | {} | {} | {} ms | {} ms |",
+            told["acknowledged"], told["lost"], told["refused"], told["promotion_ms"], told["longest_pause_ms"]
         );
         // The dead one comes back as a copy of its successor, in the same place.
         let home = if n % 2 == 1 { &a } else { &b };
