@@ -8,6 +8,10 @@ import { promisify } from 'node:util'
 import { chromium } from 'playwright-core'
 
 const run = promisify(execFile)
+/** How long anything awaited may take, in ms: it ends at once when it happens, and machines are busy. */
+export const PATIENCE = Number(process.env.PATIENCE ?? 60_000)
+/** A server makes a database of its own first. */
+const STARTS = 3 * PATIENCE
 export const butler = process.env.BUTLER_BIN
 if (!butler) throw new Error('BUTLER_BIN is not set: run these tests with `cargo xtask web`')
 
@@ -37,6 +41,8 @@ export class Server {
     this.child.stderr.on('data', (chunk) => (this.log = (this.log + chunk).slice(-8000)))
     const lines = createInterface({ input: this.child.stdout })
     this.url = await new Promise((resolve, reject) => {
+      const late = setTimeout(() => reject(new Error(`the server is not ready after ${STARTS} ms:\n${this.log}`)), STARTS)
+      late.unref()
       lines.on('line', (line) => line.startsWith('ready ') && resolve(line.slice(6).trim()))
       this.child.once('exit', (code) => reject(new Error(`the server stopped with ${code}:\n${this.log}`)))
     })
@@ -44,11 +50,12 @@ export class Server {
 
   /** A running server takes up a new butler in a moment. */
   async hosts(name) {
-    for (;;) {
+    for (const end = Date.now() + STARTS; Date.now() < end; ) {
       const { data } = await this.api('/api/butlers')
       if (data.some((butler) => butler.name === name && butler.health === 'ready')) return
       await new Promise((resolve) => setTimeout(resolve, 100))
     }
+    throw new Error(`the server does not host ${name} after ${STARTS} ms:\n${this.log}`)
   }
 
   async close() {
@@ -100,6 +107,13 @@ export function launch() {
   return chromium.launch({ executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium', args: flags })
 }
 
+const visits = new Set()
+
+/** Closes what a test that failed left open. */
+export async function leave() {
+  await Promise.allSettled([...visits].map((context) => context.close()))
+}
+
 /** A fresh visit; whatever the console complains about is collected in `problems`. */
 export async function visit(browser, server, { width = 1280, height = 900, theme = 'light' } = {}) {
   const context = await browser.newContext({
@@ -110,7 +124,9 @@ export async function visit(browser, server, { width = 1280, height = 900, theme
     reducedMotion: 'reduce',
   })
   const page = await context.newPage()
-  page.setDefaultTimeout(Number(process.env.PATIENCE ?? 60_000))
+  page.setDefaultTimeout(PATIENCE)
+  visits.add(context)
+  context.on('close', () => visits.delete(context))
   page.problems = []
   page.on('console', (message) => ['error', 'warning'].includes(message.type()) && page.problems.push(message.text()))
   page.on('pageerror', (error) => page.problems.push(`uncaught: ${error.message}`))

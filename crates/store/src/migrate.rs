@@ -46,6 +46,7 @@ const MIGRATIONS: &[Migration] = migrations![
     "mem_112_index_state",
     "mem_113_names_composed",
     "mem_114_bump_in_order",
+    "mem_120_palette_names",
     "mem_125_right_to_metrics",
     "mem_130_probes_of_a_part",
 ];

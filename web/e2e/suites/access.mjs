@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
-import { describe, test } from 'node:test'
+import { describe } from 'node:test'
+import { test } from '../again.mjs'
 import { go, isLive, Server, visit } from '../browser.mjs'
 import { accessible, fits } from '../judge.mjs'
 

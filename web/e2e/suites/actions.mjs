@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
-import { describe, test } from 'node:test'
+import { describe } from 'node:test'
+import { test } from '../again.mjs'
 import { go, visit } from '../browser.mjs'
 
 const fact = async (server, content) => {
@@ -58,6 +59,19 @@ export function actions(shared) {
       const { data } = await server.api(`/api/memory/facts/${row.id}`)
       assert.equal(data.state, 'active')
       assert.ok(data.effective_confidence > row.effective_confidence)
+      await page.context().close()
+    })
+
+    test('a dead letter is given another chance on its own page', async () => {
+      const { server, browser } = shared
+      const [letter] = (await server.api('/api/memory/dead-letters?limit=1')).data
+      const page = await visit(browser, server)
+      await go(page, `/memory/episodes/${letter.id}`)
+      await page.getByRole('button', { name: 'Try again' }).click()
+      await page.getByText('It will be tried again at the next run.').waitFor()
+      await page.locator('main header').getByText('Pending').waitFor()
+      assert.equal((await server.api(`/api/memory/episodes/${letter.id}`)).data.consolidation_status, 'pending')
+      assert.deepEqual(page.problems, [])
       await page.context().close()
     })
 

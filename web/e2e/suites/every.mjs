@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
-import { describe, test } from 'node:test'
+import { describe } from 'node:test'
+import { test } from '../again.mjs'
 import { go, visit } from '../browser.mjs'
 import { accessible, fits } from '../judge.mjs'
 
@@ -13,13 +14,17 @@ async function everyPage(server) {
     '/memory?validity=fading&sort=least_confident',
     `/memory/facts/${await first('/api/memory/facts?validity=fading&limit=1')}`,
     `/memory/facts/${await first('/api/memory/facts?validity=superseded&limit=1')}`,
+    `/memory/facts/${await first('/api/memory/facts?validity=expired&limit=1')}`,
+    `/memory/facts/${await first('/api/memory/facts?validity=retracted&limit=1')}`,
     `/memory/rules/${await first('/api/memory/rules?sort=most_applied&limit=1')}`,
     `/memory/rules/${await first('/api/memory/rules?maturity=anti_pattern&limit=1')}`,
     '/memory/episodes',
     `/memory/episodes/${await first('/api/memory/episodes?limit=1')}`,
+    `/memory/episodes/${await first('/api/memory/episodes?status=dead_letter&limit=1')}`,
     '/butlers/demo/memory',
     '/entities',
     `/entities/${await first('/api/memory/entities?sort=facts&limit=1')}`,
+    `/entities/${(await server.api('/api/timeline?type=entity_merge&limit=1')).data[0].memory_id}`,
     '/timeline',
     '/recall?q=What%20should%20I%20cook%3F&butler=demo',
     '/settings',

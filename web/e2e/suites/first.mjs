@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
-import { test } from 'node:test'
+import { test } from '../again.mjs'
 import { go, visit } from '../browser.mjs'
-import { accessible } from '../judge.mjs'
+import { accessible, fits } from '../judge.mjs'
 
 /** A tenant nobody has written to looks as a new installation does. */
 export function first(shared) {
@@ -19,6 +19,20 @@ export function first(shared) {
       await page.getByRole('link', { name: path, exact: true }).click()
       await page.getByText(words).waitFor()
     }
+    assert.deepEqual(page.problems, [])
+    await page.context().close()
+  })
+
+  test('the first visit on a narrow screen: the tenant is behind the pages, and the snippet fits', async () => {
+    const { server, browser } = shared
+    const page = await visit(browser, server, { width: 390, height: 844 })
+    await go(page, '/memory')
+    await page.getByRole('button', { name: 'Pages', exact: true }).click()
+    await page.getByRole('button', { name: /^Tenant/ }).click()
+    await page.getByLabel('Name').fill('newcomer')
+    await page.getByRole('button', { name: 'Look at this tenant' }).click()
+    await page.getByText('Nothing is remembered yet.').waitFor()
+    await fits(page, 'the first visit at 390 px')
     assert.deepEqual(page.problems, [])
     await page.context().close()
   })

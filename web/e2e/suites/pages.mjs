@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { test } from 'node:test'
+import { test } from '../again.mjs'
 import { go, settled, visit } from '../browser.mjs'
 import { figure, grouped, near, showsExactly, shownIds } from '../seen.mjs'
 
@@ -254,6 +254,8 @@ export function pages(shared) {
       await option.waitFor()
       const text = await option.innerText()
       for (const part of parts) assert.ok(text.includes(part), `${badge}: ${part} in ${text}`)
+      // what bears the very name comes before what only mentions it
+      if (badge === 'Entity') assert.ok((await page.getByRole('option').first().innerText()).startsWith('Entity'), text)
       await option.click()
       await page.waitForURL(`**${address}`)
     }

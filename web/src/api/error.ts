@@ -24,6 +24,10 @@ export class ApiError extends Error {
     return this.status === 403
   }
 
+  get away() {
+    return this.status === 503
+  }
+
   get missing() {
     return this.status === 404
   }

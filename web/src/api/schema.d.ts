@@ -167,7 +167,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Episodes whose attempts are used up, oldest first, with the last error. */
+        /** Episodes whose attempts are used up, oldest first, with the last error, page by page. */
         get: operations["listDeadLetters"];
         put?: never;
         post?: never;
@@ -1670,7 +1670,7 @@ export interface components {
             scope: string;
             /**
              * Format: double
-             * @description How well it matches, among its own kind.
+             * @description How well it matches, among its own kind; 1 or more if what was typed is its name, an alias or its subject.
              */
             score: number;
             /** @description Of episodes. */
@@ -2300,7 +2300,10 @@ export interface operations {
                 cursor?: string;
                 /** @description Not before this day or moment: `2026-03-01` or `2026-03-01T12:00:00Z`. */
                 from?: string;
-                /** @description The most items; if left out, `retrieval.default_limit` of the butler, else 20. */
+                /**
+                 * @description The most items, 1 to 100 (0 is refused: a page without items tells nothing); if left out, `retrieval.default_limit`
+                 *     of the butler, else 20.
+                 */
                 limit?: number;
                 /** @description How many to skip. */
                 offset?: number;
@@ -2349,7 +2352,10 @@ export interface operations {
                 /** @description `meta.next_cursor` of the page before, instead of an offset. */
                 cursor?: string;
                 entity_id?: string;
-                /** @description The most items; if left out, `retrieval.default_limit` of the butler, else 20. */
+                /**
+                 * @description The most items, 1 to 100 (0 is refused: a page without items tells nothing); if left out, `retrieval.default_limit`
+                 *     of the butler, else 20.
+                 */
                 limit?: number;
                 /** @description Leave out what has decayed below this. */
                 min_confidence?: number;
@@ -2405,7 +2411,10 @@ export interface operations {
                 butler?: string;
                 /** @description `meta.next_cursor` of the page before, instead of an offset. */
                 cursor?: string;
-                /** @description The most items; if left out, `retrieval.default_limit` of the butler, else 20. */
+                /**
+                 * @description The most items, 1 to 100 (0 is refused: a page without items tells nothing); if left out, `retrieval.default_limit`
+                 *     of the butler, else 20.
+                 */
                 limit?: number;
                 maturity?: "candidate" | "established" | "proven" | "anti_pattern";
                 /** @description Leave out what has decayed below this. */
@@ -2600,7 +2609,10 @@ export interface operations {
                 butler?: string;
                 /** @description `meta.next_cursor` of the page before, instead of an offset. */
                 cursor?: string;
-                /** @description The most items; if left out, `retrieval.default_limit` of the butler, else 20. */
+                /**
+                 * @description The most items, 1 to 100 (0 is refused: a page without items tells nothing); if left out, `retrieval.default_limit`
+                 *     of the butler, else 20.
+                 */
                 limit?: number;
                 /** @description How many to skip. */
                 offset?: number;
@@ -2636,8 +2648,17 @@ export interface operations {
     listDeadLetters: {
         parameters: {
             query?: {
-                /** @description The butler in whose database it is; all are asked if left out. */
+                /** @description The butler in whose database they are; all are asked if left out. */
                 butler?: string;
+                /** @description `meta.next_cursor` of the page before, instead of an offset. */
+                cursor?: string;
+                /**
+                 * @description The most items, 1 to 100 (0 is refused: a page without items tells nothing); if left out, `retrieval.default_limit`
+                 *     of the butler, else 20.
+                 */
+                limit?: number;
+                /** @description How many to skip. */
+                offset?: number;
                 /** @description Whose memory. With a token the token's, always; without tokens `default` if left out. */
                 tenant?: string;
             };
@@ -2716,7 +2737,10 @@ export interface operations {
                 /** @description `meta.next_cursor` of the page before, instead of an offset. */
                 cursor?: string;
                 entity_type?: "person" | "organization" | "place" | "other";
-                /** @description The most items; if left out, `retrieval.default_limit` of the butler, else 20. */
+                /**
+                 * @description The most items, 1 to 100 (0 is refused: a page without items tells nothing); if left out, `retrieval.default_limit`
+                 *     of the butler, else 20.
+                 */
                 limit?: number;
                 /** @description Also those that were merged into others. */
                 merged?: boolean;
@@ -2848,7 +2872,10 @@ export interface operations {
                 cursor?: string;
                 /** @description Not before this day or moment: `2026-03-01` or `2026-03-01T12:00:00Z`. */
                 from?: string;
-                /** @description The most items; if left out, `retrieval.default_limit` of the butler, else 20. */
+                /**
+                 * @description The most items, 1 to 100 (0 is refused: a page without items tells nothing); if left out, `retrieval.default_limit`
+                 *     of the butler, else 20.
+                 */
                 limit?: number;
                 /** @description How many to skip. */
                 offset?: number;
@@ -2930,7 +2957,10 @@ export interface operations {
                 /** @description `meta.next_cursor` of the page before, instead of an offset. */
                 cursor?: string;
                 entity_id?: string;
-                /** @description The most items; if left out, `retrieval.default_limit` of the butler, else 20. */
+                /**
+                 * @description The most items, 1 to 100 (0 is refused: a page without items tells nothing); if left out, `retrieval.default_limit`
+                 *     of the butler, else 20.
+                 */
                 limit?: number;
                 /** @description Leave out what has decayed below this. */
                 min_confidence?: number;
@@ -3176,7 +3206,7 @@ export interface operations {
     recallMemory: {
         parameters: {
             query: {
-                /** @description Whose memory; the first butler's if left out. */
+                /** @description Whose memory; if left out, that of the first butler that is there. */
                 butler?: string;
                 /** @description The most results; 10 if left out. */
                 limit?: number;
@@ -3224,7 +3254,10 @@ export interface operations {
                 butler?: string;
                 /** @description `meta.next_cursor` of the page before, instead of an offset. */
                 cursor?: string;
-                /** @description The most items; if left out, `retrieval.default_limit` of the butler, else 20. */
+                /**
+                 * @description The most items, 1 to 100 (0 is refused: a page without items tells nothing); if left out, `retrieval.default_limit`
+                 *     of the butler, else 20.
+                 */
                 limit?: number;
                 maturity?: "candidate" | "established" | "proven" | "anti_pattern";
                 /** @description Leave out what has decayed below this. */
@@ -3676,7 +3709,10 @@ export interface operations {
                 from?: string;
                 /** @description What it is about. */
                 kind?: "fact" | "rule" | "episode" | "entity";
-                /** @description The most items; if left out, `retrieval.default_limit` of the butler, else 20. */
+                /**
+                 * @description The most items, 1 to 100 (0 is refused: a page without items tells nothing); if left out, `retrieval.default_limit`
+                 *     of the butler, else 20.
+                 */
                 limit?: number;
                 /** @description How many to skip. */
                 offset?: number;

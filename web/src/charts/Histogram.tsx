@@ -1,5 +1,5 @@
 import { scaleLinear } from 'd3-scale'
-import { count } from '../lib/number'
+import { count, counted } from '../lib/number'
 import { Frame } from './Frame'
 import { Hatch } from './Hatch'
 
@@ -56,6 +56,10 @@ export function Histogram({ bins, thresholds }: Props) {
               )
             })}
             <line x1="0" x2={width} y1={y(0)} y2={y(0)} className="stroke-line-strong" />
+            <line x1={x(thresholds.retrieval)} x2={width} y1={y(most)} y2={y(most)} className="stroke-line" />
+            <text x={width} y={y(most) - 6} textAnchor="end" className="figure fill-muted text-2xs">
+              {counted(most, 'memory', 'memories')}
+            </text>
             {([['expiry', thresholds.expiry, 'gone', 'end'], ['retrieval', thresholds.retrieval, 'fades below', 'start']] as const).map(([name, at, word]) => (
               <g key={name}>
                 <line x1={x(at)} x2={x(at)} y1={name === 'expiry' ? 4 : 18} y2={y(0)} strokeDasharray="3 3" className="stroke-line-strong" />

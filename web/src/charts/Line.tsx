@@ -47,6 +47,11 @@ export function Line({ points, label, height = 128, top, format = count }: Props
                 <title>{`${shortDate(end.at)}: ${format(end.value)}`}</title>
               </circle>
             )}
+            {end && (
+              <text x={x(end.at)} y={y(end.value) - 8} textAnchor="end" strokeWidth="4" className="figure fill-accent stroke-surface text-xs font-medium [paint-order:stroke]">
+                {format(end.value)}
+              </text>
+            )}
             <text x="0" y={height - 4} className="figure fill-muted text-2xs">
               {shortDate(first)}
             </text>

@@ -2,6 +2,7 @@ import * as Radix from '@radix-ui/react-dialog'
 import { useState } from 'react'
 import { Icon } from '../ui/Icon'
 import { NavLinks } from './NavLinks'
+import { TenantSwitch } from './TenantSwitch'
 import { Wordmark } from './Wordmark'
 
 export function MobileNav() {
@@ -12,7 +13,7 @@ export function MobileNav() {
         <Icon name="menu" />
       </Radix.Trigger>
       <Radix.Portal>
-        <div aria-hidden="true" className="fixed inset-0 z-40 bg-ink/25" />
+        <div aria-hidden="true" className="fixed inset-0 z-40 bg-veil" />
         <Radix.Content
           aria-describedby={undefined}
           className="fixed inset-y-0 left-0 z-50 w-72 max-w-[85vw] overflow-y-auto border-r border-line bg-paper p-3 shadow-float"
@@ -28,6 +29,9 @@ export function MobileNav() {
             </Radix.Close>
           </div>
           <NavLinks onFollow={() => setOpen(false)} />
+          <div className="mt-6 border-t border-line pt-3 sm:hidden">
+            <TenantSwitch className="flex h-10 w-full px-2.5" onChange={() => setOpen(false)} />
+          </div>
         </Radix.Content>
       </Radix.Portal>
     </Radix.Root>

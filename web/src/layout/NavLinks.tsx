@@ -4,7 +4,7 @@ import { cx } from '../lib/cx'
 import { Icon } from '../ui/Icon'
 import { pages } from './nav'
 
-const item = 'flex h-8 items-center gap-2.5 rounded-md px-2.5 text-muted hover:bg-sunken hover:text-ink'
+const item = 'flex h-10 items-center lg:h-8 gap-2.5 rounded-md px-2.5 text-muted hover:bg-sunken hover:text-ink'
 const here = 'bg-sunken font-medium text-ink!'
 
 export function NavLinks({ onFollow }: { onFollow?: () => void }) {

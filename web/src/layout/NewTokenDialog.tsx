@@ -15,7 +15,7 @@ export function NewTokenDialog() {
       title={made.name ? `Token “${made.name}”` : 'The new token'}
       description="Copy it now: the server keeps only its hash and cannot show it again."
     >
-      <CopyBlock label="the new token" text={made.token} wrap />
+      <CopyBlock label="the new token" text={made.token} />
       {made.used && <p className="mt-3 text-sm text-muted">Tokens are on from now on. This tab uses this one until you close it; every agent needs one too.</p>}
       <div className="mt-5 flex justify-end">
         <Button variant="primary" onClick={close}>

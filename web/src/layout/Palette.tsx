@@ -10,7 +10,7 @@ import { Icon } from '../ui/Icon'
 import { Kbd } from '../ui/Kbd'
 import { pages } from './nav'
 
-const item = 'flex cursor-pointer items-center gap-3 rounded-md px-3 py-2 data-[selected=true]:bg-sunken'
+const item = 'cursor-pointer gap-x-3 rounded-md px-3 py-2 data-[selected=true]:bg-sunken'
 
 /** Cmd+K: everything that has a name, and every page. */
 export default function Palette({ onClose }: { onClose: () => void }) {
@@ -34,7 +34,7 @@ export default function Palette({ onClose }: { onClose: () => void }) {
   return (
     <Radix.Root open onOpenChange={(next) => !next && onClose()}>
       <Radix.Portal>
-        <div aria-hidden="true" className="fixed inset-0 z-40 bg-ink/25" />
+        <div aria-hidden="true" className="fixed inset-0 z-40 bg-veil" />
         <Radix.Content
           aria-describedby={undefined}
           className="fixed top-[10vh] left-1/2 z-50 w-[calc(100vw-2rem)] max-w-2xl -translate-x-1/2 overflow-hidden rounded-xl border border-line bg-surface shadow-float"
@@ -50,7 +50,9 @@ export default function Palette({ onClose }: { onClose: () => void }) {
                 placeholder="Facts, rules, episodes, entities, pages"
                 className="h-12 min-w-0 flex-1 bg-transparent text-lg outline-none placeholder:text-muted"
               />
-              <Kbd>Esc</Kbd>
+              <span className="hidden sm:block">
+                <Kbd>Esc</Kbd>
+              </span>
             </div>
             <Command.List className="max-h-[60vh] overflow-y-auto p-2 [&_[cmdk-group-heading]]:px-3 [&_[cmdk-group-heading]]:py-1.5 [&_[cmdk-group-heading]]:text-xs [&_[cmdk-group-heading]]:font-medium [&_[cmdk-group-heading]]:text-muted">
               <Command.Empty className="px-3 py-8 text-center text-muted">
@@ -59,13 +61,18 @@ export default function Palette({ onClose }: { onClose: () => void }) {
               {hits.length > 0 && (
                 <Command.Group heading="Memory">
                   {hits.map((hit) => (
-                    <Command.Item key={`${hit.kind}${hit.id}`} value={`${hit.kind}${hit.id}`} onSelect={() => open(hit.kind, hit.id)} className={item}>
-                      <span className="w-16 shrink-0 rounded-sm border border-line px-1 text-center text-xs text-muted">{sentence(hit.kind)}</span>
-                      <span className="min-w-0 flex-1">
-                        <span className="block truncate text-sm font-medium">{hit.title}</span>
-                        {hit.preview && hit.preview !== hit.title && <span className="block truncate font-serif text-sm text-muted">{hit.preview}</span>}
-                      </span>
-                      <span className="figure hidden shrink-0 text-right text-xs text-muted sm:block">
+                    <Command.Item key={`${hit.kind}${hit.id}`} value={`${hit.kind}${hit.id}`} onSelect={() => open(hit.kind, hit.id)} className={`grid grid-cols-[4rem_minmax(0,1fr)] items-center sm:grid-cols-[4rem_minmax(0,1fr)_auto] ${item}`}>
+                      <span className="rounded-sm border border-line px-1 text-center text-xs text-muted">{sentence(hit.kind)}</span>
+                      {/* the beginning of a text is no title of its own */}
+                      {hit.preview.startsWith(hit.title) && hit.preview !== '' ? (
+                        <span className="line-clamp-2 min-w-0 font-serif break-words">{hit.preview}</span>
+                      ) : (
+                        <span className="min-w-0">
+                          <span className="block truncate text-sm font-medium">{hit.title}</span>
+                          {hit.preview && <span className="block truncate font-serif text-sm text-muted">{hit.preview}</span>}
+                        </span>
+                      )}
+                      <span className="figure col-start-2 flex gap-x-2 text-xs text-muted sm:col-start-3 sm:block sm:text-right">
                         <span className="block">{hit.scope}</span>
                         <span className="block">
                           {hit.maturity ? maturityWord[hit.maturity] : hit.status ? statusWord[hit.status] : hit.confidence != null ? `confidence ${fixed(hit.confidence)}` : ''}
@@ -78,7 +85,7 @@ export default function Palette({ onClose }: { onClose: () => void }) {
               {shownPages.length > 0 && (
                 <Command.Group heading="Pages">
                   {shownPages.map((page) => (
-                    <Command.Item key={page.to} value={page.to} onSelect={() => go(() => navigate({ to: page.to }))} className={item}>
+                    <Command.Item key={page.to} value={page.to} onSelect={() => go(() => navigate({ to: page.to }))} className={`flex min-h-10 items-center sm:min-h-0 ${item}`}>
                       <Icon name={page.icon} className="size-4 text-muted" />
                       <span>{page.label}</span>
                       <span className="text-sm text-muted">{page.hint}</span>

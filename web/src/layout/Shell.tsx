@@ -58,7 +58,7 @@ export function Shell() {
             </span>
           </button>
           <div className="ml-auto flex items-center gap-1 sm:gap-3">
-            <TenantSwitch />
+            <TenantSwitch className="hidden h-8 px-2 sm:inline-flex" />
             <LiveStatus />
             <ThemeToggle />
           </div>

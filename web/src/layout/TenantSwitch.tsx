@@ -1,20 +1,25 @@
 import { type FormEvent, useState, useSyncExternalStore } from 'react'
 import { useGet } from '../api/hooks'
 import { session } from '../api/session'
+import { cx } from '../lib/cx'
 import { Button } from '../ui/Button'
 import { Dialog } from '../ui/Dialog'
 
 /** Without tokens a caller is trusted to name its tenant; a token has its own, and then there is nothing to switch. */
-export function TenantSwitch() {
+export function TenantSwitch({ className, onChange }: { className: string; onChange?: () => void }) {
   const tenant = useSyncExternalStore(session.subscribe, session.tenant, session.tenant) ?? 'default'
   const server = useGet('/api/server')
   const [open, setOpen] = useState(false)
   const [name, setName] = useState(tenant)
   if (!server.data?.data.tenant_selectable) return null
+  function choose(next: string | null) {
+    session.setTenant(next)
+    setOpen(false)
+    onChange?.()
+  }
   function submit(event: FormEvent) {
     event.preventDefault()
-    session.setTenant(name.trim() || null)
-    setOpen(false)
+    choose(name.trim() || null)
   }
   return (
     <>
@@ -24,7 +29,7 @@ export function TenantSwitch() {
           setName(tenant)
           setOpen(true)
         }}
-        className="hidden h-8 items-center gap-1.5 rounded-md px-2 text-sm text-muted hover:bg-sunken hover:text-ink sm:inline-flex"
+        className={cx('items-center gap-1.5 rounded-md text-sm text-muted hover:bg-sunken hover:text-ink', className)}
       >
         Tenant <span className="max-w-32 truncate font-medium text-ink">{tenant}</span>
       </button>
@@ -39,14 +44,7 @@ export function TenantSwitch() {
               Look at this tenant
             </Button>
             {tenant !== 'default' && (
-              <Button
-                onClick={() => {
-                  session.setTenant(null)
-                  setOpen(false)
-                }}
-              >
-                Back to default
-              </Button>
+              <Button onClick={() => choose(null)}>Back to default</Button>
             )}
           </div>
         </form>

@@ -6,17 +6,22 @@ export interface Piece {
 /** Beyond this a difference by words is slow and unreadable: the whole text is shown as replaced. */
 const MOST_WORDS = 600
 
+/** With less than this in common, as a share of what changed, the words in common are chance ("of", "the"). */
+const LEAST_COMMON = 0.25
+
 /** What changed from one text to the next, by words. */
 export function diffWords(before: string, after: string): Piece[] {
   const a = before.match(/\S+|\s+/g) ?? []
   const b = after.match(/\S+|\s+/g) ?? []
-  if (a.length > MOST_WORDS || b.length > MOST_WORDS) {
-    return [
-      { kind: 'removed', text: before },
-      { kind: 'added', text: after },
-    ]
-  }
-  return merge(walk(a, b, commonLengths(a, b)))
+  const whole: Piece[] = [
+    { kind: 'removed', text: before },
+    { kind: 'added', text: after },
+  ]
+  const replaced = whole.filter((piece) => piece.text !== '')
+  if (a.length > MOST_WORDS || b.length > MOST_WORDS) return replaced
+  const pieces = merge(walk(a, b, commonLengths(a, b)))
+  const letters = (kind: Piece['kind']) => pieces.reduce((sum, piece) => sum + (piece.kind === kind ? piece.text.replace(/\s/g, '').length : 0), 0)
+  return letters('same') < LEAST_COMMON * Math.max(letters('removed'), letters('added')) ? replaced : pieces
 }
 
 /** lengths[i][j]: the longest common run of words of a from i on and b from j on. */
@@ -52,11 +57,28 @@ function walk(a: string[], b: string[], lengths: number[][]): Piece[] {
   return pieces
 }
 
+/** Changes side by side are one change: the space between two replaced words belongs to both texts. */
 function merge(pieces: Piece[]): Piece[] {
-  return pieces.reduce<Piece[]>((merged, piece) => {
-    const last = merged.at(-1)
-    if (last?.kind === piece.kind) last.text += piece.text
-    else merged.push({ ...piece })
-    return merged
-  }, [])
+  const merged: Piece[] = []
+  let [removed, added] = ['', '']
+  function flush() {
+    if (removed) merged.push({ kind: 'removed', text: removed })
+    if (added) merged.push({ kind: 'added', text: added })
+    ;[removed, added] = ['', '']
+  }
+  pieces.forEach((piece, index) => {
+    if (piece.kind === 'removed') removed += piece.text
+    else if (piece.kind === 'added') added += piece.text
+    else if (piece.text.trim() === '' && removed && added && pieces[index + 1]?.kind !== 'same' && index + 1 < pieces.length) {
+      removed += piece.text
+      added += piece.text
+    } else {
+      flush()
+      const last = merged.at(-1)
+      if (last?.kind === 'same') last.text += piece.text
+      else merged.push({ ...piece })
+    }
+  })
+  flush()
+  return merged
 }

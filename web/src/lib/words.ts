@@ -28,6 +28,15 @@ export const statusGlyph: Record<string, string> = {
   dead_letter: '✕',
 }
 
+/** Lighter the sooner it goes; none is the glyph of fading. */
+export const permanenceGlyph: Record<string, string> = {
+  permanent: '◆',
+  stable: '◈',
+  standard: '◇',
+  volatile: '▫',
+  ephemeral: '·',
+}
+
 export const permanenceMeaning: Record<string, string> = {
   permanent: 'never fades',
   stable: 'loses half in about a year',

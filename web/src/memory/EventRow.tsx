@@ -1,6 +1,6 @@
 import { cx } from '../lib/cx'
-import { clock } from '../lib/time'
-import { change, type EventRow as Event, eventWords, isHarmful, isHousekeeping } from './events'
+import { clock, date, dateTime } from '../lib/time'
+import { change, type EventRow as Event, eventTone, eventWords, isHousekeeping } from './events'
 import { MemoryLink } from './MemoryLink'
 
 interface Props {
@@ -20,13 +20,30 @@ function About({ event, look }: Props) {
   )
 }
 
+/** Where and by whom; a butler that did it itself is named once. */
+function By({ event }: { event: Event }) {
+  const actor = event.actor?.replaceAll('_', ' ')
+  if (!actor && !event.home) return null
+  return (
+    <p className="col-start-2 text-xs break-words text-muted md:col-start-3 md:row-start-1 md:pt-0.5">
+      {event.home && event.home !== actor && <>in {event.home} </>}
+      {actor && <>by {actor}</>}
+      {event.request_id && <span className="block">request {event.request_id}</span>}
+    </p>
+  )
+}
+
 export function EventRow({ event, look }: Props) {
   const [glyph, words] = eventWords(event.event_type)
   const quiet = isHousekeeping(event.event_type)
   const detail = change(event)
+  const full = look === 'full'
   return (
-    <li data-row="" className={cx('grid grid-cols-[1.25rem_minmax(0,1fr)_auto] gap-x-2 py-2', quiet && 'text-muted')}>
-      <span aria-hidden="true" className={cx('text-center', isHarmful(event.event_type) ? 'text-harm' : !quiet && 'text-accent')}>
+    <li
+      data-row=""
+      className={cx('grid gap-x-2 py-2', full ? 'grid-cols-[1.25rem_minmax(0,1fr)_auto] md:grid-cols-[1.25rem_minmax(0,1fr)_14rem_3rem] md:gap-x-3' : 'grid-cols-[1.25rem_minmax(0,1fr)_auto]', quiet && 'text-muted')}
+    >
+      <span aria-hidden="true" className={cx('text-center', eventTone(event.event_type))}>
         {glyph}
       </span>
       <div className="min-w-0">
@@ -35,16 +52,10 @@ export function EventRow({ event, look }: Props) {
           {detail && <span className="text-muted"> · {detail}</span>}
         </p>
         <About event={event} look={look} />
-        {look === 'full' && (event.actor || event.home) && (
-          <p className="text-xs break-words text-muted">
-            {event.home && <>in {event.home}</>}
-            {event.actor && <> by {event.actor.replaceAll('_', ' ')}</>}
-            {event.request_id && <> · request {event.request_id}</>}
-          </p>
-        )}
       </div>
-      <time dateTime={event.created_at} className="figure text-xs text-muted">
-        {clock(event.created_at)}
+      {full && <By event={event} />}
+      <time dateTime={event.created_at} title={dateTime(event.created_at)} className={cx('figure text-right text-xs text-muted', full && 'col-start-3 row-start-1 md:col-start-4 md:pt-0.5')}>
+        {look === 'own' ? date(event.created_at) : clock(event.created_at)}
       </time>
     </li>
   )

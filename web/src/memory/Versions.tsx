@@ -1,3 +1,4 @@
+import { Fragment } from 'react'
 import { Link } from '@tanstack/react-router'
 import { diffWords } from '../lib/diff'
 import { Time } from '../ui/Time'
@@ -12,15 +13,17 @@ export interface Version {
 }
 
 function Difference({ before, after }: { before: string; after: string }) {
+  const pieces = diffWords(before, after)
   return (
     <p className="memory-text text-lg">
-      {diffWords(before, after).map((piece, index) =>
+      {pieces.map((piece, index) =>
         piece.kind === 'same' ? (
           <span key={index}>{piece.text}</span>
         ) : piece.kind === 'added' ? (
-          <ins key={index} className="bg-accent-wash decoration-accent decoration-1 underline-offset-2">
-            {piece.text}
-          </ins>
+          <Fragment key={index}>
+            {pieces[index - 1]?.kind === 'removed' && ' '}
+            <ins className="bg-accent-wash decoration-accent decoration-1 underline-offset-2">{piece.text}</ins>
+          </Fragment>
         ) : (
           <del key={index} className="bg-harm-wash text-harm decoration-harm">
             {piece.text}

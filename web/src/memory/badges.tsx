@@ -1,11 +1,10 @@
-import { maturityGlyph, maturityWord, permanenceMeaning, sentence, statusGlyph, statusWord } from '../lib/words'
+import { maturityGlyph, maturityWord, permanenceGlyph, permanenceMeaning, sentence, statusGlyph, statusWord } from '../lib/words'
 import { Badge, type Tone } from '../ui/Badge'
 
 export function PermanenceBadge({ permanence }: { permanence: string }) {
-  const glyph = permanence === 'permanent' ? '◆' : permanence === 'stable' ? '◈' : permanence === 'standard' ? '◇' : '◌'
   return (
     <Badge title={permanenceMeaning[permanence]}>
-      <span aria-hidden="true">{glyph}</span>
+      <span aria-hidden="true">{permanenceGlyph[permanence] ?? '·'}</span>
       {permanence}
     </Badge>
   )
@@ -44,7 +43,8 @@ export function MaturityBadge({ maturity }: { maturity: string }) {
 }
 
 export function StatusBadge({ status }: { status: string }) {
-  const tone: Tone = status === 'consolidated' ? 'accent' : status === 'pending' ? 'plain' : 'harm'
+  // what went as it should is housekeeping: quiet
+  const tone: Tone = status === 'failed' || status === 'dead_letter' ? 'harm' : 'plain'
   return (
     <Badge tone={tone}>
       <span aria-hidden="true">{statusGlyph[status] ?? '·'}</span>

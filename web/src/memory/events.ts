@@ -27,7 +27,16 @@ const housekeeping = new Set([
 
 const harmful = new Set(['rule_marked_harmful', 'rule_inverted', 'rule_demoted', 'episode_dead_lettered', 'episode_consolidation_failed'])
 
-export const isHarmful = (type: string) => harmful.has(type)
+const fading = new Set(['fact_fading', 'rule_fading'])
+const gone = new Set(['fact_superseded', 'fact_expired', 'fact_forgotten', 'rule_forgotten', 'episode_forgotten'])
+
+/** Learned and kept in the accent, fading and harm in their own colours, what left without harm in grey. */
+export function eventTone(type: string): string {
+  if (harmful.has(type)) return 'text-harm'
+  if (fading.has(type)) return 'text-fading'
+  return gone.has(type) || housekeeping.has(type) ? 'text-muted' : 'text-accent'
+}
+
 export const isHousekeeping = (type: string) => housekeeping.has(type)
 
 const verbs: Record<string, [glyph: string, words: string]> = {
@@ -37,8 +46,8 @@ const verbs: Record<string, [glyph: string, words: string]> = {
   episode_consolidation_failed: ['△', 'Consolidation failed'],
   episode_dead_lettered: ['✕', 'Episode given up'],
   episode_requeued: ['↻', 'Episode tried again'],
-  episode_expired: ['◌', 'Episode expired'],
-  episode_evicted: ['◌', 'Episode evicted'],
+  episode_expired: ['✕', 'Episode expired'],
+  episode_evicted: ['✕', 'Episode evicted'],
   fact_created: ['+', 'Fact learned'],
   fact_superseded: ['↷', 'Fact replaced'],
   fact_confirmed: ['✓', 'Fact confirmed'],

@@ -2,11 +2,12 @@
 import { readFileSync } from 'node:fs'
 import { cleanup, render, screen } from '@testing-library/react'
 import { afterEach, expect, test } from 'vitest'
+import { permanenceGlyph } from '../lib/words'
 import { Confidence } from '../ui/Confidence'
 import { Failure } from '../ui/states'
 import { ApiError } from '../api/error'
 import { MaturityBadge, StateBadge, StatusBadge } from './badges'
-import { change, eventTypes, eventWords, isHousekeeping } from './events'
+import { change, eventTone, eventTypes, eventWords, isHousekeeping } from './events'
 import { labelOf, relationWord } from './links'
 import { record } from './RuleList'
 
@@ -18,6 +19,14 @@ test('fading and fresh differ without colour', () => {
   expect(fading.querySelectorAll('rect').length).toBeGreaterThan(fresh.querySelectorAll('rect').length)
   render(<StateBadge state="fading" />)
   expect(screen.getByText('fading')).toBeTruthy()
+})
+
+test('fading has a glyph and a colour that nothing fresh has', () => {
+  expect(Object.values(permanenceGlyph)).not.toContain('◌')
+  expect(new Set(Object.values(permanenceGlyph)).size).toBe(5)
+  const others = ['fact_created', 'fact_expired', 'rule_marked_harmful', 'episode_consolidated'].map(eventTone)
+  expect(others).not.toContain(eventTone('fact_fading'))
+  expect(eventTypes.filter((type) => eventWords(type)[0] === '◌')).toEqual(['fact_fading', 'rule_fading'])
 })
 
 test('every status and every level has a word and a glyph that no other has', () => {

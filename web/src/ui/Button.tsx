@@ -24,7 +24,7 @@ export function Button({ variant = 'secondary', size = 'medium', busy = false, c
       disabled={disabled || busy}
       className={cx(
         'inline-flex items-center justify-center gap-2 rounded-md font-medium whitespace-nowrap transition-colors disabled:opacity-60',
-        size === 'small' ? 'h-7 px-2 text-sm' : 'h-9 px-3 text-base',
+        size === 'small' ? 'h-9 px-3 text-sm sm:h-7 sm:px-2' : 'h-10 px-3 text-base sm:h-9',
         variants[variant],
         className,
       )}

@@ -3,7 +3,7 @@ import { Icon } from './Icon'
 import { toast } from './toast'
 
 /** Text to take away, with a button that takes it. */
-export function CopyBlock({ text, label, wrap = false }: { text: string; label: string; wrap?: boolean }) {
+export function CopyBlock({ text, label }: { text: string; label: string }) {
   const [copied, setCopied] = useState(false)
   async function copy() {
     try {
@@ -18,7 +18,7 @@ export function CopyBlock({ text, label, wrap = false }: { text: string; label: 
   }
   return (
     <div className="flex items-start gap-2 rounded-md border border-line bg-sunken py-2 pr-2 pl-3 text-left">
-      <pre tabIndex={0} aria-label={label} className={`min-w-0 flex-1 overflow-x-auto py-0.5 font-mono text-sm ${wrap ? 'break-all whitespace-pre-wrap' : 'whitespace-pre'}`}>
+      <pre tabIndex={0} aria-label={label} className="min-w-0 flex-1 py-0.5 font-mono text-sm [overflow-wrap:anywhere] whitespace-pre-wrap">
         {text}
       </pre>
       <button

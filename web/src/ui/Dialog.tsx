@@ -19,7 +19,7 @@ export function Dialog({ open, onOpenChange, title, description, children, wide 
   return (
     <Radix.Root open={open} onOpenChange={onOpenChange}>
       <Radix.Portal>
-        <div aria-hidden="true" className="fixed inset-0 z-40 bg-ink/25" />
+        <div aria-hidden="true" className="fixed inset-0 z-40 bg-veil" />
         <Radix.Content
           className={`fixed top-[8vh] left-1/2 z-50 max-h-[84vh] w-[calc(100vw-2rem)] -translate-x-1/2 overflow-y-auto rounded-xl border border-line bg-surface p-6 shadow-float ${wide ? 'max-w-2xl' : 'max-w-lg'}`}
           {...(description ? {} : { 'aria-describedby': undefined })}

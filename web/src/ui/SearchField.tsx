@@ -31,7 +31,7 @@ export function SearchField({ label, value, onChange, placeholder, className }: 
   return (
     <label className={cx('relative block', className)}>
       <span className="sr-only">{label}</span>
-      <Icon name="recall" className="pointer-events-none absolute top-2.5 left-3 size-4 text-muted" />
+      <Icon name="recall" className="pointer-events-none absolute top-1/2 left-3 size-4 -translate-y-1/2 text-muted" />
       <input
         type="search"
         data-search=""

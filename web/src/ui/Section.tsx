@@ -14,7 +14,7 @@ export function Section({ title, aside, children, quiet = false, className }: Pr
   const id = useId()
   return (
     <section aria-labelledby={id} className={cx('min-w-0', className)}>
-      <div className="mb-3 flex min-h-7 flex-wrap items-center justify-between gap-x-4 gap-y-2">
+      <div className="mb-2 flex min-h-9 flex-wrap items-center justify-between gap-x-4 gap-y-2">
         <h2 id={id} className={quiet ? 'text-sm font-medium text-muted' : 'text-lg font-semibold'}>
           {title}
         </h2>

@@ -31,17 +31,17 @@ export function Loading({ rows = 5, label = 'Loading' }: { rows?: number; label?
 /** It could not be asked, or was refused: what failed, and what to do about it. */
 export function Failure({ error, retry }: { error: unknown; retry?: () => void }) {
   const failure = asApiError(error)
-  const title = failure.unreachable ? 'The server does not answer' : failure.missing ? 'There is no such thing' : 'This could not be shown'
-  const hint = failure.unreachable ? 'Is it running? Start it with: butler serve' : failure.hint
+  const title = failure.unreachable ? 'The server does not answer' : failure.missing ? 'It is not here' : failure.away ? 'Not available now' : 'This could not be shown'
+  const hint = failure.unreachable ? 'Is it running? Start it with: butler serve' : failure.missing ? 'The address may be old or cut short. The search finds memories by their words.' : failure.hint
   return (
     <div role="alert" className="rounded-lg border border-harm/40 bg-harm-wash px-6 py-5">
       <p className="font-medium text-harm">
         <span aria-hidden="true">✕ </span>
         {title}
       </p>
-      <p className="mt-1 break-words text-ink">{failure.message}</p>
-      {hint && <p className="mt-1 break-words text-ink">{hint}</p>}
-      {retry && (
+      {!failure.unreachable && <p className="mt-1 break-words text-ink first-letter:uppercase">{failure.message}</p>}
+      {hint && <p className="mt-1 break-words text-muted first-letter:uppercase">{hint}</p>}
+      {retry && !failure.missing && (
         <Button size="small" className="mt-3" onClick={retry}>
           Try again
         </Button>

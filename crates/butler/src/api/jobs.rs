@@ -15,6 +15,7 @@ use super::answer::{At, Many, Meta, One};
 use super::error::ApiError;
 use super::facts::In;
 use super::operation::{Asked, Operation, Verb};
+use super::reach::not_there;
 use crate::access::Right;
 use crate::scheduler::{Jobs, RunError, Scheduler, Trigger, worker_name};
 
@@ -97,11 +98,8 @@ async fn list(asked: &Asked, butler: &str) -> Result<Vec<JobItem>, ApiError> {
 
 async fn jobs_of(asked: &Asked, butler: &str) -> Result<Jobs, ApiError> {
     let butler = asked.butlers(Some(butler))?.into_iter().next();
-    let jobs = match butler {
-        Some(butler) => butler.jobs().await,
-        None => None,
-    };
-    jobs.ok_or_else(|| ApiError::unavailable("the butler has not started yet"))
+    let butler = butler.ok_or_else(|| ApiError::unavailable("there is no butler with a memory"))?;
+    butler.jobs().await.ok_or_else(|| not_there(&butler))
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]

@@ -1,6 +1,9 @@
 //! `GET /api/memory/dead-letters` and `POST …/requeue`: episodes nobody could learn from.
 
+use std::sync::Arc;
+
 use domain::EpisodeId;
+use memory::Memory;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use store::consolidation::dead_letters::DeadLetter;
@@ -10,16 +13,22 @@ use super::answer::{At, Many, Meta, One};
 use super::error::ApiError;
 use super::facts::In;
 use super::operation::{Asked, Operation, Verb};
+use super::page::Paging;
 use crate::access::Right;
 
-/// There are hardly ever any; more than this are paged with `GET /api/memory/episodes?status=dead_letter`.
-const SHOWN: i64 = 1000;
+#[derive(Debug, Deserialize, JsonSchema)]
+pub struct Letters {
+    /// The butler in whose database they are; all are asked if left out.
+    butler: Option<String>,
+    #[serde(flatten)]
+    paging: Paging,
+}
 
 pub struct ListDeadLetters;
 
 impl Operation for ListDeadLetters {
     type Path = ();
-    type Query = In;
+    type Query = Letters;
     type Body = ();
     type Answer = Many<At<DeadLetter>>;
 
@@ -27,22 +36,17 @@ impl Operation for ListDeadLetters {
     const VERB: Verb = Verb::Get;
     const PATH: &'static str = "/api/memory/dead-letters";
     const TAG: &'static str = "jobs";
-    const SUMMARY: &'static str = "Episodes whose attempts are used up, oldest first, with the last error.";
+    const SUMMARY: &'static str =
+        "Episodes whose attempts are used up, oldest first, with the last error, page by page.";
     const RIGHT: Right = Right::Read;
 
-    async fn run(asked: Asked, (): (), place: In, (): ()) -> Result<Self::Answer, ApiError> {
-        let asked = &asked;
-        let heard = asked
-            .each(place.butler.as_deref(), |memory| async move {
-                Ok(memory.dead_letters(&asked.call(&memory), SHOWN).await?)
-            })
-            .await?;
-        let mut all = Vec::new();
-        for (home, letters) in heard.parts {
-            all.extend(letters.into_iter().map(|item| At { home: home.clone(), item }));
-        }
-        all.sort_by_key(|letter| letter.item.created_at);
-        Ok(Many::whole(all, heard.unavailable))
+    async fn run(asked: Asked, (): (), query: Letters, (): ()) -> Result<Self::Answer, ApiError> {
+        let (asked, only) = (&asked, query.butler.as_deref());
+        let wanted = query.paging.of(asked, only)?.without_cursor(false)?;
+        let part =
+            |memory: Arc<Memory>, page| async move { Ok(memory.dead_letters_page(&asked.call(&memory), page).await?) };
+        let key = |letter: &DeadLetter| (letter.created_at, letter.id);
+        asked.page(only, wanted, part, |a, b| key(a).cmp(&key(b)), |_| None).await
     }
 }
 

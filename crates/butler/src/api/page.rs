@@ -20,7 +20,8 @@ pub const MOST: i64 = 100;
 /// Which part of a list.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 pub struct Paging {
-    /// The most items; if left out, `retrieval.default_limit` of the butler, else 20.
+    /// The most items, 1 to 100 (0 is refused: a page without items tells nothing); if left out, `retrieval.default_limit`
+    /// of the butler, else 20.
     #[schemars(range(min = 1, max = 100))]
     limit: Option<i64>,
     /// How many to skip.

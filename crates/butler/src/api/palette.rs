@@ -79,7 +79,11 @@ fn typed(text: &str) -> String {
     text[..end].trim().to_owned()
 }
 
-/// The best of each kind in turn, so that no kind crowds out another; then kind by kind.
+/// From here on a score says: this is its very name.
+const NAMED: f64 = 1.0;
+
+/// The best of each kind in turn, so that no kind crowds out another. What bears the typed name comes first, an entity
+/// before its facts; then kind by kind.
 fn share(mut found: Vec<At<PaletteItem>>, limit: usize) -> Vec<At<PaletteItem>> {
     found.sort_by(|a, b| b.item.score.total_cmp(&a.item.score).then(b.item.created_at.cmp(&a.item.created_at)));
     let mut ranks = [0_usize; 4];
@@ -93,6 +97,10 @@ fn share(mut found: Vec<At<PaletteItem>>, limit: usize) -> Vec<At<PaletteItem>> 
         .collect();
     ranked.sort_by_key(|(rank, _)| *rank);
     ranked.truncate(limit);
-    ranked.sort_by_key(|(rank, found)| (found.item.kind as usize, *rank));
+    ranked.sort_by_key(|(rank, found)| {
+        let named = found.item.score >= NAMED;
+        let kind = found.item.kind;
+        (!named, if named && kind == FoundKind::Entity { 0 } else { kind as usize + 1 }, *rank)
+    });
     ranked.into_iter().map(|(_, found)| found).collect()
 }

@@ -59,7 +59,7 @@ impl Asked {
         let asked = butlers.iter().map(|butler| async {
             let name = butler.name.to_string();
             let answer = async {
-                let memory = butler.memory().await.ok_or_else(|| ApiError::unavailable("it has not started yet"))?;
+                let memory = butler.memory().await.ok_or_else(|| not_there(butler))?;
                 ask(memory).await
             };
             match tokio::time::timeout(PATIENCE, answer).await {
@@ -144,6 +144,20 @@ impl Asked {
             async move { Ok(there.await?.then_some(memory)) }
         })
         .await
+    }
+}
+
+/// Why a butler does not answer, in the words of whatever kept it from starting.
+pub fn not_there(butler: &Butler) -> ApiError {
+    let Some(trouble) = butler.trouble() else {
+        return ApiError::unavailable(format!("butler {:?} has not started yet", butler.name.as_str()));
+    };
+    let (words, name) = (trouble.to_string(), butler.name.as_str());
+    let told = if words.contains(name) { words } else { format!("butler {name:?}: {words}") };
+    let error = ApiError::unavailable(told);
+    match trouble.hint() {
+        Some(hint) => error.hint(hint),
+        None => error,
     }
 }
 

@@ -15,7 +15,7 @@ use crate::access::Right;
 pub struct Question {
     /// The question, as an agent would ask it.
     q: String,
-    /// Whose memory; the first butler's if left out.
+    /// Whose memory; if left out, that of the first butler that is there.
     butler: Option<String>,
     /// Only this scope and the global one. All if left out.
     scope: Option<String>,
@@ -65,18 +65,29 @@ impl Operation for Recall {
     const RIGHT: Right = Right::Read;
 
     async fn run(asked: Asked, (): (), query: Question, (): ()) -> Result<Self::Answer, ApiError> {
-        let name = match query.butler.clone() {
-            Some(name) => name,
-            None => {
-                let first = asked.butlers(None)?.into_iter().next();
-                first.ok_or_else(|| ApiError::unavailable("there is no butler with a memory"))?.name.to_string()
-            }
+        let named: Vec<String> = match query.butler.clone() {
+            Some(name) => vec![name],
+            None => asked.butlers(None)?.iter().map(|butler| butler.name.to_string()).collect(),
         };
         let (asked, query) = (&asked, &query);
-        let heard = asked.each(Some(&name), |memory| async move { answer(asked, &memory, query).await }).await?;
-        let view = heard.parts.into_iter().next().map(|(_, view)| view);
-        let data = view.ok_or_else(|| ApiError::unavailable(format!("the butler {name} does not answer")))?;
-        Ok(One { data, meta: Meta::default() })
+        let mut unavailable = Vec::new();
+        let mut last = ApiError::unavailable("there is no butler with a memory");
+        for name in named {
+            match asked.each(Some(&name), |memory| async move { answer(asked, &memory, query).await }).await {
+                Ok(heard) => {
+                    if let Some((_, data)) = heard.parts.into_iter().next() {
+                        return Ok(One { data, meta: Meta { unavailable } });
+                    }
+                }
+                // the next one is asked, and the answer names this one
+                Err(error) if error.is_unavailable() => {
+                    unavailable.push(name);
+                    last = error;
+                }
+                Err(error) => return Err(error),
+            }
+        }
+        Err(last)
     }
 }
 

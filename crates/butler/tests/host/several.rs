@@ -74,6 +74,13 @@ fn a_butler_that_cannot_start_is_reported_tried_again_and_stops_no_other() {
     let butlers = server.get("/api/butlers").json();
     let health: Vec<&Value> = butlers["data"].as_array().unwrap().iter().map(|butler| &butler["health"]).collect();
     assert_eq!(health, [&json!("ready"), &json!("unavailable")], "{butlers}");
+    for path in
+        ["/api/butlers/second/memory/facts", "/api/jobs?butler=second", "/api/memory/recall?q=still&butler=second"]
+    {
+        let refused = server.get(path);
+        assert_eq!(refused.status, 503, "{path}: {}", refused.text());
+        assert!(refused.text().contains("there is no database"), "{path} tells why: {}", refused.text());
+    }
     assert!(server.log().contains("could not start"), "{}", server.log());
     let figures = server.get("/metrics").text();
     for up in ["butler_database_up{butler=\"first\"} 1", "butler_database_up{butler=\"second\"} 0"] {

@@ -45,7 +45,7 @@ pub struct PaletteItem {
     /// Of episodes.
     pub status: Option<String>,
     pub created_at: Timestamp,
-    /// How well it matches, among its own kind.
+    /// How well it matches, among its own kind; 1 or more if what was typed is its name, an alias or its subject.
     pub score: f64,
 }
 

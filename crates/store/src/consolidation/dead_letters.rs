@@ -7,6 +7,7 @@ use serde::Serialize;
 use uuid::Uuid;
 
 use super::lease::uuids;
+use crate::browse::{Listed, Page};
 use crate::{Session, StoreError};
 
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
@@ -21,21 +22,33 @@ pub struct DeadLetter {
     pub excerpt: String,
 }
 
-pub async fn list(session: &mut Session, tenant: &TenantId, limit: i64) -> Result<Vec<DeadLetter>, StoreError> {
-    session
+/// Oldest first.
+pub async fn list(session: &mut Session, tenant: &TenantId, page: Page) -> Result<Listed<DeadLetter>, StoreError> {
+    let rows = session
         .run(|pg| {
             sqlx::query_as!(
                 DeadLetter,
                 r#"SELECT id, butler, created_at, expires_at, retry_count AS attempts, last_error AS error,
                           left(content, 120) AS "excerpt!"
                    FROM episodes WHERE tenant_id = $1 AND consolidation_status = 'dead_letter'
-                   ORDER BY created_at, id LIMIT $2"#,
+                   ORDER BY created_at, id LIMIT $2 OFFSET $3"#,
                 tenant.as_str(),
-                limit
+                page.limit,
+                page.offset
             )
             .fetch_all(pg)
         })
-        .await
+        .await?;
+    let total = session
+        .run(|pg| {
+            sqlx::query_scalar!(
+                r#"SELECT count(*) AS "count!" FROM episodes WHERE tenant_id = $1 AND consolidation_status = 'dead_letter'"#,
+                tenant.as_str()
+            )
+            .fetch_one(pg)
+        })
+        .await?;
+    Ok(Listed { rows, total })
 }
 
 /// Makes them pending again, as if never tried; all of the tenant's when none is named. Returns how many.

@@ -38,7 +38,7 @@ export default function ButlerPage() {
             <FactCards name={name} q={search.q} offset={search.offset} onMove={(offset) => void navigate({ search: (previous) => ({ ...previous, offset: offset || undefined }) })} />
           </Section>
           <div className="min-w-0 space-y-10">
-            <Section title="Playbook">
+            <Section title="Playbook" aside={<span className="text-xs text-muted">how often each rule helped</span>}>
               <Playbook name={name} />
             </Section>
             <Section title="Episode stream">

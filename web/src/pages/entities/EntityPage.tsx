@@ -26,6 +26,7 @@ function View({ entity }: { entity: EntityDetail }) {
       lead={
         <span className="flex flex-wrap items-center gap-x-3 gap-y-1">
           <Badge>{sentence(entity.entity_type)}</Badge>
+          {entity.merged_into && <Badge>⋈ merged</Badge>}
           {entity.aliases.length > 0 && <span className="break-words">also {entity.aliases.join(', ')}</span>}
         </span>
       }
@@ -38,19 +39,20 @@ function View({ entity }: { entity: EntityDetail }) {
         )
       }
     >
-      {entity.merged_into && (
-        <p className="mb-6 rounded-lg border border-dashed border-line-strong/50 p-4 text-muted">
-          It was merged into{' '}
-          <Link to="/entities/$id" params={{ id: entity.merged_into }} className="link">
-            {entity.merged_into_name ?? 'another entity'}
-          </Link>
-          , which has its facts now.
-        </p>
-      )}
       <div className="grid gap-x-10 gap-y-8 lg:grid-cols-[minmax(0,1fr)_18rem]">
-        <Section title="What is known">
-          <FactsByPredicate entity={entity} />
-        </Section>
+        {entity.merged_into ? (
+          <p className="self-start rounded-lg border border-dashed border-line-strong/50 p-4 text-muted">
+            ⋈ It was merged into{' '}
+            <Link to="/entities/$id" params={{ id: entity.merged_into }} className="link">
+              {entity.merged_into_name ?? 'another entity'}
+            </Link>
+            , which has its facts and answers to its names now.
+          </p>
+        ) : (
+          <Section title="What is known">
+            <FactsByPredicate entity={entity} />
+          </Section>
+        )}
         <div className="min-w-0 space-y-8">
           <Section title="Learned together with" quiet>
             {entity.related.length > 0 ? (
@@ -65,7 +67,7 @@ function View({ entity }: { entity: EntityDetail }) {
                 ))}
               </ul>
             ) : (
-              <p className="text-sm text-muted">No episode taught about it and another one.</p>
+              <p className="text-sm text-muted">No episode taught something about it and another entity at once.</p>
             )}
           </Section>
           {entity.events.length > 0 && (

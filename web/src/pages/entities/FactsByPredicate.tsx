@@ -1,10 +1,11 @@
+import { Link } from '@tanstack/react-router'
 import type { EntityDetailAt } from '../../api/schema'
 import { counted } from '../../lib/number'
 import { sentence } from '../../lib/words'
 import { FactList } from '../../memory/FactList'
 import { Empty } from '../../ui/states'
 
-type Props = Pick<EntityDetailAt, 'predicates' | 'facts_total' | 'past_facts_total'>
+type Props = Pick<EntityDetailAt, 'predicates' | 'facts_total' | 'past_facts_total' | 'canonical_name'>
 
 export function FactsByPredicate({ entity }: { entity: Props }) {
   const { predicates, facts_total, past_facts_total } = entity
@@ -20,7 +21,15 @@ export function FactsByPredicate({ entity }: { entity: Props }) {
       ))}
       <p className="text-sm text-muted">
         {shown < facts_total && `${counted(facts_total - shown, 'more fact')} not shown. `}
-        {past_facts_total > 0 && `${counted(past_facts_total, 'fact')} about it ${past_facts_total === 1 ? 'is' : 'are'} history.`}
+        {past_facts_total > 0 && (
+          <>
+            {counted(past_facts_total, 'fact')} about it {past_facts_total === 1 ? 'is' : 'are'} history:{' '}
+            <Link to="/memory" search={{ q: entity.canonical_name, validity: 'all' }} className="link">
+              look at all of them
+            </Link>
+            .
+          </>
+        )}
       </p>
     </div>
   )

@@ -5,12 +5,16 @@ import { StatusBadge } from '../../memory/badges'
 import { EventList } from '../../memory/EventList'
 import { Provenance } from '../../memory/Provenance'
 import { Back } from '../../ui/Back'
+import { Badge } from '../../ui/Badge'
+import { Id } from '../../ui/Id'
 import { Loaded } from '../../ui/Loaded'
 import { Page } from '../../ui/Page'
 import { Properties } from '../../ui/Properties'
 import { Section } from '../../ui/Section'
 import { Time } from '../../ui/Time'
+import { counted } from '../../lib/number'
 import { dateTime } from '../../lib/time'
+import { TryAgain } from './TryAgain'
 
 function View({ episode }: { episode: EpisodeDetail }) {
   return (
@@ -21,8 +25,10 @@ function View({ episode }: { episode: EpisodeDetail }) {
         <span className="flex flex-wrap items-center gap-x-3 gap-y-1">
           <StatusBadge status={episode.consolidation_status} />
           <span>of {episode.butler}</span>
+          {episode.expired && <Badge>✕ forgotten</Badge>}
         </span>
       }
+      actions={episode.consolidation_status === 'dead_letter' && <TryAgain id={episode.id} home={episode.home} />}
     >
       <div className="grid gap-x-10 gap-y-8 lg:grid-cols-[minmax(0,1fr)_18rem]">
         <div className="min-w-0 space-y-8">
@@ -43,7 +49,7 @@ function View({ episode }: { episode: EpisodeDetail }) {
                 <Provenance kind="episode" label={episode.content} links={episode.links} />
               ) : (
                 <p className="text-muted">
-                  {episode.consolidation_status === 'consolidated' ? 'It was read, and held nothing worth keeping.' : 'Nothing yet: it has not been learned from.'}
+                  {episode.consolidation_status === 'consolidated' ? 'It was read, and held nothing worth keeping.' : episode.consolidation_status === 'dead_letter' ? 'Nothing: it was given up before anything was learned from it.' : 'Nothing yet: it has not been learned from.'}
                 </p>
               )}
             </div>
@@ -56,10 +62,10 @@ function View({ episode }: { episode: EpisodeDetail }) {
                 ['Happened', <Time key="h" at={episode.created_at} how="full" />],
                 ['Expires', episode.expires_at ? <Time key="e" at={episode.expires_at} /> : 'never'],
                 ['Importance', `${episode.importance} of 10`],
-                ['Read', `${episode.reference_count} times`],
-                ['Session', episode.session_id ?? 'none'],
-                ...(episode.next_consolidation_retry_at ? [['Next try', <Time key="n" at={episode.next_consolidation_retry_at} />] as [string, React.ReactNode]] : []),
-                ['Id', <code key="id" className="font-mono text-xs break-all">{episode.id}</code>],
+                ['Read', counted(episode.reference_count, 'time')],
+                ['Session', episode.session_id ? <Id key="s">{episode.session_id}</Id> : 'none'],
+                ...(episode.next_consolidation_retry_at ? [['Next try', Date.parse(episode.next_consolidation_retry_at) < Date.now() ? 'at the next run' : <Time key="n" at={episode.next_consolidation_retry_at} />] as [string, React.ReactNode]] : []),
+                ['Id', <Id key="id">{episode.id}</Id>],
               ]}
             />
           </Section>

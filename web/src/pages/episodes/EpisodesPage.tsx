@@ -25,8 +25,8 @@ export default function EpisodesPage() {
   const list = useGet('/api/memory/episodes', { query }, { keep: true })
   const filtered = search.butler ?? search.status ?? search.from ?? search.to
   return (
-    <Page title="Episodes" lead="What happened, by day. Episodes are kept for days; what they taught stays as facts and rules.">
-      <div className="mb-5 flex flex-wrap items-center gap-2">
+    <Page title="Episodes" lead="What happened, by day. Episodes are kept for a while; what they taught stays as facts and rules.">
+      <div className="mb-5 grid grid-cols-2 items-center gap-2 sm:flex sm:flex-wrap">
         <ButlerSelect value={search.butler} onChange={(butler) => change({ butler })} />
         <Select
           label="Status"
@@ -34,7 +34,7 @@ export default function EpisodesPage() {
           options={[['', 'Any status'], ...statuses.map((name): [string, string] => [name, statusWord[name] ?? name])]}
           onChange={(value) => change({ status: oneFrom(statuses, value) })}
         />
-        <span className="inline-flex gap-2">
+        <span className="col-span-2 grid grid-cols-2 gap-2 sm:inline-flex">
           <DateField label="From" value={search.from} onChange={(from) => change({ from })} />
           <DateField label="To" value={search.to} onChange={(to) => change({ to })} />
         </span>

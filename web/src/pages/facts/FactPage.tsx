@@ -15,6 +15,7 @@ import { Page } from '../../ui/Page'
 import { Properties } from '../../ui/Properties'
 import { Section } from '../../ui/Section'
 import type { FactDetailAt as FactDetail } from '../../api/schema'
+import { Gone } from './Gone'
 import { Readers } from './Readers'
 import { Until } from './Until'
 import { factRows } from './rows'
@@ -49,6 +50,7 @@ function View({ fact }: { fact: FactDetail }) {
     >
       <div className="grid gap-x-10 gap-y-8 lg:grid-cols-[minmax(0,1fr)_18rem]">
         <div className="min-w-0 space-y-8">
+          {!live && <Gone fact={fact} />}
           {live && (
             <Section title="How sure, and until when">
               <div className="card p-4 sm:p-5">

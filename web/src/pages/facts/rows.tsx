@@ -2,7 +2,8 @@ import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import type { FactDetailAt as FactDetail } from '../../api/schema'
 import { permanenceMeaning } from '../../lib/words'
-import { Badge } from '../../ui/Badge'
+import { Id } from '../../ui/Id'
+import { Tags } from '../../ui/Tags'
 import { Time } from '../../ui/Time'
 
 export function factRows(fact: FactDetail): [string, ReactNode][] {
@@ -13,11 +14,11 @@ export function factRows(fact: FactDetail): [string, ReactNode][] {
     ['Permanence', `${fact.permanence}: ${permanenceMeaning[fact.permanence] ?? ''}`],
     ['Confirmed', fact.last_confirmed_at ? <Time key="c" at={fact.last_confirmed_at} /> : 'never'],
     ['Learned', <Time key="l" at={fact.created_at} how="full" />],
-    ...(fact.source_butler ? [['By', fact.source_butler] as [string, ReactNode]] : []),
+    ...(fact.source_butler ? [['Learned by', fact.source_butler] as [string, ReactNode]] : []),
     ...(fact.entity_id && fact.entity_name
       ? [['About', <Link key="e" to="/entities/$id" params={{ id: fact.entity_id }} className="link">{fact.entity_name}</Link>] as [string, ReactNode]]
       : []),
-    ...(fact.tags.length > 0 ? [['Tags', <span key="t" className="flex flex-wrap gap-1">{fact.tags.map((tag) => <Badge key={tag}>{tag}</Badge>)}</span>] as [string, ReactNode]] : []),
-    ['Id', <code key="id" className="font-mono text-xs break-all">{fact.id}</code>],
+    ...(fact.tags.length > 0 ? [['Tags', <Tags key="t" tags={fact.tags} />] as [string, ReactNode]] : []),
+    ['Id', <Id key="id">{fact.id}</Id>],
   ]
 }

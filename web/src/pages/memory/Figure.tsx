@@ -13,7 +13,7 @@ interface Props {
 /** One number and what it is made of. */
 export function Figure({ name, value, parts, fading = false, children }: Props) {
   return (
-    <div className={cx('card flex flex-col p-4', fading && value > 0 && 'border-dashed border-fading/60')}>
+    <div className={cx('card flex min-w-0 flex-col p-3 sm:p-4', fading && value > 0 && 'border-dashed border-fading/60')}>
       <h2 className="label">{name}</h2>
       <p className={cx('figure mt-1 text-2xl font-semibold tracking-tight', fading && value > 0 && 'text-fading')}>
         {fading && value > 0 && (
@@ -25,8 +25,8 @@ export function Figure({ name, value, parts, fading = false, children }: Props) 
       </p>
       <dl className="mt-3 space-y-1 text-sm text-muted">
         {parts.map((part) => (
-          <div key={part.name} className="flex justify-between gap-3">
-            <dt className="truncate">{part.name}</dt>
+          <div key={part.name} className="flex items-baseline justify-between gap-2">
+            <dt className="min-w-0 leading-5">{part.name}</dt>
             <dd className="figure text-ink">{count(part.value)}</dd>
           </div>
         ))}

@@ -7,7 +7,7 @@ import { Figure } from './Figure'
 export function Figures({ stats }: { stats: StatsView }) {
   const { facts, rules, episodes } = stats
   return (
-    <div className="grid gap-3 sm:grid-cols-2 xl:grid-cols-4">
+    <div className="grid grid-cols-2 gap-3 xl:grid-cols-4">
       <Figure name="Facts by permanence" value={facts.known} parts={permanences.map((name) => ({ name: sentence(name), value: facts.by_permanence[name] }))} />
       <Figure name="Rules by maturity" value={rules.known} parts={maturities.map((name) => ({ name: maturityWord[name] ?? name, value: rules.by_maturity[name] }))} />
       <Figure

@@ -16,14 +16,14 @@ const factStates: [string, string][] = [
   ['fading', '◌ Fading'],
   ['superseded', 'Superseded'],
   ['expired', 'Expired'],
-  ['retracted', 'Forgotten'],
+  ['retracted', 'Retracted'],
   ['all', 'All, with history'],
 ]
 const factOrders: [string, string][] = [
   ['', 'Newest first'],
-  ['least_confident', 'Least confident first'],
-  ['most_confident', 'Most confident first'],
-  ['importance', 'Most important first'],
+  ['least_confident', 'Least sure first'],
+  ['most_confident', 'Surest first'],
+  ['importance', 'Important first'],
 ]
 const ruleOrders: [string, string][] = [
   ['', 'Most mature first'],
@@ -37,7 +37,7 @@ const confidences: [string, string][] = [['', 'Any confidence'], ...['0.2', '0.5
 export function Filters({ kind, search, change }: Props) {
   const used = search.butler ?? search.validity ?? search.permanence ?? search.maturity ?? search.status ?? search.min ?? search.scope ?? search.sort
   return (
-    <div className="mb-3 flex flex-wrap items-center gap-2">
+    <div className="mb-3 grid grid-cols-2 items-center gap-2 sm:flex sm:flex-wrap">
       <ButlerSelect value={search.butler} onChange={(butler) => change({ butler })} />
       {kind === 'facts' && (
         <>
@@ -74,6 +74,7 @@ export function Filters({ kind, search, change }: Props) {
       {used !== undefined && (
         <Button
           variant="ghost"
+          size="small"
           onClick={() => change({ butler: undefined, validity: undefined, permanence: undefined, maturity: undefined, status: undefined, min: undefined, scope: undefined, sort: undefined })}
         >
           Clear filters

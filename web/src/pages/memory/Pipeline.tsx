@@ -35,7 +35,7 @@ export function Pipeline({ pipeline }: { pipeline: State }) {
       <Stage value={consolidated} name="consolidated" to="consolidated" />
       <Arrow />
       <span>
-        <Stage value={pipeline.facts_produced} name="facts" /> and <Stage value={pipeline.rules_produced} name="rules" />
+        <Stage value={pipeline.facts_produced} name="facts" /> and <Stage value={pipeline.rules_produced} name="rules" /> learned
       </span>
       {failed > 0 && (
         <span className="text-harm">
@@ -49,7 +49,7 @@ export function Pipeline({ pipeline }: { pipeline: State }) {
       )}
       <span className="sm:ml-auto">
         last run {last ? <Time at={last} /> : 'never'} · {next ? <>next <Time at={next} /></> : 'no next run'}
-        {!pipeline.runtime_configured && ' · no LLM is configured, so a run only counts'}
+        {!pipeline.runtime_configured && ' · no LLM configured'}
       </span>
     </div>
   )

@@ -43,7 +43,7 @@ const inOrder = (parts: Weights): number[] => [parts.relevance, parts.importance
 function Rank({ name, value, found }: { name: string; value?: number | null; found: boolean }) {
   return (
     <span>
-      {name} <span className="figure text-ink">{value && found ? `#${value}` : 'not among them'}</span>
+      {name} <span className={value && found ? 'figure text-ink' : 'figure'}>{value && found ? `#${value}` : 'not among them'}</span>
     </span>
   )
 }
@@ -60,6 +60,8 @@ function Row({ hit, place }: { hit: RecallHit; place: number }) {
         <MemoryLink kind={hit.memory_type} id={hit.id} className={cx('line-clamp-2 font-serif text-lg break-words hover:underline', hit.fading && 'italic')}>
           {hit.content}
         </MemoryLink>
+      </div>
+      <div className="col-span-3 min-w-0 sm:col-span-1 sm:col-start-2">
         <div aria-hidden="true" className="mt-2 flex h-1.5 overflow-hidden rounded-full bg-sunken">
           {shares.map((share, index) => (
             <div key={parts[index]?.[0]} className={cx('border-r border-surface', parts[index]?.[1])} style={{ width: `${share * 100}%` }} />
@@ -87,7 +89,7 @@ function Row({ hit, place }: { hit: RecallHit; place: number }) {
           )}
         </p>
       </div>
-      <span className="figure text-right text-lg font-semibold">{fixed(hit.score, 3)}</span>
+      <span className="figure col-start-3 row-start-1 text-right text-lg font-semibold">{fixed(hit.score, 3)}</span>
     </li>
   )
 }

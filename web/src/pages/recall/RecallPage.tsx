@@ -6,6 +6,7 @@ import { Page } from '../../ui/Page'
 import { Section } from '../../ui/Section'
 import { Select } from '../../ui/Select'
 import { Empty, Failure, Loading } from '../../ui/states'
+import { Unavailable } from '../../ui/Unavailable'
 import { ContextBlock } from './ContextBlock'
 import { HitTable } from './HitTable'
 
@@ -22,7 +23,8 @@ export default function RecallPage() {
   const butler = search.butler ?? names[0]
   const [words, setWords] = useState(search.q ?? '')
   const asked = search.q ?? ''
-  const answer = useGet('/api/memory/recall', { query: { q: asked, butler } }, { enabled: asked !== '' && (butler !== undefined || stats.isError), keep: true })
+  const missing = stats.data?.meta.unavailable ?? []
+  const answer = useGet('/api/memory/recall', { query: { q: asked, butler } }, { enabled: asked !== '' && !stats.isPending, keep: true })
   function ask(q: string) {
     setWords(q)
     void navigate({ search: (previous) => ({ ...previous, q: q.trim() || undefined }) })
@@ -36,7 +38,7 @@ export default function RecallPage() {
       <form onSubmit={submit} className="mb-6 flex flex-wrap items-center gap-2">
         <label className="min-w-0 flex-1 basis-72">
           <span className="sr-only">Question</span>
-          <input data-search="" type="search" className="control h-10 w-full text-lg" placeholder="What would the agent ask?" value={words} onChange={(event) => setWords(event.target.value)} />
+          <input data-search="" type="search" className="control w-full" placeholder="What would the agent ask?" value={words} onChange={(event) => setWords(event.target.value)} />
         </label>
         {names.length > 1 && (
           <Select
@@ -46,10 +48,11 @@ export default function RecallPage() {
             onChange={(next) => void navigate({ search: (previous) => ({ ...previous, butler: next === names[0] ? undefined : next }) })}
           />
         )}
-        <Button type="submit" variant="primary" className="h-10" busy={answer.isFetching && asked !== ''}>
+        <Button type="submit" variant="primary" busy={answer.isFetching && asked !== ''}>
           Recall
         </Button>
       </form>
+      <Unavailable butlers={missing} />
       {asked === '' ? (
         <Empty title="Ask something">
           <span className="flex flex-wrap justify-center gap-2 pt-2">

@@ -1,6 +1,7 @@
-import { useParams } from '@tanstack/react-router'
+import { Link, useParams } from '@tanstack/react-router'
 import { useGet } from '../../api/hooks'
 import type { RuleDetailAt as RuleDetail } from '../../api/schema'
+import { permanenceMeaning } from '../../lib/words'
 import { Actions } from '../../memory/Actions'
 import { MaturityBadge, StateBadge } from '../../memory/badges'
 import { DecayLine } from '../../memory/DecayLine'
@@ -9,10 +10,12 @@ import { Provenance } from '../../memory/Provenance'
 import { record } from '../../memory/RuleList'
 import { Back } from '../../ui/Back'
 import { Confidence } from '../../ui/Confidence'
+import { Id } from '../../ui/Id'
 import { Loaded } from '../../ui/Loaded'
 import { Page } from '../../ui/Page'
 import { Properties } from '../../ui/Properties'
 import { Section } from '../../ui/Section'
+import { Tags } from '../../ui/Tags'
 import { Time } from '../../ui/Time'
 import { Readers } from '../facts/Readers'
 import { Applications, EffectivenessOverTime } from './Applications'
@@ -86,12 +89,14 @@ function View({ rule }: { rule: RuleDetail }) {
             <Properties
               rows={[
                 ['Scope', rule.scope],
-                ['Butler', rule.home],
-                ['Learned', <Time key="l" at={rule.created_at} how="full" />],
+                ['Butler', <Link key="b" to="/butlers/$name/memory" params={{ name: rule.home }} className="link">{rule.home}</Link>],
+                ['Permanence', `${rule.permanence}: ${permanenceMeaning[rule.permanence] ?? ''}`],
                 ['Applied', rule.last_applied_at ? <Time key="a" at={rule.last_applied_at} /> : 'never'],
                 ['Confirmed', rule.last_confirmed_at ? <Time key="c" at={rule.last_confirmed_at} /> : 'never'],
-                ['By', rule.source_butler ?? 'unknown'],
-                ['Id', <code key="id" className="font-mono text-xs break-all">{rule.id}</code>],
+                ['Learned', <Time key="l" at={rule.created_at} how="full" />],
+                ['Learned by', rule.source_butler ?? 'unknown'],
+                ...(rule.tags.length > 0 ? [['Tags', <Tags key="t" tags={rule.tags} />] as [string, React.ReactNode]] : []),
+                ['Id', <Id key="id">{rule.id}</Id>],
               ]}
             />
           </Section>

@@ -7,6 +7,7 @@ import { counted } from '../../lib/number'
 import { MemoryLink } from '../../memory/MemoryLink'
 import { Button } from '../../ui/Button'
 import { Section } from '../../ui/Section'
+import { Time } from '../../ui/Time'
 import { failure, toast } from '../../ui/toast'
 
 const SHOWN = 5
@@ -15,7 +16,7 @@ const SHOWN = 5
 export function DeadLetters() {
   const client = useQueryClient()
   const may = useMay('admin')
-  const letters = useGet('/api/memory/dead-letters')
+  const letters = useGet('/api/memory/dead-letters', { query: { limit: SHOWN } })
   const requeue = useMutation({
     mutationFn: () => request('post', '/api/memory/dead-letters/requeue', { body: {} }),
     onSuccess: ({ data }) => {
@@ -39,13 +40,13 @@ export function DeadLetters() {
       }
     >
       <ul className="card divide-y divide-line">
-        {letters.data.data.slice(0, SHOWN).map((letter) => (
+        {letters.data.data.map((letter) => (
           <li key={letter.id} className="px-4 py-2.5">
             <MemoryLink kind="episode" id={letter.id} className="line-clamp-1 font-serif break-all hover:underline">
               {letter.excerpt}
             </MemoryLink>
-            <p className="text-sm break-words text-harm">
-              ✕ {counted(letter.attempts, 'attempt')}: {letter.error ?? 'no reason was recorded'}
+            <p className="text-sm break-words text-muted">
+              <span className="text-harm">✕ {counted(letter.attempts, 'attempt')}</span>: {letter.error ?? 'no reason was recorded'} · {letter.butler}, <Time at={letter.created_at} how="date" />
             </p>
           </li>
         ))}

@@ -1,20 +1,22 @@
 import { useGet } from '../../api/hooks'
 import type { JobItemAt } from '../../api/schema'
+import { groupBy } from '../../lib/group'
 import { sentence } from '../../lib/words'
 import { Badge } from '../../ui/Badge'
 import { Failure, Loading } from '../../ui/states'
 import { Time } from '../../ui/Time'
+import { Unavailable } from '../../ui/Unavailable'
 import { RunJob } from './RunJob'
 import { cronWords, outcome } from './schedule'
 
-function Row({ job, several }: { job: JobItemAt; several: boolean }) {
+function Row({ job }: { job: JobItemAt }) {
   const last = job.runs[0]
   const failed = last?.status === 'failed'
   return (
     <li className="grid gap-x-6 gap-y-2 border-b border-line px-4 py-3 last:border-0 md:grid-cols-[minmax(0,1.1fr)_minmax(0,1fr)_15rem] md:items-center md:[&>:last-child]:justify-self-end">
       <div className="min-w-0">
         <p className="flex flex-wrap items-center gap-x-2 font-medium">
-          {sentence(job.job)} {several && <Badge>{job.home}</Badge>}
+          {sentence(job.job)}
           {job.running && <Badge tone="accent">◌ running</Badge>}
         </p>
         <p className="text-sm text-muted first-letter:uppercase">{job.about}</p>
@@ -49,12 +51,20 @@ export function Jobs() {
   const jobs = useGet('/api/jobs')
   if (jobs.isPending) return <Loading rows={4} />
   if (jobs.isError) return <Failure error={jobs.error} retry={() => void jobs.refetch()} />
-  const several = new Set(jobs.data.data.map((job) => job.home)).size > 1
+  const homes = groupBy(jobs.data.data, (job) => job.home)
   return (
-    <ul className="card">
-      {jobs.data.data.map((job) => (
-        <Row key={`${job.home}${job.job}`} job={job} several={several} />
+    <div className="space-y-4">
+      <Unavailable butlers={jobs.data.meta.unavailable} />
+      {homes.map(([home, list]) => (
+        <div key={home}>
+          {homes.length > 1 && <h3 className="mb-1.5 text-sm font-medium text-muted">{home}</h3>}
+          <ul className="card">
+            {list.map((job) => (
+              <Row key={job.job} job={job} />
+            ))}
+          </ul>
+        </div>
       ))}
-    </ul>
+    </div>
   )
 }

@@ -22,7 +22,7 @@ export function RunJob({ job }: { job: JobItemAt }) {
   })
   if (!job.cheap) {
     return (
-      <code className="font-mono text-xs text-muted">
+      <code className="font-mono text-xs text-muted" title="It takes long or costs money, so it is run from a terminal">
         butler jobs run {job.job} <span className="whitespace-nowrap">--butler {job.home}</span>
       </code>
     )

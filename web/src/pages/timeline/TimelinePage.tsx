@@ -36,7 +36,7 @@ export default function TimelinePage() {
   const filtered = search.kind ?? search.event ?? search.butler ?? search.from ?? search.to
   return (
     <Page title="Timeline" lead="Every change to what is remembered, newest first. Housekeeping is set quieter than knowledge.">
-      <div className="mb-5 flex flex-wrap items-center gap-2">
+      <div className="mb-5 grid grid-cols-2 items-center gap-2 sm:flex sm:flex-wrap">
         <Select
           label="About"
           value={search.kind ?? ''}
@@ -50,7 +50,7 @@ export default function TimelinePage() {
           onChange={(value) => change({ event: value || undefined })}
         />
         <ButlerSelect value={search.butler} onChange={(butler) => change({ butler })} />
-        <span className="inline-flex gap-2">
+        <span className="col-span-2 grid grid-cols-2 gap-2 sm:inline-flex">
           <DateField label="From" value={search.from} onChange={(from) => change({ from })} />
           <DateField label="To" value={search.to} onChange={(to) => change({ to })} />
         </span>
@@ -60,11 +60,9 @@ export default function TimelinePage() {
           </Button>
         )}
       </div>
-      <div className="max-w-3xl">
-        <Results query={list} onMove={(offset) => change({ offset: offset || undefined })} empty={<Empty title="Nothing happened">No event fits these filters.</Empty>}>
-          {(rows) => <EventList events={rows} look="full" level="h2" />}
-        </Results>
-      </div>
+      <Results query={list} onMove={(offset) => change({ offset: offset || undefined })} empty={<Empty title="Nothing happened">No event fits these filters.</Empty>}>
+        {(rows) => <EventList events={rows} look="full" level="h2" />}
+      </Results>
     </Page>
   )
 }

@@ -75,9 +75,35 @@ async fn a_butler_that_cannot_be_reached_is_named_and_never_counted_as_zero() {
     let butlers: Vec<&str> =
         stats["data"]["butlers"].as_array().unwrap().iter().map(|it| it["butler"].as_str().unwrap()).collect();
     assert_eq!(butlers, ["health"]);
+    // the lab asks the first that is there, and names the other
+    let lab = api.get("/api/memory/recall?q=there").await;
+    assert_eq!((&lab["data"]["butler"], &lab["meta"]["unavailable"]), (&json!("health"), &json!(["finance"])));
     let scoped = api.answer("/api/butlers/finance/memory/facts").await;
     assert_eq!((scoped.status, scoped.json()["error"]["code"].as_str()), (503, Some("unavailable")));
     let listed = api.get("/api/butlers").await;
     let finance = listed["data"].as_array().unwrap().iter().find(|it| it["name"] == "finance").unwrap().clone();
     assert_eq!((&finance["health"], &finance["mcp_endpoint"]), (&json!("unavailable"), &json!("/butlers/finance/mcp")));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn dead_letters_are_paged_as_every_list_is_oldest_first() {
+    let api = Api::with(&["one", "two"]).await;
+    let mut stored = Vec::new();
+    for number in 0..5 {
+        let butler = if number % 2 == 0 { "one" } else { "two" };
+        let episode = json!({"content": format!("letter {number}"), "butler": butler});
+        stored.push(super::id(&api.tool(butler, "memory_store_episode", episode).await));
+    }
+    for db in &api.databases {
+        db.execute("UPDATE episodes SET consolidation_status = 'dead_letter', retry_count = 5").await;
+    }
+    let mut seen: Vec<String> = Vec::new();
+    for offset in [0, 2, 4] {
+        let page = api.get(&format!("/api/memory/dead-letters?limit=2&offset={offset}")).await;
+        assert_eq!((&page["meta"]["total"], &page["meta"]["has_more"]), (&json!(5), &json!(offset < 4)), "{page}");
+        seen.extend(page["data"].as_array().unwrap().iter().map(super::id));
+    }
+    assert_eq!(seen, stored);
+    assert_eq!(api.get("/api/memory/dead-letters?butler=two").await["meta"]["total"], 2);
+    assert_eq!(api.answer("/api/memory/dead-letters?cursor=1~00000000000000000000000000000000").await.status, 400);
 }

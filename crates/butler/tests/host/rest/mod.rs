@@ -27,7 +27,7 @@ use crate::program::{Answer, request};
 pub struct Api {
     pub address: SocketAddr,
     pub host: Arc<Host>,
-    _databases: Vec<TestDb>,
+    pub databases: Vec<TestDb>,
     _dir: TempDir,
 }
 
@@ -73,7 +73,7 @@ impl Api {
         tokio::spawn(
             async move { axum::serve(listener, router).with_graceful_shutdown(closing.cancelled_owned()).await },
         );
-        Self { address, host, _databases: databases, _dir: dir }
+        Self { address, host, databases, _dir: dir }
     }
 
     async fn ask(&self, method: &'static str, path: &str, headers: &'static [(&str, &str)], body: String) -> Answer {

@@ -199,6 +199,25 @@ async fn section_9_12_the_palette_finds_every_kind_while_one_types() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn the_palette_puts_what_bears_the_typed_name_first_an_entity_before_its_facts() {
+    let api = Api::start().await;
+    api.fact("Max", "met", "Ada at the harbour; Ada told Ada stories").await;
+    api.fact("Ada", "likes", "engines").await;
+    api.episode("Ada, Ada and once more Ada").await;
+    let entity = json!({"canonical_name": "Ada Byron", "entity_type": "person", "aliases": ["Ada"]});
+    api.tool("general", "entity_create", entity).await;
+    let found = api.get("/api/memory/search?q=ada").await;
+    let titles: Vec<(&str, &str)> = found["data"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|it| (it["kind"].as_str().unwrap(), it["title"].as_str().unwrap()))
+        .collect();
+    assert_eq!(titles[..3], [("entity", "Ada Byron"), ("fact", "Ada likes"), ("fact", "Max met")], "{found}");
+    assert_eq!(titles[3].0, "episode", "found by the words of its content: {found}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn the_query_lab_shows_every_part_of_the_score_and_the_exact_context_block() {
     let api = Api::start().await;
     let fact = api.fact("Ada", "is allergic to", "peanuts").await;
