@@ -114,7 +114,7 @@ const BROKEN: [(&str, &str); 27] = [
          WHERE consolidated <> (consolidation_status = 'consolidated')
             OR (lease_token IS NULL) <> (leased_until IS NULL)
             OR (consolidation_status IN ('consolidated', 'dead_letter') AND lease_token IS NOT NULL)
-            OR (consolidation_status = 'failed' AND (next_consolidation_retry_at IS NULL OR last_error IS NULL))
+            OR (consolidation_status = 'failed' AND (next_consolidation_retry_at IS NULL OR retry_count = 0 OR last_error IS NULL))
             OR (consolidation_status = 'pending' AND retry_count > 0)",
     ),
     (
@@ -126,7 +126,6 @@ const BROKEN: [(&str, &str); 27] = [
         "attempts that are not the events of failures",
         "SELECT p.id::text FROM episodes p LEFT JOIN memory_events e
              ON e.memory_id = p.id AND e.event_type IN ('episode_consolidation_failed', 'episode_dead_lettered')
-             AND e.payload -> 'counted' = 'true'
          GROUP BY p.id HAVING count(e.id) <> p.retry_count",
     ),
     (
