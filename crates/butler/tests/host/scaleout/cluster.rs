@@ -5,7 +5,7 @@ use std::os::unix::fs::{PermissionsExt, chown};
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
 use rustix::process::Signal;
@@ -13,8 +13,16 @@ use rustix::process::Signal;
 use super::sql;
 use crate::program::{eventually, send};
 
-/// An account every system has; PostgreSQL refuses root.
-const NOBODY: u32 = 65534;
+/// Whom root lets run PostgreSQL, which refuses root itself: the account that the private server takes, too, since that one's way to the
+/// programs is open.
+static ACCOUNT: LazyLock<Option<(u32, u32)>> = LazyLock::new(|| {
+    let accounts = std::fs::read_to_string("/etc/passwd").unwrap();
+    let ids = |name: &str| {
+        let mut fields = accounts.lines().find(|line| line.starts_with(&format!("{name}:")))?.split(':').skip(2);
+        Some((fields.next()?.parse().ok()?, fields.next()?.parse().ok()?))
+    };
+    rustix::process::getuid().is_root().then(|| ids("postgres").or_else(|| ids("nobody")).unwrap())
+});
 const PATIENCE: Duration = Duration::from_secs(60);
 
 pub struct Pg {
@@ -59,8 +67,8 @@ impl Pg {
         let runtime = postgres::locate(&options, &fetch::Silent).unwrap();
         for dir in [home.to_path_buf(), home.join("run")] {
             std::fs::create_dir_all(&dir).unwrap();
-            if rustix::process::getuid().is_root() {
-                chown(&dir, Some(NOBODY), Some(NOBODY)).unwrap();
+            if let Some((user, group)) = *ACCOUNT {
+                chown(&dir, Some(user), Some(group)).unwrap();
             }
             std::fs::set_permissions(&dir, Permissions::from_mode(0o755)).unwrap();
         }
@@ -123,8 +131,8 @@ impl Pg {
     fn command(&self, name: &str) -> Command {
         let mut command = Command::new(self.bin.join(name));
         command.current_dir("/").stdin(Stdio::null()).env("LC_ALL", "C");
-        if rustix::process::getuid().is_root() {
-            command.uid(NOBODY).gid(NOBODY).env("HOME", "/");
+        if let Some((user, group)) = *ACCOUNT {
+            command.uid(user).gid(group).env("HOME", "/");
         }
         command
     }
