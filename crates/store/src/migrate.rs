@@ -49,6 +49,7 @@ const MIGRATIONS: &[Migration] = migrations![
     "mem_120_palette_names",
     "mem_125_right_to_metrics",
     "mem_130_probes_of_a_part",
+    "mem_131_palette_of_a_small_tenant",
 ];
 
 const RECORD: &str = include_str!("../migrations/mem_000_record.sql");
