@@ -1,5 +1,7 @@
 //! The least MCP client there is: JSON-RPC by POST on one kept-alive connection, so that what is measured is the server.
 
+use std::time::{Duration, Instant};
+
 use anyhow::{Context, bail};
 use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
@@ -11,8 +13,10 @@ pub struct Client {
     /// The line of the header, if there is one.
     authorization: String,
     calls: u64,
-    /// How long the last answer was.
+    /// How long the last answer was …
     pub answer_bytes: usize,
+    /// … and how long it took, from the first byte sent to the last one read.
+    pub took: Duration,
 }
 
 impl Client {
@@ -25,6 +29,7 @@ impl Client {
             authorization: String::new(),
             calls: 0,
             answer_bytes: 0,
+            took: Duration::ZERO,
         })
     }
 
@@ -39,7 +44,10 @@ impl Client {
             "jsonrpc": "2.0", "id": self.calls, "method": "tools/call",
             "params": { "name": tool, "arguments": arguments },
         });
-        let answer = self.post("/mcp", &request.to_string()).await?;
+        let request = request.to_string();
+        let began = Instant::now();
+        let answer = self.post("/mcp", &request).await?;
+        self.took = began.elapsed();
         self.answer_bytes = answer.len();
         let answer: Value = serde_json::from_slice(&answer)?;
         let result = &answer["result"];

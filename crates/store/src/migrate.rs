@@ -50,6 +50,7 @@ const MIGRATIONS: &[Migration] = migrations![
     "mem_125_right_to_metrics",
     "mem_130_probes_of_a_part",
     "mem_131_palette_of_a_small_tenant",
+    "mem_140_words_among_others",
 ];
 
 const RECORD: &str = include_str!("../migrations/mem_000_record.sql");

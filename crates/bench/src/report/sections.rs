@@ -20,7 +20,7 @@ pub const SECTIONS: &[(&str, &str, &str)] = &[
     (
         "recall",
         "What a recall costs",
-        "The floor is embedding the query and one `SELECT 1` on the same pool. Statements, asserted by a test: search 1, recall 2, context 2.",
+        "The floor is embedding the query and one `SELECT 1` on the same pool; over HTTP the embedding is timed by the server itself, in every other call. Statements, asserted by a test: search 1, recall 2, context 2.",
     ),
     (
         "context",
