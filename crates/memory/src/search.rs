@@ -174,6 +174,7 @@ impl Memory {
             return Ok((Retrieved::default(), input.explain.then(Trace::default)));
         }
         let started = Instant::now();
+        let before = self.db().left_behind(&call.tenant);
         let embedding = match input.mode {
             Mode::Semantic | Mode::Hybrid | Mode::Deep if searched => Some(self.embed(&input.query).await?.vector),
             _ => None,
@@ -193,7 +194,7 @@ impl Memory {
             background: input.min_relevance.is_some(),
             recent,
         };
-        let mut conn = self.db().reader(&call.tenant).await?;
+        let mut conn = self.db().reader_after(&call.tenant, before).await?;
         let retrieved = store::search::retrieve(&mut conn, &call.tenant, &request, self.pools()).await?;
         if retrieved.has_outgrown_an_index() {
             self.training().ring(call.now);

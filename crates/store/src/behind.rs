@@ -34,10 +34,10 @@ impl Behind {
         });
     }
 
-    /// What was started for this tenant before now is done.
-    pub(crate) async fn settled(&self, tenant: &TenantId) {
+    /// What was started for this tenant before now and is not done.
+    pub(crate) fn of(&self, tenant: &TenantId) -> UnderWay {
         let under_way = self.lock().get(tenant).cloned().unwrap_or_default();
-        finished(under_way).await;
+        UnderWay(under_way.into_iter().filter(is_running).collect())
     }
 
     /// What was started for anybody before now is done.
@@ -48,6 +48,15 @@ impl Behind {
 
     fn lock(&self) -> MutexGuard<'_, HashMap<TenantId, Vec<Done>>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Work of one tenant that was not done at some moment.
+pub struct UnderWay(Vec<Done>);
+
+impl UnderWay {
+    pub(crate) async fn finished(self) {
+        finished(self.0).await;
     }
 }
 
@@ -81,11 +90,11 @@ mod tests {
             let _ = gone.await;
             count.store(true, Ordering::SeqCst);
         });
-        behind.settled(&TenantId::new("b").unwrap()).await;
+        behind.of(&TenantId::new("b").unwrap()).finished().await;
         let waiting = tokio::spawn({
             let (behind, tenant, counted) = (behind.clone(), tenant.clone(), counted.clone());
             async move {
-                behind.settled(&tenant).await;
+                behind.of(&tenant).finished().await;
                 counted.load(Ordering::SeqCst)
             }
         });
@@ -104,7 +113,7 @@ mod tests {
         for number in 0..2 * REMEMBERED {
             let tenant = TenantId::new(format!("t{number}")).unwrap();
             behind.start(&tenant, async {});
-            behind.settled(&tenant).await;
+            behind.of(&tenant).finished().await;
         }
         assert!(behind.lock().len() <= REMEMBERED);
     }

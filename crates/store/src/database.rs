@@ -4,7 +4,7 @@ use std::time::Duration;
 use domain::{TenantId, Timestamp};
 use sqlx::postgres::PgConnectOptions;
 
-use crate::behind::Behind;
+use crate::behind::{Behind, UnderWay};
 use crate::cap::Listening;
 use crate::error::StoreError;
 use crate::manager::{Kind, Manager};
@@ -117,14 +117,24 @@ impl Database {
 
     /// For writes of one tenant.
     pub async fn tenant(&self, tenant: &TenantId) -> Result<Conn, StoreError> {
-        self.0.behind.settled(tenant).await;
+        self.left_behind(tenant).finished().await;
         of_tenant(&self.0.writers, tenant, acquire).await
     }
 
     /// For statements that read and at most count references: their commit does not wait for the disk.
     pub async fn relaxed(&self, tenant: &TenantId) -> Result<Conn, StoreError> {
-        self.0.behind.settled(tenant).await;
+        self.relaxed_after(tenant, self.left_behind(tenant)).await
+    }
+
+    pub(crate) async fn relaxed_after(&self, tenant: &TenantId, before: UnderWay) -> Result<Conn, StoreError> {
+        before.finished().await;
         of_tenant(&self.0.relaxed, tenant, acquire).await
+    }
+
+    /// What answers to this tenant left to be done. Taken when a call comes in, it is all that the call has to wait for:
+    /// among it is what the caller was answered before, and nothing that others begin meanwhile.
+    pub fn left_behind(&self, tenant: &TenantId) -> UnderWay {
+        self.0.behind.of(tenant)
     }
 
     /// Counts references while the caller goes on: a commit less to wait for. Every later session of the tenant finds them

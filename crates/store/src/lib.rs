@@ -49,6 +49,7 @@ pub mod transfer;
 pub use admin::{
     drop_database, drop_schema, ensure_database, ensure_extensions, rename_database, replace_schema, server_major,
 };
+pub use behind::UnderWay;
 pub use cap::{Connections, ServerConnections};
 pub use database::{Database, PoolStats};
 pub use embedded::{Embedded, Model};

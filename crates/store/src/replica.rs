@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use domain::TenantId;
 
+use crate::behind::UnderWay;
 use crate::database::{Database, of_tenant};
 use crate::error::StoreError;
 use crate::marks::{Mark, Marks};
@@ -78,13 +79,18 @@ impl Replica {
 impl Database {
     /// For statements that only read: the replica where there is one that will do.
     pub async fn reader(&self, tenant: &TenantId) -> Result<Conn, StoreError> {
+        self.reader_after(tenant, self.left_behind(tenant)).await
+    }
+
+    /// The same, for a call that came in when `before` was [`Database::left_behind`].
+    pub async fn reader_after(&self, tenant: &TenantId, before: UnderWay) -> Result<Conn, StoreError> {
         let Some(replica) = self.replica().filter(|replica| replica.serves()) else {
-            return self.relaxed(tenant).await;
+            return self.relaxed_after(tenant, before).await;
         };
         match replica.marks.of(tenant) {
             Mark::Unplaced(_) => {
                 let until = replica.marks.turn();
-                let mut conn = self.relaxed(tenant).await?;
+                let mut conn = self.relaxed_after(tenant, before).await?;
                 let at = position(&mut conn).await?;
                 replica.marks.place(until, at);
                 return Ok(conn);
@@ -95,7 +101,7 @@ impl Database {
                 Err(error) => replica.set(ReplicaState::Away { reason: error.to_string() }),
             },
         }
-        self.relaxed(tenant).await
+        self.relaxed_after(tenant, before).await
     }
 
     /// What was written past the tenants' own connections: by a worker, an import, a migration.
