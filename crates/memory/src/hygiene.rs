@@ -1,5 +1,6 @@
 //! What keeps retrieval fast and exact as the data grows; a job runs it.
 
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use chrono::TimeDelta;
@@ -12,14 +13,37 @@ use crate::{Memory, MemoryError};
 /// How soon a search may ask for training again: what it asks for takes a while, may be done by another process, or fails.
 const TRAINING_PAUSE: TimeDelta = TimeDelta::minutes(10);
 
-/// Rung by a search that finds an index outgrown, and then not for a while, whatever becomes of it.
+/// After so many writes the indexes are looked at, and then after a quarter of all writes so far, but no fewer than these.
+/// Searches would find them outgrown, too, but only then: those that come while they are trained are slow.
+const LOOK_AFTER: u64 = 1000;
+
+/// Rung by a search that finds an index outgrown, and then not for a while unless it was trained; and after many writes.
 #[derive(Debug, Default)]
 pub(crate) struct TrainingBell {
     bell: Notify,
     rung: Mutex<Option<Timestamp>>,
+    /// Memories this process has written …
+    written: AtomicU64,
+    /// … and had written when the indexes were last looked at.
+    looked_at: AtomicU64,
 }
 
 impl TrainingBell {
+    pub fn wrote(&self, memories: u64) {
+        let written = self.written.fetch_add(memories, Ordering::Relaxed) + memories;
+        let looked_at = self.looked_at.load(Ordering::Relaxed);
+        if written - looked_at.min(written) >= LOOK_AFTER.max(looked_at / 4)
+            && self.looked_at.compare_exchange(looked_at, written, Ordering::Relaxed, Ordering::Relaxed).is_ok()
+        {
+            self.bell.notify_one();
+        }
+    }
+
+    /// An index that was trained and is outgrown again grows fast: no reason to wait.
+    fn trained(&self) {
+        *self.rung.lock().unwrap_or_else(PoisonError::into_inner) = None;
+    }
+
     pub fn ring(&self, now: Timestamp) {
         let mut rung = self.rung.lock().unwrap_or_else(PoisonError::into_inner);
         // A clock that was set back does not silence it for as long.
@@ -31,7 +55,7 @@ impl TrainingBell {
 }
 
 impl Memory {
-    /// Returns when a search has found a vector index outgrown (also one that came before this was called).
+    /// Returns when a search has found a vector index outgrown, or many memories were written (also before this was called).
     /// The host waits here and then runs the job that calls [`Self::retrain_indexes`].
     pub async fn retraining_wanted(&self) {
         self.training().bell.notified().await;
@@ -43,6 +67,7 @@ impl Memory {
         let trained = retrain(&mut conn).await?;
         if !trained.is_empty() {
             self.pools().forget();
+            self.training().trained();
         }
         Ok(trained)
     }
@@ -81,5 +106,26 @@ mod tests {
         assert!(rung());
         training.ring(start);
         assert!(rung(), "the clock was set back");
+        training.trained();
+        training.ring(start);
+        assert!(rung(), "what was trained may be outgrown again at once");
+    }
+
+    #[test]
+    fn the_indexes_are_looked_at_after_many_writes_and_ever_more_seldom() {
+        let training = TrainingBell::default();
+        let looks = |writes: u64| {
+            (0..writes)
+                .filter(|_| {
+                    training.wrote(1);
+                    training.bell.notified().now_or_never().is_some()
+                })
+                .count()
+        };
+        assert_eq!((looks(999), looks(1), looks(999), looks(1)), (0, 1, 0, 1));
+        let (to_ten, to_a_hundred) = (looks(8_000), looks(90_000));
+        assert!((4..=8).contains(&to_ten) && (8..=12).contains(&to_a_hundred), "{to_ten} and {to_a_hundred}");
+        training.wrote(100_000);
+        assert!(training.bell.notified().now_or_never().is_some(), "an import");
     }
 }

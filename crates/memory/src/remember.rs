@@ -114,6 +114,7 @@ impl Memory {
     ) -> Result<StoredEpisode, MemoryError> {
         let mut conn = self.db().tenant(&call.tenant).await?;
         episodes::store(&mut conn, &call.tenant, episode, call.now, &call.origin, keyed).await?;
+        self.training().wrote(1);
         Ok(StoredEpisode { id: episode.id, expires_at: episode.expires_at })
     }
 
@@ -155,7 +156,10 @@ impl Memory {
             match facts::store(&mut conn, &call.tenant, fact, call.now, &call.origin, keyed).await {
                 Err(error) if attempt < ATTEMPTS && is_race(&error) => attempt += 1,
                 Err(error) => return Err(error.into()),
-                Ok(outcome) => return Ok(StoredFact { id: fact.id, superseded_id: superseded(fact, outcome)? }),
+                Ok(outcome) => {
+                    self.training().wrote(1);
+                    return Ok(StoredFact { id: fact.id, superseded_id: superseded(fact, outcome)? });
+                }
             }
         }
     }
@@ -190,7 +194,10 @@ impl Memory {
     async fn write_rule(&self, call: &Call, rule: &NewRule, keyed: Option<&Keyed>) -> Result<StoredRule, MemoryError> {
         let mut conn = self.db().tenant(&call.tenant).await?;
         match rules::store(&mut conn, &call.tenant, rule, call.now, &call.origin, keyed).await? {
-            RuleOutcome::Stored => Ok(StoredRule { id: rule.id }),
+            RuleOutcome::Stored => {
+                self.training().wrote(1);
+                Ok(StoredRule { id: rule.id })
+            }
             RuleOutcome::NoEpisode => Err(no_episode(rule.source_episode_id).into()),
         }
     }

@@ -78,6 +78,7 @@ impl Memory {
         if report.committed {
             tx.commit().await?;
             self.db().wrote_all();
+            self.training().wrote(report.lines);
         } else {
             tx.rollback().await?;
         }
