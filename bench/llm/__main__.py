@@ -2,6 +2,7 @@
 
 import argparse
 import json
+import re
 import tempfile
 import time
 from collections import Counter
@@ -20,6 +21,7 @@ EPISODES_A_BATCH = 2
 # room for the prompt (some 1500 of its tokens) and an answer of some 500, so that one that runs in circles ends
 CONTEXT = 2048
 PROMPT_TOKENS = 1100
+COPIED = re.compile(r"(\d+) actions are the prompt's own example")
 KEPT = ("facts_created", "facts_updated", "rules_created", "confirmations", "replayed")
 
 CONFIG = """
@@ -77,8 +79,15 @@ class Trial:
         self.errors += report["errors"]
         complete = sum(len(complete_actions(answer["text"])) for answer in answers)
         self.counts["complete"] += complete
-        # what was complete is kept, or named as an action that could not be applied
-        self.missing += max(0, complete - sum(totals[key] for key in KEPT) - totals["actions_failed"])
+        # what was complete is kept, or named: as an action that could not be applied, or as a copy of the prompt's example
+        copied = sum(int(number) for error in report["errors"] for number in COPIED.findall(error))
+        self.counts["copied"] += copied
+        missing = max(0, complete - sum(totals[key] for key in KEPT) - totals["actions_failed"] - copied)
+        self.missing += missing
+        if missing:
+            print(f"    {missing} of {complete} complete actions were not kept: {json.dumps(report)}", flush=True)
+            for answer in answers:
+                print(f"    the model said: {json.dumps(answer)}", flush=True)
 
     def states(self):
         """Where every stored episode is now; one that cannot be read is lost."""
@@ -110,6 +119,7 @@ def record(report, trial, states, crashes):
     report.note(f"{way}: complete actions in the answers, by a strict reader", counts["complete"], "")
     report.note(f"{way}: actions kept", counts["kept"], "")
     report.note(f"{way}: actions refused by name (no such target)", counts["actions_failed"], "")
+    report.note(f"{way}: copies of the prompt's example, left out", counts["copied"], "")
     report.at_most(f"{way}: complete actions lost", trial.missing, "", 0)
     report.note(f"{way}: episodes stored", stored, "")
     for state in ("consolidated", "failed", "pending", "dead_letter"):
