@@ -20,8 +20,11 @@ fuzz_target!(|text: &str| {
     }
     let options = ImportOptions { tenant: TenantId::default(), dry_run: true, partial: true };
     for format in [Foreign::Mem0, Foreign::McpMemory, Foreign::ClaudeCode] {
-        let report = wait(memory().import_foreign(format, text, "notes", &options, &|_, _| ()));
-        holds(&report.expect("a dry run needs no database"), text.lines().count().max(1) as u64);
+        match wait(memory().import_foreign(format, text, "notes", &options, &|_, _| ())) {
+            Ok(report) => holds(&report, text.lines().count().max(1) as u64),
+            // what it found may be there already, which only the database knows; here there is none
+            Err(error) => assert!(format!("{error:?}").contains("Unavailable"), "{error}"),
+        }
     }
 });
 
