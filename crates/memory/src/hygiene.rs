@@ -32,7 +32,7 @@ impl TrainingBell {
     pub fn wrote(&self, memories: u64) {
         let written = self.written.fetch_add(memories, Ordering::Relaxed) + memories;
         let looked_at = self.looked_at.load(Ordering::Relaxed);
-        if written - looked_at.min(written) >= LOOK_AFTER.max(looked_at / 4)
+        if written.saturating_sub(looked_at) >= LOOK_AFTER.max(looked_at / 4)
             && self.looked_at.compare_exchange(looked_at, written, Ordering::Relaxed, Ordering::Relaxed).is_ok()
         {
             self.bell.notify_one();

@@ -157,8 +157,9 @@ impl Memory {
                 Err(error) if attempt < ATTEMPTS && is_race(&error) => attempt += 1,
                 Err(error) => return Err(error.into()),
                 Ok(outcome) => {
+                    let superseded_id = superseded(fact, outcome)?;
                     self.training().wrote(1);
-                    return Ok(StoredFact { id: fact.id, superseded_id: superseded(fact, outcome)? });
+                    return Ok(StoredFact { id: fact.id, superseded_id });
                 }
             }
         }
