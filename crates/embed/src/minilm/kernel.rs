@@ -99,8 +99,11 @@ pub trait Tiled<I: Isa> {
 /// How many tiles `rows` are cut into: as few as leave the sums of each in registers.
 #[inline(always)]
 pub fn tiles<I: Isa>(isa: I, rows: usize) -> usize {
-    let many_registers = isa.f32().len() == 16 || cfg!(target_arch = "aarch64");
-    rows.div_ceil(if many_registers { 8 } else { 6 })
+    rows.div_ceil(match isa.f32().len() {
+        16 => 12,
+        _ if cfg!(target_arch = "aarch64") => 8,
+        _ => 6,
+    })
 }
 
 /// Runs `work` over all `rows`, in tiles of about one size.
@@ -117,7 +120,11 @@ pub fn in_tiles<I: Isa>(isa: I, rows: usize, work: &mut impl Tiled<I>) {
             5 => work.run::<5>(isa, first),
             6 => work.run::<6>(isa, first),
             7 => work.run::<7>(isa, first),
-            _ => work.run::<8>(isa, first),
+            8 => work.run::<8>(isa, first),
+            9 => work.run::<9>(isa, first),
+            10 => work.run::<10>(isa, first),
+            11 => work.run::<11>(isa, first),
+            _ => work.run::<12>(isa, first),
         }
         first += size;
     }
