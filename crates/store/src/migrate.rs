@@ -51,6 +51,7 @@ const MIGRATIONS: &[Migration] = migrations![
     "mem_130_probes_of_a_part",
     "mem_131_palette_of_a_small_tenant",
     "mem_140_words_among_others",
+    "mem_141_probes_down_to_a_sixteenth",
 ];
 
 const RECORD: &str = include_str!("../migrations/mem_000_record.sql");
