@@ -52,6 +52,7 @@ const MIGRATIONS: &[Migration] = migrations![
     "mem_131_palette_of_a_small_tenant",
     "mem_140_words_among_others",
     "mem_141_probes_down_to_a_sixteenth",
+    "mem_150_words_of_a_large_tenant",
 ];
 
 const RECORD: &str = include_str!("../migrations/mem_000_record.sql");

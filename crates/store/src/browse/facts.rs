@@ -170,7 +170,8 @@ async fn by_ids(
                        importance, confidence, decay_rate, permanence, source_butler, source_episode_id, supersedes_id,
                        entity_id, validity, scope, reference_count, created_at, last_referenced_at, last_confirmed_at,
                        tags, metadata
-                FROM facts WHERE tenant_id = $1 AND id = ANY ($2) ORDER BY array_position($2, id)
+                FROM unnest($2::uuid[]) WITH ORDINALITY AS asked (fact_id, place) JOIN facts ON id = fact_id
+                WHERE tenant_id = $1 ORDER BY place
                 "#,
                 tenant.as_str(),
                 ids,
