@@ -28,6 +28,20 @@ async fn two_servers_starting_at_once_both_come_up() {
     assert!(health.is_ready() && health.migrations_applied.len() > 5, "{health:?}");
 }
 
+/// Somebody's database has seen them: a program with another text of one refuses it. What is to change goes into a new one;
+/// only the lines of new ones may join this list.
+#[tokio::test]
+async fn a_migration_that_landed_is_never_edited_not_even_its_comment() {
+    let db = TestDb::new().await;
+    let mut pg = db.connect().await;
+    let sums: Vec<String> =
+        sqlx::query_scalar("SELECT version || ' ' || left(checksum, 16) FROM butler_migrations ORDER BY version")
+            .fetch_all(&mut pg)
+            .await
+            .unwrap();
+    insta::assert_snapshot!(sums.join("\n"));
+}
+
 #[tokio::test]
 async fn several_databases_of_one_cluster_migrate_at_once() {
     let databases = [TestDb::empty().await, TestDb::empty().await, TestDb::empty().await];
