@@ -88,6 +88,14 @@ async fn the_palette_of_a_large_tenant_shows_the_newest_of_many_alike() {
     stored(&db).await;
     let tenant = TenantId::new("large").unwrap();
     let now: Timestamp = "2024-09-01T00:00:00Z".parse().unwrap();
+    // after a long pause one more, which is no sample of the others
+    sqlx::query(
+        "INSERT INTO facts (tenant_id, subject, predicate, content, created_at, last_confirmed_at, search_vector)
+         VALUES ('large', 's', 'p', 'note late', '2024-08-31', '2024-08-31', to_tsvector('pg_catalog.english', 'note late'))",
+    )
+    .execute(&mut db.connect().await)
+    .await
+    .unwrap();
     let mut conn = db.database().reader(&tenant).await.unwrap();
     for words in ["note", "harb", "zebra", "walrus", "absent"] {
         let found = palette::find(&mut conn, &tenant, words, 5, now).await.unwrap();
