@@ -31,7 +31,7 @@ export function live(shared) {
         await page.getByText('The server does not answer.').waitFor()
         assert.ok((await page.locator('main').innerText()).includes('facts'), 'what was there stays readable')
         await page.getByRole('link', { name: 'Entities', exact: true }).click()
-        await page.getByRole('button', { name: 'Try again' }).waitFor()
+        await page.getByRole('button', { name: 'Try again', exact: true }).waitFor()
       } finally {
         await server.open(host)
       }
