@@ -136,7 +136,8 @@ impl Cluster {
             // Written by root, perhaps so that only root can read it.
             account.own(&custom)?;
         }
-        let places = Places { socket_dir: &socket_dir, log_dir: &self.log_dir };
+        let places =
+            Places { socket_dir: &socket_dir, log_dir: &self.log_dir, prewarm: runtime.has_library("pg_prewarm") };
         account.write(&self.dir.join("butler.conf"), &settings::render(&Machine::detect(), &places))?;
         Ok(socket_dir)
     }

@@ -205,6 +205,14 @@ impl Runtime {
         Ok(Self { bin_dir, version: WHEEL_SERVER.into(), major: WHEEL_MAJOR, origin: Origin::Fetched, root })
     }
 
+    /// Whether the server can load that library, looked for where its own usually lie.
+    pub(crate) fn has_library(&self, name: &str) -> bool {
+        let suffix = if cfg!(target_os = "macos") && self.major >= 16 { "dylib" } else { "so" };
+        ["../lib", "../lib/postgresql"]
+            .iter()
+            .any(|dir| self.bin_dir.join(dir).join(format!("{name}.{suffix}")).is_file())
+    }
+
     /// `Err` says what is missing.
     fn inspect(bin_dir: &Path, root: &Path, origin: Origin) -> Result<Self, String> {
         for program in ["postgres", "initdb"] {

@@ -58,10 +58,12 @@ fn cgroup_limit() -> Option<u64> {
     files.iter().filter_map(|file| fs::read_to_string(file).ok()?.trim().parse().ok()).min()
 }
 
-/// Where this start puts the socket and the logs.
+/// Where this start puts the socket and the logs, and what its server can do.
 pub(crate) struct Places<'a> {
     pub socket_dir: &'a Path,
     pub log_dir: &'a Path,
+    /// pg_prewarm is installed.
+    pub prewarm: bool,
 }
 
 pub(crate) fn render(machine: &Machine, places: &Places<'_>) -> String {
@@ -78,6 +80,7 @@ pub(crate) fn render(machine: &Machine, places: &Places<'_>) -> String {
     // In double quotes too, since this setting is a list and a comma would divide it.
     let sockets = quoted(&format!("\"{}\"", places.socket_dir.display().to_string().replace('"', "\"\"")));
     let logs = quoted(&places.log_dir.display().to_string());
+    let libraries = if places.prewarm { "pg_prewarm" } else { "" };
     format!(
         "\
 # Written by butler at every start; changes here are lost. Put your own settings into custom.conf, which wins.
@@ -101,6 +104,10 @@ dynamic_shared_memory_type = {dsm}
 max_parallel_workers = {cores}
 max_parallel_workers_per_gather = {gather}
 max_parallel_maintenance_workers = {gather}
+
+# What was in memory is brought back after a start, in the background: a search reads a vector index past the shared buffers, so
+# nothing else would bring that index into them.
+shared_preload_libraries = '{libraries}'
 
 # statements are short: planning for solid state disks, no compilation
 random_page_cost = 1.1
@@ -148,7 +155,10 @@ mod tests {
 
     fn setting(gib: u64, name: &str) -> String {
         let machine = Machine { memory: gib * GIB, cores: 4, shm: u64::MAX };
-        let text = render(&machine, &Places { socket_dir: Path::new("/a, b/\"c\" 'd'"), log_dir: Path::new("/l'og") });
+        let text = render(
+            &machine,
+            &Places { socket_dir: Path::new("/a, b/\"c\" 'd'"), log_dir: Path::new("/l'og"), prewarm: true },
+        );
         let line = text.lines().find_map(|line| line.strip_prefix(&format!("{name} = ")));
         line.unwrap_or_else(|| panic!("{name} is not set")).to_owned()
     }
@@ -165,7 +175,7 @@ mod tests {
     #[test]
     fn durability_is_never_traded() {
         let machine = Machine { memory: GIB, cores: 1, shm: 64 * MIB };
-        let text = render(&machine, &Places { socket_dir: Path::new("/s"), log_dir: Path::new("/l") });
+        let text = render(&machine, &Places { socket_dir: Path::new("/s"), log_dir: Path::new("/l"), prewarm: false });
         for name in ["fsync", "full_page_writes", "synchronous_commit"] {
             assert!(!text.lines().any(|line| line.starts_with(name)), "{name} keeps PostgreSQL's default");
         }
@@ -173,12 +183,17 @@ mod tests {
             text.contains("dynamic_shared_memory_type = mmap"),
             "64 MB of /dev/shm are too few for parallel queries"
         );
+        assert!(
+            text.contains("shared_preload_libraries = ''\n"),
+            "a library that is not there would keep the server down"
+        );
     }
 
     #[test]
     fn paths_are_quoted_for_the_list_and_for_the_file() {
         assert_eq!(setting(1, "unix_socket_directories"), r#"'"/a, b/""c"" ''d''"'"#);
         assert_eq!(setting(1, "log_directory"), "'/l''og'");
+        assert_eq!(setting(1, "shared_preload_libraries"), "'pg_prewarm'");
     }
 
     #[test]

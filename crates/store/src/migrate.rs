@@ -54,6 +54,7 @@ const MIGRATIONS: &[Migration] = migrations![
     "mem_141_probes_down_to_a_sixteenth",
     "mem_150_words_of_a_large_tenant",
     "mem_151_events_by_type",
+    "mem_160_a_large_tenant_among_small_ones",
 ];
 
 const RECORD: &str = include_str!("../migrations/mem_000_record.sql");

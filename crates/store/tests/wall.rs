@@ -78,6 +78,24 @@ async fn a_row_of_another_tenant_can_neither_be_written_nor_moved() {
 }
 
 #[tokio::test]
+async fn references_of_another_tenants_memories_are_not_counted() {
+    let db = TestDb::new().await;
+    db.execute(TWO_TENANTS).await;
+    let mut alice = as_app(&db, Some("alice")).await;
+    let mut owner = db.connect().await;
+    let ids: String =
+        sqlx::query_scalar("SELECT string_agg(quote_literal(id), ',') FROM facts").fetch_one(&mut owner).await.unwrap();
+    let count =
+        |tenant: &str| format!("SELECT FROM memory_bump('{tenant}', now(), ARRAY[{ids}]::uuid[], '{{}}', '{{}}')");
+    let refused = sqlx::raw_sql(sqlx::AssertSqlSafe(count("bob"))).execute(&mut alice).await.unwrap_err();
+    assert!(refused.to_string().contains("another tenant"), "{refused}");
+    sqlx::raw_sql(sqlx::AssertSqlSafe(count("alice"))).execute(&mut alice).await.unwrap();
+    let counted: Vec<(String, i32)> =
+        sqlx::query_as("SELECT tenant_id, reference_count FROM facts ORDER BY 1").fetch_all(&mut owner).await.unwrap();
+    assert_eq!(counted, [("alice".to_owned(), 1), ("bob".to_owned(), 0)]);
+}
+
+#[tokio::test]
 async fn a_fact_about_another_tenants_entity_is_refused_by_the_database() {
     let db = TestDb::new().await;
     db.execute(TWO_TENANTS).await;

@@ -104,3 +104,25 @@ async fn the_palette_of_a_large_tenant_shows_the_newest_of_many_alike() {
         assert_eq!(ids, wanted, "{words}");
     }
 }
+
+#[tokio::test]
+async fn the_palette_finds_what_was_frequent_once_and_is_not_among_the_newest() {
+    let db = TestDb::new().await;
+    stored(&db).await;
+    // more than the newest among which frequent words are looked for (mem_160)
+    sqlx::query(
+        "INSERT INTO facts (tenant_id, subject, predicate, content, created_at, last_confirmed_at, search_vector)
+         SELECT 'large', 'late', 'q' || n, 'note late', at, at, to_tsvector('pg_catalog.english', 'note late')
+         FROM generate_series(1, 6000) AS n, LATERAL (SELECT '2024-07-01'::timestamptz + n * interval '1 minute' AS at) t",
+    )
+    .execute(&mut db.connect().await)
+    .await
+    .unwrap();
+    let tenant = TenantId::new("large").unwrap();
+    let now: Timestamp = "2024-09-01T00:00:00Z".parse().unwrap();
+    let mut conn = db.database().reader(&tenant).await.unwrap();
+    let bearing = expected(&db, "harb", "newest").await;
+    let found = palette::find(&mut conn, &tenant, "harb", 5, now).await.unwrap();
+    assert_eq!(found.len(), 5);
+    assert!(found.iter().all(|item| bearing.contains(&item.id)), "{found:?}");
+}

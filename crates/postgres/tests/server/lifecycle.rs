@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use crate::common::{Hold, psql, start, try_psql, up};
 
@@ -25,6 +25,27 @@ async fn the_first_start_makes_a_server_and_a_restart_finds_its_data() {
     let second = start(dir.path()).await.unwrap();
     println!("attach {:?}", begun.elapsed());
     second.stop().await.unwrap();
+    server.stop().await.unwrap();
+}
+
+#[tokio::test]
+async fn what_was_in_memory_is_brought_back_after_a_restart() {
+    let dir = tempfile::tempdir().unwrap();
+    let server = start(dir.path()).await.unwrap();
+    if psql(&server, "SHOW shared_preload_libraries").is_empty() {
+        println!("left out: {} has no pg_prewarm", server.runtime());
+        return server.stop().await.unwrap();
+    }
+    psql(&server, "CREATE EXTENSION pg_buffercache; CREATE TABLE t AS SELECT n FROM generate_series(1, 20000) AS n");
+    server.stop().await.unwrap();
+    let server = start(dir.path()).await.unwrap();
+    let cached = "SELECT count(*) >= pg_relation_size('t') / 8192 FROM pg_buffercache
+                  WHERE relfilenode = pg_relation_filenode('t') AND relforknumber = 0";
+    let end = Instant::now() + Duration::from_secs(60);
+    while psql(&server, cached) != "t" {
+        assert!(Instant::now() < end, "nothing but this looked at the table, and it is not in memory");
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
     server.stop().await.unwrap();
 }
 
