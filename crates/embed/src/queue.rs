@@ -35,6 +35,7 @@ pub enum Lane {
 /// Jobs to be run together.
 pub struct Batch {
     pub jobs: Vec<Job>,
+    pub lane: Lane,
     /// Nothing else is running or waiting: the batch may have all cores.
     pub alone: bool,
 }
@@ -49,8 +50,9 @@ pub struct Queue {
 struct State {
     single: VecDeque<Job>,
     bulk: VecDeque<Job>,
-    /// Threads that are running a batch.
+    /// Threads that are running a batch, and those among them whose batch is of single texts.
     busy: usize,
+    busy_single: usize,
     closed: bool,
 }
 
@@ -74,14 +76,21 @@ impl Queue {
     pub fn take(&self) -> Option<Batch> {
         let mut state = self.lock();
         loop {
-            let idle = self.threads.saturating_sub(state.busy).max(1);
+            // whoever asked and went away is left out
             let State { single, bulk, .. } = &mut *state;
-            let lane = if single.is_empty() { bulk } else { single };
-            let jobs = pick(lane, idle);
+            [single, bulk].into_iter().for_each(|lane| lane.retain(|job| !job.reply.is_closed()));
+            let idle = self.threads.saturating_sub(state.busy).max(1);
+            let for_single = self.for_single(&state);
+            let State { single, bulk, .. } = &mut *state;
+            let (jobs, lane) = match for_single {
+                0 => (pick(bulk, idle), Lane::Bulk),
+                _ => (pick(single, for_single.min(idle)), Lane::Single),
+            };
             if !jobs.is_empty() {
                 let alone = state.busy == 0 && state.single.is_empty() && state.bulk.is_empty();
                 state.busy += 1;
-                return Some(Batch { jobs, alone });
+                state.busy_single += usize::from(lane == Lane::Single);
+                return Some(Batch { jobs, lane, alone });
             }
             if state.closed {
                 return None;
@@ -90,9 +99,19 @@ impl Queue {
         }
     }
 
-    pub fn done(&self) {
+    pub fn done(&self, lane: Lane) {
         let mut state = self.lock();
         state.busy = state.busy.saturating_sub(1);
+        state.busy_single = state.busy_single.saturating_sub(usize::from(lane == Lane::Single));
+    }
+
+    /// How many threads more may take up single texts. One core is left to whatever the answers go through next, the database
+    /// above all: with embedding on all of them the slow calls of a few clients at once were a third slower. Only where more
+    /// waits than goes into a batch, all are worth it.
+    fn for_single(&self, state: &State) -> usize {
+        let waiting: usize = state.single.iter().map(|job| guess_tokens(&job.text)).sum();
+        let most = if waiting > BATCH_TOKENS { self.threads } else { self.threads.saturating_sub(1).max(1) };
+        if waiting == 0 { 0 } else { most.saturating_sub(state.busy_single) }
     }
 
     /// Everything that waits.
@@ -119,9 +138,7 @@ impl Queue {
 }
 
 /// The oldest job and those of about its length, up to a batch, but no more than this thread's share of what waits.
-/// Whoever asked and went away is left out.
 fn pick(lane: &mut VecDeque<Job>, idle: usize) -> Vec<Job> {
-    lane.retain(|job| !job.reply.is_closed());
     let share = lane.len().div_ceil(idle);
     let Some(first) = lane.pop_front() else { return Vec::new() };
     let length = guess_tokens(&first.text);
@@ -175,7 +192,7 @@ mod tests {
         let first = queue.take().unwrap();
         assert_eq!(texts(&first), ["short one", "short two", "short three"]);
         assert!(!first.alone, "the long one still waits");
-        queue.done();
+        queue.done(first.lane);
         let second = queue.take().unwrap();
         assert_eq!(texts(&second), [&long]);
         assert!(second.alone);
@@ -202,6 +219,36 @@ mod tests {
     }
 
     #[test]
+    fn a_few_single_texts_leave_a_core_to_what_comes_after_them_and_many_do_not() {
+        let queue = Queue::new(2);
+        let (few, _waiting) = jobs(&["a", "b", "c"]);
+        queue.push(Lane::Single, few);
+        assert_eq!(texts(&queue.take().unwrap()), ["a", "b", "c"], "together, not one half each");
+        let (later, _waiting_too) = jobs(&["d"]);
+        queue.push(Lane::Single, later);
+        assert_eq!(queue.for_single(&queue.lock()), 0, "it waits for the thread that is busy");
+        let (bulk, _waiting_as_well) = jobs(&["bulk"]);
+        queue.push(Lane::Bulk, bulk);
+        assert_eq!(texts(&queue.take().unwrap()), ["bulk"], "a job for many has the other");
+        let long = "x".repeat(900);
+        let (many, _waiting_again) = jobs(&[long.as_str(), long.as_str()]);
+        queue.push(Lane::Single, many);
+        queue.done(Lane::Bulk);
+        assert_eq!(texts(&queue.take().unwrap()), ["d"], "more waits than goes into a batch");
+    }
+
+    #[test]
+    fn a_single_text_does_not_wait_for_a_bulk() {
+        let queue = Queue::new(2);
+        let (bulk, _waiting) = jobs(&["bulk"]);
+        let (single, _waiting_too) = jobs(&["single"]);
+        queue.push(Lane::Bulk, bulk);
+        assert_eq!(texts(&queue.take().unwrap()), ["bulk"]);
+        queue.push(Lane::Single, single);
+        assert_eq!(texts(&queue.take().unwrap()), ["single"]);
+    }
+
+    #[test]
     fn a_single_text_overtakes_a_bulk() {
         let queue = Queue::new(1);
         let (bulk, _waiting) = jobs(&["bulk"]);
@@ -219,6 +266,16 @@ mod tests {
         waiting.remove(0);
         queue.push(Lane::Single, jobs);
         assert_eq!(texts(&queue.take().unwrap()), ["here"]);
+    }
+
+    #[test]
+    fn who_went_away_does_not_hold_up_a_bulk() {
+        let queue = Queue::new(1);
+        let (gone, _) = jobs(&["gone"]);
+        let (bulk, _waiting) = jobs(&["bulk"]);
+        queue.push(Lane::Single, gone);
+        queue.push(Lane::Bulk, bulk);
+        assert_eq!(texts(&queue.take().unwrap()), ["bulk"]);
     }
 
     #[test]

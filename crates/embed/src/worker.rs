@@ -110,8 +110,9 @@ pub fn work(shared: &Shared) {
     }
     let mut session = None;
     while let Some(batch) = shared.queue.take() {
+        let lane = batch.lane;
         run(shared, &mut session, batch);
-        shared.queue.done();
+        shared.queue.done(lane);
     }
 }
 
