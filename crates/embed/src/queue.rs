@@ -25,7 +25,7 @@ pub fn guess_tokens(text: &str) -> usize {
     (2 + text.len() / 4).min(MAX_TOKENS)
 }
 
-/// Who waits: a person for one text, or a job for many. The person goes first.
+/// Who waits: a person for one text, or a job for many. The person goes first, but for one core a job may have meanwhile.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Lane {
     Single,
@@ -80,11 +80,11 @@ impl Queue {
             let State { single, bulk, .. } = &mut *state;
             [single, bulk].into_iter().for_each(|lane| lane.retain(|job| !job.reply.is_closed()));
             let idle = self.threads.saturating_sub(state.busy).max(1);
-            let for_single = self.for_single(&state);
+            let (admitted, sharing) = self.for_single(&state);
             let State { single, bulk, .. } = &mut *state;
-            let (jobs, lane) = match for_single {
+            let (jobs, lane) = match admitted {
                 0 => (pick(bulk, idle), Lane::Bulk),
-                _ => (pick(single, for_single.min(idle)), Lane::Single),
+                _ => (pick(single, sharing.min(idle)), Lane::Single),
             };
             if !jobs.is_empty() {
                 let alone = state.busy == 0 && state.single.is_empty() && state.bulk.is_empty();
@@ -105,13 +105,17 @@ impl Queue {
         state.busy_single = state.busy_single.saturating_sub(usize::from(lane == Lane::Single));
     }
 
-    /// How many threads more may take up single texts. One core is left to whatever the answers go through next, the database
-    /// above all: with embedding on all of them the slow calls of a few clients at once were a third slower. Only where more
-    /// waits than goes into a batch, all are worth it.
-    fn for_single(&self, state: &State) -> usize {
+    /// How many threads more may take up single texts, and how many share those that wait. One core is left to whatever the
+    /// answers go through next, the database above all: with embedding on both of two cores, the slow ones among the calls of
+    /// eight clients took half as long again. Only where more waits than goes into a batch, all are worth it.
+    fn for_single(&self, state: &State) -> (usize, usize) {
         let waiting: usize = state.single.iter().map(|job| guess_tokens(&job.text)).sum();
-        let most = if waiting > BATCH_TOKENS { self.threads } else { self.threads.saturating_sub(1).max(1) };
-        if waiting == 0 { 0 } else { most.saturating_sub(state.busy_single) }
+        let more = |batches: usize| {
+            let most = if waiting > batches * BATCH_TOKENS { self.threads } else { (self.threads - 1).max(1) };
+            most.saturating_sub(state.busy_single)
+        };
+        // what is left to share once the first has its batch
+        (if waiting == 0 { 0 } else { more(1) }, more(2).max(1))
     }
 
     /// Everything that waits.
@@ -226,7 +230,7 @@ mod tests {
         assert_eq!(texts(&queue.take().unwrap()), ["a", "b", "c"], "together, not one half each");
         let (later, _waiting_too) = jobs(&["d"]);
         queue.push(Lane::Single, later);
-        assert_eq!(queue.for_single(&queue.lock()), 0, "it waits for the thread that is busy");
+        assert_eq!(queue.for_single(&queue.lock()).0, 0, "it waits for the thread that is busy");
         let (bulk, _waiting_as_well) = jobs(&["bulk"]);
         queue.push(Lane::Bulk, bulk);
         assert_eq!(texts(&queue.take().unwrap()), ["bulk"], "a job for many has the other");
@@ -235,6 +239,15 @@ mod tests {
         queue.push(Lane::Single, many);
         queue.done(Lane::Bulk);
         assert_eq!(texts(&queue.take().unwrap()), ["d"], "more waits than goes into a batch");
+    }
+
+    #[test]
+    fn of_a_little_more_than_a_batch_the_first_takes_a_whole_one() {
+        let queue = Queue::new(2);
+        let text = "x".repeat(40);
+        let (few, _waiting) = jobs(&[text.as_str(); 30]);
+        queue.push(Lane::Single, few);
+        assert_eq!(queue.take().unwrap().jobs.len(), 21, "of twelve tokens each");
     }
 
     #[test]

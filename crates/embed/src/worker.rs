@@ -111,7 +111,11 @@ pub fn work(shared: &Shared) {
     let mut session = None;
     while let Some(batch) = shared.queue.take() {
         let lane = batch.lane;
-        run(shared, &mut session, batch);
+        // Whoever waits for a batch that panicked is told that it went away, and the next one is taken up all the same.
+        if catch_unwind(AssertUnwindSafe(|| run(shared, &mut session, batch))).is_err() {
+            tracing::error!("a batch was not embedded: it panicked");
+            session = None;
+        }
         shared.queue.done(lane);
     }
 }

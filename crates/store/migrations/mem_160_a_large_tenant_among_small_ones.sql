@@ -11,17 +11,17 @@ BEGIN
     IF p_tenant IS DISTINCT FROM current_setting('butler.tenant', true) THEN
         RAISE EXCEPTION 'references of another tenant than the connection''s' USING ERRCODE = 'insufficient_privilege';
     END IF;
-    IF cardinality(p_facts) > 0 THEN
+    IF pg_catalog.cardinality(p_facts) > 0 THEN
         PERFORM FROM facts WHERE id = ANY (p_facts) AND (tenant_id = p_tenant) IS TRUE ORDER BY id FOR NO KEY UPDATE;
         UPDATE facts SET reference_count = reference_count + 1, last_referenced_at = p_at
             WHERE id = ANY (p_facts) AND (tenant_id = p_tenant) IS TRUE;
     END IF;
-    IF cardinality(p_rules) > 0 THEN
+    IF pg_catalog.cardinality(p_rules) > 0 THEN
         PERFORM FROM rules WHERE id = ANY (p_rules) AND (tenant_id = p_tenant) IS TRUE ORDER BY id FOR NO KEY UPDATE;
         UPDATE rules SET reference_count = reference_count + 1, last_referenced_at = p_at
             WHERE id = ANY (p_rules) AND (tenant_id = p_tenant) IS TRUE;
     END IF;
-    IF cardinality(p_episodes) > 0 THEN
+    IF pg_catalog.cardinality(p_episodes) > 0 THEN
         PERFORM FROM episodes WHERE id = ANY (p_episodes) AND (tenant_id = p_tenant) IS TRUE ORDER BY id FOR NO KEY UPDATE;
         UPDATE episodes SET reference_count = reference_count + 1, last_referenced_at = p_at
             WHERE id = ANY (p_episodes) AND (tenant_id = p_tenant) IS TRUE;
@@ -117,7 +117,7 @@ BEGIN
             END IF;
             -- or they were frequent once
             IF coalesce(cardinality(facts_of_words), 0) < p_limit THEN
-                facts_of_words := ARRAY(SELECT f.id FROM facts f
+                facts_of_words := facts_of_words || ARRAY(SELECT f.id FROM facts f
                     WHERE f.search_vector @@ indexed AND (f.search_vector @@ words) IS TRUE AND f.tenant_id = p_tenant
                       AND fact_is_active(f.validity || '') LIMIT ranked);
             END IF;
@@ -167,6 +167,8 @@ BEGIN
         WHERE p.pronamespace = quote_ident(current_schema())::regnamespace AND p.proname IN ('memory_bump', 'browse_palette') LOOP
         EXECUTE format('ALTER FUNCTION %s SET search_path = %s, pg_temp', part, current_setting('search_path'));
         EXECUTE format('ALTER FUNCTION %s SET client_min_messages = warning', part);
+        EXECUTE format('REVOKE EXECUTE ON FUNCTION %s FROM PUBLIC', part);
+        EXECUTE format('GRANT EXECUTE ON FUNCTION %s TO butler_app', part);
     END LOOP;
     -- what it sets of it ends with it
     FOR part IN SELECT p.oid FROM pg_proc p

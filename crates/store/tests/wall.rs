@@ -96,6 +96,19 @@ async fn references_of_another_tenants_memories_are_not_counted() {
 }
 
 #[tokio::test]
+async fn what_runs_as_the_owner_is_not_everybodys() {
+    let db = TestDb::new().await;
+    let open: Vec<String> = sqlx::query_scalar(
+        "SELECT p.oid::regprocedure::text FROM pg_proc p, aclexplode(coalesce(p.proacl, acldefault('f', p.proowner))) a
+         WHERE p.prosecdef AND a.grantee = 0 AND a.privilege_type = 'EXECUTE' ORDER BY 1",
+    )
+    .fetch_all(&mut db.connect().await)
+    .await
+    .unwrap();
+    assert!(open.is_empty(), "functions that any role may call as their owner: {open:?}");
+}
+
+#[tokio::test]
 async fn a_fact_about_another_tenants_entity_is_refused_by_the_database() {
     let db = TestDb::new().await;
     db.execute(TWO_TENANTS).await;

@@ -239,7 +239,7 @@ export function pages(shared) {
     // what is forgotten is not found, and of two that begin alike the other might be
     const episodes = (await server.api('/api/memory/episodes?limit=100')).data.filter((row) => !row.expired)
     const alike = (row) => episodes.filter((other) => other.content.slice(0, 40) === row.content.slice(0, 40))
-    const episode = episodes.find((row) => alike(row).length === 1)
+    const episode = episodes.find((row) => alike(row).length === 1) ?? episodes[0]
     const entity = await one('/api/memory/entities?limit=1&sort=facts')
     const searches = [
       ['Fact', `${fact.subject} ${fact.content}`, `/memory/facts/${fact.id}`, [fact.subject, fact.content.slice(0, 40), fact.scope, `confidence ${fact.effective_confidence.toFixed(2)}`]],
