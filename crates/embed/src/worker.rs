@@ -112,8 +112,12 @@ pub fn work(shared: &Shared) {
     while let Some(batch) = shared.queue.take() {
         let lane = batch.lane;
         // Whoever waits for a batch that panicked is told that it went away, and the next one is taken up all the same.
-        if catch_unwind(AssertUnwindSafe(|| run(shared, &mut session, batch))).is_err() {
-            tracing::error!("a batch was not embedded: it panicked");
+        let ran = catch(|| {
+            run(shared, &mut session, batch);
+            Ok(())
+        });
+        if let Err(why) = ran {
+            tracing::error!(%why, "a batch was not embedded");
             session = None;
         }
         shared.queue.done(lane);

@@ -12,41 +12,27 @@ DECLARE
     -- of each of so many parts of the time, so many facts: 300
     parts constant integer := 30;
     each constant integer := 10;
-    -- a word in at most this share of them
-    rare constant double precision := 0.01;
-    uncommon constant double precision := 0.1;
+    -- a word in at most this many of them
+    rare constant integer := 3;
+    uncommon constant integer := 30;
     -- facts of all tenants that are looked at one by one
     most constant integer := 3000;
-    since timestamptz;
-    until timestamptz;
-    before timestamptz := 'infinity';
-    sample tsvector[] := '{}';
-    newest tsvector[];
-    found tsvector[];
     rarest tsquery;
 BEGIN
-    SELECT min(f.created_at), max(f.created_at) INTO since, until FROM facts f WHERE f.tenant_id = p_tenant;
-    FOR part IN 1 .. parts LOOP
-        -- From the newest back, and none twice: where nothing was stored for long, the next ones are taken.
-        SELECT array_agg(s.search_vector), min(s.created_at) INTO found, before
-            FROM (SELECT f.search_vector, f.created_at FROM facts f WHERE f.tenant_id = p_tenant
-                    AND f.created_at < least(before, until - (until - since) * ((part - 1)::double precision / parts) + interval '1 microsecond')
-                  ORDER BY f.created_at DESC, f.id LIMIT each) s;
-        EXIT WHEN found IS NULL;
-        sample := sample || found;
-        IF part <= parts / 3 THEN
-            newest := sample;
-        END IF;
-    END LOOP;
-    WITH terms AS MATERIALIZED (
-        SELECT t.term, (SELECT count(*) FROM unnest(sample) AS s (words) WHERE s.words @@ t.term::tsquery)::double precision
-                       / greatest(1, cardinality(sample)) AS share
+    WITH sample AS MATERIALIZED (
+        SELECT s.search_vector, part
+        FROM (SELECT min(f.created_at) AS since, max(f.created_at) AS until FROM facts f WHERE f.tenant_id = p_tenant) t,
+             generate_series(1, parts) AS part,
+             LATERAL (SELECT f.search_vector FROM facts f
+                      WHERE f.tenant_id = p_tenant AND f.created_at <= t.since + (t.until - t.since) * (part::double precision / parts)
+                      ORDER BY f.created_at DESC, f.id LIMIT each) s),
+    terms AS MATERIALIZED (
+        SELECT t.term, (SELECT count(*) FROM sample s WHERE s.search_vector @@ t.term::tsquery) AS hits
         FROM unnest(query_terms(p_words)) AS t (term))
-    SELECT string_agg(term, ' & ') FILTER (WHERE share <= greatest(uncommon, 4 * (SELECT min(share) FROM terms)))::tsquery,
-           string_agg(term, ' & ') FILTER (WHERE share <= rare)::tsquery
-        INTO indexed, rarest FROM terms;
-    often := (SELECT count(*) > 3 FROM unnest(newest) AS s (words) WHERE s.words @@ p_words)
-        AND (SELECT count(*) > 0.02 * cardinality(sample) FROM unnest(sample) AS s (words) WHERE s.words @@ p_words);
+    SELECT string_agg(term, ' & ') FILTER (WHERE hits <= greatest(uncommon, 4 * (SELECT min(hits) FROM terms)))::tsquery,
+           string_agg(term, ' & ') FILTER (WHERE hits <= rare)::tsquery,
+           (SELECT count(*) > rare FROM sample s WHERE s.search_vector @@ p_words AND s.part > parts * 2 / 3)
+        INTO indexed, rarest, often FROM terms;
     IF rarest IS NOT NULL THEN
         SELECT CASE WHEN count(*) < most THEN coalesce(array_agg(m.id) FILTER (WHERE m.tenant_id = p_tenant), '{}') END INTO ids
             FROM (SELECT f.id, f.tenant_id FROM facts f WHERE f.search_vector @@ rarest LIMIT most) m;

@@ -28,8 +28,8 @@ BEGIN
     END IF;
 END $$;
 
--- As in mem_150, but for `often`: of the newest hundred facts, a word of every twelfth was now and then in too few to be called frequent, and
--- then all tenants' facts with it were collected.
+-- As in mem_150, but none of the facts asked is taken twice, and `often` is asked of all of them: of the newest hundred, a word of every twelfth
+-- was now and then in too few to be called frequent, and then all tenants' facts with it were collected.
 -- What the index of words is to be asked for, in a tenant that is not small. ids: the tenant's facts that bear the rare ones among the
 -- words; NULL if none is rare, or too many facts of other tenants bear them. often: several in a hundred of its facts bear all.
 CREATE OR REPLACE FUNCTION facts_with_words(p_tenant text, p_words tsquery, OUT indexed tsquery, OUT ids uuid[], OUT often boolean)
