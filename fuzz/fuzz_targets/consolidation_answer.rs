@@ -1,7 +1,7 @@
 //! Whatever a model answers: no panic, and only actions that may be carried out.
 #![no_main]
 
-use domain::consolidation::parse;
+use butler_domain::consolidation::parse;
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|answer: &str| {

@@ -1,10 +1,10 @@
 //! Whatever stands in a file to import: what it holds, and what is wrong with which line.
 #![no_main]
 
-use domain::TenantId;
+use butler_domain::TenantId;
 use fuzz::{memory, wait};
 use libfuzzer_sys::fuzz_target;
-use memory::transfer::{Foreign, ImportOptions, ImportReport, Line, recognise};
+use butler_memory::transfer::{Foreign, ImportOptions, ImportReport, Line, recognise};
 
 /// A file's beginning that is in order, so that the lines are looked at whatever became of theirs.
 const HEADER: &str = r#"{"format":"butler-memory","version":1,"created_at":"2026-01-01T00:00:00Z","program":"fuzz","butler":"fuzz","tenant":"default","embedding":{"model":"fake","version":"1","dimensions":384},"counts":{}}"#;

@@ -5,8 +5,8 @@ use std::sync::LazyLock;
 
 use fuzz::{memory, wait};
 use libfuzzer_sys::fuzz_target;
-use memory::Caller;
-use memory::tool::{Tool, ToolError};
+use butler_memory::Caller;
+use butler_memory::tool::{Tool, ToolError};
 use serde_json::{Map, Value};
 
 /// Each tool, and the names of its arguments.
@@ -15,7 +15,7 @@ static TOOLS: LazyLock<Vec<(Box<dyn Tool>, Vec<String>)>> = LazyLock::new(|| {
         let names = tool.spec().input_schema.get("properties").and_then(Value::as_object).cloned();
         (tool, names.unwrap_or_default().keys().cloned().collect())
     };
-    memory::tools().into_iter().map(named).collect()
+    butler_memory::tools().into_iter().map(named).collect()
 });
 
 fuzz_target!(|text: &str| {

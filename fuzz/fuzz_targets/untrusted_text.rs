@@ -1,8 +1,8 @@
 //! Text of a memory stays data: it ends no line, no tag and no string of the database.
 #![no_main]
 
-use domain::consolidation::prompt::wrap_episode_content;
-use domain::text::{flatten_line, preprocess_search_query, preprocess_text};
+use butler_domain::consolidation::prompt::wrap_episode_content;
+use butler_domain::text::{flatten_line, preprocess_search_query, preprocess_text};
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|text: &str| {

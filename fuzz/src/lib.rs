@@ -2,10 +2,10 @@
 
 use std::sync::{Arc, LazyLock};
 
-use domain::{Butler, MockClock};
-use memory::{Memory, MemoryConfig, MemoryParts};
-use store::{Database, DatabaseOptions};
-use testkit::FakeEmbedder;
+use butler_domain::{Butler, MockClock};
+use butler_memory::{Memory, MemoryConfig, MemoryParts};
+use butler_store::{Database, DatabaseOptions};
+use butler_testkit::FakeEmbedder;
 use tokio::runtime::{Builder, Runtime};
 
 static RUNTIME: LazyLock<Runtime> =
@@ -18,7 +18,7 @@ static MEMORY: LazyLock<Memory> = LazyLock::new(|| {
         butler: Butler::new("fuzz").expect("a name"),
         db,
         embedder: Arc::new(FakeEmbedder::default()),
-        clock: Arc::new(MockClock::at(testkit::START.parse().expect("a time"))),
+        clock: Arc::new(MockClock::at(butler_testkit::START.parse().expect("a time"))),
         config: MemoryConfig::default(),
     })
 });

@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use std::process::{Command, ExitCode};
 use std::time::Instant;
 
-use embed::minilm::{Model, Scratch, instructions};
+use butler_embed::minilm::{Model, Scratch, instructions};
 
 use report::{Measured, Row};
 
@@ -45,7 +45,7 @@ fn run_in_child() -> Result<ExitCode, Failure> {
 
 fn run() -> Result<ExitCode, Failure> {
     let (json, model_dir) = arguments()?;
-    let dir = embed::locate_model(model_dir.as_deref(), &fetch::default_cache_dir(), &fetch::Silent)?;
+    let dir = butler_embed::locate_model(model_dir.as_deref(), &butler_fetch::default_cache_dir(), &butler_fetch::Silent)?;
     let model = Model::load(&dir)?;
     let candle = candle::Candle::load(&dir)?;
     let pool = |n| rayon::ThreadPoolBuilder::new().num_threads(n).build();
@@ -99,6 +99,6 @@ fn sample(seed: usize, tokens: usize) -> Vec<u32> {
 }
 
 /// The largest difference between the two answers: a benchmark of different results would be worthless.
-fn check(ours: &[embed::Vector], theirs: &[Vec<f32>]) -> f32 {
+fn check(ours: &[butler_embed::Vector], theirs: &[Vec<f32>]) -> f32 {
     ours.iter().zip(theirs).flat_map(|(a, b)| a.iter().zip(b).map(|(x, y)| (x - y).abs())).fold(0.0, f32::max)
 }

@@ -4,17 +4,17 @@
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use domain::event::Origin;
-use domain::{Butler, SystemClock, TenantId};
-use embed::Embedder;
+use butler_domain::event::Origin;
+use butler_domain::{Butler, SystemClock, TenantId};
+use butler_embed::Embedder;
+use butler_memory::consolidate::ConsolidationRequest;
+use butler_memory::runtime::{Completion, Runtime, RuntimeError, Session};
+use butler_memory::{Call, EpisodeInput, Memory, MemoryConfig, MemoryParts};
+use butler_store::{Database, DatabaseOptions};
 use futures::FutureExt;
 use futures::future::BoxFuture;
-use memory::consolidate::ConsolidationRequest;
-use memory::runtime::{Completion, Runtime, RuntimeError, Session};
-use memory::{Call, EpisodeInput, Memory, MemoryConfig, MemoryParts};
 use serde_json::{Map, json};
 use sqlx::{Connection, Executor, PgConnection};
-use store::{Database, DatabaseOptions};
 
 use crate::facts::{Dice, Vectors, Words, load, sentence};
 use crate::figures::{Report, Samples};

@@ -3,9 +3,9 @@
 
 use std::time::{Duration, Instant};
 
-use domain::{Butler, TenantId};
-use embed::Embedder;
-use memory::{Call, ContextRequest};
+use butler_domain::{Butler, TenantId};
+use butler_embed::Embedder;
+use butler_memory::{Call, ContextRequest};
 
 use serde_json::{Value, json};
 use sqlx::{Connection, PgConnection};

@@ -9,7 +9,7 @@ use axum::routing::{get, post};
 use axum::{Json, Router};
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
-use embed::{Embedder, Engine, EngineOptions};
+use butler_embed::{Embedder, Engine, EngineOptions};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use tokio::io::AsyncReadExt;

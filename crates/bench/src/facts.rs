@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use embed::{Embedder, Engine};
+use butler_embed::{Embedder, Engine};
 use sqlx::PgConnection;
 use uuid::Uuid;
 
@@ -96,7 +96,7 @@ pub fn sentence(dice: &mut Dice, number: usize) -> String {
 }
 
 pub struct Vectors {
-    base: Vec<embed::Vector>,
+    base: Vec<butler_embed::Vector>,
 }
 
 impl Vectors {
@@ -177,20 +177,20 @@ pub async fn versions(pg: &mut PgConnection, prefix: &str, tenants: Range<usize>
          SELECT t, $2, $3, 384 FROM unnest($1::text[]) AS t ON CONFLICT DO NOTHING",
     )
     .bind(&names)
-    .bind(embed::MODEL)
-    .bind(embed::VERSION)
+    .bind(butler_embed::MODEL)
+    .bind(butler_embed::VERSION)
     .execute(&mut *pg)
     .await?;
     let ids = sqlx::query_scalar(
         "SELECT v.id FROM unnest($1::text[]) WITH ORDINALITY AS u (t, n)
          JOIN embedding_versions v ON v.tenant_id = u.t AND v.model = $2 AND v.version = $3 ORDER BY n",
     );
-    Ok(ids.bind(&names).bind(embed::MODEL).bind(embed::VERSION).fetch_all(pg).await?)
+    Ok(ids.bind(&names).bind(butler_embed::MODEL).bind(butler_embed::VERSION).fetch_all(pg).await?)
 }
 
 /// An id as the program makes it at that moment, in microseconds since 1970.
 pub fn id_at(micros: i64) -> Uuid {
-    domain::Timestamp::from_timestamp_micros(micros).map(domain::ids::new_id).unwrap_or_default()
+    butler_domain::Timestamp::from_timestamp_micros(micros).map(butler_domain::ids::new_id).unwrap_or_default()
 }
 
 /// Rows in one COPY: some tens of megabytes.

@@ -5,7 +5,7 @@ mod door;
 
 use std::time::{Duration, Instant};
 
-use embed::{Embedder, Engine, EngineOptions};
+use butler_embed::{Embedder, Engine, EngineOptions};
 use serde_json::json;
 use sqlx::{Connection, Executor, PgConnection};
 

@@ -7,9 +7,9 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::PathBuf;
 
 use anyhow::Context;
-use domain::{MemoryType, TenantId};
-use memory::search::{Mode, SearchInput};
-use memory::{Call, EpisodeInput, Memory};
+use butler_domain::{MemoryType, TenantId};
+use butler_memory::search::{Mode, SearchInput};
+use butler_memory::{Call, EpisodeInput, Memory};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use uuid::Uuid;
@@ -91,7 +91,7 @@ async fn store(memory: &Memory, tenant: &TenantId, of: &Conversation) -> anyhow:
         for turn in spoken.into_iter().flatten() {
             let part = |key: &str| turn[key].as_str().unwrap_or_default();
             let input = EpisodeInput {
-                butler: domain::Butler::new("locomo")?,
+                butler: butler_domain::Butler::new("locomo")?,
                 session_id: Some(session_id),
                 content: format!("[{date}] {}: {}", part("speaker"), part("text")),
                 importance: 5.0,

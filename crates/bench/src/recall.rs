@@ -2,10 +2,10 @@
 
 use std::time::{Duration, Instant};
 
-use domain::{MemoryType, TenantId};
-use embed::Embedder;
-use memory::search::{Mode, SearchInput};
-use memory::{Call, RecallInput};
+use butler_domain::{MemoryType, TenantId};
+use butler_embed::Embedder;
+use butler_memory::search::{Mode, SearchInput};
+use butler_memory::{Call, RecallInput};
 use serde_json::json;
 use sqlx::{Connection, Executor, PgConnection};
 
@@ -243,7 +243,7 @@ pub async fn search_once(
     mode: Mode,
     query: &str,
     limit: usize,
-) -> anyhow::Result<Vec<memory::search::Hit>> {
+) -> anyhow::Result<Vec<butler_memory::search::Hit>> {
     let input = SearchInput {
         query: query.to_owned(),
         types: vec![MemoryType::Fact],

@@ -3,7 +3,7 @@
 
 use std::time::{Duration, Instant};
 
-use embed::Embedder;
+use butler_embed::Embedder;
 use serde_json::{Value, json};
 use sqlx::{Connection, Executor, PgConnection};
 

@@ -45,7 +45,7 @@ pub async fn run(args: Args) -> anyhow::Result<Report> {
         sweeps.add(began.elapsed());
         transitions = swept.facts_fading + swept.facts_expired;
         anyhow::ensure!(
-            world.memory.sweep(None).await? == memory::SweepReport::default(),
+            world.memory.sweep(None).await? == butler_memory::SweepReport::default(),
             "a second sweep changed something"
         );
     }

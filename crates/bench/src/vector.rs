@@ -3,8 +3,8 @@
 use std::collections::HashSet;
 use std::time::Instant;
 
-use domain::TenantId;
-use memory::search::Mode;
+use butler_domain::TenantId;
+use butler_memory::search::Mode;
 use sqlx::{Connection, Executor, PgConnection};
 use uuid::Uuid;
 
@@ -83,7 +83,7 @@ struct Measured {
 }
 
 async fn measure(world: &World, pg: &mut PgConnection, tenant: &str, rounds: usize) -> anyhow::Result<Measured> {
-    use embed::Embedder;
+    use butler_embed::Embedder;
     let name = TenantId::new(tenant)?;
     let mut dice = Dice::new(4242);
     let (mut found, mut wanted) = (0, 0);

@@ -3,10 +3,10 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use domain::{Butler, SystemClock};
-use embed::{Engine, EngineOptions};
-use memory::{Memory, MemoryConfig, MemoryParts};
-use store::{Database, DatabaseOptions};
+use butler_domain::{Butler, SystemClock};
+use butler_embed::{Engine, EngineOptions};
+use butler_memory::{Memory, MemoryConfig, MemoryParts};
+use butler_store::{Database, DatabaseOptions};
 use tempfile::TempDir;
 
 use crate::server::{Server, database_url};

@@ -3,13 +3,13 @@
 use std::panic::AssertUnwindSafe;
 use std::sync::{Arc, OnceLock, PoisonError, RwLock};
 
-use domain::Clock;
-use embed::Embedder;
+use butler_domain::Clock;
+use butler_embed::Embedder;
+use butler_memory::Caller;
+use butler_memory::tool::{Answer, ToolError};
+use butler_store::{Connections, Database, DatabaseOptions};
 use futures::FutureExt;
-use memory::Caller;
-use memory::tool::{Answer, ToolError};
 use serde_json::{Map, Value};
-use store::{Connections, Database, DatabaseOptions};
 use tokio::sync::Mutex;
 
 use crate::config::ButlerConfig;
@@ -19,7 +19,7 @@ use crate::scheduler::{HostJob, Jobs};
 use crate::{modules, runtime};
 
 pub struct Butler {
-    pub name: domain::Butler,
+    pub name: butler_domain::Butler,
     pub config: ButlerConfig,
     registry: Registry,
     modules: Mutex<Vec<Box<dyn Module>>>,
@@ -38,7 +38,8 @@ impl Butler {
         for module in &modules {
             module.register_tools(&mut registry);
         }
-        let name = domain::Butler::new(config.name.as_str()).map_err(|error| HostError::Failed(error.to_string()))?;
+        let name =
+            butler_domain::Butler::new(config.name.as_str()).map_err(|error| HostError::Failed(error.to_string()))?;
         Ok(Self {
             name,
             config,
@@ -113,7 +114,7 @@ impl Butler {
 
     /// The configured LLM. One that cannot work (a key that is not set) is as none: memory serves all the same, and
     /// says so in the log, in doctor and in each consolidation.
-    fn runtime(&self) -> Option<Arc<dyn memory::runtime::Runtime>> {
+    fn runtime(&self) -> Option<Arc<dyn butler_memory::runtime::Runtime>> {
         match runtime::from_config(self.config.file.butler.runtime.as_ref()?) {
             Ok(runtime) => Some(runtime),
             Err(error) => {
@@ -144,7 +145,7 @@ impl Butler {
     }
 
     /// Likewise.
-    pub async fn memory(&self) -> Option<Arc<memory::Memory>> {
+    pub async fn memory(&self) -> Option<Arc<butler_memory::Memory>> {
         self.modules.lock().await.iter().find_map(|module| module.memory())
     }
 

@@ -6,8 +6,8 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use memory::runtime::RuntimeError;
-use memory::tool::ToolError;
+use butler_memory::runtime::RuntimeError;
+use butler_memory::tool::ToolError;
 
 use crate::config::ConfigError;
 use crate::instance::Instance;
@@ -18,11 +18,11 @@ pub enum HostError {
     #[error(transparent)]
     Config(#[from] ConfigError),
     #[error(transparent)]
-    Postgres(#[from] postgres::PostgresError),
+    Postgres(#[from] butler_postgres::PostgresError),
     #[error(transparent)]
-    Embed(#[from] embed::EmbedError),
+    Embed(#[from] butler_embed::EmbedError),
     #[error("butler {butler:?}: {source}")]
-    Store { butler: String, source: store::StoreError },
+    Store { butler: String, source: butler_store::StoreError },
     #[error(transparent)]
     Module(#[from] ModuleError),
     #[error("there is no butler {name:?}; there are: {known}")]

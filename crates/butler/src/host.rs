@@ -10,13 +10,13 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
-use domain::{Clock, SystemClock};
-use embed::{Embedder, Engine, EngineOptions};
-use fetch::Progress;
-use memory::Caller;
-use memory::tool::{Answer, ToolError};
+use butler_domain::{Clock, SystemClock};
+use butler_embed::{Embedder, Engine, EngineOptions};
+use butler_fetch::Progress;
+use butler_memory::Caller;
+use butler_memory::tool::{Answer, ToolError};
+use butler_store::Connections;
 use serde_json::{Map, Value};
-use store::Connections;
 use tokio::sync::{Mutex, Notify, RwLock, watch};
 use tokio_util::sync::CancellationToken;
 
@@ -41,8 +41,8 @@ pub struct HostOptions {
 }
 
 impl HostOptions {
-    pub fn postgres(&self) -> postgres::Options {
-        postgres::Options {
+    pub fn postgres(&self) -> butler_postgres::Options {
+        butler_postgres::Options {
             data_dir: self.data_dir.clone(),
             runtime_dir: self.runtime_dir.clone(),
             cache_dir: self.cache_dir.clone(),
@@ -73,7 +73,7 @@ pub struct Host {
     engine: Arc<Engine>,
     clock: Arc<dyn Clock>,
     /// `None` when every butler has a database of its own elsewhere.
-    private: RwLock<Option<postgres::Server>>,
+    private: RwLock<Option<butler_postgres::Server>>,
     status: watch::Sender<Status>,
     /// Woken by a call that found the database gone, so that nobody waits for the next look.
     pub(crate) trouble: Notify,
@@ -236,8 +236,8 @@ impl Host {
     pub async fn fetch_model(&self, progress: Arc<dyn Progress>) -> Result<PathBuf, HostError> {
         let (given, cache) = (self.model_dir.clone(), self.options.cache_dir.clone());
         let located =
-            tokio::task::spawn_blocking(move || embed::locate_model(given.as_deref(), &cache, &*progress)).await;
-        Ok(located.unwrap_or(Err(embed::EmbedError::Stopped))?)
+            tokio::task::spawn_blocking(move || butler_embed::locate_model(given.as_deref(), &cache, &*progress)).await;
+        Ok(located.unwrap_or(Err(butler_embed::EmbedError::Stopped))?)
     }
 
     pub(crate) async fn start_private(&self, progress: Arc<dyn Progress>) -> Result<(), HostError> {
@@ -253,7 +253,7 @@ impl Host {
         if private.is_some() {
             return Ok(());
         }
-        let server = postgres::Server::start(self.options.postgres(), progress).await?;
+        let server = butler_postgres::Server::start(self.options.postgres(), progress).await?;
         tracing::info!(runtime = %server.runtime(), pid = server.pid(), "the private PostgreSQL is up");
         *private = Some(server);
         Ok(())
@@ -280,7 +280,7 @@ impl Host {
         let private = self.private.read().await;
         let server =
             private.as_ref().ok_or_else(|| HostError::Failed("the private PostgreSQL is not running".to_owned()))?;
-        store::ensure_database(&server.url("postgres"), name)
+        butler_store::ensure_database(&server.url("postgres"), name)
             .await
             .map_err(|source| HostError::Store { butler: name.to_owned(), source })?;
         Ok(server.url(name))

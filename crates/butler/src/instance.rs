@@ -6,7 +6,7 @@ use std::net::SocketAddr;
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
-use domain::Timestamp;
+use butler_domain::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use crate::config::Source;
@@ -130,7 +130,7 @@ impl Drop for Lock {
 
 #[cfg(test)]
 mod tests {
-    use domain::{Clock, SystemClock};
+    use butler_domain::{Clock, SystemClock};
 
     use super::*;
 

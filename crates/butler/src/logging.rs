@@ -26,9 +26,8 @@ pub fn init(format: LogFormat, default_level: &str, verbose: u8, quiet: bool) ->
     };
     // What the libraries below say about each connection is of interest only when looking for a fault in them.
     let theirs = if verbose > 1 { "debug" } else { "warn" };
-    let directives = ["butler", "memory", "store", "embed", "postgres", "fetch", "domain"]
-        .map(|name| format!("{name}={ours}"))
-        .join(",");
+    // A directive covers every target that begins with its name, so this one covers all of our crates.
+    let directives = format!("butler={ours}");
     let filter = match env::var(env::LOG) {
         Some(text) => EnvFilter::try_new(text.to_string_lossy())
             .map_err(|error| HostError::Failed(format!("{} cannot be used: {error}", env::LOG)))?,

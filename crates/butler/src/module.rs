@@ -3,24 +3,24 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use embed::Embedder;
+use butler_embed::Embedder;
+use butler_memory::runtime::Runtime;
+use butler_memory::tool::{Answer, ToolError, ToolSpec};
+use butler_memory::{Caller, Memory};
+use butler_store::{Database, Migrated, StoreError};
 use futures::future::BoxFuture;
-use memory::runtime::Runtime;
-use memory::tool::{Answer, ToolError, ToolSpec};
-use memory::{Caller, Memory};
 use serde_json::{Map, Value};
-use store::{Database, Migrated, StoreError};
 
 use crate::scheduler::HostJob;
 
 /// What a module gets to work with when its butler starts.
 #[derive(Clone)]
 pub struct Parts {
-    pub butler: domain::Butler,
+    pub butler: butler_domain::Butler,
     pub database: Database,
     /// One engine for all butlers of the process.
     pub embedder: Arc<dyn Embedder>,
-    pub clock: Arc<dyn domain::Clock>,
+    pub clock: Arc<dyn butler_domain::Clock>,
     /// The LLM; `None`: there is none.
     pub runtime: Option<Arc<dyn Runtime>>,
 }

@@ -3,13 +3,13 @@
 use std::io::IsTerminal;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use fetch::Progress;
+use butler_fetch::Progress;
 use indicatif::{ProgressBar, ProgressStyle};
 
 /// Bars where a person watches stderr; otherwise log lines, so that a first start is never silent for a minute.
 pub fn on_stderr(quiet: bool) -> Arc<dyn Progress> {
     match (quiet, std::io::stderr().is_terminal()) {
-        (true, _) => Arc::new(fetch::Silent),
+        (true, _) => Arc::new(butler_fetch::Silent),
         (false, true) => Arc::new(Bars::default()),
         (false, false) => Arc::new(Lines),
     }

@@ -8,7 +8,7 @@ use std::time::Duration;
 use axum::body::Bytes;
 use axum::http::header::CONTENT_TYPE;
 use axum::http::{Method, Request, Uri};
-use domain::Timestamp;
+use butler_domain::Timestamp;
 use http_body_util::{BodyExt, Full, Limited};
 use serde_json::{Value, json};
 use tokio::sync::mpsc;

@@ -7,7 +7,7 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use testkit::TestDb;
+use butler_testkit::TestDb;
 
 struct Server(Child);
 

@@ -6,13 +6,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use butler::scheduler::{RunError, Scheduler, Trigger};
+use butler_memory::jobs::JobRequest;
+use butler_memory::runtime::{Completion, Runtime, RuntimeError, Session};
+use butler_memory::{Memory, MemoryConfig, MemoryParts};
+use butler_testkit::MemoryFixture;
 use chrono::TimeDelta;
 use futures::future::BoxFuture;
-use memory::jobs::JobRequest;
-use memory::runtime::{Completion, Runtime, RuntimeError, Session};
-use memory::{Memory, MemoryConfig, MemoryParts};
 use serde_json::json;
-use testkit::MemoryFixture;
 use tokio::sync::Semaphore;
 
 const JOBS: usize = 6;
@@ -256,7 +256,7 @@ async fn a_rule_marked_harmful_too_often_is_inverted_at_once() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_rule_marked_while_another_replica_inverts_is_inverted_as_soon_as_that_one_is_done() {
     let fixture = MemoryFixture::new().await;
-    let mut other = store::jobs::Locks::new(fixture.db.database().clone());
+    let mut other = butler_store::jobs::Locks::new(fixture.db.database().clone());
     assert!(other.try_take("inversion").await.unwrap());
     let scheduler = Scheduler::new(Arc::clone(&fixture.memory), "test:1".to_owned());
     let running = tokio::spawn(Arc::clone(&scheduler).run());

@@ -46,7 +46,7 @@ impl Default for EngineOptions {
     fn default() -> EngineOptions {
         EngineOptions {
             model_dir: None,
-            cache_dir: fetch::default_cache_dir(),
+            cache_dir: butler_fetch::default_cache_dir(),
             threads: thread::available_parallelism().map_or(1, |n| n.get().min(MAX_THREADS)),
             cache_capacity: CACHE_ENTRIES,
             queue_capacity: QUEUE_PLACES,
@@ -75,7 +75,7 @@ impl Engine {
         let EngineOptions { model_dir, cache_dir, threads, cache_capacity, queue_capacity } = options;
         let load = move || {
             let start = Instant::now();
-            let dir = locate_model(model_dir.as_deref(), &cache_dir, &fetch::Silent)?;
+            let dir = locate_model(model_dir.as_deref(), &cache_dir, &butler_fetch::Silent)?;
             let model = Model::load(&dir)?;
             let ms = start.elapsed().as_millis() as u64;
             tracing::info!(dir = %dir.display(), instructions = crate::minilm::instructions(), ms, "embedding model loaded");

@@ -2,7 +2,7 @@ use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use fetch::FetchError;
+use butler_fetch::FetchError;
 
 /// Why a text has no vector; each message ends with what the user can do about it. It can be cloned because one failed
 /// load is the answer to everyone who was waiting for it.

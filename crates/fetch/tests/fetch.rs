@@ -8,7 +8,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
-use fetch::{Build, FetchError, Fetcher, Progress, Silent, Wheel};
+use butler_fetch::{Build, FetchError, Fetcher, Progress, Silent, Wheel};
 use sha2::{Digest, Sha256};
 
 const FILE: &str = "parcel-1.0-py3-none-any.whl";
@@ -167,7 +167,7 @@ fn a_checksum_mismatch_names_both_sums_and_deletes_the_file() {
     assert_eq!(expected, wheel.builds[0].sha256);
     assert!(error.to_string().contains(found.as_str()) && error.to_string().contains(expected));
     assert!(!bench.cache().join(FILE).exists() && !bench.cache().join(format!("{FILE}.part")).exists());
-    assert_eq!(fetch::present(&wheel, &bench.cache()), None);
+    assert_eq!(butler_fetch::present(&wheel, &bench.cache()), None);
 }
 
 #[test]
@@ -214,12 +214,12 @@ fn a_killed_unpack_is_redone() {
     fs::write(half.join("leftover"), "x").unwrap();
     fs::create_dir_all(bench.cache().join("parcel-1.0")).unwrap();
     fs::write(bench.cache().join(FILE), &body).unwrap();
-    assert_eq!(fetch::present(&wheel, &bench.cache()), None);
+    assert_eq!(butler_fetch::present(&wheel, &bench.cache()), None);
     // No pip: nothing is fetched again.
     let dir = Fetcher::with_path("").ensure(&wheel, &bench.cache(), &Silent).unwrap();
     assert!(dir.join("parcel/data").is_file() && !dir.join("parcel/leftover").exists());
     assert!(!bench.cache().join(FILE).exists(), "the archive is not kept beside what was unpacked");
-    assert_eq!(fetch::present(&wheel, &bench.cache()), Some(dir));
+    assert_eq!(butler_fetch::present(&wheel, &bench.cache()), Some(dir));
 }
 
 #[test]
@@ -258,6 +258,6 @@ fn a_cache_that_cannot_be_written_names_the_directory_and_the_way_out() {
 #[test]
 fn a_platform_without_a_build_is_named() {
     let wheel = Wheel { package: "parcel", version: "1.0", builds: &[] };
-    let error = fetch::ensure(&wheel, Path::new("unused"), &Silent).unwrap_err().to_string();
+    let error = butler_fetch::ensure(&wheel, Path::new("unused"), &Silent).unwrap_err().to_string();
     assert!(error.contains(std::env::consts::ARCH) && error.contains("--runtime-dir"), "{error}");
 }

@@ -1,8 +1,8 @@
 //! One call of a tool: the arguments that mean the same everywhere, read once.
 
-use domain::event::Origin;
-use domain::validate::{self, Invalid};
-use domain::{TenantId, Timestamp, limits};
+use butler_domain::event::Origin;
+use butler_domain::validate::{self, Invalid};
+use butler_domain::{TenantId, Timestamp, limits};
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 

@@ -1,7 +1,7 @@
 //! Who is on the transport, and whose memory that lets them work on.
 
-use domain::TenantId;
-use domain::validate::Invalid;
+use butler_domain::TenantId;
+use butler_domain::validate::Invalid;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Caller {

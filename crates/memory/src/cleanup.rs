@@ -2,12 +2,12 @@
 
 use std::time::Duration;
 
+use butler_domain::TenantId;
+use butler_domain::event::Origin;
+use butler_store::{Session, cleanup};
 use chrono::TimeDelta;
-use domain::TenantId;
-use domain::event::Origin;
 use schemars::JsonSchema;
 use serde::Serialize;
-use store::{Session, cleanup};
 
 use crate::dry::Step;
 use crate::{Memory, MemoryError};

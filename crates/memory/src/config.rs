@@ -4,8 +4,8 @@ mod check;
 
 use std::path::PathBuf;
 
-use domain::context::ContextQuotas;
-use domain::scoring::ScoreWeights;
+use butler_domain::context::ContextQuotas;
+use butler_domain::scoring::ScoreWeights;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

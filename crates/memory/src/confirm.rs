@@ -1,10 +1,10 @@
 //! Confirming a memory: it is still true, so its decay starts anew.
 
-use domain::validate::Invalid;
-use domain::{FactId, MemoryType, RuleId, Timestamp};
+use butler_domain::validate::Invalid;
+use butler_domain::{FactId, MemoryType, RuleId, Timestamp};
+use butler_store::confirm::{self, ConfirmOutcome};
 use schemars::JsonSchema;
 use serde::Serialize;
-use store::confirm::{self, ConfirmOutcome};
 use uuid::Uuid;
 
 use crate::{Call, Memory, MemoryError};

@@ -1,9 +1,9 @@
 //! The block of memory a session starts with.
 
-use domain::context::{self, ContextBlock, ContextEpisode, ContextFact, ContextInput, ContextRule};
-use domain::tokens::Bpe;
-use domain::{Butler, EpisodeId, FactId, Maturity, MemoryType, RuleId, Scope};
-use store::search::{Found, Referenced, Retrieved};
+use butler_domain::context::{self, ContextBlock, ContextEpisode, ContextFact, ContextInput, ContextRule};
+use butler_domain::tokens::Bpe;
+use butler_domain::{Butler, EpisodeId, FactId, Maturity, MemoryType, RuleId, Scope};
+use butler_store::search::{Found, Referenced, Retrieved};
 
 use crate::recall::{RecallInput, compose};
 use crate::search::{Hit, relevant};
@@ -38,7 +38,7 @@ impl Memory {
         let recall = RecallInput {
             topic: request.trigger_prompt.clone(),
             // a butler's own memories, and the global ones
-            scope: Some(Scope::new(request.butler.as_str()).map_err(domain::Invalid::from)?),
+            scope: Some(Scope::new(request.butler.as_str()).map_err(butler_domain::Invalid::from)?),
             limit: depth,
             min_confidence: config.confidence.retrieval_threshold,
             min_relevance: request.min_relevance,

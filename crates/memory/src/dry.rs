@@ -1,6 +1,6 @@
 //! Doing a thing and taking it back: the honest way to say what it would do.
 
-use store::{Session, StoreError, Tx};
+use butler_store::{Session, StoreError, Tx};
 
 /// A step of a job: taken back at its end if it is dry.
 pub(crate) enum Step<'a> {

@@ -1,12 +1,12 @@
 //! A person corrects a memory: a fact gets a newer version, a rule gets other words and starts anew.
 
-use domain::event::EventType;
-use domain::validate::Invalid;
-use domain::{FactId, Maturity, MemoryType, Permanence, Rule, RuleId, Scope};
+use butler_domain::event::EventType;
+use butler_domain::validate::Invalid;
+use butler_domain::{FactId, Maturity, MemoryType, Permanence, Rule, RuleId, Scope};
+use butler_store::rules::DEFAULT_DECAY_RATE;
+use butler_store::rules_edit::{self, Edited};
+use butler_store::{Session, facts, restore, rules_feedback};
 use serde_json::{Map, Value};
-use store::rules::DEFAULT_DECAY_RATE;
-use store::rules_edit::{self, Edited};
-use store::{Session, facts, restore, rules_feedback};
 
 use crate::remember::{FactInput, StoredFact, superseded};
 use crate::{Call, Memory, MemoryError};
@@ -64,7 +64,9 @@ impl Memory {
         id: FactId,
         changes: &FactChanges,
     ) -> Result<Option<StoredFact>, MemoryError> {
-        let Some(old) = store::browse::facts::one(conn, &call.tenant, id.0, call.now).await? else { return Ok(None) };
+        let Some(old) = butler_store::browse::facts::one(conn, &call.tenant, id.0, call.now).await? else {
+            return Ok(None);
+        };
         let old = old.fact;
         same("subject", changes.subject.as_deref(), &old.subject)?;
         same("predicate", changes.predicate.as_deref(), &old.predicate)?;
@@ -100,7 +102,7 @@ impl Memory {
     /// applications stay on record. `None`: there is no such rule.
     pub async fn edit_rule(&self, call: &Call, id: RuleId, changes: &RuleChanges) -> Result<Option<Rule>, MemoryError> {
         let mut conn = self.db().tenant(&call.tenant).await?;
-        let Some(seen) = store::browse::rules::one(&mut conn, &call.tenant, id.0, call.now).await? else {
+        let Some(seen) = butler_store::browse::rules::one(&mut conn, &call.tenant, id.0, call.now).await? else {
             return Ok(None);
         };
         let content = changes.content.clone().unwrap_or(seen.rule.content);
@@ -132,7 +134,7 @@ impl Memory {
         };
         rules_edit::apply(&mut tx, &call.tenant, &rule, &edited, EventType::RuleEdited, call.now, &call.origin).await?;
         tx.commit().await?;
-        Ok(store::browse::rules::one(&mut conn, &call.tenant, id.0, call.now).await?.map(|item| item.rule))
+        Ok(butler_store::browse::rules::one(&mut conn, &call.tenant, id.0, call.now).await?.map(|item| item.rule))
     }
 
     /// Takes the last edit of a rule back, if nothing else happened to it since. `None`: there is nothing to take back.
@@ -154,7 +156,7 @@ impl Memory {
     }
 }
 
-fn as_it_was(before: &Value, now: &Rule, content: String, embedding: store::Embedded) -> Edited {
+fn as_it_was(before: &Value, now: &Rule, content: String, embedding: butler_store::Embedded) -> Edited {
     fn read<T: serde::de::DeserializeOwned>(before: &Value, field: &str) -> Option<T> {
         serde_json::from_value(before.get(field)?.clone()).ok()
     }

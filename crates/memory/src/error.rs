@@ -1,5 +1,5 @@
-use domain::validate::Invalid;
-use domain::{EntityId, MemoryType};
+use butler_domain::validate::Invalid;
+use butler_domain::{EntityId, MemoryType};
 use uuid::Uuid;
 
 /// Why a use case did nothing.
@@ -23,7 +23,7 @@ pub enum MemoryError {
     #[error("idempotency_key {key:?} was used before, for a call of {tool} with other arguments")]
     KeyReused { key: String, tool: String },
     #[error(transparent)]
-    Store(#[from] store::StoreError),
+    Store(#[from] butler_store::StoreError),
     #[error(transparent)]
-    Embed(#[from] embed::EmbedError),
+    Embed(#[from] butler_embed::EmbedError),
 }

@@ -1,9 +1,9 @@
 //! Marks: a rule earns or loses trust by what came of following it.
 
-use domain::maturity::{RuleState, RuleThresholds, mark_harmful, mark_helpful};
-use domain::{MemoryType, RuleId, limits};
+use butler_domain::maturity::{RuleState, RuleThresholds, mark_harmful, mark_helpful};
+use butler_domain::{MemoryType, RuleId, limits};
+use butler_store::rules_feedback::{Mark, Marked, apply_mark, lock};
 use serde_json::{Map, Value};
-use store::rules_feedback::{Mark, Marked, apply_mark, lock};
 
 use crate::config::RulesConfig;
 use crate::views::RuleView;

@@ -1,9 +1,9 @@
 //! Forgetting a memory: it stays in the database for the record and is never retrieved again.
 
-use domain::{EpisodeId, FactId, MemoryType, RuleId};
+use butler_domain::{EpisodeId, FactId, MemoryType, RuleId};
+use butler_store::forget::{self, ForgetOutcome};
 use schemars::JsonSchema;
 use serde::Serialize;
-use store::forget::{self, ForgetOutcome};
 use uuid::Uuid;
 
 use crate::{Call, Memory, MemoryError};

@@ -1,6 +1,6 @@
 //! One memory by its id; looking at it counts as a reference.
 
-use domain::{EpisodeId, FactId, MemoryType, RuleId};
+use butler_domain::{EpisodeId, FactId, MemoryType, RuleId};
 use uuid::Uuid;
 
 use crate::views::{FactView, MemoryView, RuleView};
@@ -12,12 +12,12 @@ impl Memory {
         let (tenant, now) = (&call.tenant, call.now);
         Ok(match memory_type {
             MemoryType::Episode => {
-                store::get::episode(&mut conn, tenant, EpisodeId(id), now).await?.map(MemoryView::Episode)
+                butler_store::get::episode(&mut conn, tenant, EpisodeId(id), now).await?.map(MemoryView::Episode)
             }
-            MemoryType::Fact => store::get::fact(&mut conn, tenant, FactId(id), now)
+            MemoryType::Fact => butler_store::get::fact(&mut conn, tenant, FactId(id), now)
                 .await?
                 .map(|fact| MemoryView::Fact(FactView::at(fact, now))),
-            MemoryType::Rule => store::get::rule(&mut conn, tenant, RuleId(id), now)
+            MemoryType::Rule => butler_store::get::rule(&mut conn, tenant, RuleId(id), now)
                 .await?
                 .map(|rule| MemoryView::Rule(RuleView::at(rule, now))),
         })

@@ -3,9 +3,9 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
+use butler_domain::{TenantId, Timestamp};
+use butler_store::search::train::{Trained, retrain};
 use chrono::TimeDelta;
-use domain::{TenantId, Timestamp};
-use store::search::train::{Trained, retrain};
 use tokio::sync::Notify;
 
 use crate::{Memory, MemoryError};
@@ -80,7 +80,7 @@ impl Memory {
     /// The least a statement of a reader costs: the floor of the benchmarks.
     pub async fn ping(&self, tenant: &TenantId) -> Result<(), MemoryError> {
         let mut conn = self.db().reader(tenant).await?;
-        Ok(store::search::ping(&mut conn).await?)
+        Ok(butler_store::search::ping(&mut conn).await?)
     }
 }
 

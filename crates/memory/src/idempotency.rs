@@ -1,11 +1,11 @@
 //! The same request asked twice is done once.
 
-use domain::validate::Invalid;
+use butler_domain::validate::Invalid;
+use butler_store::idempotency::{Found, Keyed, find};
+use butler_store::{Constraint, StoreError};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use sha2::{Digest, Sha256};
-use store::idempotency::{Found, Keyed, find};
-use store::{Constraint, StoreError};
 
 use crate::{Call, Memory, MemoryError};
 

@@ -1,10 +1,10 @@
 //! A rule that failed too often becomes a warning.
 
-use domain::TenantId;
-use domain::event::Origin;
-use domain::maturity::inverted_content;
+use butler_domain::TenantId;
+use butler_domain::event::Origin;
+use butler_domain::maturity::inverted_content;
+use butler_store::rules_feedback::{Pending, invert, pending_inversion};
 use serde_json::{Map, Value};
-use store::rules_feedback::{Pending, invert, pending_inversion};
 
 use crate::{Memory, MemoryError};
 

@@ -3,12 +3,12 @@
 
 use std::sync::Arc;
 
-use domain::TenantId;
-use domain::event::Origin;
-use domain::validate::Invalid;
+use butler_domain::TenantId;
+use butler_domain::event::Origin;
+use butler_domain::validate::Invalid;
+use butler_store::jobs::RunRow;
 use serde::Serialize;
 use serde_json::{Value, json};
-use store::jobs::RunRow;
 use tokio_util::sync::CancellationToken;
 
 use crate::consolidate::{ConsolidationReport, ConsolidationRequest};
@@ -184,7 +184,7 @@ mod tests {
             trigger: "schedule".to_owned(),
             status: "failed".to_owned(),
             worker: None,
-            started_at: domain::Timestamp::UNIX_EPOCH,
+            started_at: butler_domain::Timestamp::UNIX_EPOCH,
             finished_at: None,
             result,
             error: Some("bob went wrong".to_owned()),

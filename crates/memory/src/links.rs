@@ -1,8 +1,8 @@
 //! Links between memories: where one came from, what it supports or contradicts.
 
-use domain::Relation;
-use domain::validate::Invalid;
-use store::links::{self, Direction, End, FoundLink, LinkOutcome};
+use butler_domain::Relation;
+use butler_domain::validate::Invalid;
+use butler_store::links::{self, Direction, End, FoundLink, LinkOutcome};
 
 use crate::{Call, Memory, MemoryError};
 

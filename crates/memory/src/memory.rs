@@ -1,8 +1,8 @@
 use std::sync::Arc;
 
-use domain::{Butler, Clock, Timestamp};
-use embed::Embedder;
-use store::{Database, Embedded, Model};
+use butler_domain::{Butler, Clock, Timestamp};
+use butler_embed::Embedder;
+use butler_store::{Database, Embedded, Model};
 use tokio::sync::Notify;
 
 use crate::hygiene::TrainingBell;
@@ -28,12 +28,12 @@ pub struct Memory {
     /// Rung when a search finds that an index must be trained.
     training: TrainingBell,
     /// What retrieval knows about the stores it searches.
-    pools: store::search::Pools,
+    pools: butler_store::search::Pools,
 }
 
 impl Memory {
     pub fn new(parts: MemoryParts) -> Self {
-        let (training, pools) = (TrainingBell::default(), store::search::Pools::default());
+        let (training, pools) = (TrainingBell::default(), butler_store::search::Pools::default());
         Self { parts, runtime: None, inversion: Notify::new(), training, pools }
     }
 
@@ -76,7 +76,7 @@ impl Memory {
         &self.training
     }
 
-    pub(crate) fn pools(&self) -> &store::search::Pools {
+    pub(crate) fn pools(&self) -> &butler_store::search::Pools {
         &self.pools
     }
 

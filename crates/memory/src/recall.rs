@@ -1,10 +1,10 @@
 //! Recall: what to know for a topic. Facts and rules by relevance, importance, recency and confidence together.
 
-use domain::MemoryType;
-use domain::fusion::normalised_rrf;
-use domain::scoring::{RULE_IMPORTANCE, ScoreParts, ScoreWeights, recency};
-use domain::{Scope, Timestamp};
-use store::search::{Found, Referenced, Retrieved};
+use butler_domain::MemoryType;
+use butler_domain::fusion::normalised_rrf;
+use butler_domain::scoring::{RULE_IMPORTANCE, ScoreParts, ScoreWeights, recency};
+use butler_domain::{Scope, Timestamp};
+use butler_store::search::{Found, Referenced, Retrieved};
 
 use crate::search::{Hit, Mode, SearchInput, SearchOutput, Weights, relevant};
 use crate::{Call, Memory, MemoryError};
@@ -102,7 +102,7 @@ impl Hit {
         let part = |value: Option<f64>| value.unwrap_or(0.0);
         let weighed = Weights {
             relevance: weights.relevance * part(self.relevance),
-            importance: weights.importance * part(self.importance) / domain::scoring::MAX_IMPORTANCE,
+            importance: weights.importance * part(self.importance) / butler_domain::scoring::MAX_IMPORTANCE,
             recency: weights.recency * part(self.recency),
             confidence: weights.confidence * part(self.effective_confidence),
         };

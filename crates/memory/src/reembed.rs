@@ -1,10 +1,10 @@
 //! After a change of model: everything an older one embedded is embedded again.
 
-use domain::event::Origin;
-use domain::{MemoryType, TenantId};
+use butler_domain::event::Origin;
+use butler_domain::{MemoryType, TenantId};
+use butler_store::Session;
+use butler_store::reembed::{VersionCount, renew, stale, tenants, version_id, versions};
 use serde::Serialize;
-use store::Session;
-use store::reembed::{VersionCount, renew, stale, tenants, version_id, versions};
 
 use crate::{Call, Memory, MemoryError};
 

@@ -2,18 +2,18 @@
 
 use std::time::Duration;
 
+use butler_domain::text::fact_text;
+use butler_domain::validate::Invalid;
+use butler_domain::{Butler, EntityId, EpisodeId, FactId, Permanence, RuleId, Scope, Timestamp};
+use butler_store::episodes::{self, NewEpisode};
+use butler_store::facts::{self, FactOutcome, NewFact};
+use butler_store::idempotency::Keyed;
+use butler_store::rules::{self, NewRule, RuleOutcome};
+use butler_store::{Constraint, StoreError};
 use chrono::TimeDelta;
-use domain::text::fact_text;
-use domain::validate::Invalid;
-use domain::{Butler, EntityId, EpisodeId, FactId, Permanence, RuleId, Scope, Timestamp};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
-use store::episodes::{self, NewEpisode};
-use store::facts::{self, FactOutcome, NewFact};
-use store::idempotency::Keyed;
-use store::rules::{self, NewRule, RuleOutcome};
-use store::{Constraint, StoreError};
 use uuid::Uuid;
 
 use crate::idempotency::Asked;
@@ -128,7 +128,7 @@ impl Memory {
         self.settled(call, keyed.as_ref(), written).await
     }
 
-    /// A fact ready for `store::facts::store`, also inside a caller's own transaction.
+    /// A fact ready for `butler_store::facts::store`, also inside a caller's own transaction.
     pub async fn new_fact(&self, call: &Call, input: FactInput) -> Result<NewFact, MemoryError> {
         unreserved(&input.metadata)?;
         let embedding = self.embed(&fact_text(&input.subject, &input.predicate, &input.content)).await?;
@@ -175,7 +175,7 @@ impl Memory {
         self.settled(call, keyed.as_ref(), written).await
     }
 
-    /// A rule ready for `store::rules::store`, also inside a caller's own transaction.
+    /// A rule ready for `butler_store::rules::store`, also inside a caller's own transaction.
     pub async fn new_rule(&self, call: &Call, input: RuleInput) -> Result<NewRule, MemoryError> {
         unreserved(&input.metadata)?;
         let embedding = self.embed(&input.content).await?;

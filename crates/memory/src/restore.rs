@@ -1,9 +1,9 @@
 //! Undo: what was forgotten or replaced comes back.
 
-use domain::{FactId, RuleId};
+use butler_domain::{FactId, RuleId};
+use butler_store::restore::{self, RestoreOutcome};
 use schemars::JsonSchema;
 use serde::Serialize;
-use store::restore::{self, RestoreOutcome};
 use uuid::Uuid;
 
 use crate::{Call, Memory, MemoryError};

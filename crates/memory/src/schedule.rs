@@ -2,10 +2,10 @@
 
 use std::str::FromStr;
 
+use butler_domain::Timestamp;
 use chrono_tz::Tz;
 use croner::Cron;
 use croner::parser::{CronParser, Seconds, Year};
-use domain::Timestamp;
 
 /// Five fields (minute, hour, day, month, weekday), or six with seconds first.
 #[derive(Debug, Clone)]

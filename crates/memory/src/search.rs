@@ -7,12 +7,12 @@ use std::cmp::Ordering;
 use std::str::FromStr;
 use std::time::Instant;
 
-use domain::deep::{self, DeepWeights, Measures};
-use domain::fusion::rrf_score;
-use domain::{MemoryType, Scope, UnknownName};
+use butler_domain::deep::{self, DeepWeights, Measures};
+use butler_domain::fusion::rrf_score;
+use butler_domain::{MemoryType, Scope, UnknownName};
+use butler_store::search::{Found, Retrieve, Retrieved};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use store::search::{Found, Retrieve, Retrieved};
 
 use crate::config::{KeywordMatch, SearchMode};
 use crate::{Call, Memory, MemoryError};
@@ -65,7 +65,7 @@ impl From<SearchMode> for Mode {
 /// A search whose fields were validated.
 #[derive(Debug, Clone)]
 pub struct SearchInput {
-    /// As `domain::validate::query` leaves it. Empty finds nothing.
+    /// As `butler_domain::validate::query` leaves it. Empty finds nothing.
     pub query: String,
     pub types: Vec<MemoryType>,
     /// `None`: all scopes.
@@ -74,7 +74,7 @@ pub struct SearchInput {
     pub limit: usize,
     /// Of effective confidence.
     pub min_confidence: f64,
-    /// Below this relevance nothing is returned at all; see `domain::relevance`.
+    /// Below this relevance nothing is returned at all; see `butler_domain::relevance`.
     pub min_relevance: Option<f64>,
     /// Also say how the results came about.
     pub explain: bool,
@@ -155,7 +155,7 @@ impl Memory {
         scope: Option<Scope>,
         limit: usize,
     ) -> Result<Vec<Hit>, MemoryError> {
-        let query = domain::validate::query("query", query)?;
+        let query = butler_domain::validate::query("query", query)?;
         let (min_confidence, min_relevance, explain) = (0.0, None, false);
         let input = SearchInput { query, types: vec![of], scope, mode, limit, min_confidence, min_relevance, explain };
         let order = if mode == Mode::Hybrid { Hit::order_by_ranks } else { Hit::order_by_score };
@@ -195,7 +195,7 @@ impl Memory {
             recent,
         };
         let mut conn = self.db().reader_after(&call.tenant, before).await?;
-        let retrieved = store::search::retrieve(&mut conn, &call.tenant, &request, self.pools()).await?;
+        let retrieved = butler_store::search::retrieve(&mut conn, &call.tenant, &request, self.pools()).await?;
         if retrieved.has_outgrown_an_index() {
             self.training().ring(call.now);
         }
@@ -205,7 +205,7 @@ impl Memory {
 }
 
 /// Each memory with its score.
-fn score(found: Vec<Found>, input: &SearchInput, now: domain::Timestamp) -> Vec<Hit> {
+fn score(found: Vec<Found>, input: &SearchInput, now: butler_domain::Timestamp) -> Vec<Hit> {
     let mut hits: Vec<Hit> = found.into_iter().map(|found| Hit::new(found, now)).collect();
     match input.mode {
         Mode::Semantic => {

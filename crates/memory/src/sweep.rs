@@ -1,11 +1,11 @@
 //! The decay sweep: daily hygiene of facts and rules.
 
+use butler_domain::TenantId;
+use butler_domain::decay::DecayThresholds;
+use butler_domain::event::Origin;
+use butler_store::sweep::{self, BATCH_ROWS, Batch};
 use chrono::TimeDelta;
-use domain::TenantId;
-use domain::decay::DecayThresholds;
-use domain::event::Origin;
 use serde::Serialize;
-use store::sweep::{self, BATCH_ROWS, Batch};
 
 use crate::dry::Step;
 use crate::{Memory, MemoryError};
@@ -74,7 +74,7 @@ impl Memory {
         }
         let mut step = Step::new(&mut conn, dry).await?;
         report.idempotency_keys_removed =
-            store::idempotency::prune(step.session(), now - TimeDelta::days(IDEMPOTENCY_DAYS)).await?;
+            butler_store::idempotency::prune(step.session(), now - TimeDelta::days(IDEMPOTENCY_DAYS)).await?;
         step.end().await?;
         drop(conn);
         report.rules_inverted =

@@ -5,14 +5,14 @@ mod schema;
 use std::future::Future;
 use std::marker::PhantomData;
 
-use domain::validate::Invalid;
+use butler_domain::validate::Invalid;
+use butler_store::StoreError;
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
-use store::StoreError;
 
 use crate::call::{parse, request_id_of};
 use crate::{Call, Caller, Memory, MemoryError};
@@ -75,7 +75,7 @@ pub trait Tool: Send + Sync + 'static {
 
 /// What a tool's file writes: types in, types out. The schemas are those of the types.
 pub(crate) trait Typed: Send + Sync + 'static {
-    /// Fields are plain values, turned into types by `domain::validate`; `#[schemars(with = …)]` says what they should be.
+    /// Fields are plain values, turned into types by `butler_domain::validate`; `#[schemars(with = …)]` says what they should be.
     type Input: DeserializeOwned + JsonSchema + Send;
     type Output: Serialize + JsonSchema + Send;
 

@@ -1,7 +1,7 @@
 //! Memories as tools and REST show them: the row's fields, and what its confidence is worth now.
 
-use domain::decay::effective_confidence;
-use domain::{Episode, Fact, Rule, Timestamp};
+use butler_domain::decay::effective_confidence;
+use butler_domain::{Episode, Fact, Rule, Timestamp};
 use schemars::JsonSchema;
 use serde::Serialize;
 

@@ -2,12 +2,12 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-use domain::TenantId;
-use memory::MemoryConfig;
+use butler_domain::TenantId;
+use butler_memory::MemoryConfig;
+use butler_testkit::MemoryFixture;
 use serde_json::{Value, json};
 use sqlx::Row;
 use sqlx::postgres::PgRow;
-use testkit::MemoryFixture;
 
 async fn one_row(fixture: &MemoryFixture, statement: &'static str) -> PgRow {
     sqlx::query(statement).fetch_one(&mut fixture.db.connect().await).await.unwrap()
@@ -75,8 +75,8 @@ async fn a_blank_session_id_is_null() {
 #[tokio::test]
 async fn bad_input_is_refused_by_name_and_nothing_is_written() {
     let fixture = MemoryFixture::new().await;
-    let long = "x".repeat(domain::limits::CONTENT_BYTES + 1);
-    let big = "x".repeat(domain::limits::METADATA_BYTES);
+    let long = "x".repeat(butler_domain::limits::CONTENT_BYTES + 1);
+    let big = "x".repeat(butler_domain::limits::METADATA_BYTES);
     let good = json!({"content": "c", "butler": "b"});
     for (field, value, said) in [
         ("content", json!(" \n\0 "), "must not be empty"),
@@ -120,7 +120,7 @@ async fn the_time_to_live_comes_from_the_configuration() {
 async fn a_text_of_more_distinct_words_than_a_search_vector_holds_is_stored_whole() {
     let fixture = MemoryFixture::new().await;
     let mut content: String = (0..170_000).map(|n| format!("w{n:x} ")).collect();
-    content.truncate(domain::limits::CONTENT_BYTES);
+    content.truncate(butler_domain::limits::CONTENT_BYTES);
     let answer = fixture.call("memory_store_episode", json!({"content": content, "butler": "b"})).await.unwrap();
     let row = one_row(&fixture, "SELECT octet_length(content), search_vector @@ 'wff'::tsquery FROM episodes").await;
     assert_eq!(row.get::<i32, _>(0) as usize, content.len());

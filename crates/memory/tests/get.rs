@@ -2,10 +2,10 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-use domain::TenantId;
-use memory::{Caller, CallerTenant};
+use butler_domain::TenantId;
+use butler_memory::{Caller, CallerTenant};
+use butler_testkit::MemoryFixture;
 use serde_json::{Value, json};
-use testkit::MemoryFixture;
 
 /// A memory of each type, written past the tools, for the tenant alice.
 const ONE_OF_EACH: &str = "
@@ -36,11 +36,11 @@ async fn with_one_of_each() -> MemoryFixture {
 async fn get_memory_with_reference_bump() {
     let fixture = with_one_of_each().await;
     for (memory_type, id) in [("episode", EPISODE), ("fact", FACT), ("rule", RULE)] {
-        fixture.clock.set(testkit::START.parse().unwrap());
+        fixture.clock.set(butler_testkit::START.parse().unwrap());
         let first = get(&fixture, memory_type, id).await;
         assert_eq!((&first["memory_type"], &first["id"]), (&json!(memory_type), &json!(id)), "fields at the top level");
         assert_eq!(first["reference_count"], 1);
-        assert_eq!(first["last_referenced_at"], testkit::START);
+        assert_eq!(first["last_referenced_at"], butler_testkit::START);
         fixture.clock.advance_days(1.0);
         let second = get(&fixture, memory_type, id).await;
         assert_eq!(second["reference_count"], 2);

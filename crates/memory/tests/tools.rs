@@ -13,7 +13,7 @@ fn objects(schema: &Value) -> Vec<&serde_json::Map<String, Value>> {
 
 #[test]
 fn schemas_stand_alone_and_every_argument_is_described() {
-    for tool in memory::tools() {
+    for tool in butler_memory::tools() {
         let spec = tool.spec();
         for schema in [&spec.input_schema, &spec.output_schema] {
             assert_eq!(schema["type"], "object", "{}", spec.name);
@@ -36,7 +36,7 @@ fn schemas_stand_alone_and_every_argument_is_described() {
 
 #[test]
 fn tool_schemas() {
-    for tool in memory::tools() {
+    for tool in butler_memory::tools() {
         let spec = tool.spec();
         let hints = spec.annotations;
         let shown = json!({

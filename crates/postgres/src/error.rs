@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 #[derive(Debug, thiserror::Error)]
 pub enum PostgresError {
     #[error(transparent)]
-    Fetch(#[from] fetch::FetchError),
+    Fetch(#[from] butler_fetch::FetchError),
 
     #[error(
         "the PostgreSQL in {dir} cannot be used: {why}. `--runtime-dir` wants a directory with bin/postgres, bin/initdb and \

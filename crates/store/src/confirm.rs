@@ -1,8 +1,8 @@
 //! Confirming a memory restarts its decay.
 
-use domain::event::{EventType, Origin};
-use domain::ids::new_id;
-use domain::{FactId, RuleId, TenantId, Timestamp};
+use butler_domain::event::{EventType, Origin};
+use butler_domain::ids::new_id;
+use butler_domain::{FactId, RuleId, TenantId, Timestamp};
 
 use crate::{Session, StoreError};
 

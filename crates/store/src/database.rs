@@ -1,7 +1,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use domain::{TenantId, Timestamp};
+use butler_domain::{TenantId, Timestamp};
 use sqlx::postgres::PgConnectOptions;
 
 use crate::behind::{Behind, UnderWay};

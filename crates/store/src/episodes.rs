@@ -1,8 +1,8 @@
 //! Episodes: storing one.
 
-use domain::event::{EventType, Origin};
-use domain::ids::new_id;
-use domain::{Butler, EpisodeId, TenantId, Timestamp};
+use butler_domain::event::{EventType, Origin};
+use butler_domain::ids::new_id;
+use butler_domain::{Butler, EpisodeId, TenantId, Timestamp};
 use serde_json::{Map, Value, json};
 use sqlx::types::Json;
 use uuid::Uuid;
@@ -59,7 +59,7 @@ pub async fn store(
                 episode.session_id,
                 episode.content,
                 &episode.embedding.vector[..],
-                domain::text::preprocess_text(&episode.content),
+                butler_domain::text::preprocess_text(&episode.content),
                 episode.importance,
                 now,
                 episode.expires_at,

@@ -1,9 +1,9 @@
 //! The audit stream: what changed, by whom, under which request. Most writes record their event in their own
 //! statement; [`append`] is for those that are several.
 
-use domain::event::{EventType, Origin};
-use domain::ids::new_id;
-use domain::{TenantId, Timestamp};
+use butler_domain::event::{EventType, Origin};
+use butler_domain::ids::new_id;
+use butler_domain::{TenantId, Timestamp};
 use serde_json::Value;
 use uuid::Uuid;
 

@@ -1,8 +1,8 @@
 //! Facts: storing one, and superseding the one it replaces.
 
-use domain::event::{EventType, Origin};
-use domain::ids::new_id;
-use domain::{EntityId, EpisodeId, FactId, Permanence, Scope, TenantId, Timestamp};
+use butler_domain::event::{EventType, Origin};
+use butler_domain::ids::new_id;
+use butler_domain::{EntityId, EpisodeId, FactId, Permanence, Scope, TenantId, Timestamp};
 use serde_json::{Map, Value, json};
 use sqlx::types::Json;
 use uuid::Uuid;
@@ -29,7 +29,7 @@ pub struct NewFact {
     pub source_butler: Option<String>,
     pub tags: Vec<String>,
     pub metadata: Map<String, Value>,
-    /// Of [`domain::text::fact_text`], by the model it names.
+    /// Of [`butler_domain::text::fact_text`], by the model it names.
     pub embedding: Embedded,
 }
 
@@ -62,7 +62,7 @@ pub async fn store(
     origin: &Origin,
     keyed: Option<&Keyed>,
 ) -> Result<FactOutcome, StoreError> {
-    let text = domain::text::fact_text(&fact.subject, &fact.predicate, &fact.content);
+    let text = butler_domain::text::fact_text(&fact.subject, &fact.predicate, &fact.content);
     let row = session
         .run(|pg| {
             sqlx::query!(
@@ -118,7 +118,7 @@ pub async fn store(
                 fact.predicate,
                 fact.content,
                 &fact.embedding.vector[..],
-                domain::text::preprocess_text(&text),
+                butler_domain::text::preprocess_text(&text),
                 fact.importance,
                 INITIAL_CONFIDENCE,
                 fact.permanence.decay_rate(),

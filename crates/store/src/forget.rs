@@ -1,8 +1,8 @@
 //! Forgetting: nothing is deleted, but nothing is retrieved any more. Each is one statement.
 
-use domain::event::{EventType, Origin};
-use domain::ids::new_id;
-use domain::{EpisodeId, FactId, RuleId, TenantId, Timestamp};
+use butler_domain::event::{EventType, Origin};
+use butler_domain::ids::new_id;
+use butler_domain::{EpisodeId, FactId, RuleId, TenantId, Timestamp};
 
 use crate::{Session, StoreError};
 

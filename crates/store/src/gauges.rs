@@ -1,6 +1,6 @@
 //! What a monitor asks for again and again: how much is in which state, of all tenants together, and how the jobs fare.
 
-use domain::Timestamp;
+use butler_domain::Timestamp;
 
 use crate::{Session, StoreError};
 

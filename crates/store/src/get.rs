@@ -1,6 +1,6 @@
 //! One memory by its id. Looking at it is a reference: it is counted in the statement that reads it.
 
-use domain::{Episode, EpisodeId, Fact, FactId, Rule, RuleId, TenantId, Timestamp};
+use butler_domain::{Episode, EpisodeId, Fact, FactId, Rule, RuleId, TenantId, Timestamp};
 
 use crate::rows::{EpisodeRow, FactRow, RuleRow};
 use crate::{Session, StoreError};

@@ -1,6 +1,6 @@
 //! Answers kept for a caller that asks twice because it did not hear the first answer.
 
-use domain::{TenantId, Timestamp};
+use butler_domain::{TenantId, Timestamp};
 use serde_json::Value;
 
 use crate::{Session, StoreError};

@@ -1,7 +1,7 @@
 //! The workers' records: when each job runs, what became of each run, and who runs it now. All on an owner's session: a job works for every tenant.
 
-use domain::ids::new_id;
-use domain::{TenantId, Timestamp};
+use butler_domain::ids::new_id;
+use butler_domain::{TenantId, Timestamp};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;

@@ -1,9 +1,9 @@
 //! Directed edges between memories.
 
-use domain::event::{EventType, Origin};
-use domain::ids::new_id;
-use domain::link::Link;
-use domain::{EpisodeId, MemoryType, Relation, TenantId, Timestamp};
+use butler_domain::event::{EventType, Origin};
+use butler_domain::ids::new_id;
+use butler_domain::link::Link;
+use butler_domain::{EpisodeId, MemoryType, Relation, TenantId, Timestamp};
 use uuid::Uuid;
 
 use crate::{Session, StoreError};
@@ -124,7 +124,7 @@ async fn standing(
     name.map(|name| name.parse().map_err(|e| bad_link("relation", source.id, &e))).transpose()
 }
 
-fn bad_link(column: &'static str, source: Uuid, reason: &domain::UnknownName) -> StoreError {
+fn bad_link(column: &'static str, source: Uuid, reason: &butler_domain::UnknownName) -> StoreError {
     StoreError::BadData { table: "memory_links", column, id: source.to_string(), reason: reason.to_string() }
 }
 

@@ -6,7 +6,7 @@
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use domain::TenantId;
+use butler_domain::TenantId;
 
 /// Tenants remembered one by one; beyond it all of them count as having written.
 const REMEMBERED: usize = 4096;

@@ -1,7 +1,7 @@
 //! Which model embedded what, and embedding again what an older one did.
 
-use domain::event::{EventType, Origin};
-use domain::{MemoryType, TenantId, Timestamp};
+use butler_domain::event::{EventType, Origin};
+use butler_domain::{MemoryType, TenantId, Timestamp};
 use serde_json::json;
 use uuid::Uuid;
 
@@ -123,7 +123,7 @@ pub async fn stale(
                 })
                 .await?;
             let text =
-                |subject: &str, predicate: &str, content: &str| domain::text::fact_text(subject, predicate, content);
+                |subject: &str, predicate: &str, content: &str| butler_domain::text::fact_text(subject, predicate, content);
             Ok(rows
                 .into_iter()
                 .map(|row| Stale { id: row.id, text: text(&row.subject, &row.predicate, &row.content) })

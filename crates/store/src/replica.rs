@@ -3,7 +3,7 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use domain::TenantId;
+use butler_domain::TenantId;
 
 use crate::behind::UnderWay;
 use crate::database::{Database, of_tenant};

@@ -1,7 +1,7 @@
 //! Bringing back what was forgotten, expired or replaced: the undo of a person's change.
 
-use domain::event::{EventType, Origin};
-use domain::{FactId, RuleId, TenantId, Timestamp};
+use butler_domain::event::{EventType, Origin};
+use butler_domain::{FactId, RuleId, TenantId, Timestamp};
 use serde_json::json;
 use uuid::Uuid;
 
@@ -188,7 +188,7 @@ pub async fn rule(
                 id.0,
                 now,
                 expiry,
-                domain::ids::new_id(now),
+                butler_domain::ids::new_id(now),
                 EventType::RuleRestored.as_str(),
                 origin.actor.as_deref(),
                 origin.request_id.as_deref(),

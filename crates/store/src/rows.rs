@@ -1,6 +1,6 @@
 //! Rows become domain types here. What the database should have refused names table, column and row.
 
-use domain::{EntityId, Episode, EpisodeId, Fact, FactId, Rule, RuleId, Timestamp};
+use butler_domain::{EntityId, Episode, EpisodeId, Fact, FactId, Rule, RuleId, Timestamp};
 use serde_json::{Map, Value};
 use uuid::Uuid;
 
@@ -89,7 +89,7 @@ impl At {
         StoreError::BadData { table: self.table, column, id: self.id.to_string(), reason: reason.to_string() }
     }
 
-    fn kind<T: std::str::FromStr<Err = domain::UnknownName>>(
+    fn kind<T: std::str::FromStr<Err = butler_domain::UnknownName>>(
         &self,
         column: &'static str,
         text: &str,

@@ -1,8 +1,8 @@
 //! Rules: storing one, marking it by outcome, turning it into a warning.
 
-use domain::event::{EventType, Origin};
-use domain::ids::new_id;
-use domain::{EpisodeId, Maturity, Permanence, RuleId, Scope, TenantId, Timestamp};
+use butler_domain::event::{EventType, Origin};
+use butler_domain::ids::new_id;
+use butler_domain::{EpisodeId, Maturity, Permanence, RuleId, Scope, TenantId, Timestamp};
 use serde_json::{Map, Value, json};
 use sqlx::types::Json;
 
@@ -74,7 +74,7 @@ pub async fn store(
                 rule.id.0,
                 rule.content,
                 &rule.embedding.vector[..],
-                domain::text::preprocess_text(&rule.content),
+                butler_domain::text::preprocess_text(&rule.content),
                 rule.scope.as_str(),
                 Maturity::Candidate.as_str(),
                 INITIAL_CONFIDENCE,

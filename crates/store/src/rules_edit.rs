@@ -1,8 +1,8 @@
 //! A person's own words for a rule, and the way back.
 
-use domain::event::{EventType, Origin};
-use domain::ids::new_id;
-use domain::{Maturity, Permanence, Rule, TenantId, Timestamp};
+use butler_domain::event::{EventType, Origin};
+use butler_domain::ids::new_id;
+use butler_domain::{Maturity, Permanence, Rule, TenantId, Timestamp};
 use serde_json::{Map, Value, json};
 use sqlx::types::Json;
 use uuid::Uuid;
@@ -78,7 +78,7 @@ pub async fn apply(
                 &after.embedding.model.name[..],
                 &after.embedding.model.version[..],
                 after.embedding.model.dimensions,
-                domain::text::preprocess_text(&after.content),
+                butler_domain::text::preprocess_text(&after.content),
                 new_id(now),
                 event.as_str(),
                 origin.actor.as_deref(),

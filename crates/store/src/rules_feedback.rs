@@ -1,9 +1,9 @@
 //! Marks on a rule, and the inversion of one that failed too often.
 
-use domain::event::{EventType, Origin};
-use domain::ids::new_id;
-use domain::maturity::{MarkOutcome, Step};
-use domain::{Rule, RuleId, TenantId, Timestamp};
+use butler_domain::event::{EventType, Origin};
+use butler_domain::ids::new_id;
+use butler_domain::maturity::{MarkOutcome, Step};
+use butler_domain::{Rule, RuleId, TenantId, Timestamp};
 use serde_json::{Map, Value, json};
 use sqlx::types::Json;
 
@@ -27,7 +27,7 @@ impl Mark {
     }
 }
 
-/// A mark and what `domain::maturity` made of it.
+/// A mark and what `butler_domain::maturity` made of it.
 #[derive(Debug, Clone)]
 pub struct Marked<'a> {
     pub mark: Mark,
@@ -240,7 +240,7 @@ pub async fn invert(
                 Json(metadata) as _,
                 &embedding.vector[..],
                 &embedding.model.name[..],
-                domain::text::preprocess_text(content),
+                butler_domain::text::preprocess_text(content),
                 now,
                 pending.content,
                 Json(&pending.metadata) as _,

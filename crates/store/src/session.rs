@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use std::time::Duration;
 
-use domain::TenantId;
+use butler_domain::TenantId;
 use sqlx::{Connection, PgConnection};
 
 use crate::cap::Permit;

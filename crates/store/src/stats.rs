@@ -1,6 +1,6 @@
 //! How much is remembered, and in which state.
 
-use domain::{Scope, TenantId, Timestamp};
+use butler_domain::{Scope, TenantId, Timestamp};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -134,7 +134,7 @@ pub async fn read(
             dead_letter: row.dead_letter,
             expired: row.e_expired,
             expiring_unconsolidated_24h: row.expiring,
-            backlog_age_hours: row.oldest_pending.map(|oldest| domain::clock::days_between(oldest, now) * 24.0),
+            backlog_age_hours: row.oldest_pending.map(|oldest| butler_domain::clock::days_between(oldest, now) * 24.0),
         },
         facts: FactStats {
             total: row.f_total,

@@ -1,8 +1,8 @@
 //! The decay sweep: what lost its confidence fades, then goes; what was confirmed comes back. Set by set, never row by row.
 
-use domain::decay::DecayThresholds;
-use domain::event::{EventType, Origin};
-use domain::{TenantId, Timestamp};
+use butler_domain::decay::DecayThresholds;
+use butler_domain::event::{EventType, Origin};
+use butler_domain::{TenantId, Timestamp};
 use uuid::Uuid;
 
 use crate::{Session, StoreError};

@@ -1,7 +1,7 @@
 //! Bearer tokens. Only their SHA-256 is kept: whoever reads the table cannot use what it says. All on an owner's
 //! session, since a token is what names the tenant.
 
-use domain::{TenantId, Timestamp};
+use butler_domain::{TenantId, Timestamp};
 use sha2::{Digest, Sha256};
 use sqlx::postgres::{PgListener, PgPoolOptions};
 use uuid::Uuid;

@@ -2,8 +2,8 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+use butler_testkit::TestDb;
 use sqlx::PgConnection;
-use testkit::TestDb;
 use uuid::Uuid;
 
 /// The blocks touched by counting ten of a tenant's facts, once the plans no longer look at who asks.

@@ -5,8 +5,8 @@
 
 mod describe;
 
+use butler_testkit::TestDb;
 use describe::{Catalogue, Column};
-use testkit::TestDb;
 use tokio::sync::OnceCell;
 
 /// Read once: no test here changes anything.

@@ -2,12 +2,12 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+use butler_domain::decay::{DecayThresholds, effective_confidence};
+use butler_domain::{TenantId, Timestamp};
+use butler_store::browse::Page;
+use butler_store::browse::facts::{self, FactFilter, FactSort};
+use butler_testkit::TestDb;
 use chrono::{DateTime, TimeDelta};
-use domain::decay::{DecayThresholds, effective_confidence};
-use domain::{TenantId, Timestamp};
-use store::browse::Page;
-use store::browse::facts::{self, FactFilter, FactSort};
-use testkit::TestDb;
 
 /// What the database makes of many rows at once.
 async fn in_sql(db: &TestDb, cases: &[(f64, f64, Option<Timestamp>)], now: Timestamp) -> Vec<f64> {
@@ -161,7 +161,7 @@ async fn the_histogram_of_confidence_puts_each_fact_where_its_confidence_is() {
     stored(&db, "t", &facts).await;
     let tenant = TenantId::new("t").unwrap();
     let mut conn = db.database().reader(&tenant).await.unwrap();
-    let figures = store::browse::figures::confidence(&mut conn, &tenant, None, 0.05, now).await.unwrap();
+    let figures = butler_store::browse::figures::confidence(&mut conn, &tenant, None, 0.05, now).await.unwrap();
     let mut expected = [0; 20];
     for (confidence, rate, confirmed) in &facts {
         let effective = effective_confidence(*confidence, *rate, *confirmed, now);

@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use store::{Database, DatabaseOptions, StoreError};
-use testkit::{TestDb, TestServer};
+use butler_store::{Database, DatabaseOptions, StoreError};
+use butler_testkit::{TestDb, TestServer};
 
 async fn connect(options: DatabaseOptions) -> StoreError {
     let options = DatabaseOptions { connect_timeout: Duration::from_secs(60), ..options };
@@ -22,8 +22,8 @@ async fn two_servers_starting_at_once_both_come_up() {
     assert_eq!(applied.iter().filter(|count| **count > 0).count(), 1, "exactly one of them migrates: {applied:?}");
     let database = Database::connect(db.options()).await.unwrap();
     let again = database.migrate().await.unwrap();
-    assert_eq!(again.from.as_deref(), Some(store::latest_migration()));
-    assert_eq!((again.to.as_str(), again.applied.len()), (store::latest_migration(), 0));
+    assert_eq!(again.from.as_deref(), Some(butler_store::latest_migration()));
+    assert_eq!((again.to.as_str(), again.applied.len()), (butler_store::latest_migration(), 0));
     let health = database.health().await.unwrap();
     assert!(health.is_ready() && health.migrations_applied.len() > 5, "{health:?}");
 }
@@ -66,7 +66,7 @@ async fn a_second_butler_lives_in_a_schema_of_its_own() {
         "the neighbour's tables are not its own: {not_yet:?}"
     );
     other.migrate().await.unwrap();
-    let tenant = domain::TenantId::default();
+    let tenant = butler_domain::TenantId::default();
     let insert = "INSERT INTO episodes (butler, content, embedding) VALUES ('b', 'c', array_fill(0.1, ARRAY[384])::real[]::vector)";
     let mut conn = other.tenant(&tenant).await.unwrap();
     conn.run(|pg| sqlx::query(insert).execute(pg)).await.unwrap();
@@ -141,12 +141,12 @@ async fn what_an_extension_brings_that_came_after_the_migrations_is_there_at_the
     let database = Database::connect(db.options()).await.unwrap();
     database.migrate().await.unwrap();
     let mut conn = database.owner().await.unwrap();
-    let others = store::backup::tables_of_others(&mut conn, "public").await.unwrap();
-    assert!(others.is_empty(), "a new table belongs to store::backup::TABLES: {others:?}");
+    let others = butler_store::backup::tables_of_others(&mut conn, "public").await.unwrap();
+    assert!(others.is_empty(), "a new table belongs to butler_store::backup::TABLES: {others:?}");
     conn.run(|pg| sqlx::raw_sql("DROP EXTENSION pg_trgm CASCADE; CREATE TABLE orders (id int)").execute(pg))
         .await
         .unwrap();
-    assert_eq!(store::backup::tables_of_others(&mut conn, "public").await.unwrap(), ["public.orders"]);
+    assert_eq!(butler_store::backup::tables_of_others(&mut conn, "public").await.unwrap(), ["public.orders"]);
     drop(conn);
     database.migrate().await.unwrap();
     let mut conn = database.owner().await.unwrap();

@@ -5,7 +5,7 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use store::{Database, DatabaseOptions, StoreError};
+use butler_store::{Database, DatabaseOptions, StoreError};
 
 /// The programs of a PostgreSQL that lacks pgvector.
 fn without_vector() -> Option<PathBuf> {

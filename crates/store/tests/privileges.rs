@@ -4,9 +4,9 @@
 
 use std::str::FromStr;
 
+use butler_store::{Database, DatabaseOptions, StoreError};
+use butler_testkit::{TestDb, TestServer};
 use sqlx::postgres::PgConnectOptions;
-use store::{Database, DatabaseOptions, StoreError};
-use testkit::{TestDb, TestServer};
 
 /// A role of the test's own, and the URL that logs in as it.
 async fn login(db: &TestDb, rights: &str) -> (String, String) {
@@ -60,7 +60,7 @@ async fn an_ordinary_owner_needs_only_the_extension_and_the_roles() {
     );
     TestServer::shared().await.execute(format!("GRANT butler_app, butler_retention TO {role}")).await.unwrap();
     let database = migrate(&url).await.unwrap();
-    let tenant = domain::TenantId::default();
+    let tenant = butler_domain::TenantId::default();
     let mut conn = database.tenant(&tenant).await.unwrap();
     let insert = "INSERT INTO episodes (butler, content) VALUES ('b', 'c')";
     conn.run(|pg| sqlx::query(insert).execute(pg)).await.unwrap();

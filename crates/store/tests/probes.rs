@@ -1,6 +1,6 @@
 //! How many lists of the approximate index a search reads.
 
-use testkit::TestDb;
+use butler_testkit::TestDb;
 
 #[tokio::test]
 async fn a_part_of_a_table_reads_as_many_lists_as_all_of_it_or_few_more() {

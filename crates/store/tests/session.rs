@@ -4,10 +4,10 @@
 
 use std::time::Duration;
 
-use domain::TenantId;
+use butler_domain::TenantId;
+use butler_store::{Conn, Database, DatabaseOptions, StoreError};
+use butler_testkit::TestDb;
 use sqlx::Row;
-use store::{Conn, Database, DatabaseOptions, StoreError};
-use testkit::TestDb;
 
 fn tenant(name: &str) -> TenantId {
     TenantId::new(name).unwrap()
@@ -17,7 +17,7 @@ async fn pid(conn: &mut Conn) -> i32 {
     conn.run(|pg| sqlx::query_scalar("SELECT pg_backend_pid()").fetch_one(pg)).await.unwrap()
 }
 
-async fn add(session: &mut store::Session) {
+async fn add(session: &mut butler_store::Session) {
     session
         .run(|pg| sqlx::query("INSERT INTO episodes (tenant_id, butler, content) VALUES ('t', 'b', 'c')").execute(pg))
         .await
@@ -156,12 +156,12 @@ async fn violations_are_named_by_what_they_mean() {
     let insert = "INSERT INTO entities (canonical_name, entity_type) VALUES ('Ada', 'person')";
     conn.run(|pg| sqlx::query(insert).execute(pg)).await.unwrap();
     let error = conn.run(|pg| sqlx::query(insert).execute(pg)).await.unwrap_err();
-    assert_eq!(error.constraint(), Some(&store::Constraint::EntityName), "{error}");
+    assert_eq!(error.constraint(), Some(&butler_store::Constraint::EntityName), "{error}");
     let error = conn
         .run(|pg| sqlx::query("INSERT INTO episodes (butler, content, importance) VALUES ('b', 'c', 11)").execute(pg))
         .await
         .unwrap_err();
-    assert_eq!(error.constraint(), Some(&store::Constraint::Other("episodes_importance_range".to_owned())));
+    assert_eq!(error.constraint(), Some(&butler_store::Constraint::Other("episodes_importance_range".to_owned())));
     // the session is none the worse for it
     let row = conn.run(|pg| sqlx::query("SELECT count(*) FROM entities").fetch_one(pg)).await.unwrap();
     assert_eq!(row.get::<i64, _>(0), 1);

@@ -2,9 +2,9 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-use domain::TenantId;
+use butler_domain::TenantId;
+use butler_testkit::TestDb;
 use sqlx::{Connection, PgConnection, Row};
-use testkit::TestDb;
 
 const TABLES: [&str; 9] = [
     "episodes",
@@ -123,7 +123,7 @@ async fn a_fact_about_another_tenants_entity_is_refused_by_the_database() {
         })
         .await
         .unwrap_err();
-    assert_eq!(refused.constraint(), Some(&store::Constraint::EntityExists), "{refused}");
+    assert_eq!(refused.constraint(), Some(&butler_store::Constraint::EntityExists), "{refused}");
 }
 
 #[tokio::test]

@@ -2,10 +2,10 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-use domain::{TenantId, Timestamp};
-use store::browse::facts::{self, FactFilter, FactSort};
-use store::browse::{Page, palette};
-use testkit::TestDb;
+use butler_domain::{TenantId, Timestamp};
+use butler_store::browse::facts::{self, FactFilter, FactSort};
+use butler_store::browse::{Page, palette};
+use butler_testkit::TestDb;
 use uuid::Uuid;
 
 /// More than a tenant that is small (mem_106), and more of others' facts with a word than are looked at one by one (mem_150).

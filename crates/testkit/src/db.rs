@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
-use domain::{Clock, SystemClock};
+use butler_domain::{Clock, SystemClock};
+use butler_store::{Database, DatabaseOptions};
 use sqlx::postgres::PgConnection;
 use sqlx::{AssertSqlSafe, ConnectOptions};
-use store::{Database, DatabaseOptions};
 use uuid::Uuid;
 
 use crate::server::TestServer;
@@ -115,7 +115,7 @@ pub(crate) async fn remove_leftovers(server: &TestServer) -> anyhow::Result<()> 
 
 /// The migrated database all others are copies of, made anew when a migration changes.
 async fn template(server: &TestServer) -> anyhow::Result<String> {
-    let name = format!("butler_template_{}", &store::fingerprint()[..16]);
+    let name = format!("butler_template_{}", &butler_store::fingerprint()[..16]);
     if exists(&mut server.admin().await?, &name).await? {
         return Ok(name);
     }

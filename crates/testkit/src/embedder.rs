@@ -3,7 +3,7 @@
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use embed::{DIMENSIONS, EmbedError, EmbedStats, Embedder, ModelId, Vector};
+use butler_embed::{DIMENSIONS, EmbedError, EmbedStats, Embedder, ModelId, Vector};
 use futures::FutureExt;
 use futures::future::BoxFuture;
 

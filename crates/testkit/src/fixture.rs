@@ -1,8 +1,8 @@
 use std::sync::Arc;
 
-use domain::{Butler, MockClock, Timestamp};
-use memory::tool::{Answer, ToolError};
-use memory::{Call, Caller, Memory, MemoryConfig, MemoryParts};
+use butler_domain::{Butler, MockClock, Timestamp};
+use butler_memory::tool::{Answer, ToolError};
+use butler_memory::{Call, Caller, Memory, MemoryConfig, MemoryParts};
 use serde_json::{Map, Value};
 
 use crate::{FakeEmbedder, TestDb};
@@ -44,7 +44,7 @@ impl MemoryFixture {
 
     /// A call by the test itself, for the default tenant, now.
     pub fn as_test(&self) -> Call {
-        Call::internal(&self.memory, domain::TenantId::default(), "test")
+        Call::internal(&self.memory, butler_domain::TenantId::default(), "test")
     }
 
     /// A tool call by a trusted caller, with its structured answer.
@@ -54,7 +54,7 @@ impl MemoryFixture {
     }
 
     pub async fn call_as(&self, caller: &Caller, tool: &str, arguments: Value) -> Result<Answer, ToolError> {
-        let tools = memory::tools();
+        let tools = butler_memory::tools();
         let found = tools.iter().find(|candidate| candidate.spec().name == tool);
         let found = found.unwrap_or_else(|| panic!("there is no tool {tool}"));
         let arguments = match arguments {

@@ -16,7 +16,7 @@ use crate::db;
 pub struct TestServer {
     admin: PgConnectOptions,
     /// Held for the life of the process.
-    private: Option<postgres::Server>,
+    private: Option<butler_postgres::Server>,
 }
 
 static SERVER: OnceCell<TestServer> = OnceCell::const_new();
@@ -30,12 +30,12 @@ impl TestServer {
         let server = match std::env::var("BUTLER_TEST_DATABASE_URL") {
             Ok(url) => Self { admin: PgConnectOptions::from_str(&url)?, private: None },
             Err(_) => {
-                let options = postgres::Options {
+                let options = butler_postgres::Options {
                     data_dir: directory()?,
                     runtime_dir: None,
-                    cache_dir: fetch::default_cache_dir(),
+                    cache_dir: butler_fetch::default_cache_dir(),
                 };
-                let private = postgres::Server::start(options, Arc::new(fetch::Silent)).await?;
+                let private = butler_postgres::Server::start(options, Arc::new(butler_fetch::Silent)).await?;
                 Self { admin: PgConnectOptions::from_str(&private.url("postgres"))?, private: Some(private) }
             }
         };
@@ -44,7 +44,7 @@ impl TestServer {
     }
 
     /// The private server itself, for tests that look at it; `None` with `BUTLER_TEST_DATABASE_URL`.
-    pub fn private(&self) -> Option<&postgres::Server> {
+    pub fn private(&self) -> Option<&butler_postgres::Server> {
         self.private.as_ref()
     }
 

@@ -23,8 +23,8 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use anyhow::{Context, bail};
+use butler_torture::disk::Disk;
 use clap::{Parser, Subcommand};
-use torture::disk::Disk;
 
 use crate::client::{Client, Reply};
 use crate::run::Runner;

@@ -5,11 +5,11 @@ use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use anyhow::Context;
+use butler_torture::disk::Disk;
 use rustix::process::Signal;
 use sqlx::Connection;
 use tokio::sync::watch;
 use tokio::task::JoinSet;
-use torture::disk::Disk;
 
 use crate::check;
 use crate::database::{self, patiently};

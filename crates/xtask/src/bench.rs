@@ -77,7 +77,7 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
         Bench::Report => step(
             "bench report",
             cargo()
-                .args(["run", "--package", "bench", "--", "report", "--figures"])
+                .args(["run", "--package", "butler-bench", "--", "report", "--figures"])
                 .arg(&out)
                 .arg("--root")
                 .arg(root()),

@@ -15,7 +15,7 @@ use crate::server::TestServer;
 const DATABASE: &str = "butler_prepare";
 
 pub fn run() -> anyhow::Result<()> {
-    let server = TestServer::start(&["--package", "postgres"])?;
+    let server = TestServer::start(&["--package", "butler-postgres"])?;
     let recreate = format!("DROP DATABASE IF EXISTS {DATABASE} WITH (FORCE)");
     psql(&server, &server.url, &["-c", &recreate, "-c", &format!("CREATE DATABASE {DATABASE}")], "a fresh database")?;
     let url = server.url.replacen("/postgres?", &format!("/{DATABASE}?"), 1);
@@ -34,7 +34,7 @@ pub fn run() -> anyhow::Result<()> {
     step(
         "describe the statements",
         cargo()
-            .args(["check", "--package", "store", "--all-targets"])
+            .args(["check", "--package", "butler-store", "--all-targets"])
             .env("SQLX_OFFLINE", "false")
             .env("SQLX_OFFLINE_DIR", &data)
             .env("DATABASE_URL", &url),

@@ -7,9 +7,9 @@ use std::process::Stdio;
 use std::time::Instant;
 
 use anyhow::Context;
-use domain::{EntityId, EntityType, TenantId};
-use memory::Call;
-use memory::entities::EntityInput;
+use butler_domain::{EntityId, EntityType, TenantId};
+use butler_memory::Call;
+use butler_memory::entities::EntityInput;
 use serde_json::{Map, Value, json};
 
 use crate::client::Client;

@@ -3,8 +3,8 @@
 use std::time::{Duration, Instant};
 
 use anyhow::Context;
-use domain::TenantId;
-use embed::Embedder;
+use butler_domain::TenantId;
+use butler_embed::Embedder;
 use serde_json::{Value, json};
 
 use crate::api;

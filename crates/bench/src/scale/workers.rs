@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use domain::event::Origin;
+use butler_domain::event::Origin;
 use sqlx::{Executor, PgConnection};
 
 use crate::figures::Report;

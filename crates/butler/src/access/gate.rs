@@ -7,8 +7,8 @@ use axum::extract::{Request, State};
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::middleware::Next;
 use axum::response::Response;
-use domain::TenantId;
-use store::tokens::{TokenHash, hash};
+use butler_domain::TenantId;
+use butler_store::tokens::{TokenHash, hash};
 
 use super::keyring::Refusal;
 use super::limit::Limiter;

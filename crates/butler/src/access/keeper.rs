@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use store::{Database, StoreError, tokens};
+use butler_store::{Database, StoreError, tokens};
 use tokio::task::{AbortHandle, JoinSet};
 
 use crate::butler::Butler;

@@ -3,9 +3,9 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 
-use domain::Timestamp;
-use memory::{Caller, CallerTenant};
-use store::tokens::{TokenHash, TokenRow};
+use butler_domain::Timestamp;
+use butler_memory::{Caller, CallerTenant};
+use butler_store::tokens::{TokenHash, TokenRow};
 use uuid::Uuid;
 
 use super::secret::same;
@@ -167,16 +167,16 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 
 #[cfg(test)]
 mod tests {
+    use butler_domain::{Clock, SystemClock, TenantId};
+    use butler_store::tokens::hash;
     use chrono::TimeDelta;
-    use domain::{Clock, SystemClock, TenantId};
-    use store::tokens::hash;
 
     use super::*;
 
     fn row(token: &str, butler: Option<&str>) -> TokenRow {
         let now = SystemClock.now();
         TokenRow {
-            id: domain::ids::new_id(now),
+            id: butler_domain::ids::new_id(now),
             tenant: TenantId::default(),
             butler: butler.map(str::to_owned),
             name: String::new(),

@@ -9,8 +9,8 @@ mod secret;
 
 use axum::http::StatusCode;
 use axum::response::Response;
-use domain::TenantId;
-use memory::{Caller, CallerTenant};
+use butler_domain::TenantId;
+use butler_memory::{Caller, CallerTenant};
 use uuid::Uuid;
 
 pub use gate::{Gate, identify};

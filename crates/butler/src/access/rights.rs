@@ -3,8 +3,8 @@
 use std::fmt;
 use std::str::FromStr;
 
-use memory::tool::ToolSpec;
-use store::tokens::METRICS;
+use butler_memory::tool::ToolSpec;
+use butler_store::tokens::METRICS;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Right {

@@ -2,9 +2,9 @@
 
 use std::fmt;
 
-use domain::TenantId;
+use butler_domain::TenantId;
+use butler_store::tokens::{TokenHash, hash};
 use ring::hmac;
-use store::tokens::{TokenHash, hash};
 use subtle::ConstantTimeEq;
 
 use crate::error::HostError;

@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use domain::validate::Invalid;
-use memory::Memory;
+use butler_domain::validate::Invalid;
+use butler_memory::Memory;
+use butler_store::browse::events::{self, EventFilter, EventItem};
+use butler_store::browse::palette::FoundKind;
 use schemars::JsonSchema;
 use serde::Deserialize;
-use store::browse::events::{self, EventFilter, EventItem};
-use store::browse::palette::FoundKind;
 
 use super::answer::{At, Many};
 use super::error::ApiError;
@@ -107,7 +107,7 @@ impl Operation for Timeline {
 }
 
 fn types(text: &str) -> Result<Vec<String>, ApiError> {
-    let known = || domain::event::EventType::ALL.iter().map(|known| known.as_str());
+    let known = || butler_domain::event::EventType::ALL.iter().map(|known| known.as_str());
     let names = text.split(',').map(str::trim).filter(|name| !name.is_empty());
     names
         .map(|name| {

@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
-use domain::{ConsolidationStatus, MemoryType, Relation};
-use memory::Memory;
+use butler_domain::{ConsolidationStatus, MemoryType, Relation};
+use butler_memory::Memory;
+use butler_store::browse::episodes::{self, EpisodeFilter, EpisodeItem};
+use butler_store::browse::events::{self, EventItem};
+use butler_store::browse::links::{self, LinkItem, Side};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use store::browse::episodes::{self, EpisodeFilter, EpisodeItem};
-use store::browse::events::{self, EventItem};
-use store::browse::links::{self, LinkItem, Side};
 
 use super::answer::{At, Many, One};
 use super::error::ApiError;

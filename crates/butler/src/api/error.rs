@@ -2,12 +2,12 @@
 
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
-use domain::validate::Invalid;
-use memory::MemoryError;
-use memory::tool::ToolError;
+use butler_domain::validate::Invalid;
+use butler_memory::MemoryError;
+use butler_memory::tool::ToolError;
+use butler_store::StoreError;
 use schemars::JsonSchema;
 use serde::Serialize;
-use store::StoreError;
 
 use crate::http::reject;
 

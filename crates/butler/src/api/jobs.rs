@@ -3,13 +3,13 @@
 use std::time::Duration;
 
 use axum::http::StatusCode;
-use domain::Timestamp;
-use memory::jobs::{CONSOLIDATION, JobRequest, REEMBED, RETRAIN_INDEXES, seen_by};
-use memory::tool::ToolError;
+use butler_domain::Timestamp;
+use butler_memory::jobs::{CONSOLIDATION, JobRequest, REEMBED, RETRAIN_INDEXES, seen_by};
+use butler_memory::tool::ToolError;
+use butler_store::jobs::{self as records, RunRow};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use store::jobs::{self as records, RunRow};
 
 use super::answer::{At, Many, Meta, One};
 use super::error::ApiError;

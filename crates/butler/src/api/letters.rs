@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use domain::EpisodeId;
-use memory::Memory;
+use butler_domain::EpisodeId;
+use butler_memory::Memory;
+use butler_store::consolidation::dead_letters::DeadLetter;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use store::consolidation::dead_letters::DeadLetter;
 use uuid::Uuid;
 
 use super::answer::{At, Many, Meta, One};

@@ -8,8 +8,8 @@ use axum::extract::{RawPathParams, Request, State};
 use axum::http::{HeaderMap, Method, StatusCode, Uri, header};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{MethodFilter, MethodRouter, on};
-use domain::{TenantId, Timestamp};
-use memory::{Call, CallerTenant, Memory};
+use butler_domain::{TenantId, Timestamp};
+use butler_memory::{Call, CallerTenant, Memory};
 use schemars::{JsonSchema, SchemaGenerator};
 use serde::de::DeserializeOwned;
 

@@ -2,11 +2,11 @@
 
 use std::cmp::Ordering;
 
-use domain::Timestamp;
-use domain::validate::Invalid;
+use butler_domain::Timestamp;
+use butler_domain::validate::Invalid;
+use butler_store::browse::{Listed, Page};
 use schemars::JsonSchema;
 use serde::Deserialize;
-use store::browse::{Listed, Page};
 use uuid::Uuid;
 
 use super::answer::{At, Many, PageMeta};

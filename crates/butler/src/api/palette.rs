@@ -1,8 +1,8 @@
 //! `GET /api/memory/search?q=`: the command palette.
 
+use butler_store::browse::palette::{self, FoundKind, PaletteItem};
 use schemars::JsonSchema;
 use serde::Deserialize;
-use store::browse::palette::{self, FoundKind, PaletteItem};
 
 use super::answer::{At, Many, PageMeta};
 use super::error::ApiError;

@@ -6,7 +6,7 @@ use std::sync::{Arc, LazyLock, PoisonError, RwLock};
 
 use axum::extract::Query;
 use axum::http::Uri;
-use domain::validate::Invalid;
+use butler_domain::validate::Invalid;
 use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
 use serde::de::DeserializeOwned;
@@ -98,10 +98,10 @@ fn read(name: &str, text: &str, schema: &Value) -> Result<Value, Invalid> {
         };
     }
     if schema.get("format").and_then(Value::as_str) == Some("uuid") {
-        domain::validate::uuid(name, text)?;
+        butler_domain::validate::uuid(name, text)?;
         return Ok(text.trim().into());
     }
-    Ok(domain::text::strip_nul(text).into())
+    Ok(butler_domain::text::strip_nul(text).into())
 }
 
 fn bounded(name: &str, number: f64, schema: &Value) -> Result<(), Invalid> {

@@ -6,9 +6,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::http::StatusCode;
-use domain::Timestamp;
-use memory::Memory;
-use store::browse::{Listed, Page};
+use butler_domain::Timestamp;
+use butler_memory::Memory;
+use butler_store::browse::{Listed, Page};
 use uuid::Uuid;
 
 use super::answer::{At, Many};

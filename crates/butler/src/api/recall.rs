@@ -1,8 +1,8 @@
 //! `GET /api/memory/recall?q=`: the query lab. What an agent would be told, with every part of the score.
 
-use domain::{Butler, Scope, validate};
-use memory::search::{Hit, Trace};
-use memory::{ContextRequest, Memory, RecallInput};
+use butler_domain::{Butler, Scope, validate};
+use butler_memory::search::{Hit, Trace};
+use butler_memory::{ContextRequest, Memory, RecallInput};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -97,7 +97,7 @@ async fn answer(asked: &Asked, memory: &Memory, question: &Question) -> Result<R
     let call = asked.call(memory);
     let input = RecallInput {
         topic: topic.clone(),
-        scope: question.scope.clone().map(Scope::new).transpose().map_err(domain::Invalid::from)?,
+        scope: question.scope.clone().map(Scope::new).transpose().map_err(butler_domain::Invalid::from)?,
         limit: question.limit.map_or_else(|| config.retrieval.tool_limit(), |limit| limit.unsigned_abs() as usize),
         min_confidence: question.min_confidence.unwrap_or(config.confidence.retrieval_threshold),
         min_relevance: None,
@@ -109,7 +109,7 @@ async fn answer(asked: &Asked, memory: &Memory, question: &Question) -> Result<R
     let request = ContextRequest {
         trigger_prompt: topic.clone(),
         butler: Butler::new(question.scope.as_deref().unwrap_or(memory.butler().as_str()))
-            .map_err(domain::Invalid::from)?,
+            .map_err(butler_domain::Invalid::from)?,
         token_budget,
         min_relevance: None,
     };

@@ -1,11 +1,11 @@
 //! `GET /api/butlers/{name}/memory/…`: what one butler knows: its own scope and the global one, its own sessions.
 
-use domain::Scope;
+use butler_domain::Scope;
+use butler_store::browse::episodes::EpisodeItem;
+use butler_store::browse::facts::FactItem;
+use butler_store::browse::rules::RuleItem;
 use schemars::JsonSchema;
 use serde::Deserialize;
-use store::browse::episodes::EpisodeItem;
-use store::browse::facts::FactItem;
-use store::browse::rules::RuleItem;
 
 use super::answer::{At, Many, One};
 use super::error::ApiError;
@@ -43,7 +43,7 @@ impl Operation for ButlerStats {
     const RIGHT: Right = Right::Read;
 
     async fn run(asked: Asked, path: Named, (): (), (): ()) -> Result<Self::Answer, ApiError> {
-        let scope = Scope::new(path.name.as_str()).map_err(domain::Invalid::from);
+        let scope = Scope::new(path.name.as_str()).map_err(butler_domain::Invalid::from);
         stats::of(&asked, Some(&path.name), Some(scope.map_err(ApiError::bad_parameter)?)).await
     }
 }

@@ -1,7 +1,7 @@
 //! `GET /api/server`: what this server is, for pages that adapt to it.
 
-use domain::Timestamp;
-use memory::CallerTenant;
+use butler_domain::Timestamp;
+use butler_memory::CallerTenant;
 use schemars::JsonSchema;
 use serde::Serialize;
 use uuid::Uuid;

@@ -4,12 +4,12 @@
 use std::collections::BTreeMap;
 use std::str::FromStr;
 
+use butler_domain::validate::Invalid;
+use butler_domain::{Timestamp, validate};
+use butler_store::tokens::{self, TokenRow};
 use chrono::TimeDelta;
-use domain::validate::Invalid;
-use domain::{Timestamp, validate};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use store::tokens::{self, TokenRow};
 use uuid::Uuid;
 
 use super::answer::{Many, Meta, One};
@@ -145,7 +145,7 @@ impl Operation for CreateToken {
             return Err(Invalid::new("butler", "metrics count all butlers: leave it out").into());
         }
         let row = TokenRow {
-            id: domain::ids::new_id(asked.now),
+            id: butler_domain::ids::new_id(asked.now),
             tenant: asked.tenant.clone(),
             butler: butler.clone(),
             name: name(body.name.as_deref())?,

@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use domain::Clock;
-use store::Database;
+use butler_domain::Clock;
+use butler_store::Database;
 
 use super::files::{Draft, Stored};
 use super::tools::Tools;
@@ -23,7 +23,7 @@ pub struct Source {
     /// In a server of somebody else, where others may have tables, too.
     elsewhere: bool,
     bin_dir: Option<PathBuf>,
-    runtime: postgres::Options,
+    runtime: butler_postgres::Options,
     clock: Arc<dyn Clock>,
 }
 
@@ -49,16 +49,16 @@ impl Source {
         let mut conn = self.database.owner().await.map_err(failed)?;
         let schema = self.database.schema();
         if self.elsewhere && schema == WHOLE {
-            let others = store::backup::tables_of_others(&mut conn, schema).await.map_err(failed)?;
+            let others = butler_store::backup::tables_of_others(&mut conn, schema).await.map_err(failed)?;
             if !others.is_empty() {
                 return Err(shared(&others));
             }
         }
         let now = self.clock.now();
         let draft = Draft::new(&self.folder, &self.butler, now)?;
-        let mut snapshot = store::transfer::read::snapshot(&mut conn).await.map_err(failed)?;
-        let id = store::backup::export_snapshot(&mut snapshot).await.map_err(failed)?;
-        let contents = store::backup::contents(&mut snapshot).await.map_err(failed)?;
+        let mut snapshot = butler_store::transfer::read::snapshot(&mut conn).await.map_err(failed)?;
+        let id = butler_store::backup::export_snapshot(&mut snapshot).await.map_err(failed)?;
+        let contents = butler_store::backup::contents(&mut snapshot).await.map_err(failed)?;
         tools.dump(&self.url, schema, &id, draft.path()).await?;
         snapshot.rollback().await.map_err(failed)?;
         draft.publish(Note {

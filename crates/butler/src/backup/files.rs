@@ -5,8 +5,8 @@ use std::io::Write;
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
+use butler_domain::Timestamp;
 use chrono::TimeDelta;
-use domain::Timestamp;
 use serde::Serialize;
 
 use super::Note;

@@ -1,8 +1,8 @@
 //! Backups on a schedule, among the butler's jobs.
 
+use butler_memory::jobs::{JobRequest, JobSpec};
 use futures::FutureExt;
 use futures::future::BoxFuture;
-use memory::jobs::{JobRequest, JobSpec};
 use serde_json::{Value, json};
 
 use super::{Source, prune};

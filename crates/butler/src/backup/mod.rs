@@ -9,9 +9,9 @@ mod tools;
 
 use std::path::{Path, PathBuf};
 
-use domain::Timestamp;
+use butler_domain::Timestamp;
+use butler_store::backup::Contents;
 use serde::{Deserialize, Serialize};
-use store::backup::Contents;
 
 use crate::butler::Butler;
 use crate::host::Host;

@@ -1,8 +1,8 @@
 //! Bringing a backup back: rehearsed in a scratch database, or for real by swapping names.
 
-use store::backup::Contents;
-use store::tokens::TokenRow;
-use store::{Database, DatabaseOptions};
+use butler_store::backup::Contents;
+use butler_store::tokens::TokenRow;
+use butler_store::{Database, DatabaseOptions};
 
 use super::WHOLE;
 use super::files::Stored;
@@ -24,7 +24,7 @@ pub async fn verify(host: &Host, butler: &Butler, backup: &Stored) -> Result<Con
     let scratch = scratch_name(host, butler, "verify");
     let outcome = fill(host, butler, backup, &scratch).await;
     let (admin, _) = host.urls(butler, &scratch).await?;
-    let dropped = store::drop_database(&admin, &scratch).await.map_err(failed(butler));
+    let dropped = butler_store::drop_database(&admin, &scratch).await.map_err(failed(butler));
     let contents = outcome?;
     dropped?;
     Ok(contents)
@@ -66,15 +66,15 @@ async fn restore_database(
         keep_tokens(&url, butler, backup, tokens).await
     };
     if let Err(error) = filled.await {
-        store::drop_database(&admin, &fresh).await.map_err(failed(butler))?;
+        butler_store::drop_database(&admin, &fresh).await.map_err(failed(butler))?;
         return Err(error);
     }
     let name = host.database_name(butler)?;
     let old = scratch_name(host, butler, "before");
-    let existed = store::rename_database(&admin, &name, &old).await.map_err(failed(butler))?;
-    if let Err(error) = store::rename_database(&admin, &fresh, &name).await {
+    let existed = butler_store::rename_database(&admin, &name, &old).await.map_err(failed(butler))?;
+    if let Err(error) = butler_store::rename_database(&admin, &fresh, &name).await {
         if existed {
-            store::rename_database(&admin, &old, &name).await.map_err(failed(butler))?;
+            butler_store::rename_database(&admin, &old, &name).await.map_err(failed(butler))?;
         }
         return Err(failed(butler)(error));
     }
@@ -97,7 +97,7 @@ async fn restore_schema(
         keep_tokens(&url, butler, backup, tokens).await
     };
     if let Err(error) = swapped.await {
-        store::replace_schema(&url, schema, &old).await.map_err(failed(butler))?;
+        butler_store::replace_schema(&url, schema, &old).await.map_err(failed(butler))?;
         return Err(error);
     }
     Ok(Replaced::Schema(old))
@@ -109,15 +109,15 @@ impl Replaced {
             Self::Nothing => Ok(()),
             Self::Database(old) => {
                 let (admin, _) = host.urls(butler, &old).await?;
-                store::drop_database(&admin, &old).await
+                butler_store::drop_database(&admin, &old).await
             }
-            Self::Schema(old) => store::drop_schema(&host.url(butler).await?, &old).await,
+            Self::Schema(old) => butler_store::drop_schema(&host.url(butler).await?, &old).await,
         };
         dropped.map_err(failed(butler))
     }
 }
 
-fn failed(butler: &Butler) -> impl Fn(store::StoreError) -> HostError {
+fn failed(butler: &Butler) -> impl Fn(butler_store::StoreError) -> HostError {
     let butler = butler.name.to_string();
     move |source| HostError::Store { butler: butler.clone(), source }
 }
@@ -131,10 +131,10 @@ fn scratch_name(host: &Host, butler: &Butler, what: &str) -> String {
 async fn fill(host: &Host, butler: &Butler, backup: &Stored, into: &str) -> Result<Contents, HostError> {
     let (admin, url) = host.urls(butler, into).await?;
     let tools = Tools::find(host.bin_dir().await, &host.options().postgres(), &admin).await?;
-    store::ensure_database(&admin, into).await.map_err(failed(butler))?;
+    butler_store::ensure_database(&admin, into).await.map_err(failed(butler))?;
     if backup.note.schema != WHOLE {
         // A dump of a schema alone brings no extensions along.
-        store::ensure_extensions(&url).await.map_err(failed(butler))?;
+        butler_store::ensure_extensions(&url).await.map_err(failed(butler))?;
     }
     tools.restore(&url, &backup.path).await?;
     compare(&url, butler, backup).await
@@ -151,7 +151,7 @@ async fn keep_tokens(url: &str, butler: &Butler, backup: &Stored, tokens: &[Toke
     let database = connect(url, butler, backup).await?;
     let kept = async {
         database.migrate().await?;
-        store::tokens::keep(&mut *database.owner().await?, tokens).await
+        butler_store::tokens::keep(&mut *database.owner().await?, tokens).await
     };
     let kept = kept.await.map_err(failed(butler));
     database.close().await;
@@ -163,7 +163,7 @@ async fn compare(url: &str, butler: &Butler, backup: &Stored) -> Result<Contents
     let database = connect(url, butler, backup).await?;
     let read = async {
         let mut conn = database.owner().await?;
-        store::backup::contents(&mut conn).await
+        butler_store::backup::contents(&mut conn).await
     };
     let contents = read.await.map_err(failed(butler));
     database.close().await;

@@ -18,12 +18,16 @@ pub struct Tools {
 impl Tools {
     /// Those of the private server; for a server elsewhere those on the path or the fetched runtime's, whichever are of
     /// its version, or else the next newer: older ones refuse, and newer ones speak of what it does not know.
-    pub async fn find(private: Option<PathBuf>, runtime: &postgres::Options, url: &str) -> Result<Self, HostError> {
+    pub async fn find(
+        private: Option<PathBuf>,
+        runtime: &butler_postgres::Options,
+        url: &str,
+    ) -> Result<Self, HostError> {
         if private.is_some() {
             return Ok(Self { bin_dir: private });
         }
-        let server = store::server_major(url).await.map_err(|error| HostError::Failed(error.to_string()))?;
-        let fetched = postgres::present(runtime)?.map(|runtime| runtime.bin_dir);
+        let server = butler_store::server_major(url).await.map_err(|error| HostError::Failed(error.to_string()))?;
+        let fetched = butler_postgres::present(runtime)?.map(|runtime| runtime.bin_dir);
         let mut found = Vec::new();
         for bin_dir in [None, fetched.clone()].into_iter().take(if fetched.is_some() { 2 } else { 1 }) {
             let tools = Self { bin_dir };
@@ -67,7 +71,7 @@ impl Tools {
     pub async fn swap_schema(&self, url: &str, from: &Path, schema: &str, kept_as: &str) -> Result<(), HostError> {
         let mut psql = self.command("psql", url);
         psql.arg("--set").arg(format!("schema={schema}")).arg("--set").arg(format!("kept={kept_as}"));
-        self.load(psql, from, store::backup::SWAP_BEGIN).await
+        self.load(psql, from, butler_store::backup::SWAP_BEGIN).await
     }
 
     /// In one transaction. A dump that is cut off ends before the commit.
@@ -84,7 +88,7 @@ impl Tools {
             script::pass_on(text, &mut into).await?;
             // Dropped without the commit, psql rolls back.
             let whole = unpacking.wait().await?.success();
-            if whole { into.write_all(store::backup::SWAP_END.as_bytes()).await } else { Ok(()) }
+            if whole { into.write_all(butler_store::backup::SWAP_END.as_bytes()).await } else { Ok(()) }
         };
         let (passed, loaded) = tokio::join!(passing, loading.wait_with_output());
         let unpacked = unpacking.wait_with_output().await;

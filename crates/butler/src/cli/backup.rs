@@ -2,8 +2,8 @@
 
 use std::io::{BufRead, IsTerminal, Write};
 
+use butler_store::tokens::TokenRow;
 use serde_json::json;
-use store::tokens::TokenRow;
 
 use super::Settings;
 use super::own::Own;

@@ -36,7 +36,7 @@ pub async fn run(args: Args, settings: &Settings, printer: Printer) -> Result<()
         return Ok(());
     }
     let name = butler.name.as_str();
-    match postgres::running(&settings.host.data_dir)? {
+    match butler_postgres::running(&settings.host.data_dir)? {
         Some(server) => {
             tell(&server.url(name));
             Ok(())

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Instant;
 
-use domain::{Clock, SystemClock};
+use butler_domain::{Clock, SystemClock};
 use serde_json::json;
 
 use super::Settings;

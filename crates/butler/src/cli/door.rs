@@ -5,11 +5,11 @@ use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
-use domain::TenantId;
+use butler_domain::TenantId;
+use butler_memory::Caller;
+use butler_memory::tool::{Answer, ToolError};
 use futures::FutureExt;
 use futures::future::BoxFuture;
-use memory::Caller;
-use memory::tool::{Answer, ToolError};
 use serde_json::{Map, Value, json};
 use tokio::sync::OnceCell;
 

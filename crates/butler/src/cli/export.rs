@@ -5,7 +5,7 @@ use std::io::{self, BufWriter, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
-use memory::transfer::ExportReport;
+use butler_memory::transfer::ExportReport;
 use serde_json::json;
 
 use super::Settings;

@@ -3,9 +3,9 @@
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
+use butler_domain::TenantId;
 use clap::ArgMatches;
 use clap::parser::ValueSource;
-use domain::TenantId;
 
 use crate::config::Source;
 use crate::config::show::Origin;
@@ -124,7 +124,7 @@ impl Settings {
         Ok(Self {
             host: HostOptions {
                 data_dir,
-                cache_dir: fetch::default_cache_dir(),
+                cache_dir: butler_fetch::default_cache_dir(),
                 source,
                 database_url: global.database_url.clone().filter(|url| !url.is_empty()),
                 runtime_dir: global.runtime_dir.clone(),

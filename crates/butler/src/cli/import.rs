@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 
-use memory::transfer::{Foreign, ImportOptions, ImportReport, Line, Source, TransferError, recognise};
+use butler_memory::transfer::{Foreign, ImportOptions, ImportReport, Line, Source, TransferError, recognise};
 
 use super::Settings;
 use super::own::Own;

@@ -3,12 +3,12 @@
 use std::io::IsTerminal;
 use std::sync::Arc;
 
-use domain::{EpisodeId, TenantId, Timestamp};
+use butler_domain::{EpisodeId, TenantId, Timestamp};
+use butler_memory::jobs::JobRequest;
+use butler_memory::{Call, Memory, MemoryError};
+use butler_store::jobs::{self as records, RunRow, ScheduleRow};
 use indicatif::{ProgressBar, ProgressStyle};
-use memory::jobs::JobRequest;
-use memory::{Call, Memory, MemoryError};
 use serde_json::{Value, json};
-use store::jobs::{self as records, RunRow, ScheduleRow};
 use tokio_util::sync::CancellationToken;
 
 use super::Settings;
@@ -284,7 +284,7 @@ async fn dead_letters(
                 let error = letter.error.as_deref().unwrap_or("no reason was recorded");
                 printer.line(format_args!("{}  {}  {}", letter.id, at(Some(letter.created_at)), letter.butler));
                 printer.line(format_args!("  {} attempts, the last: {error}", letter.attempts));
-                printer.line(format_args!("  {}", domain::text::flatten_line(&letter.excerpt)));
+                printer.line(format_args!("  {}", butler_domain::text::flatten_line(&letter.excerpt)));
             }
         }
     }

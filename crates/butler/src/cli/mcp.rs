@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use memory::{Caller, CallerTenant};
+use butler_memory::{Caller, CallerTenant};
 
 use super::Settings;
 use super::serve::Signals;

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use memory::Memory;
-use store::tokens::TokenRow;
+use butler_memory::Memory;
+use butler_store::tokens::TokenRow;
 
 use super::Settings;
 use crate::butler::Butler;
@@ -40,7 +40,7 @@ impl Own {
     pub async fn tokens(&self) -> Result<Vec<TokenRow>, HostError> {
         let failed = |source| HostError::Store { butler: self.butler.name.to_string(), source };
         let mut conn = self.memory.db().owner().await.map_err(failed)?;
-        store::tokens::list(&mut conn).await.map_err(failed)
+        butler_store::tokens::list(&mut conn).await.map_err(failed)
     }
 
     pub async fn close<T>(self, outcome: Result<T, HostError>) -> Result<T, HostError> {

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use memory::runtime::Runtime;
+use butler_memory::runtime::Runtime;
 use serde_json::json;
 
 use super::Settings;

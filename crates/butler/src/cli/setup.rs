@@ -1,7 +1,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use fetch::Progress;
+use butler_fetch::Progress;
 use serde_json::json;
 
 use super::Settings;
@@ -37,7 +37,7 @@ pub async fn run(args: Args, settings: &Settings, printer: Printer) -> Result<()
     // Loading it is the proof: the file is whole and this processor can run it.
     host.engine().warm_up().await?;
     let bytes = size_of(model.clone()).await;
-    let name = memory::config::EmbeddingConfig::MODEL;
+    let name = butler_memory::config::EmbeddingConfig::MODEL;
     if args.json {
         told["model"] = json!({"name": name, "dir": model, "bytes": bytes});
         printer.json(&told);
@@ -48,9 +48,9 @@ pub async fn run(args: Args, settings: &Settings, printer: Printer) -> Result<()
     Ok(())
 }
 
-async fn runtime(settings: &Settings, progress: Arc<dyn Progress>) -> Result<postgres::Runtime, HostError> {
+async fn runtime(settings: &Settings, progress: Arc<dyn Progress>) -> Result<butler_postgres::Runtime, HostError> {
     let options = settings.host.postgres();
-    blocking(move || Ok(postgres::locate(&options, &*progress)?)).await
+    blocking(move || Ok(butler_postgres::locate(&options, &*progress)?)).await
 }
 
 async fn size_of(dir: PathBuf) -> u64 {

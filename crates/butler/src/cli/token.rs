@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use butler_domain::{TenantId, Timestamp};
+use butler_store::StoreError;
+use butler_store::tokens::{self, TokenRow};
 use chrono::TimeDelta;
-use domain::{TenantId, Timestamp};
 use serde_json::{Value, json};
-use store::StoreError;
-use store::tokens::{self, TokenRow};
 use uuid::Uuid;
 
 use super::Settings;
@@ -96,7 +96,7 @@ async fn dispatch(command: Command, settings: &Settings, host: &Host, printer: P
                 return Err(HostError::usage(message, "leave --tenant and --butler out"));
             }
             let row = TokenRow {
-                id: domain::ids::new_id(now),
+                id: butler_domain::ids::new_id(now),
                 tenant: settings.tenant.clone().unwrap_or_default(),
                 butler: settings.butler.clone(),
                 name,
@@ -233,7 +233,7 @@ fn reachable(butlers: &[Arc<Butler>]) -> (Vec<&Arc<Butler>>, Vec<&Arc<Butler>>) 
 /// Runs on the database of a butler.
 async fn on<T>(
     butler: &Butler,
-    work: impl AsyncFnOnce(&mut store::Session) -> Result<T, StoreError>,
+    work: impl AsyncFnOnce(&mut butler_store::Session) -> Result<T, StoreError>,
 ) -> Result<T, HostError> {
     let failed = |source| HostError::Store { butler: butler.name.to_string(), source };
     let database = butler

@@ -1,6 +1,6 @@
 use std::time::Duration;
 
-use memory::MemoryConfig;
+use butler_memory::MemoryConfig;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

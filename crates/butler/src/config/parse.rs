@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use memory::schedule::Schedule;
+use butler_memory::schedule::Schedule;
 use toml::de::DeTable;
 
 use super::diagnostic::{ConfigError, Place};

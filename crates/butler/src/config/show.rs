@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use super::mask::mask;
 use super::roster::ButlerConfig;
-use memory::config::RetrievalConfig;
+use butler_memory::config::RetrievalConfig;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use domain::{EntityType, Permanence};
+use butler_domain::{EntityType, Permanence};
 use serde::Deserialize;
 
 use super::dice::Dice;

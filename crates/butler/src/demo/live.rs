@@ -2,15 +2,15 @@
 
 use std::sync::Arc;
 
+use butler_domain::event::Origin;
+use butler_domain::{Butler, EntityId, EpisodeId, FactId, MemoryType, MockClock, RuleId, Scope, TenantId, Timestamp};
+use butler_memory::entities::EntityInput;
+use butler_memory::jobs::{CONSOLIDATION, DECAY_SWEEP, EPISODE_CLEANUP, JobRequest};
+use butler_memory::{Call, EpisodeInput, FactInput, Memory, MemoryError, RecallInput, RuleInput};
+use butler_store::links::End;
 use chrono::TimeDelta;
-use domain::event::Origin;
-use domain::{Butler, EntityId, EpisodeId, FactId, MemoryType, MockClock, RuleId, Scope, TenantId, Timestamp};
 use futures::StreamExt;
-use memory::entities::EntityInput;
-use memory::jobs::{CONSOLIDATION, DECAY_SWEEP, EPISODE_CLEANUP, JobRequest};
-use memory::{Call, EpisodeInput, FactInput, Memory, MemoryError, RecallInput, RuleInput};
 use serde_json::{Map, json};
-use store::links::End;
 
 use super::life::{Fate, Life};
 use super::plan::{Day, Deed, Plan, Telling};
@@ -280,11 +280,11 @@ fn ignore_ended<T>(outcome: Result<T, MemoryError>) -> Result<(), MemoryError> {
 }
 
 fn name(text: &str) -> Result<Butler, MemoryError> {
-    Butler::new(text).map_err(|error| domain::validate::Invalid::new("butler", error.to_string()).into())
+    Butler::new(text).map_err(|error| butler_domain::validate::Invalid::new("butler", error.to_string()).into())
 }
 
 fn scope(text: &str) -> Result<Scope, MemoryError> {
-    Scope::new(text).map_err(|error| domain::validate::Invalid::new("scope", error.to_string()).into())
+    Scope::new(text).map_err(|error| butler_domain::validate::Invalid::new("scope", error.to_string()).into())
 }
 
 fn object(value: serde_json::Value) -> Map<String, serde_json::Value> {

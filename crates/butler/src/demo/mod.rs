@@ -10,9 +10,9 @@ mod script;
 
 use std::sync::Arc;
 
-use domain::MockClock;
+use butler_domain::MockClock;
+use butler_memory::{Call, Memory, MemoryParts};
 use indicatif::ProgressBar;
-use memory::{Call, Memory, MemoryParts};
 use serde_json::Value;
 
 use crate::butler::Butler;
@@ -56,7 +56,8 @@ pub async fn fill(host: &Host, butler: &Butler, size: usize, bar: &ProgressBar) 
     });
     let memory = Arc::new(memory.with_runtime(Arc::clone(&script) as _));
     let mut living = Living::new(&life, &plan, Arc::clone(&memory), Arc::clone(&clock), script, now);
-    let failed = |error: memory::MemoryError| HostError::Failed(format!("the demo could not be filled: {error}"));
+    let failed =
+        |error: butler_memory::MemoryError| HostError::Failed(format!("the demo could not be filled: {error}"));
     living.meet_everybody().await.map_err(failed)?;
     bar.set_length(plan.days.len() as u64);
     for day in 0..plan.days.len() {
@@ -65,7 +66,7 @@ pub async fn fill(host: &Host, butler: &Butler, size: usize, bar: &ProgressBar) 
     }
     clock.set(now);
     living.scheduler.declare().await.map_err(failed)?;
-    let call = Call::internal(&memory, domain::TenantId::default(), "demo");
+    let call = Call::internal(&memory, butler_domain::TenantId::default(), "demo");
     let stats = memory.stats(&call, None).await.map_err(failed)?;
     serde_json::to_value(stats).map_err(|error| HostError::Failed(error.to_string()))
 }

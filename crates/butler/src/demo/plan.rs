@@ -1,7 +1,7 @@
 //! Half a year, decided before it happens: what is told when, what is learned from it, and what becomes of that.
 
+use butler_domain::{Permanence, Relation, Timestamp};
 use chrono::{Datelike, TimeDelta, Weekday};
-use domain::{Permanence, Relation, Timestamp};
 use uuid::Uuid;
 
 use super::dice::Dice;

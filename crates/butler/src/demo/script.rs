@@ -3,10 +3,10 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use domain::EpisodeId;
+use butler_domain::EpisodeId;
+use butler_memory::runtime::{Completion, Runtime, RuntimeError, Session};
 use futures::FutureExt;
 use futures::future::BoxFuture;
-use memory::runtime::{Completion, Runtime, RuntimeError, Session};
 use serde_json::{Value, json};
 use uuid::Uuid;
 

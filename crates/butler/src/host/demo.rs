@@ -67,7 +67,7 @@ impl Host {
     async fn add(&self, config: ButlerConfig) -> Result<Arc<Butler>, HostError> {
         let butler = Arc::new(Butler::new(config)?);
         if self.own_url(&butler).is_none() {
-            self.ensure_private(Arc::new(fetch::Silent)).await?;
+            self.ensure_private(Arc::new(butler_fetch::Silent)).await?;
         }
         self.start_butler(&butler).await?;
         self.butlers.write().unwrap_or_else(PoisonError::into_inner).push(Arc::clone(&butler));
@@ -91,8 +91,8 @@ impl Host {
     pub(crate) async fn drop_home(&self, butler: &Butler) -> Result<(), HostError> {
         let name = butler.name.as_str();
         let dropped = match (self.own_url(butler), self.private.read().await.as_ref()) {
-            (Some(url), _) => store::drop_schema(url, &butler.config.file.butler.database.schema).await,
-            (None, Some(server)) => store::drop_database(&server.url("postgres"), name).await,
+            (Some(url), _) => butler_store::drop_schema(url, &butler.config.file.butler.database.schema).await,
+            (None, Some(server)) => butler_store::drop_database(&server.url("postgres"), name).await,
             (None, None) => Ok(()),
         };
         dropped.map_err(|source| HostError::Store { butler: name.to_owned(), source })

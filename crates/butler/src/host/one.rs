@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use fetch::Progress;
+use butler_fetch::Progress;
 
 use super::Host;
 use crate::butler::Butler;

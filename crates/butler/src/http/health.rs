@@ -8,10 +8,10 @@ use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use axum::{Extension, Json};
-use embed::Embedder;
+use butler_embed::Embedder;
+use butler_store::{Database, ReplicaState};
 use serde::Serialize;
 use serde_json::json;
-use store::{Database, ReplicaState};
 
 use crate::access::{Access, Right};
 use crate::butler::Butler;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use axum::http::request::Parts;
-use memory::tool::{Answer, ToolError, ToolSpec};
+use butler_memory::tool::{Answer, ToolError, ToolSpec};
 use rmcp::model::{
     CacheScope, CallToolRequestParams, CallToolResponse, CallToolResult, CompleteRequestParams, CompleteResult,
     CompletionInfo, ContentBlock, CustomRequest, CustomResult, ErrorCode, ErrorData, GetPromptRequestParams,

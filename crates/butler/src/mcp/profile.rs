@@ -1,7 +1,7 @@
 //! Which tools a client is offered. A choice of convenience, not of safety: what a caller may do, its token says.
 
+use butler_memory::tool::ToolSpec;
 use clap::ValueEnum;
-use memory::tool::ToolSpec;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -69,7 +69,7 @@ mod tests {
         }
         assert_eq!(Profile::of_query(Some("x=1")), Ok(None));
         assert!(Profile::of_query(Some("profile=all")).is_err());
-        let names: Vec<&str> = memory::tools().iter().map(|tool| tool.spec().name).collect();
+        let names: Vec<&str> = butler_memory::tools().iter().map(|tool| tool.spec().name).collect();
         assert!(CORE.iter().all(|name| names.contains(name)), "{names:?}");
     }
 }

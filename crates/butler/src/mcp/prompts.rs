@@ -1,11 +1,11 @@
 //! Prompts a person picks in their client: recall, remember, review what fades.
 
-use domain::TenantId;
-use memory::{CallerTenant, Memory};
+use butler_domain::TenantId;
+use butler_memory::{CallerTenant, Memory};
+use butler_store::browse::Page;
+use butler_store::browse::facts::{self, FactFilter, FactFilterState, FactSort};
 use rmcp::model::{ErrorData, GetPromptResult, Prompt, PromptArgument, PromptMessage, Role};
 use serde_json::{Map, Value};
-use store::browse::Page;
-use store::browse::facts::{self, FactFilter, FactFilterState, FactSort};
 
 use crate::access::Access;
 

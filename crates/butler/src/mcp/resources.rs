@@ -1,6 +1,6 @@
 //! Memory as resources, for clients that let a person pick what the model reads. The tools do all of it, too.
 
-use memory::tool::ToolError;
+use butler_memory::tool::ToolError;
 use rmcp::model::{ErrorData, ReadResourceResult, Resource, ResourceContents, ResourceTemplate};
 use serde_json::{Map, Value, json};
 

@@ -5,13 +5,13 @@ use std::sync::PoisonError;
 use std::sync::atomic::AtomicU64;
 use std::time::{Duration, Instant};
 
-use domain::Timestamp;
+use butler_domain::Timestamp;
+use butler_store::gauges::{self, Gauges};
 use futures::{StreamExt, stream};
 use prometheus_client::encoding::EncodeLabelSet;
 use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::registry::{Registry, Unit};
-use store::gauges::{self, Gauges};
 use tokio::sync::Mutex;
 
 use super::ButlerLabel;

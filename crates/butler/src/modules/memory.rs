@@ -3,13 +3,13 @@
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
 
-use embed::Embedder;
+use butler_embed::Embedder;
+use butler_memory::tool::{Answer, Tool, ToolError, ToolSpec};
+use butler_memory::{Caller, Memory, MemoryConfig, MemoryParts};
+use butler_store::{Database, Migrated, StoreError};
 use futures::FutureExt;
 use futures::future::BoxFuture;
-use memory::tool::{Answer, Tool, ToolError, ToolSpec};
-use memory::{Caller, Memory, MemoryConfig, MemoryParts};
 use serde_json::{Map, Value};
-use store::{Database, Migrated, StoreError};
 use tokio::task::JoinHandle;
 
 use crate::module::{HostTool, Module, ModuleError, Parts, Registry};
@@ -92,7 +92,7 @@ impl Module for MemoryModule {
     }
 
     fn register_tools(&self, registry: &mut Registry) {
-        for tool in memory::tools() {
+        for tool in butler_memory::tools() {
             registry.add(Arc::new(MemoryTool { spec: tool.spec(), tool, memory: Arc::clone(&self.memory) }));
         }
     }

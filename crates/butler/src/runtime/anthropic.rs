@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use axum::http::{HeaderName, HeaderValue};
+use butler_memory::runtime::{Completion, Runtime, RuntimeError, Session};
 use futures::future::{BoxFuture, FutureExt};
-use memory::runtime::{Completion, Runtime, RuntimeError, Session};
 use serde_json::{Value, json};
 
 use super::http::{ApiKey, Endpoint, Retries};

@@ -4,8 +4,8 @@ use std::path::Path;
 use std::process::Stdio;
 use std::time::Duration;
 
+use butler_memory::runtime::{Completion, Runtime, RuntimeError, Session};
 use futures::future::{BoxFuture, FutureExt};
-use memory::runtime::{Completion, Runtime, RuntimeError, Session};
 use rustix::process::{Pid, Signal, kill_process_group};
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWriteExt};
 use tokio::process::{Child, Command};

@@ -6,8 +6,8 @@ use std::time::{Duration, Instant};
 use axum::body::Bytes;
 use axum::http::header::{CONTENT_TYPE, RETRY_AFTER};
 use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, Request, StatusCode, Uri};
+use butler_memory::runtime::RuntimeError;
 use http_body_util::{BodyExt, Full, LengthLimitError, Limited};
-use memory::runtime::RuntimeError;
 use serde_json::Value;
 use tokio::time::{sleep, timeout};
 

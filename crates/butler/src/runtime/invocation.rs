@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use memory::runtime::Session;
+use butler_memory::runtime::Session;
 
 const MCP_CONFIG: &str = "{mcp_config}";
 const SYSTEM_PROMPT: &str = "{system_prompt}";

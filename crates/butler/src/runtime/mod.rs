@@ -15,7 +15,7 @@ pub use openai::OpenAiRuntime;
 use std::sync::Arc;
 use std::time::Duration;
 
-use memory::runtime::{Runtime, RuntimeError};
+use butler_memory::runtime::{Runtime, RuntimeError};
 
 use crate::config::{RuntimeSection, RuntimeType};
 

@@ -4,8 +4,8 @@ use std::sync::atomic::{AtomicU8, Ordering};
 use std::time::Duration;
 
 use axum::http::header::AUTHORIZATION;
+use butler_memory::runtime::{Completion, Runtime, RuntimeError, Session};
 use futures::future::{BoxFuture, FutureExt};
-use memory::runtime::{Completion, Runtime, RuntimeError, Session};
 use serde_json::{Value, json};
 
 use super::http::{ApiKey, Endpoint, Retries};

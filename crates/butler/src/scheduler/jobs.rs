@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
+use butler_memory::Memory;
+use butler_memory::jobs::{JobRequest, JobSpec};
 use futures::future::BoxFuture;
-use memory::Memory;
-use memory::jobs::{JobRequest, JobSpec};
 use serde_json::Value;
 
 use super::RunError;
@@ -41,7 +41,7 @@ impl Jobs {
     /// As configured.
     pub fn specs(&self) -> Vec<JobSpec> {
         let beside = self.beside.iter().map(|job| job.spec());
-        memory::jobs::jobs(self.memory.config()).into_iter().chain(beside).collect()
+        butler_memory::jobs::jobs(self.memory.config()).into_iter().chain(beside).collect()
     }
 
     /// Whether it is of the whole butler and so of no single tenant's caller.

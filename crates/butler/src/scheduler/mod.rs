@@ -7,12 +7,12 @@ mod run;
 use std::sync::Arc;
 use std::time::Duration;
 
+use butler_domain::Timestamp;
+use butler_memory::jobs::{INVERSION, JobRequest, JobSpec, RETRAIN_INDEXES};
+use butler_memory::schedule::Schedule;
+use butler_memory::{Memory, MemoryError};
+use butler_store::jobs::{self as records, Locks};
 use chrono::TimeDelta;
-use domain::Timestamp;
-use memory::jobs::{INVERSION, JobRequest, JobSpec, RETRAIN_INDEXES};
-use memory::schedule::Schedule;
-use memory::{Memory, MemoryError};
-use store::jobs::{self as records, Locks};
 use tokio::sync::{Mutex, Semaphore};
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;

@@ -2,9 +2,9 @@
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 
+use butler_domain::Timestamp;
+use butler_memory::schedule::Schedule;
 use chrono::TimeDelta;
-use domain::Timestamp;
-use memory::schedule::Schedule;
 
 use super::Trigger;
 

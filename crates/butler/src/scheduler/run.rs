@@ -4,12 +4,12 @@ use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use domain::{TenantId, Timestamp};
+use butler_domain::{TenantId, Timestamp};
+use butler_memory::jobs::JobRequest;
+use butler_memory::{Memory, MemoryError};
+use butler_store::jobs as records;
 use futures::FutureExt;
-use memory::jobs::JobRequest;
-use memory::{Memory, MemoryError};
 use serde_json::Value;
-use store::jobs as records;
 use tokio::sync::SemaphorePermit;
 use uuid::Uuid;
 

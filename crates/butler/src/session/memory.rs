@@ -4,8 +4,8 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
+use butler_memory::tool::{Answer, ToolError};
 use futures::future::BoxFuture;
-use memory::tool::{Answer, ToolError};
 use serde_json::{Map, Value};
 
 /// The way to a butler's memory tools.

@@ -10,7 +10,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use ::memory::runtime::{Completion, Runtime, RuntimeError, Session, TRIGGER_CONSOLIDATION};
+use butler_memory::runtime::{Completion, Runtime, RuntimeError, Session, TRIGGER_CONSOLIDATION};
 use serde_json::{Map, Value, json};
 use uuid::Uuid;
 

@@ -4,8 +4,8 @@ use std::ffi::OsStr;
 use std::path::Path;
 use std::time::Duration;
 
+use butler_torture::disk::Disk;
 use serde_json::{Value, json};
-use torture::disk::Disk;
 
 use crate::program::{Serving, eventually, run, stderr, stdout};
 

@@ -4,14 +4,14 @@ use std::sync::Arc;
 
 use butler::module::{Module, ModuleError, Parts, Registry, in_order};
 use butler::modules::memory::MemoryModule;
-use domain::{Butler, SystemClock};
-use embed::{Embedder, Engine, EngineOptions};
+use butler_domain::{Butler, SystemClock};
+use butler_embed::{Embedder, Engine, EngineOptions};
+use butler_memory::{Caller, MemoryConfig};
+use butler_store::{Database, Migrated, StoreError};
+use butler_testkit::{FakeEmbedder, TestDb};
 use futures::FutureExt;
 use futures::future::BoxFuture;
-use memory::{Caller, MemoryConfig};
 use serde_json::{Map, json};
-use store::{Database, Migrated, StoreError};
-use testkit::{FakeEmbedder, TestDb};
 
 struct Named(&'static str, &'static [&'static str]);
 

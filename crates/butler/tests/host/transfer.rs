@@ -1,10 +1,10 @@
 //! Export and import: everything a tenant owns, out and back.
 
-use domain::TenantId;
-use memory::transfer::{Foreign, ImportOptions, ImportReport, Line, Source, TransferError, recognise};
+use butler_domain::TenantId;
+use butler_memory::transfer::{Foreign, ImportOptions, ImportReport, Line, Source, TransferError, recognise};
+use butler_store::idempotency;
+use butler_testkit::MemoryFixture;
 use serde_json::{Value, json};
-use store::idempotency;
-use testkit::MemoryFixture;
 
 use crate::program::{Serving, butler, stderr, stdout};
 

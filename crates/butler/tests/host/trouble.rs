@@ -171,8 +171,11 @@ fn root_and_an_ordinary_user_both_run_the_whole_server() {
     }
     let dir = tempfile::tempdir().unwrap();
     let home = dir.path();
-    let copied =
-        std::process::Command::new("cp").arg("-r").arg(fetch::default_cache_dir()).arg(home.join("cache")).status();
+    let copied = std::process::Command::new("cp")
+        .arg("-r")
+        .arg(butler_fetch::default_cache_dir())
+        .arg(home.join("cache"))
+        .status();
     std::fs::copy(env!("CARGO_BIN_EXE_butler"), home.join("butler")).unwrap();
     let owned = std::process::Command::new("chown").args(["-R", "65534:65534"]).arg(home).status();
     assert!(copied.unwrap().success() && owned.unwrap().success());

@@ -1,7 +1,7 @@
 use std::time::{Duration, Instant};
 
 use butler::runtime::CommandRuntime;
-use memory::runtime::{Completion, Runtime, RuntimeError, Session};
+use butler_memory::runtime::{Completion, Runtime, RuntimeError, Session};
 
 async fn run(script: &str, timeout: Duration) -> Result<Completion, RuntimeError> {
     let command = ["sh", "-c", script].map(str::to_owned);

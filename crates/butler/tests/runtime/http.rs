@@ -1,7 +1,7 @@
 use std::time::{Duration, Instant};
 
 use butler::runtime::{AnthropicRuntime, ApiKey, OpenAiRuntime, Retries};
-use memory::runtime::{Runtime, RuntimeError, Session};
+use butler_memory::runtime::{Runtime, RuntimeError, Session};
 use serde_json::{Value, json};
 
 use crate::endpoint::{Endpoint, Reply, chat};

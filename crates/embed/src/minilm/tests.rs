@@ -76,7 +76,8 @@ fn gives_the_reference(chosen: Chosen, name: &str) {
         vector: Vec<f32>,
     }
 
-    let dir = crate::locate_model(None, &fetch::default_cache_dir(), &fetch::Silent).expect("the model can be fetched");
+    let dir = crate::locate_model(None, &butler_fetch::default_cache_dir(), &butler_fetch::Silent)
+        .expect("the model can be fetched");
     let model = Model::load(&dir).unwrap();
     let references: Vec<Reference> =
         serde_json::from_str(include_str!("../../tests/fixtures/minilm.json")).expect("the fixture is JSON");

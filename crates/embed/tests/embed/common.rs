@@ -20,7 +20,8 @@ pub fn references() -> Vec<Reference> {
 pub fn model_dir() -> PathBuf {
     static DIR: OnceLock<PathBuf> = OnceLock::new();
     DIR.get_or_init(|| {
-        embed::locate_model(None, &fetch::default_cache_dir(), &fetch::Silent).expect("the model can be fetched")
+        butler_embed::locate_model(None, &butler_fetch::default_cache_dir(), &butler_fetch::Silent)
+            .expect("the model can be fetched")
     })
     .clone()
 }

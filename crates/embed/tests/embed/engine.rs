@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::common::{largest_difference, model_dir, references};
-use embed::{DIMENSIONS, Embedder, Engine, EngineOptions, locate_model};
+use butler_embed::{DIMENSIONS, Embedder, Engine, EngineOptions, locate_model};
 use futures::future::join_all;
 use tempfile::TempDir;
 
@@ -133,7 +133,7 @@ fn a_truncated_model_file_is_an_error_with_a_remedy() {
     let dir = TempDir::new().unwrap();
     fs::copy(model_dir().join("tokenizer.json"), dir.path().join("tokenizer.json")).unwrap();
     fs::write(dir.path().join("model.safetensors"), b"only the beginning").unwrap();
-    let why = locate_model(Some(dir.path()), dir.path(), &fetch::Silent).unwrap_err().to_string();
+    let why = locate_model(Some(dir.path()), dir.path(), &butler_fetch::Silent).unwrap_err().to_string();
     assert!(why.contains("it has 18 bytes, not 90868376") && why.contains("butler setup"), "{why}");
 }
 
@@ -144,7 +144,7 @@ fn a_model_is_verified_once_and_again_when_it_changes() {
     for file in ["model.safetensors", "tokenizer.json"] {
         fs::copy(model_dir().join(file), dir.path().join(file)).unwrap();
     }
-    let locate = || locate_model(Some(dir.path()), &dir.path().join("cache"), &fetch::Silent);
+    let locate = || locate_model(Some(dir.path()), &dir.path().join("cache"), &butler_fetch::Silent);
     locate().unwrap();
 
     let verified = fs::metadata(&path).unwrap();

@@ -1,7 +1,7 @@
 //! The model against sentence-transformers.
 
 use crate::common::{largest_difference, model_dir, references};
-use embed::minilm::{MAX_TOKENS, Model, Scratch};
+use butler_embed::minilm::{MAX_TOKENS, Model, Scratch};
 use rayon::ThreadPoolBuilder;
 use tokenizers::{Tokenizer, TruncationParams};
 

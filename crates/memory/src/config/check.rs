@@ -97,7 +97,7 @@ impl RetrievalConfig {
     fn validate(&self) -> Checked {
         between("retrieval.context_token_budget", self.context_token_budget, 1, MAX_TOKENS)?;
         if let Some(limit) = self.default_limit {
-            between("retrieval.default_limit", limit, 1, domain::limits::RESULTS)?;
+            between("retrieval.default_limit", limit, 1, butler_domain::limits::RESULTS)?;
         }
         let weights = &self.score_weights;
         let parts = [
@@ -159,8 +159,8 @@ impl ScheduleConfig {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use domain::context::ContextQuotas;
-    use domain::scoring::ScoreWeights;
+    use butler_domain::context::ContextQuotas;
+    use butler_domain::scoring::ScoreWeights;
 
     fn problem(change: impl FnOnce(&mut MemoryConfig)) -> String {
         let mut config = MemoryConfig::default();

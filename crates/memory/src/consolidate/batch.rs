@@ -2,13 +2,13 @@
 
 use std::time::Duration;
 
+use butler_domain::consolidation::{AfterFailure, ConsolidationResult, after_failure};
+use butler_domain::event::Origin;
+use butler_domain::{EpisodeId, Timestamp};
+use butler_store::consolidation::known;
+use butler_store::consolidation::lease::{self, Group, Leased};
+use butler_store::consolidation::outcome::{self, Failed};
 use chrono::TimeDelta;
-use domain::consolidation::{AfterFailure, ConsolidationResult, after_failure};
-use domain::event::Origin;
-use domain::{EpisodeId, Timestamp};
-use store::consolidation::known;
-use store::consolidation::lease::{self, Group, Leased};
-use store::consolidation::outcome::{self, Failed};
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 

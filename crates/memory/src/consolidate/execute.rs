@@ -2,19 +2,19 @@
 
 use std::collections::HashMap;
 
-use domain::consolidation::{
+use butler_domain::consolidation::{
     Action, Confirmation, ConsolidationResult, NewFact, NewRule, UpdatedFact, idempotency_key,
 };
-use domain::event::Origin;
-use domain::text::fact_text;
-use domain::{EpisodeId, FactId, MemoryType, RuleId, Scope, Timestamp};
-use store::confirm::{self, ConfirmOutcome};
-use store::consolidation::actions::{self, Target};
-use store::consolidation::{lease, outcome};
-use store::facts::{self, FactOutcome};
-use store::links::{self, End};
-use store::rules::{self, RuleOutcome};
-use store::{Embedded, Session};
+use butler_domain::event::Origin;
+use butler_domain::text::fact_text;
+use butler_domain::{EpisodeId, FactId, MemoryType, RuleId, Scope, Timestamp};
+use butler_store::confirm::{self, ConfirmOutcome};
+use butler_store::consolidation::actions::{self, Target};
+use butler_store::consolidation::{lease, outcome};
+use butler_store::facts::{self, FactOutcome};
+use butler_store::links::{self, End};
+use butler_store::rules::{self, RuleOutcome};
+use butler_store::{Embedded, Session};
 
 use super::batch::Batch;
 use super::report::{Counts, GroupReport};
@@ -151,7 +151,7 @@ impl Memory {
 
 impl Run<'_> {
     /// In a savepoint of its own: what fails leaves no trace, and the next action starts clean.
-    async fn apply(&self, session: &mut Session, step: &Step<'_>) -> Result<Applied, store::StoreError> {
+    async fn apply(&self, session: &mut Session, step: &Step<'_>) -> Result<Applied, butler_store::StoreError> {
         let mut savepoint = session.begin().await?;
         let key = idempotency_key(&self.batch.group.tenant, &self.batch.group.butler, &self.batch.ids(), action(step));
         if !actions::claim(&mut savepoint, &self.batch.group.tenant, key, self.now).await? {
@@ -180,7 +180,7 @@ impl Run<'_> {
         session: &mut Session,
         fact: &NewFact,
         embedding: &Embedded,
-    ) -> Result<Applied, store::StoreError> {
+    ) -> Result<Applied, butler_store::StoreError> {
         let (tenant, scope) = (&self.batch.group.tenant, Scope::default());
         let standing = actions::standing_fact(session, tenant, &scope, &fact.subject, &fact.predicate).await?;
         if let Some(standing) = &standing
@@ -216,7 +216,7 @@ impl Run<'_> {
         fact: &UpdatedFact,
         target: &Target,
         embedding: &Embedded,
-    ) -> Result<Applied, store::StoreError> {
+    ) -> Result<Applied, butler_store::StoreError> {
         if target.content == fact.content {
             return self.confirm_fact(session, target.id, &fact.episode_ids).await;
         }
@@ -247,7 +247,7 @@ impl Run<'_> {
         session: &mut Session,
         fact: &facts::NewFact,
         named: &[EpisodeId],
-    ) -> Result<FactOutcome, store::StoreError> {
+    ) -> Result<FactOutcome, butler_store::StoreError> {
         let tenant = &self.batch.group.tenant;
         let stored = facts::store(session, tenant, fact, self.now, self.origin, None).await?;
         if matches!(stored, FactOutcome::Stored { .. }) {
@@ -261,7 +261,7 @@ impl Run<'_> {
         session: &mut Session,
         rule: &NewRule,
         embedding: &Embedded,
-    ) -> Result<Applied, store::StoreError> {
+    ) -> Result<Applied, butler_store::StoreError> {
         let (tenant, scope) = (&self.batch.group.tenant, Scope::default());
         if let Some(id) = actions::standing_rule(session, tenant, &scope, &rule.content).await? {
             return self.confirm_rule(session, id, &rule.episode_ids).await;
@@ -287,7 +287,11 @@ impl Run<'_> {
     }
 
     /// Counts only when it hits an active memory of this tenant.
-    async fn confirm(&self, session: &mut Session, confirmation: &Confirmation) -> Result<Applied, store::StoreError> {
+    async fn confirm(
+        &self,
+        session: &mut Session,
+        confirmation: &Confirmation,
+    ) -> Result<Applied, butler_store::StoreError> {
         let (tenant, id) = (&self.batch.group.tenant, confirmation.id);
         let (memory_type, outcome) = match confirm::fact(session, tenant, FactId(id), self.now, self.origin).await? {
             Some(outcome) => (MemoryType::Fact, outcome),
@@ -309,7 +313,7 @@ impl Run<'_> {
         session: &mut Session,
         id: FactId,
         named: &[EpisodeId],
-    ) -> Result<Applied, store::StoreError> {
+    ) -> Result<Applied, butler_store::StoreError> {
         self.derive(session, End { memory_type: MemoryType::Fact, id: id.0 }, named).await?;
         let outcome = confirm::fact(session, &self.batch.group.tenant, id, self.now, self.origin).await?;
         Ok(outcome.map_or_else(|| Applied::Refused("it is gone".to_owned()), confirmed))
@@ -320,13 +324,18 @@ impl Run<'_> {
         session: &mut Session,
         id: RuleId,
         named: &[EpisodeId],
-    ) -> Result<Applied, store::StoreError> {
+    ) -> Result<Applied, butler_store::StoreError> {
         self.derive(session, End { memory_type: MemoryType::Rule, id: id.0 }, named).await?;
         let outcome = confirm::rule(session, &self.batch.group.tenant, id, self.now, self.origin).await?;
         Ok(outcome.map_or_else(|| Applied::Refused("it is gone".to_owned()), confirmed))
     }
 
-    async fn derive(&self, session: &mut Session, end: End, named: &[EpisodeId]) -> Result<(), store::StoreError> {
+    async fn derive(
+        &self,
+        session: &mut Session,
+        end: End,
+        named: &[EpisodeId],
+    ) -> Result<(), butler_store::StoreError> {
         let tenant = &self.batch.group.tenant;
         links::derive(session, tenant, end, &self.sources(named), self.now, self.origin).await?;
         Ok(())

@@ -1,8 +1,8 @@
 //! Dead letters: episodes whose attempts are used up, for a person to look at and to try again.
 
-use domain::EpisodeId;
-use store::browse::{Listed, Page};
-use store::consolidation::dead_letters::{self, DeadLetter};
+use butler_domain::EpisodeId;
+use butler_store::browse::{Listed, Page};
+use butler_store::consolidation::dead_letters::{self, DeadLetter};
 
 use crate::{Call, Memory, MemoryError};
 

@@ -9,9 +9,9 @@ mod letters;
 pub mod prompt;
 mod report;
 
-use domain::TenantId;
-use domain::event::Origin;
-use store::consolidation::lease::{self, Group};
+use butler_domain::TenantId;
+use butler_domain::event::Origin;
+use butler_store::consolidation::lease::{self, Group};
 use tokio_util::sync::CancellationToken;
 
 pub use report::{ConsolidationReport, Counts, GroupReport};

@@ -2,12 +2,12 @@
 
 use std::sync::LazyLock;
 
-use domain::consolidation::prompt::{escape_markup, wrap_episode_content};
-use domain::consolidation::{ConsolidationResult, parse, parse_answer};
-use domain::text::flatten_line;
+use butler_domain::consolidation::prompt::{escape_markup, wrap_episode_content};
+use butler_domain::consolidation::{ConsolidationResult, parse, parse_answer};
+use butler_domain::text::flatten_line;
+use butler_store::consolidation::known::{KnownFact, KnownRule};
+use butler_store::consolidation::lease::Leased;
 use serde_json::{Value, json};
-use store::consolidation::known::{KnownFact, KnownRule};
-use store::consolidation::lease::Leased;
 
 const TEMPLATE: &str = include_str!("../skills/consolidate/SKILL.md");
 /// The template's example, as a careless model would answer with it.
@@ -162,7 +162,7 @@ pub fn answer_schema(prompt: &Prompt) -> Value {
     let text = || json!({"type": "string"});
     let id = || json!({"type": "string", "format": "uuid"});
     let at_most = |most: usize, items: Value| json!({"type": "array", "items": items, "maxItems": most});
-    let permanence = json!({"type": "string", "enum": domain::Permanence::NAMES});
+    let permanence = json!({"type": "string", "enum": butler_domain::Permanence::NAMES});
     let fact = || {
         vec![
             ("subject", text()),
@@ -195,7 +195,7 @@ fn object(properties: Vec<(&str, Value)>) -> Value {
 
 #[cfg(test)]
 mod tests {
-    use domain::EpisodeId;
+    use butler_domain::EpisodeId;
     use uuid::Uuid;
 
     use super::*;

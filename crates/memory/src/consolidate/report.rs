@@ -1,6 +1,6 @@
 //! What a run of consolidation did.
 
-use domain::TenantId;
+use butler_domain::TenantId;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};

@@ -1,11 +1,11 @@
 //! Two entities are one.
 
-use domain::validate::Invalid;
-use domain::{EntityId, limits};
+use butler_domain::validate::Invalid;
+use butler_domain::{EntityId, limits};
+use butler_store::browse::entities::Conflict;
+use butler_store::entities::{self, MergeOutcome, Merged};
 use schemars::JsonSchema;
 use serde::Serialize;
-use store::browse::entities::Conflict;
-use store::entities::{self, MergeOutcome, Merged};
 
 use super::merged;
 use crate::{Call, Memory, MemoryError};
@@ -66,7 +66,7 @@ impl Memory {
         let mut tx = conn.begin().await?;
         let outcome = entities::merge(&mut tx, &call.tenant, source, target, call.now, &call.origin).await?;
         let merged = outcome_of(source, outcome)?;
-        let conflicts = store::browse::entities::conflicts(&mut tx, &call.tenant, target.0, call.now).await?;
+        let conflicts = butler_store::browse::entities::conflicts(&mut tx, &call.tenant, target.0, call.now).await?;
         let found = entities::get(&mut tx, &call.tenant, target).await?.ok_or(MemoryError::NoEntity { id: target })?;
         if preview {
             tx.rollback().await?;

@@ -5,13 +5,13 @@ mod merge;
 mod names;
 mod resolve;
 
-use domain::resolve::MERGED_INTO;
-use domain::validate::Invalid;
-use domain::{Entity, EntityId, EntityType, limits};
+use butler_domain::resolve::MERGED_INTO;
+use butler_domain::validate::Invalid;
+use butler_domain::{Entity, EntityId, EntityType, limits};
+use butler_store::entities::{self, Changes, CreateOutcome, Existing, FoundEntity, NewEntity, UpdateOutcome};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Map, Value};
-use store::entities::{self, Changes, CreateOutcome, Existing, FoundEntity, NewEntity, UpdateOutcome};
 
 use crate::{Call, Memory, MemoryError};
 

@@ -1,7 +1,7 @@
 //! Names as arguments give them.
 
-use domain::resolve::entity_name;
-use domain::validate::{self, Invalid};
+use butler_domain::resolve::entity_name;
+use butler_domain::validate::{self, Invalid};
 use serde_json::{Value, json};
 
 pub(crate) fn name(field: &str, value: &Value) -> Result<String, Invalid> {

@@ -1,10 +1,10 @@
 //! Which entity a name means: candidates by tier, moved by what the conversation hints at.
 
-use domain::resolve::{Candidate, Hints, fuzzy_applies, rank};
-use domain::{EntityId, EntityType};
+use butler_domain::resolve::{Candidate, Hints, fuzzy_applies, rank};
+use butler_domain::{EntityId, EntityType};
+use butler_store::entities::{self, Found, Wanted};
 use schemars::JsonSchema;
 use serde::Serialize;
-use store::entities::{self, Found, Wanted};
 
 use crate::{Call, Memory, MemoryError};
 

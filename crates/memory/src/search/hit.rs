@@ -1,12 +1,12 @@
 use std::cmp::Ordering;
 
-use domain::decay::effective_confidence;
-use domain::scoring::by_score;
-use domain::{MemoryType, Timestamp};
+use butler_domain::decay::effective_confidence;
+use butler_domain::scoring::by_score;
+use butler_domain::{MemoryType, Timestamp};
+use butler_store::search::Found;
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
-use store::search::Found;
 use uuid::Uuid;
 
 use super::trace::Explained;

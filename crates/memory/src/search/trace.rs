@@ -3,13 +3,13 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use domain::MemoryType;
-use domain::relevance::{Background, Evidence, keeps, relevance};
-use domain::scoring::ScoreWeights;
+use butler_domain::MemoryType;
+use butler_domain::relevance::{Background, Evidence, keeps, relevance};
+use butler_domain::scoring::ScoreWeights;
+use butler_store::search::Found;
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
-use store::search::Found;
 
 use super::{Hit, Mode};
 

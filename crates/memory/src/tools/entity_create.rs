@@ -1,4 +1,4 @@
-use domain::{EntityType, validate};
+use butler_domain::{EntityType, validate};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
@@ -10,17 +10,17 @@ use crate::{Call, Memory, MemoryError};
 #[derive(Deserialize, JsonSchema)]
 pub struct Input {
     /// The name it is known by, for example "Chloe Martin". At most 512 bytes.
-    #[schemars(with = "String", length(min = 1, max = domain::limits::ENTITY_NAME_BYTES))]
+    #[schemars(with = "String", length(min = 1, max = butler_domain::limits::ENTITY_NAME_BYTES))]
     canonical_name: Value,
     /// What kind of thing it is.
     #[schemars(with = "EntityType")]
     entity_type: Value,
     /// Whose memory. "default" if left out; with a token it is the token's.
-    #[schemars(with = "Option<String>", length(min = 1, max = domain::limits::NAME_BYTES))]
+    #[schemars(with = "Option<String>", length(min = 1, max = butler_domain::limits::NAME_BYTES))]
     #[serde(rename = "tenant_id")]
     _tenant_id: Option<Value>,
     /// Other names it is called by, at most 64.
-    #[schemars(with = "Option<Vec<String>>", length(max = domain::limits::ALIASES), inner(length(min = 1, max = domain::limits::ENTITY_NAME_BYTES)))]
+    #[schemars(with = "Option<Vec<String>>", length(max = butler_domain::limits::ALIASES), inner(length(min = 1, max = butler_domain::limits::ENTITY_NAME_BYTES)))]
     aliases: Option<Value>,
     /// Anything else worth keeping with it, as an object of at most 64 KiB. What is true about it belongs into facts.
     #[schemars(with = "Option<serde_json::Map<String, Value>>")]
@@ -45,7 +45,7 @@ impl Typed for EntityCreate {
         let entity = EntityInput {
             canonical_name: name("canonical_name", &input.canonical_name)?,
             entity_type: validate::one_of("entity_type", validate::string("entity_type", &input.entity_type)?)?,
-            aliases: aliases(&input.aliases.unwrap_or_default(), domain::limits::ALIASES)?,
+            aliases: aliases(&input.aliases.unwrap_or_default(), butler_domain::limits::ALIASES)?,
             metadata: validate::metadata(&input.metadata.unwrap_or_default())?,
         };
         memory.create_entity(&call, entity).await

@@ -1,4 +1,4 @@
-use domain::{EntityId, validate};
+use butler_domain::{EntityId, validate};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;

@@ -1,5 +1,5 @@
-use domain::resolve::Hints;
-use domain::{EntityType, validate};
+use butler_domain::resolve::Hints;
+use butler_domain::{EntityType, validate};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
@@ -12,10 +12,10 @@ use crate::{Call, Memory, MemoryError};
 #[derive(Deserialize, JsonSchema)]
 pub struct Input {
     /// The name as it was said. Case does not count, `%` and `_` are ordinary characters.
-    #[schemars(with = "String", length(min = 1, max = domain::limits::ENTITY_NAME_BYTES))]
+    #[schemars(with = "String", length(min = 1, max = butler_domain::limits::ENTITY_NAME_BYTES))]
     name: Value,
     /// Whose memory. "default" if left out; with a token it is the token's.
-    #[schemars(with = "Option<String>", length(min = 1, max = domain::limits::NAME_BYTES))]
+    #[schemars(with = "Option<String>", length(min = 1, max = butler_domain::limits::NAME_BYTES))]
     #[serde(rename = "tenant_id")]
     _tenant_id: Option<Value>,
     /// Only entities of this type.

@@ -1,4 +1,4 @@
-use domain::{EntityId, validate};
+use butler_domain::{EntityId, validate};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
@@ -14,10 +14,10 @@ pub struct Input {
     #[schemars(with = "uuid::Uuid")]
     entity_id: Value,
     /// Replaces the name. At most 512 bytes.
-    #[schemars(with = "Option<String>", length(min = 1, max = domain::limits::ENTITY_NAME_BYTES))]
+    #[schemars(with = "Option<String>", length(min = 1, max = butler_domain::limits::ENTITY_NAME_BYTES))]
     canonical_name: Option<Value>,
     /// Replaces all aliases: give the full list, at most 64, or as many as merges have left it with.
-    #[schemars(with = "Option<Vec<String>>", length(max = domain::limits::MERGED_ALIASES), inner(length(min = 1, max = domain::limits::ENTITY_NAME_BYTES)))]
+    #[schemars(with = "Option<Vec<String>>", length(max = butler_domain::limits::MERGED_ALIASES), inner(length(min = 1, max = butler_domain::limits::ENTITY_NAME_BYTES)))]
     aliases: Option<Value>,
     /// Its keys are merged into the metadata; keys that are not given stay.
     #[schemars(with = "Option<serde_json::Map<String, Value>>")]
@@ -41,7 +41,7 @@ impl Typed for EntityUpdate {
         let id = EntityId(validate::uuid("entity_id", validate::string("entity_id", &input.entity_id)?)?);
         let changes = EntityChanges {
             canonical_name: optional(input.canonical_name.as_ref(), |value| name("canonical_name", value))?,
-            aliases: optional(input.aliases.as_ref(), |value| aliases(value, domain::limits::MERGED_ALIASES))?,
+            aliases: optional(input.aliases.as_ref(), |value| aliases(value, butler_domain::limits::MERGED_ALIASES))?,
             metadata: optional(input.metadata.as_ref(), validate::metadata)?,
         };
         memory.update_entity(&call, id, changes).await

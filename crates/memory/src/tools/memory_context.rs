@@ -1,5 +1,5 @@
-use domain::text::preprocess_search_query;
-use domain::{Butler, limits, validate};
+use butler_domain::text::preprocess_search_query;
+use butler_domain::{Butler, limits, validate};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -16,10 +16,10 @@ pub struct Input {
     #[schemars(with = "String")]
     trigger_prompt: Value,
     /// Whose session it is: its own memories and the global ones are used.
-    #[schemars(with = "String", length(min = 1, max = domain::limits::NAME_BYTES))]
+    #[schemars(with = "String", length(min = 1, max = butler_domain::limits::NAME_BYTES))]
     butler: Value,
     /// The most tokens of the block, headers included; the configured budget (3000) if left out.
-    #[schemars(with = "Option<u32>", range(min = 0, max = domain::limits::TOKEN_BUDGET))]
+    #[schemars(with = "Option<u32>", range(min = 0, max = butler_domain::limits::TOKEN_BUDGET))]
     token_budget: Option<Value>,
     /// Leave facts and rules out unless one is at least this likely to be relevant, 0–1. Off if left out.
     #[schemars(with = "Option<f64>", range(min = 0, max = 1))]

@@ -1,4 +1,4 @@
-use domain::{MemoryType, validate};
+use butler_domain::{MemoryType, validate};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;

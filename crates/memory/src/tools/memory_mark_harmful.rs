@@ -1,4 +1,4 @@
-use domain::{MemoryType, RuleId, validate};
+use butler_domain::{MemoryType, RuleId, validate};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
@@ -14,7 +14,7 @@ pub struct Input {
     #[schemars(with = "uuid::Uuid")]
     rule_id: Value,
     /// What went wrong, in a sentence; it becomes part of the warning if the rule is turned into one. At most 4 KiB.
-    #[schemars(with = "Option<String>", length(max = domain::limits::REASON_BYTES))]
+    #[schemars(with = "Option<String>", length(max = butler_domain::limits::REASON_BYTES))]
     reason: Option<Value>,
 }
 

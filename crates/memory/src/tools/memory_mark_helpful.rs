@@ -1,4 +1,4 @@
-use domain::{MemoryType, RuleId, validate};
+use butler_domain::{MemoryType, RuleId, validate};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;

@@ -1,4 +1,4 @@
-use domain::validate;
+use butler_domain::validate;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -13,13 +13,13 @@ use crate::{Call, Memory, MemoryError};
 #[derive(Deserialize, JsonSchema)]
 pub struct Input {
     /// What you are about to do or want to know, in plain words.
-    #[schemars(with = "String", length(max = domain::limits::QUERY_BYTES))]
+    #[schemars(with = "String", length(max = butler_domain::limits::QUERY_BYTES))]
     topic: Value,
     /// Only this scope and the global one. All if left out.
-    #[schemars(with = "Option<String>", length(min = 1, max = domain::limits::NAME_BYTES))]
+    #[schemars(with = "Option<String>", length(min = 1, max = butler_domain::limits::NAME_BYTES))]
     scope: Option<Value>,
     /// The most results, 0–100; 10 if left out.
-    #[schemars(with = "Option<u32>", range(min = 0, max = domain::limits::RESULTS))]
+    #[schemars(with = "Option<u32>", range(min = 0, max = butler_domain::limits::RESULTS))]
     limit: Option<Value>,
     /// Leave out what has decayed below this confidence, 0–1; 0.2 if left out.
     #[schemars(with = "Option<f64>", range(min = 0, max = 1))]

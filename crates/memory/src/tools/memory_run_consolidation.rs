@@ -1,4 +1,4 @@
-use domain::validate::Invalid;
+use butler_domain::validate::Invalid;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;

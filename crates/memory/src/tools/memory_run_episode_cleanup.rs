@@ -1,4 +1,4 @@
-use domain::validate;
+use butler_domain::validate;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;

@@ -1,4 +1,4 @@
-use domain::{MemoryType, Scope, validate};
+use butler_domain::{MemoryType, Scope, validate};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -11,20 +11,20 @@ use crate::{Call, Memory, MemoryError};
 #[derive(Deserialize, JsonSchema)]
 pub struct Input {
     /// What to look for, in plain words. A question is fine. Empty finds nothing.
-    #[schemars(with = "String", length(max = domain::limits::QUERY_BYTES))]
+    #[schemars(with = "String", length(max = butler_domain::limits::QUERY_BYTES))]
     query: Value,
     /// Which kinds of memory: episode, fact, rule. All if left out.
     #[schemars(with = "Option<Vec<MemoryType>>", length(min = 1))]
     types: Option<Value>,
     /// Only this scope: its facts and rules together with the global ones, and the episodes of the butler of that name.
-    #[schemars(with = "Option<String>", length(min = 1, max = domain::limits::NAME_BYTES))]
+    #[schemars(with = "Option<String>", length(min = 1, max = butler_domain::limits::NAME_BYTES))]
     scope: Option<Value>,
     /// hybrid (default): meaning and words. semantic: meaning alone. keyword: words alone. deep: for episodes that are
     /// turns of a conversation.
     #[schemars(with = "Option<Mode>")]
     mode: Option<Value>,
     /// The most results, 0–100; 10 if left out.
-    #[schemars(with = "Option<u32>", range(min = 0, max = domain::limits::RESULTS))]
+    #[schemars(with = "Option<u32>", range(min = 0, max = butler_domain::limits::RESULTS))]
     limit: Option<Value>,
     /// Leave out facts and rules whose confidence has decayed below this, 0–1; 0.2 if left out.
     #[schemars(with = "Option<f64>", range(min = 0, max = 1))]

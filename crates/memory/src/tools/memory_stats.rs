@@ -1,8 +1,8 @@
-use domain::{Scope, validate};
+use butler_domain::{Scope, validate};
+use butler_store::stats::Stats;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
-use store::stats::Stats;
 
 use crate::tool::{Annotations, Typed};
 use crate::{Call, Memory, MemoryError};
@@ -11,7 +11,7 @@ use crate::{Call, Memory, MemoryError};
 pub struct Input {
     /// Count only this scope: its facts and rules together with the global ones, and the episodes of the butler of that
     /// name. Everything if left out.
-    #[schemars(with = "Option<String>", length(min = 1, max = domain::limits::NAME_BYTES))]
+    #[schemars(with = "Option<String>", length(min = 1, max = butler_domain::limits::NAME_BYTES))]
     scope: Option<Value>,
 }
 

@@ -1,5 +1,5 @@
-use domain::Butler;
-use domain::validate;
+use butler_domain::Butler;
+use butler_domain::validate;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
@@ -11,10 +11,10 @@ use crate::{Call, EpisodeInput, Memory, MemoryError, StoredEpisode};
 #[derive(Deserialize, JsonSchema)]
 pub struct Input {
     /// What happened, in plain sentences with names and dates spelled out. At most 1 MiB.
-    #[schemars(with = "String", length(min = 1, max = domain::limits::CONTENT_BYTES))]
+    #[schemars(with = "String", length(min = 1, max = butler_domain::limits::CONTENT_BYTES))]
     content: Value,
     /// The butler (agent) whose session this was, for example "health".
-    #[schemars(with = "String", length(min = 1, max = domain::limits::NAME_BYTES))]
+    #[schemars(with = "String", length(min = 1, max = butler_domain::limits::NAME_BYTES))]
     butler: Value,
     /// The session's UUID; episodes of one session belong together.
     #[schemars(with = "Option<uuid::Uuid>")]
@@ -26,7 +26,7 @@ pub struct Input {
     #[schemars(with = "Option<serde_json::Map<String, Value>>")]
     metadata: Option<Value>,
     /// Your name for this request. Sent again with the same key and arguments, it returns the first answer and stores nothing.
-    #[schemars(with = "Option<String>", length(min = 1, max = domain::limits::IDEMPOTENCY_KEY_BYTES))]
+    #[schemars(with = "Option<String>", length(min = 1, max = butler_domain::limits::IDEMPOTENCY_KEY_BYTES))]
     idempotency_key: Option<Value>,
 }
 

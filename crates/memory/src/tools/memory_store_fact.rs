@@ -1,5 +1,5 @@
-use domain::validate;
-use domain::{EntityId, EpisodeId, Permanence, Scope};
+use butler_domain::validate;
+use butler_domain::{EntityId, EpisodeId, Permanence, Scope};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
@@ -11,13 +11,13 @@ use crate::{Call, FactInput, Memory, MemoryError, StoredFact};
 #[derive(Deserialize, JsonSchema)]
 pub struct Input {
     /// Who or what it is about, for example "user" or "Anna Berg". At most 1024 bytes.
-    #[schemars(with = "String", length(min = 1, max = domain::limits::SUBJECT_BYTES))]
+    #[schemars(with = "String", length(min = 1, max = butler_domain::limits::SUBJECT_BYTES))]
     subject: Value,
     /// Which property of the subject, short and always spelled the same, for example "favorite_color". At most 512 bytes.
-    #[schemars(with = "String", length(min = 1, max = domain::limits::PREDICATE_BYTES))]
+    #[schemars(with = "String", length(min = 1, max = butler_domain::limits::PREDICATE_BYTES))]
     predicate: Value,
     /// What is true, as a sentence that can be understood on its own. At most 1 MiB.
-    #[schemars(with = "String", length(min = 1, max = domain::limits::CONTENT_BYTES))]
+    #[schemars(with = "String", length(min = 1, max = butler_domain::limits::CONTENT_BYTES))]
     content: Value,
     /// How much it matters, from 0 (noise) to 10 (must not be lost). 5 if left out.
     #[schemars(with = "Option<f64>", range(min = 0, max = 10))]
@@ -27,10 +27,10 @@ pub struct Input {
     #[schemars(with = "Option<Permanence>")]
     permanence: Option<Value>,
     /// The namespace: "global", or a butler's name for what only concerns that butler. global if left out.
-    #[schemars(with = "Option<String>", length(min = 1, max = domain::limits::NAME_BYTES))]
+    #[schemars(with = "Option<String>", length(min = 1, max = butler_domain::limits::NAME_BYTES))]
     scope: Option<Value>,
     /// At most 64 short labels.
-    #[schemars(with = "Option<Vec<String>>", length(max = domain::limits::TAGS), inner(length(min = 1, max = domain::limits::TAG_BYTES)))]
+    #[schemars(with = "Option<Vec<String>>", length(max = butler_domain::limits::TAGS), inner(length(min = 1, max = butler_domain::limits::TAG_BYTES)))]
     tags: Option<Value>,
     /// The entity it is about, from entity_resolve or entity_create. The fact then replaces an older one of the same
     /// entity, scope and predicate, however the subject is spelled.
@@ -40,13 +40,13 @@ pub struct Input {
     #[schemars(with = "Option<uuid::Uuid>")]
     source_episode_id: Option<Value>,
     /// The butler that learned it. This butler if left out.
-    #[schemars(with = "Option<String>", length(min = 1, max = domain::limits::NAME_BYTES))]
+    #[schemars(with = "Option<String>", length(min = 1, max = butler_domain::limits::NAME_BYTES))]
     source_butler: Option<Value>,
     /// Anything else worth keeping with it, as an object of at most 64 KiB.
     #[schemars(with = "Option<serde_json::Map<String, Value>>")]
     metadata: Option<Value>,
     /// Your name for this request. Sent again with the same key and arguments, it returns the first answer and stores nothing.
-    #[schemars(with = "Option<String>", length(min = 1, max = domain::limits::IDEMPOTENCY_KEY_BYTES))]
+    #[schemars(with = "Option<String>", length(min = 1, max = butler_domain::limits::IDEMPOTENCY_KEY_BYTES))]
     idempotency_key: Option<Value>,
 }
 

@@ -1,5 +1,5 @@
-use domain::validate;
-use domain::{Permanence, Scope};
+use butler_domain::validate;
+use butler_domain::{Permanence, Scope};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
@@ -11,25 +11,25 @@ use crate::{Call, Memory, MemoryError, RuleInput, StoredRule};
 #[derive(Deserialize, JsonSchema)]
 pub struct Input {
     /// What to do, or not to do, and when: one instruction in plain words. At most 1 MiB.
-    #[schemars(with = "String", length(min = 1, max = domain::limits::CONTENT_BYTES))]
+    #[schemars(with = "String", length(min = 1, max = butler_domain::limits::CONTENT_BYTES))]
     content: Value,
     /// The namespace: "global", or a butler's name for what only concerns that butler. global if left out.
-    #[schemars(with = "Option<String>", length(min = 1, max = domain::limits::NAME_BYTES))]
+    #[schemars(with = "Option<String>", length(min = 1, max = butler_domain::limits::NAME_BYTES))]
     scope: Option<Value>,
     /// At most 64 short labels.
-    #[schemars(with = "Option<Vec<String>>", length(max = domain::limits::TAGS), inner(length(min = 1, max = domain::limits::TAG_BYTES)))]
+    #[schemars(with = "Option<Vec<String>>", length(max = butler_domain::limits::TAGS), inner(length(min = 1, max = butler_domain::limits::TAG_BYTES)))]
     tags: Option<Value>,
     /// How long it holds without confirmation: permanent, stable, standard, volatile or ephemeral.
     #[schemars(with = "Option<Permanence>")]
     permanence: Option<Value>,
     /// The butler that learned it. This butler if left out.
-    #[schemars(with = "Option<String>", length(min = 1, max = domain::limits::NAME_BYTES))]
+    #[schemars(with = "Option<String>", length(min = 1, max = butler_domain::limits::NAME_BYTES))]
     source_butler: Option<Value>,
     /// Anything else worth keeping with it, as an object of at most 64 KiB.
     #[schemars(with = "Option<serde_json::Map<String, Value>>")]
     metadata: Option<Value>,
     /// Your name for this request. Sent again with the same key and arguments, it returns the first answer and stores nothing.
-    #[schemars(with = "Option<String>", length(min = 1, max = domain::limits::IDEMPOTENCY_KEY_BYTES))]
+    #[schemars(with = "Option<String>", length(min = 1, max = butler_domain::limits::IDEMPOTENCY_KEY_BYTES))]
     idempotency_key: Option<Value>,
 }
 

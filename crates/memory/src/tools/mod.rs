@@ -20,8 +20,8 @@ mod memory_store_episode;
 mod memory_store_fact;
 mod memory_store_rule;
 
-use domain::Butler;
-use domain::validate::{self, Invalid};
+use butler_domain::Butler;
+use butler_domain::validate::{self, Invalid};
 use serde_json::Value;
 
 use crate::tool::{Tool, boxed};

@@ -17,14 +17,14 @@ pub enum TransferError {
     LongLine { line: u64, limit: usize },
 }
 
-impl From<store::StoreError> for TransferError {
-    fn from(error: store::StoreError) -> Self {
+impl From<butler_store::StoreError> for TransferError {
+    fn from(error: butler_store::StoreError) -> Self {
         Self::Memory(error.into())
     }
 }
 
-impl From<embed::EmbedError> for TransferError {
-    fn from(error: embed::EmbedError) -> Self {
+impl From<butler_embed::EmbedError> for TransferError {
+    fn from(error: butler_embed::EmbedError) -> Self {
         Self::Memory(error.into())
     }
 }

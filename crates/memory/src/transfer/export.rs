@@ -1,7 +1,7 @@
-use domain::{TenantId, Timestamp};
+use butler_domain::{TenantId, Timestamp};
+use butler_store::transfer::Kind;
+use butler_store::transfer::read::{self, Sink};
 use serde::{Deserialize, Serialize};
-use store::transfer::Kind;
-use store::transfer::read::{self, Sink};
 
 use super::{FORMAT, ModelName, TransferError, VERSION};
 use crate::Memory;

@@ -6,12 +6,12 @@ mod mem0;
 
 use std::collections::{HashMap, HashSet};
 
-use domain::resolve::Hints;
-use domain::validate::{self, Invalid};
-use domain::{EntityId, EntityType, Permanence, Scope};
+use butler_domain::resolve::Hints;
+use butler_domain::validate::{self, Invalid};
+use butler_domain::{EntityId, EntityType, Permanence, Scope};
+use butler_store::facts::{self, Words};
 use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};
-use store::facts::{self, Words};
 
 use super::{FORMAT, ImportOptions, ImportReport, TransferError};
 use crate::entities::{EntityInput, ResolveInput};
@@ -251,7 +251,7 @@ fn input(found: Found) -> Result<FactInput, Invalid> {
         importance: 5.0,
         permanence: found.permanence,
         scope: Scope::default(),
-        tags: found.tags.into_iter().filter(|tag| !tag.trim().is_empty()).take(domain::limits::TAGS).collect(),
+        tags: found.tags.into_iter().filter(|tag| !tag.trim().is_empty()).take(butler_domain::limits::TAGS).collect(),
         entity_id: None,
         source_episode_id: None,
         source_butler: None,

@@ -2,11 +2,11 @@
 
 use std::io;
 
-use domain::TenantId;
+use butler_domain::TenantId;
+use butler_store::transfer::Kind;
+use butler_store::transfer::write::{self, Written};
+use butler_store::{Session, StoreError};
 use serde_json::Value;
-use store::transfer::Kind;
-use store::transfer::write::{self, Written};
-use store::{Session, StoreError};
 
 use super::record::{self, Line, Record};
 use super::{FORMAT, Header, ImportReport, ModelName, TransferError, VERSION};

@@ -2,10 +2,10 @@
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use domain::limits;
-use domain::text::{fact_text, preprocess_text, strip_nul};
+use butler_domain::limits;
+use butler_domain::text::{fact_text, preprocess_text, strip_nul};
+use butler_store::transfer::Kind;
 use serde_json::{Map, Value};
-use store::transfer::Kind;
 use uuid::Uuid;
 
 use super::ModelName;

@@ -1,4 +1,4 @@
-use memory::cleanup::CleanupReport;
+use butler_memory::cleanup::CleanupReport;
 use serde_json::json;
 
 use crate::world::{Model, World};
@@ -29,7 +29,7 @@ async fn expired_episodes_deleted() {
 
 #[tokio::test]
 async fn pending_grace_days_keep_an_expired_episode_that_was_never_consolidated() {
-    let mut config = memory::MemoryConfig::default();
+    let mut config = butler_memory::MemoryConfig::default();
     config.episodes.pending_grace_days = 3.0;
     let world = World::with_config(Model::of_facts(), config).await;
     let forgotten = world.episode("forgotten").await;

@@ -4,7 +4,7 @@ use crate::world::{Model, World, episodes_in};
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn two_replicas_and_two_hundred_episodes_each_consolidated_exactly_once() {
-    let mut config = memory::MemoryConfig::default();
+    let mut config = butler_memory::MemoryConfig::default();
     config.consolidation.batch_size = 7;
     let models = [Model::of_facts(), Model::of_facts()];
     let world = World::with_config(Arc::clone(&models[0]), config).await;

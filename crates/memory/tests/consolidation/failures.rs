@@ -1,7 +1,7 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use memory::runtime::RuntimeError;
+use butler_memory::runtime::RuntimeError;
 use serde_json::json;
 
 use crate::world::{Model, World, episodes_in, one_fact_each};
@@ -57,7 +57,7 @@ async fn a_failed_episode_is_retried_with_backoff_and_becomes_a_dead_letter_afte
 
 #[tokio::test]
 async fn a_dead_letter_can_be_listed_and_requeued() {
-    let mut config = memory::MemoryConfig::default();
+    let mut config = butler_memory::MemoryConfig::default();
     config.consolidation.max_attempts = 1;
     let world = World::with_config(Model::says("garbage"), config).await;
     let id = world.episode("one").await;
@@ -78,7 +78,7 @@ async fn one_episode_that_no_model_digests_does_not_take_the_others_along() {
     let model = Model::new(|session| {
         if session.prompt.contains("poison") { Ok("I refuse.".to_owned()) } else { Ok(one_fact_each(&session.prompt)) }
     });
-    let mut config = memory::MemoryConfig::default();
+    let mut config = butler_memory::MemoryConfig::default();
     config.consolidation.batch_size = 16;
     let world = World::with_config(model, config).await;
     for n in 0..15 {
@@ -117,7 +117,7 @@ fn out_of_order() -> RuntimeError {
 
 #[tokio::test]
 async fn a_runtime_that_is_out_of_order_costs_one_batch_one_attempt() {
-    let mut config = memory::MemoryConfig::default();
+    let mut config = butler_memory::MemoryConfig::default();
     config.consolidation.batch_size = 2;
     let model = Model::new(|_| Err(out_of_order()));
     let world = World::with_config(model.clone(), config).await;
@@ -259,20 +259,20 @@ async fn a_lease_whose_worker_died_runs_out_and_holds_its_group_until_then() {
 #[tokio::test]
 async fn a_stop_gives_the_batch_back_at_once() {
     struct Never;
-    impl memory::runtime::Runtime for Never {
+    impl butler_memory::runtime::Runtime for Never {
         fn describe(&self) -> String {
             "a model that never answers".to_owned()
         }
         fn complete(
             &self,
-            _: memory::runtime::Session,
-        ) -> futures::future::BoxFuture<'_, Result<memory::runtime::Completion, RuntimeError>> {
+            _: butler_memory::runtime::Session,
+        ) -> futures::future::BoxFuture<'_, Result<butler_memory::runtime::Completion, RuntimeError>> {
             Box::pin(std::future::pending())
         }
     }
     let world = World::without_runtime().await;
     world.episode("one").await;
-    let memory = memory::Memory::new(memory::MemoryParts {
+    let memory = butler_memory::Memory::new(butler_memory::MemoryParts {
         butler: world.memory.butler().clone(),
         db: world.memory.db().clone(),
         embedder: world.memory.embedder().clone(),
@@ -280,7 +280,7 @@ async fn a_stop_gives_the_batch_back_at_once() {
         config: world.memory.config().clone(),
     })
     .with_runtime(std::sync::Arc::new(Never));
-    let request = memory::consolidate::ConsolidationRequest::default();
+    let request = butler_memory::consolidate::ConsolidationRequest::default();
     let stop = request.stop.clone();
     let run = tokio::spawn(async move { memory.run_consolidation(&request).await });
     while world.one("SELECT count(*) FROM episodes WHERE lease_token IS NOT NULL").await == "0" {
@@ -316,7 +316,7 @@ async fn a_clock_that_jumps_does_not_lose_an_episode() {
     world.episode("one").await;
     world.run().await;
     // Back by two days: the retry is as far away as the clock was ahead, and comes when the clock is there again.
-    let start: domain::Timestamp = testkit::START.parse().unwrap();
+    let start: butler_domain::Timestamp = butler_testkit::START.parse().unwrap();
     world.fixture.clock.set(start);
     assert_eq!(world.run().await.totals.waiting, 1);
     world.fixture.clock.advance_days(3.0);
@@ -325,7 +325,7 @@ async fn a_clock_that_jumps_does_not_lose_an_episode() {
 
 #[tokio::test]
 async fn episodes_that_do_not_fit_one_prompt_are_taken_by_the_next() {
-    let mut config = memory::MemoryConfig::default();
+    let mut config = butler_memory::MemoryConfig::default();
     config.consolidation.prompt_token_cap = 3_000;
     let model = Model::says(r#"{"new_facts": []}"#);
     let world = World::with_config(model.clone(), config).await;

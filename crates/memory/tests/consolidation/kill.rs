@@ -5,12 +5,12 @@ use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 use std::time::Duration;
 
-use domain::{Butler, MockClock};
-use memory::consolidate::ConsolidationRequest;
-use memory::{Memory, MemoryConfig, MemoryParts};
+use butler_domain::{Butler, MockClock};
+use butler_memory::consolidate::ConsolidationRequest;
+use butler_memory::{Memory, MemoryConfig, MemoryParts};
+use butler_store::{Database, DatabaseOptions};
+use butler_testkit::FakeEmbedder;
 use sqlx::PgConnection;
-use store::{Database, DatabaseOptions};
-use testkit::FakeEmbedder;
 
 use crate::world::{Model, World, one_fact_each};
 

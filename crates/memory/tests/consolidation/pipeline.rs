@@ -1,5 +1,5 @@
-use memory::Caller;
-use memory::consolidate::ConsolidationRequest;
+use butler_memory::Caller;
+use butler_memory::consolidate::ConsolidationRequest;
 use serde_json::json;
 
 use crate::world::{Model, World, episodes_in};
@@ -180,7 +180,7 @@ async fn memory_run_consolidation_says_which_it_was_and_stays_within_the_tenant(
     let world = World::new(Model::of_facts()).await;
     world.episode_of("default", "general", "mine").await;
     world.episode_of("acme", "general", "theirs").await;
-    let tools = memory::tools();
+    let tools = butler_memory::tools();
     let tool = tools.iter().find(|tool| tool.spec().name == "memory_run_consolidation").unwrap();
     let arguments = |value: serde_json::Value| value.as_object().unwrap().clone();
     let caller = Caller::trusted();
@@ -195,7 +195,7 @@ async fn memory_run_consolidation_says_which_it_was_and_stays_within_the_tenant(
 
 #[tokio::test]
 async fn batches_are_bounded_and_what_ends_soon_goes_first() {
-    let mut config = memory::MemoryConfig::default();
+    let mut config = butler_memory::MemoryConfig::default();
     config.consolidation.batch_size = 3;
     let model = Model::of_facts();
     let world = World::with_config(model.clone(), config).await;
@@ -218,7 +218,7 @@ async fn batches_are_bounded_and_what_ends_soon_goes_first() {
 #[tokio::test]
 async fn up_to_100_facts_and_50_rules_the_most_relevant_ones_are_dedup_context() {
     let model = Model::says(r#"{"new_facts": []}"#);
-    let mut config = memory::MemoryConfig::default();
+    let mut config = butler_memory::MemoryConfig::default();
     config.consolidation.prompt_token_cap = 100_000;
     let world = World::with_config(model.clone(), config).await;
     let seed: Vec<_> = (0..150)

@@ -2,14 +2,14 @@
 
 use std::sync::{Arc, Mutex};
 
-use domain::{Butler, EpisodeId, TenantId};
+use butler_domain::{Butler, EpisodeId, TenantId};
+use butler_memory::consolidate::{ConsolidationReport, ConsolidationRequest};
+use butler_memory::runtime::{Completion, Runtime, RuntimeError, Session};
+use butler_memory::{Call, EpisodeInput, Memory, MemoryConfig, MemoryParts};
+use butler_testkit::MemoryFixture;
 use futures::FutureExt;
 use futures::future::BoxFuture;
-use memory::consolidate::{ConsolidationReport, ConsolidationRequest};
-use memory::runtime::{Completion, Runtime, RuntimeError, Session};
-use memory::{Call, EpisodeInput, Memory, MemoryConfig, MemoryParts};
 use serde_json::{Value, json};
-use testkit::MemoryFixture;
 
 type Script = dyn Fn(&Session) -> Result<String, RuntimeError> + Send + Sync;
 

@@ -1,8 +1,8 @@
 //! Bad input is an error that says what is wrong; nothing is written.
 
-use domain::limits;
+use butler_domain::limits;
+use butler_testkit::MemoryFixture;
 use serde_json::{Value, json};
-use testkit::MemoryFixture;
 
 use crate::{entity, episode, everything, fact, refused, rule};
 
@@ -119,9 +119,9 @@ async fn each_is_refused_with_its_reason_and_nothing_is_written() {
 #[tokio::test]
 async fn an_importance_that_is_no_number_is_refused_by_the_table() {
     let memory = MemoryFixture::new().await;
-    let input = memory::RuleInput {
+    let input = butler_memory::RuleInput {
         content: "x".to_owned(),
-        scope: domain::Scope::default(),
+        scope: butler_domain::Scope::default(),
         permanence: None,
         tags: vec![],
         source_episode_id: None,
@@ -129,13 +129,13 @@ async fn an_importance_that_is_no_number_is_refused_by_the_table() {
         metadata: serde_json::Map::new(),
     };
     memory.memory.store_rule(&memory.as_test(), input).await.unwrap();
-    let input = memory::FactInput {
+    let input = butler_memory::FactInput {
         subject: "s".to_owned(),
         predicate: "p".to_owned(),
         content: "c".to_owned(),
         importance: f64::NAN,
-        permanence: domain::Permanence::Standard,
-        scope: domain::Scope::default(),
+        permanence: butler_domain::Permanence::Standard,
+        scope: butler_domain::Scope::default(),
         tags: vec![],
         entity_id: None,
         source_episode_id: None,

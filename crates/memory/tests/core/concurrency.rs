@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
+use butler_testkit::MemoryFixture;
 use futures::future::join_all;
 use serde_json::{Value, json};
-use testkit::MemoryFixture;
 
 use crate::{count, entity, rows, rule};
 

@@ -1,7 +1,7 @@
 //! Confirming restarts decay; forgetting ends retrieval.
 
+use butler_testkit::MemoryFixture;
 use serde_json::json;
-use testkit::MemoryFixture;
 
 use crate::{count, episode, events_of, fact, get, refused, row, rows, rule, store_fact};
 
@@ -100,7 +100,7 @@ async fn forget_episode_sets_immediate_expiry() {
     memory.clock.advance_days(1.0);
     memory.call("memory_forget", json!({"memory_type": "episode", "memory_id": id})).await.unwrap();
     let stored = row(&memory, "episodes", &id).await;
-    let expires: domain::Timestamp = stored["expires_at"].as_str().unwrap().parse().unwrap();
+    let expires: butler_domain::Timestamp = stored["expires_at"].as_str().unwrap().parse().unwrap();
     assert_eq!(expires, memory.memory.now());
     memory.clock.advance_days(1.0);
     let again = memory.call("memory_forget", json!({"memory_type": "episode", "memory_id": id})).await.unwrap();

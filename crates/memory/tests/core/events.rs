@@ -1,8 +1,8 @@
 //! The audit stream: who changed what under which request, and nobody rewrites it.
 
-use memory::{Caller, CallerTenant};
+use butler_memory::{Caller, CallerTenant};
+use butler_testkit::MemoryFixture;
 use serde_json::json;
-use testkit::MemoryFixture;
 
 use crate::{episode, fact, rows};
 
@@ -10,7 +10,7 @@ use crate::{episode, fact, rows};
 async fn fact_stored_event() {
     let memory = MemoryFixture::new().await;
     let caller = Caller {
-        tenant: CallerTenant::Token(domain::TenantId::new("acme").unwrap()),
+        tenant: CallerTenant::Token(butler_domain::TenantId::new("acme").unwrap()),
         actor: Some("health".to_owned()),
     };
     let arguments =

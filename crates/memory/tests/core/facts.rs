@@ -1,7 +1,7 @@
 //! Facts: schema and defaults, supersession by key, permanence, scopes, provenance.
 
+use butler_testkit::{MemoryFixture, START};
 use serde_json::{Value, json};
-use testkit::{MemoryFixture, START};
 
 use crate::{assert_fields, count, entity, episode, events_of, fact, get, refused, row, rows, store_fact};
 
@@ -18,9 +18,9 @@ async fn fact_schema_and_defaults() {
         "tags": [], "metadata": {},
     });
     assert_fields(&stored, &expected);
-    let start: domain::Timestamp = START.parse().unwrap();
+    let start: butler_domain::Timestamp = START.parse().unwrap();
     for key in ["created_at", "last_confirmed_at"] {
-        assert_eq!(stored[key].as_str().unwrap().parse::<domain::Timestamp>().unwrap(), start, "{key}");
+        assert_eq!(stored[key].as_str().unwrap().parse::<butler_domain::Timestamp>().unwrap(), start, "{key}");
     }
     let vectors = "facts WHERE vector_dims(embedding) = 384 AND search_vector @@ plainto_tsquery('english', 'favorite_color blue')";
     assert_eq!(count(&memory, vectors).await, 1);
@@ -167,8 +167,11 @@ async fn when_the_episode_is_gone_its_link_stays_and_says_so() {
     let id = store_fact(&memory, arguments).await["id"].clone();
     memory.db.execute("DELETE FROM episodes").await;
     assert_eq!(row(&memory, "facts", &id).await["source_episode_id"], Value::Null);
-    let end = store::links::End { memory_type: domain::MemoryType::Fact, id: id.as_str().unwrap().parse().unwrap() };
-    let links = memory.memory.get_links(&memory.as_test(), end, store::links::Direction::Both).await.unwrap();
+    let end = butler_store::links::End {
+        memory_type: butler_domain::MemoryType::Fact,
+        id: id.as_str().unwrap().parse().unwrap(),
+    };
+    let links = memory.memory.get_links(&memory.as_test(), end, butler_store::links::Direction::Both).await.unwrap();
     assert_eq!((links.len(), links[0].source_exists, links[0].target_exists), (1, true, false));
 }
 

@@ -1,10 +1,10 @@
 //! Tenant A calls every tool with every id of tenant B: it must learn nothing and change nothing.
 
-use domain::TenantId;
-use memory::tool::ToolSpec;
-use memory::{Caller, CallerTenant};
+use butler_domain::TenantId;
+use butler_memory::tool::ToolSpec;
+use butler_memory::{Caller, CallerTenant};
+use butler_testkit::MemoryFixture;
 use serde_json::{Map, Value, json};
-use testkit::MemoryFixture;
 
 use crate::{entity, rows};
 
@@ -108,7 +108,7 @@ async fn every_tool_called_by_a_with_every_id_of_b_shows_nothing_and_changes_not
     assert!(before.matches(SECRET).count() > 10, "B has something to lose");
     let token = Caller { tenant: CallerTenant::Token(TenantId::new("a").unwrap()), actor: None };
     let mut calls = 0;
-    for tool in memory::tools() {
+    for tool in butler_memory::tools() {
         let spec = tool.spec();
         for id in &ids {
             for choice in 0..6 {
@@ -142,7 +142,7 @@ async fn a_token_fixes_the_tenant_and_naming_another_is_an_error() {
     let ids = tenant_b(&memory).await;
     let before = of_tenant(&memory, "b").await;
     let token = Caller { tenant: CallerTenant::Token(TenantId::new("a").unwrap()), actor: None };
-    for tool in memory::tools() {
+    for tool in butler_memory::tools() {
         let spec = tool.spec();
         let mut arguments = arguments(&spec, &ids[3], 0);
         arguments.insert("request_context".to_owned(), json!({"tenant_id": "b"}));

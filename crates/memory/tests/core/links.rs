@@ -1,10 +1,10 @@
 //! Links: validated, idempotent, asked by direction.
 
-use domain::{MemoryType, Relation};
-use memory::MemoryError;
+use butler_domain::{MemoryType, Relation};
+use butler_memory::MemoryError;
+use butler_store::links::{Direction, End, LinkOutcome};
+use butler_testkit::MemoryFixture;
 use serde_json::Value;
-use store::links::{Direction, End, LinkOutcome};
-use testkit::MemoryFixture;
 
 use crate::{count, episode, fact, rows, rule};
 
@@ -67,7 +67,7 @@ async fn memory_link_creation_with_validation() {
     assert!(matches!(memory.memory.create_link(&call, a, a, Relation::Supports).await, Err(MemoryError::Invalid(_))));
     assert!("causes".parse::<Relation>().is_err() && "entity".parse::<MemoryType>().is_err(), "closed lists");
     let mut other = memory.as_test();
-    other.tenant = domain::TenantId::new("other").unwrap();
+    other.tenant = butler_domain::TenantId::new("other").unwrap();
     assert!(memory.memory.create_link(&other, a, as_rule, Relation::Supports).await.is_err());
     assert!(memory.memory.get_links(&other, a, Direction::Both).await.unwrap().is_empty());
     assert_eq!(count(&memory, "memory_links").await, 0);

@@ -16,10 +16,10 @@ mod rules;
 mod sweep;
 mod text;
 
-use memory::tool::ToolError;
+use butler_memory::tool::ToolError;
+use butler_testkit::MemoryFixture;
 use serde_json::{Value, json};
 use sqlx::AssertSqlSafe;
-use testkit::MemoryFixture;
 
 /// A look past the program, as the owner who sees all tenants.
 async fn rows(memory: &MemoryFixture, sql: &str) -> Vec<Value> {

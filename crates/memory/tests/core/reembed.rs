@@ -3,10 +3,10 @@
 use std::sync::Arc;
 use std::sync::Mutex;
 
-use domain::Butler;
-use memory::{Memory, MemoryConfig, MemoryParts, ReembedProgress, ReembedReport};
+use butler_domain::Butler;
+use butler_memory::{Memory, MemoryConfig, MemoryParts, ReembedProgress, ReembedReport};
+use butler_testkit::{FakeEmbedder, MemoryFixture};
 use serde_json::json;
-use testkit::{FakeEmbedder, MemoryFixture};
 
 use crate::{count, episode, fact, rows, rule};
 
@@ -63,7 +63,7 @@ async fn re_embed_migration_support() {
     // the very text that storing embeds: subject, predicate and content together
     let sql = format!("SELECT embedding::real[] AS v FROM facts WHERE id = '{}'", old.as_str().unwrap());
     let vector: Vec<f32> = serde_json::from_value(rows(&memory, &sql).await[0]["v"].clone()).unwrap();
-    assert_eq!(vector, embedder.vector(&domain::text::fact_text("user", "car", "Volvo")).to_vec());
+    assert_eq!(vector, embedder.vector(&butler_domain::text::fact_text("user", "car", "Volvo")).to_vec());
     assert_eq!(
         count(&memory, "memory_events WHERE event_type = 'reembedded' AND (payload ->> 'count')::int > 0").await,
         4

@@ -4,12 +4,12 @@ use std::str::FromStr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use domain::{Butler, MockClock};
-use memory::{Caller, Memory, MemoryConfig, MemoryParts};
+use butler_domain::{Butler, MockClock};
+use butler_memory::{Caller, Memory, MemoryConfig, MemoryParts};
+use butler_store::{Database, DatabaseOptions};
+use butler_testkit::{FakeEmbedder, TestDb};
 use serde_json::{Value, json};
 use sqlx::postgres::PgConnectOptions;
-use store::{Database, DatabaseOptions};
-use testkit::{FakeEmbedder, TestDb};
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream, UnixStream};
 
@@ -96,7 +96,7 @@ impl Counted {
     /// Round trips of one call.
     async fn of(&self, tool: &str, arguments: Value) -> (u64, Value) {
         let before = self.rounds.load(Ordering::SeqCst);
-        let tools = memory::tools();
+        let tools = butler_memory::tools();
         let found = tools.iter().find(|candidate| candidate.spec().name == tool).unwrap();
         let Value::Object(arguments) = arguments else { panic!("an object") };
         let answer = found.call(&self.memory, &Caller::trusted(), arguments).await.unwrap();

@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use domain::{Maturity, TenantId};
+use butler_domain::{Maturity, TenantId};
+use butler_testkit::MemoryFixture;
 use serde_json::{Value, json};
-use testkit::MemoryFixture;
 
 use crate::{assert_fields, count, events_of, get, refused, row, rows, rule};
 
@@ -245,7 +245,7 @@ async fn a_forgotten_rule_cannot_be_marked() {
 async fn the_list_of_reasons_is_bounded_and_the_record_complete() {
     let memory = MemoryFixture::new().await;
     let id = rule(&memory, "guess").await;
-    let reasons: Vec<String> = (0..domain::limits::HARMFUL_REASONS).map(|n| format!("reason {n}")).collect();
+    let reasons: Vec<String> = (0..butler_domain::limits::HARMFUL_REASONS).map(|n| format!("reason {n}")).collect();
     let metadata = json!({ "harmful_reasons": reasons });
     memory.db.execute(&format!("UPDATE rules SET metadata = '{metadata}'")).await;
     let marked = harmful(&memory, &id, Some("the newest")).await;

@@ -1,10 +1,10 @@
 //! The decay sweep's transitions, exactly at the thresholds, each with its event, and only once.
 
-use memory::{MemoryConfig, SweepReport};
+use butler_memory::{MemoryConfig, SweepReport};
+use butler_testkit::MemoryFixture;
 use proptest::prelude::*;
 use proptest::test_runner::TestRunner;
 use serde_json::{Value, json};
-use testkit::MemoryFixture;
 
 use crate::{count, events_of, everything, fact, row, rows, rule, store_fact};
 
@@ -196,7 +196,7 @@ async fn the_thresholds_are_those_of_the_configuration_and_a_tenant_can_be_swept
         .await;
     }
     memory.clock.advance_days(20.0);
-    let a = domain::TenantId::new("a").unwrap();
+    let a = butler_domain::TenantId::new("a").unwrap();
     assert_eq!(memory.memory.sweep(Some(&a)).await.unwrap().facts_fading, 1);
     memory.clock.advance_days(10.0);
     assert_eq!(memory.memory.sweep(None).await.unwrap().facts_expired, 2);
@@ -270,17 +270,17 @@ async fn a_status_of_the_users_own_outlives_fading_confirming_editing_and_restor
     }
     let call = memory.as_test();
     let uuid = |id: &Value| id.as_str().unwrap().parse::<uuid::Uuid>().unwrap();
-    memory.memory.restore_fact(&call, domain::FactId(uuid(&id))).await.unwrap().unwrap();
-    memory.memory.restore_rule(&call, domain::RuleId(uuid(&rule))).await.unwrap().unwrap();
+    memory.memory.restore_fact(&call, butler_domain::FactId(uuid(&id))).await.unwrap().unwrap();
+    memory.memory.restore_rule(&call, butler_domain::RuleId(uuid(&rule))).await.unwrap().unwrap();
     assert_eq!(row(&memory, "facts", &id).await["metadata"], json!({"status": "open"}), "restored");
     assert_eq!(row(&memory, "rules", &rule).await["metadata"], json!({"status": "draft"}), "restored");
-    let changes = memory::FactChanges { content: Some("delivered".to_owned()), ..Default::default() };
-    let edited = memory.memory.edit_fact(&call, domain::FactId(uuid(&id)), &changes).await.unwrap().unwrap();
+    let changes = butler_memory::FactChanges { content: Some("delivered".to_owned()), ..Default::default() };
+    let edited = memory.memory.edit_fact(&call, butler_domain::FactId(uuid(&id)), &changes).await.unwrap().unwrap();
     assert_eq!(row(&memory, "facts", &json!(edited.id)).await["metadata"], json!({"status": "open"}), "edited");
 }
 
 /// Statements that make these rows the only facts.
-fn rows_in(cases: &[(f64, f64, i64, bool)], now: domain::Timestamp) -> String {
+fn rows_in(cases: &[(f64, f64, i64, bool)], now: butler_domain::Timestamp) -> String {
     let mut statements = "TRUNCATE facts CASCADE;".to_owned();
     for (n, (confidence, rate, hours, fading)) in cases.iter().enumerate() {
         let at = (now - chrono::TimeDelta::hours(*hours)).to_rfc3339();
@@ -296,9 +296,9 @@ fn rows_in(cases: &[(f64, f64, i64, bool)], now: domain::Timestamp) -> String {
 async fn check(
     memory: &MemoryFixture,
     cases: &[(f64, f64, i64, bool)],
-    now: domain::Timestamp,
+    now: butler_domain::Timestamp,
 ) -> Result<(), TestCaseError> {
-    use domain::decay::{DecayThresholds, effective_confidence};
+    use butler_domain::decay::{DecayThresholds, effective_confidence};
     let DecayThresholds { retrieval, expiry } = DecayThresholds::default();
     let stored = rows(memory, "SELECT f.subject, f.validity, f.metadata, (SELECT max(event_type) FROM memory_events e WHERE e.memory_id = f.id) AS event FROM facts f ORDER BY f.subject::int").await;
     for ((confidence, rate, hours, was_fading), row) in cases.iter().zip(stored) {

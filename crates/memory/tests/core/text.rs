@@ -1,7 +1,7 @@
 //! Text on its way into the tables: NUL, whitespace, and more words than an index holds.
 
+use butler_testkit::MemoryFixture;
 use serde_json::json;
-use testkit::MemoryFixture;
 
 use crate::{count, row, rows, store_fact};
 
@@ -50,7 +50,7 @@ async fn a_megabyte_of_unique_words_is_stored_and_found_by_its_first_ones() {
     let mut content = String::new();
     for n in 0.. {
         let word = format!("w{n:x}q ");
-        if content.len() + word.len() > domain::limits::CONTENT_BYTES {
+        if content.len() + word.len() > butler_domain::limits::CONTENT_BYTES {
             break;
         }
         content.push_str(&word);

@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use memory::tool::ToolError;
+use butler_memory::tool::ToolError;
+use butler_testkit::MemoryFixture;
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 use serde_json::{Value, json};
 use sqlx::{AssertSqlSafe, Executor};
-use testkit::MemoryFixture;
 
 use super::{fact, get, id, merge, one, person, resolve, rows, stored_fact, try_fact};
 

@@ -1,9 +1,9 @@
 //! What resolving reads, as the server counted it: rows, not plans.
 
-use domain::TenantId;
-use store::Session;
-use store::entities::{Wanted, candidates};
-use testkit::MemoryFixture;
+use butler_domain::TenantId;
+use butler_store::Session;
+use butler_store::entities::{Wanted, candidates};
+use butler_testkit::MemoryFixture;
 
 const MANY: usize = 20_000;
 /// Those that match, each read once or twice by a tier, and little else.

@@ -8,10 +8,10 @@ mod registry;
 mod resolution;
 mod tenants;
 
-use memory::tool::ToolError;
+use butler_memory::tool::ToolError;
+use butler_testkit::MemoryFixture;
 use serde_json::{Value, json};
 use sqlx::AssertSqlSafe;
-use testkit::MemoryFixture;
 
 /// A look past the program, as the owner who sees all tenants.
 async fn rows(memory: &MemoryFixture, sql: &str) -> Vec<Value> {

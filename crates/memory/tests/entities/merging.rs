@@ -1,8 +1,8 @@
 use std::time::Duration;
 
-use domain::{FactId, TenantId};
+use butler_domain::{FactId, TenantId};
+use butler_testkit::MemoryFixture;
 use serde_json::{Value, json};
-use testkit::MemoryFixture;
 
 use super::{create, fact, get, merge, one, person, resolve, rows, set_fact, stored_fact};
 
@@ -146,7 +146,8 @@ async fn a_winner_that_superseded_another_fact_names_the_loser_and_is_linked_to_
     // The history shows all three, from wherever one looks, but for the two that never replaced each other.
     let mut conn = memory.db.database().reader(&TenantId::default()).await.unwrap();
     for (at, versions) in [(&second, 3), (&first, 2), (&loser, 2)] {
-        let chain = store::browse::facts::chain(&mut conn, &TenantId::default(), at.parse().unwrap()).await.unwrap();
+        let chain =
+            butler_store::browse::facts::chain(&mut conn, &TenantId::default(), at.parse().unwrap()).await.unwrap();
         assert_eq!(chain.len(), versions, "{chain:?}");
     }
     drop(conn);

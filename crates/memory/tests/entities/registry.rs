@@ -1,7 +1,7 @@
 use std::time::Duration;
 
+use butler_testkit::MemoryFixture;
 use serde_json::json;
-use testkit::MemoryFixture;
 
 use super::{create, get, id, one, person, rows};
 

@@ -1,5 +1,5 @@
+use butler_testkit::MemoryFixture;
 use serde_json::json;
-use testkit::MemoryFixture;
 
 use super::{fact, merge, person, ranking, resolve, rows, set_fact};
 

@@ -1,8 +1,8 @@
-use domain::TenantId;
-use memory::{Caller, CallerTenant};
+use butler_domain::TenantId;
+use butler_memory::{Caller, CallerTenant};
+use butler_store::entities::{Wanted, candidates};
+use butler_testkit::MemoryFixture;
 use serde_json::{Value, json};
-use store::entities::{Wanted, candidates};
-use testkit::MemoryFixture;
 
 use super::{create, everything, fact, id, person};
 

@@ -1,6 +1,6 @@
-use memory::tool::ToolError;
+use butler_memory::tool::ToolError;
+use butler_testkit::MemoryFixture;
 use serde_json::{Value, json};
-use testkit::MemoryFixture;
 
 use crate::world::{fact, ids, results};
 
@@ -96,7 +96,7 @@ async fn queries_of_8_kib_emoji_and_right_to_left_text() {
 
 #[test]
 fn negative_weights_are_refused_at_start_and_a_sum_other_than_one_is_not() {
-    let mut config = memory::MemoryConfig::default();
+    let mut config = butler_memory::MemoryConfig::default();
     config.retrieval.score_weights.relevance = 2.0;
     assert!(config.validate().is_ok());
     config.retrieval.score_weights.recency = -0.1;

@@ -1,12 +1,12 @@
-use domain::context::TokenCounter;
-use domain::tokens::Bpe;
+use butler_domain::context::TokenCounter;
+use butler_domain::tokens::Bpe;
+use butler_testkit::MemoryFixture;
 use serde_json::{Value, json};
-use testkit::MemoryFixture;
 
 use crate::world::{episode, fact, fact_with, rule};
 
 async fn block(world: &MemoryFixture, arguments: Value) -> String {
-    let answer = world.call_as(&memory::Caller::trusted(), "memory_context", arguments).await.unwrap();
+    let answer = world.call_as(&butler_memory::Caller::trusted(), "memory_context", arguments).await.unwrap();
     let text = answer.text.expect("the text content is the block itself");
     assert_eq!(answer.structured["context"], json!(text));
     assert_eq!(answer.structured["tokens"], json!(Bpe.count(&text)));
@@ -49,7 +49,7 @@ async fn token_budget_enforcement() {
         assert!(text.chars().count() <= budget * 4, "{} characters for {budget} tokens", text.chars().count());
         assert!(Bpe.count(&text) <= budget, "{} tokens for {budget}", Bpe.count(&text));
     }
-    let mut config = memory::MemoryConfig::default();
+    let mut config = butler_memory::MemoryConfig::default();
     config.retrieval.context_token_budget = 40;
     let small = MemoryFixture::with_config(config).await;
     for n in 0..9 {
@@ -114,9 +114,9 @@ async fn a_memory_cannot_forge_a_section() {
 
 #[tokio::test]
 async fn deterministic_section_quotas() {
-    let mut config = memory::MemoryConfig::default();
+    let mut config = butler_memory::MemoryConfig::default();
     config.context.include_episodes = false;
-    config.context.quotas = domain::context::ContextQuotas { facts: 0.0, rules: 1.0, episodes: 0.0 };
+    config.context.quotas = butler_domain::context::ContextQuotas { facts: 0.0, rules: 1.0, episodes: 0.0 };
     let world = MemoryFixture::with_config(config).await;
     fact(&world, "user", "diet", "vegetarian").await;
     rule(&world, "Mind the diet", json!({})).await;

@@ -1,5 +1,5 @@
+use butler_testkit::MemoryFixture;
 use serde_json::{Value, json};
-use testkit::MemoryFixture;
 use uuid::Uuid;
 
 use crate::world::{episode, fact, id, ids, number, results};

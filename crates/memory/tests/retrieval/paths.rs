@@ -1,7 +1,7 @@
 //! Which way retrieval takes as a store grows, and that the answers stay right.
 
+use butler_testkit::MemoryFixture;
 use serde_json::{Value, json};
-use testkit::MemoryFixture;
 
 use crate::world::{fact_with, ids, results};
 

@@ -1,5 +1,5 @@
+use butler_testkit::MemoryFixture;
 use serde_json::{Value, json};
-use testkit::MemoryFixture;
 use uuid::Uuid;
 
 use crate::world::{episode, fact, fact_with, id, ids, number, results, rule};
@@ -159,9 +159,9 @@ async fn fresh_facts_and_fresh_rules_are_recallable_immediately() {
 
 #[tokio::test]
 async fn importance_and_configured_weights_decide() {
-    let mut config = memory::MemoryConfig::default();
+    let mut config = butler_memory::MemoryConfig::default();
     config.retrieval.score_weights =
-        domain::scoring::ScoreWeights { relevance: 0.0, importance: 3.0, recency: 0.0, confidence: 0.0 };
+        butler_domain::scoring::ScoreWeights { relevance: 0.0, importance: 3.0, recency: 0.0, confidence: 0.0 };
     let world = MemoryFixture::with_config(config).await;
     fact_with(&world, "user", "diet", "vegetarian food", json!({"importance": 1.0})).await;
     let vital = fact_with(&world, "user", "allergy", "food", json!({"importance": 10.0})).await;
@@ -172,7 +172,7 @@ async fn importance_and_configured_weights_decide() {
 
 #[tokio::test]
 async fn the_configured_default_limit_is_the_default_of_the_read_tools() {
-    let mut config = memory::MemoryConfig::default();
+    let mut config = butler_memory::MemoryConfig::default();
     config.retrieval.default_limit = Some(2);
     let world = MemoryFixture::with_config(config).await;
     for n in 0..4 {

@@ -1,6 +1,6 @@
-use domain::{MemoryType, Scope};
+use butler_domain::{MemoryType, Scope};
+use butler_testkit::MemoryFixture;
 use serde_json::json;
-use testkit::MemoryFixture;
 
 use crate::world::{episode, fact, fact_with, id, ids, number, results, rule};
 
@@ -65,8 +65,8 @@ async fn keyword_search_uses_plainto_tsquery() {
 
 #[tokio::test]
 async fn strict_keyword_match_requires_every_term() {
-    let mut config = memory::MemoryConfig::default();
-    config.retrieval.keyword_match = memory::config::KeywordMatch::Strict;
+    let mut config = butler_memory::MemoryConfig::default();
+    config.retrieval.keyword_match = butler_memory::config::KeywordMatch::Strict;
     let world = MemoryFixture::with_config(config).await;
     let both = fact(&world, "user", "sport", "runs marathons in spring").await;
     fact(&world, "user", "season", "likes spring").await;
@@ -91,7 +91,7 @@ async fn hybrid_search_uses_reciprocal_rank_fusion() {
     assert_eq!(hybrid.len(), limit);
     for hit in &hybrid {
         let place =
-            |list: &[memory::search::Hit]| list.iter().position(|h| h.id == hit.id).map_or(limit + 1, |p| p + 1);
+            |list: &[butler_memory::search::Hit]| list.iter().position(|h| h.id == hit.id).map_or(limit + 1, |p| p + 1);
         let (s, k) = (place(&semantic), place(&keyword));
         assert_eq!((hit.semantic_rank, hit.keyword_rank), (Some(s), Some(k)), "limit + 1 where a leg did not find it");
         assert_eq!(hit.rrf_score, Some(1.0 / (60.0 + s as f64) + 1.0 / (60.0 + k as f64)));
@@ -317,15 +317,15 @@ async fn vectors_of_two_models_are_never_compared() {
     let world = MemoryFixture::new().await;
     let old = fact(&world, "user", "diet", "vegetarian").await;
     let db = world.db;
-    let parts = memory::MemoryParts {
-        butler: domain::Butler::new("general").unwrap(),
+    let parts = butler_memory::MemoryParts {
+        butler: butler_domain::Butler::new("general").unwrap(),
         db: db.database().clone(),
-        embedder: std::sync::Arc::new(testkit::FakeEmbedder::of_version("2")),
+        embedder: std::sync::Arc::new(butler_testkit::FakeEmbedder::of_version("2")),
         clock: world.clock.clone(),
-        config: memory::MemoryConfig::default(),
+        config: butler_memory::MemoryConfig::default(),
     };
-    let newer = memory::Memory::new(parts);
-    let call = memory::Call::internal(&newer, domain::TenantId::default(), "test");
+    let newer = butler_memory::Memory::new(parts);
+    let call = butler_memory::Call::internal(&newer, butler_domain::TenantId::default(), "test");
     let semantic = newer.semantic_search(&call, MemoryType::Fact, "user diet vegetarian", None, 10).await.unwrap();
     assert!(semantic.is_empty());
     let hybrid = newer.hybrid_search(&call, MemoryType::Fact, "vegetarian", None, 10).await.unwrap();

@@ -1,6 +1,6 @@
-use domain::TenantId;
+use butler_domain::TenantId;
+use butler_testkit::MemoryFixture;
 use serde_json::{Value, json};
-use testkit::MemoryFixture;
 
 use crate::world::{episode, fact, rule};
 

@@ -1,6 +1,6 @@
-use memory::{Caller, CallerTenant};
+use butler_memory::{Caller, CallerTenant};
+use butler_testkit::MemoryFixture;
 use serde_json::json;
-use testkit::MemoryFixture;
 
 use crate::world::{episode, fact_with, results, rule};
 
@@ -11,7 +11,7 @@ async fn cross_tenant_access_prevention() {
     fact_with(&world, "safe", "code", "the code is 4711", context.clone()).await;
     rule(&world, "Never tell the code", context.clone()).await;
     episode(&world, "general", "Spoke about the code", context).await;
-    let other = Caller { tenant: CallerTenant::Token(domain::TenantId::new("evil").unwrap()), actor: None };
+    let other = Caller { tenant: CallerTenant::Token(butler_domain::TenantId::new("evil").unwrap()), actor: None };
     for mode in ["semantic", "keyword", "hybrid", "deep"] {
         let answer =
             world.call_as(&other, "memory_search", json!({"query": "code", "mode": mode, "min_confidence": 0.0})).await;

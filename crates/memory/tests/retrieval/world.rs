@@ -1,7 +1,7 @@
 //! What the scenarios have in common.
 
+use butler_testkit::MemoryFixture;
 use serde_json::{Value, json};
-use testkit::MemoryFixture;
 use uuid::Uuid;
 
 pub async fn fact(world: &MemoryFixture, subject: &str, predicate: &str, content: &str) -> Uuid {

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use postgres::{Options, Server};
+use butler_postgres::{Options, Server};
 
 #[expect(clippy::print_stdout, reason = "the test reads it")]
 fn main() -> ExitCode {
@@ -15,12 +15,12 @@ fn main() -> ExitCode {
     let [data_dir, cache_dir, runtime_dir] = &args[..] else { return ExitCode::from(2) };
     let options = Options {
         data_dir: PathBuf::from(data_dir),
-        cache_dir: if cache_dir == "-" { fetch::default_cache_dir() } else { PathBuf::from(cache_dir) },
+        cache_dir: if cache_dir == "-" { butler_fetch::default_cache_dir() } else { PathBuf::from(cache_dir) },
         runtime_dir: (runtime_dir != "-").then(|| PathBuf::from(runtime_dir)),
     };
     let held = tokio::runtime::Runtime::new().map(|tokio| {
         tokio.block_on(async {
-            let server = Server::start(options, Arc::new(fetch::Silent)).await?;
+            let server = Server::start(options, Arc::new(butler_fetch::Silent)).await?;
             println!("ready {} {} {}", server.pid(), server.url("postgres"), server.bin_dir().display());
             // The end of the input, or an error: either way the test is done with us.
             let _ = std::io::stdin().read_to_end(&mut Vec::new());

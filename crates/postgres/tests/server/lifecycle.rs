@@ -139,7 +139,7 @@ async fn a_url_names_the_running_server_to_other_tools() {
     let dir = tempfile::tempdir().unwrap();
     assert!(!up(dir.path()) && !up(&dir.path().join("nowhere")));
     let server = start(dir.path()).await.unwrap();
-    let found = postgres::running(dir.path()).unwrap().unwrap();
+    let found = butler_postgres::running(dir.path()).unwrap().unwrap();
     assert_eq!((found.pid, found.url("postgres")), (server.pid(), server.url("postgres")));
     server.stop().await.unwrap();
 }

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use domain::{Entity, EntityType, TenantId, Timestamp};
+use butler_domain::{Entity, EntityType, TenantId, Timestamp};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;

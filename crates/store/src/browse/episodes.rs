@@ -1,6 +1,6 @@
 //! Episodes as people look at them.
 
-use domain::{ConsolidationStatus, Episode, TenantId, Timestamp};
+use butler_domain::{ConsolidationStatus, Episode, TenantId, Timestamp};
 use schemars::JsonSchema;
 use serde::Serialize;
 use uuid::Uuid;

@@ -1,6 +1,6 @@
 //! The audit stream as people read it: newest first, with a few words of what each event is about.
 
-use domain::{TenantId, Timestamp};
+use butler_domain::{TenantId, Timestamp};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;

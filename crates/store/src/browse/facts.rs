@@ -1,6 +1,6 @@
 //! Facts as people look at them.
 
-use domain::{Fact, Permanence, TenantId, Timestamp};
+use butler_domain::{Fact, Permanence, TenantId, Timestamp};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
@@ -191,13 +191,13 @@ fn item(mut fact: Fact, entity_name: Option<String>, chars: Option<i32>, now: Ti
     let truncated = super::cut(&mut fact.content, chars);
     let fading = fact.metadata.get("status") == Some(&"fading".into());
     let effective_confidence =
-        domain::decay::effective_confidence(fact.confidence, fact.decay_rate, fact.last_confirmed_at, now);
+        butler_domain::decay::effective_confidence(fact.confidence, fact.decay_rate, fact.last_confirmed_at, now);
     let state = match fact.validity {
-        domain::Validity::Active if fading => FactState::Fading,
-        domain::Validity::Active => FactState::Active,
-        domain::Validity::Superseded => FactState::Superseded,
-        domain::Validity::Expired => FactState::Expired,
-        domain::Validity::Retracted => FactState::Retracted,
+        butler_domain::Validity::Active if fading => FactState::Fading,
+        butler_domain::Validity::Active => FactState::Active,
+        butler_domain::Validity::Superseded => FactState::Superseded,
+        butler_domain::Validity::Expired => FactState::Expired,
+        butler_domain::Validity::Retracted => FactState::Retracted,
     };
     FactItem { fact, effective_confidence, state, entity_name, truncated }
 }

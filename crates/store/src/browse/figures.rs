@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use butler_domain::{Permanence, Scope, TenantId, Timestamp};
 use chrono::NaiveDate;
-use domain::{Permanence, Scope, TenantId, Timestamp};
 use schemars::JsonSchema;
 use serde::Serialize;
 

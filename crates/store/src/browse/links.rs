@@ -1,6 +1,6 @@
 //! What a memory is linked to, with a few words of each.
 
-use domain::{MemoryType, Relation, TenantId, Timestamp};
+use butler_domain::{MemoryType, Relation, TenantId, Timestamp};
 use schemars::JsonSchema;
 use serde::Serialize;
 use uuid::Uuid;
@@ -64,7 +64,7 @@ pub async fn of(
             .fetch_all(pg)
         })
         .await?;
-    let bad = |column, error: domain::UnknownName| StoreError::BadData {
+    let bad = |column, error: butler_domain::UnknownName| StoreError::BadData {
         table: "memory_links",
         column,
         id: id.to_string(),

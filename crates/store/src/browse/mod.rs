@@ -10,7 +10,7 @@ pub mod links;
 pub mod palette;
 pub mod rules;
 
-use domain::Timestamp;
+use butler_domain::Timestamp;
 use uuid::Uuid;
 
 /// A list shows this much of a text; the detail shows all of it. A memory may hold 1 MiB, and a page a hundred of them.

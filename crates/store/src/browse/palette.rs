@@ -1,6 +1,6 @@
 //! What begins with what somebody types: the command palette.
 
-use domain::{TenantId, Timestamp};
+use butler_domain::{TenantId, Timestamp};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;

@@ -1,6 +1,6 @@
 //! Rules as people look at them.
 
-use domain::{Maturity, Rule, TenantId, Timestamp};
+use butler_domain::{Maturity, Rule, TenantId, Timestamp};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
@@ -182,8 +182,12 @@ async fn by_ids(
         .map(|row| {
             let mut rule = Rule::try_from(row)?;
             let truncated = super::cut(&mut rule.content, chars);
-            let effective_confidence =
-                domain::decay::effective_confidence(rule.confidence, rule.decay_rate, rule.last_confirmed_at, now);
+            let effective_confidence = butler_domain::decay::effective_confidence(
+                rule.confidence,
+                rule.decay_rate,
+                rule.last_confirmed_at,
+                now,
+            );
             let state = state(&rule);
             Ok(RuleItem { rule, effective_confidence, state, truncated })
         })

@@ -1,6 +1,6 @@
 //! What the executor asks before it acts: whether it acted before, and what stands where it would write.
 
-use domain::{EntityId, FactId, Permanence, RuleId, Scope, TenantId, Timestamp};
+use butler_domain::{EntityId, FactId, Permanence, RuleId, Scope, TenantId, Timestamp};
 use uuid::Uuid;
 
 use crate::{Session, StoreError};
@@ -121,7 +121,7 @@ pub async fn targets(session: &mut Session, tenant: &TenantId, ids: &[FactId]) -
                 permanence: row
                     .permanence
                     .parse()
-                    .map_err(|error: domain::UnknownName| bad("permanence", error.to_string()))?,
+                    .map_err(|error: butler_domain::UnknownName| bad("permanence", error.to_string()))?,
                 tags: serde_json::from_value(row.tags).map_err(|error| bad("tags", error.to_string()))?,
                 subject: row.subject,
                 predicate: row.predicate,

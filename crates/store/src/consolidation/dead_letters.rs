@@ -1,7 +1,7 @@
 //! Episodes nobody could learn from: to be looked at, and to be tried again.
 
-use domain::event::{EventType, Origin};
-use domain::{EpisodeId, TenantId, Timestamp};
+use butler_domain::event::{EventType, Origin};
+use butler_domain::{EpisodeId, TenantId, Timestamp};
 use schemars::JsonSchema;
 use serde::Serialize;
 use uuid::Uuid;

@@ -1,6 +1,6 @@
 //! What is known already, for the prompt: everything while it is little, else what is nearest to the batch.
 
-use domain::{Butler, EpisodeId, TenantId};
+use butler_domain::{Butler, EpisodeId, TenantId};
 use uuid::Uuid;
 
 use super::lease::uuids;

@@ -1,7 +1,7 @@
 //! Claims on episodes. A worker writes only while the rows still carry its token; whoever dies loses the claim when it
 //! runs out. Of one tenant and butler only one batch is out at a time, so that what happened later is learned later.
 
-use domain::{Butler, EpisodeId, TenantId, Timestamp};
+use butler_domain::{Butler, EpisodeId, TenantId, Timestamp};
 use serde::Serialize;
 use uuid::Uuid;
 
@@ -61,7 +61,7 @@ pub async fn groups(
         .await?;
     rows.into_iter()
         .map(|row| {
-            let bad = |column, error: domain::tenant::NameError| StoreError::BadData {
+            let bad = |column, error: butler_domain::tenant::NameError| StoreError::BadData {
                 table: "episodes",
                 column,
                 id: format!("{}/{}", row.tenant_id, row.butler),

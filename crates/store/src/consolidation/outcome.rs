@@ -1,8 +1,8 @@
 //! What became of the episodes of a batch. Each statement is fenced by the token: it changes nothing of another worker's.
 
-use domain::consolidation::AfterFailure;
-use domain::event::{EventType, Origin};
-use domain::{EpisodeId, TenantId, Timestamp};
+use butler_domain::consolidation::AfterFailure;
+use butler_domain::event::{EventType, Origin};
+use butler_domain::{EpisodeId, TenantId, Timestamp};
 use uuid::Uuid;
 
 use super::lease::uuids;

@@ -1,9 +1,9 @@
 //! Two entities turn out to be one: the target lives on, the source becomes a tombstone that names it.
 
-use domain::decay::SAME_CONFIDENCE;
-use domain::event::{EventType, Origin};
-use domain::resolve::{MERGED_INTO, merge_aliases, merge_metadata};
-use domain::{Entity, EntityId, TenantId, Timestamp, limits};
+use butler_domain::decay::SAME_CONFIDENCE;
+use butler_domain::event::{EventType, Origin};
+use butler_domain::resolve::{MERGED_INTO, merge_aliases, merge_metadata};
+use butler_domain::{Entity, EntityId, TenantId, Timestamp, limits};
 use serde::Serialize;
 use serde_json::json;
 

@@ -4,7 +4,7 @@ mod merge;
 mod resolve;
 mod write;
 
-use domain::{Entity, EntityId, EntityType, TenantId, Timestamp};
+use butler_domain::{Entity, EntityId, EntityType, TenantId, Timestamp};
 use serde_json::Value;
 use uuid::Uuid;
 
@@ -157,5 +157,5 @@ pub(crate) async fn lock(
 
 /// A tombstone is what a merge leaves; the mark is its metadata's.
 pub(crate) fn is_tombstone(entity: &Entity) -> bool {
-    entity.metadata.get(domain::resolve::MERGED_INTO).is_some_and(|mark| !mark.is_null())
+    entity.metadata.get(butler_domain::resolve::MERGED_INTO).is_some_and(|mark| !mark.is_null())
 }

@@ -1,7 +1,7 @@
 //! Which entities a name may mean. All tiers in one statement, by the indexes of migration 040.
 
-use domain::resolve::{FUZZY_THRESHOLD, NEIGHBOURHOOD_FACTS, NameMatch};
-use domain::{EntityId, EntityType, TenantId, limits};
+use butler_domain::resolve::{FUZZY_THRESHOLD, NEIGHBOURHOOD_FACTS, NameMatch};
+use butler_domain::{EntityId, EntityType, TenantId, limits};
 use uuid::Uuid;
 
 use super::bad;

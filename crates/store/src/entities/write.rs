@@ -1,8 +1,8 @@
 //! Creating and changing an entity, each with its event.
 
-use domain::event::{EventType, Origin};
-use domain::ids::new_id;
-use domain::{Entity, EntityId, EntityType, TenantId, Timestamp, limits};
+use butler_domain::event::{EventType, Origin};
+use butler_domain::ids::new_id;
+use butler_domain::{Entity, EntityId, EntityType, TenantId, Timestamp, limits};
 use serde_json::{Map, Value, json};
 use sqlx::types::Json;
 

@@ -5,7 +5,7 @@
 mod pools;
 pub mod train;
 
-use domain::{MemoryType, TenantId, Timestamp};
+use butler_domain::{MemoryType, TenantId, Timestamp};
 use serde_json::Value;
 use sqlx::types::Json;
 use uuid::Uuid;
@@ -33,7 +33,7 @@ pub struct Retrieve<'a> {
     pub limit: usize,
     /// Weights of the mode for conversations, which then ranks the episodes.
     pub deep: Option<[f64; 5]>,
-    /// Also what a relevance is told by; see [`domain::relevance`].
+    /// Also what a relevance is told by; see [`butler_domain::relevance`].
     pub background: bool,
     /// So many of the latest episodes of the scope's butler.
     pub recent: usize,
@@ -238,7 +238,8 @@ impl Row {
         };
         match self.kind.as_str() {
             "pool" => {
-                let kind: MemoryType = self.content.parse().map_err(|e: domain::UnknownName| bad(e.to_string()))?;
+                let kind: MemoryType =
+                    self.content.parse().map_err(|e: butler_domain::UnknownName| bad(e.to_string()))?;
                 let info = self.info.map(|info| info.0).unwrap_or_default();
                 if self.strict == Some(true) {
                     pools.learn(tenant, request.scope, kind, &info);
@@ -247,7 +248,7 @@ impl Row {
             }
             "recent" => retrieved.recent.push(self.found(MemoryType::Episode)?),
             kind => {
-                let kind = kind.parse().map_err(|e: domain::UnknownName| bad(e.to_string()))?;
+                let kind = kind.parse().map_err(|e: butler_domain::UnknownName| bad(e.to_string()))?;
                 retrieved.found.push(self.found(kind)?);
             }
         }

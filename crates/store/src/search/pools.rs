@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
-use domain::{MemoryType, TenantId};
+use butler_domain::{MemoryType, TenantId};
 use serde_json::{Map, Value};
 
 use super::Retrieve;

@@ -2,7 +2,7 @@
 
 use std::io;
 
-use domain::TenantId;
+use butler_domain::TenantId;
 use futures::{Stream, TryStreamExt};
 use serde::Serialize;
 

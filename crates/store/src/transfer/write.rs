@@ -1,7 +1,7 @@
 //! Lines as rows, in batches. On an owner's session, since the past is written: ids, times and counts as they were, and
 //! events that happened elsewhere.
 
-use domain::{TenantId, Timestamp};
+use butler_domain::{TenantId, Timestamp};
 use serde_json::Value;
 use uuid::Uuid;
 

@@ -180,7 +180,7 @@ pub async fn check(db: &mut PgConnection) -> anyhow::Result<Vec<String>> {
 
 #[cfg(test)]
 mod tests {
-    use testkit::TestDb;
+    use butler_testkit::TestDb;
 
     use super::{BROKEN, check};
 

@@ -1,13 +1,13 @@
 //! `GET /api/memory/entities/{id}`: what is known about it.
 
-use domain::EntityId;
-use memory::entities::EntityView;
+use butler_domain::EntityId;
+use butler_memory::entities::EntityView;
+use butler_store::browse::Page;
+use butler_store::browse::entities::{self, RelatedEntity};
+use butler_store::browse::events::{self, EventItem};
+use butler_store::browse::facts::{self, FactFilter, FactFilterState, FactItem, FactSort};
 use schemars::JsonSchema;
 use serde::Serialize;
-use store::browse::Page;
-use store::browse::entities::{self, RelatedEntity};
-use store::browse::events::{self, EventItem};
-use store::browse::facts::{self, FactFilter, FactFilterState, FactItem, FactSort};
 
 use crate::access::Right;
 use crate::api::answer::{At, One};

@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use domain::EntityType;
-use memory::Memory;
+use butler_domain::EntityType;
+use butler_memory::Memory;
+use butler_store::browse::entities::{self, EntityFilter, EntityItem, EntitySort};
 use schemars::JsonSchema;
 use serde::Deserialize;
-use store::browse::entities::{self, EntityFilter, EntityItem, EntitySort};
 
 use crate::access::Right;
 use crate::api::answer::{At, Many};

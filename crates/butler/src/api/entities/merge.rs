@@ -1,7 +1,7 @@
 //! `POST /api/memory/entities/{id}/merge`: this entity becomes another one. `?preview=true` tells what would happen.
 
-use domain::EntityId;
-use memory::entities::MergePreview;
+use butler_domain::EntityId;
+use butler_memory::entities::MergePreview;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use uuid::Uuid;
@@ -47,7 +47,7 @@ impl Operation for MergeEntity {
         let (home, memory) = asked
             .home(how.butler.as_deref(), &format!("entity with id {id}"), |memory| async move {
                 let mut conn = memory.db().reader(&asked.tenant).await?;
-                Ok(store::browse::entities::one(&mut conn, &asked.tenant, id).await?.is_some())
+                Ok(butler_store::browse::entities::one(&mut conn, &asked.tenant, id).await?.is_some())
             })
             .await?;
         let (source, target) = (EntityId(id), EntityId(body.target_entity_id));

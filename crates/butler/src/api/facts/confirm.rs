@@ -1,7 +1,7 @@
 //! `POST /api/memory/facts/{id}/confirm`: still true, so its decay starts anew.
 
-use domain::MemoryType;
-use memory::Confirmed;
+use butler_domain::MemoryType;
+use butler_memory::Confirmed;
 
 use super::{ById, In, gone, home};
 use crate::access::Right;

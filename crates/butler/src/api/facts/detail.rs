@@ -1,14 +1,14 @@
 //! `GET /api/memory/facts/{id}`: the fact, why it is known, how sure, until when, and what happened to it.
 
+use butler_domain::decay::falls_below_at;
+use butler_domain::{Fact, MemoryType, Relation, Timestamp};
+use butler_memory::config::ConfidenceConfig;
+use butler_store::browse::events::{self, EventItem};
+use butler_store::browse::facts::{self, FactItem, Version};
+use butler_store::browse::links::{self, LinkItem, Side};
 use chrono::TimeDelta;
-use domain::decay::falls_below_at;
-use domain::{Fact, MemoryType, Relation, Timestamp};
-use memory::config::ConfidenceConfig;
 use schemars::JsonSchema;
 use serde::Serialize;
-use store::browse::events::{self, EventItem};
-use store::browse::facts::{self, FactItem, Version};
-use store::browse::links::{self, LinkItem, Side};
 use uuid::Uuid;
 
 use super::{ById, In};
@@ -79,12 +79,12 @@ impl Decay {
     ) -> Self {
         let below = |threshold, from| falls_below_at(threshold, confidence, rate, from);
         let (retrieval, expiry) = (config.retrieval_threshold, config.expiry_threshold);
-        let effective = |confirmed, at| domain::decay::effective_confidence(confidence, rate, confirmed, at);
+        let effective = |confirmed, at| butler_domain::decay::effective_confidence(confidence, rate, confirmed, at);
         let days = (0..=CURVE_DAYS).step_by(CURVE_STEP).map(|day| now + TimeDelta::days(day));
         Self {
             confidence,
             rate,
-            days_since_confirmed: confirmed.map(|at| domain::clock::days_between(at, now)),
+            days_since_confirmed: confirmed.map(|at| butler_domain::clock::days_between(at, now)),
             effective_confidence: effective(confirmed, now),
             half_life_days: (rate > 0.0).then(|| std::f64::consts::LN_2 / rate),
             retrieval_threshold: retrieval,

@@ -1,7 +1,7 @@
 //! `PUT /api/memory/facts/{id}`: a correction is a newer version, which supersedes the old one.
 
-use domain::{FactId, Permanence, Scope, validate};
-use memory::FactChanges;
+use butler_domain::{FactId, Permanence, Scope, validate};
+use butler_memory::FactChanges;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -71,11 +71,11 @@ fn checked(body: Change) -> Result<FactChanges, ApiError> {
         tags: body.tags.map(|tags| validate::tags(&Value::from(tags))).transpose()?,
         subject: body.subject.as_deref().map(validate::subject).transpose()?,
         predicate: body.predicate.as_deref().map(validate::predicate).transpose()?,
-        scope: body.scope.map(Scope::new).transpose().map_err(domain::Invalid::from)?,
+        scope: body.scope.map(Scope::new).transpose().map_err(butler_domain::Invalid::from)?,
     };
     let nothing = FactChanges { subject: None, predicate: None, scope: None, ..changes.clone() };
     if nothing == FactChanges::default() {
-        let invalid = domain::Invalid::new("body", "says nothing to change");
+        let invalid = butler_domain::Invalid::new("body", "says nothing to change");
         return Err(invalid.hint("give content, importance, permanence or tags").into());
     }
     Ok(changes)

@@ -3,11 +3,11 @@
 use std::cmp::Ordering;
 use std::sync::Arc;
 
-use domain::Permanence;
-use memory::Memory;
+use butler_domain::Permanence;
+use butler_memory::Memory;
+use butler_store::browse::facts::{self, FactFilter, FactFilterState, FactItem, FactSort};
 use schemars::JsonSchema;
 use serde::Deserialize;
-use store::browse::facts::{self, FactFilter, FactFilterState, FactItem, FactSort};
 use uuid::Uuid;
 
 use crate::access::Right;

@@ -1,7 +1,7 @@
 //! `POST /api/memory/facts/{id}/restore`: the undo of forgetting and of editing.
 
-use domain::FactId;
-use memory::Restored;
+use butler_domain::FactId;
+use butler_memory::Restored;
 
 use super::{ById, In, gone, home};
 use crate::access::Right;

@@ -11,11 +11,11 @@ use axum::extract::{Request, State};
 use axum::http::request::Parts;
 use axum::response::sse::{Event, KeepAlive, Sse};
 use axum::response::{IntoResponse, Response};
-use domain::TenantId;
+use butler_domain::TenantId;
+use butler_store::browse::events::Heard;
 use futures::{Stream, StreamExt, stream};
 use serde::Serialize;
 use serde_json::{Value, json};
-use store::browse::events::Heard;
 use tokio::sync::broadcast::error::RecvError;
 use tokio::sync::broadcast::{Receiver, Sender, channel};
 
@@ -124,7 +124,7 @@ struct Line<'a> {
     kind: Option<&'a str>,
     memory_id: Option<uuid::Uuid>,
     butler: &'a str,
-    created_at: domain::Timestamp,
+    created_at: butler_domain::Timestamp,
 }
 
 /// `None`: it is of a butler this listener may not use.

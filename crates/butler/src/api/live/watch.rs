@@ -4,11 +4,11 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::time::Duration;
 
+use butler_domain::{TenantId, Timestamp};
+use butler_memory::Memory;
+use butler_store::StoreError;
+use butler_store::browse::events::{Heard, since};
 use chrono::TimeDelta;
-use domain::{TenantId, Timestamp};
-use memory::Memory;
-use store::StoreError;
-use store::browse::events::{Heard, since};
 use tokio::sync::broadcast::Sender;
 use uuid::Uuid;
 

@@ -1,7 +1,7 @@
 //! `POST /api/memory/rules/{id}/confirm`: it still works, so its decay starts anew.
 
-use domain::MemoryType;
-use memory::Confirmed;
+use butler_domain::MemoryType;
+use butler_memory::Confirmed;
 
 use super::{gone, home};
 use crate::access::Right;

@@ -1,14 +1,14 @@
 //! `GET /api/memory/rules/{id}`: the rule, how it did, and what it still lacks.
 
-use domain::maturity::{RuleState, next_level};
-use domain::{Maturity, MemoryType, Rule, Timestamp};
-use memory::Memory;
+use butler_domain::maturity::{RuleState, next_level};
+use butler_domain::{Maturity, MemoryType, Rule, Timestamp};
+use butler_memory::Memory;
+use butler_store::browse::events::{self, EventItem};
+use butler_store::browse::links::{self, LinkItem};
+use butler_store::browse::rules::{self, Application, RuleItem};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
-use store::browse::events::{self, EventItem};
-use store::browse::links::{self, LinkItem};
-use store::browse::rules::{self, Application, RuleItem};
 use uuid::Uuid;
 
 use crate::access::Right;

@@ -1,8 +1,8 @@
 //! `PUT /api/memory/rules/{id}`: other words are another rule to be tried: it is a candidate again.
 
-use domain::{Permanence, RuleId, Scope, validate};
-use memory::RuleChanges;
-use memory::views::RuleView;
+use butler_domain::{Permanence, RuleId, Scope, validate};
+use butler_memory::RuleChanges;
+use butler_memory::views::RuleView;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
@@ -42,12 +42,12 @@ impl Operation for EditRule {
     async fn run(asked: Asked, path: ById, place: In, body: Change) -> Result<Self::Answer, ApiError> {
         let changes = RuleChanges {
             content: body.content.as_deref().map(validate::content).transpose()?,
-            scope: body.scope.map(Scope::new).transpose().map_err(domain::Invalid::from)?,
+            scope: body.scope.map(Scope::new).transpose().map_err(butler_domain::Invalid::from)?,
             permanence: body.permanence,
             tags: body.tags.map(|tags| validate::tags(&Value::from(tags))).transpose()?,
         };
         if changes == RuleChanges::default() {
-            let invalid = domain::Invalid::new("body", "says nothing to change");
+            let invalid = butler_domain::Invalid::new("body", "says nothing to change");
             return Err(invalid.hint("give content, scope, permanence or tags").into());
         }
         let (home, memory) = home(&asked, &place, path.id).await?;

@@ -1,7 +1,7 @@
 //! `DELETE /api/memory/rules/{id}`: it stays on record and is never retrieved again.
 
-use domain::MemoryType;
-use memory::Forgotten;
+use butler_domain::MemoryType;
+use butler_memory::Forgotten;
 
 use super::{gone, home};
 use crate::access::Right;

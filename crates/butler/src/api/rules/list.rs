@@ -3,11 +3,11 @@
 use std::cmp::Ordering;
 use std::sync::Arc;
 
-use domain::Maturity;
-use memory::Memory;
+use butler_domain::Maturity;
+use butler_memory::Memory;
+use butler_store::browse::rules::{self, RuleFilter, RuleFilterState, RuleItem, RuleSort};
 use schemars::JsonSchema;
 use serde::Deserialize;
-use store::browse::rules::{self, RuleFilter, RuleFilterState, RuleItem, RuleSort};
 
 use crate::access::Right;
 use crate::api::answer::{At, Many};

@@ -1,7 +1,7 @@
 //! `POST /api/memory/rules/{id}/helpful` and `/harmful`: how it went.
 
-use domain::{RuleId, validate};
-use memory::views::RuleView;
+use butler_domain::{RuleId, validate};
+use butler_memory::views::RuleView;
 use schemars::JsonSchema;
 use serde::Deserialize;
 

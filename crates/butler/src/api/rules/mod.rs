@@ -10,7 +10,7 @@ pub mod restore;
 
 use std::sync::Arc;
 
-use memory::Memory;
+use butler_memory::Memory;
 use uuid::Uuid;
 
 use super::error::ApiError;
@@ -23,7 +23,7 @@ async fn home(asked: &Asked, place: &In, id: Uuid) -> Result<(String, Arc<Memory
         .home(place.butler.as_deref(), &format!("rule with id {id}"), |memory| async move {
             // not a replica, which may not know yet what was stored a moment ago
             let mut conn = memory.db().tenant(&asked.tenant).await?;
-            Ok(store::browse::rules::one(&mut conn, &asked.tenant, id, asked.now).await?.is_some())
+            Ok(butler_store::browse::rules::one(&mut conn, &asked.tenant, id, asked.now).await?.is_some())
         })
         .await
 }

@@ -1,7 +1,7 @@
 //! `POST /api/memory/rules/{id}/restore`: the undo of forgetting and of editing.
 
-use domain::RuleId;
-use memory::Restored;
+use butler_domain::RuleId;
+use butler_memory::Restored;
 
 use super::{gone, home};
 use crate::access::Right;

@@ -1,11 +1,11 @@
 //! The shapes of the overview.
 
-use domain::Timestamp;
+use butler_domain::Timestamp;
+use butler_store::browse::figures::{BacklogDay, Confidence, Effectiveness, Produced};
+use butler_store::jobs::RunRow;
+use butler_store::stats::{EpisodeStats, FactStats, RuleStats, Stats};
 use schemars::JsonSchema;
 use serde::Serialize;
-use store::browse::figures::{BacklogDay, Confidence, Effectiveness, Produced};
-use store::jobs::RunRow;
-use store::stats::{EpisodeStats, FactStats, RuleStats, Stats};
 
 /// Of one butler, as read.
 pub struct Part {

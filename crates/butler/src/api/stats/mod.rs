@@ -4,12 +4,12 @@ mod attention;
 mod figures;
 mod sum;
 
-use domain::Scope;
-use memory::Memory;
-use memory::jobs::{CONSOLIDATION, seen_by};
+use butler_domain::Scope;
+use butler_memory::Memory;
+use butler_memory::jobs::{CONSOLIDATION, seen_by};
+use butler_store::browse::figures as read;
 use schemars::JsonSchema;
 use serde::Deserialize;
-use store::browse::figures as read;
 
 use super::answer::{Meta, One};
 use super::error::ApiError;
@@ -43,7 +43,7 @@ impl Operation for Stats {
     const RIGHT: Right = Right::Read;
 
     async fn run(asked: Asked, (): (), query: Which, (): ()) -> Result<Self::Answer, ApiError> {
-        let scope = query.scope.map(Scope::new).transpose().map_err(domain::Invalid::from);
+        let scope = query.scope.map(Scope::new).transpose().map_err(butler_domain::Invalid::from);
         of(&asked, query.butler.as_deref(), scope.map_err(ApiError::bad_parameter)?).await
     }
 }
@@ -68,7 +68,7 @@ pub async fn of(asked: &Asked, butler: Option<&str>, scope: Option<Scope>) -> Re
 async fn part(asked: &Asked, memory: &Memory, scope: Option<&Scope>) -> Result<Part, ApiError> {
     let (tenant, now, config) = (&asked.tenant, asked.now, &memory.config().confidence);
     let mut conn = memory.db().reader(tenant).await?;
-    let stats = store::stats::read(&mut conn, tenant, scope, now).await?;
+    let stats = butler_store::stats::read(&mut conn, tenant, scope, now).await?;
     let waiting = stats.episodes.unconsolidated + stats.episodes.failed;
     let confidence = read::confidence(&mut conn, tenant, scope, config.expiry_threshold, now).await?;
     let effectiveness = read::effectiveness(&mut conn, tenant, scope).await?;
@@ -77,8 +77,8 @@ async fn part(asked: &Asked, memory: &Memory, scope: Option<&Scope>) -> Result<P
     let entities = read::entities(&mut conn, tenant).await?;
     drop(conn);
     let mut owner = memory.db().owner().await?;
-    let schedule = store::jobs::schedule(&mut owner, CONSOLIDATION).await?;
-    let run = store::jobs::runs(&mut owner, Some(CONSOLIDATION), asked.bound(), 1).await?.pop();
+    let schedule = butler_store::jobs::schedule(&mut owner, CONSOLIDATION).await?;
+    let run = butler_store::jobs::runs(&mut owner, Some(CONSOLIDATION), asked.bound(), 1).await?.pop();
     Ok(Part {
         stats,
         confidence,

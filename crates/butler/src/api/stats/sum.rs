@@ -1,9 +1,9 @@
 //! The figures of several butlers as one.
 
-use domain::{Permanence, Timestamp};
-use store::browse::figures::{BacklogDay, CONFIDENCE_BINS, EFFECTIVENESS_BINS};
-use store::jobs::RunRow;
-use store::stats::{EpisodeStats, FactStats, RuleStats};
+use butler_domain::{Permanence, Timestamp};
+use butler_store::browse::figures::{BacklogDay, CONFIDENCE_BINS, EFFECTIVENESS_BINS};
+use butler_store::jobs::RunRow;
+use butler_store::stats::{EpisodeStats, FactStats, RuleStats};
 
 use super::figures::{
     ByMaturity, ByPermanence, ByStatus, ConfidenceFigures, EffectivenessFigures, EpisodeFigures, FactFigures, Part,

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
-use domain::{Clock, SystemClock};
+use butler_domain::{Clock, SystemClock};
 
 use super::diff;
 use super::json::{Document, EditError};

@@ -1,9 +1,9 @@
 //! Who may talk to the server, and whether others can listen.
 
+use butler_domain::Timestamp;
+use butler_store::StoreError;
+use butler_store::tokens::{self, TokenRow};
 use chrono::TimeDelta;
-use domain::Timestamp;
-use store::StoreError;
-use store::tokens::{self, TokenRow};
 
 use super::check::Check;
 use crate::butler::Butler;

@@ -1,9 +1,9 @@
 //! Is there a backup, how old is it, and did the last one that was due come about.
 
+use butler_domain::Timestamp;
+use butler_memory::schedule::Schedule;
+use butler_store::jobs as records;
 use chrono::TimeDelta;
-use domain::Timestamp;
-use memory::schedule::Schedule;
-use store::jobs as records;
 
 use super::check::Check;
 use crate::backup;

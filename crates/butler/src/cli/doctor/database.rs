@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use store::{Database, DatabaseOptions, Health, ReplicaState};
+use butler_store::{Database, DatabaseOptions, Health, ReplicaState};
 
 use super::check::Check;
 use crate::butler::Butler;
@@ -10,7 +10,7 @@ use crate::host::Host;
 
 /// Homes that an older program made, left as they are: a doctor looks, `serve` migrates. None: the butlers can be started.
 pub async fn outdated(host: &Host) -> Vec<Check> {
-    if host.is_new() || host.start_private(Arc::new(fetch::Silent)).await.is_err() {
+    if host.is_new() || host.start_private(Arc::new(butler_fetch::Silent)).await.is_err() {
         return Vec::new();
     }
     let mut checks = Vec::new();
@@ -40,7 +40,7 @@ async fn peek(host: &Host, butler: &Butler) -> Option<Health> {
 }
 
 pub async fn all(host: &Host) -> Vec<Check> {
-    if let Err(error) = host.start(Arc::new(fetch::Silent)).await {
+    if let Err(error) = host.start(Arc::new(butler_fetch::Silent)).await {
         return vec![Check::from_error("database", &error)];
     }
     let mut checks = Vec::new();
@@ -56,7 +56,7 @@ pub async fn all(host: &Host) -> Vec<Check> {
     checks
 }
 
-async fn look(butler: &Butler) -> Result<Vec<Check>, store::StoreError> {
+async fn look(butler: &Butler) -> Result<Vec<Check>, butler_store::StoreError> {
     let Some(database) = butler.database() else { return Ok(Vec::new()) };
     let health = database.health().await?;
     let broken = database.invalid_indexes().await?;

@@ -3,7 +3,7 @@
 use std::net::SocketAddr;
 use std::path::Path;
 
-use embed::Embedder;
+use butler_embed::Embedder;
 
 use super::check::Check;
 use crate::cli::Settings;
@@ -46,7 +46,7 @@ pub async fn runtime(settings: &Settings) -> Check {
         return Check::skipped("runtime", "not needed with a database URL");
     }
     let options = settings.host.postgres();
-    let found = tokio::task::spawn_blocking(move || postgres::present(&options)).await;
+    let found = tokio::task::spawn_blocking(move || butler_postgres::present(&options)).await;
     match found {
         Ok(Ok(Some(runtime))) => Check::passed("runtime", runtime.to_string()),
         Ok(Ok(None)) => Check::failed("runtime", "PostgreSQL is not here yet", SETUP),
@@ -57,7 +57,7 @@ pub async fn runtime(settings: &Settings) -> Check {
 
 pub async fn model(host: &Host) -> Check {
     let given = host.model_dir().map(Path::to_path_buf);
-    if given.is_none() && fetch::present(&embed::WHEEL, &host.options().cache_dir).is_none() {
+    if given.is_none() && butler_fetch::present(&butler_embed::WHEEL, &host.options().cache_dir).is_none() {
         return Check::failed("model", "the embedding model is not here yet", SETUP);
     }
     match host.engine().warm_up().await {

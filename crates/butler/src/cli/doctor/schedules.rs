@@ -1,10 +1,10 @@
 //! Do the workers run when they should.
 
+use butler_domain::Timestamp;
+use butler_memory::Memory;
+use butler_store::StoreError;
+use butler_store::jobs::{self as records, RunRow, ScheduleRow};
 use chrono::TimeDelta;
-use domain::Timestamp;
-use memory::Memory;
-use store::StoreError;
-use store::jobs::{self as records, RunRow, ScheduleRow};
 
 use super::check::Check;
 use crate::butler::Butler;

@@ -9,8 +9,8 @@ mod transcript;
 use std::io::{self, Read, Write};
 use std::time::Duration;
 
-use memory::runtime::TRIGGER_CONSOLIDATION;
-use memory::tool::{Answer, ToolError};
+use butler_memory::runtime::TRIGGER_CONSOLIDATION;
+use butler_memory::tool::{Answer, ToolError};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 

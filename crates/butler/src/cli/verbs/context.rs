@@ -1,4 +1,4 @@
-use memory::tool::Answer;
+use butler_memory::tool::Answer;
 use serde_json::json;
 
 use super::input::text;

@@ -1,6 +1,6 @@
 //! `butler helpful` and `butler harmful`.
 
-use memory::tool::Answer;
+use butler_memory::tool::Answer;
 use serde_json::json;
 use uuid::Uuid;
 

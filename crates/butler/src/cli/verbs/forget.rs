@@ -1,5 +1,5 @@
-use domain::MemoryType;
-use memory::tool::Answer;
+use butler_domain::MemoryType;
+use butler_memory::tool::Answer;
 use serde_json::json;
 use uuid::Uuid;
 

@@ -3,8 +3,8 @@
 use std::io::{self, IsTerminal, Read};
 use std::str::FromStr;
 
+use butler_domain::limits;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
-use domain::limits;
 use serde_json::{Map, Value};
 
 use crate::error::HostError;
@@ -50,7 +50,7 @@ fn read(from: impl Read) -> Result<String, HostError> {
 /// One name of a closed list of the domain; help and errors show the list.
 pub fn one_of<T>(names: &'static [&'static str]) -> impl TypedValueParser<Value = T>
 where
-    T: FromStr<Err = domain::UnknownName> + Clone + Send + Sync + 'static,
+    T: FromStr<Err = butler_domain::UnknownName> + Clone + Send + Sync + 'static,
 {
     PossibleValuesParser::new(names).try_map(|name| name.parse::<T>())
 }

@@ -13,8 +13,8 @@ mod search;
 mod show;
 mod stats;
 
+use butler_memory::tool::Answer;
 use clap::Subcommand;
-use memory::tool::Answer;
 use serde_json::{Map, Value};
 
 use super::Settings;

@@ -1,5 +1,5 @@
-use domain::Permanence;
-use memory::tool::Answer;
+use butler_domain::Permanence;
+use butler_memory::tool::Answer;
 use serde_json::{Map, Value, json};
 use uuid::Uuid;
 

@@ -1,4 +1,4 @@
-use domain::MemoryType;
+use butler_domain::MemoryType;
 use serde_json::json;
 
 use super::input::{given, one_of, question};

@@ -1,7 +1,7 @@
 //! Answers for people.
 
-use domain::text::flatten_line;
-use memory::tool::Answer;
+use butler_domain::text::flatten_line;
+use butler_memory::tool::Answer;
 use serde_json::{Map, Value};
 
 use crate::printer::{Colour, Printer};

@@ -1,4 +1,4 @@
-use memory::tool::Answer;
+use butler_memory::tool::Answer;
 use serde_json::{Value, json};
 
 use super::{Output, Request};

@@ -16,9 +16,9 @@ use butler::access::{Gate, Secret};
 use butler::config::Source;
 use butler::host::{Host, HostOptions};
 use butler::http::{self, Allowed};
+use butler_testkit::TestDb;
 use serde_json::{Value, json};
 use tempfile::TempDir;
-use testkit::TestDb;
 use tokio::net::TcpListener;
 
 use crate::program::{Answer, request};
@@ -57,14 +57,14 @@ impl Api {
         }
         let host = Host::new(HostOptions {
             data_dir: dir.path().join("data"),
-            cache_dir: fetch::default_cache_dir(),
+            cache_dir: butler_fetch::default_cache_dir(),
             source: Source::Roster(dir.path().join("roster")),
             database_url: None,
             runtime_dir: None,
             model_dir: std::env::var_os("BUTLER_MODEL_DIR").map(PathBuf::from),
         })
         .unwrap();
-        host.start(Arc::new(fetch::Silent)).await.unwrap();
+        host.start(Arc::new(butler_fetch::Silent)).await.unwrap();
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
         let gate = Gate::new(host.clone(), Secret::new().unwrap(), true, 1000);
@@ -109,7 +109,7 @@ impl Api {
     pub async fn tool(&self, butler: &str, tool: &str, arguments: Value) -> Value {
         let Value::Object(arguments) = arguments else { panic!("arguments are an object") };
         let found = self.host.butler(Some(butler)).unwrap();
-        let answer = found.call(tool, &memory::Caller::trusted(), arguments).await.unwrap();
+        let answer = found.call(tool, &butler_memory::Caller::trusted(), arguments).await.unwrap();
         Value::Object(answer.unwrap_or_else(|error| panic!("{tool}: {error:?}")).structured)
     }
 

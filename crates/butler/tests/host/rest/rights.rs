@@ -1,8 +1,8 @@
 //! Every operation of the document against every kind of token: what a token may not do is refused, on every path.
 
 use butler::access::{keeper, new_token};
+use butler_store::tokens::{self, TokenRow};
 use serde_json::{Value, json};
-use store::tokens::{self, TokenRow};
 
 use super::{Api, id};
 use crate::program::{Answer, request};
@@ -105,8 +105,8 @@ async fn token(api: &Api, tenant: &str, butler: Option<&str>, rights: &[&str]) -
     let token = new_token().unwrap();
     let now = api.host.clock().now();
     let row = TokenRow {
-        id: domain::ids::new_id(now),
-        tenant: domain::TenantId::new(tenant).unwrap(),
+        id: butler_domain::ids::new_id(now),
+        tenant: butler_domain::TenantId::new(tenant).unwrap(),
         butler: butler.map(str::to_owned),
         name: String::new(),
         hash: tokens::hash(&token),
@@ -194,7 +194,8 @@ async fn every_operation_keeps_to_the_rights_the_tenant_and_the_butler_of_a_toke
     }
     // after all that was refused: nothing changed, and each right opens what it is for
     let known = api.host.butler(Some("general")).unwrap();
-    let stats = known.call("memory_stats", &memory::Caller::trusted(), serde_json::Map::new()).await.unwrap().unwrap();
+    let stats =
+        known.call("memory_stats", &butler_memory::Caller::trusted(), serde_json::Map::new()).await.unwrap().unwrap();
     assert_eq!(stats.structured["facts"]["active"], 1, "{:?}", stats.structured);
     assert_eq!(stats.structured["rules"]["total"], 1, "{:?}", stats.structured);
     for case in &cases {

@@ -63,8 +63,9 @@ impl Pg {
 
     fn at(home: &Path) -> Self {
         let data_dir = home.to_path_buf();
-        let options = postgres::Options { data_dir, runtime_dir: None, cache_dir: fetch::default_cache_dir() };
-        let runtime = postgres::locate(&options, &fetch::Silent).unwrap();
+        let options =
+            butler_postgres::Options { data_dir, runtime_dir: None, cache_dir: butler_fetch::default_cache_dir() };
+        let runtime = butler_postgres::locate(&options, &butler_fetch::Silent).unwrap();
         for dir in [home.to_path_buf(), home.join("run")] {
             std::fs::create_dir_all(&dir).unwrap();
             if let Some((user, group)) = *ACCOUNT {

@@ -1,6 +1,6 @@
 //! Claude Code's memory files: Markdown, a bullet or a paragraph a memory, under the heading it stands below.
 
-use domain::Permanence;
+use butler_domain::Permanence;
 use serde_json::Map;
 
 use super::{Found, Parsed, distinct};

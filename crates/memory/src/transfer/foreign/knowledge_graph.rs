@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use domain::{EntityType, Permanence};
+use butler_domain::{EntityType, Permanence};
 use serde_json::{Map, Value};
 
 use super::{Found, Parsed, distinct};

@@ -1,6 +1,6 @@
 //! mem0: a JSON list, an object with `results` or `memories`, or a memory a line.
 
-use domain::Permanence;
+use butler_domain::Permanence;
 use serde_json::{Map, Value};
 
 use super::{Found, Parsed, distinct};
