@@ -174,7 +174,7 @@ impl Memory {
             return Ok((Retrieved::default(), input.explain.then(Trace::default)));
         }
         let started = Instant::now();
-        let before = self.db().left_behind(&call.tenant);
+        let before = self.db().pending_counts(&call.tenant);
         let embedding = match input.mode {
             Mode::Semantic | Mode::Hybrid | Mode::Deep if searched => Some(self.embed(&input.query).await?.vector),
             _ => None,

@@ -4,11 +4,11 @@ use std::time::Duration;
 
 use sqlx::{AssertSqlSafe, ConnectOptions, Connection, PgConnection};
 
-use crate::database::Database;
+use crate::connection::database::Database;
+use crate::connection::session::{Losses, Session};
+use crate::connection::target::{Target, place};
 use crate::error::StoreError;
 use crate::extensions;
-use crate::session::{Losses, Session};
-use crate::target::{Target, place};
 
 const DUPLICATE_DATABASE: &str = "42P04";
 /// Two creations at once: the loser sees the winner's row in the catalogue.

@@ -1,7 +1,7 @@
 //! The extensions PostgreSQL needs, asked for at every start: a role that may not create them is fine where they exist.
 
+use crate::connection::session::Session;
 use crate::error::StoreError;
-use crate::session::Session;
 
 /// Each with its statement; all but the first only cost a feature when they are missing.
 const WANTED: [(&str, &str); 3] = [

@@ -5,9 +5,9 @@ use std::time::Duration;
 
 use sha2::{Digest, Sha256};
 
+use crate::connection::session::Session;
 use crate::error::StoreError;
 use crate::extensions;
-use crate::session::Session;
 
 struct Migration {
     version: &'static str,

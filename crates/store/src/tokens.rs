@@ -163,7 +163,7 @@ pub async fn used(session: &mut Session, uses: &[(Uuid, Timestamp)]) -> Result<(
 /// Tells of tokens made, changed or revoked in a database, whoever did it.
 pub struct TokenChanges {
     listener: PgListener,
-    _place: crate::cap::Listening,
+    _place: crate::connection::limit::ListenerSlot,
 }
 
 impl Database {

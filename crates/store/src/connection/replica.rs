@@ -5,16 +5,16 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use butler_domain::TenantId;
 
-use crate::behind::UnderWay;
-use crate::database::{Database, of_tenant};
+use crate::connection::database::{Database, of_tenant};
+use crate::connection::pending::PendingAtCall;
+use crate::connection::pool::{Conn, Pool, acquire_once};
+use crate::connection::session::Session;
+use crate::connection::unreplicated::{UnreplicatedWrites, WritePosition};
 use crate::error::StoreError;
-use crate::marks::{Mark, Marks};
-use crate::pool::{Conn, Pool, acquire_once};
-use crate::session::Session;
 
 pub(crate) struct Replica {
     pub pool: Pool,
-    pub marks: Arc<Marks>,
+    pub unreplicated: Arc<UnreplicatedWrites>,
     watched: Mutex<Watched>,
 }
 
@@ -36,9 +36,9 @@ pub enum ReplicaState {
 }
 
 impl Replica {
-    pub fn new(pool: Pool, marks: Arc<Marks>) -> Self {
+    pub fn new(pool: Pool, unreplicated: Arc<UnreplicatedWrites>) -> Self {
         let state = ReplicaState::Away { reason: "nobody has looked at it yet".to_owned() };
-        Self { pool, marks, watched: Mutex::new(Watched { state, floor: None }) }
+        Self { pool, unreplicated, watched: Mutex::new(Watched { state, floor: None }) }
     }
 
     pub fn state(&self) -> ReplicaState {
@@ -79,20 +79,20 @@ impl Replica {
 impl Database {
     /// For statements that only read: the replica where there is one that will do.
     pub async fn reader(&self, tenant: &TenantId) -> Result<Conn, StoreError> {
-        self.reader_after(tenant, self.left_behind(tenant)).await
+        self.reader_after(tenant, self.pending_counts(tenant)).await
     }
 
-    /// The same, for a call that came in when `before` was [`Database::left_behind`].
-    pub async fn reader_after(&self, tenant: &TenantId, before: UnderWay) -> Result<Conn, StoreError> {
+    /// The same, for a call that came in when `before` was [`Database::pending_counts`].
+    pub async fn reader_after(&self, tenant: &TenantId, before: PendingAtCall) -> Result<Conn, StoreError> {
         let Some(replica) = self.replica().filter(|replica| replica.serves()) else {
             return self.relaxed_after(tenant, before).await;
         };
-        match replica.marks.of(tenant) {
-            Mark::Unplaced(_) => {
-                let until = replica.marks.turn();
+        match replica.unreplicated.of(tenant) {
+            WritePosition::Unknown(_) => {
+                let until = replica.unreplicated.turn();
                 let mut conn = self.relaxed_after(tenant, before).await?;
                 let at = position(&mut conn).await?;
-                replica.marks.place(until, at);
+                replica.unreplicated.place(until, at);
                 return Ok(conn);
             }
             mark => match read_from(replica, tenant, mark).await {
@@ -107,7 +107,7 @@ impl Database {
     /// What was written past the tenants' own connections: by a worker, an import, a migration.
     pub fn wrote_all(&self) {
         if let Some(replica) = self.replica() {
-            replica.marks.wrote_all();
+            replica.unreplicated.wrote_all();
         }
     }
 
@@ -121,7 +121,7 @@ impl Database {
         let replica = self.replica()?;
         let looked = async {
             let (primary, until) = {
-                let until = replica.marks.turn();
+                let until = replica.unreplicated.turn();
                 let mut conn = self.owner().await?;
                 (standing(&mut conn).await?, until)
             };
@@ -130,8 +130,8 @@ impl Database {
         };
         match looked.await {
             Ok((primary, until, copy)) if primary.system == copy.system => {
-                replica.marks.place(until, primary.position);
-                replica.marks.replayed(copy.position);
+                replica.unreplicated.place(until, primary.position);
+                replica.unreplicated.replayed(copy.position);
                 replica.looked(primary.position, copy.position);
             }
             Ok(_) => {
@@ -145,14 +145,14 @@ impl Database {
 }
 
 /// `None`: the replica has not yet what this tenant wrote.
-async fn read_from(replica: &Replica, tenant: &TenantId, mark: Mark) -> Result<Option<Conn>, StoreError> {
+async fn read_from(replica: &Replica, tenant: &TenantId, mark: WritePosition) -> Result<Option<Conn>, StoreError> {
     let mut conn = of_tenant(&replica.pool, tenant, acquire_once).await?;
-    if let Mark::At(_, wanted) = mark {
+    if let WritePosition::Known(_, wanted) = mark {
         let at = position(&mut conn).await?;
         if at < wanted {
             return Ok(None);
         }
-        replica.marks.replayed(at);
+        replica.unreplicated.replayed(at);
     }
     Ok(Some(conn))
 }

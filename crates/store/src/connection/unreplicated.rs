@@ -15,16 +15,16 @@ const REMEMBERED: usize = 4096;
 pub(crate) type Turn = u64;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Mark {
+pub(crate) enum WritePosition {
     /// Nothing the replica could lack.
-    None,
+    Replicated,
     /// Wrote; up to where in the log nobody has asked yet.
-    Unplaced(Turn),
-    At(Turn, i64),
+    Unknown(Turn),
+    Known(Turn, i64),
 }
 
 #[derive(Debug, Default)]
-pub(crate) struct Marks(Mutex<State>);
+pub(crate) struct UnreplicatedWrites(Mutex<State>);
 
 #[derive(Debug, Default)]
 struct State {
@@ -34,7 +34,7 @@ struct State {
     tenants: HashMap<TenantId, (Turn, Option<i64>)>,
 }
 
-impl Marks {
+impl UnreplicatedWrites {
     pub fn wrote(&self, tenant: &TenantId) {
         let mut state = self.state();
         state.turn += 1;
@@ -57,14 +57,14 @@ impl Marks {
         state.all = Some((state.turn, None));
     }
 
-    pub fn of(&self, tenant: &TenantId) -> Mark {
+    pub fn of(&self, tenant: &TenantId) -> WritePosition {
         let state = self.state();
         let both = [state.all, state.tenants.get(tenant).copied()];
         // the later of the two is the further one in the log
         match both.into_iter().flatten().max_by_key(|(turn, _)| *turn) {
-            None => Mark::None,
-            Some((turn, None)) => Mark::Unplaced(turn),
-            Some((turn, Some(at))) => Mark::At(turn, at),
+            None => WritePosition::Replicated,
+            Some((turn, None)) => WritePosition::Unknown(turn),
+            Some((turn, Some(at))) => WritePosition::Known(turn, at),
         }
     }
 
@@ -108,38 +108,41 @@ mod tests {
 
     #[test]
     fn a_write_is_remembered_until_the_replica_has_it() {
-        let (marks, ann, bob) = (Marks::default(), tenant("ann"), tenant("bob"));
-        marks.wrote(&ann);
-        assert_eq!((marks.of(&ann), marks.of(&bob)), (Mark::Unplaced(1), Mark::None));
-        marks.place(marks.turn(), 100);
-        assert_eq!(marks.of(&ann), Mark::At(1, 100));
-        marks.replayed(99);
-        assert_eq!(marks.of(&ann), Mark::At(1, 100));
-        marks.replayed(100);
-        assert_eq!(marks.of(&ann), Mark::None);
+        let (unreplicated, ann, bob) = (UnreplicatedWrites::default(), tenant("ann"), tenant("bob"));
+        unreplicated.wrote(&ann);
+        assert_eq!(
+            (unreplicated.of(&ann), unreplicated.of(&bob)),
+            (WritePosition::Unknown(1), WritePosition::Replicated)
+        );
+        unreplicated.place(unreplicated.turn(), 100);
+        assert_eq!(unreplicated.of(&ann), WritePosition::Known(1, 100));
+        unreplicated.replayed(99);
+        assert_eq!(unreplicated.of(&ann), WritePosition::Known(1, 100));
+        unreplicated.replayed(100);
+        assert_eq!(unreplicated.of(&ann), WritePosition::Replicated);
     }
 
     #[test]
     fn a_write_after_the_position_was_asked_for_is_not_covered_by_it() {
-        let (marks, ann) = (Marks::default(), tenant("ann"));
-        marks.wrote(&ann);
-        let asked = marks.turn();
-        marks.wrote(&ann);
-        marks.place(asked, 100);
-        assert_eq!(marks.of(&ann), Mark::Unplaced(2));
+        let (unreplicated, ann) = (UnreplicatedWrites::default(), tenant("ann"));
+        unreplicated.wrote(&ann);
+        let asked = unreplicated.turn();
+        unreplicated.wrote(&ann);
+        unreplicated.place(asked, 100);
+        assert_eq!(unreplicated.of(&ann), WritePosition::Unknown(2));
     }
 
     #[test]
     fn what_concerns_all_concerns_each_and_too_many_are_all() {
-        let (marks, ann) = (Marks::default(), tenant("ann"));
-        marks.wrote_all();
-        assert_eq!(marks.of(&ann), Mark::Unplaced(1));
-        marks.place(1, 5);
-        marks.wrote(&ann);
-        assert_eq!(marks.of(&ann), Mark::Unplaced(2));
+        let (unreplicated, ann) = (UnreplicatedWrites::default(), tenant("ann"));
+        unreplicated.wrote_all();
+        assert_eq!(unreplicated.of(&ann), WritePosition::Unknown(1));
+        unreplicated.place(1, 5);
+        unreplicated.wrote(&ann);
+        assert_eq!(unreplicated.of(&ann), WritePosition::Unknown(2));
         for n in 0..REMEMBERED {
-            marks.wrote(&tenant(format!("t{n}")));
+            unreplicated.wrote(&tenant(format!("t{n}")));
         }
-        assert!(matches!(marks.of(&tenant("never")), Mark::Unplaced(_)));
+        assert!(matches!(unreplicated.of(&tenant("never")), WritePosition::Unknown(_)));
     }
 }

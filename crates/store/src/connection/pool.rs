@@ -5,9 +5,9 @@ use std::time::{Duration, Instant};
 
 use deadpool::managed::{self, Object, PoolError};
 
+use crate::connection::manager::{Kind, Manager};
+use crate::connection::session::Session;
 use crate::error::StoreError;
-use crate::manager::{Kind, Manager};
-use crate::session::Session;
 
 /// A server that was there before is waited for this long: a restart takes less, and nothing of the caller's was sent.
 const PATIENCE: Duration = Duration::from_secs(2);
@@ -101,8 +101,9 @@ impl Drop for Conn {
         let Some(mut object) = self.object.take() else { return };
         let Some(pool) = Object::pool(&object) else { return };
         let manager = pool.manager();
-        if let (Kind::Writer, Some(marks), Some(tenant)) = (manager.kind, &manager.marks, object.tenant()) {
-            marks.wrote(tenant);
+        if let (Kind::Writer, Some(unreplicated), Some(tenant)) = (manager.kind, &manager.unreplicated, object.tenant())
+        {
+            unreplicated.wrote(tenant);
         }
         // The rollback needs the server, which drop cannot wait for. Without a runtime the connection is closed instead.
         if object.needs_rollback()
@@ -113,7 +114,7 @@ impl Drop for Conn {
                     object.discard();
                 }
             });
-        } else if manager.cap.claims() {
+        } else if manager.limit.claims() {
             end(Object::take(object));
         }
     }

@@ -14,9 +14,9 @@ type Done = watch::Receiver<()>;
 const REMEMBERED: usize = 256;
 
 #[derive(Default)]
-pub(crate) struct Behind(Mutex<HashMap<TenantId, Vec<Done>>>);
+pub(crate) struct PendingCounts(Mutex<HashMap<TenantId, Vec<Done>>>);
 
-impl Behind {
+impl PendingCounts {
     pub(crate) fn start(&self, tenant: &TenantId, work: impl Future<Output = ()> + Send + 'static) {
         let (running, done) = watch::channel(());
         {
@@ -35,9 +35,9 @@ impl Behind {
     }
 
     /// What was started for this tenant before now and is not done.
-    pub(crate) fn of(&self, tenant: &TenantId) -> UnderWay {
+    pub(crate) fn of(&self, tenant: &TenantId) -> PendingAtCall {
         let under_way = self.lock().get(tenant).cloned().unwrap_or_default();
-        UnderWay(under_way.into_iter().filter(is_running).collect())
+        PendingAtCall(under_way.into_iter().filter(is_running).collect())
     }
 
     /// What was started for anybody before now is done.
@@ -52,9 +52,9 @@ impl Behind {
 }
 
 /// Work of one tenant that was not done at some moment.
-pub struct UnderWay(Vec<Done>);
+pub struct PendingAtCall(Vec<Done>);
 
-impl UnderWay {
+impl PendingAtCall {
     pub(crate) async fn finished(self) {
         finished(self.0).await;
     }
@@ -81,7 +81,7 @@ mod tests {
 
     #[tokio::test]
     async fn who_comes_next_waits_for_what_was_started_before_and_for_nothing_later() {
-        let behind = Arc::new(Behind::default());
+        let behind = Arc::new(PendingCounts::default());
         let tenant = TenantId::new("a").unwrap();
         let ((go, gone), (later, never)) = (oneshot::channel::<()>(), oneshot::channel::<()>());
         let counted = Arc::new(AtomicBool::new(false));
@@ -109,7 +109,7 @@ mod tests {
 
     #[tokio::test]
     async fn tenants_with_nothing_under_way_are_forgotten() {
-        let behind = Behind::default();
+        let behind = PendingCounts::default();
         for number in 0..2 * REMEMBERED {
             let tenant = TenantId::new(format!("t{number}")).unwrap();
             behind.start(&tenant, async {});

@@ -10,7 +10,7 @@ use std::time::Duration;
 use butler_domain::TenantId;
 use sqlx::{Connection, PgConnection};
 
-use crate::cap::Permit;
+use crate::connection::limit::Permit;
 use crate::error::StoreError;
 
 /// A server that does not answer an empty message by then is gone, or as good as.

@@ -8,13 +8,13 @@ use deadpool::managed::{self, Metrics, RecycleError, RecycleResult, Timeouts};
 use sqlx::ConnectOptions;
 use sqlx::postgres::PgConnectOptions;
 
-use crate::cap::Cap;
+use crate::connection::health::server_version;
+use crate::connection::limit::ConnectionLimit;
+use crate::connection::pool::Pool;
+use crate::connection::session::{Losses, Session};
+use crate::connection::target::{Target, Wants, place};
+use crate::connection::unreplicated::UnreplicatedWrites;
 use crate::error::StoreError;
-use crate::health::server_version;
-use crate::marks::Marks;
-use crate::pool::Pool;
-use crate::session::{Losses, Session};
-use crate::target::{Target, Wants, place};
 
 /// What a connection is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -44,16 +44,16 @@ pub(crate) struct Manager {
     pub kind: Kind,
     pub schema: String,
     pub losses: Losses,
-    pub cap: Arc<Cap>,
+    pub limit: Arc<ConnectionLimit>,
     /// Whom to tell that a tenant may have written; with a replica only.
-    pub marks: Option<Arc<Marks>>,
+    pub unreplicated: Option<Arc<UnreplicatedWrites>>,
     pub timeout: Duration,
     pub kept_alive: bool,
 }
 
 impl Manager {
     pub(crate) fn pool(self, size: usize) -> Result<Pool, StoreError> {
-        let (cap, timeout) = (Arc::clone(&self.cap), self.timeout);
+        let (limit, timeout) = (Arc::clone(&self.limit), self.timeout);
         let pool = Pool::builder(self)
             .max_size(size.max(1))
             .runtime(Runtime::Tokio1)
@@ -63,13 +63,13 @@ impl Manager {
             .queue_mode(managed::QueueMode::Lifo)
             .build()
             .map_err(|error| StoreError::Unavailable { reason: error.to_string() })?;
-        cap.register(pool.weak());
+        limit.register(pool.weak());
         Ok(pool)
     }
 
     /// The first of the servers that lets us in and is what is wanted.
     async fn open(&self) -> Result<Session, StoreError> {
-        let permit = self.cap.permit(self.timeout).await?;
+        let permit = self.limit.permit(self.timeout).await?;
         let mut failures = Vec::new();
         let patience = self.timeout / u32::try_from(self.target.count()).unwrap_or(1);
         for at in self.target.order() {
@@ -101,7 +101,7 @@ impl Manager {
         let conn = server.connect().await.map_err(|error| {
             let error = connect_error(server, error);
             if matches!(error, StoreError::Full { .. }) {
-                self.cap.make_room();
+                self.limit.make_room();
             }
             error
         })?;

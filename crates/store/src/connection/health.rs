@@ -1,7 +1,7 @@
 //! What `/readyz` and `butler doctor` ask the database.
 
+use crate::connection::session::Session;
 use crate::error::StoreError;
-use crate::session::Session;
 use crate::{extensions, migrate};
 
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -4,18 +4,19 @@ use std::time::Duration;
 use butler_domain::{TenantId, Timestamp};
 use sqlx::postgres::PgConnectOptions;
 
-use crate::behind::{Behind, UnderWay};
-use crate::cap::Listening;
+use crate::connection::health;
+use crate::connection::limit::ListenerSlot;
+use crate::connection::manager::{Kind, Manager};
+use crate::connection::options::DatabaseOptions;
+use crate::connection::pending::{PendingAtCall, PendingCounts};
+use crate::connection::pool::{Conn, Pool, acquire, close, close_idle};
+use crate::connection::replica::Replica;
+use crate::connection::session::Losses;
+use crate::connection::target::Target;
+use crate::connection::unreplicated::UnreplicatedWrites;
 use crate::error::StoreError;
-use crate::manager::{Kind, Manager};
-use crate::marks::Marks;
-use crate::options::DatabaseOptions;
-use crate::pool::{Conn, Pool, acquire, close, close_idle};
-use crate::replica::Replica;
 use crate::search::{Referenced, bump};
-use crate::session::Losses;
-use crate::target::Target;
-use crate::{extensions, health, migrate};
+use crate::{extensions, migrate};
 
 /// Migrations, the workers and the tokens share these; they never serve a request's hot path.
 const OWNER_CONNECTIONS: usize = 4;
@@ -34,7 +35,7 @@ struct Inner {
     /// Present with a `read_url`.
     replica: Option<Replica>,
     owners: Pool,
-    behind: Behind,
+    pending: PendingCounts,
 }
 
 /// Connections in use and open, of all pools together.
@@ -52,10 +53,10 @@ impl Database {
         let database = Self::open(options)?;
         let mut conn = database.owner().await?;
         extensions::check_vector(&mut conn).await?;
-        let cap = Arc::clone(&database.0.owners.manager().cap);
-        if !cap.is_tried() {
+        let limit = Arc::clone(&database.0.owners.manager().limit);
+        if !limit.is_tried() {
             health::check_sessions(&mut conn, &mut *database.owner().await?).await?;
-            cap.learn(health::connections(&mut conn).await?);
+            limit.learn(health::connections(&mut conn).await?);
         }
         drop(conn);
         Ok(database)
@@ -64,28 +65,28 @@ impl Database {
     /// Without a connection: the first one is made when it is needed. For what must work while the database does not.
     pub fn open(options: DatabaseOptions) -> Result<Self, StoreError> {
         let target = Arc::new(Target::primary(&options.url)?);
-        let marks = options.read_url.is_some().then(Arc::<Marks>::default);
-        let cap = options.connections.at(&target.place());
+        let unreplicated = options.read_url.is_some().then(Arc::<UnreplicatedWrites>::default);
+        let limit = options.connections.at(&target.place());
         let manager = |kind| Manager {
             target: Arc::clone(&target),
             kind,
             schema: options.schema.clone(),
             losses: Losses::default(),
-            cap: Arc::clone(&cap),
-            marks: marks.clone(),
+            limit: Arc::clone(&limit),
+            unreplicated: unreplicated.clone(),
             timeout: options.connect_timeout,
             kept_alive: options.kept_alive,
         };
         // one server, one fate: a pool that finds it gone tells the others
         let owner = manager(Kind::Owner);
         let of_kind = |kind| Manager { kind, ..owner.clone() };
-        let replica = match (options.read_url.as_deref(), &marks) {
-            (Some(url), Some(marks)) => {
+        let replica = match (options.read_url.as_deref(), &unreplicated) {
+            (Some(url), Some(unreplicated)) => {
                 let target = Arc::new(Target::replica(url)?);
-                let cap = options.connections.at(&target.place());
+                let limit = options.connections.at(&target.place());
                 let timeout = options.connect_timeout.min(REPLICA_PATIENCE);
-                let copy = Manager { target, cap, timeout, marks: None, ..manager(Kind::Relaxed) };
-                Some(Replica::new(copy.pool(readers(&options))?, Arc::clone(marks)))
+                let copy = Manager { target, limit, timeout, unreplicated: None, ..manager(Kind::Relaxed) };
+                Some(Replica::new(copy.pool(readers(&options))?, Arc::clone(unreplicated)))
             }
             _ => None,
         };
@@ -96,7 +97,7 @@ impl Database {
             relaxed: of_kind(Kind::Relaxed).pool(readers(&options))?,
             replica,
             owners: owner.pool(OWNER_CONNECTIONS)?,
-            behind: Behind::default(),
+            pending: PendingCounts::default(),
         })))
     }
 
@@ -117,24 +118,24 @@ impl Database {
 
     /// For writes of one tenant.
     pub async fn tenant(&self, tenant: &TenantId) -> Result<Conn, StoreError> {
-        self.left_behind(tenant).finished().await;
+        self.pending_counts(tenant).finished().await;
         of_tenant(&self.0.writers, tenant, acquire).await
     }
 
     /// For statements that read and at most count references: their commit does not wait for the disk.
     pub async fn relaxed(&self, tenant: &TenantId) -> Result<Conn, StoreError> {
-        self.relaxed_after(tenant, self.left_behind(tenant)).await
+        self.relaxed_after(tenant, self.pending_counts(tenant)).await
     }
 
-    pub(crate) async fn relaxed_after(&self, tenant: &TenantId, before: UnderWay) -> Result<Conn, StoreError> {
+    pub(crate) async fn relaxed_after(&self, tenant: &TenantId, before: PendingAtCall) -> Result<Conn, StoreError> {
         before.finished().await;
         of_tenant(&self.0.relaxed, tenant, acquire).await
     }
 
     /// What answers to this tenant left to be done. Taken when a call comes in, it is all that the call has to wait for:
     /// among it is what the caller was answered before, and nothing that others begin meanwhile.
-    pub fn left_behind(&self, tenant: &TenantId) -> UnderWay {
-        self.0.behind.of(tenant)
+    pub fn pending_counts(&self, tenant: &TenantId) -> PendingAtCall {
+        self.0.pending.of(tenant)
     }
 
     /// Counts references while the caller goes on: a commit less to wait for. Every later session of the tenant finds them
@@ -144,7 +145,7 @@ impl Database {
             return;
         }
         let (database, of) = (self.clone(), tenant.clone());
-        self.0.behind.start(tenant, async move {
+        self.0.pending.start(tenant, async move {
             let counted = async {
                 let mut conn = of_tenant(&database.0.relaxed, &of, acquire).await?;
                 bump(&mut conn, &of, &rows, now).await
@@ -157,7 +158,7 @@ impl Database {
 
     /// What answers left behind is done.
     pub async fn settled(&self) {
-        self.0.behind.all_settled().await;
+        self.0.pending.all_settled().await;
     }
 
     /// Sees all tenants: for workers, tokens and migrations.
@@ -186,8 +187,8 @@ impl Database {
     }
 
     /// A place for a connection beside the pools; `None` when this process keeps many such already.
-    pub(crate) async fn listening(&self) -> Result<Option<Listening>, StoreError> {
-        self.0.owners.manager().cap.listener(self.0.connect_timeout).await
+    pub(crate) async fn listening(&self) -> Result<Option<ListenerSlot>, StoreError> {
+        self.0.owners.manager().limit.listener(self.0.connect_timeout).await
     }
 
     pub(crate) fn connect_timeout(&self) -> Duration {

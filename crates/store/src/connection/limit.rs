@@ -12,9 +12,9 @@ use std::time::Duration;
 use deadpool::managed::WeakPool;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
+use crate::connection::manager::Manager;
+use crate::connection::pool::end;
 use crate::error::StoreError;
-use crate::manager::Manager;
-use crate::pool::end;
 
 /// Until the server was asked how many it takes.
 const FIRST: usize = 8;
@@ -31,7 +31,7 @@ pub struct Connections(Arc<Inner>);
 #[derive(Debug, Default)]
 struct Inner {
     limit: Option<usize>,
-    caps: Mutex<HashMap<String, Arc<Cap>>>,
+    limits: Mutex<HashMap<String, Arc<ConnectionLimit>>>,
 }
 
 /// What is open to one server.
@@ -46,16 +46,16 @@ pub struct ServerConnections {
 impl Connections {
     /// At most so many to each server; `None`: three quarters of what the server takes.
     pub fn limited(limit: Option<usize>) -> Self {
-        Self(Arc::new(Inner { limit, caps: Mutex::default() }))
+        Self(Arc::new(Inner { limit, limits: Mutex::default() }))
     }
 
-    pub(crate) fn at(&self, server: &str) -> Arc<Cap> {
-        let new = || Arc::new(Cap::new(self.0.limit));
-        Arc::clone(lock(&self.0.caps).entry(server.to_owned()).or_insert_with(new))
+    pub(crate) fn at(&self, server: &str) -> Arc<ConnectionLimit> {
+        let new = || Arc::new(ConnectionLimit::new(self.0.limit));
+        Arc::clone(lock(&self.0.limits).entry(server.to_owned()).or_insert_with(new))
     }
 
     pub fn servers(&self) -> Vec<ServerConnections> {
-        let mut all: Vec<_> = lock(&self.0.caps)
+        let mut all: Vec<_> = lock(&self.0.limits)
             .iter()
             .map(|(server, cap)| ServerConnections {
                 server: server.clone(),
@@ -69,7 +69,7 @@ impl Connections {
     }
 }
 
-pub(crate) struct Cap {
+pub(crate) struct ConnectionLimit {
     permits: Arc<Semaphore>,
     limit: AtomicUsize,
     /// `false`: taken from the server when it is first reached.
@@ -85,7 +85,7 @@ pub(crate) struct Cap {
 /// Held as long as the connection is open.
 pub(crate) type Permit = OwnedSemaphorePermit;
 
-impl Cap {
+impl ConnectionLimit {
     fn new(limit: Option<usize>) -> Self {
         let first = limit.unwrap_or(FIRST).max(1);
         Self {
@@ -146,14 +146,14 @@ impl Cap {
     }
 
     /// For a connection that is kept for good; `None` when there are many of that kind already.
-    pub async fn listener(self: &Arc<Self>, patience: Duration) -> Result<Option<Listening>, StoreError> {
+    pub async fn listener(self: &Arc<Self>, patience: Duration) -> Result<Option<ListenerSlot>, StoreError> {
         let most = (self.limit.load(Ordering::Relaxed) / LISTENERS).max(1);
         let taken = self.listeners.fetch_add(1, Ordering::AcqRel);
         let place = ListenerPlace(Arc::clone(self));
         if taken >= most {
             return Ok(None);
         }
-        Ok(Some(Listening { _permit: self.permit(patience).await?, _place: place }))
+        Ok(Some(ListenerSlot { _permit: self.permit(patience).await?, _place: place }))
     }
 
     /// Whether a connection that is not needed any more is to be closed for somebody else's; asked once for each.
@@ -190,19 +190,19 @@ impl Cap {
     }
 }
 
-impl std::fmt::Debug for Cap {
+impl std::fmt::Debug for ConnectionLimit {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Cap").field("open", &self.open()).field("limit", &self.limit).finish()
+        f.debug_struct("ConnectionLimit").field("open", &self.open()).field("limit", &self.limit).finish()
     }
 }
 
 /// A place among the connections that are kept for good.
-pub(crate) struct Listening {
+pub(crate) struct ListenerSlot {
     _permit: Permit,
     _place: ListenerPlace,
 }
 
-struct ListenerPlace(Arc<Cap>);
+struct ListenerPlace(Arc<ConnectionLimit>);
 
 impl Drop for ListenerPlace {
     fn drop(&mut self) {
@@ -210,10 +210,10 @@ impl Drop for ListenerPlace {
     }
 }
 
-struct Waiting<'a>(&'a Cap);
+struct Waiting<'a>(&'a ConnectionLimit);
 
 impl<'a> Waiting<'a> {
-    fn begin(cap: &'a Cap) -> Self {
+    fn begin(cap: &'a ConnectionLimit) -> Self {
         cap.waiting.fetch_add(1, Ordering::AcqRel);
         cap.owed.fetch_add(1, Ordering::AcqRel);
         Self(cap)
