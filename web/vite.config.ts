@@ -8,7 +8,7 @@ const server = process.env.BUTLER_SERVER ?? 'http://127.0.0.1:8150'
 export default defineConfig({
   plugins: [react(), tailwindcss()],
   build: {
-    outDir: process.env.BUTLER_WEB_OUT ?? '../crates/butler/dashboard',
+    outDir: process.env.BUTLER_WEB_OUT ?? '../crates/server/dashboard',
     emptyOutDir: true,
     target: 'es2022',
     // A data: URL in a style sheet would need a hole in the content security policy.

@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use butler::config::{ButlerConfig, parse, show};
+use butler_host::config::{ButlerConfig, parse, show};
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|source: &str| {

@@ -4,7 +4,7 @@ import { join, resolve } from 'node:path'
 import { gzipSync } from 'node:zlib'
 
 const budget = 200_000
-const out = resolve(process.env.BUTLER_WEB_OUT ?? '../crates/butler/dashboard')
+const out = resolve(process.env.BUTLER_WEB_OUT ?? '../crates/server/dashboard')
 const html = readFileSync(join(out, 'index.html'), 'utf8')
 const named = [...html.matchAll(/(?:src|href)="\/([^"]+)"/g)].map((match) => match[1])
 const sizes = ['index.html', ...named].map((path) => gzipSync(readFileSync(join(out, path)), { level: 9 }).length)

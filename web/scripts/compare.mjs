@@ -25,7 +25,7 @@ const problems = [
 ]
 if (problems.length > 0) {
   console.error(`The committed dashboard is not what web/ builds to:\n  ${problems.join('\n  ')}`)
-  console.error('Run `cargo xtask web --build` and commit crates/butler/dashboard.')
+  console.error('Run `cargo xtask web --build` and commit crates/server/dashboard.')
   process.exit(1)
 }
 console.log(`the committed dashboard is up to date (${want.size} files)`)

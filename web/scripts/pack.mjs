@@ -4,7 +4,7 @@ import { readFileSync, readdirSync, writeFileSync } from 'node:fs'
 import { join, relative, resolve } from 'node:path'
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib'
 
-const out = resolve(process.env.BUTLER_WEB_OUT ?? '../crates/butler/dashboard')
+const out = resolve(process.env.BUTLER_WEB_OUT ?? '../crates/server/dashboard')
 const types = {
   html: 'text/html; charset=utf-8',
   js: 'text/javascript; charset=utf-8',

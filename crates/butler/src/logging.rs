@@ -2,12 +2,11 @@
 
 use std::io::IsTerminal;
 
+use butler_host::env;
+use butler_host::error::HostError;
 use clap::ValueEnum;
 use tracing_subscriber::EnvFilter;
 use tracing_subscriber::fmt;
-
-use crate::env;
-use crate::error::HostError;
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
 pub enum LogFormat {

@@ -3,10 +3,9 @@
 use std::fmt::Display;
 use std::io::{self, IsTerminal, Write};
 
+use butler_host::env;
+use butler_host::error::HostError;
 use serde::Serialize;
-
-use crate::env;
-use crate::error::HostError;
 
 #[derive(Debug, Clone, Copy)]
 pub struct Printer {

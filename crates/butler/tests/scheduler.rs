@@ -5,7 +5,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use butler::scheduler::{RunError, Scheduler, Trigger};
+use butler_host::scheduler::{RunError, Scheduler, Trigger};
 use butler_memory::jobs::JobRequest;
 use butler_memory::runtime::{Completion, Runtime, RuntimeError, Session};
 use butler_memory::{Memory, MemoryConfig, MemoryParts};

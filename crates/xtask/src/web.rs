@@ -1,4 +1,4 @@
-//! The dashboard: its sources in `web/` build to the files committed in `crates/butler/dashboard`.
+//! The dashboard: its sources in `web/` build to the files committed in `crates/server/dashboard`.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -26,11 +26,11 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
     install()?;
     if args.build {
         step("dashboard: client", npm().args(["run", "--silent", "generate"]))?;
-        return build(&root().join("crates/butler/dashboard"));
+        return build(&root().join("crates/server/dashboard"));
     }
     let fresh = target_dir().join("web-build");
     build(&fresh)?;
-    let committed = root().join("crates/butler/dashboard");
+    let committed = root().join("crates/server/dashboard");
     step("dashboard: compare", node().arg("scripts/compare.mjs").args([&fresh, &committed]))?;
     let schema = target_dir().join("web-schema.d.ts");
     step("dashboard: client", npm().args(["run", "--silent", "generate"]).env("BUTLER_WEB_SCHEMA", &schema))?;

@@ -2,16 +2,16 @@
 
 use std::io::{BufRead, IsTerminal, Write};
 
+use butler_host::backup::{self, Stored};
+use butler_host::butler::Butler;
+use butler_host::error::HostError;
+use butler_host::host::Host;
+use butler_host::instance::{self, create_data_dir};
 use butler_store::tokens::TokenRow;
 use serde_json::json;
 
 use super::Settings;
 use super::own::Own;
-use crate::backup::{self, Stored};
-use crate::butler::Butler;
-use crate::error::HostError;
-use crate::host::Host;
-use crate::instance::{self, create_data_dir};
 use crate::printer::Printer;
 use crate::progress;
 
@@ -77,7 +77,7 @@ pub async fn run(args: Args, settings: &Settings, printer: Printer) -> Result<()
     match args.command {
         Command::Create { keep, json } => {
             let own = Own::open(settings).await?;
-            let folder = backup::folder(&own.host, &own.butler);
+            let folder = own.host.backup_folder(&own.butler);
             let outcome = create(&own).await;
             let stored = own.close(outcome).await?;
             let removed = match keep {
@@ -93,9 +93,9 @@ pub async fn run(args: Args, settings: &Settings, printer: Printer) -> Result<()
         Command::List { json } => list(settings, json, printer),
         Command::Verify { name, json } => {
             let own = Own::open(settings).await?;
-            let found = backup::named(&backup::folder(&own.host, &own.butler), name.as_deref());
+            let found = backup::named(&own.host.backup_folder(&own.butler), name.as_deref());
             let outcome = match found {
-                Ok(stored) => backup::verify(&own.host, &own.butler, &stored).await.map(|_| stored),
+                Ok(stored) => butler_host::host::verify(&own.host, &own.butler, &stored).await.map(|_| stored),
                 Err(error) => Err(error),
             };
             let stored = own.close(outcome).await?;
@@ -107,13 +107,13 @@ pub async fn run(args: Args, settings: &Settings, printer: Printer) -> Result<()
 }
 
 async fn create(own: &Own) -> Result<Stored, HostError> {
-    backup::Source::of(&own.host, &own.butler).await?.create().await
+    own.host.backup_source(&own.butler).await?.create().await
 }
 
 fn list(settings: &Settings, json: bool, printer: Printer) -> Result<(), HostError> {
     let host = Host::new(settings.host.clone())?;
     let butler = host.butler(settings.butler.as_deref())?;
-    let all = backup::list(&backup::folder(&host, &butler))?;
+    let all = backup::list(&host.backup_folder(&butler))?;
     if json {
         printer.json(&json!({"backups": all}));
         return Ok(());
@@ -149,7 +149,7 @@ async fn restore(
     create_data_dir(&settings.host.data_dir)?;
     let host = Host::new(settings.host.clone())?;
     let butler = host.butler(settings.butler.as_deref())?;
-    let stored = backup::named(&backup::folder(&host, &butler), name)?;
+    let stored = backup::named(&host.backup_folder(&butler), name)?;
     confirm(&stored, yes)?;
     // What is there now is kept as a backup of its own.
     let own = Own::open(settings).await?;
@@ -174,7 +174,7 @@ async fn restore(
 
 /// The old home goes once the new one has its name: its backup is there.
 async fn swap(host: &Host, butler: &Butler, stored: &Stored, tokens: &[TokenRow]) -> Result<(), HostError> {
-    backup::restore(host, butler, stored, tokens).await?.drop(host, butler).await
+    butler_host::host::restore(host, butler, stored, tokens).await?.drop(host, butler).await
 }
 
 fn confirm(stored: &Stored, yes: bool) -> Result<(), HostError> {

@@ -1,11 +1,11 @@
+use butler_host::config::mask::mask;
+use butler_host::config::show::{Origin, Setting, settings as butler_settings};
+use butler_host::config::{self, ButlerConfig};
+use butler_host::env;
+use butler_host::error::HostError;
 use serde_json::{Value, json};
 
 use super::Settings;
-use crate::config::mask::mask;
-use crate::config::show::{Origin, Setting, settings as butler_settings};
-use crate::config::{self, ButlerConfig};
-use crate::env;
-use crate::error::HostError;
 use crate::printer::{Colour, Printer};
 
 /// Look at the configuration

@@ -1,8 +1,8 @@
+use butler_host::error::HostError;
+use butler_host::host::Host;
 use serde_json::json;
 
 use super::Settings;
-use crate::error::HostError;
-use crate::host::Host;
 use crate::printer::Printer;
 
 /// The butlers' databases

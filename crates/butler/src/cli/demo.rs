@@ -8,15 +8,15 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use butler_domain::{Clock, SystemClock};
+use butler_host::config::{self, Source};
+use butler_host::error::HostError;
+use butler_host::host::demo::{NAME, marker};
+use butler_host::host::{Host, HostOptions};
+use butler_host::instance::{self, create_data_dir};
 use serde_json::json;
 
 use super::Settings;
 use super::serve::Signals;
-use crate::config::{self, Source};
-use crate::error::HostError;
-use crate::host::demo::{NAME, marker};
-use crate::host::{Host, HostOptions};
-use crate::instance::{self, create_data_dir};
 use crate::printer::Printer;
 use crate::{demo, progress};
 

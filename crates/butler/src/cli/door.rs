@@ -6,22 +6,22 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use butler_domain::TenantId;
+use butler_host::butler::Butler;
+use butler_host::config::{self, Source};
+use butler_host::error::HostError;
+use butler_host::host::Host;
+use butler_host::instance::{self, Instance, create_data_dir};
+use butler_host::session::SessionMemory;
 use butler_memory::Caller;
 use butler_memory::tool::{Answer, ToolError};
+use butler_server::client;
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use serde_json::{Map, Value, json};
 use tokio::sync::OnceCell;
 
 use super::Settings;
-use crate::butler::Butler;
-use crate::config::{self, Source};
-use crate::error::HostError;
-use crate::host::Host;
-use crate::http::client;
-use crate::instance::{self, Instance, create_data_dir};
 use crate::progress;
-use crate::session::SessionMemory;
 
 /// A server that starts lets a call wait; the longest call of all is a consolidation by a slow model.
 const PATIENCE: Duration = Duration::from_secs(900);

@@ -5,13 +5,13 @@ use std::io::{self, BufWriter, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
+use butler_host::error::HostError;
 use butler_memory::transfer::ExportReport;
 use serde_json::json;
 
 use super::Settings;
 use super::own::Own;
 use super::serve::Signals;
-use crate::error::HostError;
 use crate::printer::Printer;
 use crate::progress;
 

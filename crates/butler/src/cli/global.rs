@@ -4,16 +4,16 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use butler_domain::TenantId;
+use butler_host::config::Source;
+use butler_host::config::show::Origin;
+use butler_host::env;
+use butler_host::error::HostError;
+use butler_host::host::HostOptions;
+use butler_host::instance;
+use butler_server::http::listen;
 use clap::ArgMatches;
 use clap::parser::ValueSource;
 
-use crate::config::Source;
-use crate::config::show::Origin;
-use crate::env;
-use crate::error::HostError;
-use crate::host::HostOptions;
-use crate::http::listen;
-use crate::instance;
 use crate::logging::LogFormat;
 
 const HEADING: &str = "Global options";

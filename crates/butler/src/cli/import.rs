@@ -4,12 +4,12 @@ use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 
+use butler_host::error::HostError;
 use butler_memory::transfer::{Foreign, ImportOptions, ImportReport, Line, Source, TransferError, recognise};
 
 use super::Settings;
 use super::own::Own;
 use super::serve::Signals;
-use crate::error::HostError;
 use crate::printer::Printer;
 use crate::progress;
 

@@ -4,6 +4,10 @@ use std::io::IsTerminal;
 use std::sync::Arc;
 
 use butler_domain::{EpisodeId, TenantId, Timestamp};
+use butler_host::error::HostError;
+use butler_host::host::Host;
+use butler_host::instance::create_data_dir;
+use butler_host::scheduler::{Jobs, RunError, Scheduler, Trigger, worker_name};
 use butler_memory::jobs::JobRequest;
 use butler_memory::{Call, Memory, MemoryError};
 use butler_store::jobs::{self as records, RunRow, ScheduleRow};
@@ -13,12 +17,8 @@ use tokio_util::sync::CancellationToken;
 
 use super::Settings;
 use super::serve::Signals;
-use crate::error::HostError;
-use crate::host::Host;
-use crate::instance::create_data_dir;
 use crate::printer::Printer;
 use crate::progress;
-use crate::scheduler::{Jobs, RunError, Scheduler, Trigger, worker_name};
 
 /// Runs of a job that `list` shows.
 const SHOWN_RUNS: i64 = 1;

@@ -1,9 +1,8 @@
 use std::io::Write;
 use std::path::PathBuf;
 
+use butler_host::error::HostError;
 use clap::CommandFactory;
-
-use crate::error::HostError;
 
 /// Print the manual page, or write all of them into a folder
 #[derive(Debug, clap::Args)]

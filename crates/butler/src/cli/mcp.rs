@@ -2,17 +2,19 @@
 
 use std::sync::Arc;
 
+use butler_host::access::Access;
+use butler_host::error::HostError;
+use butler_host::host::Host;
+use butler_host::instance::create_data_dir;
+use butler_host::profile::Profile;
+use butler_host::supervisor;
 use butler_memory::{Caller, CallerTenant};
+use butler_server::mcp;
 
 use super::Settings;
 use super::serve::Signals;
-use crate::access::Access;
-use crate::error::HostError;
-use crate::host::Host;
-use crate::instance::create_data_dir;
-use crate::mcp::Profile;
 use crate::printer::Printer;
-use crate::{mcp, progress, supervisor};
+use crate::progress;
 
 /// Serve one butler's tools over stdin and stdout
 ///
@@ -64,7 +66,7 @@ pub async fn run(args: Args, settings: &Settings, _: Printer) -> Result<(), Host
 /// A start that is under way is waited for, so that the private server is stopped and not abandoned.
 async fn finish(starting: tokio::task::JoinHandle<Result<(), HostError>>, host: &Host) -> Result<(), HostError> {
     super::serve::settle(host).await;
-    if !matches!(host.status(), crate::host::Status::Failed(_)) {
+    if !matches!(host.status(), butler_host::host::Status::Failed(_)) {
         starting.abort();
     }
     starting.await.unwrap_or(Ok(()))

@@ -28,7 +28,8 @@ use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
 pub use global::{Global, Settings};
 
-use crate::error::HostError;
+use butler_host::error::HostError;
+
 use crate::logging;
 use crate::printer::Printer;
 

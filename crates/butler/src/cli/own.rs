@@ -2,14 +2,14 @@
 
 use std::sync::Arc;
 
+use butler_host::butler::Butler;
+use butler_host::error::HostError;
+use butler_host::host::Host;
+use butler_host::instance::create_data_dir;
 use butler_memory::Memory;
 use butler_store::tokens::TokenRow;
 
 use super::Settings;
-use crate::butler::Butler;
-use crate::error::HostError;
-use crate::host::Host;
-use crate::instance::create_data_dir;
 use crate::progress;
 
 pub struct Own {

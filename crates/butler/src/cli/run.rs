@@ -3,6 +3,11 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use butler_host::access::session_bearer;
+use butler_host::config::{self, ButlerConfig, Source};
+use butler_host::error::HostError;
+use butler_host::session::{Begun, Endpoint, Flow, own_prompt};
+use butler_host::{env, runtime};
 use butler_memory::runtime::Runtime;
 use serde_json::json;
 
@@ -10,12 +15,7 @@ use super::Settings;
 use super::door::Door;
 use super::serve::Signals;
 use super::verbs::input;
-use crate::access::session_bearer;
-use crate::config::{self, ButlerConfig, Source};
-use crate::error::HostError;
 use crate::printer::Printer;
-use crate::session::{Begun, Endpoint, Flow, own_prompt};
-use crate::{env, runtime};
 
 /// One session with memory: context, the LLM, episode
 ///

@@ -5,20 +5,23 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+use butler_host::access::Secret;
+use butler_host::config::ServerSection;
+use butler_host::error::HostError;
+use butler_host::host::Host;
+use butler_host::host::tokens;
+use butler_host::instance::{Instance, Lock};
+use butler_host::{env, supervisor};
+use butler_server::http::Gate;
+use butler_server::http::tls::Files;
+use butler_server::http::{Allowed, Doors};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
 use super::Settings;
-use crate::access::{Gate, Secret, keeper};
-use crate::config::ServerSection;
-use crate::error::HostError;
-use crate::host::Host;
-use crate::http::tls::Files;
-use crate::http::{self, Allowed, Doors};
-use crate::instance::{Instance, Lock};
 use crate::printer::Printer;
-use crate::{env, progress, supervisor};
+use crate::progress;
 
 /// Host the butlers: MCP over HTTP, health, metrics
 ///
@@ -102,7 +105,7 @@ pub async fn run(args: Args, settings: &Settings, printer: Printer) -> Result<()
     }
     let stop = host.closing().clone();
     let gate = Gate::new(Arc::clone(&host), secret, open.loopback(), server.rate_limit);
-    let router = http::router(Arc::clone(&host), Allowed::on(doors.address(), &server.allowed_hosts), gate);
+    let router = butler_server::router(Arc::clone(&host), Allowed::on(doors.address(), &server.allowed_hosts), gate);
     let mut serving = tokio::spawn(doors.serve(router, server.request_timeout(), stop.clone()));
     let mut outcome = tokio::select! {
         ended = start_and_watch(&host, settings, printer, &open, &url) => ended,
@@ -114,7 +117,7 @@ pub async fn run(args: Args, settings: &Settings, printer: Printer) -> Result<()
         () = async { tokio::join!(drain(serving, stop), settle(&host)); } => {}
         () = signals.any() => tracing::warn!("asked again: not waiting for what is in flight"),
     }
-    let _ = tokio::time::timeout(LAST_WRITES, keeper::write_uses(&host)).await;
+    let _ = tokio::time::timeout(LAST_WRITES, tokens::write_uses(&host)).await;
     if let Err(error) = host.stop().await
         && outcome.is_ok()
     {
@@ -162,7 +165,7 @@ async fn start_and_watch(
     flatten(tokio::spawn(async move { starting.start(progress).await }).await)?;
     open.check(host)?;
     printer.line(format_args!("ready {url}"));
-    tokio::join!(supervisor::watch(Arc::clone(host)), keeper::keep(Arc::clone(host)));
+    tokio::join!(supervisor::watch(Arc::clone(host)), tokens::keep(Arc::clone(host)));
     Ok(())
 }
 

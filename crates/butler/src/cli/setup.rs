@@ -2,11 +2,11 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use butler_fetch::Progress;
+use butler_host::error::HostError;
+use butler_host::host::Host;
 use serde_json::json;
 
 use super::Settings;
-use crate::error::HostError;
-use crate::host::Host;
 use crate::printer::Printer;
 use crate::progress;
 

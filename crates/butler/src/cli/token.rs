@@ -4,6 +4,11 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use butler_domain::{TenantId, Timestamp};
+use butler_host::access::{Rights, new_token};
+use butler_host::butler::Butler;
+use butler_host::error::HostError;
+use butler_host::host::Host;
+use butler_host::instance::create_data_dir;
 use butler_store::StoreError;
 use butler_store::tokens::{self, TokenRow};
 use chrono::TimeDelta;
@@ -11,11 +16,6 @@ use serde_json::{Value, json};
 use uuid::Uuid;
 
 use super::Settings;
-use crate::access::{Rights, new_token};
-use crate::butler::Butler;
-use crate::error::HostError;
-use crate::host::Host;
-use crate::instance::create_data_dir;
 use crate::printer::Printer;
 use crate::progress;
 

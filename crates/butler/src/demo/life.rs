@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 
 use butler_domain::{EntityType, Permanence};
+use butler_host::error::HostError;
 use serde::Deserialize;
 
 use super::dice::Dice;
-use crate::error::HostError;
 
 const LIFE: &str = include_str!("life.toml");
 

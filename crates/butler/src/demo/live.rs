@@ -4,6 +4,8 @@ use std::sync::Arc;
 
 use butler_domain::event::Origin;
 use butler_domain::{Butler, EntityId, EpisodeId, FactId, MemoryType, MockClock, RuleId, Scope, TenantId, Timestamp};
+use butler_host::error::HostError;
+use butler_host::scheduler::{Scheduler, Trigger};
 use butler_memory::entities::EntityInput;
 use butler_memory::jobs::{CONSOLIDATION, DECAY_SWEEP, EPISODE_CLEANUP, JobRequest};
 use butler_memory::{Call, EpisodeInput, FactInput, Memory, MemoryError, RecallInput, RuleInput};
@@ -15,8 +17,6 @@ use serde_json::{Map, json};
 use super::life::{Fate, Life};
 use super::plan::{Day, Deed, Plan, Telling};
 use super::script::Script;
-use crate::error::HostError;
-use crate::scheduler::{Scheduler, Trigger};
 
 /// What is stored at once: enough to fill the engine's batches, less than the pool has connections.
 const AT_ONCE: usize = 6;

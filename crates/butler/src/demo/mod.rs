@@ -11,16 +11,15 @@ mod script;
 use std::sync::Arc;
 
 use butler_domain::MockClock;
+use butler_host::butler::Butler;
+use butler_host::error::HostError;
+use butler_host::host::Host;
 use butler_memory::{Call, Memory, MemoryParts};
 use indicatif::ProgressBar;
-use serde_json::Value;
-
-use crate::butler::Butler;
-use crate::error::HostError;
-use crate::host::Host;
 use life::Life;
 use live::Living;
 use script::Script;
+use serde_json::Value;
 
 /// What a newcomer gets.
 pub const DEFAULT_SIZE: usize = 2000;

@@ -1,5 +1,6 @@
 use std::fmt::Write;
 
+use butler_host::config::File;
 use clap::CommandFactory;
 use schemars::generate::SchemaSettings;
 use serde_json::{Map, Value, json};
@@ -7,7 +8,6 @@ use serde_json::{Map, Value, json};
 use super::tools::kind;
 use super::{MADE, cell};
 use crate::cli::Cli;
-use crate::config::File;
 
 /// Every key of a butler.toml, every flag and variable of the host.
 pub fn configuration() -> String {

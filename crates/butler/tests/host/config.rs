@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use butler::config::{self, Source, parse};
+use butler_host::config::{self, Source, parse};
 
 /// The error as it is printed, for a file called butler.toml.
 fn refused(source: &str) -> String {

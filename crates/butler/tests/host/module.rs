@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use butler::module::{Module, ModuleError, Parts, Registry, in_order};
-use butler::modules::memory::MemoryModule;
 use butler_domain::{Butler, SystemClock};
 use butler_embed::{Embedder, Engine, EngineOptions};
+use butler_host::module::{Module, ModuleError, Parts, Registry, in_order};
+use butler_host::modules::memory::MemoryModule;
 use butler_memory::{Caller, MemoryConfig};
 use butler_store::{Database, Migrated, StoreError};
 use butler_testkit::{FakeEmbedder, TestDb};

@@ -1,6 +1,6 @@
 use std::time::{Duration, Instant};
 
-use butler::runtime::CommandRuntime;
+use butler_host::runtime::CommandRuntime;
 use butler_memory::runtime::{Completion, Runtime, RuntimeError, Session};
 
 async fn run(script: &str, timeout: Duration) -> Result<Completion, RuntimeError> {

@@ -1,6 +1,6 @@
 use std::time::{Duration, Instant};
 
-use butler::runtime::{AnthropicRuntime, ApiKey, OpenAiRuntime, Retries};
+use butler_host::runtime::{AnthropicRuntime, ApiKey, OpenAiRuntime, Retries};
 use butler_memory::runtime::{Runtime, RuntimeError, Session};
 use serde_json::{Value, json};
 

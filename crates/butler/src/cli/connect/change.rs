@@ -6,10 +6,10 @@ use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
 use butler_domain::{Clock, SystemClock};
+use butler_host::error::HostError;
 
 use super::diff;
 use super::json::{Document, EditError};
-use crate::error::HostError;
 use crate::printer::Printer;
 
 pub struct Change {

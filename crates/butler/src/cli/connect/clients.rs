@@ -2,12 +2,11 @@
 
 use std::path::PathBuf;
 
+use butler_host::env;
+use butler_host::error::HostError;
+use butler_host::session::Endpoint;
 use clap::ValueEnum;
 use serde_json::{Value, json};
-
-use crate::env;
-use crate::error::HostError;
-use crate::session::Endpoint;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Client {
@@ -100,7 +99,7 @@ impl Client {
 
     /// The whole file as it would be, for `--print`.
     pub fn snippet(self, entry: &Value) -> Value {
-        json!({self.servers_key(): {crate::session::SERVER_NAME: entry}})
+        json!({self.servers_key(): {butler_host::session::SERVER_NAME: entry}})
     }
 }
 

@@ -12,12 +12,13 @@ use serde_json::{Value, json};
 
 use self::change::Change;
 pub use self::clients::{Client, Scope};
+use butler_host::error::HostError;
+use butler_host::instance;
+use butler_host::session::{Endpoint, SERVER_NAME};
+
 use super::Settings;
 use super::run::stdio_arguments;
-use crate::error::HostError;
-use crate::instance;
 use crate::printer::Printer;
-use crate::session::{Endpoint, SERVER_NAME};
 
 /// Write an agent's configuration: MCP server, and for Claude Code also the hooks
 ///

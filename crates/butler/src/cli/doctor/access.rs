@@ -1,15 +1,15 @@
 //! Who may talk to the server, and whether others can listen.
 
 use butler_domain::Timestamp;
+use butler_host::butler::Butler;
+use butler_host::config::{self, ButlerConfig, ServerSection};
+use butler_host::instance::Instance;
+use butler_server::http::tls::Files;
 use butler_store::StoreError;
 use butler_store::tokens::{self, TokenRow};
 use chrono::TimeDelta;
 
 use super::check::Check;
-use crate::butler::Butler;
-use crate::config::{self, ButlerConfig, ServerSection};
-use crate::http::tls::Files;
-use crate::instance::Instance;
 
 const TOKENS: &str = "tokens";
 const TLS: &str = "tls";

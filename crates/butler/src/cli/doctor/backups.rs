@@ -1,14 +1,14 @@
 //! Is there a backup, how old is it, and did the last one that was due come about.
 
 use butler_domain::Timestamp;
+use butler_host::backup;
+use butler_host::butler::Butler;
+use butler_host::host::Host;
 use butler_memory::schedule::Schedule;
 use butler_store::jobs as records;
 use chrono::TimeDelta;
 
 use super::check::Check;
-use crate::backup;
-use crate::butler::Butler;
-use crate::host::Host;
 
 const NAME: &str = "backups";
 const REMEDY: &str = "butler backup create";
@@ -18,7 +18,7 @@ const OLD: TimeDelta = TimeDelta::days(7);
 const LATE: TimeDelta = TimeDelta::hours(1);
 
 pub fn check(host: &Host, butler: &Butler, now: Timestamp) -> Check {
-    let (name, folder) = (&butler.name, backup::folder(host, butler));
+    let (name, folder) = (&butler.name, host.backup_folder(butler));
     let all = match backup::list(&folder) {
         Ok(all) => all,
         Err(error) => return Check::from_error(NAME, &error),

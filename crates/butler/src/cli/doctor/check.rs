@@ -1,6 +1,5 @@
+use butler_host::error::HostError;
 use serde::Serialize;
-
-use crate::error::HostError;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]

@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
+use butler_host::butler::Butler;
+use butler_host::host::Host;
 use butler_store::{Database, DatabaseOptions, Health, ReplicaState};
 
 use super::check::Check;
-use crate::butler::Butler;
-use crate::host::Host;
 
 /// Homes that an older program made, left as they are: a doctor looks, `serve` migrates. None: the butlers can be started.
 pub async fn outdated(host: &Host) -> Vec<Check> {
@@ -66,7 +66,7 @@ async fn look(butler: &Butler) -> Result<Vec<Check>, butler_store::StoreError> {
 }
 
 fn replica(butler: &Butler, state: &ReplicaState) -> Check {
-    match crate::http::replica_trouble(state) {
+    match butler_server::http::replica_trouble(state) {
         Some((message, remedy)) => Check::warned("replica", format!("{}: {message}", butler.name), remedy),
         None => Check::passed("replica", format!("{}: it follows its primary and serves reads", butler.name)),
     }

@@ -2,10 +2,11 @@
 
 use std::path::Path;
 
+use butler_host::butler::Butler;
+use butler_host::config::{RuntimeSection, RuntimeType};
+use butler_host::{env, runtime};
+
 use super::check::Check;
-use crate::butler::Butler;
-use crate::config::{RuntimeSection, RuntimeType};
-use crate::{env, runtime};
 
 const NAME: &str = "llm";
 

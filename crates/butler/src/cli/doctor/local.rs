@@ -4,13 +4,13 @@ use std::net::SocketAddr;
 use std::path::Path;
 
 use butler_embed::Embedder;
+use butler_host::error::HostError;
+use butler_host::host::Host;
+use butler_host::instance::Instance;
+use butler_server::http::listen;
 
 use super::check::Check;
 use crate::cli::Settings;
-use crate::error::HostError;
-use crate::host::Host;
-use crate::http::listen;
-use crate::instance::Instance;
 use crate::progress::size;
 
 const SETUP: &str = "fetch it: butler setup";

@@ -12,13 +12,13 @@ mod schedules;
 
 use std::sync::Arc;
 
+use butler_host::error::HostError;
+use butler_host::host::Host;
+use butler_host::instance::{self, create_data_dir};
 use serde_json::json;
 
 use self::check::{Check, Verdict};
 use super::Settings;
-use crate::error::HostError;
-use crate::host::Host;
-use crate::instance::{self, create_data_dir};
 use crate::printer::{Colour, Printer};
 
 /// Check runtime, model, database, extensions, indexes, schedules, tokens, TLS, LLM, hooks, backups, disk, port, and a live call over MCP

@@ -4,14 +4,15 @@ use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use butler_host::access::Secret;
+use butler_host::host::Host;
+use butler_host::instance::Instance;
+use butler_server::client;
+use butler_server::http::{Allowed, Doors, Gate};
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
 use super::check::Check;
-use crate::access::{Gate, Secret};
-use crate::host::Host;
-use crate::http::{self, Allowed, Doors, client};
-use crate::instance::Instance;
 
 const NAME: &str = "mcp";
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -35,7 +36,7 @@ async fn temporary(host: Arc<Host>) -> Result<String, String> {
     let secret = Secret::new().map_err(|error| error.to_string())?;
     let (address, stop) = (doors.address(), CancellationToken::new());
     let gate = Gate::new(Arc::clone(&host), secret.clone(), true, 0);
-    let router = http::router(host, Allowed::on(address, &[]), gate);
+    let router = butler_server::router(host, Allowed::on(address, &[]), gate);
     let server = tokio::spawn(doors.serve(router, PATIENCE, stop.clone()));
     let outcome = converse(address, secret.expose()).await;
     stop.cancel();

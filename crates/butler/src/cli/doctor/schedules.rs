@@ -1,14 +1,14 @@
 //! Do the workers run when they should.
 
 use butler_domain::Timestamp;
+use butler_host::butler::Butler;
+use butler_host::scheduler::Jobs;
 use butler_memory::Memory;
 use butler_store::StoreError;
 use butler_store::jobs::{self as records, RunRow, ScheduleRow};
 use chrono::TimeDelta;
 
 use super::check::Check;
-use crate::butler::Butler;
-use crate::scheduler::Jobs;
 
 const NAME: &str = "schedules";
 /// A running server is at most some seconds late; one that just started catches up within a minute.

@@ -6,9 +6,8 @@ use std::io::{Read, Seek, SeekFrom, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
+use butler_host::error::HostError;
 use serde::{Deserialize, Serialize};
-
-use crate::error::HostError;
 
 /// Sessions that are remembered, the latest last; older ones are not resumed any more.
 const SESSIONS: usize = 500;

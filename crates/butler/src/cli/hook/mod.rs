@@ -9,6 +9,8 @@ mod transcript;
 use std::io::{self, Read, Write};
 use std::time::Duration;
 
+use butler_host::error::HostError;
+use butler_host::{env, instance};
 use butler_memory::runtime::TRIGGER_CONSOLIDATION;
 use butler_memory::tool::{Answer, ToolError};
 use serde::Deserialize;
@@ -16,8 +18,6 @@ use serde_json::{Map, Value, json};
 
 use super::Settings;
 use super::door::Door;
-use crate::error::HostError;
-use crate::{env, instance};
 
 /// The memory steps of a session, for an agent's own hooks
 ///

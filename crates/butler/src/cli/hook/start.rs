@@ -3,11 +3,11 @@
 use std::path::Path;
 use std::time::Duration;
 
+use butler_host::error::HostError;
 use serde_json::{Value, json};
 
 use super::{Input, call, door, object, transcript};
 use crate::cli::Settings;
-use crate::error::HostError;
 
 /// A prompt comes often, and what the session began with is still there: only what is likely to matter, and little.
 const PROMPT_RELEVANCE: f64 = 0.05;

@@ -6,15 +6,15 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
+use butler_host::error::HostError;
+use butler_host::instance;
+use butler_host::session::transcript_of;
 use serde_json::{Value, json};
 use uuid::Uuid;
 
 use super::known::Known;
 use super::{Input, call, door, object, transcript};
 use crate::cli::Settings;
-use crate::error::HostError;
-use crate::instance;
-use crate::session::transcript_of;
 
 pub async fn session(
     input: &Input,

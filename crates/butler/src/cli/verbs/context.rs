@@ -1,9 +1,9 @@
+use butler_host::error::HostError;
 use butler_memory::tool::Answer;
 use serde_json::json;
 
 use super::input::text;
 use super::{Output, Request, show};
-use crate::error::HostError;
 use crate::printer::Printer;
 
 /// The block of memory a session about this prompt would start with

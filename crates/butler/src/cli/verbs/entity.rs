@@ -1,11 +1,11 @@
 use butler_domain::EntityType;
+use butler_host::error::HostError;
 use butler_memory::tool::Answer;
 use serde_json::{Map, Value, json};
 use uuid::Uuid;
 
 use super::input::{given, object, one_of};
 use super::{Output, Request, show};
-use crate::error::HostError;
 use crate::printer::Printer;
 
 /// Who and what the facts are about

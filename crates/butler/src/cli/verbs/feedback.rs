@@ -1,12 +1,12 @@
 //! `butler helpful` and `butler harmful`.
 
+use butler_host::error::HostError;
 use butler_memory::tool::Answer;
 use serde_json::json;
 use uuid::Uuid;
 
 use super::input::text;
 use super::{Output, Request, show};
-use crate::error::HostError;
 use crate::printer::Printer;
 
 /// Say that following a rule led to a good result

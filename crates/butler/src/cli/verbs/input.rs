@@ -4,10 +4,9 @@ use std::io::{self, IsTerminal, Read};
 use std::str::FromStr;
 
 use butler_domain::limits;
+use butler_host::error::HostError;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use serde_json::{Map, Value};
-
-use crate::error::HostError;
 
 /// The text of an argument, which says something.
 pub fn text(argument: Option<String>, name: &str) -> Result<String, HostError> {

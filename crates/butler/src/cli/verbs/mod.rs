@@ -13,13 +13,13 @@ mod search;
 mod show;
 mod stats;
 
+use butler_host::error::HostError;
 use butler_memory::tool::Answer;
 use clap::Subcommand;
 use serde_json::{Map, Value};
 
 use super::Settings;
 use super::door::Door;
-use crate::error::HostError;
 use crate::printer::Printer;
 
 #[derive(Debug, Subcommand)]

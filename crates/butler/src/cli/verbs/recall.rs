@@ -1,8 +1,8 @@
+use butler_host::error::HostError;
 use serde_json::json;
 
 use super::input::question;
 use super::{Output, Request, show};
-use crate::error::HostError;
 
 /// What to know about a topic: facts and rules, the most useful first
 ///

@@ -1,11 +1,11 @@
 use butler_domain::Permanence;
+use butler_host::error::HostError;
 use butler_memory::tool::Answer;
 use serde_json::{Map, Value, json};
 use uuid::Uuid;
 
 use super::input::{given, object, one_of, text};
 use super::{Output, Request, show};
-use crate::error::HostError;
 use crate::printer::Printer;
 
 /// Store an episode, a fact or a rule

@@ -1,9 +1,9 @@
 use butler_domain::MemoryType;
+use butler_host::error::HostError;
 use serde_json::json;
 
 use super::input::{given, one_of, question};
 use super::{Output, Request, show};
-use crate::error::HostError;
 
 /// Find memories by meaning and by words
 ///

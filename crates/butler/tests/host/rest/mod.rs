@@ -12,10 +12,11 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use butler::access::{Gate, Secret};
-use butler::config::Source;
-use butler::host::{Host, HostOptions};
-use butler::http::{self, Allowed};
+use butler_host::access::Secret;
+use butler_host::config::Source;
+use butler_host::host::{Host, HostOptions};
+use butler_server::http::Gate;
+use butler_server::http::Allowed;
 use butler_testkit::TestDb;
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -68,7 +69,7 @@ impl Api {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
         let gate = Gate::new(host.clone(), Secret::new().unwrap(), true, 1000);
-        let router = http::router(host.clone(), Allowed::on(address, &[]), gate);
+        let router = butler_server::router(host.clone(), Allowed::on(address, &[]), gate);
         let closing = host.closing().clone();
         tokio::spawn(
             async move { axum::serve(listener, router).with_graceful_shutdown(closing.cancelled_owned()).await },

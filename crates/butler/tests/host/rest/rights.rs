@@ -1,6 +1,7 @@
 //! Every operation of the document against every kind of token: what a token may not do is refused, on every path.
 
-use butler::access::{keeper, new_token};
+use butler_host::access::new_token;
+
 use butler_store::tokens::{self, TokenRow};
 use serde_json::{Value, json};
 
@@ -121,7 +122,7 @@ async fn token(api: &Api, tenant: &str, butler: Option<&str>, rights: &[&str]) -
             let mut conn = one.database().unwrap().owner().await.unwrap();
             tokens::create(&mut conn, &row).await.unwrap();
             drop(conn);
-            keeper::load(&api.host, &one).await.unwrap();
+            butler_host::host::tokens::load(&api.host, &one).await.unwrap();
         }
     }
     token

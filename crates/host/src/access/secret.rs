@@ -1,0 +1,111 @@
+//! Random bearers: tokens, and the secret of one server process.
+
+use std::fmt;
+
+use butler_domain::TenantId;
+use butler_store::tokens::{TokenHash, hash};
+use ring::hmac;
+use subtle::ConstantTimeEq;
+
+use crate::error::HostError;
+
+/// Tells people, and programs that look for leaked secrets, what this is.
+const TOKEN_PREFIX: &str = "btl_";
+const SESSION_PREFIX: &str = "bts_";
+/// Beyond any guessing.
+const RANDOM_BYTES: usize = 32;
+
+/// What a user is shown once.
+pub fn new_token() -> Result<String, HostError> {
+    Ok(format!("{TOKEN_PREFIX}{}", random()?))
+}
+
+/// The bearer that `serve.json` holds for the commands of this user on this machine.
+#[derive(Clone)]
+pub struct Secret {
+    text: String,
+    hash: TokenHash,
+}
+
+impl Secret {
+    pub fn new() -> Result<Self, HostError> {
+        let text = random()?;
+        Ok(Self { hash: hash(&text), text })
+    }
+
+    pub fn expose(&self) -> &str {
+        &self.text
+    }
+
+    /// The session a bearer of [`session_bearer`] was made for: its butler and its tenant.
+    pub fn session(&self, bearer: &str) -> Option<(String, String)> {
+        let (claims, mark) = bearer.strip_prefix(SESSION_PREFIX)?.rsplit_once('.')?;
+        hmac::verify(&key(&self.text), claims.as_bytes(), &unhex(mark)?).ok()?;
+        let (butler, tenant) = claims.split_once('.')?;
+        Some((String::from_utf8(unhex(butler)?).ok()?, String::from_utf8(unhex(tenant)?).ok()?))
+    }
+
+    pub fn is(&self, hash: &TokenHash) -> bool {
+        same(&self.hash, hash)
+    }
+}
+
+impl fmt::Debug for Secret {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Secret(…)")
+    }
+}
+
+/// What a program is given for one session: a bearer of one tenant and one butler, as long as the server lives. Made from
+/// the server's secret without asking it, and the secret cannot be found from it.
+pub fn session_bearer(secret: &str, butler: &str, tenant: &TenantId) -> String {
+    let claims = format!("{}.{}", hex(butler.as_bytes()), hex(tenant.as_str().as_bytes()));
+    format!("{SESSION_PREFIX}{claims}.{}", hex(hmac::sign(&key(secret), claims.as_bytes()).as_ref()))
+}
+
+fn key(secret: &str) -> hmac::Key {
+    hmac::Key::new(hmac::HMAC_SHA256, secret.as_bytes())
+}
+
+/// In a time that does not tell how much of it was right.
+pub(super) fn same(one: &TokenHash, other: &TokenHash) -> bool {
+    one.ct_eq(other).into()
+}
+
+fn random() -> Result<String, HostError> {
+    let mut bytes = [0; RANDOM_BYTES];
+    rustls::crypto::ring::default_provider()
+        .secure_random
+        .fill(&mut bytes)
+        .map_err(|_| HostError::Failed("the system has no random numbers to make a secret from".to_owned()))?;
+    Ok(hex(&bytes))
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+fn unhex(text: &str) -> Option<Vec<u8>> {
+    let digits = text.as_bytes().chunks(2);
+    digits.map(|two| u8::from_str_radix(std::str::from_utf8(two).ok()?, 16).ok()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_sessions_bearer_names_its_tenant_and_cannot_be_changed() {
+        let (secret, other) = (Secret::new().unwrap(), Secret::new().unwrap());
+        let bearer = session_bearer(secret.expose(), "health", &TenantId::new("änn").unwrap());
+        assert_eq!(secret.session(&bearer), Some(("health".to_owned(), "änn".to_owned())));
+        assert_eq!(other.session(&bearer), None);
+        let forged = bearer.replacen(&hex("änn".as_bytes()), &hex(b"bob"), 1);
+        assert!(forged != bearer && secret.session(&forged).is_none());
+        let (claims, mark) = bearer.rsplit_once('.').unwrap();
+        for cut in [String::new(), mark[..32].to_owned(), format!("{mark}00"), "not hexadecimal".to_owned()] {
+            assert_eq!(secret.session(&format!("{claims}.{cut}")), None, "{cut:?}");
+        }
+        assert!(!bearer.contains(secret.expose()) && secret.session(secret.expose()).is_none());
+    }
+}

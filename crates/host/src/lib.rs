@@ -1,0 +1,21 @@
+//! What runs in a process whether or not it serves HTTP: butlers and their modules, configuration, access rules, schedules,
+//! sessions, LLM runtimes and backups. ARCHITECTURE.md has the map.
+
+pub mod access;
+pub mod backup;
+pub mod butler;
+pub mod config;
+pub mod env;
+pub mod error;
+pub mod host;
+pub mod instance;
+pub mod metrics;
+pub mod module;
+pub mod modules;
+pub mod outbound;
+pub mod profile;
+pub mod runtime;
+pub mod scheduler;
+pub mod session;
+pub mod supervisor;
+pub mod telemetry;

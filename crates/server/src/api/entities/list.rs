@@ -1,0 +1,71 @@
+//! `GET /api/memory/entities`.
+
+use std::sync::Arc;
+
+use butler_domain::EntityType;
+use butler_host::access::Right;
+use butler_memory::Memory;
+use butler_store::browse::entities::{self, EntityFilter, EntityItem, EntitySort};
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use crate::api::answer::{At, Many};
+use crate::api::error::ApiError;
+use crate::api::operation::{Asked, Operation, Verb};
+use crate::api::page::{Paging, newest};
+
+#[derive(Debug, Deserialize, JsonSchema)]
+pub struct Filters {
+    /// Part of a name or alias.
+    q: Option<String>,
+    entity_type: Option<EntityType>,
+    /// Also those that were merged into others.
+    merged: Option<bool>,
+    /// The butler in whose database they are.
+    butler: Option<String>,
+    /// `name` if left out.
+    sort: Option<EntitySort>,
+    #[serde(flatten)]
+    paging: Paging,
+}
+
+pub struct ListEntities;
+
+impl Operation for ListEntities {
+    type Path = ();
+    type Query = Filters;
+    type Body = ();
+    type Answer = Many<At<EntityItem>>;
+
+    const ID: &'static str = "listEntities";
+    const VERB: Verb = Verb::Get;
+    const PATH: &'static str = "/api/memory/entities";
+    const TAG: &'static str = "entities";
+    const SUMMARY: &'static str = "Entities, filtered, sorted, page by page.";
+    const RIGHT: Right = Right::Read;
+
+    async fn run(asked: Asked, (): (), query: Filters, (): ()) -> Result<Self::Answer, ApiError> {
+        let asked = &asked;
+        let sort = query.sort.unwrap_or_default();
+        let wanted = query.paging.of(asked, query.butler.as_deref())?.without_cursor(false)?;
+        let filter = EntityFilter {
+            entity_type: query.entity_type,
+            words: query.q.filter(|words| !words.trim().is_empty()),
+            merged: query.merged.unwrap_or(false),
+            sort,
+        };
+        let filter = &filter;
+        let part = |memory: Arc<Memory>, page| async move {
+            let mut conn = memory.db().reader(&asked.tenant).await?;
+            Ok(entities::list(&mut conn, &asked.tenant, filter, page).await?)
+        };
+        let name = |item: &EntityItem| (item.entity.canonical_name.to_lowercase(), item.entity.id);
+        let age = |item: &EntityItem| (item.entity.created_at, item.entity.id.0);
+        let order = |a: &EntityItem, b: &EntityItem| match sort {
+            EntitySort::Name => name(a).cmp(&name(b)),
+            EntitySort::Newest => newest(age(a), age(b)),
+            EntitySort::Facts => b.facts.cmp(&a.facts).then_with(|| name(a).cmp(&name(b))),
+        };
+        asked.page(query.butler.as_deref(), wanted, part, order, |_| None).await
+    }
+}

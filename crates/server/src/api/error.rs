@@ -1,0 +1,152 @@
+//! Why a request was not served: a status, a code, and what to do about it.
+
+use axum::http::StatusCode;
+use axum::response::{IntoResponse, Response};
+use butler_domain::validate::Invalid;
+use butler_host::access::Denied;
+use butler_memory::MemoryError;
+use butler_memory::tool::ToolError;
+use butler_store::StoreError;
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use crate::http::{denied, reject};
+
+/// For an id that leads nowhere.
+pub const FIND_MEMORY: &str = "check the id; GET /api/memory/search?q= finds memories by their words";
+
+#[derive(Debug)]
+pub enum ApiError {
+    Refused {
+        status: StatusCode,
+        code: &'static str,
+        message: String,
+        hint: Option<String>,
+    },
+    /// Made elsewhere: by the access check, by the reader of bodies.
+    Answered(Box<Response>),
+}
+
+/// How an error looks to a client.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct ErrorBody {
+    pub error: ErrorDetail,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct ErrorDetail {
+    /// `invalid_argument`, `not_found`, `conflict`, `invalid_state`, `forbidden`, `unavailable`, `internal`, …
+    pub code: String,
+    pub message: String,
+    /// What to do about it.
+    pub hint: Option<String>,
+}
+
+impl ApiError {
+    pub fn new(status: StatusCode, code: &'static str, message: impl Into<String>) -> Self {
+        Self::Refused { status, code, message: message.into(), hint: None }
+    }
+
+    pub fn hint(mut self, given: impl Into<String>) -> Self {
+        if let Self::Refused { hint, .. } = &mut self {
+            *hint = Some(given.into());
+        }
+        self
+    }
+
+    /// A parameter of the path or the query that cannot be read.
+    pub fn bad_parameter(invalid: Invalid) -> Self {
+        let error = Self::new(StatusCode::BAD_REQUEST, ToolError::INVALID_ARGUMENT, invalid.to_string());
+        match invalid.hint {
+            Some(hint) => error.hint(hint),
+            None => error,
+        }
+    }
+
+    pub fn bad_body(error: &serde_json::Error) -> Self {
+        let message = format!("the body cannot be used: {error}");
+        let status = if error.is_data() { StatusCode::UNPROCESSABLE_ENTITY } else { StatusCode::BAD_REQUEST };
+        Self::new(status, ToolError::INVALID_ARGUMENT, message)
+    }
+
+    pub fn not_found(what: impl Into<String>) -> Self {
+        Self::new(StatusCode::NOT_FOUND, ToolError::NOT_FOUND, what)
+    }
+
+    pub fn unavailable(message: impl Into<String>) -> Self {
+        Self::new(StatusCode::SERVICE_UNAVAILABLE, ToolError::UNAVAILABLE, message)
+            .hint("try again in a moment; /readyz tells what is missing")
+    }
+
+    pub fn no_access() -> Self {
+        Self::new(StatusCode::INTERNAL_SERVER_ERROR, ToolError::INTERNAL, "nobody said who asks")
+    }
+
+    pub fn is_unavailable(&self) -> bool {
+        matches!(self, Self::Refused { status: StatusCode::SERVICE_UNAVAILABLE, .. })
+    }
+}
+
+impl From<Denied> for ApiError {
+    fn from(refusal: Denied) -> Self {
+        denied(refusal).into()
+    }
+}
+
+impl From<Response> for ApiError {
+    fn from(response: Response) -> Self {
+        Self::Answered(Box::new(response))
+    }
+}
+
+/// The same codes as the tools', each with its status.
+impl From<ToolError> for ApiError {
+    fn from(error: ToolError) -> Self {
+        let status = match error.code {
+            ToolError::INVALID_ARGUMENT => StatusCode::UNPROCESSABLE_ENTITY,
+            ToolError::NOT_FOUND => StatusCode::NOT_FOUND,
+            ToolError::CONFLICT | ToolError::INVALID_STATE => StatusCode::CONFLICT,
+            ToolError::UNAVAILABLE => StatusCode::SERVICE_UNAVAILABLE,
+            _ => StatusCode::INTERNAL_SERVER_ERROR,
+        };
+        Self::Refused { status, code: error.code, message: error.message, hint: error.hint }
+    }
+}
+
+/// What a tool's hint would say with the names of tools, said with paths.
+impl From<MemoryError> for ApiError {
+    fn from(error: MemoryError) -> Self {
+        let hint = match &error {
+            MemoryError::NotFound { .. } => FIND_MEMORY.to_owned(),
+            MemoryError::NoEntity { .. } => {
+                "check the id; GET /api/memory/entities?q= finds entities by name".to_owned()
+            }
+            MemoryError::Gone { memory_type, id, .. } => {
+                format!("restore it first: POST /api/memory/{memory_type}s/{id}/restore")
+            }
+            _ => return ToolError::from(error).into(),
+        };
+        Self::from(ToolError::from(error)).hint(hint)
+    }
+}
+
+impl From<StoreError> for ApiError {
+    fn from(error: StoreError) -> Self {
+        ToolError::from(error).into()
+    }
+}
+
+impl From<Invalid> for ApiError {
+    fn from(invalid: Invalid) -> Self {
+        ToolError::from(invalid).into()
+    }
+}
+
+impl IntoResponse for ApiError {
+    fn into_response(self) -> Response {
+        match self {
+            Self::Refused { status, code, message, hint } => reject(status, code, &message, hint.as_deref()),
+            Self::Answered(response) => *response,
+        }
+    }
+}

@@ -1,0 +1,114 @@
+//! `GET /api/memory/facts`.
+
+use std::cmp::Ordering;
+use std::sync::Arc;
+
+use butler_domain::Permanence;
+use butler_host::access::Right;
+use butler_memory::Memory;
+use butler_store::browse::facts::{self, FactFilter, FactFilterState, FactItem, FactSort};
+use schemars::JsonSchema;
+use serde::Deserialize;
+use uuid::Uuid;
+
+use crate::api::answer::{At, Many};
+use crate::api::error::ApiError;
+use crate::api::operation::{Asked, Operation, Verb};
+use crate::api::page::{Paging, newest};
+
+#[derive(Debug, Deserialize, JsonSchema)]
+pub struct Filters {
+    /// Only this scope.
+    scope: Option<String>,
+    /// Only this subject, exactly.
+    subject: Option<String>,
+    /// Words, or how they begin; all of them must be there.
+    q: Option<String>,
+    /// Leave out what has decayed below this.
+    #[schemars(range(min = 0.0, max = 1.0))]
+    min_confidence: Option<f64>,
+    /// `active` if left out, which holds the fading ones, too.
+    validity: Option<FactFilterState>,
+    permanence: Option<Permanence>,
+    entity_id: Option<Uuid>,
+    /// The butler in whose database they are.
+    butler: Option<String>,
+    /// `newest` if left out.
+    sort: Option<FactSort>,
+    #[serde(flatten)]
+    paging: Paging,
+}
+
+impl Filters {
+    pub fn scope(&self) -> Option<&str> {
+        self.scope.as_deref()
+    }
+}
+
+pub struct ListFacts;
+
+impl Operation for ListFacts {
+    type Path = ();
+    type Query = Filters;
+    type Body = ();
+    type Answer = Many<At<FactItem>>;
+
+    const ID: &'static str = "listFacts";
+    const VERB: Verb = Verb::Get;
+    const PATH: &'static str = "/api/memory/facts";
+    const TAG: &'static str = "facts";
+    const SUMMARY: &'static str = "Facts, filtered, sorted, page by page.";
+    const RIGHT: Right = Right::Read;
+
+    async fn run(asked: Asked, (): (), query: Filters, (): ()) -> Result<Self::Answer, ApiError> {
+        let butler = query.butler.clone();
+        let scopes = query.scope.clone().map(|scope| vec![scope]);
+        list(&asked, butler.as_deref(), scopes, query).await
+    }
+}
+
+/// The facts of one butler or of all.
+pub async fn list(
+    asked: &Asked,
+    butler: Option<&str>,
+    scopes: Option<Vec<String>>,
+    query: Filters,
+) -> Result<Many<At<FactItem>>, ApiError> {
+    let sort = query.sort.unwrap_or_default();
+    let wanted = query.paging.of(asked, butler)?.without_cursor(sort == FactSort::Newest)?;
+    let filter = FactFilter {
+        state: query.validity.unwrap_or_default(),
+        scopes,
+        subject: query.subject,
+        words: query.q.filter(|words| !words.trim().is_empty()),
+        min_confidence: query.min_confidence.unwrap_or(0.0),
+        permanence: query.permanence,
+        entity: query.entity_id,
+        sort,
+    };
+    let filter = &filter;
+    let part = |memory: Arc<Memory>, page| async move {
+        let mut conn = memory.db().reader(&asked.tenant).await?;
+        Ok(facts::list(&mut conn, &asked.tenant, filter, page, asked.now).await?)
+    };
+    let key = |item: &FactItem| (item.fact.created_at, item.fact.id.0);
+    let cursor = |item: &FactItem| (sort == FactSort::Newest).then(|| key(item));
+    asked.page(butler, wanted, part, |a, b| order(sort, a, b), cursor).await
+}
+
+/// As `browse_facts` orders them.
+fn order(sort: FactSort, a: &FactItem, b: &FactItem) -> Ordering {
+    let key = |item: &FactItem| (item.fact.created_at, item.fact.id.0);
+    let by_age = newest(key(a), key(b));
+    match sort {
+        FactSort::Newest => by_age,
+        FactSort::Oldest => by_age.reverse(),
+        FactSort::MostConfident => b.effective_confidence.total_cmp(&a.effective_confidence).then(by_age),
+        FactSort::LeastConfident => order(FactSort::MostConfident, b, a),
+        FactSort::Importance => b.fact.importance.total_cmp(&a.fact.importance).then(by_age),
+        FactSort::Subject => {
+            let name = |item: &FactItem| (item.fact.subject.clone(), item.fact.predicate.clone(), item.fact.id);
+            name(a).cmp(&name(b))
+        }
+    }
+}

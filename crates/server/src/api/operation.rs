@@ -1,0 +1,211 @@
+//! What a path of the API is: one type, from which its route and its description in the OpenAPI document are made.
+
+use std::future::Future;
+use std::time::Duration;
+
+use axum::body::Body;
+use axum::extract::{RawPathParams, Request, State};
+use axum::http::{HeaderMap, Method, StatusCode, Uri, header};
+use axum::response::{IntoResponse, Response};
+use axum::routing::{MethodFilter, MethodRouter, on};
+use butler_domain::{TenantId, Timestamp};
+use butler_host::access::{Access, Right};
+use butler_memory::{Call, CallerTenant, Memory};
+use schemars::{JsonSchema, SchemaGenerator};
+use serde::de::DeserializeOwned;
+
+use super::answer::Envelope;
+use super::error::ApiError;
+use super::parameters;
+use super::state::Api;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Verb {
+    Get,
+    Post,
+    Put,
+    Delete,
+}
+
+impl Verb {
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Get => "get",
+            Self::Post => "post",
+            Self::Put => "put",
+            Self::Delete => "delete",
+        }
+    }
+
+    const fn filter(self) -> MethodFilter {
+        match self {
+            Self::Get => MethodFilter::GET,
+            Self::Post => MethodFilter::POST,
+            Self::Put => MethodFilter::PUT,
+            Self::Delete => MethodFilter::DELETE,
+        }
+    }
+}
+
+/// One endpoint. `()` stands for no parameters and for no body.
+pub trait Operation: Send + Sync + 'static {
+    type Path: DeserializeOwned + JsonSchema + Send + 'static;
+    type Query: DeserializeOwned + JsonSchema + Send + 'static;
+    type Body: DeserializeOwned + JsonSchema + Send;
+    type Answer: Envelope;
+
+    const ID: &'static str;
+    const VERB: Verb;
+    const PATH: &'static str;
+    const TAG: &'static str;
+    const SUMMARY: &'static str;
+    const RIGHT: Right;
+
+    fn run(
+        asked: Asked,
+        path: Self::Path,
+        query: Self::Query,
+        body: Self::Body,
+    ) -> impl Future<Output = Result<Self::Answer, ApiError>> + Send;
+}
+
+/// Who asks, for which tenant, when.
+#[derive(Clone)]
+pub struct Asked {
+    pub api: Api,
+    pub access: Access,
+    pub tenant: TenantId,
+    pub now: Timestamp,
+    pub request_id: Option<String>,
+}
+
+impl Asked {
+    /// The call of a use case on a butler's memory.
+    pub fn call(&self, memory: &Memory) -> Call {
+        let actor = self.access.caller.actor.clone().unwrap_or_else(|| "dashboard".to_owned());
+        let mut call = Call::internal(memory, self.tenant.clone(), actor);
+        call.origin.request_id = self.request_id.clone();
+        call
+    }
+
+    /// The tenant that a bearer binds the caller to. A trusted caller is bound to none, whichever it looks at.
+    pub fn bound(&self) -> Option<&TenantId> {
+        matches!(self.access.caller.tenant, CallerTenant::Token(_)).then_some(&self.tenant)
+    }
+}
+
+/// An operation without its types: what the table holds.
+pub struct Entry {
+    pub path: &'static str,
+    pub verb: Verb,
+    pub id: &'static str,
+    pub tag: &'static str,
+    pub summary: &'static str,
+    pub right: Right,
+    pub router: fn() -> MethodRouter<Api>,
+    pub path_parameters: fn(&mut SchemaGenerator) -> schemars::Schema,
+    pub query_parameters: fn(&mut SchemaGenerator) -> schemars::Schema,
+    pub body: fn(&mut SchemaGenerator) -> schemars::Schema,
+    pub answer: fn(&mut SchemaGenerator) -> schemars::Schema,
+}
+
+pub const fn entry<O: Operation>() -> Entry {
+    Entry {
+        path: O::PATH,
+        verb: O::VERB,
+        id: O::ID,
+        tag: O::TAG,
+        summary: O::SUMMARY,
+        right: O::RIGHT,
+        router: router::<O>,
+        path_parameters: |schemas| schemas.subschema_for::<O::Path>(),
+        query_parameters: |schemas| schemas.subschema_for::<O::Query>(),
+        body: |schemas| schemas.subschema_for::<O::Body>(),
+        answer: |schemas| schemas.subschema_for::<O::Answer>(),
+    }
+}
+
+fn router<O: Operation>() -> MethodRouter<Api> {
+    on(O::VERB.filter(), handle::<O>)
+}
+
+async fn handle<O: Operation>(State(api): State<Api>, path: RawPathParams, request: Request) -> Response {
+    match answer::<O>(api, path, request).await {
+        Ok(answer) => answer.into_response(),
+        Err(error) => error.into_response(),
+    }
+}
+
+async fn answer<O: Operation>(api: Api, path: RawPathParams, request: Request) -> Result<O::Answer, ApiError> {
+    let (parts, body) = request.into_parts();
+    // Put there for every request before any path is looked at; without it nobody gets in.
+    let access = parts.extensions.get::<Access>().cloned().ok_or_else(ApiError::no_access)?;
+    access.require(O::RIGHT)?;
+    if O::VERB != Verb::Get {
+        refuse_cross_site(&parts.headers)?;
+    }
+    let pairs = path.iter().map(|(name, value)| (name.to_owned(), value.to_owned())).collect();
+    let path = parameters::parse::<O::Path>(pairs, &[])?;
+    let (query, tenant) = tenant_apart(&parts.uri, &parts.headers)?;
+    let query = parameters::parse::<O::Query>(query, &["tenant"])?;
+    let body = read::<O::Body>(&parts.method, &parts.headers, body, api.host.server().request_timeout()).await?;
+    let tenant = access.tenant(tenant.as_deref())?;
+    let request_id = text(&parts.headers, "x-request-id");
+    let now = api.host.clock().now();
+    let asked = Asked { api: api.clone(), access, tenant, now, request_id };
+    let outcome = O::run(asked, path, query, body).await;
+    if outcome.as_ref().is_err_and(ApiError::is_unavailable) {
+        api.host.report_trouble();
+    }
+    outcome
+}
+
+/// A query's own parameters, and the tenant, which is one of every path.
+type Apart = (Vec<(String, String)>, Option<String>);
+
+fn tenant_apart(uri: &Uri, headers: &HeaderMap) -> Result<Apart, ApiError> {
+    let (named, query): (Vec<_>, Vec<_>) =
+        parameters::pairs(uri)?.into_iter().partition(|(name, _)| name.as_str() == "tenant");
+    let named = named.into_iter().next().map(|(_, value)| value).filter(|value| !value.is_empty());
+    Ok((query, named.or_else(|| text(headers, "x-butler-tenant"))))
+}
+
+fn text(headers: &HeaderMap, name: &str) -> Option<String> {
+    headers.get(name)?.to_str().ok().map(str::to_owned).filter(|value| !value.is_empty())
+}
+
+/// A page of another site can make a browser send a form here. The guard has looked at its Origin; a browser that sends
+/// none still says where the request came from.
+fn refuse_cross_site(headers: &HeaderMap) -> Result<(), ApiError> {
+    match headers.get("sec-fetch-site").map(header::HeaderValue::as_bytes) {
+        Some(b"cross-site" | b"same-site") => Err(ApiError::new(
+            StatusCode::FORBIDDEN,
+            "forbidden",
+            "a page of another site may not change anything here",
+        )),
+        _ => Ok(()),
+    }
+}
+
+/// A form cannot be JSON, so a body that is must come from a program or from our own pages.
+async fn read<T: DeserializeOwned>(
+    method: &Method,
+    headers: &HeaderMap,
+    body: Body,
+    patience: Duration,
+) -> Result<T, ApiError> {
+    let bytes = if method == Method::GET { Default::default() } else { crate::http::read_body(body, patience).await? };
+    if bytes.is_empty() {
+        // what needs no body is read from null; what may be left out, from nothing said
+        return serde_json::from_str("null").or_else(|_| serde_json::from_str("{}")).map_err(|error| {
+            ApiError::bad_body(&error).hint("send a JSON object with Content-Type: application/json")
+        });
+    }
+    let kind = headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
+    if !kind.split(';').next().is_some_and(|kind| kind.trim().eq_ignore_ascii_case("application/json")) {
+        let message = format!("a body must be JSON, not {kind:?}");
+        return Err(ApiError::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, "unsupported_media_type", message)
+            .hint("send Content-Type: application/json"));
+    }
+    serde_json::from_slice(&bytes).map_err(|error| ApiError::bad_body(&error))
+}

@@ -1,0 +1,288 @@
+//! MCP's methods over a butler's tools.
+
+use std::sync::Arc;
+
+use axum::http::request::Parts;
+use butler_host::access::{Access, Right};
+use butler_host::butler::Butler;
+use butler_host::host::Host;
+use butler_host::profile::Profile;
+use butler_memory::tool::{Answer, ToolError, ToolSpec};
+use rmcp::model::{
+    CacheScope, CallToolRequestParams, CallToolResponse, CallToolResult, CompleteRequestParams, CompleteResult,
+    CompletionInfo, ContentBlock, CustomRequest, CustomResult, ErrorCode, ErrorData, GetPromptRequestParams,
+    GetPromptResponse, Implementation, ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult,
+    ListToolsResult, PaginatedRequestParams, ReadResourceRequestParams, ReadResourceResponse, Reference,
+    ServerCapabilities, ServerConfig, Tool, ToolAnnotations,
+};
+use rmcp::service::RequestContext;
+use rmcp::{RoleServer, ServerHandler};
+use serde_json::{Map, Value, json};
+
+use super::{prompts, resources};
+
+/// Lists change with the program, that is with a restart: a client need not ask again and again.
+const LIST_TTL_MS: u64 = 300_000;
+
+/// One butler's tools, resources and prompts.
+#[derive(Clone)]
+pub struct Handler {
+    host: Arc<Host>,
+    butler: Arc<Butler>,
+    /// Of stdio's one caller; over HTTP each request brings its own.
+    access: Option<Access>,
+    profile: Profile,
+    /// Described once: a schema is large, and some clients ask for all of them again and again.
+    tools: Arc<[(Tool, Right)]>,
+    instructions: Arc<str>,
+}
+
+impl Handler {
+    pub fn new(host: Arc<Host>, butler: Arc<Butler>, access: Option<Access>, profile: Profile) -> Self {
+        let offered = butler.tools().iter().map(|tool| tool.spec()).filter(|spec| profile.offers(spec));
+        let tools: Arc<[(Tool, Right)]> = offered.map(|spec| (describe(spec), Right::needed_by(spec))).collect();
+        let instructions = super::instructions::of(|name| tools.iter().any(|(tool, _)| tool.name == name)).into();
+        Self { host, butler, access, profile, tools, instructions }
+    }
+
+    /// `None` when the butler has no such tool.
+    pub(super) async fn call(
+        &self,
+        access: &Access,
+        tool: &str,
+        arguments: Map<String, Value>,
+    ) -> Option<Result<Answer, ToolError>> {
+        let spec = self.butler.tools().get(tool)?.spec();
+        if let Err(error) = allowed(access, spec) {
+            return Some(Err(error));
+        }
+        self.host.call(&self.butler, tool, &access.caller, arguments).await
+    }
+}
+
+impl ServerHandler for Handler {
+    fn get_info(&self) -> ServerConfig {
+        let name = format!("butler-{}", self.butler.name);
+        let mut implementation = Implementation::new(name, env!("CARGO_PKG_VERSION")).with_title("Butler Memory");
+        if let Some(description) = &self.butler.config.file.butler.description {
+            implementation = implementation.with_description(description);
+        }
+        let capabilities = ServerCapabilities::builder()
+            .enable_completions()
+            .enable_prompts()
+            .enable_resources()
+            .enable_tools()
+            .build();
+        ServerConfig::new(capabilities).with_server_info(implementation).with_instructions(&*self.instructions)
+    }
+
+    async fn list_tools(
+        &self,
+        _: Option<PaginatedRequestParams>,
+        context: RequestContext<RoleServer>,
+    ) -> Result<ListToolsResult, ErrorData> {
+        // What the caller may not call would only mislead its model.
+        let rights = self.access(&context)?.rights;
+        let tools = self.tools.iter().filter(|(_, right)| rights.include(*right)).map(|(tool, _)| tool.clone());
+        let listed = ListToolsResult::with_all_items(tools.collect());
+        Ok(listed.with_ttl_ms(LIST_TTL_MS).with_cache_scope(CacheScope::Private))
+    }
+
+    async fn call_tool(
+        &self,
+        request: CallToolRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<CallToolResponse, ErrorData> {
+        let access = self.access(&context)?;
+        if !self.tools.iter().any(|(tool, _)| tool.name == request.name) {
+            return Err(self.unknown_tool(&request.name));
+        }
+        match self.call(access, &request.name, request.arguments.unwrap_or_default()).await {
+            Some(Ok(answer)) => Ok(succeeded(answer).into()),
+            Some(Err(error)) => Ok(failed(&error).into()),
+            None => Err(self.unknown_tool(&request.name)),
+        }
+    }
+
+    async fn list_resources(
+        &self,
+        _: Option<PaginatedRequestParams>,
+        _: RequestContext<RoleServer>,
+    ) -> Result<ListResourcesResult, ErrorData> {
+        let listed = ListResourcesResult::with_all_items(resources::list(self.butler.name.as_str()));
+        Ok(listed.with_ttl_ms(LIST_TTL_MS).with_cache_scope(CacheScope::Public))
+    }
+
+    async fn list_resource_templates(
+        &self,
+        _: Option<PaginatedRequestParams>,
+        _: RequestContext<RoleServer>,
+    ) -> Result<ListResourceTemplatesResult, ErrorData> {
+        let listed = ListResourceTemplatesResult::with_all_items(resources::templates());
+        Ok(listed.with_ttl_ms(LIST_TTL_MS).with_cache_scope(CacheScope::Public))
+    }
+
+    async fn read_resource(
+        &self,
+        request: ReadResourceRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<ReadResourceResponse, ErrorData> {
+        let mut read = resources::read(self, self.access(&context)?, &request.uri).await?;
+        // It is the caller's alone, and the next call may change it.
+        read.ttl_ms = Some(0);
+        read.cache_scope = Some(CacheScope::Private);
+        Ok(read.into())
+    }
+
+    async fn list_prompts(
+        &self,
+        _: Option<PaginatedRequestParams>,
+        _: RequestContext<RoleServer>,
+    ) -> Result<ListPromptsResult, ErrorData> {
+        let listed = ListPromptsResult::with_all_items(prompts::list());
+        Ok(listed.with_ttl_ms(LIST_TTL_MS).with_cache_scope(CacheScope::Public))
+    }
+
+    async fn get_prompt(
+        &self,
+        request: GetPromptRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<GetPromptResponse, ErrorData> {
+        let access = self.access(&context)?;
+        if !access.rights.include(Right::Read) {
+            let message = format!("prompts need the right `read`; the token has {}", access.rights);
+            return Err(ErrorData::invalid_params(message, None));
+        }
+        let memory = self.butler.memory().await;
+        let arguments = request.arguments.unwrap_or_default();
+        Ok(prompts::get(&request.name, &arguments, access, memory.as_deref()).await?.into())
+    }
+
+    /// Also what has the name of a method of MCP, and parameters that are none of its: the library knows no better.
+    async fn on_custom_request(
+        &self,
+        request: CustomRequest,
+        _: RequestContext<RoleServer>,
+    ) -> Result<CustomResult, ErrorData> {
+        Err(unreadable(&request.method))
+    }
+
+    async fn complete(
+        &self,
+        request: CompleteRequestParams,
+        _: RequestContext<RoleServer>,
+    ) -> Result<CompleteResult, ErrorData> {
+        let known: Vec<&str> = match (&request.r#ref, request.argument.name.as_str()) {
+            (Reference::Resource(at), "butler") if at.uri == resources::CONTEXT => vec![self.butler.name.as_str()],
+            (Reference::Resource(at), "type") if at.uri == resources::ONE => resources::TYPES.to_vec(),
+            _ => Vec::new(),
+        };
+        let begun = known.into_iter().filter(|value| value.starts_with(&request.argument.value)).map(str::to_owned);
+        let completion = CompletionInfo::with_all_values(begun.collect());
+        completion.map(CompleteResult::new).map_err(|error| ErrorData::internal_error(error, None))
+    }
+
+    fn get_tool(&self, name: &str) -> Option<Tool> {
+        self.tools.iter().map(|(tool, _)| tool).find(|tool| tool.name == name).cloned()
+    }
+}
+
+impl Handler {
+    /// The request's own, or stdio's. A request without any did not come through the door.
+    fn access<'a>(&'a self, context: &'a RequestContext<RoleServer>) -> Result<&'a Access, ErrorData> {
+        let brought = context.extensions.get::<Parts>().and_then(|parts| parts.extensions.get::<Access>());
+        brought
+            .or(self.access.as_ref())
+            .ok_or_else(|| ErrorData::internal_error("this request was not checked for access", None))
+    }
+
+    fn unknown_tool(&self, name: &str) -> ErrorData {
+        if self.butler.tools().get(name).is_some() {
+            let profile = self.profile.as_str();
+            return ErrorData::invalid_params(format!("{name} is not offered by the profile {profile:?}"), None);
+        }
+        let known = self.tools.iter().map(|(tool, _)| &*tool.name);
+        let nearest = known
+            .map(|known| (strsim::damerau_levenshtein(name, known), known))
+            .filter(|(slips, _)| *slips <= name.len() / 3)
+            .min();
+        let hint = nearest.map_or_else(
+            || "tools/list names those there are".to_owned(),
+            |(_, known)| format!("did you mean {known}?"),
+        );
+        ErrorData::invalid_params(format!("unknown tool {name:?}; {hint}"), None)
+    }
+}
+
+/// Why a request that is one but for its parameters, or its method, cannot be answered.
+pub(super) fn unreadable(method: &str) -> ErrorData {
+    let Some((_, shape)) = METHODS.iter().find(|(known, _)| *known == method) else {
+        return ErrorData::new(ErrorCode::METHOD_NOT_FOUND, format!("there is no method {method:?}"), None);
+    };
+    let hint = format!("params is {shape}");
+    ErrorData::invalid_params(format!("the params of {method} cannot be read; {hint}"), Some(json!({"hint": hint})))
+}
+
+/// Those with parameters that can be wrong, and what these are.
+const METHODS: [(&str, &str); 6] = [
+    ("initialize", "{\"protocolVersion\": …, \"capabilities\": {…}, \"clientInfo\": {\"name\": …, \"version\": …}}"),
+    ("tools/call", "{\"name\": the tool's name, \"arguments\": an object}"),
+    ("tools/list", "{\"cursor\": a text}, or left out"),
+    ("resources/read", "{\"uri\": a text}"),
+    ("prompts/get", "{\"name\": the prompt's name, \"arguments\": an object}"),
+    ("completion/complete", "{\"ref\": {…}, \"argument\": {\"name\": …, \"value\": …}}"),
+];
+
+/// A tool error, not a protocol error: a model reads it and tells the user.
+fn allowed(access: &Access, tool: &ToolSpec) -> Result<(), ToolError> {
+    let needed = Right::needed_by(tool);
+    if access.rights.include(needed) {
+        return Ok(());
+    }
+    let message = format!("{} needs the right `{needed}`; the token has {}", tool.name, access.rights);
+    Err(ToolError { hint: Some(needed.remedy()), ..ToolError::new("forbidden", message) })
+}
+
+fn describe(spec: &ToolSpec) -> Tool {
+    let hints = spec.annotations;
+    Tool::new(spec.name, spec.description, Arc::new(spec.input_schema.clone()))
+        .with_title(spec.title)
+        .with_raw_output_schema(Arc::new(spec.output_schema.clone()))
+        .with_annotations(
+            ToolAnnotations::with_title(spec.title)
+                .read_only(hints.read_only)
+                .destructive(hints.destructive)
+                .idempotent(hints.idempotent)
+                .open_world(hints.open_world),
+        )
+}
+
+/// Structured for programs, and the same as text for models whose clients show only text.
+fn succeeded(answer: Answer) -> CallToolResult {
+    let structured = Value::Object(answer.structured);
+    let text = answer.text.unwrap_or_else(|| structured.to_string());
+    let mut result = CallToolResult::success(vec![ContentBlock::text(text)]);
+    result.structured_content = Some(structured);
+    result
+}
+
+/// Text alone: some clients hold structured content against the output schema even when it is an error.
+fn failed(error: &ToolError) -> CallToolResult {
+    let hint = error.hint.as_deref().unwrap_or_else(|| way_out(error.code));
+    let mut body = json!({"error": error.code, "message": error.message, "hint": hint});
+    if let Some(request_id) = &error.request_id {
+        body["request_id"] = json!(request_id);
+    }
+    CallToolResult::error(vec![ContentBlock::text(body.to_string())])
+}
+
+/// What to do about an error whose message says all that is to say about its cause.
+fn way_out(code: &str) -> &'static str {
+    match code {
+        ToolError::INVALID_ARGUMENT => "correct it and call again; nothing was written",
+        ToolError::NOT_FOUND => "look for it by its words: memory_search or entity_resolve",
+        ToolError::CONFLICT | ToolError::INVALID_STATE => "look at what is there now, then decide; nothing was written",
+        ToolError::UNAVAILABLE => "try again in a moment; `butler doctor` looks for the cause",
+        _ => "the server's log holds the details; `butler doctor` looks for the cause",
+    }
+}

@@ -1,0 +1,169 @@
+//! MCP over streamable HTTP, without sessions and with plain JSON answers: any replica can serve any request.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::time::Duration;
+
+use axum::body::{Body, Bytes};
+use axum::extract::{Path, Request, State};
+use axum::http::{HeaderMap, Method, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use butler_host::access::Access;
+use butler_host::butler::Butler;
+use butler_host::host::Host;
+use butler_host::profile::Profile;
+use rmcp::transport::streamable_http_server::session::never::NeverSessionManager;
+use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
+use serde::de::IgnoredAny;
+use serde_json::{Value, json};
+
+use super::Handler;
+use crate::http::{BODY_BYTES, denied, reject};
+
+type Service = StreamableHttpService<Handler, NeverSessionManager>;
+
+/// By butler and profile; a butler that went and came again is another one.
+type Services = BTreeMap<(String, Profile), (Weak<Butler>, Service)>;
+
+/// Every butler's endpoint, made when it is first asked for: butlers come and go.
+pub struct Endpoints {
+    host: Arc<Host>,
+    services: Mutex<Services>,
+}
+
+impl Endpoints {
+    pub fn new(host: &Arc<Host>) -> Arc<Self> {
+        Arc::new(Self { host: Arc::clone(host), services: Mutex::default() })
+    }
+
+    /// By name; without one, the first butler's.
+    async fn serve(&self, name: Option<&str>, request: Request) -> Response {
+        match self.host.butler(name) {
+            Ok(butler) => match may_use(&request, &butler) {
+                Ok(()) => match Profile::of_query(request.uri().query()) {
+                    Ok(named) => {
+                        let profile = named.unwrap_or(butler.config.file.butler.profile);
+                        let patience = self.host.server().request_timeout();
+                        answer(&self.service_of(&butler, profile), request, patience).await
+                    }
+                    Err(message) => reject(StatusCode::BAD_REQUEST, "invalid_argument", &message, None),
+                },
+                Err(response) => response,
+            },
+            Err(error) => reject(StatusCode::NOT_FOUND, "not_found", &error.to_string(), None),
+        }
+    }
+
+    fn service_of(&self, butler: &Arc<Butler>, profile: Profile) -> Service {
+        let mut services = self.services.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((of, service)) = services.get(&(butler.name.to_string(), profile))
+            && of.as_ptr() == Arc::as_ptr(butler)
+        {
+            return service.clone();
+        }
+        // A butler that went leaves its endpoint behind until now.
+        services.retain(|_, (of, _)| of.strong_count() > 0);
+        let service = service(&self.host, butler, profile);
+        services.insert((butler.name.to_string(), profile), (Arc::downgrade(butler), service.clone()));
+        service
+    }
+}
+
+/// A request that brings no access did not come through the gate.
+fn may_use(request: &Request, butler: &Butler) -> Result<(), Response> {
+    match request.extensions().get::<Access>() {
+        Some(access) => access.may_use(butler.name.as_str()).map_err(denied),
+        None => Err(reject(StatusCode::UNAUTHORIZED, "unauthorized", "who asks is not known", None)),
+    }
+}
+
+fn service(host: &Arc<Host>, butler: &Arc<Butler>, profile: Profile) -> Service {
+    let handler = Handler::new(Arc::clone(host), Arc::clone(butler), None, profile);
+    let config = StreamableHttpServerConfig::default()
+        .with_legacy_session_mode(false)
+        .with_json_response(true)
+        .with_max_request_body_bytes(BODY_BYTES)
+        // The guard in front of every path has looked at Host and Origin already.
+        .disable_allowed_hosts();
+    StreamableHttpService::new(move || Ok(handler.clone()), Arc::new(NeverSessionManager::default()), config)
+}
+
+/// `/mcp`: the first butler.
+pub async fn first(State(endpoints): State<Arc<Endpoints>>, request: Request) -> Response {
+    endpoints.serve(None, request).await
+}
+
+/// `/butlers/{name}/mcp`.
+pub async fn named(State(endpoints): State<Arc<Endpoints>>, Path(name): Path<String>, request: Request) -> Response {
+    endpoints.serve(Some(&name), request).await
+}
+
+async fn answer(service: &Service, request: Request, patience: Duration) -> Response {
+    if request.method() != Method::POST {
+        let method = request.method().clone();
+        return not_posted(&method, service.handle(request).await.map(Body::new));
+    }
+    let (parts, body) = request.into_parts();
+    let body = match crate::http::read_body(body, patience).await {
+        Ok(body) => body,
+        Err(response) => return response,
+    };
+    if let Err(error) = serde_json::from_slice::<IgnoredAny>(&body) {
+        return protocol_error(StatusCode::BAD_REQUEST, PARSE_ERROR, &format!("the body is not JSON: {error}"));
+    }
+    let is_json = kind_of(&parts.headers).starts_with("application/json");
+    let response = service.handle(Request::from_parts(parts, Body::from(body.clone()))).await.map(Body::new);
+    // 415 is also what the library says of a body that is JSON but no message of the protocol.
+    if response.status() == StatusCode::UNSUPPORTED_MEDIA_TYPE && is_json {
+        return match unreadable(&body) {
+            Some(refused) => refused,
+            None => explain(response, StatusCode::BAD_REQUEST).await,
+        };
+    }
+    let status = response.status();
+    explain(response, status).await
+}
+
+fn kind_of(headers: &HeaderMap) -> &str {
+    headers.get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default()
+}
+
+/// A call that is one but for its parameters is answered as such, so that its caller learns of it and not its transport.
+fn unreadable(body: &[u8]) -> Option<Response> {
+    let message: Value = serde_json::from_slice(body).ok()?;
+    let id = message.get("id").filter(|id| id.is_string() || id.is_i64() || id.is_u64())?;
+    let method = message["method"].as_str().filter(|_| message["jsonrpc"] == "2.0")?;
+    let error = super::handler::unreadable(method);
+    Some(axum::Json(json!({"jsonrpc": "2.0", "id": id, "error": error})).into_response())
+}
+
+/// The library's plain text of a method that is none of MCP's; its header of those there are stays.
+fn not_posted(method: &Method, response: Response) -> Response {
+    if response.status() != StatusCode::METHOD_NOT_ALLOWED {
+        return response;
+    }
+    let message = format!("{method} is not possible here: MCP is spoken by POST, without sessions");
+    let hint = "send each message of JSON-RPC as a POST of its own";
+    let mut told = reject(StatusCode::METHOD_NOT_ALLOWED, "method_not_allowed", &message, Some(hint));
+    if let Some(allow) = response.headers().get(header::ALLOW) {
+        told.headers_mut().insert(header::ALLOW, allow.clone());
+    }
+    told
+}
+
+const PARSE_ERROR: i32 = -32700;
+const INVALID_REQUEST: i32 = -32600;
+
+/// The library answers some bad requests in plain text; a client of JSON-RPC expects JSON-RPC.
+async fn explain(response: Response, status: StatusCode) -> Response {
+    if !response.status().is_client_error() || kind_of(response.headers()).starts_with("application/json") {
+        return response;
+    }
+    let text = axum::body::to_bytes(response.into_body(), BODY_BYTES).await.unwrap_or_else(|_| Bytes::new());
+    protocol_error(status, INVALID_REQUEST, &String::from_utf8_lossy(&text))
+}
+
+fn protocol_error(status: StatusCode, code: i32, message: &str) -> Response {
+    let body = json!({"jsonrpc": "2.0", "id": null, "error": {"code": code, "message": message}});
+    (status, [(header::CONTENT_TYPE, "application/json")], body.to_string()).into_response()
+}
