@@ -30,7 +30,8 @@ BEGIN
 END $$;
 REVOKE EXECUTE ON FUNCTION memory_pool FROM PUBLIC;
 COMMENT ON FUNCTION memory_pool IS
-    'rows: the tenant''s. total: the table''s. lists, trained: what the vector index was built with. terms: the frequent terms with their shares.';
+    'rows: the tenant''s. total: the table''s. lists, trained: what the vector index was built with. '
+    'terms: the frequent terms with their shares.';
 
 CREATE OR REPLACE FUNCTION pool_row(p_kind text, p_learned boolean, p_pool jsonb) RETURNS retrieved LANGUAGE plpgsql IMMUTABLE AS $$
 DECLARE
