@@ -6,7 +6,8 @@ import { leave } from './browser.mjs'
 const shaky = []
 
 after(() => {
-  if (shaky.length > 0) console.error(`\n── PASSED ON THE SECOND TRY, which is a fault to be mended: ${shaky.join('; ')}\n`)
+  if (shaky.length > 0)
+    console.error(`\n── PASSED ON THE SECOND TRY, which is a fault to be mended: ${shaky.join('; ')}\n`)
 })
 
 export function test(name, body) {

@@ -36,12 +36,17 @@ export class Server {
 
   async open(listen) {
     const which = this.roster ? ['--roster', this.roster] : []
-    this.child = spawn(butler, ['serve', '--data-dir', this.data, '--listen', listen, ...which], { stdio: ['ignore', 'pipe', 'pipe'] })
+    this.child = spawn(butler, ['serve', '--data-dir', this.data, '--listen', listen, ...which], {
+      stdio: ['ignore', 'pipe', 'pipe'],
+    })
     this.log = ''
     this.child.stderr.on('data', (chunk) => (this.log = (this.log + chunk).slice(-8000)))
     const lines = createInterface({ input: this.child.stdout })
     this.url = await new Promise((resolve, reject) => {
-      const late = setTimeout(() => reject(new Error(`the server is not ready after ${STARTS} ms:\n${this.log}`)), STARTS)
+      const late = setTimeout(
+        () => reject(new Error(`the server is not ready after ${STARTS} ms:\n${this.log}`)),
+        STARTS,
+      )
       late.unref()
       lines.on('line', (line) => line.startsWith('ready ') && resolve(line.slice(6).trim()))
       this.child.once('exit', (code) => reject(new Error(`the server stopped with ${code}:\n${this.log}`)))
@@ -101,7 +106,15 @@ export class Server {
   }
 }
 
-const flags = ['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking', '--disable-component-update', '--disable-sync']
+const flags = [
+  '--no-sandbox',
+  '--disable-gpu',
+  '--disable-quic',
+  '--no-first-run',
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--disable-sync',
+]
 
 export function launch() {
   return chromium.launch({ executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium', args: flags })

@@ -12,7 +12,13 @@ export async function accessible(page, where) {
   const violations = await page.evaluate(async () => {
     const options = { runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'] }
     const { violations } = await globalThis.axe.run(document, options)
-    return violations.map(({ id, nodes }) => `${id}: ${nodes.slice(0, 3).map((node) => `${node.target} ${node.failureSummary}`).join(' | ')}`)
+    return violations.map(
+      ({ id, nodes }) =>
+        `${id}: ${nodes
+          .slice(0, 3)
+          .map((node) => `${node.target} ${node.failureSummary}`)
+          .join(' | ')}`,
+    )
   })
   assert.deepEqual(violations, [], `${where} has accessibility violations`)
 }

@@ -2,7 +2,9 @@
 
 /** The ids of the memories in a list, as shown. */
 export async function shownIds(page, within = page.locator('main')) {
-  const addresses = await within.locator('[data-row] a[href]').evaluateAll((links) => links.map((link) => link.getAttribute('href')))
+  const addresses = await within
+    .locator('[data-row] a[href]')
+    .evaluateAll((links) => links.map((link) => link.getAttribute('href')))
   return addresses.map((address) => address.split('/').pop())
 }
 
@@ -11,7 +13,9 @@ export async function showsExactly(page, list, ids) {
   await page.waitForFunction(
     ([label, wanted]) => {
       const root = label ? document.querySelector(`main [aria-label="${label}"]`) : document.querySelector('main')
-      const shown = [...(root?.querySelectorAll('[data-row] a[href]') ?? [])].map((link) => link.getAttribute('href').split('/').pop())
+      const shown = [...(root?.querySelectorAll('[data-row] a[href]') ?? [])].map((link) =>
+        link.getAttribute('href').split('/').pop(),
+      )
       return JSON.stringify(shown) === wanted
     },
     [list, JSON.stringify(ids)],
@@ -24,7 +28,10 @@ export async function figure(page, name) {
   const number = (text) => Number(text.replace(/[^\d]/g, ''))
   const names = await card.locator('dt').allInnerTexts()
   const values = await card.locator('dd').allInnerTexts()
-  return { value: number(await card.locator('p').first().innerText()), parts: Object.fromEntries(names.map((part, index) => [part, number(values[index])])) }
+  return {
+    value: number(await card.locator('p').first().innerText()),
+    parts: Object.fromEntries(names.map((part, index) => [part, number(values[index])])),
+  }
 }
 
 /** The number behind these words is this one, but for what time and rounding change. */

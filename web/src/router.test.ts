@@ -5,7 +5,10 @@ import { router } from './router'
 
 test('the server serves the page for every route that there is', () => {
   const source = readFileSync('../crates/butler/src/dashboard/files.rs', 'utf8')
-  const known = /const PAGES: &\[&str\] = &\[(.*?)\];/s.exec(source)?.[1]?.match(/"[^"]*"/g)?.map((name) => name.slice(1, -1))
+  const known = /const PAGES: &\[&str\] = &\[(.*?)\];/s
+    .exec(source)?.[1]
+    ?.match(/"[^"]*"/g)
+    ?.map((name) => name.slice(1, -1))
   const first = Object.keys(router.routesByPath).map((path) => path.split('/')[1] ?? '')
   expect(new Set(known)).toEqual(new Set(first))
 })

@@ -76,7 +76,20 @@ const recall = createRoute({
 const settings = createRoute({ ...at('/settings'), component: lazyRouteComponent(load.SettingsPage) })
 
 export const router = createRouter({
-  routeTree: root.addChildren([home, memory, fact, rule, episodes, episode, butler, entities, entity, timeline, recall, settings]),
+  routeTree: root.addChildren([
+    home,
+    memory,
+    fact,
+    rule,
+    episodes,
+    episode,
+    butler,
+    entities,
+    entity,
+    timeline,
+    recall,
+    settings,
+  ]),
   parseSearch,
   stringifySearch,
   defaultPreload: 'intent',

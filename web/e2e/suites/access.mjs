@@ -34,7 +34,11 @@ export function access(shared) {
     test('the first token is made in the page, which says what it means and stays signed in; others are made, used and revoked', async () => {
       const server = await Server.start({ demo: false })
       try {
-        const fact = await server.tool('memory_store_fact', { subject: 'Ada', predicate: 'likes', content: 'engines' }, 'general')
+        const fact = await server.tool(
+          'memory_store_fact',
+          { subject: 'Ada', predicate: 'likes', content: 'engines' },
+          'general',
+        )
         const { id: rule } = await server.tool('memory_store_rule', { content: 'Oil the engine' }, 'general')
         const page = await visit(shared.browser, server)
         await go(page, '/settings')
@@ -57,7 +61,11 @@ export function access(shared) {
         const guest = await signedIn(shared.browser, server, reader)
         await guest.getByText('This visit may read in tenant default.').waitFor()
         assert.equal(await guest.getByRole('button', { name: 'New token', exact: true }).count(), 0)
-        assert.equal(await guest.getByRole('button', { name: /^Run now/ }).count(), 0, 'nothing that could only be refused')
+        assert.equal(
+          await guest.getByRole('button', { name: /^Run now/ }).count(),
+          0,
+          'nothing that could only be refused',
+        )
         // and it says why, once what it is about has been read
         await guest.getByText('This needs a token with the admin right.').nth(1).waitFor()
         await guest.getByRole('link', { name: 'Memory', exact: true }).click()
@@ -86,7 +94,15 @@ export function access(shared) {
     test('with tokens on the page asks for one, refuses a wrong one, and works with a right one, live too', async () => {
       const server = await Server.start({ demo: false })
       try {
-        const { stdout } = await server.butler('token', 'create', '--tenant', 'default', '--rights', 'read,write', '--json')
+        const { stdout } = await server.butler(
+          'token',
+          'create',
+          '--tenant',
+          'default',
+          '--rights',
+          'read,write',
+          '--json',
+        )
         const { token } = JSON.parse(stdout)
         const page = await visit(shared.browser, server)
         await page.goto('/memory')
@@ -98,13 +114,25 @@ export function access(shared) {
         await page.getByLabel('Token', { exact: true }).fill(token)
         await page.getByRole('button', { name: 'Use this token', exact: true }).click()
         await page.getByText('Nothing is remembered yet.').waitFor()
-        await page.getByText(`claude mcp add --transport http butler-memory ${server.url}/mcp --header "Authorization: Bearer YOUR_TOKEN"`).waitFor()
+        await page
+          .getByText(
+            `claude mcp add --transport http butler-memory ${server.url}/mcp --header "Authorization: Bearer YOUR_TOKEN"`,
+          )
+          .waitFor()
         await isLive(page).waitFor()
         assert.equal(await page.getByRole('button', { name: /^Tenant/ }).count(), 0, 'a token has its own tenant')
         await go(page, '/settings')
         await page.getByText('Tokens are on. This visit may read, write in tenant default.').waitFor()
         await page.context().close()
-        const { stdout: blind } = await server.butler('token', 'create', '--tenant', 'default', '--rights', 'write', '--json')
+        const { stdout: blind } = await server.butler(
+          'token',
+          'create',
+          '--tenant',
+          'default',
+          '--rights',
+          'write',
+          '--json',
+        )
         const other = await visit(shared.browser, server)
         await other.goto('/memory')
         await other.getByLabel('Token', { exact: true }).fill(JSON.parse(blind).token)

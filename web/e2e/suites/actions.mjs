@@ -4,7 +4,12 @@ import { test } from '../again.mjs'
 import { go, visit } from '../browser.mjs'
 
 const fact = async (server, content) => {
-  const stored = await server.tool('memory_store_fact', { subject: 'browser test', predicate: `p${Math.random()}`, content, permanence: 'volatile' })
+  const stored = await server.tool('memory_store_fact', {
+    subject: 'browser test',
+    predicate: `p${Math.random()}`,
+    content,
+    permanence: 'volatile',
+  })
   return stored.id
 }
 
@@ -105,7 +110,12 @@ export function actions(shared) {
       const create = (name) => server.tool('entity_create', { canonical_name: name, entity_type: 'person' })
       const name = `Zora ${Date.now()}`
       const [source, target] = [await create(name), await create(`${name} Moreau`)]
-      await server.tool('memory_store_fact', { subject: name, predicate: 'plays', content: 'the cello', entity_id: source.entity_id })
+      await server.tool('memory_store_fact', {
+        subject: name,
+        predicate: 'plays',
+        content: 'the cello',
+        entity_id: source.entity_id,
+      })
       const page = await visit(browser, server)
       await go(page, `/entities/${source.entity_id}`)
       await page.getByRole('button', { name: 'Merge', exact: true }).click()

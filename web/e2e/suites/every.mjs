@@ -34,7 +34,10 @@ async function everyPage(server) {
 
 export function every(shared) {
   describe('every page', () => {
-    for (const [width, height] of [[1600, 1000], [390, 844]]) {
+    for (const [width, height] of [
+      [1600, 1000],
+      [390, 844],
+    ]) {
       test(`at ${width} px, light and dark: content, no console error, nothing wider than the screen, zero axe violations`, async () => {
         const page = await visit(shared.browser, shared.server, { width, height })
         for (const path of await everyPage(shared.server)) {
@@ -45,7 +48,9 @@ export function every(shared) {
             await page.emulateMedia({ colorScheme: theme, reducedMotion: 'reduce' })
             await accessible(page, `${path} at ${width} px, ${theme}`)
           }
-          const complaints = page.problems.slice(problems).filter((text) => path !== '/nowhere' || !text.includes('404'))
+          const complaints = page.problems
+            .slice(problems)
+            .filter((text) => path !== '/nowhere' || !text.includes('404'))
           assert.deepEqual(complaints, [], `${path} complains in the console`)
         }
         await page.context().close()

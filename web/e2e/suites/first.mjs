@@ -15,7 +15,11 @@ export function first(shared) {
     await page.getByText('Nothing is remembered yet.').waitFor()
     await page.getByText(`claude mcp add --transport http butler-memory ${server.url}/mcp`).waitFor()
     await accessible(page, 'the first visit')
-    for (const [path, words] of [['Episodes', 'No episode is kept'], ['Entities', 'No entity fits'], ['Timeline', 'Nothing happened']]) {
+    for (const [path, words] of [
+      ['Episodes', 'No episode is kept'],
+      ['Entities', 'No entity fits'],
+      ['Timeline', 'Nothing happened'],
+    ]) {
       await page.getByRole('link', { name: path, exact: true }).click()
       await page.getByText(words).waitFor()
     }

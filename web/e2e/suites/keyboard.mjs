@@ -12,7 +12,11 @@ export function keyboard(shared) {
       await page.keyboard.press('/')
       assert.equal(await page.evaluate(() => document.activeElement?.getAttribute('type')), 'search')
       await page.keyboard.press('j')
-      assert.equal(await page.getByRole('searchbox', { name: 'Search knowledge', exact: true }).inputValue(), 'j', 'keys are letters while one types')
+      assert.equal(
+        await page.getByRole('searchbox', { name: 'Search knowledge', exact: true }).inputValue(),
+        'j',
+        'keys are letters while one types',
+      )
       await page.getByRole('searchbox', { name: 'Search knowledge', exact: true }).fill('')
       await page.evaluate(() => document.activeElement?.blur())
       const focused = () => page.evaluate(() => document.activeElement?.getAttribute('href'))

@@ -24,7 +24,9 @@ export function live(shared) {
       await go(page, '/memory')
       await isLive(page).waitFor()
       // the other pages' files come when the first page stands
-      await page.waitForFunction(() => performance.getEntriesByType('resource').some(({ name }) => name.includes('EntitiesPage')))
+      await page.waitForFunction(() =>
+        performance.getEntriesByType('resource').some(({ name }) => name.includes('EntitiesPage')),
+      )
       const { host } = new URL(server.url)
       await server.close()
       try {
@@ -42,7 +44,10 @@ export function live(shared) {
 
     test('a butler that is down is named on every page that would count it, and not counted as zero', async () => {
       // nobody listens on the port of discard
-      const server = await Server.start({ demo: false, roster: { general: '', absent: '[butler.database]\nurl = "postgres://nobody@127.0.0.1:9/lost"\n' } })
+      const server = await Server.start({
+        demo: false,
+        roster: { general: '', absent: '[butler.database]\nurl = "postgres://nobody@127.0.0.1:9/lost"\n' },
+      })
       try {
         await server.tool('memory_store_fact', { subject: 'Ada', predicate: 'likes', content: 'engines' }, 'general')
         const page = await visit(shared.browser, server)
@@ -62,7 +67,10 @@ export function live(shared) {
         await go(page, '/butlers/absent/memory')
         await page.getByText('cannot reach PostgreSQL').first().waitFor()
         await go(page, '/settings')
-        const absent = page.getByRole('region', { name: 'Health of the server' }).getByRole('listitem').filter({ hasText: 'absent' })
+        const absent = page
+          .getByRole('region', { name: 'Health of the server' })
+          .getByRole('listitem')
+          .filter({ hasText: 'absent' })
         await absent.getByText('Down').waitFor()
         await page.context().close()
       } finally {

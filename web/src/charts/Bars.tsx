@@ -22,7 +22,10 @@ export function Bars({ bars, format = count }: { bars: Bar[]; format?: (value: n
             {bar.note && <span className="sr-only"> {bar.note}</span>}
           </dd>
           <dd aria-hidden="true" className="h-2 rounded-full bg-sunken">
-            <div className={`h-2 rounded-full ${fills[bar.tone ?? 'accent']}`} style={{ width: `${Math.max(bar.value > 0 ? 2 : 0, (bar.value / most) * 100)}%` }} />
+            <div
+              className={`h-2 rounded-full ${fills[bar.tone ?? 'accent']}`}
+              style={{ width: `${Math.max(bar.value > 0 ? 2 : 0, (bar.value / most) * 100)}%` }}
+            />
           </dd>
         </div>
       ))}

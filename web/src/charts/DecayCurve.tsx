@@ -27,11 +27,16 @@ export function DecayCurve({ decay }: { decay: Decay }) {
   const gains = rate > 0 && first.if_confirmed - first.effective_confidence > 0.02
   const y = scaleLinear([0, 1], [height - margin.bottom, margin.top])
   // where the other curve is still high: below, its label would lie on the dates
-  const labelled = curve.findLast((point) => point.if_confirmed >= 0.74 * decay.confidence && timeOf(point) <= plusDays(now, 45).getTime()) ?? first
+  const labelled =
+    curve.findLast(
+      (point) => point.if_confirmed >= 0.74 * decay.confidence && timeOf(point) <= plusDays(now, 45).getTime(),
+    ) ?? first
   const marks = [
     { on: decay.fades_on, value: retrieval, word: 'fades' },
     { on: decay.expires_on, value: expiry, word: 'expires' },
-  ].flatMap(({ on, value, word }) => (on && Date.parse(on) > now && Date.parse(on) < end ? [{ at: Date.parse(on), value, word }] : []))
+  ].flatMap(({ on, value, word }) =>
+    on && Date.parse(on) > now && Date.parse(on) < end ? [{ at: Date.parse(on), value, word }] : [],
+  )
   return (
     <>
       <Frame height={height} label={describe(decay, first, last)}>
@@ -40,7 +45,11 @@ export function DecayCurve({ decay }: { decay: Decay }) {
           const at = (point: CurvePoint) => x(timeOf(point))
           const path = line<CurvePoint>(at, (point) => y(point.effective_confidence))
           const other = line<CurvePoint>(at, (point) => y(point.if_confirmed))
-          const under = area<CurvePoint>(at, () => y(0), (point) => y(point.effective_confidence))
+          const under = area<CurvePoint>(
+            at,
+            () => y(0),
+            (point) => y(point.effective_confidence),
+          )
           // both areas share the point where it turns, or a gap would be left between them
           const turn = curve.findIndex((point) => point.effective_confidence < retrieval)
           const fresh = turn < 0 ? curve : curve.slice(0, turn + 1)
@@ -58,13 +67,35 @@ export function DecayCurve({ decay }: { decay: Decay }) {
               ))}
               <path d={under(fresh) ?? ''} className="fill-accent-wash" />
               <path d={under(faded) ?? ''} fill="url(#decay-hatch)" opacity="0.5" />
-              {rate > 0 && [retrieval, expiry].map((value) => (
-                <line key={value} x1={margin.left} x2={width - margin.right} y1={y(value)} y2={y(value)} strokeDasharray="1 3" className="stroke-line-strong" />
-              ))}
-              {gains && <path d={other(curve) ?? ''} fill="none" strokeDasharray="5 4" strokeWidth="1.500" className="stroke-muted" />}
+              {rate > 0 &&
+                [retrieval, expiry].map((value) => (
+                  <line
+                    key={value}
+                    x1={margin.left}
+                    x2={width - margin.right}
+                    y1={y(value)}
+                    y2={y(value)}
+                    strokeDasharray="1 3"
+                    className="stroke-line-strong"
+                  />
+                ))}
+              {gains && (
+                <path
+                  d={other(curve) ?? ''}
+                  fill="none"
+                  strokeDasharray="5 4"
+                  strokeWidth="1.500"
+                  className="stroke-muted"
+                />
+              )}
               <path d={path(curve) ?? ''} fill="none" strokeWidth="2" className="stroke-accent" />
               {gains && (
-                <text x={at(labelled) + 8} y={Math.max(10, y(labelled.if_confirmed) - 4)} strokeWidth="4" className="fill-muted stroke-surface text-2xs [paint-order:stroke]">
+                <text
+                  x={at(labelled) + 8}
+                  y={Math.max(10, y(labelled.if_confirmed) - 4)}
+                  strokeWidth="4"
+                  className="fill-muted stroke-surface text-2xs [paint-order:stroke]"
+                >
                   if confirmed today
                 </text>
               )}
@@ -73,15 +104,33 @@ export function DecayCurve({ decay }: { decay: Decay }) {
                 const right = place > width - 130
                 return (
                   <g key={mark.word}>
-                    <circle cx={place} cy={y(mark.value)} r="4" strokeWidth="2" className="fill-surface stroke-fading" />
-                    <text x={right ? place - 8 : place + 8} y={y(mark.value) - 8} textAnchor={right ? 'end' : 'start'} strokeWidth="5" className="figure fill-fading stroke-surface text-xs font-medium [paint-order:stroke]">
+                    <circle
+                      cx={place}
+                      cy={y(mark.value)}
+                      r="4"
+                      strokeWidth="2"
+                      className="fill-surface stroke-fading"
+                    />
+                    <text
+                      x={right ? place - 8 : place + 8}
+                      y={y(mark.value) - 8}
+                      textAnchor={right ? 'end' : 'start'}
+                      strokeWidth="5"
+                      className="figure fill-fading stroke-surface text-xs font-medium [paint-order:stroke]"
+                    >
                       {mark.word} {shortDate(mark.at)}
                     </text>
                   </g>
                 )
               })}
               {[0, 60, 120, 180].map((day) => (
-                <text key={day} x={x(plusDays(now, day))} y={height - 6} textAnchor={day === 0 ? 'start' : day === 180 ? 'end' : 'middle'} className="figure fill-muted text-2xs">
+                <text
+                  key={day}
+                  x={x(plusDays(now, day))}
+                  y={height - 6}
+                  textAnchor={day === 0 ? 'start' : day === 180 ? 'end' : 'middle'}
+                  className="figure fill-muted text-2xs"
+                >
                   {day === 0 ? 'today' : shortDate(plusDays(now, day))}
                 </text>
               ))}

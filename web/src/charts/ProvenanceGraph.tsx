@@ -14,10 +14,26 @@ const GAP = 12
 /** More than this on one side is a hairball: the list shows the rest. */
 const MOST = 6
 
-function Node({ x, y, width, kind, text, centre }: { x: number; y: number; width: number; kind: string; text: string; centre?: boolean }) {
+function Node({
+  x,
+  y,
+  width,
+  kind,
+  text,
+  centre,
+}: {
+  x: number
+  y: number
+  width: number
+  kind: string
+  text: string
+  centre?: boolean
+}) {
   return (
     <foreignObject x={x} y={y} width={width} height={NODE}>
-      <div className={`flex h-full flex-col justify-center rounded-md border px-2.5 ${centre ? 'border-accent bg-accent-wash' : 'border-line bg-surface'}`}>
+      <div
+        className={`flex h-full flex-col justify-center rounded-md border px-2.5 ${centre ? 'border-accent bg-accent-wash' : 'border-line bg-surface'}`}
+      >
         <span className="text-2xs text-muted">{kind}</span>
         <span className="truncate font-serif text-sm">{text}</span>
       </div>
@@ -52,11 +68,22 @@ export function ProvenanceGraph({ kind, label, links }: Props) {
               <li key={link.id} className="pl-4">
                 <span className="text-xs text-muted">{relationWord(link)}</span>
                 <div className="truncate rounded-md border border-line px-2.5 py-1.5 font-serif text-sm">
-                  {link.label ? <MemoryLink kind={link.memory_type} id={link.id} className="hover:underline">{link.label}</MemoryLink> : <em>{labelOf(link)}</em>}
+                  {link.label ? (
+                    <MemoryLink kind={link.memory_type} id={link.id} className="hover:underline">
+                      {link.label}
+                    </MemoryLink>
+                  ) : (
+                    <em>{labelOf(link)}</em>
+                  )}
                 </div>
               </li>
             ) : (
-              <li key="centre" className="truncate rounded-md border border-accent bg-accent-wash px-2.5 py-1.5 font-serif text-sm">{label}</li>
+              <li
+                key="centre"
+                className="truncate rounded-md border border-accent bg-accent-wash px-2.5 py-1.5 font-serif text-sm"
+              >
+                {label}
+              </li>
             ),
           )}
         </ol>
@@ -70,8 +97,19 @@ export function ProvenanceGraph({ kind, label, links }: Props) {
       const middle: [number, number] = [(from + to) / 2, (y + NODE / 2 + height / 2) / 2]
       return (
         <g key={`${link.relation}${link.id}`}>
-          <path d={curve({ source: [from, y + NODE / 2], target: [to, height / 2] }) ?? ''} fill="none" strokeDasharray={link.label ? undefined : '3 3'} className="stroke-line-strong" />
-          <text x={middle[0]} y={middle[1] - 5} textAnchor="middle" className="fill-muted stroke-surface text-2xs [paint-order:stroke]" strokeWidth="4">
+          <path
+            d={curve({ source: [from, y + NODE / 2], target: [to, height / 2] }) ?? ''}
+            fill="none"
+            strokeDasharray={link.label ? undefined : '3 3'}
+            className="stroke-line-strong"
+          />
+          <text
+            x={middle[0]}
+            y={middle[1] - 5}
+            textAnchor="middle"
+            className="fill-muted stroke-surface text-2xs [paint-order:stroke]"
+            strokeWidth="4"
+          >
             {relationWord(link)}
           </text>
           {link.label ? (
@@ -86,7 +124,13 @@ export function ProvenanceGraph({ kind, label, links }: Props) {
     })
   return (
     <div ref={ref} className="w-full">
-      <svg width={width} height={height} role="group" aria-label={`Provenance: ${outgoing.length} sources, ${incoming.length} results`} className="block">
+      <svg
+        width={width}
+        height={height}
+        role="group"
+        aria-label={`Provenance: ${outgoing.length} sources, ${incoming.length} results`}
+        className="block"
+      >
         {side(left, leftX, leftX + nodeWidth, centreX)}
         {side(right, rightX, rightX, centreX + nodeWidth)}
         <Node x={centreX} y={height / 2 - NODE / 2} width={nodeWidth} kind={kind} text={label} centre />

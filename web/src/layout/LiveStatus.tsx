@@ -14,7 +14,11 @@ export function LiveStatus() {
   const [glyph, word, meaning] = words[state]
   const trouble = state === 'down' || state === 'refused'
   return (
-    <span role="status" title={meaning} className={cx('inline-flex items-center gap-1.5 text-sm', trouble ? 'text-harm' : 'text-muted')}>
+    <span
+      role="status"
+      title={meaning}
+      className={cx('inline-flex items-center gap-1.5 text-sm', trouble ? 'text-harm' : 'text-muted')}
+    >
       <span aria-hidden="true" className={cx('text-2xs', state === 'live' && 'text-accent')}>
         {glyph}
       </span>

@@ -16,7 +16,11 @@ export function NewTokenDialog() {
       description="Copy it now: the server keeps only its hash and cannot show it again."
     >
       <CopyBlock label="the new token" text={made.token} />
-      {made.used && <p className="mt-3 text-sm text-muted">Tokens are on from now on. This tab uses this one until you close it; every agent needs one too.</p>}
+      {made.used && (
+        <p className="mt-3 text-sm text-muted">
+          Tokens are on from now on. This tab uses this one until you close it; every agent needs one too.
+        </p>
+      )}
       <div className="mt-5 flex justify-end">
         <Button variant="primary" onClick={close}>
           I have it

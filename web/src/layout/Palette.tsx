@@ -19,7 +19,9 @@ export default function Palette({ onClose }: { onClose: () => void }) {
   const navigate = useNavigate()
   const found = useGet('/api/memory/search', { query: { q: wanted } }, { enabled: wanted.length > 0, keep: true })
   const hits = wanted.length > 0 ? (found.data?.data ?? []) : []
-  const shownPages = pages.filter((page) => `${page.label} ${page.hint}`.toLowerCase().includes(text.trim().toLowerCase()))
+  const shownPages = pages.filter((page) =>
+    `${page.label} ${page.hint}`.toLowerCase().includes(text.trim().toLowerCase()),
+  )
   function go(run: () => Promise<void>) {
     onClose()
     void run()
@@ -56,26 +58,45 @@ export default function Palette({ onClose }: { onClose: () => void }) {
             </div>
             <Command.List className="max-h-[60vh] overflow-y-auto p-2 [&_[cmdk-group-heading]]:px-3 [&_[cmdk-group-heading]]:py-1.5 [&_[cmdk-group-heading]]:text-xs [&_[cmdk-group-heading]]:font-medium [&_[cmdk-group-heading]]:text-muted">
               <Command.Empty className="px-3 py-8 text-center text-muted">
-                {found.isFetching ? 'Looking…' : found.isError ? `The search failed: ${asApiError(found.error).message}` : 'Nothing is known under these words.'}
+                {found.isFetching
+                  ? 'Looking…'
+                  : found.isError
+                    ? `The search failed: ${asApiError(found.error).message}`
+                    : 'Nothing is known under these words.'}
               </Command.Empty>
               {hits.length > 0 && (
                 <Command.Group heading="Memory">
                   {hits.map((hit) => (
-                    <Command.Item key={`${hit.kind}${hit.id}`} value={`${hit.kind}${hit.id}`} onSelect={() => open(hit.kind, hit.id)} className={`grid grid-cols-[4rem_minmax(0,1fr)] items-center sm:grid-cols-[4rem_minmax(0,1fr)_auto] ${item}`}>
-                      <span className="rounded-sm border border-line px-1 text-center text-xs text-muted">{sentence(hit.kind)}</span>
+                    <Command.Item
+                      key={`${hit.kind}${hit.id}`}
+                      value={`${hit.kind}${hit.id}`}
+                      onSelect={() => open(hit.kind, hit.id)}
+                      className={`grid grid-cols-[4rem_minmax(0,1fr)] items-center sm:grid-cols-[4rem_minmax(0,1fr)_auto] ${item}`}
+                    >
+                      <span className="rounded-sm border border-line px-1 text-center text-xs text-muted">
+                        {sentence(hit.kind)}
+                      </span>
                       {/* the beginning of a text is no title of its own */}
                       {hit.preview.startsWith(hit.title) && hit.preview !== '' ? (
                         <span className="line-clamp-2 min-w-0 font-serif break-words">{hit.preview}</span>
                       ) : (
                         <span className="min-w-0">
                           <span className="block truncate text-sm font-medium">{hit.title}</span>
-                          {hit.preview && <span className="block truncate font-serif text-sm text-muted">{hit.preview}</span>}
+                          {hit.preview && (
+                            <span className="block truncate font-serif text-sm text-muted">{hit.preview}</span>
+                          )}
                         </span>
                       )}
                       <span className="figure col-start-2 flex gap-x-2 text-xs text-muted sm:col-start-3 sm:block sm:text-right">
                         <span className="block">{hit.scope}</span>
                         <span className="block">
-                          {hit.maturity ? maturityWord[hit.maturity] : hit.status ? statusWord[hit.status] : hit.confidence != null ? `confidence ${fixed(hit.confidence)}` : ''}
+                          {hit.maturity
+                            ? maturityWord[hit.maturity]
+                            : hit.status
+                              ? statusWord[hit.status]
+                              : hit.confidence != null
+                                ? `confidence ${fixed(hit.confidence)}`
+                                : ''}
                         </span>
                       </span>
                     </Command.Item>
@@ -85,7 +106,12 @@ export default function Palette({ onClose }: { onClose: () => void }) {
               {shownPages.length > 0 && (
                 <Command.Group heading="Pages">
                   {shownPages.map((page) => (
-                    <Command.Item key={page.to} value={page.to} onSelect={() => go(() => navigate({ to: page.to }))} className={`flex min-h-10 items-center sm:min-h-0 ${item}`}>
+                    <Command.Item
+                      key={page.to}
+                      value={page.to}
+                      onSelect={() => go(() => navigate({ to: page.to }))}
+                      className={`flex min-h-10 items-center sm:min-h-0 ${item}`}
+                    >
                       <Icon name={page.icon} className="size-4 text-muted" />
                       <span>{page.label}</span>
                       <span className="text-sm text-muted">{page.hint}</span>

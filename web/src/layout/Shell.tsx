@@ -28,7 +28,10 @@ export function Shell() {
   })
   return (
     <div className="lg:grid lg:min-h-dvh lg:grid-cols-[15rem_minmax(0,1fr)]">
-      <a href="#main" className="sr-only focus:not-sr-only focus:fixed focus:top-2 focus:left-2 focus:z-60 focus:rounded-md focus:bg-surface focus:p-2">
+      <a
+        href="#main"
+        className="sr-only focus:not-sr-only focus:fixed focus:top-2 focus:left-2 focus:z-60 focus:rounded-md focus:bg-surface focus:p-2"
+      >
         Skip to the content
       </a>
       <aside className="sticky top-0 hidden h-dvh flex-col overflow-y-auto border-r border-line p-3 lg:flex">
@@ -37,7 +40,11 @@ export function Shell() {
         </div>
         <NavLinks />
         <div className="mt-auto px-2.5 pt-6 pb-1">
-          <button type="button" onClick={() => setHelp(true)} className="flex items-center gap-2 text-sm text-muted hover:text-ink">
+          <button
+            type="button"
+            onClick={() => setHelp(true)}
+            className="flex items-center gap-2 text-sm text-muted hover:text-ink"
+          >
             <Kbd>?</Kbd> Keyboard
           </button>
         </div>

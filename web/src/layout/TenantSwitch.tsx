@@ -33,7 +33,12 @@ export function TenantSwitch({ className, onChange }: { className: string; onCha
       >
         Tenant <span className="max-w-32 truncate font-medium text-ink">{tenant}</span>
       </button>
-      <Dialog open={open} onOpenChange={setOpen} title="Tenant" description="Tenants never see each other’s memories. This server trusts its callers, so you may look at any of them.">
+      <Dialog
+        open={open}
+        onOpenChange={setOpen}
+        title="Tenant"
+        description="Tenants never see each other’s memories. This server trusts its callers, so you may look at any of them."
+      >
         <form onSubmit={submit} className="space-y-4">
           <label className="block">
             <span className="label">Name</span>
@@ -43,9 +48,7 @@ export function TenantSwitch({ className, onChange }: { className: string; onCha
             <Button type="submit" variant="primary">
               Look at this tenant
             </Button>
-            {tenant !== 'default' && (
-              <Button onClick={() => choose(null)}>Back to default</Button>
-            )}
+            {tenant !== 'default' && <Button onClick={() => choose(null)}>Back to default</Button>}
           </div>
         </form>
       </Dialog>

@@ -16,7 +16,10 @@ export function TokenGate() {
     if (token.trim()) session.setToken(token.trim())
   }
   return (
-    <Page title="This server wants a token" lead="Tokens are on, so every request carries one. It is kept in this tab and gone when you close it.">
+    <Page
+      title="This server wants a token"
+      lead="Tokens are on, so every request carries one. It is kept in this tab and gone when you close it."
+    >
       <form onSubmit={submit} className="card max-w-xl space-y-4 p-6">
         {tried && (
           <p role="alert" className="text-harm">

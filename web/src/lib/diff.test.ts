@@ -19,9 +19,17 @@ test('very long texts are shown as replaced', () => {
 })
 
 test('words that changed in a row are one change, not a patchwork', () => {
-  expect(text('meet at the old harbour gate at nine', 'meet at the new town hall at nine')).toEqual(['meet at the ', '-old harbour gate', '+new town hall', ' at nine'])
+  expect(text('meet at the old harbour gate at nine', 'meet at the new town hall at nine')).toEqual([
+    'meet at the ',
+    '-old harbour gate',
+    '+new town hall',
+    ' at nine',
+  ])
 })
 
 test('texts that share only small words are shown as replaced', () => {
-  expect(text('the last two weeks of July', 'a long weekend of hiking')).toEqual(['-the last two weeks of July', '+a long weekend of hiking'])
+  expect(text('the last two weeks of July', 'a long weekend of hiking')).toEqual([
+    '-the last two weeks of July',
+    '+a long weekend of hiking',
+  ])
 })

@@ -20,7 +20,8 @@ export function diffWords(before: string, after: string): Piece[] {
   const replaced = whole.filter((piece) => piece.text !== '')
   if (a.length > MOST_WORDS || b.length > MOST_WORDS) return replaced
   const pieces = merge(walk(a, b, commonLengths(a, b)))
-  const letters = (kind: Piece['kind']) => pieces.reduce((sum, piece) => sum + (piece.kind === kind ? piece.text.replace(/\s/g, '').length : 0), 0)
+  const letters = (kind: Piece['kind']) =>
+    pieces.reduce((sum, piece) => sum + (piece.kind === kind ? piece.text.replace(/\s/g, '').length : 0), 0)
   return letters('same') < LEAST_COMMON * Math.max(letters('removed'), letters('added')) ? replaced : pieces
 }
 
@@ -69,7 +70,13 @@ function merge(pieces: Piece[]): Piece[] {
   pieces.forEach((piece, index) => {
     if (piece.kind === 'removed') removed += piece.text
     else if (piece.kind === 'added') added += piece.text
-    else if (piece.text.trim() === '' && removed && added && pieces[index + 1]?.kind !== 'same' && index + 1 < pieces.length) {
+    else if (
+      piece.text.trim() === '' &&
+      removed &&
+      added &&
+      pieces[index + 1]?.kind !== 'same' &&
+      index + 1 < pieces.length
+    ) {
       removed += piece.text
       added += piece.text
     } else {

@@ -45,7 +45,8 @@ export function useKeyboard({ palette, help }: Handlers) {
         return
       }
       const modified = event.metaKey || event.ctrlKey || event.altKey
-      if (modified || event.defaultPrevented || typing(event.target) || document.querySelector('[role="dialog"]')) return
+      if (modified || event.defaultPrevented || typing(event.target) || document.querySelector('[role="dialog"]'))
+        return
       const search = document.querySelector<HTMLElement>('main [data-search]')
       const done =
         event.key === '/'

@@ -40,7 +40,9 @@ export function EditDialog({ kind, id, content, follow = false, onClose }: Props
         restore.mutate(id)
         if (follow && kind === 'fact') void navigate({ to: '/memory/facts/$id', params: { id } })
       }
-      toast(kind === 'fact' ? 'Saved as a new version.' : 'Saved. The rule is a candidate again.', { action: { label: 'Undo', run: undo } })
+      toast(kind === 'fact' ? 'Saved as a new version.' : 'Saved. The rule is a candidate again.', {
+        action: { label: 'Undo', run: undo },
+      })
       onClose()
       await client.invalidateQueries()
       if (follow && kind === 'fact') await navigate({ to: '/memory/facts/$id', params: { id: newId } })
@@ -52,7 +54,13 @@ export function EditDialog({ kind, id, content, follow = false, onClose }: Props
     if (!unchanged) save.mutate()
   }
   return (
-    <Dialog open onOpenChange={(open) => !open && onClose()} title={`Edit the ${kind}`} description={explained[kind]} wide>
+    <Dialog
+      open
+      onOpenChange={(open) => !open && onClose()}
+      title={`Edit the ${kind}`}
+      description={explained[kind]}
+      wide
+    >
       <form onSubmit={submit} className="space-y-4">
         <label className="block">
           <span className="label">Content</span>

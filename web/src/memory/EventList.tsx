@@ -48,7 +48,11 @@ export function EventList({ events, look = 'feed', level = 'h3' }: Props) {
             {runs(list).map((run) => {
               const [first] = run
               if (!first) return null
-              return run.length > 1 ? <EventRun key={first.id} events={run} look={look} /> : <Row key={first.id} event={first} look={look} />
+              return run.length > 1 ? (
+                <EventRun key={first.id} events={run} look={look} />
+              ) : (
+                <Row key={first.id} event={first} look={look} />
+              )
             })}
           </ul>
         </div>

@@ -13,7 +13,11 @@ function About({ event, look }: Props) {
   if (!event.label) return <p className="text-sm text-muted italic">the {event.memory_type} is gone</p>
   return (
     <p className={cx('min-w-0', isHousekeeping(event.event_type) && 'text-sm')}>
-      <MemoryLink kind={event.memory_type} id={event.memory_id} className={cx('font-serif break-words hover:underline', look === 'full' ? 'line-clamp-2' : 'line-clamp-1')}>
+      <MemoryLink
+        kind={event.memory_type}
+        id={event.memory_id}
+        className={cx('font-serif break-words hover:underline', look === 'full' ? 'line-clamp-2' : 'line-clamp-1')}
+      >
         {event.label}
       </MemoryLink>
     </p>
@@ -41,7 +45,13 @@ export function EventRow({ event, look }: Props) {
   return (
     <li
       data-row=""
-      className={cx('grid gap-x-2 py-2', full ? 'grid-cols-[1.25rem_minmax(0,1fr)_auto] md:grid-cols-[1.25rem_minmax(0,1fr)_14rem_3rem] md:gap-x-3' : 'grid-cols-[1.25rem_minmax(0,1fr)_auto]', quiet && 'text-muted')}
+      className={cx(
+        'grid gap-x-2 py-2',
+        full
+          ? 'grid-cols-[1.25rem_minmax(0,1fr)_auto] md:grid-cols-[1.25rem_minmax(0,1fr)_14rem_3rem] md:gap-x-3'
+          : 'grid-cols-[1.25rem_minmax(0,1fr)_auto]',
+        quiet && 'text-muted',
+      )}
     >
       <span aria-hidden="true" className={cx('text-center', eventTone(event.event_type))}>
         {glyph}
@@ -54,7 +64,14 @@ export function EventRow({ event, look }: Props) {
         <About event={event} look={look} />
       </div>
       {full && <By event={event} />}
-      <time dateTime={event.created_at} title={dateTime(event.created_at)} className={cx('figure text-right text-xs text-muted', full && 'col-start-3 row-start-1 md:col-start-4 md:pt-0.5')}>
+      <time
+        dateTime={event.created_at}
+        title={dateTime(event.created_at)}
+        className={cx(
+          'figure text-right text-xs text-muted',
+          full && 'col-start-3 row-start-1 md:col-start-4 md:pt-0.5',
+        )}
+      >
         {look === 'own' ? date(event.created_at) : clock(event.created_at)}
       </time>
     </li>

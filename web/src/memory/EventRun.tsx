@@ -10,7 +10,9 @@ export function EventRun({ events, look }: { events: Event[]; look: 'feed' | 'fu
   return (
     <li data-row="">
       <details className="group/run">
-        <summary className={`grid cursor-pointer list-none grid-cols-[1.25rem_minmax(0,1fr)_auto] gap-x-2 py-2 text-muted hover:text-ink ${look === 'full' ? 'md:gap-x-3' : ''}`}>
+        <summary
+          className={`grid cursor-pointer list-none grid-cols-[1.25rem_minmax(0,1fr)_auto] gap-x-2 py-2 text-muted hover:text-ink ${look === 'full' ? 'md:gap-x-3' : ''}`}
+        >
           <span aria-hidden="true" className="text-center">
             {glyph}
           </span>

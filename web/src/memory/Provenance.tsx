@@ -10,7 +10,11 @@ function List({ links }: { links: LinkRow[] }) {
   return (
     <ul className="divide-y divide-line">
       {links.map((link) => (
-        <li key={`${link.side}${link.relation}${link.id}`} data-row="" className="grid gap-x-4 gap-y-1 py-2.5 sm:grid-cols-[8rem_minmax(0,1fr)_auto] sm:items-baseline">
+        <li
+          key={`${link.side}${link.relation}${link.id}`}
+          data-row=""
+          className="grid gap-x-4 gap-y-1 py-2.5 sm:grid-cols-[8rem_minmax(0,1fr)_auto] sm:items-baseline"
+        >
           <span className="text-sm text-muted">{relationWord(link)}</span>
           <span className="min-w-0">
             {link.label ? (
@@ -40,7 +44,15 @@ export function Provenance({ kind, label, links }: { kind: string; label: string
   return (
     <div>
       <div className="mb-3">
-        <Segments label="Show provenance as" value={view} options={[['graph', 'Graph'], ['list', 'List']]} onChange={setView} />
+        <Segments
+          label="Show provenance as"
+          value={view}
+          options={[
+            ['graph', 'Graph'],
+            ['list', 'List'],
+          ]}
+          onChange={setView}
+        />
       </div>
       {view === 'graph' ? <ProvenanceGraph kind={kind} label={label} links={links} /> : <List links={links} />}
     </div>

@@ -24,10 +24,24 @@ export function RowActions({ kind, id, label, content, live }: Props) {
   if (!live || !may) return null
   return (
     <span className="inline-flex max-md:hidden">
-      <button type="button" data-key="c" title="Confirm (c)" aria-label={`Confirm ${label}`} className={look} onClick={() => confirm.mutate(id)}>
+      <button
+        type="button"
+        data-key="c"
+        title="Confirm (c)"
+        aria-label={`Confirm ${label}`}
+        className={look}
+        onClick={() => confirm.mutate(id)}
+      >
         <Icon name="check" />
       </button>
-      <button type="button" data-key="e" title="Edit (e)" aria-label={`Edit ${label}`} className={look} onClick={() => setEditing(true)}>
+      <button
+        type="button"
+        data-key="e"
+        title="Edit (e)"
+        aria-label={`Edit ${label}`}
+        className={look}
+        onClick={() => setEditing(true)}
+      >
         <Icon name="edit" />
       </button>
       {editing && <EditDialog kind={kind} id={id} content={content} onClose={() => setEditing(false)} />}

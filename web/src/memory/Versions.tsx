@@ -43,7 +43,10 @@ export function Versions({ versions, current }: { versions: Version[]; current: 
         const before = newest[index + 1]
         return (
           <li key={version.id} className="relative">
-            <span aria-hidden="true" className="absolute top-1.5 -left-[1.3rem] size-2 rounded-full border border-line-strong bg-surface" />
+            <span
+              aria-hidden="true"
+              className="absolute top-1.5 -left-[1.3rem] size-2 rounded-full border border-line-strong bg-surface"
+            />
             <div className="mb-1 flex flex-wrap items-center gap-x-3 gap-y-1 text-sm text-muted">
               <Time at={version.created_at} how="full" />
               <StateBadge state={version.validity} always />
@@ -56,7 +59,11 @@ export function Versions({ versions, current }: { versions: Version[]; current: 
                 </Link>
               )}
             </div>
-            {before ? <Difference before={before.content} after={version.content} /> : <p className="memory-text text-lg">{version.content}</p>}
+            {before ? (
+              <Difference before={before.content} after={version.content} />
+            ) : (
+              <p className="memory-text text-lg">{version.content}</p>
+            )}
           </li>
         )
       })}

@@ -1,4 +1,12 @@
-import { maturityGlyph, maturityWord, permanenceGlyph, permanenceMeaning, sentence, statusGlyph, statusWord } from '../lib/words'
+import {
+  maturityGlyph,
+  maturityWord,
+  permanenceGlyph,
+  permanenceMeaning,
+  sentence,
+  statusGlyph,
+  statusWord,
+} from '../lib/words'
 import { Badge, type Tone } from '../ui/Badge'
 
 export function PermanenceBadge({ permanence }: { permanence: string }) {

@@ -25,7 +25,13 @@ const housekeeping = new Set([
   'fact_repointed',
 ])
 
-const harmful = new Set(['rule_marked_harmful', 'rule_inverted', 'rule_demoted', 'episode_dead_lettered', 'episode_consolidation_failed'])
+const harmful = new Set([
+  'rule_marked_harmful',
+  'rule_inverted',
+  'rule_demoted',
+  'episode_dead_lettered',
+  'episode_consolidation_failed',
+])
 
 const fading = new Set(['fact_fading', 'rule_fading'])
 const gone = new Set(['fact_superseded', 'fact_expired', 'fact_forgotten', 'rule_forgotten', 'episode_forgotten'])
@@ -91,7 +97,8 @@ export function change(event: EventRow): string | null {
   const [before, after] = [record(payload.before), record(payload.after)]
   // validity is what the event's words say already
   const [from, to] = [before.maturity, after.maturity]
-  if (typeof from === 'string' && typeof to === 'string' && from !== to) return `${from.replaceAll('_', ' ')} → ${to.replaceAll('_', ' ')}`
+  if (typeof from === 'string' && typeof to === 'string' && from !== to)
+    return `${from.replaceAll('_', ' ')} → ${to.replaceAll('_', ' ')}`
   const reason = payload.reason
   return typeof reason === 'string' ? reason : null
 }

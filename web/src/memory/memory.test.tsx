@@ -36,11 +36,29 @@ test('every status and every level has a word and a glyph that no other has', ()
       const glyph = container.querySelector('[aria-hidden]')?.textContent ?? ''
       return [glyph, container.textContent?.replace(glyph, '')]
     })
-  const statuses = look(['pending', 'consolidated', 'failed', 'dead_letter'].map((status) => <StatusBadge key={status} status={status} />))
-  expect(statuses).toEqual([['○', 'Pending'], ['●', 'Consolidated'], ['△', 'Failed'], ['✕', 'Dead letter']])
-  const levels = look(['candidate', 'established', 'proven', 'anti_pattern'].map((maturity) => <MaturityBadge key={maturity} maturity={maturity} />))
-  expect(levels).toEqual([['○', 'Candidate'], ['◐', 'Established'], ['●', 'Proven'], ['⚠', 'Warning']])
-  const states = look(['active', 'fading', 'superseded', 'expired'].map((state) => <StateBadge key={state} state={state} always />))
+  const statuses = look(
+    ['pending', 'consolidated', 'failed', 'dead_letter'].map((status) => <StatusBadge key={status} status={status} />),
+  )
+  expect(statuses).toEqual([
+    ['○', 'Pending'],
+    ['●', 'Consolidated'],
+    ['△', 'Failed'],
+    ['✕', 'Dead letter'],
+  ])
+  const levels = look(
+    ['candidate', 'established', 'proven', 'anti_pattern'].map((maturity) => (
+      <MaturityBadge key={maturity} maturity={maturity} />
+    )),
+  )
+  expect(levels).toEqual([
+    ['○', 'Candidate'],
+    ['◐', 'Established'],
+    ['●', 'Proven'],
+    ['⚠', 'Warning'],
+  ])
+  const states = look(
+    ['active', 'fading', 'superseded', 'expired'].map((state) => <StateBadge key={state} state={state} always />),
+  )
   expect(new Set(states.map(([glyph]) => glyph)).size).toBe(4)
 })
 
@@ -52,7 +70,12 @@ test('every event type of the server has words', () => {
 })
 
 test('a promotion is told as a step', () => {
-  const event = { id: '1', event_type: 'rule_promoted', created_at: '', payload: { before: { maturity: 'candidate' }, after: { maturity: 'established' } } }
+  const event = {
+    id: '1',
+    event_type: 'rule_promoted',
+    created_at: '',
+    payload: { before: { maturity: 'candidate' }, after: { maturity: 'established' } },
+  }
   expect(change(event)).toBe('candidate → established')
   expect(change({ ...event, payload: null })).toBeNull()
 })
@@ -66,7 +89,9 @@ test('an expired episode is named, not a broken link', () => {
 test('a rule nobody tried has no effectiveness', () => {
   const none = { applied_count: 0, success_count: 0, harmful_count: 0, effectiveness_score: 0 }
   expect(record(none)).toBe('not tried yet')
-  expect(record({ applied_count: 4, success_count: 3, harmful_count: 1, effectiveness_score: 0.75 })).toBe('3 helpful, 1 harmful · 75 % effective')
+  expect(record({ applied_count: 4, success_count: 3, harmful_count: 1, effectiveness_score: 0.75 })).toBe(
+    '3 helpful, 1 harmful · 75 % effective',
+  )
 })
 
 test('a failure says what failed and what to do', () => {
@@ -78,7 +103,9 @@ test('a failure says what failed and what to do', () => {
 
 test('every event type that the server knows is told in words of its own', () => {
   const source = readFileSync('../crates/domain/src/event.rs', 'utf8')
-  const types = [...(/events! \{(.*?)\n\}/s.exec(source)?.[1] ?? '').matchAll(/= "(\w+)"/g)].map((match) => match[1] as string)
+  const types = [...(/events! \{(.*?)\n\}/s.exec(source)?.[1] ?? '').matchAll(/= "(\w+)"/g)].map(
+    (match) => match[1] as string,
+  )
   expect(types.length).toBeGreaterThan(30)
   expect(types.filter((type) => !eventTypes.includes(type))).toEqual([])
 })

@@ -16,7 +16,14 @@ export interface ButtonProps extends ButtonHTMLAttributes<HTMLButtonElement> {
   ref?: Ref<HTMLButtonElement>
 }
 
-export function Button({ variant = 'secondary', size = 'medium', busy = false, className, disabled, ...rest }: ButtonProps) {
+export function Button({
+  variant = 'secondary',
+  size = 'medium',
+  busy = false,
+  className,
+  disabled,
+  ...rest
+}: ButtonProps) {
   return (
     <button
       type="button"

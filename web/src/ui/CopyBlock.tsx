@@ -10,7 +10,10 @@ export function CopyBlock({ text, label }: { text: string; label: string }) {
       await navigator.clipboard.writeText(text)
     } catch (error) {
       // a page that did not come over https or from this machine has no clipboard
-      toast(`Not copied: ${error instanceof Error ? error.message : 'this browser allows it on secure pages only'}. Select the text instead.`, { tone: 'failed' })
+      toast(
+        `Not copied: ${error instanceof Error ? error.message : 'this browser allows it on secure pages only'}. Select the text instead.`,
+        { tone: 'failed' },
+      )
       return
     }
     setCopied(true)
@@ -18,7 +21,11 @@ export function CopyBlock({ text, label }: { text: string; label: string }) {
   }
   return (
     <div className="flex items-start gap-2 rounded-md border border-line bg-sunken py-2 pr-2 pl-3 text-left">
-      <pre tabIndex={0} aria-label={label} className="min-w-0 flex-1 py-0.5 font-mono text-sm [overflow-wrap:anywhere] whitespace-pre-wrap">
+      <pre
+        tabIndex={0}
+        aria-label={label}
+        className="min-w-0 flex-1 py-0.5 font-mono text-sm [overflow-wrap:anywhere] whitespace-pre-wrap"
+      >
         {text}
       </pre>
       <button

@@ -30,7 +30,11 @@ export function Dialog({ open, onOpenChange, title, description, children, wide 
               <Icon name="close" />
             </Radix.Close>
           </div>
-          {description && <Radix.Description asChild className="mb-4 text-muted"><div>{description}</div></Radix.Description>}
+          {description && (
+            <Radix.Description asChild className="mb-4 text-muted">
+              <div>{description}</div>
+            </Radix.Description>
+          )}
           {children}
         </Radix.Content>
       </Radix.Portal>

@@ -29,7 +29,14 @@ export type IconName = keyof typeof shapes
 export function Icon({ name, className = 'size-4' }: { name: IconName; className?: string }) {
   return (
     <svg viewBox="0 0 16 16" className={`shrink-0 ${className}`} aria-hidden="true" focusable="false">
-      <path d={shapes[name]} fill="none" stroke="currentColor" strokeWidth="1.400" strokeLinecap="round" strokeLinejoin="round" />
+      <path
+        d={shapes[name]}
+        fill="none"
+        stroke="currentColor"
+        strokeWidth="1.400"
+        strokeLinecap="round"
+        strokeLinejoin="round"
+      />
     </svg>
   )
 }

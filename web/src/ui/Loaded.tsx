@@ -14,7 +14,11 @@ export function Loaded<T>({ query, label, children }: Props<T>) {
   return (
     <div className="mx-auto w-full max-w-[1240px] px-4 py-8 sm:px-6 lg:px-8">
       <h1 className="sr-only">{label}</h1>
-      {query.isError ? <Failure error={query.error} retry={() => void query.refetch()} /> : <Loading rows={6} label={`Loading ${label}`} />}
+      {query.isError ? (
+        <Failure error={query.error} retry={() => void query.refetch()} />
+      ) : (
+        <Loading rows={6} label={`Loading ${label}`} />
+      )}
     </div>
   )
 }

@@ -22,9 +22,19 @@ export function Page({ title, tab, lead, actions, above, serif = false, children
   return (
     <div className="mx-auto w-full max-w-[1240px] px-4 py-6 sm:px-6 lg:px-8 lg:py-8">
       {above}
-      <header className={cx('mb-6 flex items-start justify-between gap-x-6 gap-y-4', stacked ? 'flex-col' : 'flex-wrap')}>
+      <header
+        className={cx('mb-6 flex items-start justify-between gap-x-6 gap-y-4', stacked ? 'flex-col' : 'flex-wrap')}
+      >
         <div className={stacked ? 'max-w-4xl min-w-0' : 'min-w-0 flex-1 basis-72'}>
-          <h1 className={serif ? cx('memory-text', title.length > 160 ? 'text-xl' : 'text-2xl') : 'text-xl font-semibold tracking-tight'}>{title}</h1>
+          <h1
+            className={
+              serif
+                ? cx('memory-text', title.length > 160 ? 'text-xl' : 'text-2xl')
+                : 'text-xl font-semibold tracking-tight'
+            }
+          >
+            {title}
+          </h1>
           {lead && <div className="mt-2 text-muted">{lead}</div>}
         </div>
         {actions && <div className="flex flex-wrap items-center gap-2">{actions}</div>}

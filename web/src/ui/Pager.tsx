@@ -18,7 +18,12 @@ export function Pager({ total, limit, offset, onMove }: Props) {
         {count(Math.min(total, offset + 1))}–{count(last)} of {count(total)}
       </span>
       <span className="flex gap-1">
-        <Button size="small" variant="ghost" disabled={offset === 0} onClick={() => onMove(Math.max(0, offset - limit))}>
+        <Button
+          size="small"
+          variant="ghost"
+          disabled={offset === 0}
+          onClick={() => onMove(Math.max(0, offset - limit))}
+        >
           <Icon name="previous" /> Previous
         </Button>
         <Button size="small" variant="ghost" disabled={last >= total} onClick={() => onMove(offset + limit)}>

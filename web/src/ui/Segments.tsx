@@ -10,7 +10,11 @@ interface Props<T extends string> {
 /** A few exclusive choices side by side. */
 export function Segments<T extends string>({ label, value, options, onChange }: Props<T>) {
   return (
-    <div role="group" aria-label={label} className="inline-flex max-w-full flex-wrap rounded-md border border-line bg-sunken p-0.5">
+    <div
+      role="group"
+      aria-label={label}
+      className="inline-flex max-w-full flex-wrap rounded-md border border-line bg-sunken p-0.5"
+    >
       {options.map(([name, text, number]) => (
         <button
           key={name}
@@ -19,7 +23,9 @@ export function Segments<T extends string>({ label, value, options, onChange }: 
           onClick={() => onChange(name)}
           className={cx(
             'inline-flex h-9 items-center sm:h-7 gap-1.5 rounded-sm px-2.5 text-sm whitespace-nowrap',
-            name === value ? 'bg-surface font-medium text-ink shadow-sm ring-1 ring-line-strong/40' : 'text-muted hover:text-ink',
+            name === value
+              ? 'bg-surface font-medium text-ink shadow-sm ring-1 ring-line-strong/40'
+              : 'text-muted hover:text-ink',
           )}
         >
           {text}

@@ -13,7 +13,11 @@ export function Select({ label, value, options, onChange, className }: Props) {
   return (
     <label className={cx('inline-flex items-center', className)}>
       <span className="sr-only">{label}</span>
-      <select className="control w-full min-w-0 px-2 text-base" value={value} onChange={(event) => onChange(event.target.value)}>
+      <select
+        className="control w-full min-w-0 px-2 text-base"
+        value={value}
+        onChange={(event) => onChange(event.target.value)}
+      >
         {options.map(([name, text]) => (
           <option key={name} value={name}>
             {text}

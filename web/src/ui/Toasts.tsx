@@ -5,7 +5,11 @@ import { dismiss, useToasts } from './toast'
 export function Toasts() {
   const toasts = useToasts()
   return (
-    <div role="status" aria-live="polite" className="pointer-events-none fixed inset-x-4 bottom-4 z-60 flex flex-col items-center gap-2">
+    <div
+      role="status"
+      aria-live="polite"
+      className="pointer-events-none fixed inset-x-4 bottom-4 z-60 flex flex-col items-center gap-2"
+    >
       {toasts.map((toast) => (
         <div
           key={toast.id}
@@ -27,7 +31,12 @@ export function Toasts() {
               {toast.action.label}
             </button>
           )}
-          <button type="button" aria-label="Dismiss" className="rounded-md p-1.5 text-muted hover:bg-sunken" onClick={() => dismiss(toast.id)}>
+          <button
+            type="button"
+            aria-label="Dismiss"
+            className="rounded-md p-1.5 text-muted hover:bg-sunken"
+            onClick={() => dismiss(toast.id)}
+          >
             <Icon name="close" />
           </button>
         </div>

@@ -31,8 +31,18 @@ export function Loading({ rows = 5, label = 'Loading' }: { rows?: number; label?
 /** It could not be asked, or was refused: what failed, and what to do about it. */
 export function Failure({ error, retry }: { error: unknown; retry?: () => void }) {
   const failure = asApiError(error)
-  const title = failure.unreachable ? 'The server does not answer' : failure.missing ? 'It is not here' : failure.away ? 'Not available now' : 'This could not be shown'
-  const hint = failure.unreachable ? 'Is it running? Start it with: butler serve' : failure.missing ? 'The address may be old or cut short. The search finds memories by their words.' : failure.hint
+  const title = failure.unreachable
+    ? 'The server does not answer'
+    : failure.missing
+      ? 'It is not here'
+      : failure.away
+        ? 'Not available now'
+        : 'This could not be shown'
+  const hint = failure.unreachable
+    ? 'Is it running? Start it with: butler serve'
+    : failure.missing
+      ? 'The address may be old or cut short. The search finds memories by their words.'
+      : failure.hint
   return (
     <div role="alert" className="rounded-lg border border-harm/40 bg-harm-wash px-6 py-5">
       <p className="font-medium text-harm">

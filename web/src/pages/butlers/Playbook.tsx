@@ -28,10 +28,16 @@ export function Playbook({ name }: { name: string }) {
             <ul className="mt-2 space-y-2">
               {list.map((rule) => (
                 <li key={rule.id} data-row="" className="flex items-baseline gap-3">
-                  <Link to="/memory/rules/$id" params={{ id: rule.id }} className="line-clamp-2 min-w-0 flex-1 font-serif break-words hover:underline">
+                  <Link
+                    to="/memory/rules/$id"
+                    params={{ id: rule.id }}
+                    className="line-clamp-2 min-w-0 flex-1 font-serif break-words hover:underline"
+                  >
                     {rule.content}
                   </Link>
-                  <span className="figure text-sm whitespace-nowrap text-muted">{rule.applied_count > 0 ? percent(rule.effectiveness_score) : 'not tried'}</span>
+                  <span className="figure text-sm whitespace-nowrap text-muted">
+                    {rule.applied_count > 0 ? percent(rule.effectiveness_score) : 'not tried'}
+                  </span>
                 </li>
               ))}
             </ul>

@@ -16,7 +16,8 @@ export default function EntitiesPage() {
   const search = useSearch({ from: '/entities' })
   const navigate = useNavigate({ from: '/entities' })
   const change = useCallback(
-    (next: ReturnType<typeof entities>) => void navigate({ search: (previous) => ({ ...previous, offset: undefined, ...next }), replace: true }),
+    (next: ReturnType<typeof entities>) =>
+      void navigate({ search: (previous) => ({ ...previous, offset: undefined, ...next }), replace: true }),
     [navigate],
   )
   const setWords = useCallback((q: string) => change({ q: q || undefined }), [change])
@@ -25,7 +26,13 @@ export default function EntitiesPage() {
   return (
     <Page title="Entities" lead="Who and what the facts are about.">
       <div className="mb-4 flex flex-wrap items-center gap-2">
-        <SearchField label="Search entities" placeholder="Name or alias" value={search.q ?? ''} onChange={setWords} className="min-w-0 flex-1 basis-56 sm:max-w-sm" />
+        <SearchField
+          label="Search entities"
+          placeholder="Name or alias"
+          value={search.q ?? ''}
+          onChange={setWords}
+          className="min-w-0 flex-1 basis-56 sm:max-w-sm"
+        />
         <Select
           label="Type"
           value={search.type ?? ''}
@@ -36,9 +43,19 @@ export default function EntitiesPage() {
       <Results
         query={list}
         onMove={(offset) => change({ offset: offset || undefined })}
-        empty={<Empty title="No entity fits">An agent creates them when it learns about people, places and organisations.</Empty>}
+        empty={
+          <Empty title="No entity fits">
+            An agent creates them when it learns about people, places and organisations.
+          </Empty>
+        }
       >
-        {(rows) => <EntityTable entities={rows} sort={search.sort} onSort={(sort) => change({ sort: oneFrom(entitySorts, sort ?? '') })} />}
+        {(rows) => (
+          <EntityTable
+            entities={rows}
+            sort={search.sort}
+            onSort={(sort) => change({ sort: oneFrom(entitySorts, sort ?? '') })}
+          />
+        )}
       </Results>
     </Page>
   )

@@ -62,7 +62,9 @@ function View({ entity }: { entity: EntityDetail }) {
                     <Link to="/entities/$id" params={{ id: related.id }} className="min-w-0 truncate hover:underline">
                       {related.canonical_name}
                     </Link>
-                    <span className="figure text-xs whitespace-nowrap text-muted">{counted(related.shared_episodes, 'episode')}</span>
+                    <span className="figure text-xs whitespace-nowrap text-muted">
+                      {counted(related.shared_episodes, 'episode')}
+                    </span>
                   </li>
                 ))}
               </ul>

@@ -15,7 +15,11 @@ const columns = helper.columns([
     header: 'Name',
     meta: { sort: 'name' },
     cell: ({ row, getValue }) => (
-      <Link to="/entities/$id" params={{ id: row.original.id }} className="font-medium break-words after:absolute after:inset-0">
+      <Link
+        to="/entities/$id"
+        params={{ id: row.original.id }}
+        className="font-medium break-words after:absolute after:inset-0"
+      >
         {getValue()}
       </Link>
     ),
@@ -25,8 +29,16 @@ const columns = helper.columns([
     header: 'Also known as',
     cell: ({ getValue }) => <span className="line-clamp-1 text-sm text-muted">{getValue().join(', ') || '–'}</span>,
   }),
-  helper.accessor('facts', { header: 'Facts', meta: { sort: 'facts' }, cell: ({ getValue }) => <span className="figure">{count(getValue())}</span> }),
-  helper.accessor('created_at', { header: 'Known since', meta: { sort: 'newest' }, cell: ({ getValue }) => <Time at={getValue()} how="date" /> }),
+  helper.accessor('facts', {
+    header: 'Facts',
+    meta: { sort: 'facts' },
+    cell: ({ getValue }) => <span className="figure">{count(getValue())}</span>,
+  }),
+  helper.accessor('created_at', {
+    header: 'Known since',
+    meta: { sort: 'newest' },
+    cell: ({ getValue }) => <Time at={getValue()} how="date" />,
+  }),
 ])
 
 interface Props {
@@ -62,7 +74,11 @@ export function EntityTable({ entities, sort = 'name', onSort }: Props) {
                     className={`label px-4 py-2 font-medium ${shown[header.column.id] ?? ''}`}
                   >
                     {by ? (
-                      <button type="button" className="hover:text-ink" onClick={() => onSort(by === 'name' ? undefined : by)}>
+                      <button
+                        type="button"
+                        className="hover:text-ink"
+                        onClick={() => onSort(by === 'name' ? undefined : by)}
+                      >
                         {flexRender(header.column.columnDef.header, header.getContext())}
                         <span aria-hidden="true">{active ? (by === 'name' ? ' ↑' : ' ↓') : ''}</span>
                       </button>

@@ -10,7 +10,14 @@ type Props = Pick<EntityDetailAt, 'predicates' | 'facts_total' | 'past_facts_tot
 export function FactsByPredicate({ entity }: { entity: Props }) {
   const { predicates, facts_total, past_facts_total } = entity
   const shown = predicates.reduce((sum, group) => sum + group.facts.length, 0)
-  if (shown === 0) return <Empty title="Nothing is known about it now">{past_facts_total > 0 ? `${counted(past_facts_total, 'fact')} about it were replaced, expired or forgotten.` : 'No fact names it yet.'}</Empty>
+  if (shown === 0)
+    return (
+      <Empty title="Nothing is known about it now">
+        {past_facts_total > 0
+          ? `${counted(past_facts_total, 'fact')} about it were replaced, expired or forgotten.`
+          : 'No fact names it yet.'}
+      </Empty>
+    )
   return (
     <div className="space-y-4">
       {predicates.map(({ predicate, facts }) => (

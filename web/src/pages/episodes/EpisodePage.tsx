@@ -49,7 +49,11 @@ function View({ episode }: { episode: EpisodeDetail }) {
                 <Provenance kind="episode" label={episode.content} links={episode.links} />
               ) : (
                 <p className="text-muted">
-                  {episode.consolidation_status === 'consolidated' ? 'It was read, and held nothing worth keeping.' : episode.consolidation_status === 'dead_letter' ? 'Nothing: it was given up before anything was learned from it.' : 'Nothing yet: it has not been learned from.'}
+                  {episode.consolidation_status === 'consolidated'
+                    ? 'It was read, and held nothing worth keeping.'
+                    : episode.consolidation_status === 'dead_letter'
+                      ? 'Nothing: it was given up before anything was learned from it.'
+                      : 'Nothing yet: it has not been learned from.'}
                 </p>
               )}
             </div>
@@ -64,7 +68,18 @@ function View({ episode }: { episode: EpisodeDetail }) {
                 ['Importance', `${episode.importance} of 10`],
                 ['Read', counted(episode.reference_count, 'time')],
                 ['Session', episode.session_id ? <Id key="s">{episode.session_id}</Id> : 'none'],
-                ...(episode.next_consolidation_retry_at ? [['Next try', Date.parse(episode.next_consolidation_retry_at) < Date.now() ? 'at the next run' : <Time key="n" at={episode.next_consolidation_retry_at} />] as [string, React.ReactNode]] : []),
+                ...(episode.next_consolidation_retry_at
+                  ? [
+                      [
+                        'Next try',
+                        Date.parse(episode.next_consolidation_retry_at) < Date.now() ? (
+                          'at the next run'
+                        ) : (
+                          <Time key="n" at={episode.next_consolidation_retry_at} />
+                        ),
+                      ] as [string, React.ReactNode],
+                    ]
+                  : []),
                 ['Id', <Id key="id">{episode.id}</Id>],
               ]}
             />

@@ -18,14 +18,25 @@ export default function EpisodesPage() {
   const search = useSearch({ from: '/memory/episodes' })
   const navigate = useNavigate({ from: '/memory/episodes' })
   const change = useCallback(
-    (next: ReturnType<typeof episodes>) => void navigate({ search: (previous) => ({ ...previous, offset: undefined, ...next }), replace: true }),
+    (next: ReturnType<typeof episodes>) =>
+      void navigate({ search: (previous) => ({ ...previous, offset: undefined, ...next }), replace: true }),
     [navigate],
   )
-  const query = { butler: search.butler, status: search.status, from: search.from, to: search.to, limit: SIZE, offset: search.offset }
+  const query = {
+    butler: search.butler,
+    status: search.status,
+    from: search.from,
+    to: search.to,
+    limit: SIZE,
+    offset: search.offset,
+  }
   const list = useGet('/api/memory/episodes', { query }, { keep: true })
   const filtered = search.butler ?? search.status ?? search.from ?? search.to
   return (
-    <Page title="Episodes" lead="What happened, by day. Episodes are kept for a while; what they taught stays as facts and rules.">
+    <Page
+      title="Episodes"
+      lead="What happened, by day. Episodes are kept for a while; what they taught stays as facts and rules."
+    >
       <div className="mb-5 grid grid-cols-2 items-center gap-2 sm:flex sm:flex-wrap">
         <ButlerSelect value={search.butler} onChange={(butler) => change({ butler })} />
         <Select
@@ -39,7 +50,10 @@ export default function EpisodesPage() {
           <DateField label="To" value={search.to} onChange={(to) => change({ to })} />
         </span>
         {filtered && (
-          <Button variant="ghost" onClick={() => change({ butler: undefined, status: undefined, from: undefined, to: undefined })}>
+          <Button
+            variant="ghost"
+            onClick={() => change({ butler: undefined, status: undefined, from: undefined, to: undefined })}
+          >
             Clear filters
           </Button>
         )}
@@ -51,7 +65,9 @@ export default function EpisodesPage() {
           filtered ? (
             <Empty title="No episode fits">Fewer filters may find one.</Empty>
           ) : (
-            <Empty title="No episode is kept">They appear when an agent ends a session, and expire after some days.</Empty>
+            <Empty title="No episode is kept">
+              They appear when an agent ends a session, and expire after some days.
+            </Empty>
           )
         }
       >

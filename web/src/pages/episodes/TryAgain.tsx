@@ -9,7 +9,8 @@ import { failure, toast } from '../../ui/toast'
 export function TryAgain({ id, home }: { id: string; home: string }) {
   const client = useQueryClient()
   const requeue = useMutation({
-    mutationFn: () => request('post', '/api/memory/dead-letters/requeue', { query: { butler: home }, body: { ids: [id] } }),
+    mutationFn: () =>
+      request('post', '/api/memory/dead-letters/requeue', { query: { butler: home }, body: { ids: [id] } }),
     onSuccess: () => {
       toast('It will be tried again at the next run.')
       return client.invalidateQueries()

@@ -4,7 +4,11 @@ import { fixed } from '../../lib/number'
 import { Section } from '../../ui/Section'
 import { Time } from '../../ui/Time'
 
-const ended: Record<string, string> = { superseded: 'fact_superseded', expired: 'fact_expired', retracted: 'fact_forgotten' }
+const ended: Record<string, string> = {
+  superseded: 'fact_superseded',
+  expired: 'fact_expired',
+  retracted: 'fact_forgotten',
+}
 
 /** Why it is no longer known, since when, and what stands in its place. */
 export function Gone({ fact }: { fact: FactDetail }) {
@@ -39,7 +43,8 @@ export function Gone({ fact }: { fact: FactDetail }) {
             Nobody confirmed it, so its confidence fell below {fixed(fact.decay.expiry_threshold)} and it expired{on}.
           </>
         )}
-        {fact.validity === 'retracted' && <>Somebody asked to forget it, so it was retracted{on}.</>} It is kept as history and never recalled; Restore brings it back.
+        {fact.validity === 'retracted' && <>Somebody asked to forget it, so it was retracted{on}.</>} It is kept as
+        history and never recalled; Restore brings it back.
       </p>
     </Section>
   )

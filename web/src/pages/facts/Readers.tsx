@@ -16,7 +16,8 @@ function often(memory: Read): string | null {
   const days = daysBetween(memory.created_at, Date.now())
   if (memory.reference_count < 2 || days < 2) return null
   const each = days / memory.reference_count
-  if (each < 1.5) return `about ${counted(Math.round(memory.reference_count / days), 'time')} a day since it was learned`
+  if (each < 1.5)
+    return `about ${counted(Math.round(memory.reference_count / days), 'time')} a day since it was learned`
   return `about every ${counted(Math.round(each), 'day')} since it was learned`
 }
 
@@ -25,7 +26,11 @@ export function Readers({ memory }: { memory: Read }) {
   const butlers = useGet('/api/butlers')
   const names = (butlers.data?.data ?? []).map((butler) => butler.name)
   const readers =
-    memory.scope === 'global' ? `Every agent of ${memory.home} can read it` : names.includes(memory.scope) ? `Agents of ${memory.scope} alone can read it` : `Agents that ask in the scope ${memory.scope} can read it`
+    memory.scope === 'global'
+      ? `Every agent of ${memory.home} can read it`
+      : names.includes(memory.scope)
+        ? `Agents of ${memory.scope} alone can read it`
+        : `Agents that ask in the scope ${memory.scope} can read it`
   const rate = often(memory)
   return (
     <div className="space-y-1.5 text-sm">
@@ -44,7 +49,9 @@ export function Readers({ memory }: { memory: Read }) {
           </>
         )}
       </p>
-      <p className="text-muted">{readers}. Reads are counted, not written down one by one; looking at it here does not count.</p>
+      <p className="text-muted">
+        {readers}. Reads are counted, not written down one by one; looking at it here does not count.
+      </p>
     </div>
   )
 }

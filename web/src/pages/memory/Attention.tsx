@@ -24,12 +24,18 @@ export function Attention({ items }: { items: Item[] }) {
           const [path = '/memory', query = ''] = item.page.split('?')
           return (
             <li key={item.what}>
-              <Link to={path} search={parseSearch(query)} className="group flex min-h-10 items-center gap-3 px-4 py-2 hover:bg-sunken">
+              <Link
+                to={path}
+                search={parseSearch(query)}
+                className="group flex min-h-10 items-center gap-3 px-4 py-2 hover:bg-sunken"
+              >
                 <span className={`w-4 text-center ${tone}`}>
                   <span aria-hidden="true">{mark}</span>
                   <span className="sr-only">{word}: </span>
                 </span>
-                <span className="min-w-0 flex-1 break-words first-letter:uppercase group-hover:underline">{item.message}</span>
+                <span className="min-w-0 flex-1 break-words first-letter:uppercase group-hover:underline">
+                  {item.message}
+                </span>
                 <Icon name="next" className="size-3.5 text-muted" />
               </Link>
             </li>

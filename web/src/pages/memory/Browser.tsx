@@ -22,14 +22,25 @@ export function Browser({ counts }: Props) {
   const navigate = useNavigate({ from: '/memory' })
   const kind = search.kind ?? 'facts'
   const change: Change = useCallback(
-    (next) => void navigate({ search: (previous) => ({ ...previous, offset: undefined, ...next }), replace: true, resetScroll: false }),
+    (next) =>
+      void navigate({
+        search: (previous) => ({ ...previous, offset: undefined, ...next }),
+        replace: true,
+        resetScroll: false,
+      }),
     [navigate],
   )
   const setWords = useCallback((q: string) => change({ q: q || undefined }), [change])
   return (
     <Section title="Knowledge">
       <div className="mb-3 flex flex-wrap items-center gap-2">
-        <SearchField label="Search knowledge" placeholder="Search facts, rules and episodes" value={search.q ?? ''} onChange={setWords} className="min-w-0 flex-1 basis-64" />
+        <SearchField
+          label="Search knowledge"
+          placeholder="Search facts, rules and episodes"
+          value={search.q ?? ''}
+          onChange={setWords}
+          className="min-w-0 flex-1 basis-64"
+        />
         <Segments
           label="Kind of memory"
           value={kind}

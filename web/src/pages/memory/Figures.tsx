@@ -8,8 +8,16 @@ export function Figures({ stats }: { stats: StatsView }) {
   const { facts, rules, episodes } = stats
   return (
     <div className="grid grid-cols-2 gap-3 xl:grid-cols-4">
-      <Figure name="Facts by permanence" value={facts.known} parts={permanences.map((name) => ({ name: sentence(name), value: facts.by_permanence[name] }))} />
-      <Figure name="Rules by maturity" value={rules.known} parts={maturities.map((name) => ({ name: maturityWord[name] ?? name, value: rules.by_maturity[name] }))} />
+      <Figure
+        name="Facts by permanence"
+        value={facts.known}
+        parts={permanences.map((name) => ({ name: sentence(name), value: facts.by_permanence[name] }))}
+      />
+      <Figure
+        name="Rules by maturity"
+        value={rules.known}
+        parts={maturities.map((name) => ({ name: maturityWord[name] ?? name, value: rules.by_maturity[name] }))}
+      />
       <Figure
         name="Episodes"
         value={episodes.total}

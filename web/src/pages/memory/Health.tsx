@@ -35,12 +35,26 @@ export function Health({ confidence, thresholds, backlog, maturity, effectivenes
   const size = effectiveness.bins.length
   return (
     <div className="grid gap-4 md:grid-cols-2">
-      <Panel title="Confidence" note={below > 0 ? `${counted(below, 'memory', 'memories')} below what is recalled` : 'Everything is above what is recalled'}>
+      <Panel
+        title="Confidence"
+        note={
+          below > 0
+            ? `${counted(below, 'memory', 'memories')} below what is recalled`
+            : 'Everything is above what is recalled'
+        }
+      >
         <Histogram bins={bins} thresholds={thresholds} />
       </Panel>
-      <Panel title="Backlog" note={waiting > 0 ? `${counted(waiting, 'episode')} ${waiting === 1 ? 'waits' : 'wait'} now` : 'Nothing waits'}>
+      <Panel
+        title="Backlog"
+        note={waiting > 0 ? `${counted(waiting, 'episode')} ${waiting === 1 ? 'waits' : 'wait'} now` : 'Nothing waits'}
+      >
         {points.length > 1 ? (
-          <Line points={points} height={168} label={`Episodes waiting over ${points.length} days; ${count(waiting)} now`} />
+          <Line
+            points={points}
+            height={168}
+            label={`Episodes waiting over ${points.length} days; ${count(waiting)} now`}
+          />
         ) : (
           <p className="text-muted">Two days of history are needed for a curve.</p>
         )}
@@ -67,7 +81,9 @@ export function Health({ confidence, thresholds, backlog, maturity, effectivenes
           bars={[
             ...[4, 3, 2, 1, 0].map((fifth) => ({
               name: `${fifth * 20}–${fifth * 20 + 20} %`,
-              value: effectiveness.bins.slice((fifth * size) / 5, ((fifth + 1) * size) / 5).reduce((sum, value) => sum + value, 0),
+              value: effectiveness.bins
+                .slice((fifth * size) / 5, ((fifth + 1) * size) / 5)
+                .reduce((sum, value) => sum + value, 0),
               tone: fifth < 2 ? ('harm' as const) : ('accent' as const),
             })),
             { name: 'not tried', value: effectiveness.never_applied, tone: 'plain' as const },

@@ -17,7 +17,11 @@ export default function MemoryPage() {
   if (!stats.data) {
     return (
       <Page title="Memory">
-        {stats.isError ? <Failure error={stats.error} retry={() => void stats.refetch()} /> : <Loading rows={8} label="Loading memory" />}
+        {stats.isError ? (
+          <Failure error={stats.error} retry={() => void stats.refetch()} />
+        ) : (
+          <Loading rows={8} label="Loading memory" />
+        )}
       </Page>
     )
   }
@@ -32,7 +36,13 @@ export default function MemoryPage() {
       ) : (
         <div className="space-y-10">
           <div className="space-y-6">
-            <StateSentence facts={data.facts.known} rules={data.rules.known} episodes={data.episodes.total} fading={data.fading} waiting={waiting} />
+            <StateSentence
+              facts={data.facts.known}
+              rules={data.rules.known}
+              episodes={data.episodes.total}
+              fading={data.fading}
+              waiting={waiting}
+            />
             <Pipeline pipeline={data.pipeline} />
             <Figures stats={data} />
             <Attention items={data.attention} />

@@ -30,7 +30,9 @@ export function NeverConnected() {
         <div>
           <h3 className="mb-2 font-medium">Or look around first</h3>
           <CopyBlock label="command that fills a demo butler" text="butler demo" />
-          <p className="mt-2 text-sm text-muted">Fills a scratch butler with half a year of a believable life. It is removed with --remove.</p>
+          <p className="mt-2 text-sm text-muted">
+            Fills a scratch butler with half a year of a believable life. It is removed with --remove.
+          </p>
         </div>
       </div>
     </div>

@@ -8,7 +8,15 @@ import type { Change, MemorySearch } from './Browser'
 const SIZE = 12
 
 export function RuleResults({ search, change }: { search: MemorySearch; change: Change }) {
-  const query = { q: search.q, butler: search.butler, scope: search.scope, maturity: search.maturity, sort: oneFrom(ruleSorts, search.sort ?? '') ?? 'maturity', limit: SIZE, offset: search.offset }
+  const query = {
+    q: search.q,
+    butler: search.butler,
+    scope: search.scope,
+    maturity: search.maturity,
+    sort: oneFrom(ruleSorts, search.sort ?? '') ?? 'maturity',
+    limit: SIZE,
+    offset: search.offset,
+  }
   const rules = useGet('/api/memory/rules', { query }, { keep: true })
   return (
     <Results

@@ -21,7 +21,14 @@ export function StateSentence({ facts, rules, episodes, fading, waiting }: Props
       ) : (
         'Nothing is fading'
       )}
-      {waiting > 0 ? <> and {counted(waiting, 'episode')} {waiting === 1 ? 'waits' : 'wait'} to be learned from.</> : <>, and nothing waits to be learned from.</>}
+      {waiting > 0 ? (
+        <>
+          {' '}
+          and {counted(waiting, 'episode')} {waiting === 1 ? 'waits' : 'wait'} to be learned from.
+        </>
+      ) : (
+        <>, and nothing waits to be learned from.</>
+      )}
     </p>
   )
 }

@@ -24,7 +24,11 @@ export default function RecallPage() {
   const [words, setWords] = useState(search.q ?? '')
   const asked = search.q ?? ''
   const missing = stats.data?.meta.unavailable ?? []
-  const answer = useGet('/api/memory/recall', { query: { q: asked, butler } }, { enabled: asked !== '' && !stats.isPending, keep: true })
+  const answer = useGet(
+    '/api/memory/recall',
+    { query: { q: asked, butler } },
+    { enabled: asked !== '' && !stats.isPending, keep: true },
+  )
   function ask(q: string) {
     setWords(q)
     void navigate({ search: (previous) => ({ ...previous, q: q.trim() || undefined }) })
@@ -34,18 +38,30 @@ export default function RecallPage() {
     ask(words)
   }
   return (
-    <Page title="Recall lab" lead="Ask as an agent would, and see what is recalled, why, and the exact text a session starts with. Asking here counts no read.">
+    <Page
+      title="Recall lab"
+      lead="Ask as an agent would, and see what is recalled, why, and the exact text a session starts with. Asking here counts no read."
+    >
       <form onSubmit={submit} className="mb-6 flex flex-wrap items-center gap-2">
         <label className="min-w-0 flex-1 basis-72">
           <span className="sr-only">Question</span>
-          <input data-search="" type="search" className="control w-full" placeholder="What would the agent ask?" value={words} onChange={(event) => setWords(event.target.value)} />
+          <input
+            data-search=""
+            type="search"
+            className="control w-full"
+            placeholder="What would the agent ask?"
+            value={words}
+            onChange={(event) => setWords(event.target.value)}
+          />
         </label>
         {names.length > 1 && (
           <Select
             label="Butler"
             value={butler ?? ''}
             options={names.map((name): [string, string] => [name, name])}
-            onChange={(next) => void navigate({ search: (previous) => ({ ...previous, butler: next === names[0] ? undefined : next }) })}
+            onChange={(next) =>
+              void navigate({ search: (previous) => ({ ...previous, butler: next === names[0] ? undefined : next }) })
+            }
           />
         )}
         <Button type="submit" variant="primary" busy={answer.isFetching && asked !== ''}>
@@ -73,7 +89,11 @@ export default function RecallPage() {
             <HitTable hits={answer.data.data.results} weights={answer.data.data.trace?.weights} />
           </Section>
           <Section title="What a session starts with">
-            <ContextBlock text={answer.data.data.context.text} tokens={answer.data.data.context.tokens} budget={answer.data.data.context.token_budget} />
+            <ContextBlock
+              text={answer.data.data.context.text}
+              tokens={answer.data.data.context.tokens}
+              budget={answer.data.data.context.token_budget}
+            />
           </Section>
         </div>
       )}

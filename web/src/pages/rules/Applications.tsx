@@ -19,7 +19,15 @@ export function EffectivenessOverTime({ marks }: { marks: { at: string; effectiv
   const points = marks.map((mark) => ({ at: Date.parse(mark.at), value: mark.effectiveness }))
   if (points.length < 2) return <p className="text-muted">Two marks are needed for a curve.</p>
   const last = points.at(-1)?.value ?? 0
-  return <Line points={points} top={1} format={percent} height={152} label={`Effectiveness over ${points.length} marks, now ${percent(last)}`} />
+  return (
+    <Line
+      points={points}
+      top={1}
+      format={percent}
+      height={152}
+      label={`Effectiveness over ${points.length} marks, now ${percent(last)}`}
+    />
+  )
 }
 
 /** The list is long for a rule that works; its beginning tells the most. */

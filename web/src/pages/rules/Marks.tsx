@@ -23,11 +23,20 @@ export function Marks({ id }: { id: string }) {
       <Button onClick={() => setAsking(true)}>
         <span aria-hidden="true">▼</span> It did harm
       </Button>
-      <Dialog open={asking} onOpenChange={setAsking} title="It did harm" description="One harmful mark weighs as much as four helpful ones. Enough of them turn the rule into a warning that tells why.">
+      <Dialog
+        open={asking}
+        onOpenChange={setAsking}
+        title="It did harm"
+        description="One harmful mark weighs as much as four helpful ones. Enough of them turn the rule into a warning that tells why."
+      >
         <form onSubmit={submit} className="space-y-4">
           <label className="block">
             <span className="label">What went wrong</span>
-            <textarea className="control mt-1 h-24 w-full resize-y py-2" value={reason} onChange={(event) => setReason(event.target.value)} />
+            <textarea
+              className="control mt-1 h-24 w-full resize-y py-2"
+              value={reason}
+              onChange={(event) => setReason(event.target.value)}
+            />
           </label>
           <div className="flex justify-end gap-2">
             <Button onClick={() => setAsking(false)}>Cancel</Button>

@@ -6,7 +6,9 @@ export function Original({ rule }: { rule: { maturity: string; original_content?
   if (rule.maturity !== 'anti_pattern' || !original) return null
   return (
     <Section title="What it once advised">
-      <p className="memory-text rounded-lg border border-dashed border-harm/50 p-4 text-lg text-muted line-through decoration-harm">{original}</p>
+      <p className="memory-text rounded-lg border border-dashed border-harm/50 p-4 text-lg text-muted line-through decoration-harm">
+        {original}
+      </p>
     </Section>
   )
 }

@@ -89,13 +89,20 @@ function View({ rule }: { rule: RuleDetail }) {
             <Properties
               rows={[
                 ['Scope', rule.scope],
-                ['Butler', <Link key="b" to="/butlers/$name/memory" params={{ name: rule.home }} className="link">{rule.home}</Link>],
+                [
+                  'Butler',
+                  <Link key="b" to="/butlers/$name/memory" params={{ name: rule.home }} className="link">
+                    {rule.home}
+                  </Link>,
+                ],
                 ['Permanence', `${rule.permanence}: ${permanenceMeaning[rule.permanence] ?? ''}`],
                 ['Applied', rule.last_applied_at ? <Time key="a" at={rule.last_applied_at} /> : 'never'],
                 ['Confirmed', rule.last_confirmed_at ? <Time key="c" at={rule.last_confirmed_at} /> : 'never'],
                 ['Learned', <Time key="l" at={rule.created_at} how="full" />],
                 ['Learned by', rule.source_butler ?? 'unknown'],
-                ...(rule.tags.length > 0 ? [['Tags', <Tags key="t" tags={rule.tags} />] as [string, React.ReactNode]] : []),
+                ...(rule.tags.length > 0
+                  ? [['Tags', <Tags key="t" tags={rule.tags} />] as [string, React.ReactNode]]
+                  : []),
                 ['Id', <Id key="id">{rule.id}</Id>],
               ]}
             />

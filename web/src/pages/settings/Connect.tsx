@@ -20,9 +20,19 @@ export function Connect() {
   return (
     <div className="space-y-3">
       <div className="flex flex-wrap items-center gap-2">
-        <Segments label="Client" value={client} options={all.map((snippet): [string, string] => [snippet.client, snippet.client])} onChange={setClient} />
+        <Segments
+          label="Client"
+          value={client}
+          options={all.map((snippet): [string, string] => [snippet.client, snippet.client])}
+          onChange={setClient}
+        />
         {names.length > 1 && (
-          <Select label="Butler to connect to" value={butler || (names[0] ?? '')} options={names.map((name): [string, string] => [name, `to ${name}`])} onChange={setButler} />
+          <Select
+            label="Butler to connect to"
+            value={butler || (names[0] ?? '')}
+            options={names.map((name): [string, string] => [name, `to ${name}`])}
+            onChange={setButler}
+          />
         )}
       </div>
       {chosen && (

@@ -37,7 +37,12 @@ export function CreateToken({ server, onClose }: { server: ServerView; onClose: 
   const create = useMutation({
     mutationFn: () =>
       request('post', '/api/tokens', {
-        body: { name: name.trim() || null, rights: may.split(','), butler: (!counts && butler) || null, expires_days: days ? Number(days) : null },
+        body: {
+          name: name.trim() || null,
+          rights: may.split(','),
+          butler: (!counts && butler) || null,
+          expires_days: days ? Number(days) : null,
+        },
       }),
     onSuccess: ({ data }) => {
       showNewToken({ token: data.token, name: data.name, used: first })
@@ -54,22 +59,40 @@ export function CreateToken({ server, onClose }: { server: ServerView; onClose: 
   const offered = server.rights.includes('metrics') && !first ? [...rights, metrics] : rights
   const names = (butlers.data?.data ?? []).map((one): [string, string] => [one.name, `Only ${one.name}`])
   return (
-    <Dialog open onOpenChange={(open) => !open && onClose()} title="New token" description={counts ? 'It reads /metrics, which count all tenants, and no memory.' : `It opens the tenant ${server.tenant} and no other.`}>
+    <Dialog
+      open
+      onOpenChange={(open) => !open && onClose()}
+      title="New token"
+      description={
+        counts
+          ? 'It reads /metrics, which count all tenants, and no memory.'
+          : `It opens the tenant ${server.tenant} and no other.`
+      }
+    >
       <form onSubmit={submit} className="space-y-4">
         {first && (
           <p role="note" className="rounded-md border border-fading/40 bg-fading-wash px-3 py-2 text-sm">
-            <strong className="font-medium text-fading">◌ This is the first token.</strong> As soon as it exists, every request needs one: this page, the API and every agent that is
-            connected now. Give each agent a token of its own, and keep this one for yourself.
+            <strong className="font-medium text-fading">◌ This is the first token.</strong> As soon as it exists, every
+            request needs one: this page, the API and every agent that is connected now. Give each agent a token of its
+            own, and keep this one for yourself.
           </p>
         )}
         <label className="block">
           <span className="label">What it is for</span>
-          <input className="control mt-1 w-full" value={name} maxLength={200} placeholder="Claude Code on the laptop" onChange={(event) => setName(event.target.value)} />
+          <input
+            className="control mt-1 w-full"
+            value={name}
+            maxLength={200}
+            placeholder="Claude Code on the laptop"
+            onChange={(event) => setName(event.target.value)}
+          />
         </label>
         <div className="flex flex-wrap gap-2">
           <Select label="Rights" value={may} options={offered} onChange={setMay} />
           <Select label="Expiry" value={days} options={spans} onChange={setDays} />
-          {!server.butler && !counts && names.length > 1 && <Select label="Butler" value={butler} options={[['', 'Every butler'], ...names]} onChange={setButler} />}
+          {!server.butler && !counts && names.length > 1 && (
+            <Select label="Butler" value={butler} options={[['', 'Every butler'], ...names]} onChange={setButler} />
+          )}
         </div>
         {create.isError && (
           <p role="alert" className="break-words text-harm">

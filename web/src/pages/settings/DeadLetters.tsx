@@ -46,7 +46,8 @@ export function DeadLetters() {
               {letter.excerpt}
             </MemoryLink>
             <p className="text-sm break-words text-muted">
-              <span className="text-harm">✕ {counted(letter.attempts, 'attempt')}</span>: {letter.error ?? 'no reason was recorded'} · {letter.butler}, <Time at={letter.created_at} how="date" />
+              <span className="text-harm">✕ {counted(letter.attempts, 'attempt')}</span>:{' '}
+              {letter.error ?? 'no reason was recorded'} · {letter.butler}, <Time at={letter.created_at} how="date" />
             </p>
           </li>
         ))}

@@ -15,7 +15,11 @@ export function RunJob({ job }: { job: JobItemAt }) {
   const run = useMutation({
     mutationFn: () => request('post', '/api/jobs/{job}/run', { path: { job: job.job }, query: { butler: job.home } }),
     onSuccess: ({ data }) => {
-      toast(data.status === 'running' ? `${sentence(job.job)} is running.` : `${sentence(job.job)}: ${outcome({ status: data.status, result: data.result }).replace(';', '.')}`)
+      toast(
+        data.status === 'running'
+          ? `${sentence(job.job)} is running.`
+          : `${sentence(job.job)}: ${outcome({ status: data.status, result: data.result }).replace(';', '.')}`,
+      )
       return client.invalidateQueries()
     },
     onError: failure(`${sentence(job.job)} failed`),
@@ -29,7 +33,13 @@ export function RunJob({ job }: { job: JobItemAt }) {
   }
   if (!may) return <span className="text-xs text-muted">{lacking.admin}</span>
   return (
-    <Button size="small" className="justify-self-start" busy={run.isPending} onClick={() => run.mutate()} aria-label={`Run now: ${sentence(job.job).toLowerCase()} of ${job.home}`}>
+    <Button
+      size="small"
+      className="justify-self-start"
+      busy={run.isPending}
+      onClick={() => run.mutate()}
+      aria-label={`Run now: ${sentence(job.job).toLowerCase()} of ${job.home}`}
+    >
       <Icon name="run" className="size-3.5" /> Run now
     </Button>
   )

@@ -27,13 +27,17 @@ export function Server() {
                 {word}
               </span>
               <span className="min-w-0 text-sm break-words text-muted">
-                {butler.problem ? `${butler.problem} ${butler.hint ?? ''}` : `${butler.description ? `${butler.description} · ` : ''}LLM: ${butler.runtime ?? 'none, so episodes are not learned from'}`}
+                {butler.problem
+                  ? `${butler.problem} ${butler.hint ?? ''}`
+                  : `${butler.description ? `${butler.description} · ` : ''}LLM: ${butler.runtime ?? 'none, so episodes are not learned from'}`}
               </span>
             </li>
           )
         })}
       </ul>
-      {server.data && <p className="text-sm text-muted">butler {server.data.data.version}. For a full check run: butler doctor</p>}
+      {server.data && (
+        <p className="text-sm text-muted">butler {server.data.data.version}. For a full check run: butler doctor</p>
+      )}
     </div>
   )
 }

@@ -4,7 +4,10 @@ import { CopyBlock } from '../../ui/CopyBlock'
 export function Takeaway() {
   return (
     <div className="space-y-3">
-      <p className="text-muted">Export writes everything a tenant owns as JSON lines; import reads it back, twice without harm. A backup is the whole database.</p>
+      <p className="text-muted">
+        Export writes everything a tenant owns as JSON lines; import reads it back, twice without harm. A backup is the
+        whole database.
+      </p>
       <CopyBlock label="command that exports" text="butler export --output memory.jsonl" />
       <CopyBlock label="command that makes a backup" text="butler backup create" />
       <CopyBlock label="command that checks the latest backup" text="butler backup verify" />

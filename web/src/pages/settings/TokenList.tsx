@@ -25,7 +25,14 @@ function Row({ token, own, onRevoke }: { token: TokenItem; own: boolean; onRevok
         </p>
         <p className="text-sm text-muted">
           {sentence(token.rights.join(', '))} {token.tenant ? `in ${token.tenant}` : 'of all tenants'}
-          {token.butler && `, ${token.butler} alone`} · {token.last_used_at ? <>used <Time at={token.last_used_at} /></> : 'never used'}
+          {token.butler && `, ${token.butler} alone`} ·{' '}
+          {token.last_used_at ? (
+            <>
+              used <Time at={token.last_used_at} />
+            </>
+          ) : (
+            'never used'
+          )}
           {active && token.expires_at && (
             <>
               {' '}
@@ -35,7 +42,12 @@ function Row({ token, own, onRevoke }: { token: TokenItem; own: boolean; onRevok
         </p>
       </div>
       {active && (
-        <Button size="small" variant="danger" onClick={onRevoke} aria-label={`Revoke the token ${token.name || token.id}`}>
+        <Button
+          size="small"
+          variant="danger"
+          onClick={onRevoke}
+          aria-label={`Revoke the token ${token.name || token.id}`}
+        >
           Revoke
         </Button>
       )}
@@ -62,7 +74,9 @@ export function TokenList({ own }: { own?: string | null }) {
   if (tokens.isError) return <Failure error={tokens.error} retry={() => void tokens.refetch()} />
   if (tokens.data.data.length === 0) return null
   const order = (token: TokenItem) => (token.state === 'active' ? 0 : 1)
-  const list = [...tokens.data.data].sort((a, b) => order(a) - order(b) || Date.parse(b.created_at) - Date.parse(a.created_at))
+  const list = [...tokens.data.data].sort(
+    (a, b) => order(a) - order(b) || Date.parse(b.created_at) - Date.parse(a.created_at),
+  )
   const last = list.filter((token) => token.state === 'active').length === 1
   return (
     <>
@@ -77,8 +91,12 @@ export function TokenList({ own }: { own?: string | null }) {
           onOpenChange={(open) => !open && setAsked(null)}
           title={`Revoke ${asked.name ? `“${asked.name}”` : 'this token'}?`}
           description={[
-            asked.id === own ? 'It is the one this tab uses: you will be asked for another.' : 'Whoever uses it is shut out at once.',
-            last ? 'It is the last one, and tokens stay on: only butler token create on the server’s machine lets anybody in again.' : 'This cannot be undone.',
+            asked.id === own
+              ? 'It is the one this tab uses: you will be asked for another.'
+              : 'Whoever uses it is shut out at once.',
+            last
+              ? 'It is the last one, and tokens stay on: only butler token create on the server’s machine lets anybody in again.'
+              : 'This cannot be undone.',
           ].join(' ')}
         >
           <div className="flex justify-end gap-2">

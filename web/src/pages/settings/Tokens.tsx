@@ -11,7 +11,8 @@ import { CreateToken } from './CreateToken'
 import { TokenList } from './TokenList'
 
 function state(server: ServerView): string {
-  if (!server.auth_required) return 'Tokens are off: this server listens on its own machine only and trusts every program there. The first token turns them on, for everything.'
+  if (!server.auth_required)
+    return 'Tokens are off: this server listens on its own machine only and trusts every program there. The first token turns them on, for everything.'
   const where = `in tenant ${server.tenant}${server.butler ? `, with ${server.butler} alone` : ''}`
   return `Tokens are on. This visit may ${server.rights.join(', ')} ${where}.`
 }

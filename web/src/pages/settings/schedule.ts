@@ -18,7 +18,10 @@ export function cronWords(cron: string): string {
 }
 
 /** The job counts in plurals: `facts expired`, `idempotency keys removed`. One of them is one. */
-const named = (value: number, words: string) => (value === 1 ? words.replace(/^(facts|rules|episodes)\b/, (kind) => kind.slice(0, -1)).replace(/\bkeys\b/, 'key') : words)
+const named = (value: number, words: string) =>
+  value === 1
+    ? words.replace(/^(facts|rules|episodes)\b/, (kind) => kind.slice(0, -1)).replace(/\bkeys\b/, 'key')
+    : words
 
 /** What a run did: its error, or its largest numbers. */
 export function outcome(run: Run): string {

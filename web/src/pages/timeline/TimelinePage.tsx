@@ -19,7 +19,8 @@ export default function TimelinePage() {
   const search = useSearch({ from: '/timeline' })
   const navigate = useNavigate({ from: '/timeline' })
   const change = useCallback(
-    (next: ReturnType<typeof timeline>) => void navigate({ search: (previous) => ({ ...previous, offset: undefined, ...next }), replace: true }),
+    (next: ReturnType<typeof timeline>) =>
+      void navigate({ search: (previous) => ({ ...previous, offset: undefined, ...next }), replace: true }),
     [navigate],
   )
   const query = {
@@ -35,18 +36,30 @@ export default function TimelinePage() {
   const types = eventTypes.filter((type) => !search.kind || type.startsWith(search.kind))
   const filtered = search.kind ?? search.event ?? search.butler ?? search.from ?? search.to
   return (
-    <Page title="Timeline" lead="Every change to what is remembered, newest first. Housekeeping is set quieter than knowledge.">
+    <Page
+      title="Timeline"
+      lead="Every change to what is remembered, newest first. Housekeeping is set quieter than knowledge."
+    >
       <div className="mb-5 grid grid-cols-2 items-center gap-2 sm:flex sm:flex-wrap">
         <Select
           label="About"
           value={search.kind ?? ''}
-          options={[['', 'About anything'], ...eventKinds.map((kind): [string, string] => [kind, `About ${kind === 'entity' ? 'entities' : `${kind}s`}`])]}
+          options={[
+            ['', 'About anything'],
+            ...eventKinds.map((kind): [string, string] => [
+              kind,
+              `About ${kind === 'entity' ? 'entities' : `${kind}s`}`,
+            ]),
+          ]}
           onChange={(value) => change({ kind: oneFrom(eventKinds, value), event: undefined })}
         />
         <Select
           label="Event"
           value={search.event ?? ''}
-          options={[['', 'Any event'], ...types.map((type): [string, string] => [type, eventWords(type)[1] ?? sentence(type)])]}
+          options={[
+            ['', 'Any event'],
+            ...types.map((type): [string, string] => [type, eventWords(type)[1] ?? sentence(type)]),
+          ]}
           onChange={(value) => change({ event: value || undefined })}
         />
         <ButlerSelect value={search.butler} onChange={(butler) => change({ butler })} />
@@ -55,12 +68,21 @@ export default function TimelinePage() {
           <DateField label="To" value={search.to} onChange={(to) => change({ to })} />
         </span>
         {filtered && (
-          <Button variant="ghost" onClick={() => change({ kind: undefined, event: undefined, butler: undefined, from: undefined, to: undefined })}>
+          <Button
+            variant="ghost"
+            onClick={() =>
+              change({ kind: undefined, event: undefined, butler: undefined, from: undefined, to: undefined })
+            }
+          >
             Clear filters
           </Button>
         )}
       </div>
-      <Results query={list} onMove={(offset) => change({ offset: offset || undefined })} empty={<Empty title="Nothing happened">No event fits these filters.</Empty>}>
+      <Results
+        query={list}
+        onMove={(offset) => change({ offset: offset || undefined })}
+        empty={<Empty title="Nothing happened">No event fits these filters.</Empty>}
+      >
         {(rows) => <EventList events={rows} look="full" level="h2" />}
       </Results>
     </Page>
