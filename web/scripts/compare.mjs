@@ -1,6 +1,6 @@
 // Fails when the committed build is not what the sources build to. Compressed copies are compared by content,
 // because compressors of two Node versions may disagree about bytes.
-import { readFileSync, readdirSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import { join, relative, resolve } from 'node:path'
 import { brotliDecompressSync, gunzipSync } from 'node:zlib'
 

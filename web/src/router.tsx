@@ -1,8 +1,8 @@
 import { createRootRoute, createRoute, createRouter, lazyRouteComponent, redirect } from '@tanstack/react-router'
 import { Shell } from './layout/Shell'
 import { parseSearch, stringifySearch } from './lib/search'
-import { NotFound } from './pages/NotFound'
 import { Broken } from './pages/Broken'
+import { NotFound } from './pages/NotFound'
 import * as search from './pages/search'
 
 /** Each page is a file of its own. */

@@ -25,7 +25,8 @@ function become(next: LiveState) {
 let timer: ReturnType<typeof setTimeout> | undefined
 
 function refreshSoon() {
-  timer ??= setTimeout(() => {
+  if (timer !== undefined) return
+  timer = setTimeout(() => {
     timer = undefined
     void queryClient.invalidateQueries({ refetchType: 'active' })
   }, GATHER_MS)

@@ -1,5 +1,6 @@
 import { linkHorizontal } from 'd3-shape'
-import { isOutgoing, labelOf, type LinkRow, relationWord } from '../memory/links'
+import { cx } from '../lib/cx'
+import { isOutgoing, type LinkRow, labelOf, relationWord } from '../memory/links'
 import { MemoryLink } from '../memory/MemoryLink'
 import { useWidth } from './useWidth'
 
@@ -32,7 +33,10 @@ function Node({
   return (
     <foreignObject x={x} y={y} width={width} height={NODE}>
       <div
-        className={`flex h-full flex-col justify-center rounded-md border px-2.5 ${centre ? 'border-accent bg-accent-wash' : 'border-line bg-surface'}`}
+        className={cx(
+          'flex h-full flex-col justify-center rounded-md border px-2.5',
+          centre ? 'border-accent bg-accent-wash' : 'border-line bg-surface',
+        )}
       >
         <span className="text-2xs text-muted">{kind}</span>
         <span className="truncate font-serif text-sm">{text}</span>
@@ -124,6 +128,7 @@ export function ProvenanceGraph({ kind, label, links }: Props) {
     })
   return (
     <div ref={ref} className="w-full">
+      {/* biome-ignore lint/a11y/useSemanticElements: an SVG is no fieldset, and role="img" would hide its links */}
       <svg
         width={width}
         height={height}

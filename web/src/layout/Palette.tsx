@@ -4,6 +4,7 @@ import { Command } from 'cmdk'
 import { useDeferredValue, useState } from 'react'
 import { asApiError } from '../api/error'
 import { useGet } from '../api/hooks'
+import { cx } from '../lib/cx'
 import { fixed } from '../lib/number'
 import { maturityWord, sentence, statusWord } from '../lib/words'
 import { Icon } from '../ui/Icon'
@@ -39,7 +40,10 @@ export default function Palette({ onClose }: { onClose: () => void }) {
         <div aria-hidden="true" className="fixed inset-0 z-40 bg-veil" />
         <Radix.Content
           aria-describedby={undefined}
-          className="fixed top-[10vh] left-1/2 z-50 w-[calc(100vw-2rem)] max-w-2xl -translate-x-1/2 overflow-hidden rounded-xl border border-line bg-surface shadow-float"
+          className={cx(
+            'fixed top-[10vh] left-1/2 z-50 w-[calc(100vw-2rem)] max-w-2xl -translate-x-1/2',
+            'overflow-hidden rounded-xl border border-line bg-surface shadow-float',
+          )}
         >
           <Radix.Title className="sr-only">Search memory</Radix.Title>
           <Command label="Search memory" shouldFilter={false} loop>
@@ -56,7 +60,13 @@ export default function Palette({ onClose }: { onClose: () => void }) {
                 <Kbd>Esc</Kbd>
               </span>
             </div>
-            <Command.List className="max-h-[60vh] overflow-y-auto p-2 [&_[cmdk-group-heading]]:px-3 [&_[cmdk-group-heading]]:py-1.5 [&_[cmdk-group-heading]]:text-xs [&_[cmdk-group-heading]]:font-medium [&_[cmdk-group-heading]]:text-muted">
+            <Command.List
+              className={cx(
+                'max-h-[60vh] overflow-y-auto p-2',
+                '[&_[cmdk-group-heading]]:px-3 [&_[cmdk-group-heading]]:py-1.5 [&_[cmdk-group-heading]]:text-xs',
+                '[&_[cmdk-group-heading]]:font-medium [&_[cmdk-group-heading]]:text-muted',
+              )}
+            >
               <Command.Empty className="px-3 py-8 text-center text-muted">
                 {found.isFetching
                   ? 'Looking…'
@@ -71,7 +81,10 @@ export default function Palette({ onClose }: { onClose: () => void }) {
                       key={`${hit.kind}${hit.id}`}
                       value={`${hit.kind}${hit.id}`}
                       onSelect={() => open(hit.kind, hit.id)}
-                      className={`grid grid-cols-[4rem_minmax(0,1fr)] items-center sm:grid-cols-[4rem_minmax(0,1fr)_auto] ${item}`}
+                      className={cx(
+                        'grid grid-cols-[4rem_minmax(0,1fr)] items-center sm:grid-cols-[4rem_minmax(0,1fr)_auto]',
+                        item,
+                      )}
                     >
                       <span className="rounded-sm border border-line px-1 text-center text-xs text-muted">
                         {sentence(hit.kind)}
@@ -87,7 +100,12 @@ export default function Palette({ onClose }: { onClose: () => void }) {
                           )}
                         </span>
                       )}
-                      <span className="figure col-start-2 flex gap-x-2 text-xs text-muted sm:col-start-3 sm:block sm:text-right">
+                      <span
+                        className={cx(
+                          'figure col-start-2 flex gap-x-2 text-xs text-muted',
+                          'sm:col-start-3 sm:block sm:text-right',
+                        )}
+                      >
                         <span className="block">{hit.scope}</span>
                         <span className="block">
                           {hit.maturity

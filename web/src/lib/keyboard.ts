@@ -47,18 +47,32 @@ export function useKeyboard({ palette, help }: Handlers) {
       const modified = event.metaKey || event.ctrlKey || event.altKey
       if (modified || event.defaultPrevented || typing(event.target) || document.querySelector('[role="dialog"]'))
         return
-      const search = document.querySelector<HTMLElement>('main [data-search]')
-      const done =
-        event.key === '/'
-          ? (search ? search.focus() : palette(), true)
-          : event.key === 'j' || event.key === 'k'
-            ? (move(event.key === 'j' ? 1 : -1), true)
-            : event.key === '?'
-              ? (help(), true)
-              : event.key === 'e' || event.key === 'c'
-                ? act(event.key)
-                : false
-      if (done) event.preventDefault()
+      if (handle(event.key)) event.preventDefault()
+    }
+    /** Returns whether the key did something. */
+    function handle(key: string): boolean {
+      switch (key) {
+        case '/': {
+          const search = document.querySelector<HTMLElement>('main [data-search]')
+          if (search) search.focus()
+          else palette()
+          return true
+        }
+        case 'j':
+          move(1)
+          return true
+        case 'k':
+          move(-1)
+          return true
+        case '?':
+          help()
+          return true
+        case 'e':
+        case 'c':
+          return act(key)
+        default:
+          return false
+      }
     }
     window.addEventListener('keydown', onKey)
     return () => window.removeEventListener('keydown', onKey)

@@ -1,8 +1,8 @@
 import { useState } from 'react'
 import { groupBy } from '../lib/group'
 import { dayName } from '../lib/time'
-import { EventRun } from './EventRun'
 import { EventRow as Row } from './EventRow'
+import { EventRun } from './EventRun'
 import { type EventRow, runs } from './events'
 
 interface Props {

@@ -1,3 +1,4 @@
+import { cx } from '../lib/cx'
 import { clock } from '../lib/time'
 import { EventRow } from './EventRow'
 import { type EventRow as Event, eventWords } from './events'
@@ -11,7 +12,11 @@ export function EventRun({ events, look }: { events: Event[]; look: 'feed' | 'fu
     <li data-row="">
       <details className="group/run">
         <summary
-          className={`grid cursor-pointer list-none grid-cols-[1.25rem_minmax(0,1fr)_auto] gap-x-2 py-2 text-muted hover:text-ink ${look === 'full' ? 'md:gap-x-3' : ''}`}
+          className={cx(
+            'grid cursor-pointer list-none grid-cols-[1.25rem_minmax(0,1fr)_auto] gap-x-2 py-2',
+            'text-muted hover:text-ink',
+            look === 'full' && 'md:gap-x-3',
+          )}
         >
           <span aria-hidden="true" className="text-center">
             {glyph}

@@ -1,6 +1,6 @@
-import { Segments } from '../ui/Segments'
 import { useState } from 'react'
 import { ProvenanceGraph } from '../charts/ProvenanceGraph'
+import { Segments } from '../ui/Segments'
 import { Time } from '../ui/Time'
 import { KindBadge } from './badges'
 import { type LinkRow, labelOf, relationWord } from './links'

@@ -1,5 +1,6 @@
 import { useState } from 'react'
 import { useMay } from '../api/rights'
+import { cx } from '../lib/cx'
 import { Icon } from '../ui/Icon'
 import { EditDialog } from './EditDialog'
 import { type Kind, useConfirm } from './useActions'
@@ -13,8 +14,11 @@ interface Props {
   live: boolean
 }
 
-const look =
-  'relative z-10 inline-flex size-7 items-center justify-center rounded-md text-muted opacity-0 transition-opacity group-hover:opacity-100 group-focus-within:opacity-100 hover:bg-sunken hover:text-ink focus-visible:opacity-100'
+/** Hidden until the row is hovered or focused. */
+const buttonClass = cx(
+  'relative z-10 inline-flex size-7 items-center justify-center rounded-md text-muted hover:bg-sunken hover:text-ink',
+  'opacity-0 transition-opacity group-hover:opacity-100 group-focus-within:opacity-100 focus-visible:opacity-100',
+)
 
 /** Confirm and edit from the list, by pointer or by the keys c and e. */
 export function RowActions({ kind, id, label, content, live }: Props) {
@@ -29,7 +33,7 @@ export function RowActions({ kind, id, label, content, live }: Props) {
         data-key="c"
         title="Confirm (c)"
         aria-label={`Confirm ${label}`}
-        className={look}
+        className={buttonClass}
         onClick={() => confirm.mutate(id)}
       >
         <Icon name="check" />
@@ -39,7 +43,7 @@ export function RowActions({ kind, id, label, content, live }: Props) {
         data-key="e"
         title="Edit (e)"
         aria-label={`Edit ${label}`}
-        className={look}
+        className={buttonClass}
         onClick={() => setEditing(true)}
       >
         <Icon name="edit" />

@@ -1,5 +1,5 @@
-import { Fragment } from 'react'
 import { Link } from '@tanstack/react-router'
+import { Fragment } from 'react'
 import { diffWords } from '../lib/diff'
 import { Time } from '../ui/Time'
 import { StateBadge } from './badges'
@@ -16,20 +16,17 @@ function Difference({ before, after }: { before: string; after: string }) {
   const pieces = diffWords(before, after)
   return (
     <p className="memory-text text-lg">
-      {pieces.map((piece, index) =>
-        piece.kind === 'same' ? (
-          <span key={index}>{piece.text}</span>
-        ) : piece.kind === 'added' ? (
-          <Fragment key={index}>
-            {pieces[index - 1]?.kind === 'removed' && ' '}
+      {pieces.map((piece, index) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: pieces of a text have no identity and never move
+        <Fragment key={index}>
+          {piece.kind === 'same' && piece.text}
+          {piece.kind === 'added' && pieces[index - 1]?.kind === 'removed' && ' '}
+          {piece.kind === 'added' && (
             <ins className="bg-accent-wash decoration-accent decoration-1 underline-offset-2">{piece.text}</ins>
-          </Fragment>
-        ) : (
-          <del key={index} className="bg-harm-wash text-harm decoration-harm">
-            {piece.text}
-          </del>
-        ),
-      )}
+          )}
+          {piece.kind === 'removed' && <del className="bg-harm-wash text-harm decoration-harm">{piece.text}</del>}
+        </Fragment>
+      ))}
     </p>
   )
 }

@@ -30,7 +30,8 @@ export function Button({
       aria-busy={busy}
       disabled={disabled || busy}
       className={cx(
-        'inline-flex items-center justify-center gap-2 rounded-md font-medium whitespace-nowrap transition-colors disabled:opacity-60',
+        'inline-flex items-center justify-center gap-2 rounded-md font-medium whitespace-nowrap',
+        'transition-colors disabled:opacity-60',
         size === 'small' ? 'h-9 px-3 text-sm sm:h-7 sm:px-2' : 'h-10 px-3 text-base sm:h-9',
         variants[variant],
         className,

@@ -21,13 +21,7 @@ export function CopyBlock({ text, label }: { text: string; label: string }) {
   }
   return (
     <div className="flex items-start gap-2 rounded-md border border-line bg-sunken py-2 pr-2 pl-3 text-left">
-      <pre
-        tabIndex={0}
-        aria-label={label}
-        className="min-w-0 flex-1 py-0.5 font-mono text-sm [overflow-wrap:anywhere] whitespace-pre-wrap"
-      >
-        {text}
-      </pre>
+      <pre className="min-w-0 flex-1 py-0.5 font-mono text-sm [overflow-wrap:anywhere] whitespace-pre-wrap">{text}</pre>
       <button
         type="button"
         onClick={() => void copy()}

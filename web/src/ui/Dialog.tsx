@@ -1,5 +1,6 @@
 import * as Radix from '@radix-ui/react-dialog'
 import type { ReactNode } from 'react'
+import { cx } from '../lib/cx'
 import { Icon } from './Icon'
 
 interface Props {
@@ -21,7 +22,11 @@ export function Dialog({ open, onOpenChange, title, description, children, wide 
       <Radix.Portal>
         <div aria-hidden="true" className="fixed inset-0 z-40 bg-veil" />
         <Radix.Content
-          className={`fixed top-[8vh] left-1/2 z-50 max-h-[84vh] w-[calc(100vw-2rem)] -translate-x-1/2 overflow-y-auto rounded-xl border border-line bg-surface p-6 shadow-float ${wide ? 'max-w-2xl' : 'max-w-lg'}`}
+          className={cx(
+            'fixed top-[8vh] left-1/2 z-50 max-h-[84vh] w-[calc(100vw-2rem)] -translate-x-1/2',
+            'overflow-y-auto rounded-xl border border-line bg-surface p-6 shadow-float',
+            wide ? 'max-w-2xl' : 'max-w-lg',
+          )}
           {...(description ? {} : { 'aria-describedby': undefined })}
         >
           <div className="mb-4 flex items-start justify-between gap-4">

@@ -5,6 +5,7 @@ export function Id({ children }: { children: string }) {
   return (
     <code className="font-mono text-xs break-words">
       {children.split('-').map((part, index) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: the groups of an id never move
         <Fragment key={index}>
           {index > 0 && (
             <>

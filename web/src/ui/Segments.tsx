@@ -10,10 +10,9 @@ interface Props<T extends string> {
 /** A few exclusive choices side by side. */
 export function Segments<T extends string>({ label, value, options, onChange }: Props<T>) {
   return (
-    <div
-      role="group"
+    <fieldset
       aria-label={label}
-      className="inline-flex max-w-full flex-wrap rounded-md border border-line bg-sunken p-0.5"
+      className="inline-flex max-w-full min-w-0 flex-wrap rounded-md border border-line bg-sunken p-0.5"
     >
       {options.map(([name, text, number]) => (
         <button
@@ -32,6 +31,6 @@ export function Segments<T extends string>({ label, value, options, onChange }: 
           {number !== undefined && <span className="figure text-xs text-muted">{number.toLocaleString('en')}</span>}
         </button>
       ))}
-    </div>
+    </fieldset>
   )
 }

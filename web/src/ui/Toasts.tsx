@@ -1,3 +1,4 @@
+import { cx } from '../lib/cx'
 import { Icon } from './Icon'
 import { dismiss, useToasts } from './toast'
 
@@ -13,7 +14,10 @@ export function Toasts() {
       {toasts.map((toast) => (
         <div
           key={toast.id}
-          className="pointer-events-auto flex max-w-full items-center gap-3 rounded-lg border border-line bg-surface py-2 pr-2 pl-4 shadow-float"
+          className={cx(
+            'pointer-events-auto flex max-w-full items-center gap-3 rounded-lg border border-line bg-surface',
+            'py-2 pr-2 pl-4 shadow-float',
+          )}
         >
           <span className={toast.tone === 'failed' ? 'min-w-0 break-words text-harm' : 'min-w-0 break-words'}>
             {toast.tone === 'failed' && <span aria-hidden="true">✕ </span>}

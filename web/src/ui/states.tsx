@@ -17,6 +17,7 @@ export function Loading({ rows = 5, label = 'Loading' }: { rows?: number; label?
   return (
     <div role="status" aria-label={label} className="space-y-3 py-2">
       {Array.from({ length: rows }, (_, index) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: the placeholder rows are all alike
         <div key={index} className="flex gap-4">
           <div className="skeleton h-4 w-24" />
           <div className="skeleton h-4 flex-1" />

@@ -2,7 +2,7 @@ import { Link } from '@tanstack/react-router'
 import { useGet } from '../../api/hooks'
 import { percent } from '../../lib/number'
 import { maturityGlyph, maturityWord } from '../../lib/words'
-import { Failure, Empty, Loading } from '../../ui/states'
+import { Empty, Failure, Loading } from '../../ui/states'
 
 const order = ['proven', 'established', 'candidate', 'anti_pattern'] as const
 const SIZE = 40

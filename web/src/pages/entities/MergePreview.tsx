@@ -44,6 +44,7 @@ export function MergePreview({ source, target }: { source: Named; target: Named 
       {conflicts.length > 0 && (
         <ul
           className="max-h-48 space-y-2 overflow-y-auto rounded-md border border-line p-3"
+          // biome-ignore lint/a11y/noNoninteractiveTabindex: without focus the list cannot be scrolled by keyboard
           tabIndex={0}
           aria-label="Facts that give way"
         >

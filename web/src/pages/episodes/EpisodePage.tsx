@@ -1,6 +1,8 @@
 import { useParams } from '@tanstack/react-router'
 import { useGet } from '../../api/hooks'
 import type { EpisodeDetailAt as EpisodeDetail } from '../../api/schema'
+import { counted } from '../../lib/number'
+import { dateTime } from '../../lib/time'
 import { StatusBadge } from '../../memory/badges'
 import { EventList } from '../../memory/EventList'
 import { Provenance } from '../../memory/Provenance'
@@ -12,8 +14,6 @@ import { Page } from '../../ui/Page'
 import { Properties } from '../../ui/Properties'
 import { Section } from '../../ui/Section'
 import { Time } from '../../ui/Time'
-import { counted } from '../../lib/number'
-import { dateTime } from '../../lib/time'
 import { TryAgain } from './TryAgain'
 
 function View({ episode }: { episode: EpisodeDetail }) {

@@ -1,6 +1,6 @@
 import { maturityWord, sentence, statusWord } from '../../lib/words'
-import { Button } from '../../ui/Button'
 import { ButlerSelect } from '../../ui/ButlerSelect'
+import { Button } from '../../ui/Button'
 import { Select } from '../../ui/Select'
 import { maturities, oneFrom, permanences, states, statuses } from '../search'
 import type { Change, MemorySearch } from './Browser'

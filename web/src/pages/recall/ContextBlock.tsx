@@ -25,13 +25,16 @@ export function ContextBlock({ text, tokens, budget }: Props) {
           />
         </div>
       </div>
-      <pre
-        tabIndex={0}
+      <section
         aria-label="Context block"
-        className="max-h-[36rem] overflow-auto p-4 font-mono text-xs leading-5 break-words whitespace-pre-wrap"
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: without focus the block cannot be scrolled by keyboard
+        tabIndex={0}
+        className="max-h-[36rem] overflow-auto p-4"
       >
-        {text || 'Empty: nothing fits the question.'}
-      </pre>
+        <pre className="font-mono text-xs leading-5 break-words whitespace-pre-wrap">
+          {text || 'Empty: nothing fits the question.'}
+        </pre>
+      </section>
     </div>
   )
 }

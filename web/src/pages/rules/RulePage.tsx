@@ -60,6 +60,7 @@ function View({ rule }: { rule: RuleDetail }) {
             <Section title="Why it did harm">
               <ul className="card divide-y divide-line px-4">
                 {rule.harmful_reasons.map((reason, index) => (
+                  // biome-ignore lint/suspicious/noArrayIndexKey: two reasons may be equal, and the list only grows
                   <li key={index} className="memory-text py-2.5">
                     {reason}
                   </li>

@@ -1,5 +1,6 @@
 import { useGet } from '../../api/hooks'
 import type { JobItemAt } from '../../api/schema'
+import { cx } from '../../lib/cx'
 import { groupBy } from '../../lib/group'
 import { sentence } from '../../lib/words'
 import { Badge } from '../../ui/Badge'
@@ -13,7 +14,12 @@ function Row({ job }: { job: JobItemAt }) {
   const last = job.runs[0]
   const failed = last?.status === 'failed'
   return (
-    <li className="grid gap-x-6 gap-y-2 border-b border-line px-4 py-3 last:border-0 md:grid-cols-[minmax(0,1.1fr)_minmax(0,1fr)_15rem] md:items-center md:[&>:last-child]:justify-self-end">
+    <li
+      className={cx(
+        'grid gap-x-6 gap-y-2 border-b border-line px-4 py-3 last:border-0',
+        'md:grid-cols-[minmax(0,1.1fr)_minmax(0,1fr)_15rem] md:items-center md:[&>:last-child]:justify-self-end',
+      )}
+    >
       <div className="min-w-0">
         <p className="flex flex-wrap items-center gap-x-2 font-medium">
           {sentence(job.job)}

@@ -80,7 +80,12 @@ export function TokenList({ own }: { own?: string | null }) {
   const last = list.filter((token) => token.state === 'active').length === 1
   return (
     <>
-      <ul aria-label="Tokens" className="card max-h-96 divide-y divide-line overflow-y-auto" tabIndex={0}>
+      <ul
+        aria-label="Tokens"
+        className="card max-h-96 divide-y divide-line overflow-y-auto"
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: without focus the list cannot be scrolled by keyboard
+        tabIndex={0}
+      >
         {list.map((token) => (
           <Row key={token.id} token={token} own={token.id === own} onRevoke={() => setAsked(token)} />
         ))}
