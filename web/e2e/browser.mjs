@@ -9,9 +9,9 @@ import { chromium } from 'playwright-core'
 
 const run = promisify(execFile)
 /** How long anything awaited may take, in ms: it ends at once when it happens, and machines are busy. */
-export const PATIENCE = Number(process.env.PATIENCE ?? 60_000)
+export const TIMEOUT = Number(process.env.BUTLER_E2E_TIMEOUT ?? 60_000)
 /** A server makes a database of its own first. */
-const STARTS = 3 * PATIENCE
+const START_TIMEOUT = 3 * TIMEOUT
 export const butler = process.env.BUTLER_BIN
 if (!butler) throw new Error('BUTLER_BIN is not set: run these tests with `cargo xtask web`')
 
@@ -44,8 +44,8 @@ export class Server {
     const lines = createInterface({ input: this.child.stdout })
     this.url = await new Promise((resolve, reject) => {
       const late = setTimeout(
-        () => reject(new Error(`the server is not ready after ${STARTS} ms:\n${this.log}`)),
-        STARTS,
+        () => reject(new Error(`the server is not ready after ${START_TIMEOUT} ms:\n${this.log}`)),
+        START_TIMEOUT,
       )
       late.unref()
       lines.on('line', (line) => line.startsWith('ready ') && resolve(line.slice(6).trim()))
@@ -55,12 +55,12 @@ export class Server {
 
   /** A running server takes up a new butler in a moment. */
   async hosts(name) {
-    for (const end = Date.now() + STARTS; Date.now() < end; ) {
+    for (const end = Date.now() + START_TIMEOUT; Date.now() < end; ) {
       const { data } = await this.api('/api/butlers')
       if (data.some((butler) => butler.name === name && butler.health === 'ready')) return
       await new Promise((resolve) => setTimeout(resolve, 100))
     }
-    throw new Error(`the server does not host ${name} after ${STARTS} ms:\n${this.log}`)
+    throw new Error(`the server does not host ${name} after ${START_TIMEOUT} ms:\n${this.log}`)
   }
 
   async close() {
@@ -137,7 +137,7 @@ export async function visit(browser, server, { width = 1280, height = 900, theme
     reducedMotion: 'reduce',
   })
   const page = await context.newPage()
-  page.setDefaultTimeout(PATIENCE)
+  page.setDefaultTimeout(TIMEOUT)
   visits.add(context)
   context.on('close', () => visits.delete(context))
   page.problems = []

@@ -4,9 +4,9 @@ import { after, before, describe } from 'node:test'
 import { launch, Server } from './browser.mjs'
 import { access } from './suites/access.mjs'
 import { actions } from './suites/actions.mjs'
-import { every } from './suites/every.mjs'
-import { first } from './suites/first.mjs'
-import { hostile } from './suites/hostile.mjs'
+import { everyPage } from './suites/every-page.mjs'
+import { firstVisit } from './suites/first-visit.mjs'
+import { injection } from './suites/injection.mjs'
 import { keyboard } from './suites/keyboard.mjs'
 import { live } from './suites/live.mjs'
 import { pages } from './suites/pages.mjs'
@@ -21,12 +21,12 @@ describe('the dashboard', () => {
     await shared.browser?.close()
     await shared.server?.stop()
   })
-  every(shared)
+  everyPage(shared)
   pages(shared)
   actions(shared)
   keyboard(shared)
-  hostile(shared)
+  injection(shared)
   live(shared)
   access(shared)
-  first(shared)
+  firstVisit(shared)
 })

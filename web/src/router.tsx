@@ -1,7 +1,7 @@
 import { createRootRoute, createRoute, createRouter, lazyRouteComponent, redirect } from '@tanstack/react-router'
 import { Shell } from './layout/Shell'
 import { parseSearch, stringifySearch } from './lib/search'
-import { Broken } from './pages/Broken'
+import { ErrorPage } from './pages/ErrorPage'
 import { NotFound } from './pages/NotFound'
 import * as search from './pages/search'
 
@@ -27,7 +27,7 @@ export function loadTheRest() {
   else setTimeout(start, 2000)
 }
 
-const root = createRootRoute({ component: Shell, notFoundComponent: NotFound, errorComponent: Broken })
+const root = createRootRoute({ component: Shell, notFoundComponent: NotFound, errorComponent: ErrorPage })
 const at = <const P extends string>(path: P) => ({ getParentRoute: () => root, path })
 
 const home = createRoute({

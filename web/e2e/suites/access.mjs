@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { describe } from 'node:test'
-import { test } from '../again.mjs'
 import { go, isLive, Server, visit } from '../browser.mjs'
-import { accessible, fits } from '../judge.mjs'
+import { accessible, fits } from '../checks.mjs'
+import { test } from '../retry.mjs'
 
 /** A visit that signs in at the gate, as a person does. */
 async function signedIn(browser, server, token) {

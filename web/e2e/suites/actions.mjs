@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe } from 'node:test'
-import { test } from '../again.mjs'
 import { go, visit } from '../browser.mjs'
+import { test } from '../retry.mjs'
 
 const fact = async (server, content) => {
   const stored = await server.tool('memory_store_fact', {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe } from 'node:test'
-import { test } from '../again.mjs'
 import { go, settled, visit } from '../browser.mjs'
+import { test } from '../retry.mjs'
 
 export function keyboard(shared) {
   describe('the keyboard', () => {

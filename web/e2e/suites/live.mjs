@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { describe } from 'node:test'
-import { test } from '../again.mjs'
 import { go, isLive, Server, visit } from '../browser.mjs'
-import { accessible } from '../judge.mjs'
+import { accessible } from '../checks.mjs'
+import { test } from '../retry.mjs'
 
 export function live(shared) {
   describe('live', () => {

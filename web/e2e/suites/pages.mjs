@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
-import { test } from '../again.mjs'
 import { go, settled, visit } from '../browser.mjs'
-import { figure, grouped, near, shownIds, showsExactly } from '../seen.mjs'
+import { figure, grouped, near, shownIds, showsExactly } from '../page-content.mjs'
+import { test } from '../retry.mjs'
 
 const idsOf = ({ data }) => data.map((row) => row.id)
 

@@ -11,10 +11,10 @@ export type PathOf<M extends Method> = {
 
 type Operation<P extends keyof paths, M extends Method> = paths[P] extends Record<M, infer O> ? O : never
 type Json<R> = R extends { content: { 'application/json': infer T } } ? T : undefined
-type Good<R> = R extends { 200: infer A } ? Json<A> : R extends { 201: infer B } ? Json<B> : undefined
+type Success<R> = R extends { 200: infer A } ? Json<A> : R extends { 201: infer B } ? Json<B> : undefined
 
 export type Answer<P extends keyof paths, M extends Method> =
-  Operation<P, M> extends { responses: infer R } ? Good<R> : never
+  Operation<P, M> extends { responses: infer R } ? Success<R> : never
 export type Query<P extends keyof paths, M extends Method> =
   Operation<P, M> extends { parameters: { query?: infer Q } } ? Q : undefined
 export type PathParameters<P extends keyof paths, M extends Method> =

@@ -24,11 +24,11 @@ export class ApiError extends Error {
     return this.status === 403
   }
 
-  get away() {
+  get unavailable() {
     return this.status === 503
   }
 
-  get missing() {
+  get notFound() {
     return this.status === 404
   }
 }

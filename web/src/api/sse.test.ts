@@ -12,9 +12,9 @@ function stream(...chunks: string[]): ReadableStream<Uint8Array> {
 }
 
 async function events(...chunks: string[]) {
-  const heard: string[] = []
-  await readEvents(stream(...chunks), (data) => heard.push(data))
-  return heard
+  const received: string[] = []
+  await readEvents(stream(...chunks), (data) => received.push(data))
+  return received
 }
 
 test('an event cut into pieces is one event', async () => {

@@ -1,4 +1,4 @@
-import { showNewToken, useNewToken } from '../api/newToken'
+import { showNewToken, useNewToken } from '../api/new-token'
 import { Button } from '../ui/Button'
 import { CopyBlock } from '../ui/CopyBlock'
 import { Dialog } from '../ui/Dialog'
@@ -16,7 +16,7 @@ export function NewTokenDialog() {
       description="Copy it now: the server keeps only its hash and cannot show it again."
     >
       <CopyBlock label="the new token" text={made.token} />
-      {made.used && (
+      {made.inUse && (
         <p className="mt-3 text-sm text-muted">
           Tokens are on from now on. This tab uses this one until you close it; every agent needs one too.
         </p>

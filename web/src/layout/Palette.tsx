@@ -5,8 +5,8 @@ import { useDeferredValue, useState } from 'react'
 import { asApiError } from '../api/error'
 import { useGet } from '../api/hooks'
 import { cx } from '../lib/cx'
+import { capitalized, maturityLabel, statusLabel } from '../lib/labels'
 import { fixed } from '../lib/number'
-import { maturityWord, sentence, statusWord } from '../lib/words'
 import { Icon } from '../ui/Icon'
 import { Kbd } from '../ui/Kbd'
 import { pages } from './nav'
@@ -16,10 +16,14 @@ const item = 'cursor-pointer gap-x-3 rounded-md px-3 py-2 data-[selected=true]:b
 /** Cmd+K: everything that has a name, and every page. */
 export default function Palette({ onClose }: { onClose: () => void }) {
   const [text, setText] = useState('')
-  const wanted = useDeferredValue(text.trim())
+  const query = useDeferredValue(text.trim())
   const navigate = useNavigate()
-  const found = useGet('/api/memory/search', { query: { q: wanted } }, { enabled: wanted.length > 0, keep: true })
-  const hits = wanted.length > 0 ? (found.data?.data ?? []) : []
+  const results = useGet(
+    '/api/memory/search',
+    { query: { q: query } },
+    { enabled: query.length > 0, keepPrevious: true },
+  )
+  const hits = query.length > 0 ? (results.data?.data ?? []) : []
   const shownPages = pages.filter((page) =>
     `${page.label} ${page.hint}`.toLowerCase().includes(text.trim().toLowerCase()),
   )
@@ -68,10 +72,10 @@ export default function Palette({ onClose }: { onClose: () => void }) {
               )}
             >
               <Command.Empty className="px-3 py-8 text-center text-muted">
-                {found.isFetching
+                {results.isFetching
                   ? 'Looking…'
-                  : found.isError
-                    ? `The search failed: ${asApiError(found.error).message}`
+                  : results.isError
+                    ? `The search failed: ${asApiError(results.error).message}`
                     : 'Nothing is known under these words.'}
               </Command.Empty>
               {hits.length > 0 && (
@@ -87,7 +91,7 @@ export default function Palette({ onClose }: { onClose: () => void }) {
                       )}
                     >
                       <span className="rounded-sm border border-line px-1 text-center text-xs text-muted">
-                        {sentence(hit.kind)}
+                        {capitalized(hit.kind)}
                       </span>
                       {/* the beginning of a text is no title of its own */}
                       {hit.preview.startsWith(hit.title) && hit.preview !== '' ? (
@@ -109,9 +113,9 @@ export default function Palette({ onClose }: { onClose: () => void }) {
                         <span className="block">{hit.scope}</span>
                         <span className="block">
                           {hit.maturity
-                            ? maturityWord[hit.maturity]
+                            ? maturityLabel[hit.maturity]
                             : hit.status
-                              ? statusWord[hit.status]
+                              ? statusLabel[hit.status]
                               : hit.confidence != null
                                 ? `confidence ${fixed(hit.confidence)}`
                                 : ''}

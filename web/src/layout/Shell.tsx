@@ -84,7 +84,7 @@ export function Shell() {
         </header>
         {live === 'down' && <ServerDown />}
         <main id="main" tabIndex={-1} className="min-w-0 flex-1 outline-none">
-          {live === 'refused' ? <TokenGate /> : <Outlet />}
+          {live === 'rejected' ? <TokenGate /> : <Outlet />}
         </main>
       </div>
       {palette && (

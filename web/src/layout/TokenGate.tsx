@@ -1,7 +1,7 @@
 import { type FormEvent, useState } from 'react'
-import { useRefusal } from '../api/live'
+import { useRejection } from '../api/live'
 import { session } from '../api/session'
-import { createToken } from '../lib/commands'
+import { createTokenCommand } from '../lib/commands'
 import { Button } from '../ui/Button'
 import { CopyBlock } from '../ui/CopyBlock'
 import { Page } from '../ui/Page'
@@ -10,7 +10,7 @@ import { Page } from '../ui/Page'
 export function TokenGate() {
   const [token, setToken] = useState('')
   const tried = Boolean(session.token())
-  const refusal = useRefusal()
+  const rejection = useRejection()
   function submit(event: FormEvent) {
     event.preventDefault()
     if (token.trim()) session.setToken(token.trim())
@@ -23,7 +23,7 @@ export function TokenGate() {
       <form onSubmit={submit} className="card max-w-xl space-y-4 p-6">
         {tried && (
           <p role="alert" className="text-harm">
-            <span aria-hidden="true">✕ </span>The token was refused: {refusal}.
+            <span aria-hidden="true">✕ </span>The token was refused: {rejection}.
           </p>
         )}
         <label className="block">
@@ -44,7 +44,7 @@ export function TokenGate() {
         </div>
         <div>
           <p className="mb-2 text-sm text-muted">Make one on the machine the server runs on:</p>
-          <CopyBlock text={createToken('read,write,admin')} label="command that makes a token" />
+          <CopyBlock text={createTokenCommand('read,write,admin')} label="command that makes a token" />
         </div>
       </form>
     </Page>

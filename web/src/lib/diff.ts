@@ -4,10 +4,10 @@ export interface Piece {
 }
 
 /** Beyond this a difference by words is slow and unreadable: the whole text is shown as replaced. */
-const MOST_WORDS = 600
+const MAX_WORDS = 600
 
 /** With less than this in common, as a share of what changed, the words in common are chance ("of", "the"). */
-const LEAST_COMMON = 0.25
+const MIN_COMMON_SHARE = 0.25
 
 /** What changed from one text to the next, by words. */
 export function diffWords(before: string, after: string): Piece[] {
@@ -18,11 +18,11 @@ export function diffWords(before: string, after: string): Piece[] {
     { kind: 'added', text: after },
   ]
   const replaced = whole.filter((piece) => piece.text !== '')
-  if (a.length > MOST_WORDS || b.length > MOST_WORDS) return replaced
+  if (a.length > MAX_WORDS || b.length > MAX_WORDS) return replaced
   const pieces = merge(walk(a, b, commonLengths(a, b)))
   const letters = (kind: Piece['kind']) =>
     pieces.reduce((sum, piece) => sum + (piece.kind === kind ? piece.text.replace(/\s/g, '').length : 0), 0)
-  return letters('same') < LEAST_COMMON * Math.max(letters('removed'), letters('added')) ? replaced : pieces
+  return letters('same') < MIN_COMMON_SHARE * Math.max(letters('removed'), letters('added')) ? replaced : pieces
 }
 
 /** lengths[i][j]: the longest common run of words of a from i on and b from j on. */

@@ -17,7 +17,7 @@ interface Props {
   onClose: () => void
 }
 
-const explained: Record<Kind, string> = {
+const descriptions: Record<Kind, string> = {
   fact: 'The old version stays as history: saving makes a new fact that replaces it.',
   rule: 'A rule that reads differently has to earn its trust anew: saving makes it a candidate.',
 }
@@ -58,7 +58,7 @@ export function EditDialog({ kind, id, content, follow = false, onClose }: Props
       open
       onOpenChange={(open) => !open && onClose()}
       title={`Edit the ${kind}`}
-      description={explained[kind]}
+      description={descriptions[kind]}
       wide
     >
       <form onSubmit={submit} className="space-y-4">

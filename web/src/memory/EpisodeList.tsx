@@ -6,15 +6,15 @@ import { Badge } from '../ui/Badge'
 import { StatusBadge } from './badges'
 import type { EpisodeRow } from './types'
 
-function trouble(episode: EpisodeRow): string | null {
+function retrySummary(episode: EpisodeRow): string | null {
   if (episode.consolidation_status === 'consolidated' || episode.retry_count === 0) return null
   const tries = episode.retry_count === 1 ? 'one attempt' : `${episode.retry_count} attempts`
   return episode.last_error ? `${tries}, last: ${episode.last_error}` : tries
 }
 
 function Row({ episode, compact }: { episode: EpisodeRow; compact: boolean }) {
-  const problem = trouble(episode)
-  const over = episode.expires_at && Date.parse(episode.expires_at) < Date.now()
+  const problem = retrySummary(episode)
+  const expired = episode.expires_at && Date.parse(episode.expires_at) < Date.now()
   const soon = episode.expires_at && Date.parse(episode.expires_at) - Date.now() < 86_400_000
   return (
     <li
@@ -31,7 +31,7 @@ function Row({ episode, compact }: { episode: EpisodeRow; compact: boolean }) {
           params={{ id: episode.id }}
           className={cx(
             'memory-text line-clamp-2 text-lg after:absolute after:inset-0',
-            over && 'text-muted line-through decoration-line-strong',
+            expired && 'text-muted line-through decoration-line-strong',
           )}
         >
           {episode.content}
@@ -45,10 +45,10 @@ function Row({ episode, compact }: { episode: EpisodeRow; compact: boolean }) {
         )}
       >
         {!compact && <span>{episode.butler}</span>}
-        {episode.expires_at && soon && !over && episode.consolidation_status !== 'consolidated' && (
+        {episode.expires_at && soon && !expired && episode.consolidation_status !== 'consolidated' && (
           <span className="text-fading">◌ gone {ago(episode.expires_at)}</span>
         )}
-        {over && <Badge>✕ forgotten</Badge>}
+        {expired && <Badge>✕ forgotten</Badge>}
         <StatusBadge status={episode.consolidation_status} />
       </div>
     </li>

@@ -1,6 +1,6 @@
 import { cx } from '../lib/cx'
 import { clock, date, dateTime } from '../lib/time'
-import { change, type EventRow as Event, eventTone, eventWords, isHousekeeping } from './events'
+import { change, type EventRow as Event, eventLabel, eventTone, isHousekeeping } from './events'
 import { MemoryLink } from './MemoryLink'
 
 interface Props {
@@ -38,7 +38,7 @@ function By({ event }: { event: Event }) {
 }
 
 export function EventRow({ event, look }: Props) {
-  const [glyph, words] = eventWords(event.event_type)
+  const [glyph, label] = eventLabel(event.event_type)
   const quiet = isHousekeeping(event.event_type)
   const detail = change(event)
   const full = look === 'full'
@@ -58,7 +58,7 @@ export function EventRow({ event, look }: Props) {
       </span>
       <div className="min-w-0">
         <p className="text-sm break-words">
-          <span className={quiet ? '' : 'font-medium'}>{words}</span>
+          <span className={quiet ? '' : 'font-medium'}>{label}</span>
           {detail && <span className="text-muted"> · {detail}</span>}
         </p>
         <About event={event} look={look} />

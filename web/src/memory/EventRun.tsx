@@ -1,13 +1,13 @@
 import { cx } from '../lib/cx'
 import { clock } from '../lib/time'
 import { EventRow } from './EventRow'
-import { type EventRow as Event, eventWords } from './events'
+import { type EventRow as Event, eventLabel } from './events'
 
 /** Several events of housekeeping as one line. */
 export function EventRun({ events, look }: { events: Event[]; look: 'feed' | 'full' | 'own' }) {
   const [first] = events
   if (!first) return null
-  const [glyph, words] = eventWords(first.event_type)
+  const [glyph, label] = eventLabel(first.event_type)
   return (
     <li data-row="">
       <details className="group/run">
@@ -22,7 +22,7 @@ export function EventRun({ events, look }: { events: Event[]; look: 'feed' | 'fu
             {glyph}
           </span>
           <span className="text-sm">
-            {words} <span className="figure">× {events.length}</span>
+            {label} <span className="figure">× {events.length}</span>
             <span aria-hidden="true" className="ml-1 inline-block group-open/run:rotate-90">
               ›
             </span>

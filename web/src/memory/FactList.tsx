@@ -1,6 +1,6 @@
 import { Link } from '@tanstack/react-router'
 import { cx } from '../lib/cx'
-import { sentence } from '../lib/words'
+import { capitalized } from '../lib/labels'
 import { Confidence } from '../ui/Confidence'
 import { PermanenceBadge, StateBadge } from './badges'
 import { RowActions } from './RowActions'
@@ -17,7 +17,7 @@ function Row({ fact, bare }: { fact: FactRow; bare: boolean }) {
           {!bare && (
             <p className="flex min-w-0 flex-wrap items-baseline gap-x-2 text-sm text-muted">
               <span className="font-medium break-all text-ink">{fact.subject}</span>
-              <span className="break-all">{sentence(fact.predicate).toLowerCase()}</span>
+              <span className="break-all">{capitalized(fact.predicate).toLowerCase()}</span>
             </p>
           )}
           <Link

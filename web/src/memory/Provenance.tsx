@@ -3,7 +3,7 @@ import { ProvenanceGraph } from '../charts/ProvenanceGraph'
 import { Segments } from '../ui/Segments'
 import { Time } from '../ui/Time'
 import { KindBadge } from './badges'
-import { type LinkRow, labelOf, relationWord } from './links'
+import { type LinkRow, labelOf, relationLabel } from './links'
 import { MemoryLink } from './MemoryLink'
 
 function List({ links }: { links: LinkRow[] }) {
@@ -15,7 +15,7 @@ function List({ links }: { links: LinkRow[] }) {
           data-row=""
           className="grid gap-x-4 gap-y-1 py-2.5 sm:grid-cols-[8rem_minmax(0,1fr)_auto] sm:items-baseline"
         >
-          <span className="text-sm text-muted">{relationWord(link)}</span>
+          <span className="text-sm text-muted">{relationLabel(link)}</span>
           <span className="min-w-0">
             {link.label ? (
               <MemoryLink kind={link.memory_type} id={link.id} className="memory-text line-clamp-2 hover:underline">

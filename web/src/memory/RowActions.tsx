@@ -1,5 +1,5 @@
 import { useState } from 'react'
-import { useMay } from '../api/rights'
+import { useHasRight } from '../api/rights'
 import { cx } from '../lib/cx'
 import { Icon } from '../ui/Icon'
 import { EditDialog } from './EditDialog'
@@ -23,9 +23,9 @@ const buttonClass = cx(
 /** Confirm and edit from the list, by pointer or by the keys c and e. */
 export function RowActions({ kind, id, label, content, live }: Props) {
   const [editing, setEditing] = useState(false)
-  const may = useMay('write')
+  const canWrite = useHasRight('write')
   const confirm = useConfirm(kind)
-  if (!live || !may) return null
+  if (!live || !canWrite) return null
   return (
     <span className="inline-flex max-md:hidden">
       <button

@@ -1,17 +1,17 @@
 import {
+  capitalized,
   maturityGlyph,
-  maturityWord,
+  maturityLabel,
+  permanenceDescription,
   permanenceGlyph,
-  permanenceMeaning,
-  sentence,
   statusGlyph,
-  statusWord,
-} from '../lib/words'
+  statusLabel,
+} from '../lib/labels'
 import { Badge, type Tone } from '../ui/Badge'
 
 export function PermanenceBadge({ permanence }: { permanence: string }) {
   return (
-    <Badge title={permanenceMeaning[permanence]}>
+    <Badge title={permanenceDescription[permanence]}>
       <span aria-hidden="true">{permanenceGlyph[permanence] ?? '·'}</span>
       {permanence}
     </Badge>
@@ -45,7 +45,7 @@ export function MaturityBadge({ maturity }: { maturity: string }) {
   return (
     <Badge tone={maturityTone[maturity] ?? 'plain'}>
       <span aria-hidden="true">{maturityGlyph[maturity] ?? '·'}</span>
-      {maturityWord[maturity] ?? sentence(maturity)}
+      {maturityLabel[maturity] ?? capitalized(maturity)}
     </Badge>
   )
 }
@@ -56,11 +56,11 @@ export function StatusBadge({ status }: { status: string }) {
   return (
     <Badge tone={tone}>
       <span aria-hidden="true">{statusGlyph[status] ?? '·'}</span>
-      {statusWord[status] ?? sentence(status)}
+      {statusLabel[status] ?? capitalized(status)}
     </Badge>
   )
 }
 
 export function KindBadge({ kind }: { kind: string }) {
-  return <Badge>{sentence(kind)}</Badge>
+  return <Badge>{capitalized(kind)}</Badge>
 }

@@ -1,4 +1,4 @@
-import { sentence } from '../lib/words'
+import { capitalized } from '../lib/labels'
 
 export interface EventRow {
   id: string
@@ -45,7 +45,7 @@ export function eventTone(type: string): string {
 
 export const isHousekeeping = (type: string) => housekeeping.has(type)
 
-const verbs: Record<string, [glyph: string, words: string]> = {
+const labels: Record<string, [glyph: string, label: string]> = {
   episode_created: ['○', 'Episode recorded'],
   episode_forgotten: ['✕', 'Episode forgotten'],
   episode_consolidated: ['●', 'Episode consolidated'],
@@ -82,10 +82,10 @@ const verbs: Record<string, [glyph: string, words: string]> = {
   reembedded: ['↻', 'Embedded anew'],
 }
 
-export const eventTypes = Object.keys(verbs)
+export const eventTypes = Object.keys(labels)
 
-export function eventWords(type: string): [glyph: string, words: string] {
-  return verbs[type] ?? ['·', sentence(type)]
+export function eventLabel(type: string): [glyph: string, label: string] {
+  return labels[type] ?? ['·', capitalized(type)]
 }
 
 const record = (value: unknown): Record<string, unknown> =>
@@ -104,7 +104,7 @@ export function change(event: EventRow): string | null {
 }
 
 /** Fewer than this in a row are shown one by one. */
-const A_RUN = 3
+const MIN_RUN = 3
 
 /** Consecutive housekeeping of one kind together; everything else on its own. */
 export function runs(events: EventRow[]): EventRow[][] {
@@ -114,5 +114,5 @@ export function runs(events: EventRow[]): EventRow[][] {
     if (last?.[0]?.event_type === event.event_type && isHousekeeping(event.event_type)) last.push(event)
     else groups.push([event])
   }
-  return groups.flatMap((group) => (group.length >= A_RUN ? [group] : group.map((event) => [event])))
+  return groups.flatMap((group) => (group.length >= MIN_RUN ? [group] : group.map((event) => [event])))
 }

@@ -1,4 +1,4 @@
-import { sentence } from '../lib/words'
+import { capitalized } from '../lib/labels'
 
 export interface LinkRow {
   /** Whether this memory is where the link starts or where it ends. */
@@ -29,9 +29,9 @@ const incoming: Record<string, string> = {
 
 export const isOutgoing = (link: Pick<LinkRow, 'side'>) => link.side === 'outgoing'
 
-export function relationWord(link: Pick<LinkRow, 'side' | 'relation'>): string {
-  const words = isOutgoing(link) ? outgoing : incoming
-  return words[link.relation] ?? sentence(link.relation).toLowerCase()
+export function relationLabel(link: Pick<LinkRow, 'side' | 'relation'>): string {
+  const labels = isOutgoing(link) ? outgoing : incoming
+  return labels[link.relation] ?? capitalized(link.relation).toLowerCase()
 }
 
 export function labelOf(link: Pick<LinkRow, 'label' | 'memory_type'>): string {

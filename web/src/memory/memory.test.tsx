@@ -3,12 +3,12 @@ import { readFileSync } from 'node:fs'
 import { cleanup, render, screen } from '@testing-library/react'
 import { afterEach, expect, test } from 'vitest'
 import { ApiError } from '../api/error'
-import { permanenceGlyph } from '../lib/words'
+import { permanenceGlyph } from '../lib/labels'
 import { Confidence } from '../ui/Confidence'
 import { Failure } from '../ui/states'
 import { MaturityBadge, StateBadge, StatusBadge } from './badges'
-import { change, eventTone, eventTypes, eventWords, isHousekeeping } from './events'
-import { labelOf, relationWord } from './links'
+import { change, eventLabel, eventTone, eventTypes, isHousekeeping } from './events'
+import { labelOf, relationLabel } from './links'
 import { record } from './RuleList'
 
 afterEach(cleanup)
@@ -26,7 +26,7 @@ test('fading has a glyph and a colour that nothing fresh has', () => {
   expect(new Set(Object.values(permanenceGlyph)).size).toBe(5)
   const others = ['fact_created', 'fact_expired', 'rule_marked_harmful', 'episode_consolidated'].map(eventTone)
   expect(others).not.toContain(eventTone('fact_fading'))
-  expect(eventTypes.filter((type) => eventWords(type)[0] === '◌')).toEqual(['fact_fading', 'rule_fading'])
+  expect(eventTypes.filter((type) => eventLabel(type)[0] === '◌')).toEqual(['fact_fading', 'rule_fading'])
 })
 
 test('every status and every level has a word and a glyph that no other has', () => {
@@ -80,8 +80,8 @@ test('a promotion is told as a step', () => {
 
 test('an expired episode is named, not a broken link', () => {
   expect(labelOf({ label: null, memory_type: 'episode' })).toBe('expired episode')
-  expect(relationWord({ side: 'outgoing', relation: 'derived_from' })).toBe('learned from')
-  expect(relationWord({ side: 'incoming', relation: 'derived_from' })).toBe('became')
+  expect(relationLabel({ side: 'outgoing', relation: 'derived_from' })).toBe('learned from')
+  expect(relationLabel({ side: 'incoming', relation: 'derived_from' })).toBe('became')
 })
 
 test('a rule nobody tried has no effectiveness', () => {

@@ -13,17 +13,17 @@ interface Props {
 /** Says what was typed once the typing pauses; `/` goes here. */
 export function SearchField({ label, value, onChange, placeholder, className }: Props) {
   const [text, setText] = useState(value)
-  const told = useRef(value)
+  const reported = useRef(value)
   useEffect(() => {
-    if (value !== told.current) {
-      told.current = value
+    if (value !== reported.current) {
+      reported.current = value
       setText(value)
     }
   }, [value])
   useEffect(() => {
-    if (text === told.current) return
+    if (text === reported.current) return
     const timer = setTimeout(() => {
-      told.current = text
+      reported.current = text
       onChange(text)
     }, 200)
     return () => clearTimeout(timer)

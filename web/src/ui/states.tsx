@@ -34,14 +34,14 @@ export function Failure({ error, retry }: { error: unknown; retry?: () => void }
   const failure = asApiError(error)
   const title = failure.unreachable
     ? 'The server does not answer'
-    : failure.missing
+    : failure.notFound
       ? 'It is not here'
-      : failure.away
+      : failure.unavailable
         ? 'Not available now'
         : 'This could not be shown'
   const hint = failure.unreachable
     ? 'Is it running? Start it with: butler serve'
-    : failure.missing
+    : failure.notFound
       ? 'The address may be old or cut short. The search finds memories by their words.'
       : failure.hint
   return (
@@ -52,7 +52,7 @@ export function Failure({ error, retry }: { error: unknown; retry?: () => void }
       </p>
       {!failure.unreachable && <p className="mt-1 break-words text-ink first-letter:uppercase">{failure.message}</p>}
       {hint && <p className="mt-1 break-words text-muted first-letter:uppercase">{hint}</p>}
-      {retry && !failure.missing && (
+      {retry && !failure.notFound && (
         <Button size="small" className="mt-3" onClick={retry}>
           Try again
         </Button>

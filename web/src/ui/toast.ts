@@ -9,7 +9,7 @@ export interface Toast {
 }
 
 /** Long enough to read and to change one's mind. */
-export const PATIENCE_MS = 6000
+export const VISIBLE_MS = 6000
 
 let toasts: Toast[] = []
 let last = 0
@@ -28,7 +28,7 @@ export function toast(text: string, options: Partial<Pick<Toast, 'tone' | 'actio
   last += 1
   const id = last
   publish([...toasts.slice(-2), { id, text, tone: 'done', ...options }])
-  setTimeout(() => dismiss(id), options.tone === 'failed' ? 2 * PATIENCE_MS : PATIENCE_MS)
+  setTimeout(() => dismiss(id), options.tone === 'failed' ? 2 * VISIBLE_MS : VISIBLE_MS)
   return id
 }
 

@@ -15,7 +15,7 @@ export default function ButlerPage() {
   const search = useSearch({ from: '/butlers/$name/memory' })
   const navigate = useNavigate({ from: '/butlers/$name/memory' })
   const stats = useGet('/api/butlers/{name}/memory/stats', { path: { name } })
-  const setWords = useCallback(
+  const setQuery = useCallback(
     (q: string) =>
       void navigate({ search: (previous) => ({ ...previous, q: q || undefined, offset: undefined }), replace: true }),
     [navigate],
@@ -42,7 +42,7 @@ export default function ButlerPage() {
                 label="Search this butler's facts"
                 placeholder="Search facts"
                 value={search.q ?? ''}
-                onChange={setWords}
+                onChange={setQuery}
                 className="w-full sm:w-64"
               />
             }

@@ -2,7 +2,7 @@ import { Link } from '@tanstack/react-router'
 import { useGet } from '../../api/hooks'
 import { cx } from '../../lib/cx'
 import { groupBy } from '../../lib/group'
-import { sentence } from '../../lib/words'
+import { capitalized } from '../../lib/labels'
 import { PermanenceBadge, StateBadge } from '../../memory/badges'
 import type { FactRow } from '../../memory/types'
 import { Confidence } from '../../ui/Confidence'
@@ -22,7 +22,7 @@ function Card({ subject, facts }: { subject: string; facts: FactRow[] }) {
             data-row=""
             className={cx('relative', fact.state === 'fading' && 'border-l-2 border-dashed border-fading pl-3')}
           >
-            <p className="text-sm text-muted">{sentence(fact.predicate)}</p>
+            <p className="text-sm text-muted">{capitalized(fact.predicate)}</p>
             <Link
               to="/memory/facts/$id"
               params={{ id: fact.id }}
@@ -60,7 +60,7 @@ export function FactCards({
   const facts = useGet(
     '/api/butlers/{name}/memory/facts',
     { path: { name }, query: { q, sort: 'subject', limit: SIZE, offset } },
-    { keep: true },
+    { keepPrevious: true },
   )
   return (
     <Results

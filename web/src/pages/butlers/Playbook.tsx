@@ -1,7 +1,7 @@
 import { Link } from '@tanstack/react-router'
 import { useGet } from '../../api/hooks'
+import { maturityGlyph, maturityLabel } from '../../lib/labels'
 import { percent } from '../../lib/number'
-import { maturityGlyph, maturityWord } from '../../lib/words'
 import { Empty, Failure, Loading } from '../../ui/states'
 
 const order = ['proven', 'established', 'candidate', 'anti_pattern'] as const
@@ -20,10 +20,10 @@ export function Playbook({ name }: { name: string }) {
         const list = data.filter((rule) => rule.maturity === maturity)
         if (list.length === 0) return null
         return (
-          <section key={maturity} aria-label={maturityWord[maturity]} className="p-4">
+          <section key={maturity} aria-label={maturityLabel[maturity]} className="p-4">
             <h3 className={maturity === 'anti_pattern' ? 'label text-harm' : 'label'}>
               <span aria-hidden="true">{maturityGlyph[maturity]} </span>
-              {maturityWord[maturity]}
+              {maturityLabel[maturity]}
             </h3>
             <ul className="mt-2 space-y-2">
               {list.map((rule) => (

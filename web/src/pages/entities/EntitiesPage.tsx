@@ -1,7 +1,7 @@
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { useCallback } from 'react'
 import { useGet } from '../../api/hooks'
-import { sentence } from '../../lib/words'
+import { capitalized } from '../../lib/labels'
 import { Page } from '../../ui/Page'
 import { Results } from '../../ui/Results'
 import { SearchField } from '../../ui/SearchField'
@@ -20,9 +20,9 @@ export default function EntitiesPage() {
       void navigate({ search: (previous) => ({ ...previous, offset: undefined, ...next }), replace: true }),
     [navigate],
   )
-  const setWords = useCallback((q: string) => change({ q: q || undefined }), [change])
+  const setQuery = useCallback((q: string) => change({ q: q || undefined }), [change])
   const query = { q: search.q, entity_type: search.type, sort: search.sort, limit: SIZE, offset: search.offset }
-  const list = useGet('/api/memory/entities', { query }, { keep: true })
+  const list = useGet('/api/memory/entities', { query }, { keepPrevious: true })
   return (
     <Page title="Entities" lead="Who and what the facts are about.">
       <div className="mb-4 flex flex-wrap items-center gap-2">
@@ -30,13 +30,13 @@ export default function EntitiesPage() {
           label="Search entities"
           placeholder="Name or alias"
           value={search.q ?? ''}
-          onChange={setWords}
+          onChange={setQuery}
           className="min-w-0 flex-1 basis-56 sm:max-w-sm"
         />
         <Select
           label="Type"
           value={search.type ?? ''}
-          options={[['', 'Any type'], ...entityTypes.map((type): [string, string] => [type, sentence(type)])]}
+          options={[['', 'Any type'], ...entityTypes.map((type): [string, string] => [type, capitalized(type)])]}
           onChange={(value) => change({ type: oneFrom(entityTypes, value) })}
         />
       </div>

@@ -1,10 +1,10 @@
 import { Link, useParams } from '@tanstack/react-router'
 import { useState } from 'react'
 import { useGet } from '../../api/hooks'
-import { useMay } from '../../api/rights'
+import { useHasRight } from '../../api/rights'
 import type { EntityDetailAt as EntityDetail } from '../../api/schema'
+import { capitalized } from '../../lib/labels'
 import { counted } from '../../lib/number'
-import { sentence } from '../../lib/words'
 import { EventList } from '../../memory/EventList'
 import { Back } from '../../ui/Back'
 import { Badge } from '../../ui/Badge'
@@ -18,21 +18,21 @@ import { MergeDialog } from './MergeDialog'
 
 function View({ entity }: { entity: EntityDetail }) {
   const [merging, setMerging] = useState(false)
-  const may = useMay('write')
+  const canWrite = useHasRight('write')
   return (
     <Page
       above={<Back to="/entities">Entities</Back>}
       title={entity.canonical_name}
       lead={
         <span className="flex flex-wrap items-center gap-x-3 gap-y-1">
-          <Badge>{sentence(entity.entity_type)}</Badge>
+          <Badge>{capitalized(entity.entity_type)}</Badge>
           {entity.merged_into && <Badge>⋈ merged</Badge>}
           {entity.aliases.length > 0 && <span className="break-words">also {entity.aliases.join(', ')}</span>}
         </span>
       }
       actions={
         !entity.merged_into &&
-        may && (
+        canWrite && (
           <Button onClick={() => setMerging(true)}>
             <Icon name="merge" /> Merge
           </Button>

@@ -1,8 +1,8 @@
 import { Link } from '@tanstack/react-router'
 import { createColumnHelper, flexRender, tableFeatures, useTable } from '@tanstack/react-table'
 import type { EntityItemAt as EntityItem } from '../../api/schema'
+import { capitalized } from '../../lib/labels'
 import { count } from '../../lib/number'
-import { sentence } from '../../lib/words'
 import { Badge } from '../../ui/Badge'
 import { Time } from '../../ui/Time'
 
@@ -24,7 +24,7 @@ const columns = helper.columns([
       </Link>
     ),
   }),
-  helper.accessor('entity_type', { header: 'Type', cell: ({ getValue }) => <Badge>{sentence(getValue())}</Badge> }),
+  helper.accessor('entity_type', { header: 'Type', cell: ({ getValue }) => <Badge>{capitalized(getValue())}</Badge> }),
   helper.accessor('aliases', {
     header: 'Also known as',
     cell: ({ getValue }) => <span className="line-clamp-1 text-sm text-muted">{getValue().join(', ') || '–'}</span>,

@@ -1,7 +1,7 @@
 import { Link } from '@tanstack/react-router'
 import type { EntityDetailAt } from '../../api/schema'
+import { capitalized } from '../../lib/labels'
 import { counted } from '../../lib/number'
-import { sentence } from '../../lib/words'
 import { FactList } from '../../memory/FactList'
 import { Empty } from '../../ui/states'
 
@@ -21,9 +21,9 @@ export function FactsByPredicate({ entity }: { entity: Props }) {
   return (
     <div className="space-y-4">
       {predicates.map(({ predicate, facts }) => (
-        <section key={predicate} aria-label={sentence(predicate)}>
-          <h3 className="mb-1 text-sm font-medium text-muted">{sentence(predicate)}</h3>
-          <FactList facts={facts} label={sentence(predicate)} bare />
+        <section key={predicate} aria-label={capitalized(predicate)}>
+          <h3 className="mb-1 text-sm font-medium text-muted">{capitalized(predicate)}</h3>
+          <FactList facts={facts} label={capitalized(predicate)} bare />
         </section>
       ))}
       <p className="text-sm text-muted">

@@ -20,14 +20,14 @@ export function MergeDialog({
   entity: { id: string; home: string; canonical_name: string }
   onClose: () => void
 }) {
-  const [words, setWords] = useState('')
+  const [query, setQuery] = useState('')
   const [target, setTarget] = useState<EntityItemAt | null>(null)
   const client = useQueryClient()
   const navigate = useNavigate()
   const candidates = useGet(
     '/api/memory/entities',
-    { query: { q: words || undefined, butler: entity.home, sort: 'facts', limit: 8 } },
-    { enabled: !target, keep: true },
+    { query: { q: query || undefined, butler: entity.home, sort: 'facts', limit: 8 } },
+    { enabled: !target, keepPrevious: true },
   )
   const merge = useMutation({
     mutationFn: (targetId: string) =>
@@ -67,8 +67,8 @@ export function MergeDialog({
           <SearchField
             label="Search the entity to keep"
             placeholder="Name of the entity to keep"
-            value={words}
-            onChange={setWords}
+            value={query}
+            onChange={setQuery}
           />
           <div className="mt-3">
             {candidates.isPending ? (

@@ -14,7 +14,7 @@ import { Page } from '../../ui/Page'
 import { Properties } from '../../ui/Properties'
 import { Section } from '../../ui/Section'
 import { Time } from '../../ui/Time'
-import { TryAgain } from './TryAgain'
+import { RequeueButton } from './RequeueButton'
 
 function View({ episode }: { episode: EpisodeDetail }) {
   return (
@@ -28,7 +28,7 @@ function View({ episode }: { episode: EpisodeDetail }) {
           {episode.expired && <Badge>✕ forgotten</Badge>}
         </span>
       }
-      actions={episode.consolidation_status === 'dead_letter' && <TryAgain id={episode.id} home={episode.home} />}
+      actions={episode.consolidation_status === 'dead_letter' && <RequeueButton id={episode.id} home={episode.home} />}
     >
       <div className="grid gap-x-10 gap-y-8 lg:grid-cols-[minmax(0,1fr)_18rem]">
         <div className="min-w-0 space-y-8">

@@ -1,7 +1,7 @@
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { useCallback } from 'react'
 import { useGet } from '../../api/hooks'
-import { statusWord } from '../../lib/words'
+import { statusLabel } from '../../lib/labels'
 import { EpisodeList } from '../../memory/EpisodeList'
 import { ButlerSelect } from '../../ui/ButlerSelect'
 import { Button } from '../../ui/Button'
@@ -30,7 +30,7 @@ export default function EpisodesPage() {
     limit: SIZE,
     offset: search.offset,
   }
-  const list = useGet('/api/memory/episodes', { query }, { keep: true })
+  const list = useGet('/api/memory/episodes', { query }, { keepPrevious: true })
   const filtered = search.butler ?? search.status ?? search.from ?? search.to
   return (
     <Page
@@ -42,7 +42,7 @@ export default function EpisodesPage() {
         <Select
           label="Status"
           value={search.status ?? ''}
-          options={[['', 'Any status'], ...statuses.map((name): [string, string] => [name, statusWord[name] ?? name])]}
+          options={[['', 'Any status'], ...statuses.map((name): [string, string] => [name, statusLabel[name] ?? name])]}
           onChange={(value) => change({ status: oneFrom(statuses, value) })}
         />
         <span className="col-span-2 grid grid-cols-2 gap-2 sm:inline-flex">

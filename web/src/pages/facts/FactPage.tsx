@@ -2,7 +2,7 @@ import { Link, useParams } from '@tanstack/react-router'
 import { useGet } from '../../api/hooks'
 import type { FactDetailAt as FactDetail } from '../../api/schema'
 import { DecayCurve } from '../../charts/DecayCurve'
-import { sentence } from '../../lib/words'
+import { capitalized } from '../../lib/labels'
 import { Actions } from '../../memory/Actions'
 import { PermanenceBadge, StateBadge } from '../../memory/badges'
 import { DecayLine } from '../../memory/DecayLine'
@@ -15,10 +15,10 @@ import { Loaded } from '../../ui/Loaded'
 import { Page } from '../../ui/Page'
 import { Properties } from '../../ui/Properties'
 import { Section } from '../../ui/Section'
-import { Gone } from './Gone'
+import { DecayDates } from './DecayDates'
+import { factProperties } from './factProperties'
+import { InactiveNotice } from './InactiveNotice'
 import { Readers } from './Readers'
-import { factRows } from './rows'
-import { Until } from './Until'
 
 function View({ fact }: { fact: FactDetail }) {
   const fading = fact.state === 'fading'
@@ -34,12 +34,12 @@ function View({ fact }: { fact: FactDetail }) {
     <Page
       above={<Back to="/memory">Memory</Back>}
       title={fact.content}
-      tab={`${fact.subject} ${sentence(fact.predicate).toLowerCase()}`}
+      tab={`${fact.subject} ${capitalized(fact.predicate).toLowerCase()}`}
       serif
       lead={
         <span className="flex flex-wrap items-center gap-x-3 gap-y-1">
           <span>
-            {subject} · {sentence(fact.predicate).toLowerCase()}
+            {subject} · {capitalized(fact.predicate).toLowerCase()}
           </span>
           <StateBadge state={fact.state} always />
           <PermanenceBadge permanence={fact.permanence} />
@@ -50,12 +50,12 @@ function View({ fact }: { fact: FactDetail }) {
     >
       <div className="grid gap-x-10 gap-y-8 lg:grid-cols-[minmax(0,1fr)_18rem]">
         <div className="min-w-0 space-y-8">
-          {!live && <Gone fact={fact} />}
+          {!live && <InactiveNotice fact={fact} />}
           {live && (
             <Section title="How sure, and until when">
               <div className="card p-4 sm:p-5">
                 <DecayLine decay={fact.decay} />
-                <Until decay={fact.decay} />
+                <DecayDates decay={fact.decay} />
                 <DecayCurve decay={fact.decay} />
               </div>
             </Section>
@@ -76,7 +76,7 @@ function View({ fact }: { fact: FactDetail }) {
             <Readers memory={fact} />
           </Section>
           <Section title="Details" quiet>
-            <Properties rows={factRows(fact)} />
+            <Properties rows={factProperties(fact)} />
           </Section>
           {fact.events.length > 0 && (
             <Section title="What happened to it" quiet>

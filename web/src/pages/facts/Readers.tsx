@@ -12,7 +12,7 @@ interface Read {
 }
 
 /** How often, in a word a person can picture. */
-function often(memory: Read): string | null {
+function readRate(memory: Read): string | null {
   const days = daysBetween(memory.created_at, Date.now())
   if (memory.reference_count < 2 || days < 2) return null
   const each = days / memory.reference_count
@@ -31,7 +31,7 @@ export function Readers({ memory }: { memory: Read }) {
       : names.includes(memory.scope)
         ? `Agents of ${memory.scope} alone can read it`
         : `Agents that ask in the scope ${memory.scope} can read it`
-  const rate = often(memory)
+  const rate = readRate(memory)
   return (
     <div className="space-y-1.5 text-sm">
       <p>

@@ -30,7 +30,7 @@ export function Browser({ counts }: Props) {
       }),
     [navigate],
   )
-  const setWords = useCallback((q: string) => change({ q: q || undefined }), [change])
+  const setQuery = useCallback((q: string) => change({ q: q || undefined }), [change])
   return (
     <Section title="Knowledge">
       <div className="mb-3 flex flex-wrap items-center gap-2">
@@ -38,7 +38,7 @@ export function Browser({ counts }: Props) {
           label="Search knowledge"
           placeholder="Search facts, rules and episodes"
           value={search.q ?? ''}
-          onChange={setWords}
+          onChange={setQuery}
           className="min-w-0 flex-1 basis-64"
         />
         <Segments

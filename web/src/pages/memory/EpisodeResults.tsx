@@ -8,7 +8,7 @@ const SIZE = 12
 
 export function EpisodeResults({ search, change }: { search: MemorySearch; change: Change }) {
   const query = { q: search.q, butler: search.butler, status: search.status, limit: SIZE, offset: search.offset }
-  const episodes = useGet('/api/memory/episodes', { query }, { keep: true })
+  const episodes = useGet('/api/memory/episodes', { query }, { keepPrevious: true })
   return (
     <Results
       named

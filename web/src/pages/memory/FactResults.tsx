@@ -19,7 +19,7 @@ export function FactResults({ search, change }: { search: MemorySearch; change: 
     limit: SIZE,
     offset: search.offset,
   }
-  const facts = useGet('/api/memory/facts', { query }, { keep: true })
+  const facts = useGet('/api/memory/facts', { query }, { keepPrevious: true })
   return (
     <Results
       named

@@ -1,5 +1,5 @@
 import type { StatsView } from '../../api/schema'
-import { maturityWord, sentence } from '../../lib/words'
+import { capitalized, maturityLabel } from '../../lib/labels'
 import { maturities, permanences } from '../search'
 import { Figure } from './Figure'
 
@@ -11,12 +11,12 @@ export function Figures({ stats }: { stats: StatsView }) {
       <Figure
         name="Facts by permanence"
         value={facts.known}
-        parts={permanences.map((name) => ({ name: sentence(name), value: facts.by_permanence[name] }))}
+        parts={permanences.map((name) => ({ name: capitalized(name), value: facts.by_permanence[name] }))}
       />
       <Figure
         name="Rules by maturity"
         value={rules.known}
-        parts={maturities.map((name) => ({ name: maturityWord[name] ?? name, value: rules.by_maturity[name] }))}
+        parts={maturities.map((name) => ({ name: maturityLabel[name] ?? name, value: rules.by_maturity[name] }))}
       />
       <Figure
         name="Episodes"

@@ -1,4 +1,4 @@
-import { maturityWord, sentence, statusWord } from '../../lib/words'
+import { capitalized, maturityLabel, statusLabel } from '../../lib/labels'
 import { ButlerSelect } from '../../ui/ButlerSelect'
 import { Button } from '../../ui/Button'
 import { Select } from '../../ui/Select'
@@ -61,7 +61,10 @@ export function Filters({ kind, search, change }: Props) {
           <Select
             label="Permanence"
             value={search.permanence ?? ''}
-            options={[['', 'Any permanence'], ...permanences.map((name): [string, string] => [name, sentence(name)])]}
+            options={[
+              ['', 'Any permanence'],
+              ...permanences.map((name): [string, string] => [name, capitalized(name)]),
+            ]}
             onChange={(value) => change({ permanence: oneFrom(permanences, value) })}
           />
           <Select
@@ -85,7 +88,7 @@ export function Filters({ kind, search, change }: Props) {
             value={search.maturity ?? ''}
             options={[
               ['', 'Any maturity'],
-              ...maturities.map((name): [string, string] => [name, maturityWord[name] ?? name]),
+              ...maturities.map((name): [string, string] => [name, maturityLabel[name] ?? name]),
             ]}
             onChange={(value) => change({ maturity: oneFrom(maturities, value) })}
           />
@@ -101,7 +104,7 @@ export function Filters({ kind, search, change }: Props) {
         <Select
           label="Status"
           value={search.status ?? ''}
-          options={[['', 'Any status'], ...statuses.map((name): [string, string] => [name, statusWord[name] ?? name])]}
+          options={[['', 'Any status'], ...statuses.map((name): [string, string] => [name, statusLabel[name] ?? name])]}
           onChange={(value) => change({ status: oneFrom(statuses, value) })}
         />
       )}

@@ -1,10 +1,10 @@
 import { Bars } from '../../charts/Bars'
 import { countBelow, Histogram } from '../../charts/Histogram'
 import { Line } from '../../charts/Line'
+import { maturityGlyph, maturityLabel } from '../../lib/labels'
 import { count, counted, percent } from '../../lib/number'
-import { maturityGlyph, maturityWord } from '../../lib/words'
 
-const levelName = (maturity: string) => `${maturityGlyph[maturity]} ${maturityWord[maturity]}`
+const levelName = (maturity: string) => `${maturityGlyph[maturity]} ${maturityLabel[maturity]}`
 
 interface Props {
   confidence: number[]

@@ -7,10 +7,10 @@ import { Activity } from './Activity'
 import { Attention } from './Attention'
 import { Browser } from './Browser'
 import { Figures } from './Figures'
+import { GettingStarted } from './GettingStarted'
 import { Health } from './Health'
-import { NeverConnected } from './NeverConnected'
 import { Pipeline } from './Pipeline'
-import { StateSentence } from './StateSentence'
+import { Summary } from './Summary'
 
 export default function MemoryPage() {
   const stats = useGet('/api/memory/stats')
@@ -32,11 +32,11 @@ export default function MemoryPage() {
     <Page title="Memory">
       <Unavailable butlers={meta.unavailable} />
       {never ? (
-        <NeverConnected />
+        <GettingStarted />
       ) : (
         <div className="space-y-10">
           <div className="space-y-6">
-            <StateSentence
+            <Summary
               facts={data.facts.known}
               rules={data.rules.known}
               episodes={data.episodes.total}

@@ -17,7 +17,7 @@ export function RuleResults({ search, change }: { search: MemorySearch; change: 
     limit: SIZE,
     offset: search.offset,
   }
-  const rules = useGet('/api/memory/rules', { query }, { keep: true })
+  const rules = useGet('/api/memory/rules', { query }, { keepPrevious: true })
   return (
     <Results
       named

@@ -1,6 +1,6 @@
 import { cx } from '../../lib/cx'
+import { capitalized } from '../../lib/labels'
 import { fixed } from '../../lib/number'
-import { sentence } from '../../lib/words'
 import { StateBadge } from '../../memory/badges'
 import { MemoryLink } from '../../memory/MemoryLink'
 import { Empty } from '../../ui/states'
@@ -61,7 +61,9 @@ function Row({ hit, place }: { hit: RecallHit; place: number }) {
       <span className="figure text-sm text-muted">{place}</span>
       <div className="min-w-0">
         <p className="text-sm text-muted">
-          {hit.subject ? `${hit.subject} · ${sentence(hit.predicate ?? '').toLowerCase()}` : sentence(hit.memory_type)}{' '}
+          {hit.subject
+            ? `${hit.subject} · ${capitalized(hit.predicate ?? '').toLowerCase()}`
+            : capitalized(hit.memory_type)}{' '}
           {hit.fading && <StateBadge state="fading" />}
         </p>
         <MemoryLink

@@ -12,7 +12,7 @@ import { HitTable } from './HitTable'
 
 const examples = ['What can I cook tonight?', 'When is the next appointment?', 'How should reports be written?']
 
-/** The query lab: what an agent would be given for these words, and why. */
+/** The query lab: what an agent would be given for this question, and why. */
 export default function RecallPage() {
   const search = useSearch({ from: '/recall' })
   const navigate = useNavigate({ from: '/recall' })
@@ -21,21 +21,21 @@ export default function RecallPage() {
   const butlers = [...(stats.data?.data.butlers ?? [])].sort((a, b) => b.facts + b.rules - a.facts - a.rules)
   const names = butlers.map((figures) => figures.butler)
   const butler = search.butler ?? names[0]
-  const [words, setWords] = useState(search.q ?? '')
-  const asked = search.q ?? ''
+  const [draft, setDraft] = useState(search.q ?? '')
+  const question = search.q ?? ''
   const missing = stats.data?.meta.unavailable ?? []
   const answer = useGet(
     '/api/memory/recall',
-    { query: { q: asked, butler } },
-    { enabled: asked !== '' && !stats.isPending, keep: true },
+    { query: { q: question, butler } },
+    { enabled: question !== '' && !stats.isPending, keepPrevious: true },
   )
   function ask(q: string) {
-    setWords(q)
+    setDraft(q)
     void navigate({ search: (previous) => ({ ...previous, q: q.trim() || undefined }) })
   }
   function submit(event: FormEvent) {
     event.preventDefault()
-    ask(words)
+    ask(draft)
   }
   return (
     <Page
@@ -50,8 +50,8 @@ export default function RecallPage() {
             type="search"
             className="control w-full"
             placeholder="What would the agent ask?"
-            value={words}
-            onChange={(event) => setWords(event.target.value)}
+            value={draft}
+            onChange={(event) => setDraft(event.target.value)}
           />
         </label>
         {names.length > 1 && (
@@ -64,12 +64,12 @@ export default function RecallPage() {
             }
           />
         )}
-        <Button type="submit" variant="primary" busy={answer.isFetching && asked !== ''}>
+        <Button type="submit" variant="primary" busy={answer.isFetching && question !== ''}>
           Recall
         </Button>
       </form>
       <Unavailable butlers={missing} />
-      {asked === '' ? (
+      {question === '' ? (
         <Empty title="Ask something">
           <span className="flex flex-wrap justify-center gap-2 pt-2">
             {examples.map((example) => (

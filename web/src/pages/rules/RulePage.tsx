@@ -1,7 +1,7 @@
 import { Link, useParams } from '@tanstack/react-router'
 import { useGet } from '../../api/hooks'
 import type { RuleDetailAt as RuleDetail } from '../../api/schema'
-import { permanenceMeaning } from '../../lib/words'
+import { permanenceDescription } from '../../lib/labels'
 import { Actions } from '../../memory/Actions'
 import { MaturityBadge, StateBadge } from '../../memory/badges'
 import { DecayLine } from '../../memory/DecayLine'
@@ -19,9 +19,9 @@ import { Tags } from '../../ui/Tags'
 import { Time } from '../../ui/Time'
 import { Readers } from '../facts/Readers'
 import { Applications, EffectivenessOverTime } from './Applications'
-import { Marks } from './Marks'
-import { nextWords } from './next'
-import { Original } from './Original'
+import { MarkButtons } from './MarkButtons'
+import { describeNextLevel } from './nextLevel'
+import { OriginalContent } from './OriginalContent'
 
 function View({ rule }: { rule: RuleDetail }) {
   const fading = rule.state === 'fading'
@@ -42,17 +42,17 @@ function View({ rule }: { rule: RuleDetail }) {
       }
       actions={
         <>
-          {!gone && <Marks id={rule.id} />}
+          {!gone && <MarkButtons id={rule.id} />}
           <Actions kind="rule" id={rule.id} content={rule.content} live={!gone} />
         </>
       }
     >
       <div className="grid gap-x-10 gap-y-8 lg:grid-cols-[minmax(0,1fr)_18rem]">
         <div className="min-w-0 space-y-8">
-          <Original rule={rule} />
+          <OriginalContent rule={rule} />
           <Section title="How far it has come">
             <div className="card space-y-4 p-4 sm:p-5">
-              <p className="font-serif text-lg">{nextWords(rule.maturity, rule.next_level?.in_words)}</p>
+              <p className="font-serif text-lg">{describeNextLevel(rule.maturity, rule.next_level?.in_words)}</p>
               <EffectivenessOverTime marks={rule.effectiveness_over_time} />
             </div>
           </Section>
@@ -96,7 +96,7 @@ function View({ rule }: { rule: RuleDetail }) {
                     {rule.home}
                   </Link>,
                 ],
-                ['Permanence', `${rule.permanence}: ${permanenceMeaning[rule.permanence] ?? ''}`],
+                ['Permanence', `${rule.permanence}: ${permanenceDescription[rule.permanence] ?? ''}`],
                 ['Applied', rule.last_applied_at ? <Time key="a" at={rule.last_applied_at} /> : 'never'],
                 ['Confirmed', rule.last_confirmed_at ? <Time key="c" at={rule.last_confirmed_at} /> : 'never'],
                 ['Learned', <Time key="l" at={rule.created_at} how="full" />],

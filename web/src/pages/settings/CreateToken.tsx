@@ -3,7 +3,7 @@ import { type FormEvent, useState } from 'react'
 import { request } from '../../api/client'
 import { asApiError } from '../../api/error'
 import { useGet } from '../../api/hooks'
-import { showNewToken } from '../../api/newToken'
+import { showNewToken } from '../../api/new-token'
 import type { ServerView } from '../../api/schema'
 import { session } from '../../api/session'
 import { Button } from '../../ui/Button'
@@ -17,7 +17,7 @@ const rights: [string, string][] = [
 ]
 /** It counts all tenants together, so it stands alone and is no tenant's. */
 const metrics: [string, string] = ['metrics', 'Metrics alone']
-const spans: [string, string][] = [
+const expiries: [string, string][] = [
   ['', 'Never expires'],
   ['30', 'Expires in 30 days'],
   ['90', 'Expires in 90 days'],
@@ -28,24 +28,24 @@ const spans: [string, string][] = [
 export function CreateToken({ server, onClose }: { server: ServerView; onClose: () => void }) {
   const first = !server.auth_required
   const [name, setName] = useState('')
-  const [may, setMay] = useState(first ? 'read,write,admin' : 'read,write')
+  const [chosenRights, setChosenRights] = useState(first ? 'read,write,admin' : 'read,write')
   const [days, setDays] = useState('')
   const [butler, setButler] = useState('')
   const butlers = useGet('/api/butlers')
-  const counts = may === metrics[0]
+  const metricsOnly = chosenRights === metrics[0]
   const client = useQueryClient()
   const create = useMutation({
     mutationFn: () =>
       request('post', '/api/tokens', {
         body: {
           name: name.trim() || null,
-          rights: may.split(','),
-          butler: (!counts && butler) || null,
+          rights: chosenRights.split(','),
+          butler: (!metricsOnly && butler) || null,
           expires_days: days ? Number(days) : null,
         },
       }),
     onSuccess: ({ data }) => {
-      showNewToken({ token: data.token, name: data.name, used: first })
+      showNewToken({ token: data.token, name: data.name, inUse: first })
       onClose()
       // without a token of its own this page would be shut out at once
       if (first) session.setToken(data.token)
@@ -56,7 +56,7 @@ export function CreateToken({ server, onClose }: { server: ServerView; onClose: 
     event.preventDefault()
     create.mutate()
   }
-  const offered = server.rights.includes('metrics') && !first ? [...rights, metrics] : rights
+  const rightsOptions = server.rights.includes('metrics') && !first ? [...rights, metrics] : rights
   const names = (butlers.data?.data ?? []).map((one): [string, string] => [one.name, `Only ${one.name}`])
   return (
     <Dialog
@@ -64,7 +64,7 @@ export function CreateToken({ server, onClose }: { server: ServerView; onClose: 
       onOpenChange={(open) => !open && onClose()}
       title="New token"
       description={
-        counts
+        metricsOnly
           ? 'It reads /metrics, which count all tenants, and no memory.'
           : `It opens the tenant ${server.tenant} and no other.`
       }
@@ -88,9 +88,9 @@ export function CreateToken({ server, onClose }: { server: ServerView; onClose: 
           />
         </label>
         <div className="flex flex-wrap gap-2">
-          <Select label="Rights" value={may} options={offered} onChange={setMay} />
-          <Select label="Expiry" value={days} options={spans} onChange={setDays} />
-          {!server.butler && !counts && names.length > 1 && (
+          <Select label="Rights" value={chosenRights} options={rightsOptions} onChange={setChosenRights} />
+          <Select label="Expiry" value={days} options={expiries} onChange={setDays} />
+          {!server.butler && !metricsOnly && names.length > 1 && (
             <Select label="Butler" value={butler} options={[['', 'Every butler'], ...names]} onChange={setButler} />
           )}
         </div>

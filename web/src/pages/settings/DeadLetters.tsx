@@ -2,7 +2,7 @@ import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { request } from '../../api/client'
 import { useGet } from '../../api/hooks'
-import { lacking, useMay } from '../../api/rights'
+import { missingRight, useHasRight } from '../../api/rights'
 import { counted } from '../../lib/number'
 import { MemoryLink } from '../../memory/MemoryLink'
 import { Button } from '../../ui/Button'
@@ -15,7 +15,7 @@ const SHOWN = 5
 /** Episodes that were given up: why, and another chance. Nothing is shown when there are none. */
 export function DeadLetters() {
   const client = useQueryClient()
-  const may = useMay('admin')
+  const isAdmin = useHasRight('admin')
   const letters = useGet('/api/memory/dead-letters', { query: { limit: SHOWN } })
   const requeue = useMutation({
     mutationFn: () => request('post', '/api/memory/dead-letters/requeue', { body: {} }),
@@ -30,12 +30,12 @@ export function DeadLetters() {
     <Section
       title="Dead letters"
       aside={
-        may ? (
+        isAdmin ? (
           <Button size="small" busy={requeue.isPending} onClick={() => requeue.mutate()}>
             Try all again
           </Button>
         ) : (
-          <span className="text-sm text-muted">{lacking.admin}</span>
+          <span className="text-sm text-muted">{missingRight.admin}</span>
         )
       }
     >

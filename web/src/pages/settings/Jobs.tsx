@@ -2,13 +2,13 @@ import { useGet } from '../../api/hooks'
 import type { JobItemAt } from '../../api/schema'
 import { cx } from '../../lib/cx'
 import { groupBy } from '../../lib/group'
-import { sentence } from '../../lib/words'
+import { capitalized } from '../../lib/labels'
 import { Badge } from '../../ui/Badge'
 import { Failure, Loading } from '../../ui/states'
 import { Time } from '../../ui/Time'
 import { Unavailable } from '../../ui/Unavailable'
 import { RunJob } from './RunJob'
-import { cronWords, outcome } from './schedule'
+import { describeSchedule, outcome } from './schedule'
 
 function Row({ job }: { job: JobItemAt }) {
   const last = job.runs[0]
@@ -22,7 +22,7 @@ function Row({ job }: { job: JobItemAt }) {
     >
       <div className="min-w-0">
         <p className="flex flex-wrap items-center gap-x-2 font-medium">
-          {sentence(job.job)}
+          {capitalized(job.job)}
           {job.running && <Badge tone="accent">◌ running</Badge>}
         </p>
         <p className="text-sm text-muted first-letter:uppercase">{job.about}</p>
@@ -39,7 +39,7 @@ function Row({ job }: { job: JobItemAt }) {
           )}
         </p>
         <p className="text-muted" title={`${job.cron} (${job.time_zone})`}>
-          {job.enabled ? cronWords(job.cron) : 'off'}
+          {job.enabled ? describeSchedule(job.cron) : 'off'}
           {job.next_run_at && (
             <>
               , next <Time at={job.next_run_at} />

@@ -1,8 +1,8 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { request } from '../../api/client'
-import { lacking, useMay } from '../../api/rights'
+import { missingRight, useHasRight } from '../../api/rights'
 import type { JobItemAt } from '../../api/schema'
-import { sentence } from '../../lib/words'
+import { capitalized } from '../../lib/labels'
 import { Button } from '../../ui/Button'
 import { Icon } from '../../ui/Icon'
 import { failure, toast } from '../../ui/toast'
@@ -11,18 +11,18 @@ import { outcome } from './schedule'
 /** What is cheap may be run by a click; the rest is named with the command that runs it. */
 export function RunJob({ job }: { job: JobItemAt }) {
   const client = useQueryClient()
-  const may = useMay('admin')
+  const isAdmin = useHasRight('admin')
   const run = useMutation({
     mutationFn: () => request('post', '/api/jobs/{job}/run', { path: { job: job.job }, query: { butler: job.home } }),
     onSuccess: ({ data }) => {
       toast(
         data.status === 'running'
-          ? `${sentence(job.job)} is running.`
-          : `${sentence(job.job)}: ${outcome({ status: data.status, result: data.result }).replace(';', '.')}`,
+          ? `${capitalized(job.job)} is running.`
+          : `${capitalized(job.job)}: ${outcome({ status: data.status, result: data.result }).replace(';', '.')}`,
       )
       return client.invalidateQueries()
     },
-    onError: failure(`${sentence(job.job)} failed`),
+    onError: failure(`${capitalized(job.job)} failed`),
   })
   if (!job.cheap) {
     return (
@@ -31,14 +31,14 @@ export function RunJob({ job }: { job: JobItemAt }) {
       </code>
     )
   }
-  if (!may) return <span className="text-xs text-muted">{lacking.admin}</span>
+  if (!isAdmin) return <span className="text-xs text-muted">{missingRight.admin}</span>
   return (
     <Button
       size="small"
       className="justify-self-start"
       busy={run.isPending}
       onClick={() => run.mutate()}
-      aria-label={`Run now: ${sentence(job.job).toLowerCase()} of ${job.home}`}
+      aria-label={`Run now: ${capitalized(job.job).toLowerCase()} of ${job.home}`}
     >
       <Icon name="run" className="size-3.5" /> Run now
     </Button>

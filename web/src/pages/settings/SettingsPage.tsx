@@ -2,9 +2,9 @@ import { Page } from '../../ui/Page'
 import { Section } from '../../ui/Section'
 import { Connect } from './Connect'
 import { DeadLetters } from './DeadLetters'
+import { ExportAndBackup } from './ExportAndBackup'
 import { Jobs } from './Jobs'
 import { Server } from './Server'
-import { Takeaway } from './Takeaway'
 import { Tokens } from './Tokens'
 
 export default function SettingsPage() {
@@ -22,7 +22,7 @@ export default function SettingsPage() {
           <Tokens />
         </Section>
         <Section title="Export and backup">
-          <Takeaway />
+          <ExportAndBackup />
         </Section>
         <Section title="Health of the server">
           <Server />

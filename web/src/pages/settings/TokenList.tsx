@@ -5,7 +5,7 @@ import { useGet } from '../../api/hooks'
 import type { TokenItem } from '../../api/schema'
 import { session } from '../../api/session'
 import { cx } from '../../lib/cx'
-import { sentence } from '../../lib/words'
+import { capitalized } from '../../lib/labels'
 import { Badge } from '../../ui/Badge'
 import { Button } from '../../ui/Button'
 import { Dialog } from '../../ui/Dialog'
@@ -24,7 +24,7 @@ function Row({ token, own, onRevoke }: { token: TokenItem; own: boolean; onRevok
           {!active && <Badge>✕ {token.state}</Badge>}
         </p>
         <p className="text-sm text-muted">
-          {sentence(token.rights.join(', '))} {token.tenant ? `in ${token.tenant}` : 'of all tenants'}
+          {capitalized(token.rights.join(', '))} {token.tenant ? `in ${token.tenant}` : 'of all tenants'}
           {token.butler && `, ${token.butler} alone`} ·{' '}
           {token.last_used_at ? (
             <>
@@ -59,11 +59,11 @@ function Row({ token, own, onRevoke }: { token: TokenItem; own: boolean; onRevok
 export function TokenList({ own }: { own?: string | null }) {
   const client = useQueryClient()
   const tokens = useGet('/api/tokens')
-  const [asked, setAsked] = useState<TokenItem | null>(null)
+  const [revoking, setRevoking] = useState<TokenItem | null>(null)
   const revoke = useMutation({
     mutationFn: (token: TokenItem) => request('delete', '/api/tokens/{id}', { path: { id: token.id } }),
     onSuccess: (_, token) => {
-      setAsked(null)
+      setRevoking(null)
       toast('Revoked: it opens nothing any more.')
       if (token.id === own) session.setToken(null)
       return client.invalidateQueries()
@@ -87,16 +87,16 @@ export function TokenList({ own }: { own?: string | null }) {
         tabIndex={0}
       >
         {list.map((token) => (
-          <Row key={token.id} token={token} own={token.id === own} onRevoke={() => setAsked(token)} />
+          <Row key={token.id} token={token} own={token.id === own} onRevoke={() => setRevoking(token)} />
         ))}
       </ul>
-      {asked && (
+      {revoking && (
         <Dialog
           open
-          onOpenChange={(open) => !open && setAsked(null)}
-          title={`Revoke ${asked.name ? `“${asked.name}”` : 'this token'}?`}
+          onOpenChange={(open) => !open && setRevoking(null)}
+          title={`Revoke ${revoking.name ? `“${revoking.name}”` : 'this token'}?`}
           description={[
-            asked.id === own
+            revoking.id === own
               ? 'It is the one this tab uses: you will be asked for another.'
               : 'Whoever uses it is shut out at once.',
             last
@@ -105,8 +105,8 @@ export function TokenList({ own }: { own?: string | null }) {
           ].join(' ')}
         >
           <div className="flex justify-end gap-2">
-            <Button onClick={() => setAsked(null)}>Keep it</Button>
-            <Button variant="danger" busy={revoke.isPending} onClick={() => revoke.mutate(asked)}>
+            <Button onClick={() => setRevoking(null)}>Keep it</Button>
+            <Button variant="danger" busy={revoke.isPending} onClick={() => revoke.mutate(revoking)}>
               Revoke for good
             </Button>
           </div>

@@ -1,9 +1,9 @@
 import { useState } from 'react'
 import { useGet } from '../../api/hooks'
-import { lacking } from '../../api/rights'
+import { missingRight } from '../../api/rights'
 import type { ServerView } from '../../api/schema'
 import { session } from '../../api/session'
-import { createToken } from '../../lib/commands'
+import { createTokenCommand } from '../../lib/commands'
 import { Button } from '../../ui/Button'
 import { CopyBlock } from '../../ui/CopyBlock'
 import { Failure, Loading } from '../../ui/states'
@@ -24,19 +24,19 @@ export function Tokens() {
   if (server.isPending) return <Loading rows={2} />
   if (server.isError) return <Failure error={server.error} retry={() => void server.refetch()} />
   const view = server.data.data
-  const may = view.rights.includes('admin')
+  const isAdmin = view.rights.includes('admin')
   return (
     <div className="space-y-3">
       <p className="max-w-prose text-muted">{state(view)}</p>
-      {may && <TokenList own={view.token_id} />}
+      {isAdmin && <TokenList own={view.token_id} />}
       <div className="flex flex-wrap gap-2">
-        {may && <Button onClick={() => setMaking(true)}>New token</Button>}
+        {isAdmin && <Button onClick={() => setMaking(true)}>New token</Button>}
         {session.token() && <Button onClick={() => session.setToken(null)}>Sign out of this tab</Button>}
       </div>
-      {!may && (
+      {!isAdmin && (
         <>
-          <p className="text-sm text-muted">{lacking.admin} On the server’s own machine:</p>
-          <CopyBlock label="command that makes a token" text={createToken('read,write', view.tenant)} />
+          <p className="text-sm text-muted">{missingRight.admin} On the server’s own machine:</p>
+          <CopyBlock label="command that makes a token" text={createTokenCommand('read,write', view.tenant)} />
         </>
       )}
       {making && <CreateToken server={view} onClose={() => setMaking(false)} />}

@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest'
-import { cronWords, outcome } from './schedule'
+import { describeSchedule, outcome } from './schedule'
 
 test('usual schedules are read out, unusual ones shown as they are', () => {
-  expect(cronWords('0 */6 * * *')).toBe('every 6 hours')
-  expect(cronWords('0 3 * * *')).toBe('daily at 03:00')
-  expect(cronWords('*/15 * * * *')).toBe('every 15 minutes')
-  expect(cronWords('0 3 * * MON')).toBe('0 3 * * MON')
+  expect(describeSchedule('0 */6 * * *')).toBe('every 6 hours')
+  expect(describeSchedule('0 3 * * *')).toBe('daily at 03:00')
+  expect(describeSchedule('*/15 * * * *')).toBe('every 15 minutes')
+  expect(describeSchedule('0 3 * * MON')).toBe('0 3 * * MON')
 })
 
 test('a run says what it did or why it failed', () => {

@@ -5,7 +5,7 @@ interface Run {
 }
 
 /** The schedules the configuration is likely to hold, in words; any other as it is written. */
-export function cronWords(cron: string): string {
+export function describeSchedule(cron: string): string {
   const [minute, hour, ...rest] = cron.trim().split(/\s+/)
   if (rest.join(' ') !== '* * *' || minute === undefined || hour === undefined) return cron
   const every = /^\*\/(\d+)$/.exec(hour)

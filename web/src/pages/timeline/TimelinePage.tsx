@@ -1,9 +1,9 @@
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { useCallback } from 'react'
 import { useGet } from '../../api/hooks'
-import { sentence } from '../../lib/words'
+import { capitalized } from '../../lib/labels'
 import { EventList } from '../../memory/EventList'
-import { eventTypes, eventWords } from '../../memory/events'
+import { eventLabel, eventTypes } from '../../memory/events'
 import { ButlerSelect } from '../../ui/ButlerSelect'
 import { Button } from '../../ui/Button'
 import { DateField } from '../../ui/DateField'
@@ -32,7 +32,7 @@ export default function TimelinePage() {
     limit: SIZE,
     offset: search.offset,
   }
-  const list = useGet('/api/timeline', { query }, { keep: true })
+  const list = useGet('/api/timeline', { query }, { keepPrevious: true })
   const types = eventTypes.filter((type) => !search.kind || type.startsWith(search.kind))
   const filtered = search.kind ?? search.event ?? search.butler ?? search.from ?? search.to
   return (
@@ -58,7 +58,7 @@ export default function TimelinePage() {
           value={search.event ?? ''}
           options={[
             ['', 'Any event'],
-            ...types.map((type): [string, string] => [type, eventWords(type)[1] ?? sentence(type)]),
+            ...types.map((type): [string, string] => [type, eventLabel(type)[1] ?? capitalized(type)]),
           ]}
           onChange={(value) => change({ event: value || undefined })}
         />

@@ -9,7 +9,7 @@ interface Props {
 }
 
 /** The whole state in one sentence. */
-export function StateSentence({ facts, rules, episodes, fading, waiting }: Props) {
+export function Summary({ facts, rules, episodes, fading, waiting }: Props) {
   return (
     <p className="max-w-3xl font-serif text-2xl text-balance">
       {counted(facts, 'fact')} and {counted(rules, 'rule')} are known

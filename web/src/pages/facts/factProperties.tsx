@@ -1,12 +1,12 @@
 import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import type { FactDetailAt as FactDetail } from '../../api/schema'
-import { permanenceMeaning } from '../../lib/words'
+import { permanenceDescription } from '../../lib/labels'
 import { Id } from '../../ui/Id'
 import { Tags } from '../../ui/Tags'
 import { Time } from '../../ui/Time'
 
-export function factRows(fact: FactDetail): [string, ReactNode][] {
+export function factProperties(fact: FactDetail): [string, ReactNode][] {
   return [
     ['Scope', fact.scope],
     [
@@ -21,7 +21,7 @@ export function factRows(fact: FactDetail): [string, ReactNode][] {
         {fact.importance} of 10
       </span>,
     ],
-    ['Permanence', `${fact.permanence}: ${permanenceMeaning[fact.permanence] ?? ''}`],
+    ['Permanence', `${fact.permanence}: ${permanenceDescription[fact.permanence] ?? ''}`],
     ['Confirmed', fact.last_confirmed_at ? <Time key="c" at={fact.last_confirmed_at} /> : 'never'],
     ['Learned', <Time key="l" at={fact.created_at} how="full" />],
     ...(fact.source_butler ? [['Learned by', fact.source_butler] as [string, ReactNode]] : []),

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict'
-import { test } from '../again.mjs'
 import { go, visit } from '../browser.mjs'
+import { test } from '../retry.mjs'
 
 const once = Date.now()
 const attack = (mark) =>
   `${once}<img src=x onerror="window.pwned='${mark}'"><script>window.pwned='${mark}'</script>"'><svg onload=window.pwned='${mark}'>{{7*7}}javascript:alert(1)`
 
 /** Text from anywhere is text: in every field that a page shows. */
-export function hostile(shared) {
+export function injection(shared) {
   test('memory text is never HTML: attacks in every text field stay text', async () => {
     const { server, browser } = shared
     const entity = await server.tool('entity_create', {

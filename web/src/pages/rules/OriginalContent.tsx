@@ -2,7 +2,7 @@ import { cx } from '../../lib/cx'
 import { Section } from '../../ui/Section'
 
 /** A warning says what not to do; beside it stands the advice it was made from. */
-export function Original({ rule }: { rule: { maturity: string; original_content?: string | null } }) {
+export function OriginalContent({ rule }: { rule: { maturity: string; original_content?: string | null } }) {
   const original = rule.original_content
   if (rule.maturity !== 'anti_pattern' || !original) return null
   return (

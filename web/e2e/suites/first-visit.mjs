@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
-import { test } from '../again.mjs'
 import { go, visit } from '../browser.mjs'
-import { accessible, fits } from '../judge.mjs'
+import { accessible, fits } from '../checks.mjs'
+import { test } from '../retry.mjs'
 
 /** A tenant nobody has written to looks as a new installation does. */
-export function first(shared) {
+export function firstVisit(shared) {
   test('the first visit: nothing is remembered, and the snippet that connects a client is there', async () => {
     const { server, browser } = shared
     const page = await visit(browser, server)

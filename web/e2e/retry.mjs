@@ -1,24 +1,24 @@
-// A machine that stalls must not decide whether a change lands: a test that fails is repeated once, alone (they run one
+// A machine that stalls must not decide whether a change lands: a test that fails is repeated nodeTest, alone (they run one
 // after the other), and one that needed it is named loudly, since it is a fault to be mended.
-import { after, test as once } from 'node:test'
+import { after, test as nodeTest } from 'node:test'
 import { leave } from './browser.mjs'
 
-const shaky = []
+const flaky = []
 
 after(() => {
-  if (shaky.length > 0)
-    console.error(`\n── PASSED ON THE SECOND TRY, which is a fault to be mended: ${shaky.join('; ')}\n`)
+  if (flaky.length > 0)
+    console.error(`\n── PASSED ON THE SECOND TRY, which is a fault to be mended: ${flaky.join('; ')}\n`)
 })
 
 export function test(name, body) {
-  once(name, async (context) => {
+  nodeTest(name, async (context) => {
     try {
       await body()
     } catch (first) {
       console.error(`\n── failed, and repeated alone: ${name}\n${first?.stack ?? first}\n`)
       await leave()
       await body()
-      shaky.push(name)
+      flaky.push(name)
       context.diagnostic('passed on the second try')
     }
   })

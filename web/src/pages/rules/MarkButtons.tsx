@@ -1,31 +1,31 @@
 import { type FormEvent, useState } from 'react'
-import { useMay } from '../../api/rights'
+import { useHasRight } from '../../api/rights'
 import { useMark } from '../../memory/useActions'
 import { Button } from '../../ui/Button'
 import { Dialog } from '../../ui/Dialog'
 
 /** How it went, from someone who saw it. A harmful mark weighs four times a helpful one, so it asks why. */
-export function Marks({ id }: { id: string }) {
-  const [asking, setAsking] = useState(false)
+export function MarkButtons({ id }: { id: string }) {
+  const [dialogOpen, setDialogOpen] = useState(false)
   const [reason, setReason] = useState('')
   const helpful = useMark('helpful')
   const harmful = useMark('harmful')
-  if (!useMay('write')) return null
+  if (!useHasRight('write')) return null
   function submit(event: FormEvent) {
     event.preventDefault()
-    harmful.mutate({ id, reason: reason.trim() }, { onSuccess: () => setAsking(false) })
+    harmful.mutate({ id, reason: reason.trim() }, { onSuccess: () => setDialogOpen(false) })
   }
   return (
     <>
       <Button busy={helpful.isPending} onClick={() => helpful.mutate({ id })}>
         <span aria-hidden="true">▲</span> It helped
       </Button>
-      <Button onClick={() => setAsking(true)}>
+      <Button onClick={() => setDialogOpen(true)}>
         <span aria-hidden="true">▼</span> It did harm
       </Button>
       <Dialog
-        open={asking}
-        onOpenChange={setAsking}
+        open={dialogOpen}
+        onOpenChange={setDialogOpen}
         title="It did harm"
         description="One harmful mark weighs as much as four helpful ones. Enough of them turn the rule into a warning that tells why."
       >
@@ -39,7 +39,7 @@ export function Marks({ id }: { id: string }) {
             />
           </label>
           <div className="flex justify-end gap-2">
-            <Button onClick={() => setAsking(false)}>Cancel</Button>
+            <Button onClick={() => setDialogOpen(false)}>Cancel</Button>
             <Button type="submit" variant="danger" busy={harmful.isPending}>
               Mark as harmful
             </Button>

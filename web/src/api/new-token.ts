@@ -5,7 +5,7 @@ export interface NewToken {
   token: string
   name: string
   /** This tab had none and uses it from now on. */
-  used: boolean
+  inUse: boolean
 }
 
 let current: NewToken | null = null

@@ -1,8 +1,15 @@
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
-import { relationWord } from '../memory/links'
+import { relationLabel } from '../memory/links'
 import { entityTypes, eventKinds, maturities, permanences, states, statuses } from '../pages/search'
-import { maturityGlyph, maturityWord, permanenceGlyph, permanenceMeaning, statusGlyph, statusWord } from './words'
+import {
+  maturityGlyph,
+  maturityLabel,
+  permanenceDescription,
+  permanenceGlyph,
+  statusGlyph,
+  statusLabel,
+} from './labels'
 
 interface Schema {
   enum?: string[]
@@ -27,9 +34,9 @@ function valuesOf(name: string): string[] {
 
 test('every value of the API has a label and a glyph, and no label is left over', () => {
   const tables: [name: string, ...tables: Record<string, string>[]][] = [
-    ['Maturity', maturityWord, maturityGlyph],
-    ['ConsolidationStatus', statusWord, statusGlyph],
-    ['Permanence', permanenceMeaning, permanenceGlyph],
+    ['Maturity', maturityLabel, maturityGlyph],
+    ['ConsolidationStatus', statusLabel, statusGlyph],
+    ['Permanence', permanenceDescription, permanenceGlyph],
   ]
   for (const [name, ...labels] of tables) {
     for (const table of labels) expect(Object.keys(table).toSorted(), name).toEqual(valuesOf(name))
@@ -39,9 +46,9 @@ test('every value of the API has a label and a glyph, and no label is left over'
 test('every relation of the API is worded in both directions', () => {
   const unworded = (relation: string) => relation.replaceAll('_', ' ')
   for (const relation of valuesOf('Relation').filter((name) => name !== 'related_to')) {
-    expect(relationWord({ side: 'incoming', relation }), relation).not.toBe(unworded(relation))
+    expect(relationLabel({ side: 'incoming', relation }), relation).not.toBe(unworded(relation))
   }
-  expect(relationWord({ side: 'outgoing', relation: 'derived_from' })).not.toBe('derived from')
+  expect(relationLabel({ side: 'outgoing', relation: 'derived_from' })).not.toBe('derived from')
 })
 
 test('the filters offer exactly the values of the API', () => {

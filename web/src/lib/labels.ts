@@ -1,5 +1,5 @@
 /** Words that stand for the server's names. */
-export const maturityWord: Record<string, string> = {
+export const maturityLabel: Record<string, string> = {
   candidate: 'Candidate',
   established: 'Established',
   proven: 'Proven',
@@ -13,7 +13,7 @@ export const maturityGlyph: Record<string, string> = {
   anti_pattern: '⚠',
 }
 
-export const statusWord: Record<string, string> = {
+export const statusLabel: Record<string, string> = {
   pending: 'Pending',
   consolidated: 'Consolidated',
   failed: 'Failed',
@@ -37,7 +37,7 @@ export const permanenceGlyph: Record<string, string> = {
   ephemeral: '·',
 }
 
-export const permanenceMeaning: Record<string, string> = {
+export const permanenceDescription: Record<string, string> = {
   permanent: 'never fades',
   stable: 'loses half in about a year',
   standard: 'loses half in about three months',
@@ -45,7 +45,7 @@ export const permanenceMeaning: Record<string, string> = {
   ephemeral: 'loses half in a week',
 }
 
-export function sentence(name: string): string {
+export function capitalized(name: string): string {
   const words = name.replaceAll('_', ' ')
   return words.charAt(0).toUpperCase() + words.slice(1)
 }

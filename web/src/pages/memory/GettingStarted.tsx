@@ -5,7 +5,7 @@ import { claudeCode } from '../../lib/snippets'
 import { CopyBlock } from '../../ui/CopyBlock'
 
 /** The first visit: nothing has been stored, because nothing is connected yet. */
-export function NeverConnected() {
+export function GettingStarted() {
   const server = useGet('/api/server')
   const tokens = server.data?.data.auth_required ?? false
   const { client, text } = claudeCode(endpoint('/mcp'), tokens)

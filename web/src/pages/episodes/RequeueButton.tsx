@@ -1,12 +1,12 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { request } from '../../api/client'
-import { useMay } from '../../api/rights'
+import { useHasRight } from '../../api/rights'
 import { Button } from '../../ui/Button'
 import { Icon } from '../../ui/Icon'
 import { failure, toast } from '../../ui/toast'
 
 /** Another chance for an episode that was given up. */
-export function TryAgain({ id, home }: { id: string; home: string }) {
+export function RequeueButton({ id, home }: { id: string; home: string }) {
   const client = useQueryClient()
   const requeue = useMutation({
     mutationFn: () =>
@@ -17,7 +17,7 @@ export function TryAgain({ id, home }: { id: string; home: string }) {
     },
     onError: failure('Not requeued'),
   })
-  if (!useMay('admin')) return null
+  if (!useHasRight('admin')) return null
   return (
     <Button busy={requeue.isPending} onClick={() => requeue.mutate()}>
       <Icon name="undo" /> Try again

@@ -1,7 +1,7 @@
 import { CopyBlock } from '../../ui/CopyBlock'
 
 /** Memory belongs to its owner: how to take it away, and how to keep it safe. */
-export function Takeaway() {
+export function ExportAndBackup() {
   return (
     <div className="space-y-3">
       <p className="text-muted">

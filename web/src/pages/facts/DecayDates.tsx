@@ -2,7 +2,7 @@ import type { Decay } from '../../api/schema'
 import { ago, date } from '../../lib/time'
 
 /** The dates the curve shows, in words. */
-export function Until({ decay }: { decay: Decay }) {
+export function DecayDates({ decay }: { decay: Decay }) {
   const now = Date.now()
   const { fades_on: fades, expires_on: expires } = decay
   if (!fades || !expires) return null

@@ -11,7 +11,7 @@ const ended: Record<string, string> = {
 }
 
 /** Why it is no longer known, since when, and what stands in its place. */
-export function Gone({ fact }: { fact: FactDetail }) {
+export function InactiveNotice({ fact }: { fact: FactDetail }) {
   const event = fact.events.find((event) => event.event_type === ended[fact.validity])
   const chain = fact.supersession_chain
   const newer = chain[chain.findIndex((version) => version.id === fact.id) + 1]
