@@ -1,5 +1,5 @@
-// The dashboard in a real browser, against a real server with half a year of an invented life in it.
-// One server for all: filling it is what takes time. Each suite names the requirement (9.1 to 9.13) it shows.
+// Tests the dashboard in a real browser against a real server with the demo data. The suites share one server, because
+// filling it is slow. Test names start with the requirement they cover (9.1 to 9.13).
 import { after, before, describe } from 'node:test'
 import { launch, Server } from './browser.mjs'
 import { access } from './suites/access.mjs'

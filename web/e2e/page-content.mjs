@@ -1,6 +1,6 @@
-// What a page shows, read off it, so that it can be held against what the server says.
+// Reads what a page shows, for comparison with the server's data.
 
-/** The ids of the memories in a list, as shown. */
+/** The ids of the memories that a list shows. */
 export async function shownIds(page, within = page.locator('main')) {
   const addresses = await within
     .locator('[data-row] a[href]')
@@ -22,7 +22,7 @@ export async function showsExactly(page, list, ids) {
   )
 }
 
-/** A figure of the overview: its number and its parts by name. */
+/** A figure of the overview: its total and its parts by name. */
 export async function figure(page, name) {
   const card = page.locator('main .card').filter({ has: page.getByRole('heading', { name, exact: true }) })
   const number = (text) => Number(text.replace(/[^\d]/g, ''))
@@ -34,9 +34,9 @@ export async function figure(page, name) {
   }
 }
 
-/** The number behind these words is this one, but for what time and rounding change. */
-export function near(text, words, value) {
-  const found = new RegExp(`${words}\\s*(-?\\d+\\.\\d+)`).exec(text)
+/** Whether the number after `label` equals `value`, with a tolerance for rounding and the passage of time. */
+export function near(text, label, value) {
+  const found = new RegExp(`${label}\\s*(-?\\d+\\.\\d+)`).exec(text)
   return found !== null && Math.abs(Number(found[1]) - value) < 0.002
 }
 

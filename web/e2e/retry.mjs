@@ -1,13 +1,12 @@
-// A machine that stalls must not decide whether a change lands: a test that fails is repeated nodeTest, alone (they run one
-// after the other), and one that needed it is named loudly, since it is a fault to be mended.
+// Retries a failed test once, because a busy machine may stall, and reports the tests that passed only then: they are
+// flaky and must be fixed.
 import { after, test as nodeTest } from 'node:test'
-import { leave } from './browser.mjs'
+import { closeVisits } from './browser.mjs'
 
 const flaky = []
 
 after(() => {
-  if (flaky.length > 0)
-    console.error(`\n── PASSED ON THE SECOND TRY, which is a fault to be mended: ${flaky.join('; ')}\n`)
+  if (flaky.length > 0) console.error(`\n── FLAKY, passed on the second attempt: ${flaky.join('; ')}\n`)
 })
 
 export function test(name, body) {
@@ -15,11 +14,11 @@ export function test(name, body) {
     try {
       await body()
     } catch (first) {
-      console.error(`\n── failed, and repeated alone: ${name}\n${first?.stack ?? first}\n`)
-      await leave()
+      console.error(`\n── failed, retrying: ${name}\n${first?.stack ?? first}\n`)
+      await closeVisits()
       await body()
       flaky.push(name)
-      context.diagnostic('passed on the second try')
+      context.diagnostic('passed on the second attempt')
     }
   })
 }

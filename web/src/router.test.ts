@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { router } from './router'
 
-test('the server serves the page for every route that there is', () => {
+test('the server serves the dashboard for every route', () => {
   const source = readFileSync('../crates/butler/src/dashboard/files.rs', 'utf8')
   const known = /const PAGES: &\[&str\] = &\[(.*?)\];/s
     .exec(source)?.[1]

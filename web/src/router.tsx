@@ -5,7 +5,7 @@ import { ErrorPage } from './pages/ErrorPage'
 import { NotFound } from './pages/NotFound'
 import * as search from './pages/search'
 
-/** Each page is a file of its own. */
+/** Each page is a separate chunk. */
 const load = {
   MemoryPage: () => import('./pages/memory/MemoryPage'),
   FactPage: () => import('./pages/facts/FactPage'),
@@ -20,8 +20,8 @@ const load = {
   SettingsPage: () => import('./pages/settings/SettingsPage'),
 }
 
-/** Once the first page stands, the others are fetched too: then they open at once, also when the server has gone. */
-export function loadTheRest() {
+/** Prefetches all pages after the first one has loaded, so that they open at once even when the server is down. */
+export function prefetchPages() {
   const start = () => void Promise.allSettled(Object.values(load).map((page) => page()))
   if ('requestIdleCallback' in window) window.requestIdleCallback(start, { timeout: 5000 })
   else setTimeout(start, 2000)

@@ -4,7 +4,7 @@ import { go, visit } from '../browser.mjs'
 import { accessible, fits } from '../checks.mjs'
 import { test } from '../retry.mjs'
 
-/** Every page, with something on it. */
+/** The paths of all pages, each with content. */
 async function paths(server) {
   const first = async (path) => (await server.api(path)).data[0].id
   return [
@@ -38,7 +38,7 @@ export function everyPage(shared) {
       [1600, 1000],
       [390, 844],
     ]) {
-      test(`at ${width} px, light and dark: content, no console error, nothing wider than the screen, zero axe violations`, async () => {
+      test(`at ${width} px, light and dark: no console errors, no overflow, no axe violations`, async () => {
         const page = await visit(shared.browser, shared.server, { width, height })
         for (const path of await paths(shared.server)) {
           const problems = page.problems.length
@@ -51,7 +51,7 @@ export function everyPage(shared) {
           const complaints = page.problems
             .slice(problems)
             .filter((text) => path !== '/nowhere' || !text.includes('404'))
-          assert.deepEqual(complaints, [], `${path} complains in the console`)
+          assert.deepEqual(complaints, [], `${path} logs to the console`)
         }
         await page.context().close()
       })

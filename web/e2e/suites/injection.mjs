@@ -3,12 +3,16 @@ import { go, visit } from '../browser.mjs'
 import { test } from '../retry.mjs'
 
 const once = Date.now()
-const attack = (mark) =>
-  `${once}<img src=x onerror="window.pwned='${mark}'"><script>window.pwned='${mark}'</script>"'><svg onload=window.pwned='${mark}'>{{7*7}}javascript:alert(1)`
+const attack = (field) =>
+  [
+    `${once}<img src=x onerror="window.pwned='${field}'">`,
+    `<script>window.pwned='${field}'</script>"'>`,
+    `<svg onload=window.pwned='${field}'>{{7*7}}javascript:alert(1)`,
+  ].join('')
 
-/** Text from anywhere is text: in every field that a page shows. */
+/** Stored text is rendered as text in every field, never as HTML. */
 export function injection(shared) {
-  test('memory text is never HTML: attacks in every text field stay text', async () => {
+  test('memory text is never HTML: injected markup in every field stays text', async () => {
     const { server, browser } = shared
     const entity = await server.tool('entity_create', {
       canonical_name: attack('name'),
@@ -43,15 +47,15 @@ export function injection(shared) {
     ]
     for (const path of paths) {
       await go(page, path)
-      // it is there to be seen, or the page would prove nothing
+      // without the text on the page, the test would prove nothing
       await page.waitForFunction(
         (text) =>
           document.querySelector('main').innerText.includes(text) ||
           [...document.querySelectorAll('main input')].some((input) => input.value.includes(text)),
         `${once}<img src=x`,
       )
-      assert.equal(await page.evaluate(() => window.pwned), undefined, `${path} ran something`)
-      assert.equal(await page.locator('main img[src="x"], main script').count(), 0, `${path} made an element of it`)
+      assert.equal(await page.evaluate(() => window.pwned), undefined, `${path} executed a script`)
+      assert.equal(await page.locator('main img[src="x"], main script').count(), 0, `${path} rendered the markup`)
     }
     await go(page, `/memory/facts/${fact.id}`)
     assert.equal(await page.locator('h1').innerText(), attack('content'))
@@ -68,7 +72,7 @@ export function injection(shared) {
     await page.context().close()
   })
 
-  test('the page’s policy forbids inline script and style, and framing', async () => {
+  test('the content security policy forbids inline scripts, inline styles and framing', async () => {
     const response = await fetch(shared.server.url)
     const policy = response.headers.get('content-security-policy')
     assert.ok(

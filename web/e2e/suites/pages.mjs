@@ -5,7 +5,7 @@ import { test } from '../retry.mjs'
 
 const idsOf = ({ data }) => data.map((row) => row.id)
 
-/** Words and a permanence that each leave something out: a list that ignores one of the two is caught. */
+/** A subject and a permanence that narrow the list both alone and together, so that an ignored filter is noticed. */
 async function narrowing(server) {
   const { data } = await server.api('/api/memory/facts?limit=100')
   for (const { subject, permanence } of data) {
@@ -22,7 +22,7 @@ async function narrowing(server) {
 }
 
 export function pages(shared) {
-  test('9.1 the overview shows the server’s counts: facts by permanence, rules by maturity, episodes, fading', async () => {
+  test('9.1 the overview shows the counts of facts, rules, episodes and fading memories', async () => {
     const page = await visit(shared.browser, shared.server)
     const { data } = await shared.server.api('/api/memory/stats')
     assert.ok(data.facts.total + data.rules.total + data.episodes.total >= 2000, 'the demo is large')
@@ -47,20 +47,20 @@ export function pages(shared) {
     assert.deepEqual(await figure(page, 'Episodes'), {
       value: episodes.total,
       parts: {
-        'Not learned from yet': episodes.unconsolidated,
+        Pending: episodes.unconsolidated,
         Consolidated: episodes.consolidated,
-        'Failed, to be tried again': episodes.failed,
+        'Failed, will retry': episodes.failed,
         'Dead letters': episodes.dead_letter,
       },
     })
     assert.deepEqual(await figure(page, 'Fading'), {
       value: data.fading,
-      parts: { Facts: facts.fading, Rules: rules.fading, 'Gone within a week': facts.expiring_7d },
+      parts: { Facts: facts.fading, Rules: rules.fading, 'Expiring within a week': facts.expiring_7d },
     })
     await page.context().close()
   })
 
-  test('9.2 facts are searched, filtered and sorted, and the state is in the address', async () => {
+  test('9.2 facts are searched, filtered and sorted, and the state is in the URL', async () => {
     const { server, browser } = shared
     const { subject, permanence } = await narrowing(server)
     const page = await visit(browser, server)
@@ -77,7 +77,7 @@ export function pages(shared) {
     assert.equal(
       await page.getByRole('searchbox', { name: 'Search knowledge', exact: true }).inputValue(),
       subject,
-      'the address brings the state back',
+      'the URL restores the state',
     )
     await showsExactly(page, 'Facts', await ask(`${words}&permanence=${permanence}`))
     await page.getByRole('button', { name: 'Clear filters', exact: true }).click()
@@ -93,17 +93,17 @@ export function pages(shared) {
     assert.deepEqual(
       shown,
       shown.toSorted((a, b) => a - b),
-      'the least confident first',
+      'the least confident come first',
     )
     await page.getByRole('combobox', { name: 'State', exact: true }).selectOption('')
-    await page.getByRole('combobox', { name: 'Least confidence', exact: true }).selectOption('0.5')
+    await page.getByRole('combobox', { name: 'Minimum confidence', exact: true }).selectOption('0.5')
     await showsExactly(page, 'Facts', await ask('min_confidence=0.5&sort=least_confident'))
     await page.getByRole('button', { name: 'Next', exact: true }).click()
     await showsExactly(page, 'Facts', await ask('min_confidence=0.5&sort=least_confident&offset=12'))
     await page.context().close()
   })
 
-  test('9.2 a fact shows its provenance and links, its decay in numbers, and who can read it', async () => {
+  test('9.2 a fact shows its provenance, its decay and its readers', async () => {
     const { server, browser } = shared
     const learned = (await server.api('/api/memory/facts?limit=100')).data.find(
       (row) => row.source_episode_id && row.decay_rate > 0,
@@ -111,7 +111,7 @@ export function pages(shared) {
     const { data } = await server.api(`/api/memory/facts/${learned.id}`)
     const page = await visit(browser, server)
     await go(page, `/memory/facts/${learned.id}`)
-    const from = page.getByRole('region', { name: 'Where it comes from' })
+    const from = page.getByRole('region', { name: 'Provenance' })
     await from
       .getByRole('group', {
         name: `Provenance: ${data.links.filter((link) => link.side === 'outgoing').length} sources`,
@@ -124,7 +124,7 @@ export function pages(shared) {
       living.map((link) => link.id),
     )
     assert.equal(await from.getByText('learned from').count(), data.provenance.length)
-    const sure = page.getByRole('region', { name: 'How sure, and until when' })
+    const sure = page.getByRole('region', { name: 'Confidence and decay' })
     const text = await sure.innerText()
     const { confidence, rate, effective_confidence: effective } = data.decay
     assert.ok(text.includes(`${confidence.toFixed(2)} × e`) && text.includes(`−${rate} × `), text)
@@ -138,7 +138,7 @@ export function pages(shared) {
         name: `to ${last.effective_confidence.toFixed(2)}, or ${last.if_confirmed.toFixed(2)} if confirmed today`,
       })
       .waitFor()
-    const readers = await page.getByRole('region', { name: 'Who read it' }).innerText()
+    const readers = await page.getByRole('region', { name: 'Reads' }).innerText()
     assert.ok(
       readers.includes(
         data.reference_count === 0 ? 'No agent has read it yet' : `${grouped(data.reference_count)} time`,
@@ -149,7 +149,7 @@ export function pages(shared) {
     await page.context().close()
   })
 
-  test('9.4 rules are filtered by maturity and show their application history', async () => {
+  test('9.4 rules are filtered by maturity and show their marks', async () => {
     const { server, browser } = shared
     const page = await visit(browser, server)
     await go(page, '/memory?kind=rules')
@@ -165,11 +165,11 @@ export function pages(shared) {
     await page.getByRole('list', { name: 'Rules' }).getByRole('link').first().click()
     await page.waitForURL(`**/memory/rules/${proven[0].id}`)
     const { data } = await server.api(`/api/memory/rules/${proven[0].id}`)
-    const applied = page.getByRole('region', { name: 'Applied' })
-    await applied.getByText('effective then').first().waitFor()
+    const applied = page.getByRole('region', { name: 'Marks', exact: true })
+    await applied.getByText('effective at the time').first().waitFor()
     const all = applied.getByRole('button', { name: `Show all ${data.applications.length}`, exact: true })
     if (data.applications.length > 8) await all.click()
-    assert.equal(await applied.getByText('effective then').count(), data.applications.length)
+    assert.equal(await applied.getByText('effective at the time').count(), data.applications.length)
     assert.equal(
       await applied.getByText('Harmful', { exact: true }).count(),
       data.applications.filter((mark) => mark.outcome === 'harmful').length,
@@ -178,12 +178,12 @@ export function pages(shared) {
     await page.context().close()
   })
 
-  test('9.6 episodes are shown by day with status as glyph and word, and filtered by butler, day and status', async () => {
+  test('9.6 episodes show their status and are filtered by butler, day and status', async () => {
     const { server, browser } = shared
     const page = await visit(browser, server)
     await go(page, '/memory/episodes')
     const statuses = { pending: '○', consolidated: '●', failed: '△', dead_letter: '✕' }
-    const words = { pending: 'Pending', consolidated: 'Consolidated', failed: 'Failed', dead_letter: 'Dead letter' }
+    const labels = { pending: 'Pending', consolidated: 'Consolidated', failed: 'Failed', dead_letter: 'Dead letter' }
     for (const [status, glyph] of Object.entries(statuses)) {
       await page.getByRole('combobox', { name: 'Status', exact: true }).selectOption(status)
       const { data } = await server.api(`/api/memory/episodes?status=${status}&limit=40`)
@@ -193,9 +193,9 @@ export function pages(shared) {
         data.map((row) => row.id),
       )
       const badges = (await page.locator('main [data-row]').allInnerTexts()).filter((text) =>
-        text.replace(/\s/g, '').includes(`${glyph}${words[status].replace(' ', '')}`),
+        text.replace(/\s/g, '').includes(`${glyph}${labels[status].replace(' ', '')}`),
       )
-      assert.equal(badges.length, data.length, `each is marked ${glyph} ${words[status]}`)
+      assert.equal(badges.length, data.length, `each shows ${glyph} ${labels[status]}`)
     }
     const [newest] = (await server.api('/api/memory/episodes?limit=1')).data
     const day = newest.created_at.slice(0, 10)
@@ -205,23 +205,23 @@ export function pages(shared) {
     const ofDay = await server.api(`/api/memory/episodes?from=${day}&to=${day}&limit=40`)
     assert.ok(
       ofDay.meta.total < (await server.api('/api/memory/episodes?limit=1')).meta.total,
-      'a day is not everything',
+      'one day is not all episodes',
     )
     await showsExactly(page, '', idsOf(ofDay))
     await page.getByRole('combobox', { name: 'Butler', exact: true }).selectOption('general')
-    await page.getByText('No episode fits').waitFor()
+    await page.getByText('No matching episodes').waitFor()
     const learned = (await server.api('/api/memory/episodes?status=consolidated&limit=100')).data
     const detail = await Promise.all(learned.map(({ id }) => server.api(`/api/memory/episodes/${id}`)))
     const { data } = detail.find((answer) => answer.data.became.length > 0)
     await go(page, `/memory/episodes/${data.id}`)
-    const became = page.getByRole('region', { name: 'What it became' })
+    const became = page.getByRole('region', { name: 'Learned from it' })
     await became.waitFor()
     for (const link of data.became)
-      assert.ok(await became.locator(`a[href$="${link.id}"]`).count(), `${link.label} came of it`)
+      assert.ok(await became.locator(`a[href$="${link.id}"]`).count(), `${link.label} is linked`)
     await page.context().close()
   })
 
-  test('9.7 the activity feed tells what was learned, replaced, promoted, expired and inverted, newest first', async () => {
+  test('9.7 the activity feed shows the latest changes, newest first', async () => {
     const { server, browser } = shared
     const page = await visit(browser, server)
     await go(page, '/memory')
@@ -236,10 +236,10 @@ export function pages(shared) {
     await page.context().close()
   })
 
-  test('9.11 the timeline shows all events, and of a type that is chosen no other', async () => {
+  test('9.11 the timeline shows all events or only those of a selected type', async () => {
     const { server, browser } = shared
     const page = await visit(browser, server)
-    for (const [type, words] of [
+    for (const [type, label] of [
       ['fact_created', 'Fact learned'],
       ['rule_promoted', 'Rule promoted'],
       ['fact_expired', 'Fact expired'],
@@ -250,10 +250,10 @@ export function pages(shared) {
       assert.ok(data.length > 0, type)
       const rows = await page.locator('main [data-row]').allInnerTexts()
       assert.equal(rows.length, data.length, type)
-      for (const row of rows) assert.ok(row.includes(words), `${row} is told as ${words}`)
+      for (const row of rows) assert.ok(row.includes(label), `${label} in ${row}`)
     }
     await go(page, '/timeline')
-    await page.getByRole('combobox', { name: 'About' }).selectOption('entity')
+    await page.getByRole('combobox', { name: 'Kind', exact: true }).selectOption('entity')
     const ofEntities = (await server.api('/api/timeline?kind=entity&limit=50')).data
     await showsExactly(
       page,
@@ -263,7 +263,7 @@ export function pages(shared) {
     await page.context().close()
   })
 
-  test('9.8 and 9.9 a butler’s page shows its facts as cards, its playbook and its episode stream, and nothing of another', async () => {
+  test('9.8 and 9.9 a butler’s page shows only its own facts, playbook and episodes', async () => {
     const { server, browser } = shared
     const page = await visit(browser, server)
     const [stats, facts, rules, episodes] = await Promise.all(
@@ -272,11 +272,8 @@ export function pages(shared) {
       ),
     )
     await go(page, '/butlers/demo/memory')
-    await page
-      .getByText(
-        `${grouped(stats.data.facts.known)} facts, ${grouped(stats.data.rules.known)} rules and ${grouped(stats.data.episodes.total)} episodes`,
-      )
-      .waitFor()
+    const counts = [stats.data.facts.known, stats.data.rules.known, stats.data.episodes.total].map(grouped)
+    await page.getByText(`${counts[0]} facts, ${counts[1]} rules and ${counts[2]} episodes`).waitFor()
     const [cards, playbook, stream] = ['Facts', 'Playbook', 'Episode stream'].map((name) =>
       page.getByRole('region', { name, exact: true }),
     )
@@ -284,7 +281,7 @@ export function pages(shared) {
     assert.deepEqual(
       await cards.locator('article h3').allInnerTexts(),
       [...new Set(facts.data.map((fact) => fact.subject))],
-      'a card for each subject',
+      'one card per subject',
     )
     const [fact] = facts.data
     const row = cards.locator('li').filter({ has: page.locator(`a[href$="${fact.id}"]`) })
@@ -307,18 +304,18 @@ export function pages(shared) {
         )
     }
     assert.deepEqual(await shownIds(page, stream), idsOf(episodes))
-    await page.getByRole('searchbox', { name: "Search this butler's facts", exact: true }).fill(fact.subject)
+    await page.getByRole('searchbox', { name: 'Search this butler’s facts', exact: true }).fill(fact.subject)
     const found = await server.api(
       `/api/butlers/demo/memory/facts?sort=subject&limit=40&q=${encodeURIComponent(fact.subject)}`,
     )
     assert.ok(found.meta.total < facts.meta.total)
     await page.waitForFunction((count) => document.querySelectorAll('article li').length === count, found.data.length)
     await go(page, '/butlers/general/memory')
-    await page.getByText('No fact yet').waitFor()
+    await page.getByText('No facts yet').waitFor()
     await page.context().close()
   })
 
-  test('9.10 the cross-butler page has cards, browser, feed and health, and each chart says its point in words', async () => {
+  test('9.10 the cross-butler page has figures, search, activity and described charts', async () => {
     const { server, browser } = shared
     const page = await visit(browser, server)
     const { data } = await server.api('/api/memory/stats')
@@ -330,16 +327,16 @@ export function pages(shared) {
     const below = sum([...facts, ...rules].map((count, bin) => ((bin % 20) + 1 <= threshold * 20 + 1e-9 ? count : 0)))
     await page
       .getByRole('img', {
-        name: `Effective confidence of ${grouped(sum(facts) + sum(rules))} memories; ${grouped(below)} lie below the retrieval threshold ${threshold}`,
+        name: [
+          `Effective confidence of ${grouped(sum(facts) + sum(rules))} memories;`,
+          `${grouped(below)} below the retrieval threshold ${threshold}`,
+        ].join(' '),
         exact: true,
       })
       .waitFor()
-    await page
-      .getByRole('img', {
-        name: `Episodes waiting over ${data.backlog.length} days; ${grouped(data.backlog.at(-1).waiting)} now`,
-        exact: true,
-      })
-      .waitFor()
+    const waiting = grouped(data.backlog.at(-1).waiting)
+    const backlog = `Episodes waiting for consolidation over ${data.backlog.length} days; ${waiting} now`
+    await page.getByRole('img', { name: backlog, exact: true }).waitFor()
     const panel = (name) => page.locator('.card').filter({ has: page.getByRole('heading', { name, exact: true }) })
     const numbers = async (name) =>
       (await panel(name).locator('dd .figure').allInnerTexts()).map((text) => Number(text.replaceAll(',', '')))
@@ -352,12 +349,12 @@ export function pages(shared) {
     await page.context().close()
   })
 
-  test('9.12 Cmd+K finds facts, rules, episodes, entities and pages, with badge, preview, scope, and confidence or maturity', async () => {
+  test('9.12 Cmd+K finds memories, entities and pages, each with its details', async () => {
     const { server, browser } = shared
     const one = async (path) => (await server.api(path)).data[0]
     const fact = await one('/api/memory/facts?limit=1&sort=importance')
     const rule = await one('/api/memory/rules?limit=1&maturity=proven')
-    // what is forgotten is not found, and of two that begin alike the other might be
+    // expired episodes are not found, and one of two with the same beginning might be missed
     const episodes = (await server.api('/api/memory/episodes?limit=100')).data.filter((row) => !row.expired)
     const alike = (row) => episodes.filter((other) => other.content.slice(0, 40) === row.content.slice(0, 40))
     const episode = episodes.find((row) => alike(row).length === 1) ?? episodes[0]
@@ -387,7 +384,7 @@ export function pages(shared) {
       await option.waitFor()
       const text = await option.innerText()
       for (const part of parts) assert.ok(text.includes(part), `${badge}: ${part} in ${text}`)
-      // what bears the very name comes before what only mentions it
+      // an exact name ranks before a mention
       if (badge === 'Entity') assert.ok((await page.getByRole('option').first().innerText()).startsWith('Entity'), text)
       await option.click()
       await page.waitForURL(`**${address}`)
@@ -399,7 +396,7 @@ export function pages(shared) {
     await page.context().close()
   })
 
-  test('the recall lab shows ranks, fusion, the four parts of each score, and the exact context block', async () => {
+  test('the recall lab shows ranks, fused scores, the parts of each score and the context block', async () => {
     const { server, browser } = shared
     const page = await visit(browser, server)
     await go(page, '/recall?butler=demo')
@@ -415,9 +412,9 @@ export function pages(shared) {
         assert.ok(near(text, part, value), `${part} ${value} in ${text}`)
       assert.ok(near(text, 'fused', hit.rrf_score), text)
       assert.ok(Math.abs(Number(/(\d\.\d{3})$/.exec(text.trim())[1]) - hit.score) < 0.002, `${hit.score} in ${text}`)
-      const rank = (name, found, value) => `${name} ${found ? `#${value}` : 'not among them'}`
+      const rank = (name, found, value) => `${name} ${found ? `#${value}` : 'not found'}`
       assert.ok(text.includes(rank('by meaning', hit.explain.in_semantic, hit.semantic_rank)), text)
-      assert.ok(text.includes(rank('by words', hit.explain.in_keyword, hit.keyword_rank)), text)
+      assert.ok(text.includes(rank('by keywords', hit.explain.in_keyword, hit.keyword_rank)), text)
     }
     for (const [part, weight] of Object.entries(data.trace.weights))
       await page.getByText(new RegExp(`^${part} × ${weight}$`, 'i')).waitFor()

@@ -1,4 +1,4 @@
-/** What the server said when it refused, or that it did not answer at all. */
+/** An error response of the server, or status 0 when it did not respond. */
 export class ApiError extends Error {
   readonly status: number
   readonly code: string

@@ -13,11 +13,11 @@ export function getOptions<P extends GetPath>(path: P, parameters: Omit<Paramete
 
 interface Options {
   enabled?: boolean
-  /** Keep showing the page before while the next one loads. */
+  /** Show the previous data while the next page loads. */
   keepPrevious?: boolean
 }
 
-/** What a path answers, kept fresh by the event stream. */
+/** Queries an API path; the event stream keeps the data fresh. */
 export function useGet<P extends GetPath>(
   path: P,
   parameters: Omit<Parameters<P, 'get'>, 'signal' | 'body'> = {},

@@ -6,13 +6,13 @@ import { readEvents } from './sse'
 
 export type LiveState = 'connecting' | 'live' | 'down' | 'rejected'
 
-/** Bursts of events (a consolidation, an import) refresh the page once. */
+/** A burst of events, such as a consolidation or an import, refreshes the page once. */
 const REFRESH_DELAY_MS = 300
 const MIN_RETRY_DELAY_MS = 500
 const MAX_RETRY_DELAY_MS = 10_000
 
 let state: LiveState = 'connecting'
-/** Why the server let nobody in, in its own words. */
+/** The server's reason for rejecting the token. */
 let rejection = ''
 const listeners = new Set<() => void>()
 
@@ -40,7 +40,7 @@ async function readStream(signal: AbortSignal, onOpen: () => void) {
   await readEvents(response.body, refreshSoon)
 }
 
-/** Holds the stream open for as long as the page is; a dropped one is taken up again. */
+/** Keeps the event stream open until the signal aborts, and reconnects when it drops. */
 export async function followEvents(signal: AbortSignal) {
   let retryDelay = MIN_RETRY_DELAY_MS
   let disconnected = false
@@ -67,7 +67,7 @@ export async function followEvents(signal: AbortSignal) {
   }
 }
 
-/** Starts over when the token or the tenant changes: what was cached belongs to another. */
+/** Reconnects when the token or the tenant changes, and drops the cache of the previous one. */
 export function startLive() {
   let controller = new AbortController()
   void followEvents(controller.signal)

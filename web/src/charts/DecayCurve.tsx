@@ -5,28 +5,33 @@ import { plusDays, shortDate } from '../lib/time'
 import { Frame } from './Frame'
 import { Hatch } from './Hatch'
 
-/** A line that never falls says so in little room. */
+/** A constant line needs less room. */
 const heights = { falling: 220, level: 112 }
 const margin = { top: 16, right: 12, bottom: 24, left: 30 }
 const timeOf = (point: CurvePoint) => Date.parse(point.at)
 
 function describe(decay: Decay, first: CurvePoint, last: CurvePoint): string {
-  if (decay.rate <= 0) return 'Confidence over the next 180 days: constant, it never fades'
-  const number = (value: number) => value.toFixed(2)
-  return `Confidence over the next 180 days: from ${number(first.effective_confidence)} to ${number(last.effective_confidence)}, or ${number(last.if_confirmed)} if confirmed today`
+  if (decay.rate <= 0) return 'Confidence over the next 180 days: constant, never fades'
+  const [from, to, confirmed] = [first.effective_confidence, last.effective_confidence, last.if_confirmed].map(
+    (value) => value.toFixed(2),
+  )
+  return `Confidence over the next 180 days: from ${from} to ${to}, or ${confirmed} if confirmed today`
 }
 
-/** Half a year ahead: when it fades, when it goes, and what a confirmation today would buy. The server reckons the points. */
+/**
+ * The confidence over the next 180 days: when it fades, when it expires, and what a confirmation today would change.
+ * The server computes the points.
+ */
 export function DecayCurve({ decay }: { decay: Decay }) {
   const { curve, rate, retrieval_threshold: retrieval, expiry_threshold: expiry } = decay
   const [first, last] = [curve[0], curve.at(-1)]
   if (!first || !last) return null
   const [now, end] = [timeOf(first), timeOf(last)]
   const height = rate > 0 ? heights.falling : heights.level
-  // right after a confirmation both curves are one
+  // right after a confirmation the two curves coincide
   const gains = rate > 0 && first.if_confirmed - first.effective_confidence > 0.02
   const y = scaleLinear([0, 1], [height - margin.bottom, margin.top])
-  // where the other curve is still high: below, its label would lie on the dates
+  // label the second curve where it is still high, so that the label does not cover the dates
   const labelled =
     curve.findLast(
       (point) => point.if_confirmed >= 0.74 * decay.confidence && timeOf(point) <= plusDays(now, 45).getTime(),
@@ -50,7 +55,7 @@ export function DecayCurve({ decay }: { decay: Decay }) {
             () => y(0),
             (point) => y(point.effective_confidence),
           )
-          // both areas share the point where it turns, or a gap would be left between them
+          // both areas include the point at the threshold, so that no gap is left between them
           const turn = curve.findIndex((point) => point.effective_confidence < retrieval)
           const fresh = turn < 0 ? curve : curve.slice(0, turn + 1)
           const faded = turn < 0 ? [] : curve.slice(turn)
@@ -140,7 +145,7 @@ export function DecayCurve({ decay }: { decay: Decay }) {
       </Frame>
       {rate > 0 && (
         <p className="figure mt-2 text-xs text-muted">
-          Dotted lines: it fades below {retrieval} and is gone below {expiry}.
+          Dotted lines: it fades below {retrieval} and expires below {expiry}.
         </p>
       )}
     </>

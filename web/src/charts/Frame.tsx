@@ -2,7 +2,7 @@ import type { ReactNode } from 'react'
 import { useWidth } from './useWidth'
 
 interface Props {
-  /** What the chart shows, in a sentence: the picture's text alternative. */
+  /** The text alternative: what the chart shows, in one sentence. */
   label: string
   height: number
   children: (width: number) => ReactNode

@@ -9,7 +9,7 @@ export interface Bin {
   count: number
 }
 
-/** A bin that lies wholly below; edges are multiples of a fraction that has no exact binary form. */
+/** Whether a bin lies entirely below the threshold. The tolerance is for edges without an exact binary form. */
 const isBelow = (bin: Bin, threshold: number) => bin.to <= threshold + 1e-9
 
 export const countBelow = (bins: Bin[], threshold: number) =>
@@ -17,7 +17,7 @@ export const countBelow = (bins: Bin[], threshold: number) =>
 
 interface Props {
   bins: Bin[]
-  /** Below `retrieval` a memory fades, below `expiry` it is gone. */
+  /** Below `retrieval` a memory fades, below `expiry` it expires. */
   thresholds: { retrieval: number; expiry: number }
 }
 
@@ -25,7 +25,7 @@ const height = 168
 const top = 28
 const bottom = 20
 
-/** Effective confidence of what is known now: how much is fresh, how much is about to go. */
+/** The distribution of effective confidence over all active memories. */
 export function Histogram({ bins, thresholds }: Props) {
   const most = Math.max(1, ...bins.map((bin) => bin.count))
   const total = bins.reduce((sum, bin) => sum + bin.count, 0)
@@ -34,7 +34,10 @@ export function Histogram({ bins, thresholds }: Props) {
   return (
     <Frame
       height={height}
-      label={`Effective confidence of ${count(total)} memories; ${count(fading)} lie below the retrieval threshold ${thresholds.retrieval}`}
+      label={
+        `Effective confidence of ${count(total)} memories; ` +
+        `${count(fading)} below the retrieval threshold ${thresholds.retrieval}`
+      }
     >
       {(width) => {
         const x = scaleLinear([0, 1], [0, width])
@@ -66,10 +69,10 @@ export function Histogram({ bins, thresholds }: Props) {
             </text>
             {(
               [
-                ['expiry', thresholds.expiry, 'gone', 'end'],
-                ['retrieval', thresholds.retrieval, 'fades below', 'start'],
+                ['expiry', thresholds.expiry, 'expires below'],
+                ['retrieval', thresholds.retrieval, 'fades below'],
               ] as const
-            ).map(([name, at, word]) => (
+            ).map(([name, at, label]) => (
               <g key={name}>
                 <line
                   x1={x(at)}
@@ -80,7 +83,7 @@ export function Histogram({ bins, thresholds }: Props) {
                   className="stroke-line-strong"
                 />
                 <text x={x(at) + 5} y={name === 'expiry' ? 12 : 25} className="figure fill-muted text-2xs">
-                  {name === 'expiry' ? `gone below ${at}` : `${word} ${at}`}
+                  {label} {at}
                 </text>
               </g>
             ))}

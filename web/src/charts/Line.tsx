@@ -13,7 +13,7 @@ interface Props {
   points: Point[]
   label: string
   height?: number
-  /** The highest value the scale shows; by default the largest there is. */
+  /** The upper end of the scale; by default the largest value. */
   top?: number
   format?: (value: number) => string
 }

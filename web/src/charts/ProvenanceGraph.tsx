@@ -12,7 +12,7 @@ interface Props {
 
 const NODE_HEIGHT = 44
 const GAP = 12
-/** More than this on one side is a hairball: the list shows the rest. */
+/** The graph becomes unreadable with more links on one side; the list view shows all of them. */
 const MAX_PER_SIDE = 6
 
 function Node({
@@ -45,7 +45,7 @@ function Node({
   )
 }
 
-/** Sources on the left, this memory in the middle, what came of it on the right. */
+/** Sources on the left, this memory in the middle, results on the right. */
 export function ProvenanceGraph({ kind, label, links }: Props) {
   const [ref, width] = useWidth<HTMLDivElement>(640)
   const outgoing = links.filter(isOutgoing)
@@ -92,7 +92,7 @@ export function ProvenanceGraph({ kind, label, links }: Props) {
             ),
           )}
         </ol>
-        {hidden > 0 && <p className="mt-2 text-sm text-muted">and {hidden} more in the list</p>}
+        {hidden > 0 && <p className="mt-2 text-sm text-muted">{hidden} more in the list view</p>}
       </div>
     )
   }
@@ -141,7 +141,7 @@ export function ProvenanceGraph({ kind, label, links }: Props) {
         {side(right, rightX, rightX, centreX + nodeWidth)}
         <Node x={centreX} y={height / 2 - NODE_HEIGHT / 2} width={nodeWidth} kind={kind} text={label} centre />
       </svg>
-      {hidden > 0 && <p className="mt-2 text-sm text-muted">and {hidden} more in the list</p>}
+      {hidden > 0 && <p className="mt-2 text-sm text-muted">{hidden} more in the list view</p>}
     </div>
   )
 }

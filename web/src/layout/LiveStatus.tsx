@@ -2,13 +2,13 @@ import { type LiveState, useLive } from '../api/live'
 import { cx } from '../lib/cx'
 
 const labels: Record<LiveState, [glyph: string, label: string, title: string]> = {
-  connecting: ['◌', 'Connecting', 'The stream of changes is being opened'],
-  live: ['●', 'Live', 'Changes appear by themselves'],
-  down: ['✕', 'Not connected', 'The server does not answer; it is tried again every few seconds'],
-  rejected: ['✕', 'Token needed', 'The server wants a bearer token'],
+  connecting: ['◌', 'Connecting', 'Connecting to the event stream'],
+  live: ['●', 'Live', 'Changes appear as they happen'],
+  down: ['✕', 'Disconnected', 'The server is not responding; retrying every few seconds'],
+  rejected: ['✕', 'Token required', 'The server requires a valid token'],
 }
 
-/** Whether what is on the page follows what happens. */
+/** Whether the page receives changes as they happen. */
 export function LiveStatus() {
   const state = useLive()
   const [glyph, label, title] = labels[state]

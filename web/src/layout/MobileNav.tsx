@@ -14,7 +14,7 @@ export function MobileNav() {
         <Icon name="menu" />
       </Radix.Trigger>
       <Radix.Portal>
-        <div aria-hidden="true" className="fixed inset-0 z-40 bg-veil" />
+        <div aria-hidden="true" className="fixed inset-0 z-40 bg-backdrop" />
         <Radix.Content
           aria-describedby={undefined}
           className={cx(

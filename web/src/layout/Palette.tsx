@@ -13,7 +13,7 @@ import { pages } from './nav'
 
 const item = 'cursor-pointer gap-x-3 rounded-md px-3 py-2 data-[selected=true]:bg-sunken'
 
-/** Cmd+K: everything that has a name, and every page. */
+/** The command palette (Cmd+K): searches all memories, entities and pages. */
 export default function Palette({ onClose }: { onClose: () => void }) {
   const [text, setText] = useState('')
   const query = useDeferredValue(text.trim())
@@ -41,7 +41,7 @@ export default function Palette({ onClose }: { onClose: () => void }) {
   return (
     <Radix.Root open onOpenChange={(next) => !next && onClose()}>
       <Radix.Portal>
-        <div aria-hidden="true" className="fixed inset-0 z-40 bg-veil" />
+        <div aria-hidden="true" className="fixed inset-0 z-40 bg-backdrop" />
         <Radix.Content
           aria-describedby={undefined}
           className={cx(
@@ -73,10 +73,10 @@ export default function Palette({ onClose }: { onClose: () => void }) {
             >
               <Command.Empty className="px-3 py-8 text-center text-muted">
                 {results.isFetching
-                  ? 'Looking…'
+                  ? 'Searching…'
                   : results.isError
                     ? `The search failed: ${asApiError(results.error).message}`
-                    : 'Nothing is known under these words.'}
+                    : 'No results.'}
               </Command.Empty>
               {hits.length > 0 && (
                 <Command.Group heading="Memory">
@@ -93,7 +93,7 @@ export default function Palette({ onClose }: { onClose: () => void }) {
                       <span className="rounded-sm border border-line px-1 text-center text-xs text-muted">
                         {capitalized(hit.kind)}
                       </span>
-                      {/* the beginning of a text is no title of its own */}
+                      {/* when the title is just the start of the preview, show it once */}
                       {hit.preview.startsWith(hit.title) && hit.preview !== '' ? (
                         <span className="line-clamp-2 min-w-0 font-serif break-words">{hit.preview}</span>
                       ) : (

@@ -36,7 +36,7 @@ export function Shell() {
           'focus:rounded-md focus:bg-surface focus:p-2',
         )}
       >
-        Skip to the content
+        Skip to content
       </a>
       <aside className="sticky top-0 hidden h-dvh flex-col overflow-y-auto border-r border-line p-3 lg:flex">
         <div className="mb-5 flex h-10 items-center">
@@ -49,7 +49,7 @@ export function Shell() {
             onClick={() => setHelp(true)}
             className="flex items-center gap-2 text-sm text-muted hover:text-ink"
           >
-            <Kbd>?</Kbd> Keyboard
+            <Kbd>?</Kbd> Keyboard shortcuts
           </button>
         </div>
       </aside>

@@ -1,3 +1,3 @@
-/** Commands that more than one page shows. */
+/** Command lines that more than one page shows. */
 export const createTokenCommand = (rights: string, tenant = 'default') =>
   `butler token create --tenant ${tenant} --rights ${rights}`

@@ -3,13 +3,13 @@ export interface Piece {
   text: string
 }
 
-/** Beyond this a difference by words is slow and unreadable: the whole text is shown as replaced. */
+/** A word diff of longer texts is slow and unreadable: they are shown as fully replaced. */
 const MAX_WORDS = 600
 
-/** With less than this in common, as a share of what changed, the words in common are chance ("of", "the"). */
+/** Below this ratio of common to changed letters, the common words are coincidence ("of", "the"). */
 const MIN_COMMON_SHARE = 0.25
 
-/** What changed from one text to the next, by words. */
+/** The difference between two texts, by words. */
 export function diffWords(before: string, after: string): Piece[] {
   const a = before.match(/\S+|\s+/g) ?? []
   const b = after.match(/\S+|\s+/g) ?? []
@@ -25,7 +25,7 @@ export function diffWords(before: string, after: string): Piece[] {
   return letters('same') < MIN_COMMON_SHARE * Math.max(letters('removed'), letters('added')) ? replaced : pieces
 }
 
-/** lengths[i][j]: the longest common run of words of a from i on and b from j on. */
+/** `lengths[i][j]` is the length of the longest common subsequence of `a[i..]` and `b[j..]`. */
 function commonLengths(a: string[], b: string[]): number[][] {
   const lengths = Array.from({ length: a.length + 1 }, () => new Array<number>(b.length + 1).fill(0))
   for (let i = a.length - 1; i >= 0; i -= 1) {
@@ -58,7 +58,7 @@ function walk(a: string[], b: string[], lengths: number[][]): Piece[] {
   return pieces
 }
 
-/** Changes side by side are one change: the space between two replaced words belongs to both texts. */
+/** Merges adjacent changes into one. The space between two replaced words belongs to both texts. */
 function merge(pieces: Piece[]): Piece[] {
   const merged: Piece[] = []
   let [removed, added] = ['', '']

@@ -6,7 +6,7 @@ function typing(target: EventTarget | null): boolean {
 
 const shown = (element: HTMLElement) => element.getClientRects().length > 0
 
-/** The rows of whatever lists the page shows, in reading order. */
+/** The rows of all visible lists on the page, in reading order. */
 function rows(): HTMLElement[] {
   return [...document.querySelectorAll<HTMLElement>('main [data-row]')].filter(shown)
 }
@@ -20,7 +20,7 @@ function move(step: 1 | -1) {
   link?.scrollIntoView({ block: 'nearest' })
 }
 
-/** The action of that key: the focused row's, or the page's own. */
+/** Clicks the button bound to the key: the focused row's, or else the page's. Returns whether there is one. */
 function act(key: string): boolean {
   const row = rows().find((candidate) => candidate.contains(document.activeElement))
   const button =
@@ -35,7 +35,7 @@ interface Handlers {
   help: () => void
 }
 
-/** `/ j k e c ?` and the palette's chord; Enter is the focused link's own. */
+/** Handles `/ j k e c ?` and Cmd+K. Enter is left to the focused link. */
 export function useKeyboard({ palette, help }: Handlers) {
   useEffect(() => {
     function onKey(event: KeyboardEvent) {

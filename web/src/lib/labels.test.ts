@@ -43,10 +43,10 @@ test('every value of the API has a label and a glyph, and no label is left over'
   }
 })
 
-test('every relation of the API is worded in both directions', () => {
-  const unworded = (relation: string) => relation.replaceAll('_', ' ')
+test('every relation of the API has a label in both directions', () => {
+  const unlabelled = (relation: string) => relation.replaceAll('_', ' ')
   for (const relation of valuesOf('Relation').filter((name) => name !== 'related_to')) {
-    expect(relationLabel({ side: 'incoming', relation }), relation).not.toBe(unworded(relation))
+    expect(relationLabel({ side: 'incoming', relation }), relation).not.toBe(unlabelled(relation))
   }
   expect(relationLabel({ side: 'outgoing', relation: 'derived_from' })).not.toBe('derived from')
 })

@@ -9,11 +9,11 @@ interface Props {
   kind: Kind
   id: string
   content: string
-  /** Active or fading. What is superseded, expired or forgotten can only be restored. */
+  /** Whether the memory is active or fading. A superseded, expired or forgotten one can only be restored. */
   live: boolean
 }
 
-/** What every memory allows: confirm, edit and forget while it lives, restore when it is gone. */
+/** Confirm, edit and forget an active memory; restore an inactive one. */
 export function Actions({ kind, id, content, live }: Props) {
   const [editing, setEditing] = useState(false)
   const canWrite = useHasRight('write')

@@ -12,17 +12,17 @@ interface Props {
   kind: Kind
   id: string
   content: string
-  /** The page follows a fact to its new version; a list stays where it is. */
+  /** Navigate to the fact's new version after saving; a list stays where it is. */
   follow?: boolean
   onClose: () => void
 }
 
 const descriptions: Record<Kind, string> = {
-  fact: 'The old version stays as history: saving makes a new fact that replaces it.',
-  rule: 'A rule that reads differently has to earn its trust anew: saving makes it a candidate.',
+  fact: 'Saving creates a new fact that supersedes this one. The old version is kept as history.',
+  rule: 'Saving makes the rule a candidate again, because its new wording is untested.',
 }
 
-/** Correcting a memory in place. */
+/** Edits the content of a fact or a rule. */
 export function EditDialog({ kind, id, content, follow = false, onClose }: Props) {
   const [text, setText] = useState(content)
   const client = useQueryClient()

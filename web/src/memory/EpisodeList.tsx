@@ -46,16 +46,16 @@ function Row({ episode, compact }: { episode: EpisodeRow; compact: boolean }) {
       >
         {!compact && <span>{episode.butler}</span>}
         {episode.expires_at && soon && !expired && episode.consolidation_status !== 'consolidated' && (
-          <span className="text-fading">◌ gone {ago(episode.expires_at)}</span>
+          <span className="text-fading">◌ expires {ago(episode.expires_at)}</span>
         )}
-        {expired && <Badge>✕ forgotten</Badge>}
+        {expired && <Badge>✕ expired</Badge>}
         <StatusBadge status={episode.consolidation_status} />
       </div>
     </li>
   )
 }
 
-/** Episodes by day, newest first. */
+/** Episodes grouped by day, newest first. */
 export function EpisodeList({
   episodes,
   level = 'h3',

@@ -10,7 +10,7 @@ interface Props {
 
 function About({ event, look }: Props) {
   if (look === 'own' || !event.memory_type || !event.memory_id) return null
-  if (!event.label) return <p className="text-sm text-muted italic">the {event.memory_type} is gone</p>
+  if (!event.label) return <p className="text-sm text-muted italic">{event.memory_type} no longer stored</p>
   return (
     <p className={cx('min-w-0', isHousekeeping(event.event_type) && 'text-sm')}>
       <MemoryLink
@@ -24,7 +24,7 @@ function About({ event, look }: Props) {
   )
 }
 
-/** Where and by whom; a butler that did it itself is named once. */
+/** The butler and the actor; a butler that acted itself is named once. */
 function By({ event }: { event: Event }) {
   const actor = event.actor?.replaceAll('_', ' ')
   if (!actor && !event.home) return null

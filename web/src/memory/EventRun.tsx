@@ -3,7 +3,7 @@ import { clock } from '../lib/time'
 import { EventRow } from './EventRow'
 import { type EventRow as Event, eventLabel } from './events'
 
-/** Several events of housekeeping as one line. */
+/** Several housekeeping events as one line that expands. */
 export function EventRun({ events, look }: { events: Event[]; look: 'feed' | 'full' | 'own' }) {
   const [first] = events
   if (!first) return null

@@ -6,7 +6,7 @@ import { PermanenceBadge, StateBadge } from './badges'
 import { RowActions } from './RowActions'
 import type { FactRow } from './types'
 
-/** A fact is a sentence: subject and predicate lead, the content is the knowledge. */
+/** Subject and predicate introduce the content. */
 function Row({ fact, bare }: { fact: FactRow; bare: boolean }) {
   const fading = fact.state === 'fading'
   const gone = fact.state !== 'active' && !fading
@@ -49,7 +49,7 @@ function Row({ fact, bare }: { fact: FactRow; bare: boolean }) {
   )
 }
 
-/** `bare` where a heading says subject and predicate already. */
+/** `bare` omits subject and predicate where a heading shows them. */
 export function FactList({
   facts,
   label = 'Facts',

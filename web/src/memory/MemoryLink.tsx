@@ -8,7 +8,7 @@ interface Props {
   className?: string
 }
 
-/** A link to any memory or entity by its kind. */
+/** A link to the page of a memory or an entity. */
 export function MemoryLink({ kind, id, children, className = 'link' }: Props) {
   const rest = { params: { id }, className }
   if (kind === 'fact')

@@ -35,11 +35,11 @@ function List({ links }: { links: LinkRow[] }) {
   )
 }
 
-/** Where a memory comes from and what it became, as a picture or as a list. */
+/** The links of a memory to its sources and results, as a graph or a list. */
 export function Provenance({ kind, label, links }: { kind: string; label: string; links: LinkRow[] }) {
   const [view, setView] = useState<'graph' | 'list'>('graph')
   if (links.length === 0) {
-    return <p className="text-muted">It was stored directly: no episode and no other memory is linked to it.</p>
+    return <p className="text-muted">Stored directly: no episode or other memory is linked to it.</p>
   }
   return (
     <div>

@@ -10,7 +10,7 @@ interface Props {
   id: string
   label: string
   content: string
-  /** Superseded, expired and forgotten memories can be neither confirmed nor edited. */
+  /** Whether the memory is active or fading; any other cannot be confirmed or edited. */
   live: boolean
 }
 
@@ -20,7 +20,7 @@ const buttonClass = cx(
   'opacity-0 transition-opacity group-hover:opacity-100 group-focus-within:opacity-100 focus-visible:opacity-100',
 )
 
-/** Confirm and edit from the list, by pointer or by the keys c and e. */
+/** Buttons to confirm and edit a memory from its row, also bound to the keys c and e. */
 export function RowActions({ kind, id, label, content, live }: Props) {
   const [editing, setEditing] = useState(false)
   const canWrite = useHasRight('write')

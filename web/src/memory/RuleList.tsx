@@ -5,11 +5,11 @@ import { MaturityBadge, StateBadge } from './badges'
 import { RowActions } from './RowActions'
 import type { RuleRow } from './types'
 
-/** What the marks say, in words: a rule nobody tried has no effectiveness. */
+/** Summarizes a rule's marks. A rule that was never applied has no effectiveness. */
 export function record(
   rule: Pick<RuleRow, 'applied_count' | 'success_count' | 'harmful_count' | 'effectiveness_score'>,
 ): string {
-  if (rule.applied_count === 0) return 'not tried yet'
+  if (rule.applied_count === 0) return 'not applied yet'
   const parts = [`${rule.success_count} helpful`, ...(rule.harmful_count > 0 ? [`${rule.harmful_count} harmful`] : [])]
   return `${parts.join(', ')} · ${percent(rule.effectiveness_score)} effective`
 }

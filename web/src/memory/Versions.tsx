@@ -31,7 +31,7 @@ function Difference({ before, after }: { before: string; after: string }) {
   )
 }
 
-/** The chain of supersession, newest first, each version as what it changed in the one before. */
+/** The supersession chain, newest first, each version as a diff against the one it supersedes. */
 export function Versions({ versions, current }: { versions: Version[]; current: string }) {
   const newest = [...versions].reverse()
   return (

@@ -27,7 +27,7 @@ const states: Record<string, [glyph: string, tone: Tone]> = {
   forgotten: ['✕', 'plain'],
 }
 
-/** Active needs no badge: it is what one expects. */
+/** An active memory gets no badge unless `always` is set. */
 export function StateBadge({ state, always = false }: { state: string; always?: boolean }) {
   if (state === 'active' && !always) return null
   const [glyph, tone] = states[state] ?? ['·', 'plain']
@@ -51,7 +51,7 @@ export function MaturityBadge({ maturity }: { maturity: string }) {
 }
 
 export function StatusBadge({ status }: { status: string }) {
-  // what went as it should is housekeeping: quiet
+  // only failures stand out
   const tone: Tone = status === 'failed' || status === 'dead_letter' ? 'harm' : 'plain'
   return (
     <Badge tone={tone}>

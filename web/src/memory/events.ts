@@ -13,7 +13,7 @@ export interface EventRow {
   home?: string
 }
 
-/** Knowledge changed, or the house was kept: the second is set quieter. */
+/** Events that do not change knowledge; they are displayed less prominently. */
 const housekeeping = new Set([
   'episode_expired',
   'episode_evicted',
@@ -36,7 +36,7 @@ const harmful = new Set([
 const fading = new Set(['fact_fading', 'rule_fading'])
 const gone = new Set(['fact_superseded', 'fact_expired', 'fact_forgotten', 'rule_forgotten', 'episode_forgotten'])
 
-/** Learned and kept in the accent, fading and harm in their own colours, what left without harm in grey. */
+/** The colour of an event: harm, fading, muted for housekeeping and inactive memories, the accent for the rest. */
 export function eventTone(type: string): string {
   if (harmful.has(type)) return 'text-harm'
   if (fading.has(type)) return 'text-fading'
@@ -50,12 +50,12 @@ const labels: Record<string, [glyph: string, label: string]> = {
   episode_forgotten: ['✕', 'Episode forgotten'],
   episode_consolidated: ['●', 'Episode consolidated'],
   episode_consolidation_failed: ['△', 'Consolidation failed'],
-  episode_dead_lettered: ['✕', 'Episode given up'],
-  episode_requeued: ['↻', 'Episode tried again'],
+  episode_dead_lettered: ['✕', 'Episode dead-lettered'],
+  episode_requeued: ['↻', 'Episode requeued'],
   episode_expired: ['✕', 'Episode expired'],
   episode_evicted: ['✕', 'Episode evicted'],
   fact_created: ['+', 'Fact learned'],
-  fact_superseded: ['↷', 'Fact replaced'],
+  fact_superseded: ['↷', 'Fact superseded'],
   fact_confirmed: ['✓', 'Fact confirmed'],
   fact_forgotten: ['✕', 'Fact forgotten'],
   fact_restored: ['↺', 'Fact restored'],
@@ -66,8 +66,8 @@ const labels: Record<string, [glyph: string, label: string]> = {
   rule_created: ['+', 'Rule learned'],
   rule_edited: ['✎', 'Rule edited'],
   rule_confirmed: ['✓', 'Rule confirmed'],
-  rule_marked_helpful: ['▲', 'Rule helped'],
-  rule_marked_harmful: ['▼', 'Rule did harm'],
+  rule_marked_helpful: ['▲', 'Rule marked helpful'],
+  rule_marked_harmful: ['▼', 'Rule marked harmful'],
   rule_promoted: ['↑', 'Rule promoted'],
   rule_demoted: ['↓', 'Rule demoted'],
   rule_inverted: ['⚠', 'Rule became a warning'],
@@ -75,11 +75,11 @@ const labels: Record<string, [glyph: string, label: string]> = {
   rule_restored: ['↺', 'Rule restored'],
   rule_fading: ['◌', 'Rule is fading'],
   rule_recovered: ['●', 'Rule recovered'],
-  link_created: ['–', 'Link made'],
+  link_created: ['–', 'Link created'],
   entity_created: ['+', 'Entity created'],
-  entity_updated: ['✎', 'Entity changed'],
+  entity_updated: ['✎', 'Entity updated'],
   entity_merge: ['⋈', 'Entities merged'],
-  reembedded: ['↻', 'Embedded anew'],
+  reembedded: ['↻', 'Re-embedded'],
 }
 
 export const eventTypes = Object.keys(labels)
@@ -91,11 +91,11 @@ export function eventLabel(type: string): [glyph: string, label: string] {
 const record = (value: unknown): Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : {}
 
-/** What changed, where a few words say it: a level, a reason. */
+/** A short detail of the event: the change of maturity, or the reason. */
 export function change(event: EventRow): string | null {
   const payload = record(event.payload)
   const [before, after] = [record(payload.before), record(payload.after)]
-  // validity is what the event's words say already
+  // the event's label already says how the validity changed
   const [from, to] = [before.maturity, after.maturity]
   if (typeof from === 'string' && typeof to === 'string' && from !== to)
     return `${from.replaceAll('_', ' ')} → ${to.replaceAll('_', ' ')}`
@@ -103,10 +103,10 @@ export function change(event: EventRow): string | null {
   return typeof reason === 'string' ? reason : null
 }
 
-/** Fewer than this in a row are shown one by one. */
+/** Shorter runs are shown as single events. */
 const MIN_RUN = 3
 
-/** Consecutive housekeeping of one kind together; everything else on its own. */
+/** Groups consecutive housekeeping events of one type; every other event is a group of its own. */
 export function runs(events: EventRow[]): EventRow[][] {
   const groups: EventRow[][] = []
   for (const event of events) {

@@ -13,7 +13,7 @@ import { record } from './RuleList'
 
 afterEach(cleanup)
 
-test('fading and fresh differ without colour', () => {
+test('fading and fresh memories differ without colour', () => {
   const { container: fresh } = render(<Confidence value={0.8} />)
   const { container: fading } = render(<Confidence value={0.15} fading />)
   expect(fading.querySelectorAll('rect').length).toBeGreaterThan(fresh.querySelectorAll('rect').length)
@@ -21,7 +21,7 @@ test('fading and fresh differ without colour', () => {
   expect(screen.getByText('fading')).toBeTruthy()
 })
 
-test('fading has a glyph and a colour that nothing fresh has', () => {
+test('fading has its own glyph and colour', () => {
   expect(Object.values(permanenceGlyph)).not.toContain('◌')
   expect(new Set(Object.values(permanenceGlyph)).size).toBe(5)
   const others = ['fact_created', 'fact_expired', 'rule_marked_harmful', 'episode_consolidated'].map(eventTone)
@@ -29,7 +29,7 @@ test('fading has a glyph and a colour that nothing fresh has', () => {
   expect(eventTypes.filter((type) => eventLabel(type)[0] === '◌')).toEqual(['fact_fading', 'rule_fading'])
 })
 
-test('every status and every level has a word and a glyph that no other has', () => {
+test('every status and maturity has its own label and glyph', () => {
   const look = (badges: React.ReactElement[]) =>
     badges.map((badge) => {
       const { container } = render(badge)
@@ -62,12 +62,12 @@ test('every status and every level has a word and a glyph that no other has', ()
   expect(new Set(states.map(([glyph]) => glyph)).size).toBe(4)
 })
 
-test('housekeeping is told apart from changes of knowledge', () => {
+test('housekeeping is distinguished from changes to knowledge', () => {
   expect(isHousekeeping('fact_created')).toBe(false)
   expect(isHousekeeping('episode_evicted')).toBe(true)
 })
 
-test('a promotion is told as a step', () => {
+test('a promotion shows the change of maturity', () => {
   const event = {
     id: '1',
     event_type: 'rule_promoted',
@@ -78,28 +78,28 @@ test('a promotion is told as a step', () => {
   expect(change({ ...event, payload: null })).toBeNull()
 })
 
-test('an expired episode is named, not a broken link', () => {
+test('an expired episode is labelled instead of linked', () => {
   expect(labelOf({ label: null, memory_type: 'episode' })).toBe('expired episode')
   expect(relationLabel({ side: 'outgoing', relation: 'derived_from' })).toBe('learned from')
   expect(relationLabel({ side: 'incoming', relation: 'derived_from' })).toBe('became')
 })
 
-test('a rule nobody tried has no effectiveness', () => {
+test('a rule that was never applied has no effectiveness', () => {
   const none = { applied_count: 0, success_count: 0, harmful_count: 0, effectiveness_score: 0 }
-  expect(record(none)).toBe('not tried yet')
+  expect(record(none)).toBe('not applied yet')
   expect(record({ applied_count: 4, success_count: 3, harmful_count: 1, effectiveness_score: 0.75 })).toBe(
     '3 helpful, 1 harmful · 75 % effective',
   )
 })
 
-test('a failure says what failed and what to do', () => {
-  render(<Failure error={new ApiError(503, 'unavailable', 'the database is away', 'try again in a moment')} />)
+test('a failure shows the error and a hint', () => {
+  render(<Failure error={new ApiError(503, 'unavailable', 'the database is unavailable', 'try again in a moment')} />)
   expect(screen.getByRole('alert').textContent).toContain('try again in a moment')
-  render(<Failure error={new ApiError(0, 'unreachable', 'the server did not answer')} />)
+  render(<Failure error={new ApiError(0, 'unreachable', 'the server is not responding')} />)
   expect(screen.getByText(/butler serve/)).toBeTruthy()
 })
 
-test('every event type that the server knows is told in words of its own', () => {
+test('every event type of the server has a label', () => {
   const source = readFileSync('../crates/domain/src/event.rs', 'utf8')
   const types = [...(/events! \{(.*?)\n\}/s.exec(source)?.[1] ?? '').matchAll(/= "(\w+)"/g)].map(
     (match) => match[1] as string,

@@ -1,15 +1,15 @@
 import { Button } from '../ui/Button'
 import { Page } from '../ui/Page'
 
-/** A fault of the page itself: say so and offer the way out. */
+/** Shown when a page throws while rendering. */
 export function ErrorPage({ error }: { error: unknown }) {
   return (
-    <Page title="This page failed" lead="That is a fault of the dashboard, not of your memory: nothing was changed.">
+    <Page title="This page failed to render" lead="This is a bug in the dashboard. Your memory is unchanged.">
       <pre className="card overflow-x-auto p-4 font-mono text-sm whitespace-pre-wrap">
         {error instanceof Error ? error.message : String(error)}
       </pre>
       <Button className="mt-4" onClick={() => window.location.reload()}>
-        Load it again
+        Reload
       </Button>
     </Page>
   )

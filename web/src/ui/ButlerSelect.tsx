@@ -1,7 +1,7 @@
 import { useGet } from '../api/hooks'
 import { Select } from './Select'
 
-/** Whose: shown where there is a choice. */
+/** Selects a butler; hidden when there is only one. */
 export function ButlerSelect({
   value,
   onChange,
@@ -16,7 +16,7 @@ export function ButlerSelect({
     <Select
       label="Butler"
       value={value ?? ''}
-      options={[['', 'Every butler'], ...names.map((name): [string, string] => [name, name])]}
+      options={[['', 'All butlers'], ...names.map((name): [string, string] => [name, name])]}
       onChange={(name) => onChange(name || undefined)}
     />
   )

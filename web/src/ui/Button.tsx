@@ -11,7 +11,7 @@ const variants = {
 export interface ButtonProps extends ButtonHTMLAttributes<HTMLButtonElement> {
   variant?: keyof typeof variants
   size?: 'small' | 'medium'
-  /** Being done: the button keeps its place and says so. */
+  /** The action is in progress: the button is disabled and announced as busy. */
   busy?: boolean
   ref?: Ref<HTMLButtonElement>
 }

@@ -2,8 +2,8 @@ import { cx } from '../lib/cx'
 import { fixed } from '../lib/number'
 
 /**
- * Effective confidence as a bar and a numeral. Fresh is a solid bar; fading is hatched, and says so in a word, so that
- * the two differ without colour.
+ * Effective confidence as a bar and a number. A fading memory has a hatched bar, so that it differs from a fresh one
+ * without colour.
  */
 export function Confidence({
   value,

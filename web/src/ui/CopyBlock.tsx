@@ -1,19 +1,19 @@
 import { useState } from 'react'
+import { cx } from '../lib/cx'
 import { Icon } from './Icon'
 import { toast } from './toast'
 
-/** Text to take away, with a button that takes it. */
+/** A text with a button that copies it. `label` names the text: "the new token". */
 export function CopyBlock({ text, label }: { text: string; label: string }) {
   const [copied, setCopied] = useState(false)
   async function copy() {
     try {
       await navigator.clipboard.writeText(text)
     } catch (error) {
-      // a page that did not come over https or from this machine has no clipboard
-      toast(
-        `Not copied: ${error instanceof Error ? error.message : 'this browser allows it on secure pages only'}. Select the text instead.`,
-        { tone: 'failed' },
-      )
+      // the clipboard is available on HTTPS and localhost only
+      toast(`Could not copy: ${error instanceof Error ? error.message : 'no clipboard'}. Select the text instead.`, {
+        tone: 'failed',
+      })
       return
     }
     setCopied(true)
@@ -25,8 +25,11 @@ export function CopyBlock({ text, label }: { text: string; label: string }) {
       <button
         type="button"
         onClick={() => void copy()}
-        aria-label={copied ? 'Copied' : `Copy: ${label}`}
-        className="inline-flex h-7 items-center gap-1 rounded-md px-2 text-sm text-muted hover:bg-surface hover:text-ink"
+        aria-label={copied ? 'Copied' : `Copy ${label}`}
+        className={cx(
+          'inline-flex h-7 items-center gap-1 rounded-md px-2 text-sm text-muted',
+          'hover:bg-surface hover:text-ink',
+        )}
       >
         <Icon name={copied ? 'check' : 'copy'} />
         <span className="hidden sm:inline">{copied ? 'Copied' : 'Copy'}</span>

@@ -13,14 +13,14 @@ interface Props {
 }
 
 /**
- * A modal dialog. The veil is a plain element: Radix's own overlay injects a style sheet, which the content security
- * policy forbids.
+ * A modal dialog. The backdrop is a plain element, because Radix's own overlay injects a style sheet, which the content
+ * security policy forbids.
  */
 export function Dialog({ open, onOpenChange, title, description, children, wide = false }: Props) {
   return (
     <Radix.Root open={open} onOpenChange={onOpenChange}>
       <Radix.Portal>
-        <div aria-hidden="true" className="fixed inset-0 z-40 bg-veil" />
+        <div aria-hidden="true" className="fixed inset-0 z-40 bg-backdrop" />
         <Radix.Content
           className={cx(
             'fixed top-[8vh] left-1/2 z-50 max-h-[84vh] w-[calc(100vw-2rem)] -translate-x-1/2',

@@ -1,6 +1,6 @@
 import { Fragment } from 'react'
 
-/** An id to look up or copy: it may break between its groups, not within them. */
+/** An id; it wraps only between its groups. */
 export function Id({ children }: { children: string }) {
   return (
     <code className="font-mono text-xs break-words">

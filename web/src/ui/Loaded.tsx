@@ -8,7 +8,7 @@ interface Props<T> {
   children: (data: T) => ReactNode
 }
 
-/** One thing in its three states, for a page that is about it. */
+/** A detail page's content once it has loaded; until then a loading or an error state. */
 export function Loaded<T>({ query, label, children }: Props<T>) {
   if (query.data !== undefined) return <>{children(query.data)}</>
   return (

@@ -13,7 +13,7 @@ export function Pager({ total, limit, offset, onMove }: Props) {
   if (total <= limit && offset === 0) return null
   const last = Math.min(total, offset + limit)
   return (
-    <nav aria-label="Pages of the list" className="mt-3 flex items-center justify-between gap-4 text-sm text-muted">
+    <nav aria-label="Pagination" className="mt-3 flex items-center justify-between gap-4 text-sm text-muted">
       <span className="figure">
         {count(Math.min(total, offset + 1))}–{count(last)} of {count(total)}
       </span>

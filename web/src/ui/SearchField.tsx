@@ -10,7 +10,7 @@ interface Props {
   className?: string
 }
 
-/** Says what was typed once the typing pauses; `/` goes here. */
+/** A search box that reports its text once typing pauses. The key `/` focuses it. */
 export function SearchField({ label, value, onChange, placeholder, className }: Props) {
   const [text, setText] = useState(value)
   const reported = useRef(value)

@@ -7,7 +7,7 @@ interface Props<T extends string> {
   onChange: (value: T) => void
 }
 
-/** A few exclusive choices side by side. */
+/** A few mutually exclusive options side by side. */
 export function Segments<T extends string>({ label, value, options, onChange }: Props<T>) {
   return (
     <fieldset

@@ -8,7 +8,7 @@ interface Props {
   className?: string
 }
 
-/** The platform's own list: best on a phone, with a keyboard and with a screen reader. */
+/** A native select: it works best on phones, with keyboards and with screen readers. */
 export function Select({ label, value, options, onChange, className }: Props) {
   return (
     <label className={cx('inline-flex items-center', className)}>

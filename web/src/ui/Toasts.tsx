@@ -2,7 +2,7 @@ import { cx } from '../lib/cx'
 import { Icon } from './Icon'
 import { dismiss, useToasts } from './toast'
 
-/** What was just done, with a way back. Announced politely, never in the way. */
+/** Short messages about completed actions, with undo where possible. */
 export function Toasts() {
   const toasts = useToasts()
   return (

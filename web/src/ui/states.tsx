@@ -2,7 +2,7 @@ import type { ReactNode } from 'react'
 import { asApiError } from '../api/error'
 import { Button } from './Button'
 
-/** Nothing is there, and that is the answer. */
+/** The state of a list without items. */
 export function Empty({ title, children }: { title: string; children?: ReactNode }) {
   return (
     <div className="rounded-lg border border-dashed border-line-strong/50 px-6 py-10 text-center">
@@ -12,7 +12,7 @@ export function Empty({ title, children }: { title: string; children?: ReactNode
   )
 }
 
-/** Still being asked. */
+/** The state while data is loading. */
 export function Loading({ rows = 5, label = 'Loading' }: { rows?: number; label?: string }) {
   return (
     <div role="status" aria-label={label} className="space-y-3 py-2">
@@ -29,20 +29,20 @@ export function Loading({ rows = 5, label = 'Loading' }: { rows?: number; label?
   )
 }
 
-/** It could not be asked, or was refused: what failed, and what to do about it. */
+/** The state after a failed request: the error and what to do about it. */
 export function Failure({ error, retry }: { error: unknown; retry?: () => void }) {
   const failure = asApiError(error)
   const title = failure.unreachable
-    ? 'The server does not answer'
+    ? 'The server is not responding'
     : failure.notFound
-      ? 'It is not here'
+      ? 'Not found'
       : failure.unavailable
-        ? 'Not available now'
-        : 'This could not be shown'
+        ? 'Temporarily unavailable'
+        : 'This could not be loaded'
   const hint = failure.unreachable
-    ? 'Is it running? Start it with: butler serve'
+    ? 'Start it with: butler serve'
     : failure.notFound
-      ? 'The address may be old or cut short. The search finds memories by their words.'
+      ? 'The link may be outdated or incomplete. Search memory to find it.'
       : failure.hint
   return (
     <div role="alert" className="rounded-lg border border-harm/40 bg-harm-wash px-6 py-5">

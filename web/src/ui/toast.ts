@@ -8,7 +8,7 @@ export interface Toast {
   action?: { label: string; run: () => void }
 }
 
-/** Long enough to read and to change one's mind. */
+/** Long enough to read the message and to undo the action. */
 export const VISIBLE_MS = 6000
 
 let toasts: Toast[] = []
@@ -32,7 +32,7 @@ export function toast(text: string, options: Partial<Pick<Toast, 'tone' | 'actio
   return id
 }
 
-/** For `onError`: what was not done, why, and what to do about it. */
+/** An `onError` handler that shows what failed, why, and the hint. */
 export function failure(what: string) {
   return (error: unknown) => {
     const { message, hint } = asApiError(error)

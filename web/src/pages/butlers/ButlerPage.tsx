@@ -27,8 +27,12 @@ export default function ButlerPage() {
       tab={`${name}’s memory`}
       lead={
         figures
-          ? `${counted(figures.facts.known, 'fact')}, ${counted(figures.rules.known, 'rule')} and ${counted(figures.episodes.total, 'episode')} that this butler works with.`
-          : 'What this butler works with.'
+          ? [
+              `${counted(figures.facts.known, 'fact')},`,
+              `${counted(figures.rules.known, 'rule')} and`,
+              `${counted(figures.episodes.total, 'episode')} in this butler’s memory.`,
+            ].join(' ')
+          : 'This butler’s memory.'
       }
     >
       {stats.isError ? (
@@ -39,7 +43,7 @@ export default function ButlerPage() {
             title="Facts"
             aside={
               <SearchField
-                label="Search this butler's facts"
+                label="Search this butler’s facts"
                 placeholder="Search facts"
                 value={search.q ?? ''}
                 onChange={setQuery}
@@ -57,7 +61,7 @@ export default function ButlerPage() {
             />
           </Section>
           <div className="min-w-0 space-y-10">
-            <Section title="Playbook" aside={<span className="text-xs text-muted">how often each rule helped</span>}>
+            <Section title="Playbook" aside={<span className="text-xs text-muted">effectiveness of each rule</span>}>
               <Playbook name={name} />
             </Section>
             <Section title="Episode stream">

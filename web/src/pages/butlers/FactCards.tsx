@@ -45,7 +45,7 @@ function Card({ subject, facts }: { subject: string; facts: FactRow[] }) {
   )
 }
 
-/** Facts as cards, one a subject. */
+/** Facts as cards, one per subject. */
 export function FactCards({
   name,
   q,
@@ -67,8 +67,8 @@ export function FactCards({
       query={facts}
       onMove={onMove}
       empty={
-        <Empty title={q ? 'No fact fits' : 'No fact yet'}>
-          {q ? 'Other words may find one.' : 'They appear when an agent stores them or episodes are learned from.'}
+        <Empty title={q ? 'No matching facts' : 'No facts yet'}>
+          {q ? 'Try other search terms.' : 'Agents store facts, and consolidation learns them from episodes.'}
         </Empty>
       }
     >

@@ -7,13 +7,14 @@ import { Empty, Failure, Loading } from '../../ui/states'
 const order = ['proven', 'established', 'candidate', 'anti_pattern'] as const
 const SIZE = 40
 
-/** The rules a butler works by, most trusted first, warnings last. */
+/** A butler's rules, most mature first, warnings last. */
 export function Playbook({ name }: { name: string }) {
   const rules = useGet('/api/butlers/{name}/memory/rules', { path: { name }, query: { sort: 'maturity', limit: SIZE } })
   if (rules.isPending) return <Loading />
   if (rules.isError) return <Failure error={rules.error} />
   const { data, meta } = rules.data
-  if (data.length === 0) return <Empty title="No rule yet">What works is learned from episodes and marks.</Empty>
+  if (data.length === 0)
+    return <Empty title="No rules yet">Agents store rules, and consolidation learns them from episodes.</Empty>
   return (
     <div className="card divide-y divide-line">
       {order.map((maturity) => {
@@ -36,7 +37,7 @@ export function Playbook({ name }: { name: string }) {
                     {rule.content}
                   </Link>
                   <span className="figure text-sm whitespace-nowrap text-muted">
-                    {rule.applied_count > 0 ? percent(rule.effectiveness_score) : 'not tried'}
+                    {rule.applied_count > 0 ? percent(rule.effectiveness_score) : 'not applied'}
                   </span>
                 </li>
               ))}
@@ -47,7 +48,7 @@ export function Playbook({ name }: { name: string }) {
       {meta.total > data.length && (
         <p className="p-4 text-sm">
           <Link to="/memory" search={{ kind: 'rules', butler: name }} className="link">
-            All rules of {name}
+            Show all rules of {name}
           </Link>
         </p>
       )}

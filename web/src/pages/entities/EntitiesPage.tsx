@@ -24,7 +24,7 @@ export default function EntitiesPage() {
   const query = { q: search.q, entity_type: search.type, sort: search.sort, limit: SIZE, offset: search.offset }
   const list = useGet('/api/memory/entities', { query }, { keepPrevious: true })
   return (
-    <Page title="Entities" lead="Who and what the facts are about.">
+    <Page title="Entities" lead="The people, places, organizations and other things that facts are about.">
       <div className="mb-4 flex flex-wrap items-center gap-2">
         <SearchField
           label="Search entities"
@@ -44,8 +44,8 @@ export default function EntitiesPage() {
         query={list}
         onMove={(offset) => change({ offset: offset || undefined })}
         empty={
-          <Empty title="No entity fits">
-            An agent creates them when it learns about people, places and organisations.
+          <Empty title="No matching entities">
+            Agents create entities for the people, places and organizations they learn about.
           </Empty>
         }
       >

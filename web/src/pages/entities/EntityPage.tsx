@@ -27,7 +27,7 @@ function View({ entity }: { entity: EntityDetail }) {
         <span className="flex flex-wrap items-center gap-x-3 gap-y-1">
           <Badge>{capitalized(entity.entity_type)}</Badge>
           {entity.merged_into && <Badge>⋈ merged</Badge>}
-          {entity.aliases.length > 0 && <span className="break-words">also {entity.aliases.join(', ')}</span>}
+          {entity.aliases.length > 0 && <span className="break-words">also known as {entity.aliases.join(', ')}</span>}
         </span>
       }
       actions={
@@ -42,19 +42,19 @@ function View({ entity }: { entity: EntityDetail }) {
       <div className="grid gap-x-10 gap-y-8 lg:grid-cols-[minmax(0,1fr)_18rem]">
         {entity.merged_into ? (
           <p className="self-start rounded-lg border border-dashed border-line-strong/50 p-4 text-muted">
-            ⋈ It was merged into{' '}
+            ⋈ Merged into{' '}
             <Link to="/entities/$id" params={{ id: entity.merged_into }} className="link">
               {entity.merged_into_name ?? 'another entity'}
             </Link>
-            , which has its facts and answers to its names now.
+            , which now has its facts and names.
           </p>
         ) : (
-          <Section title="What is known">
+          <Section title="Facts">
             <FactsByPredicate entity={entity} />
           </Section>
         )}
         <div className="min-w-0 space-y-8">
-          <Section title="Learned together with" quiet>
+          <Section title="Related entities" quiet>
             {entity.related.length > 0 ? (
               <ul className="space-y-1.5">
                 {entity.related.map((related) => (
@@ -69,11 +69,11 @@ function View({ entity }: { entity: EntityDetail }) {
                 ))}
               </ul>
             ) : (
-              <p className="text-sm text-muted">No episode taught something about it and another entity at once.</p>
+              <p className="text-sm text-muted">No other entity shares an episode with it.</p>
             )}
           </Section>
           {entity.events.length > 0 && (
-            <Section title="What happened to it" quiet>
+            <Section title="Events" quiet>
               <EventList events={entity.events} look="own" />
             </Section>
           )}

@@ -6,7 +6,7 @@ import { count } from '../../lib/number'
 import { Badge } from '../../ui/Badge'
 import { Time } from '../../ui/Time'
 
-/** The server sorts and pages; the table only draws. */
+/** No client-side features: the server sorts and paginates. */
 const features = tableFeatures({})
 const helper = createColumnHelper<typeof features, EntityItem>()
 

@@ -12,10 +12,10 @@ export function FactsByPredicate({ entity }: { entity: Props }) {
   const shown = predicates.reduce((sum, group) => sum + group.facts.length, 0)
   if (shown === 0)
     return (
-      <Empty title="Nothing is known about it now">
+      <Empty title="No active facts">
         {past_facts_total > 0
-          ? `${counted(past_facts_total, 'fact')} about it were replaced, expired or forgotten.`
-          : 'No fact names it yet.'}
+          ? `${counted(past_facts_total, 'fact')} superseded, expired or retracted.`
+          : 'No fact refers to this entity yet.'}
       </Empty>
     )
   return (
@@ -30,9 +30,9 @@ export function FactsByPredicate({ entity }: { entity: Props }) {
         {shown < facts_total && `${counted(facts_total - shown, 'more fact')} not shown. `}
         {past_facts_total > 0 && (
           <>
-            {counted(past_facts_total, 'fact')} about it {past_facts_total === 1 ? 'is' : 'are'} history:{' '}
+            {counted(past_facts_total, 'fact')} superseded, expired or retracted:{' '}
             <Link to="/memory" search={{ q: entity.canonical_name, validity: 'all' }} className="link">
-              look at all of them
+              show all facts
             </Link>
             .
           </>

@@ -12,7 +12,7 @@ import { Failure, Loading } from '../../ui/states'
 import { toast } from '../../ui/toast'
 import { MergePreview } from './MergePreview'
 
-/** Merging cannot be undone, so it shows first what will happen. */
+/** Merges an entity into another. This cannot be undone, so a preview comes first. */
 export function MergeDialog({
   entity,
   onClose,
@@ -47,8 +47,8 @@ export function MergeDialog({
     <Dialog
       open
       onOpenChange={(open) => !open && onClose()}
-      title={`Merge ${entity.canonical_name} into another`}
-      description="Two names for one thing become one entity."
+      title={`Merge ${entity.canonical_name} into another entity`}
+      description="Use this when two entities are the same person, place or thing."
       wide
     >
       {target ? (
@@ -58,14 +58,14 @@ export function MergeDialog({
           <div className="mt-5 flex justify-end gap-2">
             <Button onClick={() => setTarget(null)}>Choose another</Button>
             <Button variant="danger" busy={merge.isPending} onClick={() => merge.mutate(target.id)}>
-              Merge for good
+              Merge permanently
             </Button>
           </div>
         </>
       ) : (
         <>
           <SearchField
-            label="Search the entity to keep"
+            label="Search for the entity to keep"
             placeholder="Name of the entity to keep"
             value={query}
             onChange={setQuery}
@@ -91,7 +91,7 @@ export function MergeDialog({
                     </button>
                   </li>
                 ))}
-                {others.length === 0 && <li className="py-4 text-center text-muted">No other entity fits.</li>}
+                {others.length === 0 && <li className="py-4 text-center text-muted">No matching entities.</li>}
               </ul>
             )}
           </div>

@@ -24,8 +24,8 @@ function View({ episode }: { episode: EpisodeDetail }) {
       lead={
         <span className="flex flex-wrap items-center gap-x-3 gap-y-1">
           <StatusBadge status={episode.consolidation_status} />
-          <span>of {episode.butler}</span>
-          {episode.expired && <Badge>✕ forgotten</Badge>}
+          <span>{episode.butler}</span>
+          {episode.expired && <Badge>✕ expired</Badge>}
         </span>
       }
       actions={episode.consolidation_status === 'dead_letter' && <RequeueButton id={episode.id} home={episode.home} />}
@@ -34,7 +34,7 @@ function View({ episode }: { episode: EpisodeDetail }) {
         <div className="min-w-0 space-y-8">
           <p className="memory-text card p-4 text-lg sm:p-6">{episode.content}</p>
           {episode.last_error && (
-            <Section title="Why it was not learned from">
+            <Section title="Why consolidation failed">
               <p className="rounded-lg border border-harm/40 bg-harm-wash p-4 break-words">
                 <span className="font-medium text-harm">
                   △ {episode.retry_count} {episode.retry_count === 1 ? 'attempt' : 'attempts'}.
@@ -43,17 +43,17 @@ function View({ episode }: { episode: EpisodeDetail }) {
               </p>
             </Section>
           )}
-          <Section title="What it became">
+          <Section title="Learned from it">
             <div className="card p-4 sm:p-5">
               {episode.links.length > 0 ? (
                 <Provenance kind="episode" label={episode.content} links={episode.links} />
               ) : (
                 <p className="text-muted">
                   {episode.consolidation_status === 'consolidated'
-                    ? 'It was read, and held nothing worth keeping.'
+                    ? 'Consolidation found nothing worth keeping.'
                     : episode.consolidation_status === 'dead_letter'
-                      ? 'Nothing: it was given up before anything was learned from it.'
-                      : 'Nothing yet: it has not been learned from.'}
+                      ? 'Nothing: consolidation failed too often, so the episode is a dead letter.'
+                      : 'Nothing yet: the episode is not consolidated.'}
                 </p>
               )}
             </div>
@@ -63,7 +63,7 @@ function View({ episode }: { episode: EpisodeDetail }) {
           <Section title="Details" quiet>
             <Properties
               rows={[
-                ['Happened', <Time key="h" at={episode.created_at} how="full" />],
+                ['Created', <Time key="h" at={episode.created_at} how="full" />],
                 ['Expires', episode.expires_at ? <Time key="e" at={episode.expires_at} /> : 'never'],
                 ['Importance', `${episode.importance} of 10`],
                 ['Read', counted(episode.reference_count, 'time')],
@@ -71,7 +71,7 @@ function View({ episode }: { episode: EpisodeDetail }) {
                 ...(episode.next_consolidation_retry_at
                   ? [
                       [
-                        'Next try',
+                        'Next attempt',
                         Date.parse(episode.next_consolidation_retry_at) < Date.now() ? (
                           'at the next run'
                         ) : (
@@ -85,7 +85,7 @@ function View({ episode }: { episode: EpisodeDetail }) {
             />
           </Section>
           {episode.events.length > 0 && (
-            <Section title="What happened to it" quiet>
+            <Section title="Events" quiet>
               <EventList events={episode.events} look="own" />
             </Section>
           )}

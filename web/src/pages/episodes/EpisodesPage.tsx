@@ -33,10 +33,7 @@ export default function EpisodesPage() {
   const list = useGet('/api/memory/episodes', { query }, { keepPrevious: true })
   const filtered = search.butler ?? search.status ?? search.from ?? search.to
   return (
-    <Page
-      title="Episodes"
-      lead="What happened, by day. Episodes are kept for a while; what they taught stays as facts and rules."
-    >
+    <Page title="Episodes" lead="What happened, by day. Episodes expire; the facts and rules learned from them stay.">
       <div className="mb-5 grid grid-cols-2 items-center gap-2 sm:flex sm:flex-wrap">
         <ButlerSelect value={search.butler} onChange={(butler) => change({ butler })} />
         <Select
@@ -63,10 +60,10 @@ export default function EpisodesPage() {
         onMove={(offset) => change({ offset: offset || undefined })}
         empty={
           filtered ? (
-            <Empty title="No episode fits">Fewer filters may find one.</Empty>
+            <Empty title="No matching episodes">Try fewer filters.</Empty>
           ) : (
-            <Empty title="No episode is kept">
-              They appear when an agent ends a session, and expire after some days.
+            <Empty title="No episodes">
+              An agent stores an episode at the end of a session. Episodes expire after some days.
             </Empty>
           )
         }

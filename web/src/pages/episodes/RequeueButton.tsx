@@ -5,14 +5,14 @@ import { Button } from '../../ui/Button'
 import { Icon } from '../../ui/Icon'
 import { failure, toast } from '../../ui/toast'
 
-/** Another chance for an episode that was given up. */
+/** Requeues a dead letter for consolidation. */
 export function RequeueButton({ id, home }: { id: string; home: string }) {
   const client = useQueryClient()
   const requeue = useMutation({
     mutationFn: () =>
       request('post', '/api/memory/dead-letters/requeue', { query: { butler: home }, body: { ids: [id] } }),
     onSuccess: () => {
-      toast('It will be tried again at the next run.')
+      toast('Requeued for the next consolidation run.')
       return client.invalidateQueries()
     },
     onError: failure('Not requeued'),
@@ -20,7 +20,7 @@ export function RequeueButton({ id, home }: { id: string; home: string }) {
   if (!useHasRight('admin')) return null
   return (
     <Button busy={requeue.isPending} onClick={() => requeue.mutate()}>
-      <Icon name="undo" /> Try again
+      <Icon name="undo" /> Requeue
     </Button>
   )
 }

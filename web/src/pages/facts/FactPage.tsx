@@ -52,7 +52,7 @@ function View({ fact }: { fact: FactDetail }) {
         <div className="min-w-0 space-y-8">
           {!live && <InactiveNotice fact={fact} />}
           {live && (
-            <Section title="How sure, and until when">
+            <Section title="Confidence and decay">
               <div className="card p-4 sm:p-5">
                 <DecayLine decay={fact.decay} />
                 <DecayDates decay={fact.decay} />
@@ -60,7 +60,7 @@ function View({ fact }: { fact: FactDetail }) {
               </div>
             </Section>
           )}
-          <Section title="Where it comes from">
+          <Section title="Provenance">
             <div className="card p-4 sm:p-5">
               <Provenance kind="fact" label={fact.content} links={fact.links} />
             </div>
@@ -72,14 +72,14 @@ function View({ fact }: { fact: FactDetail }) {
           )}
         </div>
         <div className="min-w-0 space-y-8">
-          <Section title="Who read it" quiet>
+          <Section title="Reads" quiet>
             <Readers memory={fact} />
           </Section>
           <Section title="Details" quiet>
             <Properties rows={factProperties(fact)} />
           </Section>
           {fact.events.length > 0 && (
-            <Section title="What happened to it" quiet>
+            <Section title="Events" quiet>
               <EventList events={fact.events} look="own" />
             </Section>
           )}

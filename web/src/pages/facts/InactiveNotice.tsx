@@ -10,7 +10,7 @@ const ended: Record<string, string> = {
   retracted: 'fact_forgotten',
 }
 
-/** Why it is no longer known, since when, and what stands in its place. */
+/** Why a fact is no longer active, since when, and which fact superseded it. */
 export function InactiveNotice({ fact }: { fact: FactDetail }) {
   const event = fact.events.find((event) => event.event_type === ended[fact.validity])
   const chain = fact.supersession_chain
@@ -22,11 +22,11 @@ export function InactiveNotice({ fact }: { fact: FactDetail }) {
     </>
   )
   return (
-    <Section title="Why it is no longer known">
+    <Section title="Why it is no longer active">
       <p className="rounded-lg border border-dashed border-line-strong/50 p-4 text-muted">
         {fact.validity === 'superseded' && (
           <>
-            A newer version replaced it{on}
+            A newer version superseded it{on}
             {newer && (
               <>
                 :{' '}

@@ -22,7 +22,7 @@ export function factProperties(fact: FactDetail): [string, ReactNode][] {
       </span>,
     ],
     ['Permanence', `${fact.permanence}: ${permanenceDescription[fact.permanence] ?? ''}`],
-    ['Confirmed', fact.last_confirmed_at ? <Time key="c" at={fact.last_confirmed_at} /> : 'never'],
+    ['Last confirmed', fact.last_confirmed_at ? <Time key="c" at={fact.last_confirmed_at} /> : 'never'],
     ['Learned', <Time key="l" at={fact.created_at} how="full" />],
     ...(fact.source_butler ? [['Learned by', fact.source_butler] as [string, ReactNode]] : []),
     ...(fact.entity_id && fact.entity_name

@@ -16,7 +16,7 @@ interface Props {
   counts: { facts: number; rules: number; episodes: number }
 }
 
-/** One search box, three shapes: a fact is a sentence with a confidence, a rule a maxim with a record, an episode a moment. */
+/** Searches and filters facts, rules or episodes; each kind has its own list. */
 export function Browser({ counts }: Props) {
   const search = useSearch({ from: '/memory' })
   const navigate = useNavigate({ from: '/memory' })

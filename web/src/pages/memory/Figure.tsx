@@ -10,7 +10,7 @@ interface Props {
   children?: ReactNode
 }
 
-/** One number and what it is made of. */
+/** A total and its breakdown. */
 export function Figure({ name, value, parts, fading = false, children }: Props) {
   return (
     <div

@@ -3,7 +3,7 @@ import { capitalized, maturityLabel } from '../../lib/labels'
 import { maturities, permanences } from '../search'
 import { Figure } from './Figure'
 
-/** The four figures. */
+/** The totals of facts, rules, episodes and fading memories. */
 export function Figures({ stats }: { stats: StatsView }) {
   const { facts, rules, episodes } = stats
   return (
@@ -22,9 +22,9 @@ export function Figures({ stats }: { stats: StatsView }) {
         name="Episodes"
         value={episodes.total}
         parts={[
-          { name: 'Not learned from yet', value: episodes.unconsolidated },
+          { name: 'Pending', value: episodes.unconsolidated },
           { name: 'Consolidated', value: episodes.consolidated },
-          { name: 'Failed, to be tried again', value: episodes.failed },
+          { name: 'Failed, will retry', value: episodes.failed },
           { name: 'Dead letters', value: episodes.dead_letter },
         ]}
       />
@@ -35,7 +35,7 @@ export function Figures({ stats }: { stats: StatsView }) {
         parts={[
           { name: 'Facts', value: facts.fading },
           { name: 'Rules', value: rules.fading },
-          { name: 'Gone within a week', value: facts.expiring_7d },
+          { name: 'Expiring within a week', value: facts.expiring_7d },
         ]}
       />
     </div>

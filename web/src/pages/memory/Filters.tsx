@@ -12,18 +12,18 @@ interface Props {
 }
 
 const factStates: [string, string][] = [
-  ['', 'Known now'],
+  ['', 'Active and fading'],
   ['fading', '◌ Fading'],
   ['superseded', 'Superseded'],
   ['expired', 'Expired'],
   ['retracted', 'Retracted'],
-  ['all', 'All, with history'],
+  ['all', 'All states'],
 ]
 const factOrders: [string, string][] = [
   ['', 'Newest first'],
-  ['least_confident', 'Least sure first'],
-  ['most_confident', 'Surest first'],
-  ['importance', 'Important first'],
+  ['least_confident', 'Least confident first'],
+  ['most_confident', 'Most confident first'],
+  ['importance', 'Most important first'],
 ]
 const ruleOrders: [string, string][] = [
   ['', 'Most mature first'],
@@ -34,7 +34,7 @@ const ruleOrders: [string, string][] = [
 ]
 const confidences: [string, string][] = [
   ['', 'Any confidence'],
-  ...['0.2', '0.5', '0.8'].map((at): [string, string] => [at, `at least ${at}`]),
+  ...['0.2', '0.5', '0.8'].map((at): [string, string] => [at, `At least ${at}`]),
 ]
 
 export function Filters({ kind, search, change }: Props) {
@@ -68,7 +68,7 @@ export function Filters({ kind, search, change }: Props) {
             onChange={(value) => change({ permanence: oneFrom(permanences, value) })}
           />
           <Select
-            label="Least confidence"
+            label="Minimum confidence"
             value={search.min?.toString() ?? ''}
             options={confidences}
             onChange={(value) => change({ min: value ? Number(value) : undefined })}

@@ -32,7 +32,7 @@ const Arrow = () => (
   </span>
 )
 
-/** From what happened to what is known, as one line. */
+/** The consolidation pipeline in one line: from episodes to facts and rules. */
 export function Pipeline({ pipeline }: { pipeline: State }) {
   const { pending, consolidated, failed, dead_letters: dead, last_run_at: last, next_run_at: next } = pipeline
   return (
@@ -62,7 +62,7 @@ export function Pipeline({ pipeline }: { pipeline: State }) {
             next <Time at={next} />
           </>
         ) : (
-          'no next run'
+          'no run scheduled'
         )}
         {!pipeline.runtime_configured && ' · no LLM configured'}
       </span>

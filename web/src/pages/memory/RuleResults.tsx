@@ -20,10 +20,10 @@ export function RuleResults({ search, change }: { search: MemorySearch; change: 
   const rules = useGet('/api/memory/rules', { query }, { keepPrevious: true })
   return (
     <Results
-      named
+      hideUnavailable
       query={rules}
       onMove={(offset) => change({ offset: offset || undefined })}
-      empty={<Empty title="No rule fits">Rules are learned from episodes, or stored by an agent.</Empty>}
+      empty={<Empty title="No matching rules">Try other search terms or fewer filters.</Empty>}
     >
       {(rows) => <RuleList rules={rows} />}
     </Results>

@@ -8,12 +8,12 @@ interface Props {
   waiting: number
 }
 
-/** The whole state in one sentence. */
+/** The state of the memory in one sentence. */
 export function Summary({ facts, rules, episodes, fading, waiting }: Props) {
   return (
     <p className="max-w-3xl font-serif text-2xl text-balance">
-      {counted(facts, 'fact')} and {counted(rules, 'rule')} are known
-      {episodes > 0 && <>, from {counted(episodes, 'recent episode')}</>}.{' '}
+      {counted(facts, 'fact')} and {counted(rules, 'rule')} in memory
+      {episodes > 0 && <>, plus {counted(episodes, 'recent episode')}</>}.{' '}
       {fading > 0 ? (
         <span className="text-fading italic underline decoration-dashed decoration-1 underline-offset-4">
           {count(fading)} {fading === 1 ? 'is' : 'are'} fading
@@ -24,10 +24,10 @@ export function Summary({ facts, rules, episodes, fading, waiting }: Props) {
       {waiting > 0 ? (
         <>
           {' '}
-          and {counted(waiting, 'episode')} {waiting === 1 ? 'waits' : 'wait'} to be learned from.
+          and {counted(waiting, 'episode')} {waiting === 1 ? 'is' : 'are'} waiting for consolidation.
         </>
       ) : (
-        <>, and nothing waits to be learned from.</>
+        <>, and no episodes are waiting for consolidation.</>
       )}
     </p>
   )

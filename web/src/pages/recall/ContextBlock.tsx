@@ -6,7 +6,7 @@ interface Props {
   budget: number
 }
 
-/** The block itself, character for character, with what it costs. */
+/** The exact context block and its size in tokens. */
 export function ContextBlock({ text, tokens, budget }: Props) {
   return (
     <div className="card overflow-hidden">
@@ -32,7 +32,7 @@ export function ContextBlock({ text, tokens, budget }: Props) {
         className="max-h-[36rem] overflow-auto p-4"
       >
         <pre className="font-mono text-xs leading-5 break-words whitespace-pre-wrap">
-          {text || 'Empty: nothing fits the question.'}
+          {text || 'Empty: nothing was recalled.'}
         </pre>
       </section>
     </div>

@@ -45,7 +45,7 @@ function Rank({ name, value, found }: { name: string; value?: number | null; fou
     <span>
       {name}{' '}
       <span className={value && found ? 'figure text-ink' : 'figure'}>
-        {value && found ? `#${value}` : 'not among them'}
+        {value && found ? `#${value}` : 'not found'}
       </span>
     </span>
   )
@@ -93,7 +93,7 @@ function Row({ hit, place }: { hit: RecallHit; place: number }) {
         </p>
         <p className="mt-0.5 flex flex-wrap gap-x-3 gap-y-0.5 text-xs text-muted">
           <Rank name="by meaning" value={hit.semantic_rank} found={hit.explain?.in_semantic ?? true} />
-          <Rank name="by words" value={hit.keyword_rank} found={hit.explain?.in_keyword ?? true} />
+          <Rank name="by keywords" value={hit.keyword_rank} found={hit.explain?.in_keyword ?? true} />
           {hit.rrf_score != null && (
             <span>
               fused <span className="figure text-ink">{fixed(hit.rrf_score, 4)}</span>
@@ -111,10 +111,10 @@ function Row({ hit, place }: { hit: RecallHit; place: number }) {
   )
 }
 
-/** Each hit with its place in both lists, their fusion, and the four parts of its score, weighted. */
+/** Each hit with its rank in both searches, its fused score, and the four weighted parts of its final score. */
 export function HitTable({ hits, weights }: { hits: RecallHit[]; weights?: Weights | null }) {
   if (hits.length === 0)
-    return <Empty title="Nothing is recalled">No memory is close enough in meaning or words.</Empty>
+    return <Empty title="Nothing recalled">No memory matches the question by meaning or by keywords.</Empty>
   return (
     <>
       <p className="mb-2 flex flex-wrap gap-x-4 gap-y-1 text-xs text-muted">

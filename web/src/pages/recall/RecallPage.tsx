@@ -12,12 +12,12 @@ import { HitTable } from './HitTable'
 
 const examples = ['What can I cook tonight?', 'When is the next appointment?', 'How should reports be written?']
 
-/** The query lab: what an agent would be given for this question, and why. */
+/** Shows what an agent would receive for a question, and why. */
 export default function RecallPage() {
   const search = useSearch({ from: '/recall' })
   const navigate = useNavigate({ from: '/recall' })
   const stats = useGet('/api/memory/stats')
-  // the one that knows the most is the most likely meant
+  // default to the butler with the most memories
   const butlers = [...(stats.data?.data.butlers ?? [])].sort((a, b) => b.facts + b.rules - a.facts - a.rules)
   const names = butlers.map((figures) => figures.butler)
   const butler = search.butler ?? names[0]
@@ -40,7 +40,7 @@ export default function RecallPage() {
   return (
     <Page
       title="Recall lab"
-      lead="Ask as an agent would, and see what is recalled, why, and the exact text a session starts with. Asking here counts no read."
+      lead="See what a question recalls, why, and the exact context block. This does not count as a read."
     >
       <form onSubmit={submit} className="mb-6 flex flex-wrap items-center gap-2">
         <label className="min-w-0 flex-1 basis-72">
@@ -49,7 +49,7 @@ export default function RecallPage() {
             data-search=""
             type="search"
             className="control w-full"
-            placeholder="What would the agent ask?"
+            placeholder="Ask a question"
             value={draft}
             onChange={(event) => setDraft(event.target.value)}
           />
@@ -70,7 +70,7 @@ export default function RecallPage() {
       </form>
       <Unavailable butlers={missing} />
       {question === '' ? (
-        <Empty title="Ask something">
+        <Empty title="Ask a question">
           <span className="flex flex-wrap justify-center gap-2 pt-2">
             {examples.map((example) => (
               <Button key={example} size="small" onClick={() => ask(example)}>
@@ -85,10 +85,10 @@ export default function RecallPage() {
         <Failure error={answer.error} retry={() => void answer.refetch()} />
       ) : (
         <div className="grid gap-x-8 gap-y-10 xl:grid-cols-[minmax(0,1.55fr)_minmax(0,1fr)]">
-          <Section title="What is recalled">
+          <Section title="Recalled memories">
             <HitTable hits={answer.data.data.results} weights={answer.data.data.trace?.weights} />
           </Section>
-          <Section title="What a session starts with">
+          <Section title="Session context">
             <ContextBlock
               text={answer.data.data.context.text}
               tokens={answer.data.data.context.tokens}

@@ -4,7 +4,7 @@ import { useMark } from '../../memory/useActions'
 import { Button } from '../../ui/Button'
 import { Dialog } from '../../ui/Dialog'
 
-/** How it went, from someone who saw it. A harmful mark weighs four times a helpful one, so it asks why. */
+/** Marks a rule as helpful or harmful. A harmful mark weighs as much as four helpful ones, so it asks for a reason. */
 export function MarkButtons({ id }: { id: string }) {
   const [dialogOpen, setDialogOpen] = useState(false)
   const [reason, setReason] = useState('')
@@ -18,16 +18,16 @@ export function MarkButtons({ id }: { id: string }) {
   return (
     <>
       <Button busy={helpful.isPending} onClick={() => helpful.mutate({ id })}>
-        <span aria-hidden="true">▲</span> It helped
+        <span aria-hidden="true">▲</span> Mark helpful
       </Button>
       <Button onClick={() => setDialogOpen(true)}>
-        <span aria-hidden="true">▼</span> It did harm
+        <span aria-hidden="true">▼</span> Mark harmful
       </Button>
       <Dialog
         open={dialogOpen}
         onOpenChange={setDialogOpen}
-        title="It did harm"
-        description="One harmful mark weighs as much as four helpful ones. Enough of them turn the rule into a warning that tells why."
+        title="Mark the rule as harmful"
+        description="A harmful mark outweighs four helpful ones. Enough of them turn the rule into a warning."
       >
         <form onSubmit={submit} className="space-y-4">
           <label className="block">

@@ -50,14 +50,14 @@ function View({ rule }: { rule: RuleDetail }) {
       <div className="grid gap-x-10 gap-y-8 lg:grid-cols-[minmax(0,1fr)_18rem]">
         <div className="min-w-0 space-y-8">
           <OriginalContent rule={rule} />
-          <Section title="How far it has come">
+          <Section title="Maturity">
             <div className="card space-y-4 p-4 sm:p-5">
               <p className="font-serif text-lg">{describeNextLevel(rule.maturity, rule.next_level?.in_words)}</p>
               <EffectivenessOverTime marks={rule.effectiveness_over_time} />
             </div>
           </Section>
           {rule.harmful_reasons.length > 0 && (
-            <Section title="Why it did harm">
+            <Section title="Reasons for harmful marks">
               <ul className="card divide-y divide-line px-4">
                 {rule.harmful_reasons.map((reason, index) => (
                   // biome-ignore lint/suspicious/noArrayIndexKey: two reasons may be equal, and the list only grows
@@ -68,12 +68,12 @@ function View({ rule }: { rule: RuleDetail }) {
               </ul>
             </Section>
           )}
-          <Section title="Applied">
+          <Section title="Marks">
             <div className="card px-4 py-2">
               <Applications applications={rule.applications} />
             </div>
           </Section>
-          <Section title="Where it comes from">
+          <Section title="Provenance">
             <div className="card p-4 sm:p-5">
               <Provenance kind="rule" label={rule.content} links={rule.links} />
             </div>
@@ -83,7 +83,7 @@ function View({ rule }: { rule: RuleDetail }) {
           <Section title="Confidence" quiet>
             <DecayLine decay={rule.decay} />
           </Section>
-          <Section title="Who read it" quiet>
+          <Section title="Reads" quiet>
             <Readers memory={rule} />
           </Section>
           <Section title="Details" quiet>
@@ -97,8 +97,8 @@ function View({ rule }: { rule: RuleDetail }) {
                   </Link>,
                 ],
                 ['Permanence', `${rule.permanence}: ${permanenceDescription[rule.permanence] ?? ''}`],
-                ['Applied', rule.last_applied_at ? <Time key="a" at={rule.last_applied_at} /> : 'never'],
-                ['Confirmed', rule.last_confirmed_at ? <Time key="c" at={rule.last_confirmed_at} /> : 'never'],
+                ['Last applied', rule.last_applied_at ? <Time key="a" at={rule.last_applied_at} /> : 'never'],
+                ['Last confirmed', rule.last_confirmed_at ? <Time key="c" at={rule.last_confirmed_at} /> : 'never'],
                 ['Learned', <Time key="l" at={rule.created_at} how="full" />],
                 ['Learned by', rule.source_butler ?? 'unknown'],
                 ...(rule.tags.length > 0
@@ -109,7 +109,7 @@ function View({ rule }: { rule: RuleDetail }) {
             />
           </Section>
           {rule.events.length > 0 && (
-            <Section title="What happened to it" quiet>
+            <Section title="Events" quiet>
               <EventList events={rule.events} look="own" />
             </Section>
           )}

@@ -1,8 +1,11 @@
 import { maturityLabel } from '../../lib/labels'
 
-/** What the rule lacks for its next level; the server counts, this makes it a sentence. */
-export function describeNextLevel(maturity: string, words: string | null | undefined): string {
-  if (words) return `${words.charAt(0).toUpperCase()}${words.slice(1)}.`
-  if (maturity === 'anti_pattern') return 'It did harm repeatedly, so it stands as a warning and rises no more.'
-  return `${maturityLabel[maturity] ?? maturity} is the highest level. A harmful mark takes it away if too little effectiveness is left; so does editing the rule.`
+/** What the rule needs for its next maturity level. `requirement` is the server's phrase. */
+export function describeNextLevel(maturity: string, requirement: string | null | undefined): string {
+  if (requirement) return `${requirement.charAt(0).toUpperCase()}${requirement.slice(1)}.`
+  if (maturity === 'anti_pattern') return 'It was harmful repeatedly, so it is a warning now and cannot be promoted.'
+  return [
+    `${maturityLabel[maturity] ?? maturity} is the highest level.`,
+    'The rule is demoted when its effectiveness drops too low, and becomes a candidate again when it is edited.',
+  ].join(' ')
 }

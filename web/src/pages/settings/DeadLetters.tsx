@@ -12,7 +12,7 @@ import { failure, toast } from '../../ui/toast'
 
 const SHOWN = 5
 
-/** Episodes that were given up: why, and another chance. Nothing is shown when there are none. */
+/** Episodes whose consolidation failed too often, with the reason. Renders nothing when there are none. */
 export function DeadLetters() {
   const client = useQueryClient()
   const isAdmin = useHasRight('admin')
@@ -20,7 +20,7 @@ export function DeadLetters() {
   const requeue = useMutation({
     mutationFn: () => request('post', '/api/memory/dead-letters/requeue', { body: {} }),
     onSuccess: ({ data }) => {
-      toast(`${counted(data.requeued, 'episode')} will be tried again.`)
+      toast(`${counted(data.requeued, 'episode')} requeued.`)
       return client.invalidateQueries()
     },
     onError: failure('Not requeued'),
@@ -32,7 +32,7 @@ export function DeadLetters() {
       aside={
         isAdmin ? (
           <Button size="small" busy={requeue.isPending} onClick={() => requeue.mutate()}>
-            Try all again
+            Requeue all
           </Button>
         ) : (
           <span className="text-sm text-muted">{missingRight.admin}</span>
@@ -47,14 +47,14 @@ export function DeadLetters() {
             </MemoryLink>
             <p className="text-sm break-words text-muted">
               <span className="text-harm">✕ {counted(letter.attempts, 'attempt')}</span>:{' '}
-              {letter.error ?? 'no reason was recorded'} · {letter.butler}, <Time at={letter.created_at} how="date" />
+              {letter.error ?? 'no reason recorded'} · {letter.butler}, <Time at={letter.created_at} how="date" />
             </p>
           </li>
         ))}
         {letters.data.meta.total > SHOWN && (
           <li className="px-4 py-2.5 text-sm">
             <Link to="/memory/episodes" search={{ status: 'dead_letter' }} className="link">
-              All {letters.data.meta.total} dead letters
+              Show all {letters.data.meta.total} dead letters
             </Link>
           </li>
         )}

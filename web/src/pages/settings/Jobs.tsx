@@ -35,7 +35,7 @@ function Row({ job }: { job: JobItemAt }) {
               {outcome(last)} <Time at={last.started_at} />
             </>
           ) : (
-            'has not run yet'
+            'not run yet'
           )}
         </p>
         <p className="text-muted" title={`${job.cron} (${job.time_zone})`}>
@@ -52,7 +52,7 @@ function Row({ job }: { job: JobItemAt }) {
   )
 }
 
-/** Each job with its schedule, its last result, and a button where running it costs little. */
+/** Each job with its schedule, its last result, and a button to run it if it is cheap. */
 export function Jobs() {
   const jobs = useGet('/api/jobs')
   if (jobs.isPending) return <Loading rows={4} />

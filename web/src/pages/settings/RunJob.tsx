@@ -8,7 +8,7 @@ import { Icon } from '../../ui/Icon'
 import { failure, toast } from '../../ui/toast'
 import { outcome } from './schedule'
 
-/** What is cheap may be run by a click; the rest is named with the command that runs it. */
+/** A button for a cheap job; for any other, the command that runs it. */
 export function RunJob({ job }: { job: JobItemAt }) {
   const client = useQueryClient()
   const isAdmin = useHasRight('admin')
@@ -26,7 +26,7 @@ export function RunJob({ job }: { job: JobItemAt }) {
   })
   if (!job.cheap) {
     return (
-      <code className="font-mono text-xs text-muted" title="It takes long or costs money, so it is run from a terminal">
+      <code className="font-mono text-xs text-muted" title="This job is slow or costs money, so run it from a terminal">
         butler jobs run {job.job} <span className="whitespace-nowrap">--butler {job.home}</span>
       </code>
     )

@@ -9,7 +9,7 @@ import { Tokens } from './Tokens'
 
 export default function SettingsPage() {
   return (
-    <Page title="Settings" lead="Connect agents, and keep the house.">
+    <Page title="Settings" lead="Clients, jobs, tokens, backups and the health of the server.">
       <div className="space-y-10">
         <Section title="Connect a client">
           <Connect />
@@ -24,7 +24,7 @@ export default function SettingsPage() {
         <Section title="Export and backup">
           <ExportAndBackup />
         </Section>
-        <Section title="Health of the server">
+        <Section title="Server health">
           <Server />
         </Section>
       </div>

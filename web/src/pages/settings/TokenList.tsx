@@ -19,13 +19,13 @@ function Row({ token, own, onRevoke }: { token: TokenItem; own: boolean; onRevok
     <li className="flex flex-wrap items-center gap-x-4 gap-y-2 px-4 py-3">
       <div className="min-w-0 flex-1 basis-64">
         <p className={cx('flex flex-wrap items-center gap-x-2 font-medium break-words', !active && 'text-muted')}>
-          {token.name || 'Without a name'}
+          {token.name || 'Unnamed token'}
           {own && <Badge tone="accent">● this tab</Badge>}
           {!active && <Badge>✕ {token.state}</Badge>}
         </p>
         <p className="text-sm text-muted">
-          {capitalized(token.rights.join(', '))} {token.tenant ? `in ${token.tenant}` : 'of all tenants'}
-          {token.butler && `, ${token.butler} alone`} ·{' '}
+          {capitalized(token.rights.join(', '))} {token.tenant ? `in tenant ${token.tenant}` : 'for all tenants'}
+          {token.butler && `, butler ${token.butler} only`} ·{' '}
           {token.last_used_at ? (
             <>
               used <Time at={token.last_used_at} />
@@ -42,12 +42,7 @@ function Row({ token, own, onRevoke }: { token: TokenItem; own: boolean; onRevok
         </p>
       </div>
       {active && (
-        <Button
-          size="small"
-          variant="danger"
-          onClick={onRevoke}
-          aria-label={`Revoke the token ${token.name || token.id}`}
-        >
+        <Button size="small" variant="danger" onClick={onRevoke} aria-label={`Revoke token ${token.name || token.id}`}>
           Revoke
         </Button>
       )}
@@ -55,7 +50,7 @@ function Row({ token, own, onRevoke }: { token: TokenItem; own: boolean; onRevok
   )
 }
 
-/** Who may talk to this server. Only their hashes are kept, so a token is never shown again. */
+/** The tokens of this server. It stores only their hashes, so a token is never shown again. */
 export function TokenList({ own }: { own?: string | null }) {
   const client = useQueryClient()
   const tokens = useGet('/api/tokens')
@@ -64,7 +59,7 @@ export function TokenList({ own }: { own?: string | null }) {
     mutationFn: (token: TokenItem) => request('delete', '/api/tokens/{id}', { path: { id: token.id } }),
     onSuccess: (_, token) => {
       setRevoking(null)
-      toast('Revoked: it opens nothing any more.')
+      toast('Token revoked.')
       if (token.id === own) session.setToken(null)
       return client.invalidateQueries()
     },
@@ -97,17 +92,17 @@ export function TokenList({ own }: { own?: string | null }) {
           title={`Revoke ${revoking.name ? `“${revoking.name}”` : 'this token'}?`}
           description={[
             revoking.id === own
-              ? 'It is the one this tab uses: you will be asked for another.'
-              : 'Whoever uses it is shut out at once.',
+              ? 'This tab uses this token and will ask for another one.'
+              : 'Every client that uses this token loses access immediately.',
             last
-              ? 'It is the last one, and tokens stay on: only butler token create on the server’s machine lets anybody in again.'
+              ? 'This is the last token, and tokens stay on. You can create another only on the server’s machine.'
               : 'This cannot be undone.',
           ].join(' ')}
         >
           <div className="flex justify-end gap-2">
-            <Button onClick={() => setRevoking(null)}>Keep it</Button>
+            <Button onClick={() => setRevoking(null)}>Cancel</Button>
             <Button variant="danger" busy={revoke.isPending} onClick={() => revoke.mutate(revoking)}>
-              Revoke for good
+              Revoke permanently
             </Button>
           </div>
         </Dialog>

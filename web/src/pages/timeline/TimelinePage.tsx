@@ -36,19 +36,16 @@ export default function TimelinePage() {
   const types = eventTypes.filter((type) => !search.kind || type.startsWith(search.kind))
   const filtered = search.kind ?? search.event ?? search.butler ?? search.from ?? search.to
   return (
-    <Page
-      title="Timeline"
-      lead="Every change to what is remembered, newest first. Housekeeping is set quieter than knowledge."
-    >
+    <Page title="Timeline" lead="Every change to memory, newest first. Housekeeping events are dimmed.">
       <div className="mb-5 grid grid-cols-2 items-center gap-2 sm:flex sm:flex-wrap">
         <Select
-          label="About"
+          label="Kind"
           value={search.kind ?? ''}
           options={[
-            ['', 'About anything'],
+            ['', 'All kinds'],
             ...eventKinds.map((kind): [string, string] => [
               kind,
-              `About ${kind === 'entity' ? 'entities' : `${kind}s`}`,
+              capitalized(kind === 'entity' ? 'entities' : `${kind}s`),
             ]),
           ]}
           onChange={(value) => change({ kind: oneFrom(eventKinds, value), event: undefined })}
@@ -81,7 +78,7 @@ export default function TimelinePage() {
       <Results
         query={list}
         onMove={(offset) => change({ offset: offset || undefined })}
-        empty={<Empty title="Nothing happened">No event fits these filters.</Empty>}
+        empty={<Empty title="No events">No event matches these filters.</Empty>}
       >
         {(rows) => <EventList events={rows} look="full" level="h2" />}
       </Results>
