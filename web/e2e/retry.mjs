@@ -1,5 +1,5 @@
-// Retries a failed test once, because a busy machine may stall, and reports the tests that passed only then: they are
-// flaky and must be fixed.
+// Retries a failed test once, because a busy machine may stall. A test that passes only then is flaky and must be
+// fixed: it is reported, and with CI=true it fails.
 import { after, test as nodeTest } from 'node:test'
 import { closeVisits } from './browser.mjs'
 
@@ -18,6 +18,7 @@ export function test(name, body) {
       await closeVisits()
       await body()
       flaky.push(name)
+      if (process.env.CI === 'true') throw new Error('flaky: passed on the second attempt', { cause: first })
       context.diagnostic('passed on the second attempt')
     }
   })
