@@ -214,10 +214,10 @@ export function pages(shared) {
     const detail = await Promise.all(learned.map(({ id }) => server.api(`/api/memory/episodes/${id}`)))
     const { data } = detail.find((answer) => answer.data.became.length > 0)
     await go(page, `/memory/episodes/${data.id}`)
-    const became = page.getByRole('region', { name: 'Learned from it' })
-    await became.waitFor()
+    const results = page.getByRole('region', { name: 'Learned from it' })
+    await results.waitFor()
     for (const link of data.became)
-      assert.ok(await became.locator(`a[href$="${link.id}"]`).count(), `${link.label} is linked`)
+      assert.ok(await results.locator(`a[href$="${link.id}"]`).count(), `${link.label} is linked`)
     await page.context().close()
   })
 
@@ -345,7 +345,7 @@ export function pages(shared) {
     const { bins, never_applied, mean } = data.effectiveness
     const fifths = [4, 3, 2, 1, 0].map((fifth) => bins[fifth * 2] + bins[fifth * 2 + 1])
     assert.deepEqual(await numbers('Rule effectiveness'), [...fifths, never_applied])
-    assert.ok((await panel('Rule effectiveness').innerText()).includes(`${Math.round(mean * 100)} % on average`))
+    assert.ok((await panel('Rule effectiveness').innerText()).includes(`${Math.round(mean * 100)}% on average`))
     await page.context().close()
   })
 

@@ -44,6 +44,10 @@ interface ErrorBody {
 
 export async function errorOf(response: Response): Promise<ApiError> {
   const body: ErrorBody = await response.json().catch(() => ({}))
-  const { code = 'error', message = `the server answered ${response.status}`, hint = null } = body.error ?? {}
+  const {
+    code = 'error',
+    message = `the server responded with status ${response.status}`,
+    hint = null,
+  } = body.error ?? {}
   return new ApiError(response.status, code, message, hint)
 }

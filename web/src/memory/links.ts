@@ -20,7 +20,7 @@ const outgoing: Record<string, string> = {
 }
 
 const incoming: Record<string, string> = {
-  derived_from: 'became',
+  derived_from: 'led to',
   supersedes: 'superseded by',
   supports: 'supported by',
   contradicts: 'contradicted by',

@@ -81,14 +81,14 @@ test('a promotion shows the change of maturity', () => {
 test('an expired episode is labelled instead of linked', () => {
   expect(labelOf({ label: null, memory_type: 'episode' })).toBe('expired episode')
   expect(relationLabel({ side: 'outgoing', relation: 'derived_from' })).toBe('learned from')
-  expect(relationLabel({ side: 'incoming', relation: 'derived_from' })).toBe('became')
+  expect(relationLabel({ side: 'incoming', relation: 'derived_from' })).toBe('led to')
 })
 
 test('a rule that was never applied has no effectiveness', () => {
   const none = { applied_count: 0, success_count: 0, harmful_count: 0, effectiveness_score: 0 }
   expect(record(none)).toBe('not applied yet')
   expect(record({ applied_count: 4, success_count: 3, harmful_count: 1, effectiveness_score: 0.75 })).toBe(
-    '3 helpful, 1 harmful · 75 % effective',
+    '3 helpful, 1 harmful · 75% effective',
   )
 })
 

@@ -34,7 +34,7 @@ function View({ episode }: { episode: EpisodeDetail }) {
         <div className="min-w-0 space-y-8">
           <p className="memory-text card p-4 text-lg sm:p-6">{episode.content}</p>
           {episode.last_error && (
-            <Section title="Why consolidation failed">
+            <Section title="Last consolidation error">
               <p className="rounded-lg border border-harm/40 bg-harm-wash p-4 break-words">
                 <span className="font-medium text-harm">
                   △ {episode.retry_count} {episode.retry_count === 1 ? 'attempt' : 'attempts'}.

@@ -87,7 +87,7 @@ export function Health({ confidence, thresholds, backlog, maturity, effectivenes
         <Bars
           bars={[
             ...[4, 3, 2, 1, 0].map((fifth) => ({
-              name: `${fifth * 20}–${fifth * 20 + 20} %`,
+              name: `${fifth * 20}–${fifth * 20 + 20}%`,
               value: effectiveness.bins
                 .slice((fifth * size) / 5, ((fifth + 1) * size) / 5)
                 .reduce((sum, value) => sum + value, 0),

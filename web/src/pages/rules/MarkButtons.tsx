@@ -27,7 +27,7 @@ export function MarkButtons({ id }: { id: string }) {
         open={dialogOpen}
         onOpenChange={setDialogOpen}
         title="Mark the rule as harmful"
-        description="A harmful mark outweighs four helpful ones. Enough of them turn the rule into a warning."
+        description="A harmful mark counts as much as four helpful ones. Enough of them turn the rule into a warning."
       >
         <form onSubmit={submit} className="space-y-4">
           <label className="block">

@@ -95,7 +95,7 @@ export function TokenList({ own }: { own?: string | null }) {
               ? 'This tab uses this token and will ask for another one.'
               : 'Every client that uses this token loses access immediately.',
             last
-              ? 'This is the last token, and tokens stay on. You can create another only on the server’s machine.'
+              ? 'This is the last token. To sign in again, run butler token create on the server’s machine.'
               : 'This cannot be undone.',
           ].join(' ')}
         >
