@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import { describe } from 'node:test'
-import { test } from '../again.mjs'
 import { go, visit } from '../browser.mjs'
-import { accessible, fits } from '../judge.mjs'
+import { accessible, fits } from '../checks.mjs'
+import { test } from '../retry.mjs'
 
-/** Every page, with something on it. */
-async function everyPage(server) {
+/** The paths of all pages, each with content. */
+async function paths(server) {
   const first = async (path) => (await server.api(path)).data[0].id
   return [
     '/memory',
@@ -32,12 +32,15 @@ async function everyPage(server) {
   ]
 }
 
-export function every(shared) {
+export function everyPage(shared) {
   describe('every page', () => {
-    for (const [width, height] of [[1600, 1000], [390, 844]]) {
-      test(`at ${width} px, light and dark: content, no console error, nothing wider than the screen, zero axe violations`, async () => {
+    for (const [width, height] of [
+      [1600, 1000],
+      [390, 844],
+    ]) {
+      test(`at ${width} px, light and dark: no console errors, no overflow, no axe violations`, async () => {
         const page = await visit(shared.browser, shared.server, { width, height })
-        for (const path of await everyPage(shared.server)) {
+        for (const path of await paths(shared.server)) {
           const problems = page.problems.length
           await go(page, path)
           await fits(page, `${path} at ${width} px`)
@@ -45,8 +48,10 @@ export function every(shared) {
             await page.emulateMedia({ colorScheme: theme, reducedMotion: 'reduce' })
             await accessible(page, `${path} at ${width} px, ${theme}`)
           }
-          const complaints = page.problems.slice(problems).filter((text) => path !== '/nowhere' || !text.includes('404'))
-          assert.deepEqual(complaints, [], `${path} complains in the console`)
+          const complaints = page.problems
+            .slice(problems)
+            .filter((text) => path !== '/nowhere' || !text.includes('404'))
+          assert.deepEqual(complaints, [], `${path} logs to the console`)
         }
         await page.context().close()
       })

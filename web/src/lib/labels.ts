@@ -1,5 +1,5 @@
-/** Words that stand for the server's names. */
-export const maturityWord: Record<string, string> = {
+/** Labels for the values of the API. */
+export const maturityLabel: Record<string, string> = {
   candidate: 'Candidate',
   established: 'Established',
   proven: 'Proven',
@@ -13,14 +13,14 @@ export const maturityGlyph: Record<string, string> = {
   anti_pattern: '⚠',
 }
 
-export const statusWord: Record<string, string> = {
+export const statusLabel: Record<string, string> = {
   pending: 'Pending',
   consolidated: 'Consolidated',
   failed: 'Failed',
   dead_letter: 'Dead letter',
 }
 
-/** Never colour alone: each status has a shape of its own. */
+/** Each status has its own shape, so that it never depends on colour alone. */
 export const statusGlyph: Record<string, string> = {
   pending: '○',
   consolidated: '●',
@@ -28,7 +28,7 @@ export const statusGlyph: Record<string, string> = {
   dead_letter: '✕',
 }
 
-/** Lighter the sooner it goes; none is the glyph of fading. */
+/** The faster the decay, the lighter the glyph. None is the glyph for fading. */
 export const permanenceGlyph: Record<string, string> = {
   permanent: '◆',
   stable: '◈',
@@ -37,15 +37,16 @@ export const permanenceGlyph: Record<string, string> = {
   ephemeral: '·',
 }
 
-export const permanenceMeaning: Record<string, string> = {
+export const permanenceDescription: Record<string, string> = {
   permanent: 'never fades',
-  stable: 'loses half in about a year',
-  standard: 'loses half in about three months',
-  volatile: 'loses half in about three weeks',
-  ephemeral: 'loses half in a week',
+  stable: 'confidence halves in about a year',
+  standard: 'confidence halves in about three months',
+  volatile: 'confidence halves in about three weeks',
+  ephemeral: 'confidence halves in a week',
 }
 
-export function sentence(name: string): string {
+/** `dead_letter` as `Dead letter`. */
+export function capitalized(name: string): string {
   const words = name.replaceAll('_', ' ')
   return words.charAt(0).toUpperCase() + words.slice(1)
 }

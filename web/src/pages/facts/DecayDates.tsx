@@ -1,8 +1,8 @@
 import type { Decay } from '../../api/schema'
 import { ago, date } from '../../lib/time'
 
-/** The dates the curve shows, in words. */
-export function Until({ decay }: { decay: Decay }) {
+/** The dates on which the memory fades and expires. */
+export function DecayDates({ decay }: { decay: Decay }) {
   const now = Date.now()
   const { fades_on: fades, expires_on: expires } = decay
   if (!fades || !expires) return null

@@ -4,10 +4,14 @@ import { fixed } from '../../lib/number'
 import { Section } from '../../ui/Section'
 import { Time } from '../../ui/Time'
 
-const ended: Record<string, string> = { superseded: 'fact_superseded', expired: 'fact_expired', retracted: 'fact_forgotten' }
+const ended: Record<string, string> = {
+  superseded: 'fact_superseded',
+  expired: 'fact_expired',
+  retracted: 'fact_forgotten',
+}
 
-/** Why it is no longer known, since when, and what stands in its place. */
-export function Gone({ fact }: { fact: FactDetail }) {
+/** Why a fact is no longer active, since when, and which fact superseded it. */
+export function InactiveNotice({ fact }: { fact: FactDetail }) {
   const event = fact.events.find((event) => event.event_type === ended[fact.validity])
   const chain = fact.supersession_chain
   const newer = chain[chain.findIndex((version) => version.id === fact.id) + 1]
@@ -18,11 +22,11 @@ export function Gone({ fact }: { fact: FactDetail }) {
     </>
   )
   return (
-    <Section title="Why it is no longer known">
+    <Section title="Why it is no longer active">
       <p className="rounded-lg border border-dashed border-line-strong/50 p-4 text-muted">
         {fact.validity === 'superseded' && (
           <>
-            A newer version replaced it{on}
+            A newer version superseded it{on}
             {newer && (
               <>
                 :{' '}
@@ -39,7 +43,8 @@ export function Gone({ fact }: { fact: FactDetail }) {
             Nobody confirmed it, so its confidence fell below {fixed(fact.decay.expiry_threshold)} and it expired{on}.
           </>
         )}
-        {fact.validity === 'retracted' && <>Somebody asked to forget it, so it was retracted{on}.</>} It is kept as history and never recalled; Restore brings it back.
+        {fact.validity === 'retracted' && <>A user or an agent retracted it{on}.</>} It is kept as history and never
+        recalled; Restore brings it back.
       </p>
     </Section>
   )

@@ -1,11 +1,14 @@
 import { useSyncExternalStore } from 'react'
 
-/** A token that was just made. Kept outside the pages: the first one signs every page out, and it is shown only once. */
+/**
+ * A token that was just created and is shown only once. It is kept outside the pages, because creating the first token
+ * signs every page out.
+ */
 export interface NewToken {
   token: string
   name: string
-  /** This tab had none and uses it from now on. */
-  used: boolean
+  /** This tab had no token and now uses this one. */
+  inUse: boolean
 }
 
 let current: NewToken | null = null

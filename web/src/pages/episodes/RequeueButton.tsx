@@ -1,25 +1,26 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { request } from '../../api/client'
-import { useMay } from '../../api/rights'
+import { useHasRight } from '../../api/rights'
 import { Button } from '../../ui/Button'
 import { Icon } from '../../ui/Icon'
 import { failure, toast } from '../../ui/toast'
 
-/** Another chance for an episode that was given up. */
-export function TryAgain({ id, home }: { id: string; home: string }) {
+/** Requeues a dead letter for consolidation. */
+export function RequeueButton({ id, home }: { id: string; home: string }) {
   const client = useQueryClient()
   const requeue = useMutation({
-    mutationFn: () => request('post', '/api/memory/dead-letters/requeue', { query: { butler: home }, body: { ids: [id] } }),
+    mutationFn: () =>
+      request('post', '/api/memory/dead-letters/requeue', { query: { butler: home }, body: { ids: [id] } }),
     onSuccess: () => {
-      toast('It will be tried again at the next run.')
+      toast('Requeued for the next consolidation run.')
       return client.invalidateQueries()
     },
     onError: failure('Not requeued'),
   })
-  if (!useMay('admin')) return null
+  if (!useHasRight('admin')) return null
   return (
     <Button busy={requeue.isPending} onClick={() => requeue.mutate()}>
-      <Icon name="undo" /> Try again
+      <Icon name="undo" /> Requeue
     </Button>
   )
 }
