@@ -24,13 +24,8 @@ const problems = [
     .map((path) => `differs: ${path}`),
 ]
 if (problems.length > 0) {
-<<<<<<< HEAD
-  console.error(`The committed dashboard is not what web/ builds to:\n  ${problems.join('\n  ')}`)
-  console.error('Run `cargo xtask web --build` and commit crates/server/dashboard.')
-=======
   console.error(`The committed dashboard differs from a fresh build of web/:\n  ${problems.join('\n  ')}`)
   console.error('Run `cargo xtask web --build` and commit crates/server/dashboard.')
->>>>>>> fc43604
   process.exit(1)
 }
 console.log(`the committed dashboard is up to date (${want.size} files)`)
