@@ -42,10 +42,6 @@ impl Rows {
         self.field(id.as_bytes())
     }
 
-    pub fn integer(&mut self, number: i32) -> &mut Self {
-        self.field(&number.to_be_bytes())
-    }
-
     pub fn boolean(&mut self, value: bool) -> &mut Self {
         self.field(&[u8::from(value)])
     }

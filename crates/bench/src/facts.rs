@@ -136,7 +136,7 @@ pub struct Facts<'a> {
     pub words: Words,
     /// Which tenant the n-th fact belongs to.
     pub owner: &'a dyn Fn(usize) -> usize,
-    pub versions: &'a [i32],
+    pub versions: &'a [Uuid],
     /// When the n-th fact was stored, in microseconds since 1970.
     pub stored_at: &'a dyn Fn(usize) -> i64,
 }
@@ -169,8 +169,8 @@ pub async fn now(pg: &mut PgConnection) -> anyhow::Result<i64> {
     Ok(sqlx::query_scalar("SELECT (extract(epoch FROM now()) * 1000000)::bigint").fetch_one(pg).await?)
 }
 
-/// The embedding versions of these tenants, by number.
-pub async fn versions(pg: &mut PgConnection, prefix: &str, tenants: Range<usize>) -> anyhow::Result<Vec<i32>> {
+/// The embedding versions of these tenants, in their order.
+pub async fn versions(pg: &mut PgConnection, prefix: &str, tenants: Range<usize>) -> anyhow::Result<Vec<Uuid>> {
     let names: Vec<String> = tenants.map(|tenant| format!("{prefix}-{tenant}")).collect();
     sqlx::query(
         "INSERT INTO embedding_versions (tenant_id, model, version, dimensions)
@@ -231,7 +231,7 @@ pub async fn copy_facts(
                 .text(PREDICATES[dice.below(PREDICATES.len())])
                 .text(&content)
                 .vector(&vectors.mix(&mut dice))
-                .integer(facts.versions[tenant])
+                .uuid(facts.versions[tenant])
                 .time(at)
                 .time(at);
             seen(Stored { number, tenant, id, subject: &subject, content: &content });

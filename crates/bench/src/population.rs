@@ -81,7 +81,7 @@ async fn facts(
     pg: &mut PgConnection,
     vectors: &Vectors,
     growth: &Growth<'_>,
-    versions: &[i32],
+    versions: &[Uuid],
     stored_at: &dyn Fn(usize) -> i64,
     episodes: &[(usize, Uuid)],
 ) -> anyhow::Result<()> {
@@ -124,7 +124,7 @@ async fn episodes(
     vectors: &Vectors,
     growth: &Growth<'_>,
     numbers: Range<usize>,
-    versions: &[i32],
+    versions: &[Uuid],
     stored_at: &dyn Fn(usize) -> i64,
 ) -> anyhow::Result<Vec<(usize, Uuid)>> {
     let mut dice = Dice::new(31 + numbers.end as u64);
@@ -143,7 +143,7 @@ async fn episodes(
                 .text("general")
                 .text(&format!("In the session {}", sentence(&mut dice, number)))
                 .vector(&vectors.mix(&mut dice))
-                .integer(versions[tenant])
+                .uuid(versions[tenant])
                 .boolean(consolidated)
                 .text(if consolidated { "consolidated" } else { "pending" })
                 .time(at)
@@ -163,7 +163,7 @@ async fn rules(
     vectors: &Vectors,
     growth: &Growth<'_>,
     numbers: Range<usize>,
-    versions: &[i32],
+    versions: &[Uuid],
     stored_at: &dyn Fn(usize) -> i64,
 ) -> anyhow::Result<()> {
     const MATURITY: [&str; 4] = ["candidate", "established", "candidate", "proven"];
@@ -179,7 +179,7 @@ async fn rules(
             .text(&owner)
             .text(&format!("Ask again when {}", sentence(&mut dice, number)))
             .vector(&vectors.mix(&mut dice))
-            .integer(versions[tenant])
+            .uuid(versions[tenant])
             .text(MATURITY[number % MATURITY.len()])
             .time(at)
             .time(at);

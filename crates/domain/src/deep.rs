@@ -1,6 +1,6 @@
 //! The mode for memories that are turns of a conversation: scores are fused instead of ranks.
 //!
-//! Episodes are scored where they are, in the database (`episodes_deep` in mem_011), since a turn is judged with its
+//! Episodes are scored where they are, in the database (`episodes_deep`), since a turn is judged with its
 //! neighbours and its session. Facts and rules have neither: theirs is [`fuse`]. docs/retrieval.md explains the method.
 
 /// What counts how much. Found on a small grid; everything near it does about as well.

@@ -5,6 +5,7 @@ use butler_domain::{MemoryType, TenantId};
 use butler_store::Session;
 use butler_store::reembed::{VersionCount, renew, stale, tenants, version_id, versions};
 use serde::Serialize;
+use uuid::Uuid;
 
 use crate::{Call, Memory, MemoryError};
 
@@ -90,7 +91,7 @@ impl Memory {
         conn: &mut Session,
         tenant: &TenantId,
         memory_type: MemoryType,
-        version: i32,
+        version: Uuid,
         at: &mut ReembedProgress,
         progress: &(dyn Fn(ReembedProgress) + Send + Sync),
     ) -> Result<u64, MemoryError> {

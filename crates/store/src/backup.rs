@@ -14,7 +14,8 @@ pub struct Contents {
 }
 
 /// What a whole home consists of.
-const TABLES: [&str; 13] = [
+const TABLES: [&str; 15] = [
+    "butler_functions",
     "butler_migrations",
     "embedding_versions",
     "entities",
@@ -28,6 +29,7 @@ const TABLES: [&str; 13] = [
     "rules",
     "schedules",
     "tokens",
+    "vector_indexes",
 ];
 /// Enough to see whose they are.
 const NAMED: i64 = 5;

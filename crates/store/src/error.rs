@@ -16,12 +16,25 @@ pub enum StoreError {
     TooOld { found: String },
     #[error("the extension pgvector is missing: {reason}")]
     VectorMissing { reason: String },
+    #[error("this role may not create the extension pgvector, and the database lacks it: {reason}")]
+    VectorDenied { reason: String },
+    #[error("Citus distributes this database, which butler does not support: {reason}")]
+    Distributed { reason: String },
+    #[error("the database was migrated to {version} only; this butler can upgrade databases from {oldest} on")]
+    OldDatabase { version: String, oldest: &'static str },
     #[error("the database was migrated to {version} by a newer butler; this one knows {latest} at most")]
     NewerDatabase { version: String, latest: &'static str },
     #[error("migration {version} differs from the one that was applied to this database")]
     ChangedMigration { version: String },
     #[error("migration {version} failed: {source}")]
     Migration { version: &'static str, source: Box<StoreError> },
+    #[error("cannot create the SQL function {name}: {source}")]
+    Function { name: String, source: Box<StoreError> },
+    /// A newer program shares the database and changed functions that this one calls.
+    #[error(
+        "a newer butler replaced the SQL functions (revision {found}, this butler has {known}); missing: {missing}"
+    )]
+    NewerFunctions { found: i32, known: i32, missing: String },
     #[error("the database is not migrated: {reason}")]
     NotMigrated { reason: String },
     /// The server went away, restarts, or has no room. The next call may succeed.
@@ -154,7 +167,7 @@ impl StoreError {
             Self::Database(error) | Self::NotNow { source: error, .. } => {
                 error.as_database_error().and_then(|e| e.code()).map(|code| code.into_owned())
             }
-            Self::Migration { source, .. } => source.code(),
+            Self::Migration { source, .. } | Self::Function { source, .. } => source.code(),
             _ => None,
         }
     }
@@ -174,10 +187,19 @@ impl StoreError {
                 "install pgvector on the server, then as a superuser: CREATE EXTENSION vector WITH SCHEMA public; \
                  or leave out --database-url to use butler's own PostgreSQL"
             }
+            Self::VectorDenied { .. } => "as a superuser, in this database: CREATE EXTENSION vector WITH SCHEMA public",
+            Self::Distributed { .. } => {
+                "use a database without Citus, or a schema that Citus does not distribute \
+                 (SET citus.enable_schema_based_sharding = off); docs/scaling.md says how to grow instead"
+            }
+            Self::OldDatabase { .. } => {
+                "start the last butler that still knows this database once: it migrates it; then start this one"
+            }
+            Self::NewerFunctions { .. } => "start the newer butler on this machine, too",
             Self::NewerDatabase { .. } => "start the newer butler, or restore a backup made before the upgrade",
             Self::ChangedMigration { .. } => "this binary is not the one that made the database: use an official build",
             Self::NotMigrated { .. } => "start `butler serve` once: it migrates the database",
-            Self::Migration { source, .. } => return source.hint(),
+            Self::Migration { source, .. } | Self::Function { source, .. } => return source.hint(),
             Self::Unavailable { .. } => {
                 "try again in a moment, a store call best with an idempotency_key: it may have been done; \
                  `butler doctor` tells what the server is doing"

@@ -1,19 +1,21 @@
-//! The extensions PostgreSQL needs, asked for at every start: a role that may not create them is fine where they exist.
+//! The extensions PostgreSQL needs. The catalogue is asked first: a role that may not create them can still use them.
 
-use crate::connection::session::Session;
+use crate::Session;
 use crate::error::StoreError;
 
 /// Each with its statement; all but the first only cost a feature when they are missing.
-const WANTED: [(&str, &str); 3] = [
+const NEEDED: [(&str, &str); 3] = [
     ("vector", "CREATE EXTENSION IF NOT EXISTS vector WITH SCHEMA public"),
     ("uuid-ossp", r#"CREATE EXTENSION IF NOT EXISTS "uuid-ossp" WITH SCHEMA public"#),
     ("pg_trgm", "CREATE EXTENSION IF NOT EXISTS pg_trgm WITH SCHEMA public"),
 ];
 
-/// What butler looks for, for the report of what is missing.
-pub(crate) const NAMES: [&str; 3] = [WANTED[0].0, WANTED[1].0, WANTED[2].0];
+const INSUFFICIENT_PRIVILEGE: &str = "42501";
 
-/// Whether pgvector is installed or could be.
+/// The names of the extensions, for the report of what is missing.
+pub(crate) const NAMES: [&str; 3] = [NEEDED[0].0, NEEDED[1].0, NEEDED[2].0];
+
+/// Fails if pgvector is neither installed in this database nor available on the server.
 pub(crate) async fn check_vector(session: &mut Session) -> Result<(), StoreError> {
     let found = session
         .run(|pg| {
@@ -30,19 +32,33 @@ pub(crate) async fn check_vector(session: &mut Session) -> Result<(), StoreError
     Err(StoreError::VectorMissing { reason: "this server has no such extension".to_owned() })
 }
 
-/// Creates what is missing; a second attempt, since two butlers in two schemas of one database may do so at once.
+/// Creates the extensions that the database lacks.
 pub(crate) async fn create(session: &mut Session) -> Result<(), StoreError> {
-    for (name, statement) in WANTED {
+    let installed = session
+        .run(|pg| sqlx::query_scalar!(r#"SELECT extname::text AS "name!" FROM pg_extension"#).fetch_all(pg))
+        .await?;
+    for (name, statement) in NEEDED {
+        if installed.iter().any(|found| found == name) {
+            continue;
+        }
         let mut result = session.run(|pg| sqlx::raw_sql(statement).execute(pg)).await;
-        if matches!(&result, Err(error) if !error.is_unavailable()) {
+        // Two butlers in two schemas of one database may create it at once; the second attempt finds it there.
+        if matches!(&result, Err(error) if !error.is_unavailable() && !is_denied(error)) {
             result = session.run(|pg| sqlx::raw_sql(statement).execute(pg)).await;
         }
         match result {
             Ok(_) => {}
             Err(error) if error.is_unavailable() => return Err(error),
+            Err(error) if name == "vector" && is_denied(&error) => {
+                return Err(StoreError::VectorDenied { reason: error.to_string() });
+            }
             Err(error) if name == "vector" => return Err(StoreError::VectorMissing { reason: error.to_string() }),
             Err(error) => tracing::warn!(extension = name, %error, "extension not available, going on without it"),
         }
     }
     Ok(())
+}
+
+fn is_denied(error: &StoreError) -> bool {
+    error.code().as_deref() == Some(INSUFFICIENT_PRIVILEGE)
 }

@@ -1,63 +1,27 @@
-//! Forward-only migrations inside the binary.
+//! Brings a database to this program's schema: a new one from `schema/`, an existing one by `migrations/`, and both to the
+//! functions of `functions/`.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
 
 use sha2::{Digest, Sha256};
 
-use crate::connection::session::Session;
+use crate::connection::session::{Session, Tx};
 use crate::error::StoreError;
-use crate::extensions;
+use crate::functions::FunctionSet;
+use crate::sql_files::{MIGRATIONS, SCHEMA};
+use crate::{citus, extensions, functions};
 
-struct Migration {
-    version: &'static str,
-    sql: &'static str,
-}
+/// The versions the specification names. `schema/` contains what they create.
+const IN_SCHEMA: [&str; 3] = ["mem_001_baseline", "mem_002_entities", "mem_003_memory_events"];
+/// The checksum they are recorded with.
+const SCHEMA_CHECKSUM: &str = "schema";
 
-macro_rules! migrations {
-    ($($version:literal),+ $(,)?) => {
-        &[$(Migration { version: $version, sql: include_str!(concat!("../migrations/", $version, ".sql")) }),+]
-    };
-}
-
-const MIGRATIONS: &[Migration] = migrations![
-    "mem_001_baseline",
-    "mem_002_entities",
-    "mem_003_memory_events",
-    "mem_004_provenance",
-    "mem_005_host",
-    "mem_006_access",
-    "mem_010_retrieval",
-    "mem_011_retrieve",
-    "mem_012_vector_training",
-    "mem_020_writes",
-    "mem_030_workers",
-    "mem_040_entities_names",
-    "mem_050_token_changes",
-    "mem_070_browse",
-    "mem_071_palette",
-    "mem_072_browse_by_confidence",
-    "mem_080_retrieve_leaner",
-    "mem_090_retrieve_narrower",
-    "mem_105_links_of_a_tenant",
-    "mem_106_words_of_a_small_tenant",
-    "mem_110_run_tenant",
-    "mem_111_fading_mark",
-    "mem_112_index_state",
-    "mem_113_names_composed",
-    "mem_114_bump_in_order",
-    "mem_120_palette_names",
-    "mem_125_right_to_metrics",
-    "mem_130_probes_of_a_part",
-    "mem_131_palette_of_a_small_tenant",
-    "mem_140_words_among_others",
-    "mem_141_probes_down_to_a_sixteenth",
-    "mem_150_words_of_a_large_tenant",
-    "mem_151_events_by_type",
-    "mem_160_a_large_tenant_among_small_ones",
-];
-
-const RECORD: &str = include_str!("../migrations/mem_000_record.sql");
+/// The only state before [`MIGRATIONS`] that can be adopted, and the checksum its last migration was recorded with.
+const ADOPTABLE: &str = "mem_160_a_large_tenant_among_small_ones";
+const ADOPTABLE_CHECKSUM: &str = "94ba5dda6b92e599a09816fc3633ffb747433b57ea4b5b35b20e039183749415";
+/// The first version whose migration is a file of this program.
+const FIRST: &str = "mem_200";
 
 /// What a call of [`crate::Database::migrate`] did.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -66,39 +30,70 @@ pub struct Migrated {
     pub from: Option<String>,
     pub to: String,
     pub applied: Vec<String>,
+    /// Whether the SQL functions were applied.
+    pub functions: bool,
 }
 
+/// All versions a database of this program has.
 pub(crate) fn versions() -> impl Iterator<Item = &'static str> {
-    MIGRATIONS.iter().map(|migration| migration.version)
+    IN_SCHEMA.into_iter().chain(MIGRATIONS.iter().map(|(version, _)| *version))
 }
 
-/// The newest migration this binary knows.
+/// The newest migration this program knows.
 pub fn latest_migration() -> &'static str {
-    MIGRATIONS[MIGRATIONS.len() - 1].version
+    MIGRATIONS[MIGRATIONS.len() - 1].0
 }
 
-/// Changes when any migration does: names what a prepared template database was made from.
+/// Changes when any file of the schema does: names what a prepared template database was made from.
 pub fn fingerprint() -> String {
-    let all: String = MIGRATIONS.iter().map(checksum).collect();
-    hex(&Sha256::digest(all))
+    let tables = SCHEMA.iter().chain(&MIGRATIONS).map(|(_, text)| *text).collect::<String>();
+    hex(&Sha256::digest(tables + &FunctionSet::current().hash()))
 }
 
-fn checksum(migration: &Migration) -> String {
-    hex(&Sha256::digest(migration.sql))
+fn checksum(text: &str) -> String {
+    hex(&Sha256::digest(text))
 }
 
-fn hex(bytes: &[u8]) -> String {
+pub(crate) fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
+/// Version and checksum of each applied migration.
+type Record = BTreeMap<String, String>;
+
+/// Whether this program can bring a database with this record up to date.
+fn check(record: &Record) -> Result<(), StoreError> {
+    let newest = || record.keys().next_back().cloned().unwrap_or_default();
+    let is_ours = |version: &str| versions().any(|known| known == version);
+    if let Some(unknown) = record.keys().find(|version| !is_ours(version) && version.as_str() >= FIRST) {
+        return Err(StoreError::NewerDatabase { version: unknown.clone(), latest: latest_migration() });
+    }
+    let changed = |version: &str| StoreError::ChangedMigration { version: version.to_owned() };
+    if !record.keys().any(|version| version.as_str() >= FIRST) {
+        return match record.get(ADOPTABLE) {
+            Some(sum) if sum == ADOPTABLE_CHECKSUM => Ok(()),
+            Some(_) => Err(changed(ADOPTABLE)),
+            None => Err(StoreError::OldDatabase { version: newest(), oldest: ADOPTABLE }),
+        };
+    }
+    let expected = IN_SCHEMA.iter().map(|version| (*version, SCHEMA_CHECKSUM.to_owned()));
+    let expected = expected.chain(MIGRATIONS.iter().map(|(version, text)| (*version, checksum(text))));
+    for (version, sum) in expected {
+        if record.get(version).is_some_and(|recorded| *recorded != sum) {
+            return Err(changed(version));
+        }
+    }
+    Ok(())
+}
+
 /// One after the other, whoever starts at the same time: the lock is the session's, and goes with it if it is lost.
-pub(crate) async fn run(session: &mut Session, schema: &str) -> Result<Migrated, StoreError> {
+pub(crate) async fn run(session: &mut Session, schema: &str, functions: &FunctionSet) -> Result<Migrated, StoreError> {
     session
         .run(|pg| {
             sqlx::query!("SELECT pg_advisory_lock(hashtextextended('butler_migrations.' || $1, 0))", schema).execute(pg)
         })
         .await?;
-    let result = migrate(session, schema).await;
+    let result = migrate(session, schema, functions).await;
     let released = session
         .run(|pg| {
             sqlx::query!("SELECT pg_advisory_unlock(hashtextextended('butler_migrations.' || $1, 0))", schema)
@@ -111,36 +106,33 @@ pub(crate) async fn run(session: &mut Session, schema: &str) -> Result<Migrated,
     result
 }
 
-async fn migrate(session: &mut Session, schema: &str) -> Result<Migrated, StoreError> {
+async fn migrate(session: &mut Session, schema: &str, functions: &FunctionSet) -> Result<Migrated, StoreError> {
+    citus::refuse(session, schema).await?;
     extensions::create(session).await?;
-    prepare(session, schema).await?;
-    let applied = applied(session).await?;
-    if let Some(unknown) = applied.keys().find(|version| !versions().any(|known| known == *version)) {
-        return Err(StoreError::NewerDatabase { version: unknown.clone(), latest: latest_migration() });
-    }
-    let mut done = Vec::new();
-    for migration in MIGRATIONS {
-        match applied.get(migration.version) {
-            Some(sum) if *sum == checksum(migration) => {}
-            Some(_) => return Err(StoreError::ChangedMigration { version: migration.version.to_owned() }),
-            None => {
-                apply(session, migration).await.map_err(|source| match source {
-                    source if source.is_unavailable() => source,
-                    source => StoreError::Migration { version: migration.version, source: Box::new(source) },
-                })?;
-                tracing::info!(version = migration.version, schema, "migrated");
-                done.push(migration.version.to_owned());
-            }
+    create_schema(session, schema).await?;
+    let record = recorded(session, schema).await?;
+    let mut applied = Vec::new();
+    if record.is_empty() {
+        apply(session, "schema", async |tx| create_tables(tx).await).await?;
+        applied.extend(versions().map(str::to_owned));
+    } else {
+        check(&record)?;
+        for (version, text) in MIGRATIONS.iter().filter(|(version, _)| !record.contains_key(*version)) {
+            apply(session, version, async |tx| apply_migration(tx, version, text).await).await?;
+            tracing::info!(version, schema, "migrated");
+            applied.push((*version).to_owned());
         }
     }
-    if done.is_empty() {
-        complete(session).await?;
+    let functions = functions::apply(session, functions, !applied.is_empty()).await?;
+    create_trigrams(session).await?;
+    if !record.is_empty() && !applied.is_empty() {
+        vacuum(session).await;
     }
-    Ok(Migrated { from: applied.into_keys().next_back(), to: latest_migration().to_owned(), applied: done })
+    Ok(Migrated { from: record.into_keys().next_back(), to: latest_migration().to_owned(), applied, functions })
 }
 
-/// What a migration left out because an extension was missing then: `CREATE EXTENSION` above may have made it since.
-async fn complete(session: &mut Session) -> Result<(), StoreError> {
+/// The one index that needs an extension which may be installed later than the schema.
+async fn create_trigrams(session: &mut Session) -> Result<(), StoreError> {
     session
         .run(|pg| {
             sqlx::query!(
@@ -153,62 +145,111 @@ async fn complete(session: &mut Session) -> Result<(), StoreError> {
     Ok(())
 }
 
-/// The schema and the record of what was applied.
-async fn prepare(session: &mut Session, schema: &str) -> Result<(), StoreError> {
+/// A migration that rewrites a table leaves it without statistics and visibility map, and no autovacuum notices. Until then
+/// lists would read the table instead of an index.
+async fn vacuum(session: &mut Session) {
+    let statement = "VACUUM (ANALYZE) episodes, facts, rules, entities, memory_events";
+    if let Err(error) = session.run(|pg| sqlx::raw_sql(statement).execute(pg)).await {
+        tracing::warn!(%error, "the tables were not vacuumed after the migration; autovacuum will do it");
+    }
+}
+
+async fn create_schema(session: &mut Session, schema: &str) -> Result<(), StoreError> {
     let exists = session
         .run(|pg| {
             sqlx::query_scalar!(r#"SELECT EXISTS (SELECT FROM pg_namespace WHERE nspname = $1) AS "exists!""#, schema)
                 .fetch_one(pg)
         })
         .await?;
-    if !exists {
-        session.run(|pg| sqlx::query!("SELECT set_config('butler.schema', $1, false)", schema).fetch_one(pg)).await?;
-        // DDL takes no parameters; the server quotes the name itself
-        session
-            .run(|pg| {
-                sqlx::raw_sql(
-                    "DO $$ BEGIN EXECUTE format('CREATE SCHEMA IF NOT EXISTS %I', current_setting('butler.schema')); END $$",
-                )
-                .execute(pg)
-            })
-            .await?;
+    if exists {
+        return Ok(());
     }
-    session.run(|pg| sqlx::raw_sql(RECORD).execute(pg)).await?;
+    session.run(|pg| sqlx::query!("SELECT set_config('butler.schema', $1, false)", schema).fetch_one(pg)).await?;
+    // DDL takes no parameters; the server quotes the name itself
+    session
+        .run(|pg| {
+            sqlx::raw_sql(
+                "DO $$ BEGIN EXECUTE format('CREATE SCHEMA IF NOT EXISTS %I', current_setting('butler.schema')); END $$",
+            )
+            .execute(pg)
+        })
+        .await?;
     Ok(())
 }
 
-async fn applied(session: &mut Session) -> Result<BTreeMap<String, String>, StoreError> {
+/// Empty for a new database.
+async fn recorded(session: &mut Session, schema: &str) -> Result<Record, StoreError> {
+    let exists = session
+        .run(|pg| {
+            sqlx::query_scalar!(
+                // the name alone would find another butler's in public, where extensions live
+                r#"SELECT to_regclass(quote_ident($1) || '.butler_migrations') IS NOT NULL AS "exists!""#,
+                schema
+            )
+            .fetch_one(pg)
+        })
+        .await?;
+    if !exists {
+        return Ok(Record::new());
+    }
     let rows = session.run(|pg| sqlx::query!("SELECT version, checksum FROM butler_migrations").fetch_all(pg)).await?;
     Ok(rows.into_iter().map(|row| (row.version, row.checksum)).collect())
+}
+
+async fn create_tables(tx: &mut Tx<'_>) -> Result<(), StoreError> {
+    for (_, text) in SCHEMA {
+        tx.run(|pg| sqlx::raw_sql(text).execute(pg)).await?;
+    }
+    for version in IN_SCHEMA {
+        record(tx, version, SCHEMA_CHECKSUM).await?;
+    }
+    for (version, text) in MIGRATIONS {
+        record(tx, version, &checksum(text)).await?;
+    }
+    Ok(())
+}
+
+async fn apply_migration(tx: &mut Tx<'_>, version: &str, text: &'static str) -> Result<(), StoreError> {
+    tx.run(|pg| sqlx::raw_sql(text).execute(pg)).await?;
+    record(tx, version, &checksum(text)).await
+}
+
+async fn record(tx: &mut Tx<'_>, version: &str, checksum: &str) -> Result<(), StoreError> {
+    tx.run(|pg| {
+        sqlx::query!("INSERT INTO butler_migrations (version, checksum) VALUES ($1, $2)", version, checksum).execute(pg)
+    })
+    .await?;
+    Ok(())
 }
 
 /// Roles belong to the whole cluster, so migrations of other databases can collide with ours on them.
 const ATTEMPTS: u32 = 20;
 const PAUSE: Duration = Duration::from_millis(50);
 
-async fn apply(session: &mut Session, migration: &'static Migration) -> Result<(), StoreError> {
+/// Runs one step in a transaction of its own.
+async fn apply(
+    session: &mut Session,
+    step: &'static str,
+    run: impl AsyncFn(&mut Tx<'_>) -> Result<(), StoreError>,
+) -> Result<(), StoreError> {
     let mut attempt = 1;
     loop {
-        match apply_once(session, migration).await {
+        let mut tx = session.begin().await?;
+        let result = match run(&mut tx).await {
+            Ok(()) => tx.commit().await,
+            Err(error) => Err(error),
+        };
+        match result {
             Err(error) if attempt < ATTEMPTS && is_collision(&error) => {
                 attempt += 1;
                 tokio::time::sleep(PAUSE).await;
             }
+            Err(error) if !error.is_unavailable() => {
+                return Err(StoreError::Migration { version: step, source: Box::new(error) });
+            }
             result => return result,
         }
     }
-}
-
-async fn apply_once(session: &mut Session, migration: &'static Migration) -> Result<(), StoreError> {
-    let mut tx = session.begin().await?;
-    tx.run(|pg| sqlx::raw_sql(migration.sql).execute(pg)).await?;
-    let sum = checksum(migration);
-    tx.run(|pg| {
-        sqlx::query!("INSERT INTO butler_migrations (version, checksum) VALUES ($1, $2)", migration.version, sum)
-            .execute(pg)
-    })
-    .await?;
-    tx.commit().await
 }
 
 fn is_collision(error: &StoreError) -> bool {
@@ -219,5 +260,34 @@ fn is_collision(error: &StoreError) -> bool {
             error.to_string().contains("concurrently") || matches!(error.code().as_deref(), Some("40P01" | "42710"))
         }
         _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn record(rows: &[(&str, &str)]) -> Record {
+        rows.iter().map(|(version, sum)| ((*version).to_owned(), (*sum).to_owned())).collect()
+    }
+
+    #[test]
+    fn a_database_at_mem_160_is_adopted_and_an_older_one_refused() {
+        let old = [("mem_001_baseline", "a"), ("mem_151_events_by_type", "b")];
+        let refused = check(&record(&old)).unwrap_err();
+        assert!(matches!(&refused, StoreError::OldDatabase { version, .. } if version == "mem_151_events_by_type"));
+        let mut at_160 = record(&old);
+        at_160.insert(ADOPTABLE.to_owned(), ADOPTABLE_CHECKSUM.to_owned());
+        assert!(check(&at_160).is_ok());
+        at_160.insert(ADOPTABLE.to_owned(), "x".to_owned());
+        assert!(matches!(check(&at_160), Err(StoreError::ChangedMigration { .. })));
+    }
+
+    #[test]
+    fn a_migration_of_a_newer_program_is_refused_whatever_else_was_applied() {
+        for version in ["mem_999_future", "mem_200_another"] {
+            let newer = record(&[("mem_001_baseline", SCHEMA_CHECKSUM), (version, "x")]);
+            assert!(matches!(check(&newer), Err(StoreError::NewerDatabase { .. })), "{version}");
+        }
     }
 }

@@ -12,7 +12,7 @@ use crate::{Session, StoreError};
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
 pub struct VersionCount {
     /// `None`: never embedded.
-    pub id: Option<i32>,
+    pub id: Option<Uuid>,
     pub model: Option<String>,
     pub version: Option<String>,
     pub dimensions: Option<i32>,
@@ -34,16 +34,16 @@ pub async fn versions(session: &mut Session, tenant: &TenantId) -> Result<Vec<Ve
                     UNION ALL
                     SELECT embedding_version_id, 'rule', count(*) FROM rules WHERE tenant_id = $1 GROUP BY 1
                 ), known AS (
-                    SELECT id, model, version, dimensions FROM embedding_versions WHERE tenant_id = $1
+                    SELECT id, model, version, dimensions, created_at FROM embedding_versions WHERE tenant_id = $1
                     UNION ALL
-                    SELECT NULL, NULL, NULL, NULL WHERE EXISTS (SELECT FROM counts WHERE id IS NULL)
+                    SELECT NULL, NULL, NULL, NULL, NULL WHERE EXISTS (SELECT FROM counts WHERE id IS NULL)
                 )
                 SELECT k.id, k.model, k.version, k.dimensions,
                        coalesce(sum(n) FILTER (WHERE kind = 'episode'), 0)::bigint AS "episodes!",
                        coalesce(sum(n) FILTER (WHERE kind = 'fact'), 0)::bigint AS "facts!",
                        coalesce(sum(n) FILTER (WHERE kind = 'rule'), 0)::bigint AS "rules!"
                 FROM known k LEFT JOIN counts c ON c.id IS NOT DISTINCT FROM k.id
-                GROUP BY k.id, k.model, k.version, k.dimensions ORDER BY k.id NULLS FIRST
+                GROUP BY k.id, k.model, k.version, k.dimensions, k.created_at ORDER BY k.created_at NULLS FIRST, k.id
                 "#,
                 tenant.as_str()
             )
@@ -67,13 +67,13 @@ pub async fn tenants(session: &mut Session) -> Result<Vec<TenantId>, StoreError>
     Ok(names.into_iter().filter_map(|name| TenantId::new(name).ok()).collect())
 }
 
-/// The number of a model's version, made known if it is new.
+/// The id of a model's version, recorded if it is new.
 pub async fn version_id(
     session: &mut Session,
     tenant: &TenantId,
     model: &Model,
     now: Timestamp,
-) -> Result<i32, StoreError> {
+) -> Result<Uuid, StoreError> {
     session
         .run(|pg| {
             sqlx::query_scalar!(
@@ -102,7 +102,7 @@ pub async fn stale(
     session: &mut Session,
     tenant: &TenantId,
     memory_type: MemoryType,
-    version_id: i32,
+    version_id: Uuid,
     after: Option<Uuid>,
     limit: i64,
 ) -> Result<Vec<Stale>, StoreError> {
@@ -170,7 +170,7 @@ pub async fn renew(
     session: &mut Session,
     tenant: &TenantId,
     memory_type: MemoryType,
-    version_id: i32,
+    version_id: Uuid,
     vectors: &[(Uuid, std::sync::Arc<[f32]>)],
     now: Timestamp,
     origin: &Origin,

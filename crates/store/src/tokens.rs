@@ -8,7 +8,7 @@ use uuid::Uuid;
 
 use crate::{Database, Session, StoreError};
 
-/// Told by the trigger of mem_050.
+/// The channel of the trigger `tokens_tell`.
 const CHANNEL: &str = "butler_tokens";
 
 pub type TokenHash = [u8; 32];

@@ -39,7 +39,7 @@ async fn a_role_that_may_not_create_pgvector_is_told_what_an_administrator_must_
     let db = TestDb::empty().await;
     let (role, url) = login(&db, "NOCREATEROLE").await;
     let error = migrate(&url).await.unwrap_err();
-    assert!(matches!(error, StoreError::VectorMissing { .. }), "{error}");
+    assert!(matches!(error, StoreError::VectorDenied { .. }), "{error}");
     assert!(error.hint().unwrap().contains("CREATE EXTENSION vector WITH SCHEMA public"));
     remove(db, &role).await;
 }

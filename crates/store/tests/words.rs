@@ -8,7 +8,7 @@ use butler_store::browse::{Page, palette};
 use butler_testkit::TestDb;
 use uuid::Uuid;
 
-/// More than a tenant that is small (mem_106), and more of others' facts with a word than are looked at one by one (mem_150).
+/// More than a small tenant has (`tenant_is_small`), and more matches of other tenants than are read (`facts_with_words`).
 const FACTS: i32 = 4000;
 
 /// `note` is in all facts, `harbour` in a third, `heron` in one of 50, `zebra` in ten, `walrus` in all of the other tenant's and in two here.
@@ -109,7 +109,7 @@ async fn the_palette_of_a_large_tenant_shows_the_newest_of_many_alike() {
 async fn the_palette_finds_what_was_frequent_once_and_is_not_among_the_newest() {
     let db = TestDb::new().await;
     stored(&db).await;
-    // more than the newest among which frequent words are looked for (mem_160)
+    // more than the newest among which frequent words are looked for (`browse_palette`)
     sqlx::query(
         "INSERT INTO facts (tenant_id, subject, predicate, content, created_at, last_confirmed_at, search_vector)
          SELECT 'large', 'late', 'q' || n, 'note late', at, at, to_tsvector('pg_catalog.english', 'note late')

@@ -1,7 +1,8 @@
 //! `cargo xtask prepare`: the committed description of each checked SQL statement, renewed against a real database.
 //!
-//! It does what `cargo sqlx prepare` does, without that tool: a database migrated by psql (the store itself may not
-//! compile yet, since its new statements have no description), and a compilation that writes what it learns to `.sqlx`.
+//! It does what `cargo sqlx prepare` does, without that tool: a database that psql fills from `schema/` and `functions/`
+//! (the store itself may not compile yet, since its new statements have no description), and a compilation that writes
+//! what it learns to `.sqlx`. Then it renews `functions/REVISION` and `docs/schema.md`, which are made from the database.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -19,11 +20,13 @@ pub fn run() -> anyhow::Result<()> {
     let recreate = format!("DROP DATABASE IF EXISTS {DATABASE} WITH (FORCE)");
     psql(&server, &server.url, &["-c", &recreate, "-c", &format!("CREATE DATABASE {DATABASE}")], "a fresh database")?;
     let url = server.url.replacen("/postgres?", &format!("/{DATABASE}?"), 1);
-    let mut arguments = vec!["-c".to_owned(), extensions()];
-    for migration in migrations()? {
-        arguments.extend(["-f".to_owned(), migration.display().to_string()]);
+    // A function may call one of a later file.
+    let mut arguments =
+        vec!["-c".to_owned(), extensions(), "-c".to_owned(), "SET check_function_bodies = off".to_owned()];
+    for file in sql_files("schema")?.into_iter().chain(sql_files("functions")?) {
+        arguments.extend(["-f".to_owned(), file.display().to_string()]);
     }
-    psql(&server, &url, &arguments.iter().map(String::as_str).collect::<Vec<_>>(), "migrate")?;
+    psql(&server, &url, &arguments.iter().map(String::as_str).collect::<Vec<_>>(), "tables and functions")?;
 
     let data = root().join(".sqlx");
     if data.exists() {
@@ -38,6 +41,12 @@ pub fn run() -> anyhow::Result<()> {
             .env("SQLX_OFFLINE", "false")
             .env("SQLX_OFFLINE_DIR", &data)
             .env("DATABASE_URL", &url),
+    )?;
+    step(
+        "renew what is made from the database",
+        cargo()
+            .args(["test", "--package", "butler-store", "--test", "schema", "reference"])
+            .env("BUTLER_UPDATE_DOCS", "1"),
     )
 }
 
@@ -47,8 +56,8 @@ fn extensions() -> String {
         .join(" ")
 }
 
-fn migrations() -> anyhow::Result<Vec<PathBuf>> {
-    let folder = root().join("crates/store/migrations");
+fn sql_files(folder: &str) -> anyhow::Result<Vec<PathBuf>> {
+    let folder = root().join("crates/store").join(folder);
     let mut files: Vec<PathBuf> =
         fs::read_dir(folder)?.map(|entry| entry.map(|entry| entry.path())).collect::<Result<_, _>>()?;
     files.retain(|path| path.extension().is_some_and(|extension| extension == "sql"));

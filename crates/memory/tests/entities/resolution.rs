@@ -244,16 +244,3 @@ async fn case_does_not_count_in_any_script() {
         assert_eq!(tier(part).await.as_deref(), Some("prefix"), "{name}");
     }
 }
-
-#[tokio::test]
-async fn a_name_that_was_stored_decomposed_is_composed_by_the_migration() {
-    let memory = MemoryFixture::new().await;
-    let old = "INSERT INTO entities (canonical_name, entity_type, aliases)
-               VALUES (U&'Zoe\\0301', 'person', ARRAY['Z', U&'Zoe\\0308']), (U&'Rene\\0301', 'person', '{}'), (U&'Ren\\00e9', 'person', '{}')";
-    memory.db.execute(old).await;
-    memory.db.execute(include_str!("../../../store/migrations/mem_113_names_composed.sql")).await;
-    assert_eq!(ranking(&memory, json!({ "name": "zo\u{e9}" })).await, [line("Zo\u{e9}", "exact", 100.0)]);
-    assert_eq!(ranking(&memory, json!({ "name": "zoe\u{308}" })).await, [line("Zo\u{e9}", "alias", 80.0)]);
-    let names = rows(&memory, "SELECT canonical_name FROM entities WHERE canonical_name LIKE 'Ren%'").await;
-    assert_eq!(names.len(), 2, "two that are one name are for a person to merge");
-}

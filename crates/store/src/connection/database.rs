@@ -15,6 +15,7 @@ use crate::connection::session::Losses;
 use crate::connection::target::Target;
 use crate::connection::unreplicated::UnreplicatedWrites;
 use crate::error::StoreError;
+use crate::functions::FunctionSet;
 use crate::search::{Referenced, bump};
 use crate::{extensions, migrate};
 
@@ -103,8 +104,13 @@ impl Database {
 
     /// Brings the schema to this binary's version; two servers that start at once both come up.
     pub async fn migrate(&self) -> Result<migrate::Migrated, StoreError> {
+        self.migrate_with(&FunctionSet::current()).await
+    }
+
+    /// As a program with these functions would.
+    pub async fn migrate_with(&self, functions: &FunctionSet) -> Result<migrate::Migrated, StoreError> {
         let mut conn = self.owner().await?;
-        let migrated = migrate::run(&mut conn, &self.0.schema).await?;
+        let migrated = migrate::run(&mut conn, &self.0.schema, functions).await?;
         drop(conn);
         self.wrote_all();
         self.look_at_replica().await;

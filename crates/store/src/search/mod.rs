@@ -1,6 +1,6 @@
 //! Retrieval: the statement behind search, recall and context, and the bump of what they returned.
 //!
-//! The work is done by `memory_retrieve` (mem_010, mem_011): one statement for all types and both legs.
+//! The work is done by `functions/memory_retrieve.sql`: one statement for all types and both legs.
 
 mod pools;
 pub mod train;

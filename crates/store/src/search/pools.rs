@@ -1,6 +1,6 @@
 //! What is known about the stores that are searched: how many rows, which share of the table, which terms are frequent.
 //!
-//! The way a search takes is chosen by it (mem_011). It changes slowly and costs a millisecond or two to learn, so a call
+//! The way a search takes is chosen by it (`functions/memory_pool.sql`). It changes slowly and costs a millisecond or two to learn, so a call
 //! learns it now and then, in the same statement, and the others pass it back. Nothing is written for it.
 
 use std::collections::HashMap;
@@ -16,7 +16,7 @@ use super::Retrieve;
 const FRESH_SMALL: Duration = Duration::from_secs(5);
 /// A large one changes its size class slowly, and a look at it costs milliseconds.
 const FRESH_LARGE: Duration = Duration::from_secs(60);
-/// The size above which mem_011 considers other ways than the exact one.
+/// The same number as `small_store_rows()`: up to it a store is searched exactly.
 const SMALL_ROWS: f64 = 1500.0;
 /// Tenants times scopes remembered at once; beyond it everything is learnt anew.
 const REMEMBERED: usize = 4096;

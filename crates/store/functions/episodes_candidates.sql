@@ -1,0 +1,116 @@
+-- The candidates of episodes_found. facts_candidates.sql explains how it works; a test keeps the files equal (tests/schema/families.rs).
+-- The scope of an episode is its butler, and an episode has no confidence.
+
+CREATE OR REPLACE FUNCTION episodes_near_probed(p_tenant text, p_scope text, p_query vector, p_take integer)
+RETURNS TABLE (id uuid, place tid, distance double precision) LANGUAGE plpgsql STABLE ROWS 40 SET enable_sort = off AS $$
+BEGIN
+    RETURN QUERY
+        SELECT r.id, r.ctid, r.embedding <=> p_query
+        FROM episodes r
+        WHERE r.tenant_id = p_tenant
+          AND (p_scope IS NULL OR r.butler = p_scope)
+        ORDER BY r.embedding <=> p_query LIMIT p_take;
+END $$;
+REVOKE EXECUTE ON FUNCTION episodes_near_probed FROM PUBLIC;
+COMMENT ON FUNCTION episodes_near_probed IS 'The nearest episodes by the approximate vector index.';
+
+CREATE OR REPLACE FUNCTION episodes_near_all(
+    p_tenant text, p_scope text, p_at timestamptz, p_min double precision, p_version uuid, p_query vector, p_take integer)
+RETURNS TABLE (place tid, distance double precision) LANGUAGE plpgsql STABLE ROWS 40 AS $$
+BEGIN
+    RETURN QUERY
+        SELECT n.place, n.distance
+        FROM (SELECT r.id, r.ctid AS place, r.embedding <=> p_query AS distance
+              FROM episodes r
+              WHERE r.tenant_id = p_tenant
+                AND (p_scope IS NULL OR r.butler = p_scope)
+                AND r.embedding IS NOT NULL
+                AND r.embedding_version_id = p_version
+                AND episode_is_alive(r.expires_at, p_at)
+              OFFSET 0) n
+        ORDER BY n.distance, n.id LIMIT p_take;
+END $$;
+REVOKE EXECUTE ON FUNCTION episodes_near_all FROM PUBLIC;
+COMMENT ON FUNCTION episodes_near_all IS 'The nearest episodes that pass every test, by comparing all of the tenant''s.';
+
+CREATE OR REPLACE FUNCTION episodes_match_scan(p_tenant text, p_scope text, p_strict tsquery, p_broad tsquery, p_take integer)
+RETURNS TABLE (place tid, standing double precision) LANGUAGE plpgsql STABLE ROWS 40 AS $$
+BEGIN
+    RETURN QUERY
+        SELECT m.place, m.standing
+        FROM (SELECT r.id, r.ctid AS place, match_standing(r.search_vector, p_strict, p_broad) AS standing
+              FROM episodes r
+              WHERE r.tenant_id = p_tenant
+                AND (p_scope IS NULL OR r.butler = p_scope)
+              OFFSET 0) m
+        WHERE m.standing IS NOT NULL
+        ORDER BY m.standing DESC, m.id LIMIT p_take;
+END $$;
+REVOKE EXECUTE ON FUNCTION episodes_match_scan FROM PUBLIC;
+COMMENT ON FUNCTION episodes_match_scan IS 'Keyword matches by reading all of the tenant''s episodes.';
+
+CREATE OR REPLACE FUNCTION episodes_match_index(
+    p_tenant text, p_scope text, p_candidates tsquery, p_strict tsquery, p_broad tsquery, p_most boolean, p_take integer)
+RETURNS TABLE (place tid, standing double precision) LANGUAGE plpgsql STABLE ROWS 40 AS $$
+BEGIN
+    IF p_most THEN
+        RETURN QUERY
+            SELECT m.place, m.standing
+            FROM (SELECT r.id, r.ctid AS place, candidate_standing(r.search_vector, p_strict, p_broad) AS standing
+                  FROM episodes r
+                  WHERE r.search_vector @@ p_candidates
+                    AND (r.tenant_id = p_tenant) IS TRUE
+                    AND (p_scope IS NULL OR r.butler = p_scope)
+                  OFFSET 0) m
+            ORDER BY m.standing DESC, m.id LIMIT p_take;
+    ELSE
+        RETURN QUERY
+            SELECT m.place, m.standing
+            FROM (SELECT r.id, r.ctid AS place, candidate_standing(r.search_vector, p_strict, p_broad) AS standing
+                  FROM episodes r
+                  WHERE r.search_vector @@ p_candidates
+                    AND r.tenant_id = p_tenant
+                    AND (p_scope IS NULL OR r.butler = p_scope)
+                  OFFSET 0) m
+            ORDER BY m.standing DESC, m.id LIMIT p_take;
+    END IF;
+END $$;
+REVOKE EXECUTE ON FUNCTION episodes_match_index FROM PUBLIC;
+COMMENT ON FUNCTION episodes_match_index IS 'Keyword matches by the word index.';
+
+CREATE OR REPLACE FUNCTION episodes_match_newest(
+    p_tenant text, p_scope text, p_strict tsquery, p_broad tsquery, p_newest integer, p_take integer)
+RETURNS TABLE (place tid, standing double precision) LANGUAGE plpgsql STABLE ROWS 40 AS $$
+BEGIN
+    RETURN QUERY
+        SELECT m.place, m.standing
+        FROM (SELECT n.id, n.place, match_standing(n.search_vector, p_strict, p_broad) AS standing
+              FROM (SELECT r.id, r.ctid AS place, r.search_vector
+                    FROM episodes r
+                    WHERE r.tenant_id = p_tenant
+                      AND (p_scope IS NULL OR r.butler = p_scope)
+                    ORDER BY r.created_at DESC, r.id LIMIT p_newest) n
+              OFFSET 0) m
+        WHERE m.standing IS NOT NULL
+        ORDER BY m.standing DESC, m.id LIMIT p_take;
+END $$;
+REVOKE EXECUTE ON FUNCTION episodes_match_newest FROM PUBLIC;
+COMMENT ON FUNCTION episodes_match_newest IS 'Keyword matches among the newest p_newest episodes.';
+
+CREATE OR REPLACE FUNCTION episodes_match_all(
+    p_tenant text, p_scope text, p_at timestamptz, p_min double precision, p_strict tsquery, p_broad tsquery, p_take integer)
+RETURNS TABLE (place tid, standing double precision) LANGUAGE plpgsql STABLE ROWS 40 AS $$
+BEGIN
+    RETURN QUERY
+        SELECT m.place, m.standing
+        FROM (SELECT r.id, r.ctid AS place, match_standing(r.search_vector, p_strict, p_broad) AS standing
+              FROM episodes r
+              WHERE r.tenant_id = p_tenant
+                AND (p_scope IS NULL OR r.butler = p_scope)
+                AND episode_is_alive(r.expires_at, p_at)
+              OFFSET 0) m
+        WHERE m.standing IS NOT NULL
+        ORDER BY m.standing DESC, m.id LIMIT p_take;
+END $$;
+REVOKE EXECUTE ON FUNCTION episodes_match_all FROM PUBLIC;
+COMMENT ON FUNCTION episodes_match_all IS 'Keyword matches that pass every test, by reading all of the tenant''s episodes.';

@@ -1,0 +1,23 @@
+-- The states of a memory, each defined once. Functions of this form are inlined, so an index sees through them.
+-- entity_is_live and memory_is_fading are part of indexes and therefore in schema/.
+
+CREATE OR REPLACE FUNCTION fact_is_active(validity text) RETURNS boolean LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    AS $$ SELECT validity = 'active' $$;
+COMMENT ON FUNCTION fact_is_active IS 'Whether a fact is neither superseded, expired nor retracted.';
+
+CREATE OR REPLACE FUNCTION rule_is_remembered(metadata jsonb) RETURNS boolean LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    AS $$ SELECT (metadata -> 'forgotten') IS DISTINCT FROM 'true'::jsonb $$;
+COMMENT ON FUNCTION rule_is_remembered IS 'Whether a rule is not forgotten.';
+
+CREATE OR REPLACE FUNCTION episode_is_alive(expires_at timestamptz, at timestamptz) RETURNS boolean LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    AS $$ SELECT expires_at IS NULL OR expires_at > at $$;
+COMMENT ON FUNCTION episode_is_alive IS 'Whether an episode has not expired.';
+
+-- A forgotten episode ends at once, too; nobody may learn from it any more.
+CREATE OR REPLACE FUNCTION episode_is_learnable(of_tenant text, of_id uuid, expires_at timestamptz, at timestamptz)
+RETURNS boolean LANGUAGE sql STABLE AS $$
+    SELECT episode_is_alive(expires_at, at)
+        OR NOT EXISTS (SELECT FROM memory_events e
+                       WHERE e.tenant_id = of_tenant AND e.memory_id = of_id AND e.event_type = 'episode_forgotten')
+$$;
+COMMENT ON FUNCTION episode_is_learnable IS 'Whether consolidation may read an episode: alive, or expired before it was consolidated.';

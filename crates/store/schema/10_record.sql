@@ -1,0 +1,30 @@
+-- What this schema already contains: the applied migrations and the applied functions.
+--
+-- The files of this folder are the current state. A new database executes them in the order of their names. Names are
+-- unqualified: the connection's search_path puts the butler's own schema first, so a butler can live in any schema.
+-- Extensions exist beforehand (store::extensions), because a role that may not create them can still use them.
+
+-- An earlier program may have created it and stopped before its first migration.
+CREATE TABLE IF NOT EXISTS butler_migrations (
+    version    text PRIMARY KEY,
+    checksum   text NOT NULL,
+    applied_at timestamptz NOT NULL DEFAULT now()
+);
+COMMENT ON TABLE butler_migrations IS 'The migrations this schema contains, whether it was created with them or migrated.';
+COMMENT ON COLUMN butler_migrations.checksum IS
+    'SHA-256 of the migration''s text; ''schema'' for the versions that schema/ replaces.';
+
+CREATE TABLE butler_functions (
+    only_row   boolean PRIMARY KEY DEFAULT true,
+    revision   integer NOT NULL,
+    hash       text NOT NULL,
+    signatures text[] NOT NULL,
+    applied_at timestamptz NOT NULL DEFAULT now(),
+    CONSTRAINT butler_functions_one_row CHECK (only_row)
+);
+COMMENT ON TABLE butler_functions IS 'Which version of the SQL functions (functions/*.sql) this schema has. One row.';
+COMMENT ON COLUMN butler_functions.only_row IS 'Always true, so the primary key allows one row.';
+COMMENT ON COLUMN butler_functions.revision IS 'The number in functions/REVISION. A program with a smaller one leaves the functions alone.';
+COMMENT ON COLUMN butler_functions.hash IS 'SHA-256 of the function files.';
+COMMENT ON COLUMN butler_functions.signatures IS
+    'name(argument types) of each function the files created, so that a removed function can be dropped and a user''s own cannot.';

@@ -1,0 +1,84 @@
+-- Who and what the facts are about.
+--
+-- An entity is found by any part of its names. pg_trgm alone cannot do it: its index knows neither tenants nor parts
+-- shorter than three characters (many Chinese names have two), and the extension may be missing. entities_name_keys
+-- therefore indexes hashes of each part of a name together with the tenant (entity_name_keys).
+--
+-- The functions of this file are part of a column or an index. PostgreSQL maintains those without a search_path, so they
+-- call nothing outside pg_catalog. To change one, write a migration that rebuilds what depends on it.
+
+CREATE FUNCTION entity_is_live(metadata jsonb) RETURNS boolean LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    AS $$ SELECT (metadata ->> 'merged_into') IS NULL $$;
+COMMENT ON FUNCTION entity_is_live IS 'Whether an entity exists in its own right; a merged entity remains as a tombstone.';
+
+-- No name contains a line break. The database converts both sides of a comparison to lower case, since the program and
+-- the database may disagree about it.
+CREATE FUNCTION entity_names(canonical_name text, aliases text[]) RETURNS text LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
+    AS $$ BEGIN RETURN lower(concat_ws(E'\n', canonical_name, array_to_string(aliases, E'\n'))); END $$;
+COMMENT ON FUNCTION entity_names IS 'All names of an entity in lower case, one a line, the canonical name first.';
+
+CREATE FUNCTION entity_name_keys(tenant text, names text, shortest integer, longest integer, wholes boolean)
+    RETURNS bigint[] LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE AS $$
+DECLARE
+    prefix constant text := tenant || E'\x1f';
+    keys bigint[] := '{}';
+    name text;
+    this text;
+    before text;
+    earlier text;
+BEGIN
+    FOREACH name IN ARRAY string_to_array(names, E'\n') LOOP
+        IF wholes THEN
+            keys := keys || hashtextextended(prefix || E'\x1e' || name, 40);
+        END IF;
+        before := NULL;
+        earlier := NULL;
+        FOREACH this IN ARRAY string_to_array(name, NULL) LOOP
+            IF shortest = 1 THEN
+                keys := keys || hashtextextended(prefix || this, 40);
+            END IF;
+            IF shortest <= 2 AND longest >= 2 AND before IS NOT NULL THEN
+                keys := keys || hashtextextended(prefix || before || this, 40);
+            END IF;
+            IF longest = 3 AND earlier IS NOT NULL THEN
+                keys := keys || hashtextextended(prefix || earlier || before || this, 40);
+            END IF;
+            earlier := before;
+            before := this;
+        END LOOP;
+    END LOOP;
+    RETURN keys;
+END $$;
+COMMENT ON FUNCTION entity_name_keys IS
+    'Hashes of the parts of each lower-case name, shortest to longest (1 to 3) characters, and with wholes of each whole name.';
+
+CREATE TABLE entities (
+    id             uuid PRIMARY KEY DEFAULT gen_random_uuid(),
+    tenant_id      text NOT NULL DEFAULT 'default',
+    canonical_name varchar NOT NULL,
+    entity_type    varchar NOT NULL,
+    aliases        text[] NOT NULL DEFAULT '{}',
+    metadata       jsonb NOT NULL DEFAULT '{}',
+    created_at     timestamptz NOT NULL DEFAULT now(),
+    updated_at     timestamptz NOT NULL DEFAULT now(),
+    lower_names    text NOT NULL GENERATED ALWAYS AS (entity_names(canonical_name, aliases)) STORED,
+    CONSTRAINT entities_unique_name UNIQUE (tenant_id, canonical_name, entity_type),
+    -- the target of facts' tenant-bound reference
+    CONSTRAINT entities_tenant_id_id UNIQUE (tenant_id, id),
+    CONSTRAINT entities_type_known CHECK (entity_type IN ('person', 'organization', 'place', 'other')),
+    CONSTRAINT entities_metadata_object CHECK (jsonb_typeof(metadata) = 'object')
+);
+COMMENT ON TABLE entities IS 'People, organizations, places and other things that facts are about.';
+COMMENT ON COLUMN entities.canonical_name IS 'Composed Unicode (NFC).';
+COMMENT ON COLUMN entities.metadata IS 'The caller''s; merged_into names the survivor of a merge.';
+COMMENT ON COLUMN entities.lower_names IS 'Canonical name and aliases in lower case, one a line, for name search.';
+
+CREATE INDEX entities_tenant_name ON entities (tenant_id, canonical_name);
+CREATE INDEX entities_aliases ON entities USING gin (aliases);
+CREATE INDEX entities_metadata ON entities USING gin (metadata);
+-- text_pattern_ops: a prefix is a range of this index, whatever the database's collation
+CREATE INDEX entities_lower_name ON entities (tenant_id, lower(canonical_name) text_pattern_ops) WHERE entity_is_live(metadata);
+-- Entities are read far more often than written. A small pending list keeps each read cheap.
+CREATE INDEX entities_name_keys ON entities USING gin (entity_name_keys(tenant_id, lower_names, 1, 3, true))
+    WITH (gin_pending_list_limit = 128) WHERE entity_is_live(metadata);
+-- The index for similar names needs pg_trgm: functions/create_entity_trigrams.sql creates it at start.

@@ -1,0 +1,266 @@
+-- Episodes, facts, rules, and the links between them.
+--
+-- Storage of the three tables with vectors:
+-- - embedding is STORAGE PLAIN: a vector stored out of line makes a scan three times as slow.
+-- - toast_tuple_target 4080 keeps an ordinary memory whole in its row, so ranking candidates fetches no TOAST.
+-- - fillfactor 75 leaves room for one more version of a row (about 2 kB), so counting a reference stays a HOT update.
+--
+-- The two functions are part of indexes: they call nothing outside pg_catalog, and changing one needs a migration that
+-- rebuilds the index.
+
+CREATE FUNCTION memory_is_fading(metadata jsonb) RETURNS boolean LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    AS $$ SELECT metadata ->> 'status' IS NOT DISTINCT FROM 'fading' $$;
+COMMENT ON FUNCTION memory_is_fading IS 'Whether the decay sweep marked a memory as fading.';
+
+-- No index can hold effective confidence, because it changes every moment. But two facts that decay at the same rate
+-- keep their order: ln(effective) = ln(confidence) − rate · days. Counting the days from a fixed moment gives each fact a
+-- constant rank, and a tenant has a handful of rates. The bound on the rate keeps the product finite; above it nothing is
+-- left after a second.
+CREATE FUNCTION decay_rank(confidence double precision, decay_rate double precision, confirmed_at timestamptz)
+RETURNS double precision LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
+    SELECT CASE WHEN confidence < 1e-40 OR (confirmed_at IS NULL AND decay_rate > 0) THEN '-Infinity'
+        WHEN decay_rate = 0 THEN ln(confidence)
+        ELSE ln(confidence)
+            + least(decay_rate, 1e6) * (date_part('epoch', confirmed_at - timestamptz '2020-01-01 00:00:00+00') / 86400) END
+$$;
+COMMENT ON FUNCTION decay_rank IS
+    'A constant that orders facts of one decay rate by effective confidence: effective_confidence = exp(decay_rank − decay_elapsed).';
+
+CREATE TABLE episodes (
+    id                          uuid PRIMARY KEY DEFAULT gen_random_uuid(),
+    tenant_id                   text NOT NULL DEFAULT 'default',
+    butler                      text NOT NULL,
+    session_id                  uuid,
+    content                     text NOT NULL,
+    embedding                   vector(384),
+    search_vector               tsvector,
+    importance                  double precision NOT NULL DEFAULT 5.0,
+    reference_count             integer NOT NULL DEFAULT 0,
+    consolidated                boolean NOT NULL DEFAULT false,
+    consolidation_status        varchar(20) NOT NULL DEFAULT 'pending',
+    retry_count                 integer NOT NULL DEFAULT 0,
+    last_error                  text,
+    consolidation_attempts      integer GENERATED ALWAYS AS (retry_count) STORED,
+    last_consolidation_error    text GENERATED ALWAYS AS (last_error) STORED,
+    next_consolidation_retry_at timestamptz,
+    lease_token                 uuid,
+    leased_until                timestamptz,
+    created_at                  timestamptz NOT NULL DEFAULT now(),
+    last_referenced_at          timestamptz,
+    expires_at                  timestamptz DEFAULT now() + interval '7 days',
+    metadata                    jsonb NOT NULL DEFAULT '{}',
+    embedding_version_id        uuid REFERENCES embedding_versions (id),
+    CONSTRAINT episodes_status_known CHECK (consolidation_status IN ('pending', 'consolidated', 'failed', 'dead_letter')),
+    CONSTRAINT episodes_status_agrees CHECK (consolidated = (consolidation_status = 'consolidated')),
+    CONSTRAINT episodes_importance_range CHECK (importance >= 0 AND importance <= 10),
+    CONSTRAINT episodes_lease_whole CHECK ((lease_token IS NULL) = (leased_until IS NULL)),
+    CONSTRAINT episodes_metadata_object CHECK (jsonb_typeof(metadata) = 'object')
+) WITH (fillfactor = 75, toast_tuple_target = 4080);
+ALTER TABLE episodes ALTER COLUMN embedding SET STORAGE PLAIN;
+COMMENT ON TABLE episodes IS 'What happened in a conversation. Consolidation turns episodes into facts and rules; then they expire.';
+COMMENT ON COLUMN episodes.butler IS 'The butler the episode belongs to; the scope of an episode.';
+COMMENT ON COLUMN episodes.session_id IS 'The conversation the episode is a turn of.';
+COMMENT ON COLUMN episodes.search_vector IS 'The words of content (memory_search_vector).';
+COMMENT ON COLUMN episodes.reference_count IS 'How often a recall returned this row.';
+COMMENT ON COLUMN episodes.retry_count IS 'Failed consolidation attempts.';
+COMMENT ON COLUMN episodes.consolidation_attempts IS 'The specification''s name for retry_count.';
+COMMENT ON COLUMN episodes.last_consolidation_error IS 'The specification''s name for last_error.';
+COMMENT ON COLUMN episodes.lease_token IS 'A worker''s claim: it writes its result only while the row still carries its token.';
+COMMENT ON COLUMN episodes.expires_at IS 'NULL: never.';
+COMMENT ON COLUMN episodes.embedding_version_id IS 'The model that made embedding.';
+
+CREATE INDEX episodes_butler_created ON episodes (butler, created_at DESC);
+CREATE INDEX episodes_expires ON episodes (expires_at) WHERE expires_at IS NOT NULL;
+CREATE INDEX episodes_pending ON episodes (butler, created_at) WHERE consolidation_status = 'pending';
+CREATE INDEX episodes_search ON episodes USING gin (search_vector);
+CREATE INDEX episodes_embedding ON episodes USING ivfflat (embedding vector_cosine_ops) WITH (lists = 20);
+-- The indexes above are the specification's. Ours: retrieval and lists within a tenant, the neighbours of an episode in
+-- its session, the retry queue, cleanup, and what re-embedding has left to do.
+CREATE INDEX episodes_tenant_butler_created ON episodes (tenant_id, butler, created_at DESC, id);
+CREATE INDEX episodes_tenant_created ON episodes (tenant_id, created_at DESC, id);
+CREATE INDEX episodes_session ON episodes (tenant_id, session_id, created_at, id) WHERE session_id IS NOT NULL;
+CREATE INDEX episodes_queue ON episodes (tenant_id, butler, created_at) WHERE consolidation_status IN ('pending', 'failed');
+CREATE INDEX episodes_consolidated_oldest ON episodes (tenant_id, created_at, id) WHERE consolidated;
+CREATE INDEX episodes_dead_letters ON episodes (tenant_id, created_at) WHERE consolidation_status = 'dead_letter';
+CREATE INDEX episodes_embedding_version ON episodes (embedding_version_id, id);
+
+CREATE TABLE facts (
+    id                   uuid PRIMARY KEY DEFAULT gen_random_uuid(),
+    tenant_id            text NOT NULL DEFAULT 'default',
+    subject              text NOT NULL,
+    predicate            text NOT NULL,
+    content              text NOT NULL,
+    embedding            vector(384),
+    search_vector        tsvector,
+    importance           double precision NOT NULL DEFAULT 5.0,
+    confidence           double precision NOT NULL DEFAULT 1.0,
+    decay_rate           double precision NOT NULL DEFAULT 0.008,
+    permanence           text NOT NULL DEFAULT 'standard',
+    source_butler        text,
+    source_episode_id    uuid REFERENCES episodes (id) ON DELETE SET NULL,
+    supersedes_id        uuid REFERENCES facts (id) ON DELETE SET NULL,
+    validity             text NOT NULL DEFAULT 'active',
+    scope                text NOT NULL DEFAULT 'global',
+    reference_count      integer NOT NULL DEFAULT 0,
+    created_at           timestamptz NOT NULL DEFAULT now(),
+    last_referenced_at   timestamptz,
+    last_confirmed_at    timestamptz,
+    tags                 jsonb NOT NULL DEFAULT '[]',
+    metadata             jsonb NOT NULL DEFAULT '{}',
+    entity_id            uuid,
+    embedding_version_id uuid REFERENCES embedding_versions (id),
+    CONSTRAINT facts_entity_id_fkey FOREIGN KEY (entity_id) REFERENCES entities (id) ON DELETE RESTRICT,
+    -- the database itself refuses a fact about another tenant's entity
+    CONSTRAINT facts_entity_same_tenant
+        FOREIGN KEY (tenant_id, entity_id) REFERENCES entities (tenant_id, id) ON DELETE RESTRICT,
+    CONSTRAINT facts_validity_known CHECK (validity IN ('active', 'superseded', 'expired', 'retracted')),
+    CONSTRAINT facts_permanence_known CHECK (permanence IN ('permanent', 'stable', 'standard', 'volatile', 'ephemeral')),
+    CONSTRAINT facts_importance_range CHECK (importance >= 0 AND importance <= 10),
+    CONSTRAINT facts_confidence_range CHECK (confidence >= 0 AND confidence <= 1),
+    CONSTRAINT facts_decay_range CHECK (decay_rate >= 0 AND decay_rate < 'infinity'),
+    CONSTRAINT facts_not_own_ancestor CHECK (supersedes_id <> id),
+    CONSTRAINT facts_tags_list CHECK (jsonb_typeof(tags) = 'array'),
+    CONSTRAINT facts_metadata_object CHECK (jsonb_typeof(metadata) = 'object')
+) WITH (fillfactor = 75, toast_tuple_target = 4080);
+ALTER TABLE facts ALTER COLUMN embedding SET STORAGE PLAIN;
+COMMENT ON TABLE facts IS
+    'What is known: subject, predicate, content. At most one fact per key is active; a newer one supersedes it.';
+COMMENT ON COLUMN facts.search_vector IS 'The words of subject, predicate and content (memory_search_vector).';
+COMMENT ON COLUMN facts.confidence IS 'Confidence when last confirmed; effective_confidence applies the decay since.';
+COMMENT ON COLUMN facts.decay_rate IS 'Per day; 0 never decays. Follows from permanence.';
+COMMENT ON COLUMN facts.supersedes_id IS 'The fact this one replaced.';
+COMMENT ON COLUMN facts.scope IS 'A butler''s name, or global.';
+COMMENT ON COLUMN facts.reference_count IS 'How often a recall returned this row.';
+COMMENT ON COLUMN facts.metadata IS 'The caller''s; status fading is the decay sweep''s mark.';
+COMMENT ON COLUMN facts.entity_id IS 'What the fact is about. With an entity the key is (entity, scope, predicate), else (scope, subject, predicate).';
+COMMENT ON COLUMN facts.embedding_version_id IS 'The model that made embedding.';
+
+CREATE INDEX facts_scope_validity ON facts (scope, validity) WHERE validity = 'active';
+CREATE INDEX facts_subject_predicate ON facts (subject, predicate);
+CREATE INDEX facts_search ON facts USING gin (search_vector);
+CREATE INDEX facts_tags ON facts USING gin (tags);
+CREATE INDEX facts_embedding ON facts USING ivfflat (embedding vector_cosine_ops) WITH (lists = 20);
+CREATE INDEX facts_entity ON facts (entity_id) WHERE entity_id IS NOT NULL;
+CREATE UNIQUE INDEX facts_one_active_per_entity_key ON facts (tenant_id, entity_id, scope, predicate)
+    WHERE entity_id IS NOT NULL AND validity = 'active';
+CREATE UNIQUE INDEX facts_one_active_per_subject_key ON facts (tenant_id, scope, subject, predicate)
+    WHERE entity_id IS NULL AND validity = 'active';
+-- The indexes above are the specification's. Ours: the reverse of each foreign key (or deleting an episode scans facts),
+-- and the lists and counts of a tenant. No column here changes when a fact is recalled, so counting stays a HOT update.
+CREATE INDEX facts_source_episode ON facts (source_episode_id) WHERE source_episode_id IS NOT NULL;
+CREATE INDEX facts_supersedes ON facts (supersedes_id) WHERE supersedes_id IS NOT NULL;
+CREATE INDEX facts_embedding_version ON facts (embedding_version_id, id);
+CREATE INDEX facts_tenant_created ON facts (tenant_id, created_at DESC, id);
+CREATE INDEX facts_tenant_subject ON facts (tenant_id, subject, predicate, id);
+-- a page of one state, without reading a row
+CREATE INDEX facts_browse ON facts (tenant_id, validity, created_at DESC, id)
+    INCLUDE (permanence, scope, importance, confidence, decay_rate, last_confirmed_at);
+CREATE INDEX facts_by_confidence ON facts
+    (tenant_id, decay_rate, decay_rank(confidence, decay_rate, last_confirmed_at) DESC, created_at DESC, id)
+    INCLUDE (confidence, last_confirmed_at, permanence, scope) WHERE validity = 'active';
+CREATE INDEX facts_by_importance ON facts (tenant_id, importance DESC, created_at DESC, id) WHERE validity = 'active';
+-- equal keys are stored once, so counting by state, scope and permanence reads a hundredth of facts_browse
+CREATE INDEX facts_counts ON facts (tenant_id, validity, scope, permanence);
+CREATE INDEX facts_fading ON facts (tenant_id, id) WHERE validity = 'active' AND memory_is_fading(metadata);
+
+CREATE TABLE rules (
+    id                   uuid PRIMARY KEY DEFAULT gen_random_uuid(),
+    tenant_id            text NOT NULL DEFAULT 'default',
+    content              text NOT NULL,
+    embedding            vector(384),
+    search_vector        tsvector,
+    scope                text NOT NULL DEFAULT 'global',
+    maturity             text NOT NULL DEFAULT 'candidate',
+    confidence           double precision NOT NULL DEFAULT 0.5,
+    decay_rate           double precision NOT NULL DEFAULT 0.008,
+    permanence           text NOT NULL DEFAULT 'standard',
+    effectiveness_score  double precision NOT NULL DEFAULT 0.0,
+    applied_count        integer NOT NULL DEFAULT 0,
+    success_count        integer NOT NULL DEFAULT 0,
+    harmful_count        integer NOT NULL DEFAULT 0,
+    source_episode_id    uuid REFERENCES episodes (id) ON DELETE SET NULL,
+    source_butler        text,
+    created_at           timestamptz NOT NULL DEFAULT now(),
+    last_applied_at      timestamptz,
+    last_evaluated_at    timestamptz,
+    last_confirmed_at    timestamptz,
+    reference_count      integer NOT NULL DEFAULT 0,
+    last_referenced_at   timestamptz,
+    tags                 jsonb NOT NULL DEFAULT '[]',
+    metadata             jsonb NOT NULL DEFAULT '{}',
+    embedding_version_id uuid REFERENCES embedding_versions (id),
+    CONSTRAINT rules_maturity_known CHECK (maturity IN ('candidate', 'established', 'proven', 'anti_pattern')),
+    CONSTRAINT rules_permanence_known CHECK (permanence IN ('permanent', 'stable', 'standard', 'volatile', 'ephemeral')),
+    CONSTRAINT rules_confidence_range CHECK (confidence >= 0 AND confidence <= 1),
+    CONSTRAINT rules_decay_range CHECK (decay_rate >= 0 AND decay_rate < 'infinity'),
+    CONSTRAINT rules_effectiveness_range CHECK (effectiveness_score >= 0 AND effectiveness_score <= 1),
+    CONSTRAINT rules_counts_add_up CHECK (success_count >= 0 AND harmful_count >= 0 AND applied_count >= success_count + harmful_count),
+    CONSTRAINT rules_tags_list CHECK (jsonb_typeof(tags) = 'array'),
+    CONSTRAINT rules_metadata_object CHECK (jsonb_typeof(metadata) = 'object')
+) WITH (fillfactor = 75, toast_tuple_target = 4080);
+ALTER TABLE rules ALTER COLUMN embedding SET STORAGE PLAIN;
+COMMENT ON TABLE rules IS 'How to behave. Feedback about each application decides whether a rule matures or becomes an anti-pattern.';
+COMMENT ON COLUMN rules.search_vector IS 'The words of content (memory_search_vector).';
+COMMENT ON COLUMN rules.scope IS 'A butler''s name, or global.';
+COMMENT ON COLUMN rules.confidence IS 'Confidence when last confirmed; effective_confidence applies the decay since.';
+COMMENT ON COLUMN rules.decay_rate IS 'Per day; 0 never decays. Follows from permanence.';
+COMMENT ON COLUMN rules.effectiveness_score IS 'The share of helpful applications, from rule_applications.';
+COMMENT ON COLUMN rules.applied_count IS 'Applications reported: helpful, harmful, or without an outcome.';
+COMMENT ON COLUMN rules.reference_count IS 'How often a recall returned this row.';
+COMMENT ON COLUMN rules.metadata IS
+    'The caller''s; forgotten hides a rule, needs_inversion queues it for inversion, status fading is the decay sweep''s mark.';
+COMMENT ON COLUMN rules.embedding_version_id IS 'The model that made embedding.';
+
+CREATE INDEX rules_scope_maturity ON rules (scope, maturity);
+CREATE INDEX rules_search ON rules USING gin (search_vector);
+CREATE INDEX rules_embedding ON rules USING ivfflat (embedding vector_cosine_ops) WITH (lists = 20);
+-- The indexes above are the specification's.
+CREATE INDEX rules_tenant_scope ON rules (tenant_id, scope, maturity);
+CREATE INDEX rules_tenant_created ON rules (tenant_id, created_at DESC, id);
+CREATE INDEX rules_source_episode ON rules (source_episode_id) WHERE source_episode_id IS NOT NULL;
+CREATE INDEX rules_tags ON rules USING gin (tags);
+CREATE INDEX rules_embedding_version ON rules (embedding_version_id, id);
+-- the inversion job asks for these each time it wakes; there are hardly ever any
+CREATE INDEX rules_needs_inversion ON rules (tenant_id, id) WHERE metadata -> 'needs_inversion' = 'true';
+
+CREATE TABLE rule_applications (
+    id                  uuid PRIMARY KEY DEFAULT gen_random_uuid(),
+    tenant_id           text NOT NULL DEFAULT 'default',
+    rule_id             uuid NOT NULL REFERENCES rules (id) ON DELETE CASCADE,
+    outcome             text NOT NULL,
+    reason              text,
+    effectiveness_score double precision NOT NULL,
+    maturity            text NOT NULL,
+    actor               text,
+    request_id          text,
+    context             jsonb NOT NULL DEFAULT '{}',
+    applied_at          timestamptz NOT NULL DEFAULT now(),
+    CONSTRAINT rule_applications_outcome_known CHECK (outcome IN ('helpful', 'harmful')),
+    CONSTRAINT rule_applications_context_object CHECK (jsonb_typeof(context) = 'object')
+);
+COMMENT ON TABLE rule_applications IS 'Each reported outcome of applying a rule.';
+COMMENT ON COLUMN rule_applications.effectiveness_score IS 'The rule''s score after this outcome, so that its history is a list of rows.';
+COMMENT ON COLUMN rule_applications.maturity IS 'The rule''s maturity after this outcome.';
+CREATE INDEX rule_applications_rule ON rule_applications (tenant_id, rule_id, applied_at DESC);
+CREATE INDEX rule_applications_rule_fk ON rule_applications (rule_id);
+
+CREATE TABLE memory_links (
+    source_type text NOT NULL,
+    source_id   uuid NOT NULL,
+    target_type text NOT NULL,
+    target_id   uuid NOT NULL,
+    relation    text NOT NULL,
+    tenant_id   text NOT NULL DEFAULT 'default',
+    created_at  timestamptz NOT NULL DEFAULT now(),
+    PRIMARY KEY (source_type, source_id, target_type, target_id),
+    CONSTRAINT memory_links_relation_known
+        CHECK (relation IN ('derived_from', 'supports', 'contradicts', 'supersedes', 'related_to')),
+    CONSTRAINT memory_links_types_known
+        CHECK (source_type IN ('episode', 'fact', 'rule') AND target_type IN ('episode', 'fact', 'rule')),
+    CONSTRAINT memory_links_not_to_itself CHECK (NOT (source_type = target_type AND source_id = target_id))
+);
+COMMENT ON TABLE memory_links IS
+    'How one memory relates to another. A link outlives an expired episode on purpose, so there is no foreign key.';
+CREATE INDEX memory_links_target ON memory_links (target_type, target_id);
+-- the overview counts one tenant's links without reading everybody's
+CREATE INDEX memory_links_tenant ON memory_links (tenant_id, target_type, relation, source_type, source_id);

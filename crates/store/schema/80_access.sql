@@ -1,0 +1,85 @@
+-- Who may do what, and the second wall between tenants: every statement of the program filters by tenant, and row-level
+-- security catches the one that would not.
+--
+-- The owner sees all tenants (migrations, workers, `butler db url`). butler_app sees the tenant that is set on its
+-- connection (butler.tenant). The record tables and vector_indexes hold no tenant's data, and butler_app has no grant.
+
+GRANT SELECT, INSERT, UPDATE, DELETE
+    ON episodes, facts, rules, memory_links, entities, rule_applications, embedding_versions, idempotency_keys
+    TO butler_app;
+GRANT SELECT, INSERT ON memory_events TO butler_app;
+GRANT SELECT, DELETE ON memory_events TO butler_retention;
+
+ALTER TABLE episodes ENABLE ROW LEVEL SECURITY;
+ALTER TABLE episodes FORCE ROW LEVEL SECURITY;
+CREATE POLICY tenant_isolation ON episodes TO butler_app
+    USING (tenant_id = current_setting('butler.tenant', true)) WITH CHECK (tenant_id = current_setting('butler.tenant', true));
+CREATE POLICY owner_all ON episodes TO CURRENT_USER USING (true) WITH CHECK (true);
+
+ALTER TABLE facts ENABLE ROW LEVEL SECURITY;
+ALTER TABLE facts FORCE ROW LEVEL SECURITY;
+CREATE POLICY tenant_isolation ON facts TO butler_app
+    USING (tenant_id = current_setting('butler.tenant', true)) WITH CHECK (tenant_id = current_setting('butler.tenant', true));
+CREATE POLICY owner_all ON facts TO CURRENT_USER USING (true) WITH CHECK (true);
+
+ALTER TABLE rules ENABLE ROW LEVEL SECURITY;
+ALTER TABLE rules FORCE ROW LEVEL SECURITY;
+CREATE POLICY tenant_isolation ON rules TO butler_app
+    USING (tenant_id = current_setting('butler.tenant', true)) WITH CHECK (tenant_id = current_setting('butler.tenant', true));
+CREATE POLICY owner_all ON rules TO CURRENT_USER USING (true) WITH CHECK (true);
+
+ALTER TABLE memory_links ENABLE ROW LEVEL SECURITY;
+ALTER TABLE memory_links FORCE ROW LEVEL SECURITY;
+CREATE POLICY tenant_isolation ON memory_links TO butler_app
+    USING (tenant_id = current_setting('butler.tenant', true)) WITH CHECK (tenant_id = current_setting('butler.tenant', true));
+CREATE POLICY owner_all ON memory_links TO CURRENT_USER USING (true) WITH CHECK (true);
+
+ALTER TABLE entities ENABLE ROW LEVEL SECURITY;
+ALTER TABLE entities FORCE ROW LEVEL SECURITY;
+CREATE POLICY tenant_isolation ON entities TO butler_app
+    USING (tenant_id = current_setting('butler.tenant', true)) WITH CHECK (tenant_id = current_setting('butler.tenant', true));
+CREATE POLICY owner_all ON entities TO CURRENT_USER USING (true) WITH CHECK (true);
+
+ALTER TABLE rule_applications ENABLE ROW LEVEL SECURITY;
+ALTER TABLE rule_applications FORCE ROW LEVEL SECURITY;
+CREATE POLICY tenant_isolation ON rule_applications TO butler_app
+    USING (tenant_id = current_setting('butler.tenant', true)) WITH CHECK (tenant_id = current_setting('butler.tenant', true));
+CREATE POLICY owner_all ON rule_applications TO CURRENT_USER USING (true) WITH CHECK (true);
+
+ALTER TABLE embedding_versions ENABLE ROW LEVEL SECURITY;
+ALTER TABLE embedding_versions FORCE ROW LEVEL SECURITY;
+CREATE POLICY tenant_isolation ON embedding_versions TO butler_app
+    USING (tenant_id = current_setting('butler.tenant', true)) WITH CHECK (tenant_id = current_setting('butler.tenant', true));
+CREATE POLICY owner_all ON embedding_versions TO CURRENT_USER USING (true) WITH CHECK (true);
+
+ALTER TABLE idempotency_keys ENABLE ROW LEVEL SECURITY;
+ALTER TABLE idempotency_keys FORCE ROW LEVEL SECURITY;
+CREATE POLICY tenant_isolation ON idempotency_keys TO butler_app
+    USING (tenant_id = current_setting('butler.tenant', true)) WITH CHECK (tenant_id = current_setting('butler.tenant', true));
+CREATE POLICY owner_all ON idempotency_keys TO CURRENT_USER USING (true) WITH CHECK (true);
+
+ALTER TABLE memory_events ENABLE ROW LEVEL SECURITY;
+ALTER TABLE memory_events FORCE ROW LEVEL SECURITY;
+CREATE POLICY tenant_isolation ON memory_events TO butler_app
+    USING (tenant_id = current_setting('butler.tenant', true)) WITH CHECK (tenant_id = current_setting('butler.tenant', true));
+CREATE POLICY owner_all ON memory_events TO CURRENT_USER USING (true) WITH CHECK (true);
+
+ALTER TABLE tokens ENABLE ROW LEVEL SECURITY;
+ALTER TABLE tokens FORCE ROW LEVEL SECURITY;
+CREATE POLICY tenant_isolation ON tokens TO butler_app
+    USING (tenant_id = current_setting('butler.tenant', true)) WITH CHECK (tenant_id = current_setting('butler.tenant', true));
+CREATE POLICY owner_all ON tokens TO CURRENT_USER USING (true) WITH CHECK (true);
+
+ALTER TABLE schedules ENABLE ROW LEVEL SECURITY;
+ALTER TABLE schedules FORCE ROW LEVEL SECURITY;
+CREATE POLICY tenant_isolation ON schedules TO butler_app
+    USING (tenant_id = current_setting('butler.tenant', true)) WITH CHECK (tenant_id = current_setting('butler.tenant', true));
+CREATE POLICY owner_all ON schedules TO CURRENT_USER USING (true) WITH CHECK (true);
+
+ALTER TABLE job_runs ENABLE ROW LEVEL SECURITY;
+ALTER TABLE job_runs FORCE ROW LEVEL SECURITY;
+CREATE POLICY tenant_isolation ON job_runs TO butler_app
+    USING (tenant_id = current_setting('butler.tenant', true)) WITH CHECK (tenant_id = current_setting('butler.tenant', true));
+CREATE POLICY owner_all ON job_runs TO CURRENT_USER USING (true) WITH CHECK (true);
+
+CREATE POLICY retention_all ON memory_events TO butler_retention USING (true);

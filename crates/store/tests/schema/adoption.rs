@@ -1,0 +1,121 @@
+//! A database of the last program before schema and functions became files (mem_160) is adopted without loss.
+//!
+//! The fixture is what that program made of `butler demo`, in the schema `demo`: fewer memories, and rows in each table that
+//! the demo leaves empty. `pg_dump --no-owner --inserts`, with the owner's policies for CURRENT_USER and without psql's own
+//! commands, so that any server of the tests can execute it.
+
+use std::collections::BTreeMap;
+use std::io::{Cursor, Read as _};
+
+use butler_store::{Database, DatabaseOptions};
+use butler_testkit::TestDb;
+use serde_json::Value;
+use sqlx::{AssertSqlSafe, PgConnection};
+
+use crate::describe;
+
+const SCHEMA: &str = "demo";
+
+const DUMP: &[u8] = include_bytes!("fixtures/mem_160.sql.zip");
+
+async fn restored() -> TestDb {
+    // the roles, which belong to the cluster and not to a dump
+    drop(TestDb::new().await);
+    let mut dump = String::new();
+    let mut archive = zip::ZipArchive::new(Cursor::new(DUMP)).unwrap();
+    archive.by_index(0).unwrap().read_to_string(&mut dump).unwrap();
+    let db = TestDb::empty().await;
+    db.execute(&dump).await;
+    db
+}
+
+fn options(db: &TestDb) -> DatabaseOptions {
+    DatabaseOptions { schema: SCHEMA.to_owned(), ..db.options() }
+}
+
+/// A connection that sees the butler's schema as its own.
+async fn connect(db: &TestDb) -> PgConnection {
+    let mut conn = db.connect().await;
+    sqlx::query("SELECT set_config('search_path', $1 || ', public', false)")
+        .bind(SCHEMA)
+        .execute(&mut conn)
+        .await
+        .unwrap();
+    conn
+}
+
+/// The rows of each table as JSON, in the order of their text.
+async fn rows(conn: &mut PgConnection) -> BTreeMap<String, Vec<Value>> {
+    let tables: Vec<String> = sqlx::query_scalar(
+        "SELECT relname::text FROM pg_class WHERE relkind = 'r' AND relnamespace = current_schema()::regnamespace ORDER BY 1",
+    )
+    .fetch_all(&mut *conn)
+    .await
+    .unwrap();
+    let mut found = BTreeMap::new();
+    for table in tables {
+        let statement = AssertSqlSafe(format!("SELECT to_jsonb(t) FROM {table} t"));
+        let mut rows: Vec<Value> = sqlx::query_scalar(statement).fetch_all(&mut *conn).await.unwrap();
+        rows.sort_by_key(Value::to_string);
+        found.insert(table, rows);
+    }
+    found
+}
+
+/// The only columns that mem_200 changes: ids of embedding versions become uuids.
+fn with_uuids(table: &str, mut row: Value) -> Value {
+    let column = if table == "embedding_versions" { "id" } else { "embedding_version_id" };
+    if let Some(number) = row.get(column).and_then(Value::as_i64) {
+        row[column] = uuid::Uuid::from_u128(u128::try_from(number).unwrap()).to_string().into();
+    }
+    row
+}
+
+#[tokio::test]
+async fn a_database_at_mem_160_keeps_every_row_and_becomes_like_a_new_one() {
+    let db = restored().await;
+    let mut before = rows(&mut connect(&db).await).await;
+    let record = before.remove("butler_migrations").unwrap();
+    assert_eq!(record.len(), 34, "the fixture is at mem_160");
+    let empty: Vec<&String> = before.iter().filter(|(_, rows)| rows.is_empty()).map(|(table, _)| table).collect();
+    assert!(empty.is_empty(), "the fixture has rows in every table, but not in {empty:?}");
+
+    let database = Database::connect(options(&db)).await.unwrap();
+    let migrated = database.migrate().await.unwrap();
+    assert_eq!(migrated.from.as_deref(), Some("mem_160_a_large_tenant_among_small_ones"));
+    assert!(migrated.functions && migrated.applied.len() == 1, "{migrated:?}");
+
+    let mut after = rows(&mut connect(&db).await).await;
+    for table in ["butler_migrations", "butler_functions"] {
+        after.remove(table);
+    }
+    let trained = after.remove("vector_indexes").unwrap();
+    assert_eq!(trained, [serde_json::json!({"relation": "facts", "lists": 20, "row_count": 7})]);
+    assert_eq!(before.keys().collect::<Vec<_>>(), after.keys().collect::<Vec<_>>());
+    for (table, old) in before {
+        let mut expected: Vec<Value> = old.into_iter().map(|row| with_uuids(&table, row)).collect();
+        expected.sort_by_key(Value::to_string);
+        assert!(expected == after[&table], "{table} has other rows than before");
+    }
+
+    let new = TestDb::empty().await;
+    Database::connect(options(&new)).await.unwrap().migrate().await.unwrap();
+    let fresh = describe::everything(&mut connect(&new).await).await;
+    let adopted = describe::everything(&mut connect(&db).await).await;
+    let only = |these: &[String], those: &[String]| -> Vec<String> {
+        these.iter().filter(|line| !those.contains(line)).cloned().collect()
+    };
+    assert_eq!(only(&fresh, &adopted), [""; 0], "the adopted database lacks what a new one has");
+    assert_eq!(only(&adopted, &fresh), [""; 0], "the adopted database has what a new one lacks");
+
+    let again = database.migrate().await.unwrap();
+    assert!(again.applied.is_empty() && !again.functions, "{again:?}");
+}
+
+#[tokio::test]
+async fn two_servers_that_adopt_at_once_both_come_up() {
+    let db = restored().await;
+    let start = async || Database::connect(options(&db)).await?.migrate().await;
+    let (one, two) = tokio::join!(start(), start());
+    assert_eq!(one.unwrap().applied.len() + two.unwrap().applied.len(), 1);
+}

@@ -1,0 +1,101 @@
+//! Facts, rules and episodes are searched by the same SQL. Each has plain files of its own, because PostgreSQL plans them
+//! separately; this test keeps them equal. Change the file of facts first, then make the others follow.
+
+use std::path::Path;
+
+/// A text in the file of facts, and what stands there in the file of the other table.
+type Difference = (&'static str, &'static str);
+
+/// A rule is never superseded: it is remembered or forgotten.
+const RULES: &[Difference] = &[
+    ("active constant text := 'active';", ""),
+    ("DECLARE BEGIN", "BEGIN"),
+    ("AND r.validity = active", ""),
+    ("AND (r.validity = active) IS TRUE", ""),
+    ("AND fact_is_active(r.validity || '')", ""),
+    ("fact_is_active(r.validity)", "rule_is_remembered(r.metadata)"),
+    ("facts", "rules"),
+    ("'fact'", "'rule'"),
+];
+
+/// The scope of an episode is its butler, and it has no confidence.
+const EPISODES: &[Difference] = &[
+    ("active constant text := 'active';", ""),
+    ("DECLARE BEGIN", "BEGIN"),
+    ("AND r.validity = active", ""),
+    ("AND (r.validity = active) IS TRUE", ""),
+    ("AND fact_is_active(r.validity || '')", ""),
+    ("fact_is_active(r.validity)", "episode_is_alive(r.expires_at, p_at)"),
+    ("AND (p_min <= 0 OR effective_confidence(r.confidence, r.decay_rate, r.last_confirmed_at, p_at) >= p_min)", ""),
+    ("r.scope = ANY (ARRAY['global', p_scope])", "r.butler = p_scope"),
+    ("facts", "episodes"),
+    ("'fact'", "'episode'"),
+];
+
+/// What is shown of a row, and the entity that only a fact has.
+const SHOWN_OF_RULES: &[Difference] = &[
+    ("r.subject, r.predicate, r.scope, r.importance,", "NULL::text, NULL::text, r.scope, NULL::double precision,"),
+    (
+        "r.created_at, NULL::text, NULL::double precision, r.entity_id, e.canonical_name::text,",
+        "r.created_at, r.maturity, r.effectiveness_score, NULL::uuid, NULL::text,",
+    ),
+    (NAMED, "))"),
+    ("LEFT JOIN entities e ON e.id = r.entity_id", ""),
+];
+const SHOWN_OF_EPISODES: &[Difference] = &[
+    (
+        "r.subject, r.predicate, r.scope, r.importance, r.confidence, r.decay_rate, r.last_confirmed_at,",
+        "NULL::text, NULL::text, r.butler, r.importance, NULL::double precision, NULL::double precision, NULL::timestamptz,",
+    ),
+    (
+        "r.entity_id, e.canonical_name::text, NULL::uuid, memory_is_fading(r.metadata),",
+        "NULL::uuid, NULL::text, r.session_id, false,",
+    ),
+    (NAMED, "))"),
+    ("LEFT JOIN entities e ON e.id = r.entity_id", ""),
+];
+const NAMED: &str =
+    "), 'named', fact_named(r.tenant_id, r.subject, r.entity_id, e.canonical_name, e.aliases, p_words))";
+
+/// The statements of a file, without comments and line breaks.
+fn read(name: &str) -> String {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("functions").join(name);
+    let text = std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+    let code = text.lines().filter(|line| !line.trim_start().starts_with("--"));
+    code.flat_map(str::split_whitespace).collect::<Vec<_>>().join(" ")
+}
+
+fn assert_follows(file: &str, table: &str, differences: &[&[Difference]]) {
+    let mut expected = read(&format!("facts_{file}.sql"));
+    for (fact, other) in differences.iter().copied().flatten() {
+        expected = expected.replace(fact, other).split_whitespace().collect::<Vec<_>>().join(" ");
+    }
+    let found = read(&format!("{table}_{file}.sql"));
+    let (mut at, mut words) = (0_usize, found.split(' '));
+    for word in expected.split(' ') {
+        let context = || expected[at.saturating_sub(120)..(at + 120).min(expected.len())].to_owned();
+        assert_eq!(
+            words.next(),
+            Some(word),
+            "{table}_{file}.sql does not follow facts_{file}.sql near:\n…{}…",
+            context()
+        );
+        at += word.len() + 1;
+    }
+    assert_eq!(words.next(), None, "{table}_{file}.sql has more than facts_{file}.sql");
+}
+
+#[test]
+fn the_search_of_rules_follows_that_of_facts() {
+    assert_follows("found", "rules", &[SHOWN_OF_RULES, RULES]);
+    assert_follows("candidates", "rules", &[RULES]);
+    assert_follows("pool", "rules", &[RULES]);
+    assert_follows("near_exact", "rules", &[RULES]);
+}
+
+#[test]
+fn the_search_of_episodes_follows_that_of_facts() {
+    assert_follows("found", "episodes", &[SHOWN_OF_EPISODES, EPISODES]);
+    assert_follows("candidates", "episodes", &[EPISODES]);
+    assert_follows("pool", "episodes", &[EPISODES]);
+}
