@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 use fuzz::{memory, wait};
 use libfuzzer_sys::fuzz_target;
 use butler_memory::Caller;
-use butler_memory::tool::{Tool, ToolError};
+use butler_memory::tool::{ErrorCode, Tool};
 use serde_json::{Map, Value};
 
 /// Each tool, and the names of its arguments.
@@ -27,7 +27,7 @@ fuzz_target!(|text: &str| {
         for arguments in [arguments.clone(), known] {
             if let Err(error) = wait(tool.call(memory(), &Caller::trusted(), arguments)) {
                 assert!(!error.message.is_empty());
-                let codes = [ToolError::INVALID_ARGUMENT, ToolError::UNAVAILABLE, ToolError::INVALID_STATE];
+                let codes = [ErrorCode::InvalidArgument, ErrorCode::Unavailable, ErrorCode::InvalidState];
                 assert!(codes.contains(&error.code), "{}: {error:?}", tool.spec().name);
             }
         }

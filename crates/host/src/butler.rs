@@ -6,7 +6,7 @@ use std::sync::{Arc, OnceLock, PoisonError, RwLock};
 use butler_domain::Clock;
 use butler_embed::Embedder;
 use butler_memory::Caller;
-use butler_memory::tool::{Answer, ToolError};
+use butler_memory::tool::{Answer, ErrorCode, ToolError};
 use butler_store::{Connections, Database, DatabaseOptions};
 use futures::FutureExt;
 use serde_json::{Map, Value};
@@ -180,5 +180,5 @@ impl Butler {
 }
 
 pub fn unavailable(message: impl Into<String>, hint: impl Into<String>) -> ToolError {
-    ToolError { hint: Some(hint.into()), ..ToolError::new(ToolError::UNAVAILABLE, message) }
+    ToolError { hint: Some(hint.into()), ..ToolError::new(ErrorCode::Unavailable, message) }
 }

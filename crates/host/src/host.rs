@@ -17,7 +17,7 @@ use butler_domain::{Clock, SystemClock};
 use butler_embed::{Embedder, Engine, EngineOptions};
 use butler_fetch::Progress;
 use butler_memory::Caller;
-use butler_memory::tool::{Answer, ToolError};
+use butler_memory::tool::{Answer, ErrorCode, ToolError};
 use butler_store::Connections;
 use serde_json::{Map, Value};
 use tokio::sync::{Mutex, Notify, RwLock, watch};
@@ -342,7 +342,7 @@ impl Host {
             Err(error) => Err(error),
         };
         let took = begun.elapsed();
-        let code = outcome.as_ref().err().map(|error| error.code);
+        let code = outcome.as_ref().err().map(|error| error.code.as_str());
         self.metrics.called(butler.name.as_str(), name, code, took);
         let butler_name = butler.name.as_str();
         self.traces.record(|| Span {
@@ -354,7 +354,7 @@ impl Host {
             took,
         });
         tracing::debug!(butler = %butler.name, tool = name, ?took, error = code, "called");
-        if code == Some(ToolError::UNAVAILABLE) {
+        if code == Some(ErrorCode::Unavailable.as_str()) {
             self.report_trouble();
         }
         Some(outcome)

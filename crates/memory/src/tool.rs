@@ -1,12 +1,11 @@
 //! What a tool is: a name, two schemas, and a call that answers or says why not.
 
+mod error;
 mod schema;
 
 use std::future::Future;
 use std::marker::PhantomData;
 
-use butler_domain::validate::Invalid;
-use butler_store::StoreError;
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use schemars::JsonSchema;
@@ -16,6 +15,8 @@ use serde_json::{Map, Value};
 
 use crate::call::{parse, request_id_of};
 use crate::{Call, Caller, Memory, MemoryError};
+
+pub use error::{ErrorCode, ToolError};
 
 pub struct ToolSpec {
     pub name: &'static str,
@@ -50,15 +51,6 @@ pub struct Answer {
     pub structured: Map<String, Value>,
     /// `None`: the JSON itself is the text.
     pub text: Option<String>,
-}
-
-/// Why a tool did nothing, for the model that called it.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ToolError {
-    pub code: &'static str,
-    pub message: String,
-    pub hint: Option<String>,
-    pub request_id: Option<String>,
 }
 
 /// What the host sees.
@@ -146,75 +138,4 @@ fn answer<T: Typed>(output: &T::Output, request_id: Option<String>) -> Result<An
         structured.insert("request_id".to_owned(), Value::String(request_id));
     }
     Ok(Answer { structured, text: T::text(output) })
-}
-
-impl ToolError {
-    pub const INVALID_ARGUMENT: &'static str = "invalid_argument";
-    pub const NOT_FOUND: &'static str = "not_found";
-    pub const INVALID_STATE: &'static str = "invalid_state";
-    pub const CONFLICT: &'static str = "conflict";
-    pub const UNAVAILABLE: &'static str = "unavailable";
-    pub const INTERNAL: &'static str = "internal";
-
-    pub fn new(code: &'static str, message: impl Into<String>) -> Self {
-        Self { code, message: message.into(), hint: None, request_id: None }
-    }
-
-    pub fn internal(message: impl Into<String>) -> Self {
-        Self::new(Self::INTERNAL, message)
-    }
-
-    fn hint(self, hint: Option<String>) -> Self {
-        Self { hint, ..self }
-    }
-}
-
-impl From<Invalid> for ToolError {
-    fn from(invalid: Invalid) -> Self {
-        Self::new(Self::INVALID_ARGUMENT, invalid.to_string()).hint(invalid.hint)
-    }
-}
-
-impl From<StoreError> for ToolError {
-    fn from(error: StoreError) -> Self {
-        let code = match &error {
-            error if error.is_unavailable() => Self::UNAVAILABLE,
-            StoreError::NotMigrated { .. } => Self::UNAVAILABLE,
-            StoreError::Violation { .. } => Self::CONFLICT,
-            _ => Self::INTERNAL,
-        };
-        if code != Self::CONFLICT {
-            tracing::error!(%error, "the database failed a tool call");
-        }
-        Self::new(code, error.to_string()).hint(error.hint())
-    }
-}
-
-impl From<MemoryError> for ToolError {
-    fn from(error: MemoryError) -> Self {
-        match error {
-            MemoryError::Invalid(invalid) => invalid.into(),
-            MemoryError::Store(error) => error.into(),
-            MemoryError::NotFound { memory_type, .. } => {
-                let hint = format!("check the id and that memory_type is {memory_type}; memory_search finds ids");
-                Self::new(Self::NOT_FOUND, error.to_string()).hint(Some(hint))
-            }
-            MemoryError::NoEntity { .. } => Self::new(Self::NOT_FOUND, error.to_string())
-                .hint(Some("entity_resolve finds entities by name, entity_create makes one".to_owned())),
-            MemoryError::Conflict { message, hint } => Self::new(Self::CONFLICT, message).hint(Some(hint)),
-            MemoryError::InvalidState { ref hint, .. } => {
-                let hint = hint.clone();
-                Self::new(Self::INVALID_STATE, error.to_string()).hint(Some(hint))
-            }
-            MemoryError::Gone { memory_type, .. } => Self::new(Self::INVALID_STATE, error.to_string())
-                .hint(Some(format!("store it anew with memory_store_{memory_type} if it holds again"))),
-            MemoryError::KeyReused { .. } => Self::new(Self::CONFLICT, error.to_string())
-                .hint(Some("use a new idempotency_key for a new request".to_owned())),
-            MemoryError::Embed(error) => {
-                tracing::error!(%error, "embedding failed a tool call");
-                Self::new(Self::UNAVAILABLE, error.to_string())
-                    .hint(Some("`butler doctor` checks the model".to_owned()))
-            }
-        }
-    }
 }

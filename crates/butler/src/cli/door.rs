@@ -13,7 +13,7 @@ use butler_host::host::Host;
 use butler_host::instance::{self, Instance, create_data_dir};
 use butler_host::session::SessionMemory;
 use butler_memory::Caller;
-use butler_memory::tool::{Answer, ToolError};
+use butler_memory::tool::{Answer, ErrorCode, ToolError};
 use butler_server::client;
 use futures::FutureExt;
 use futures::future::BoxFuture;
@@ -128,7 +128,7 @@ impl Door {
         let path = format!("/butlers/{}/mcp", self.butler);
         let (status, answer) = exchange(server, "POST", &path, &request).await.map_err(|error| ToolError {
             hint: error.hint(),
-            ..ToolError::new(ToolError::UNAVAILABLE, error.to_string())
+            ..ToolError::new(ErrorCode::Unavailable, error.to_string())
         })?;
         understood(status, answer)
     }
@@ -177,7 +177,7 @@ async fn exchange(server: &Instance, method: &str, path: &str, body: &str) -> Re
         HostError::Tool(ToolError {
             hint: Some("`butler doctor` looks at it; its log says more".to_owned()),
             ..ToolError::new(
-                ToolError::UNAVAILABLE,
+                ErrorCode::Unavailable,
                 format!("the server at http://{} (process {}) does not answer: {reason}", server.address, server.pid),
             )
         })
@@ -220,14 +220,7 @@ fn rejected(status: u16, answer: &Value) -> ToolError {
 }
 
 fn error_of(code: &Value, said: &Value) -> ToolError {
-    const CODES: [&str; 5] = [
-        ToolError::INVALID_ARGUMENT,
-        ToolError::NOT_FOUND,
-        ToolError::INVALID_STATE,
-        ToolError::CONFLICT,
-        ToolError::UNAVAILABLE,
-    ];
-    let code = CODES.into_iter().find(|known| code == *known).unwrap_or(ToolError::INTERNAL);
+    let code = code.as_str().and_then(ErrorCode::from_name).unwrap_or(ErrorCode::Internal);
     let text = |key: &str| said[key].as_str().map(str::to_owned);
     ToolError {
         hint: text("hint"),
@@ -237,13 +230,13 @@ fn error_of(code: &Value, said: &Value) -> ToolError {
 }
 
 fn refused(error: &HostError) -> ToolError {
-    ToolError { hint: error.hint(), ..ToolError::new(ToolError::UNAVAILABLE, error.to_string()) }
+    ToolError { hint: error.hint(), ..ToolError::new(ErrorCode::Unavailable, error.to_string()) }
 }
 
 fn no_tool(butler: &str, tool: &str) -> ToolError {
     let hint = "is its memory module enabled? look with `butler config show`";
     ToolError {
         hint: Some(hint.to_owned()),
-        ..ToolError::new(ToolError::NOT_FOUND, format!("butler {butler:?} has no tool {tool}"))
+        ..ToolError::new(ErrorCode::NotFound, format!("butler {butler:?} has no tool {tool}"))
     }
 }

@@ -103,7 +103,7 @@ async fn module_shutdown_clears_the_database_and_the_embedding_engine() {
     assert!(module.database().is_none() && module.embedder().is_none() && module.memory().is_none());
     assert_eq!(Arc::strong_count(&embedder), 1, "nobody keeps the engine");
     let error = stats.call(&Caller::trusted(), Map::new()).await.err().expect("no memory, no answer");
-    assert_eq!(error.code, "unavailable");
+    assert_eq!(error.code.as_str(), "unavailable");
 }
 
 #[tokio::test]

@@ -4,7 +4,7 @@ use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
 
 use butler_embed::Embedder;
-use butler_memory::tool::{Answer, Tool, ToolError, ToolSpec};
+use butler_memory::tool::{Answer, ErrorCode, Tool, ToolError, ToolSpec};
 use butler_memory::{Caller, Memory, MemoryConfig, MemoryParts};
 use butler_store::{Database, Migrated, StoreError};
 use futures::FutureExt;
@@ -151,7 +151,7 @@ impl HostTool for MemoryTool {
             let answer = self.tool.call(&memory, caller, arguments.clone()).await;
             match answer {
                 // The connection was lost under it: the next one leads to whichever server is there now.
-                Err(error) if error.code == ToolError::UNAVAILABLE => self.tool.call(&memory, caller, arguments).await,
+                Err(error) if error.code == ErrorCode::Unavailable => self.tool.call(&memory, caller, arguments).await,
                 answer => answer,
             }
         }

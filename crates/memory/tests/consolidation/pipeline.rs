@@ -190,7 +190,7 @@ async fn memory_run_consolidation_says_which_it_was_and_stays_within_the_tenant(
     assert_eq!((&run["mode"], &run["totals"]["consolidated"]), (&json!("run"), &json!(1)));
     assert_eq!(world.one("SELECT string_agg(tenant_id, ',') FROM episodes WHERE NOT consolidated").await, "acme");
     let error = tool.call(&world.memory, &caller, arguments(json!({"dry_run": "yes"}))).await.err().unwrap();
-    assert_eq!(error.code, "invalid_argument");
+    assert_eq!(error.code.as_str(), "invalid_argument");
 }
 
 #[tokio::test]

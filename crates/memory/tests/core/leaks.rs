@@ -147,7 +147,7 @@ async fn a_token_fixes_the_tenant_and_naming_another_is_an_error() {
         let mut arguments = arguments(&spec, &ids[3], 0);
         arguments.insert("request_context".to_owned(), json!({"tenant_id": "b"}));
         let error = memory.call_as(&token, spec.name, Value::Object(arguments)).await.err().expect(spec.name);
-        assert_eq!(error.code, "invalid_argument", "{}: {}", spec.name, error.message);
+        assert_eq!(error.code.as_str(), "invalid_argument", "{}: {}", spec.name, error.message);
         assert!(!error.message.contains(SECRET));
     }
     assert_eq!(of_tenant(&memory, "b").await, before);

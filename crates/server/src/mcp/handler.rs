@@ -7,10 +7,10 @@ use butler_host::access::{Access, Right};
 use butler_host::butler::Butler;
 use butler_host::host::Host;
 use butler_host::profile::Profile;
-use butler_memory::tool::{Answer, ToolError, ToolSpec};
+use butler_memory::tool::{Answer, ErrorCode, ToolError, ToolSpec};
 use rmcp::model::{
     CacheScope, CallToolRequestParams, CallToolResponse, CallToolResult, CompleteRequestParams, CompleteResult,
-    CompletionInfo, ContentBlock, CustomRequest, CustomResult, ErrorCode, ErrorData, GetPromptRequestParams,
+    CompletionInfo, ContentBlock, CustomRequest, CustomResult, ErrorData, GetPromptRequestParams,
     GetPromptResponse, Implementation, ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult,
     ListToolsResult, PaginatedRequestParams, ReadResourceRequestParams, ReadResourceResponse, Reference,
     ServerCapabilities, ServerConfig, Tool, ToolAnnotations,
@@ -217,7 +217,7 @@ impl Handler {
 /// Why a request that is one but for its parameters, or its method, cannot be answered.
 pub(super) fn unreadable(method: &str) -> ErrorData {
     let Some((_, shape)) = METHODS.iter().find(|(known, _)| *known == method) else {
-        return ErrorData::new(ErrorCode::METHOD_NOT_FOUND, format!("there is no method {method:?}"), None);
+        return ErrorData::new(rmcp::model::ErrorCode::METHOD_NOT_FOUND, format!("there is no method {method:?}"), None);
     };
     let hint = format!("params is {shape}");
     ErrorData::invalid_params(format!("the params of {method} cannot be read; {hint}"), Some(json!({"hint": hint})))
@@ -240,7 +240,7 @@ fn allowed(access: &Access, tool: &ToolSpec) -> Result<(), ToolError> {
         return Ok(());
     }
     let message = format!("{} needs the right `{needed}`; the token has {}", tool.name, access.rights);
-    Err(ToolError { hint: Some(needed.remedy()), ..ToolError::new("forbidden", message) })
+    Err(ToolError { hint: Some(needed.remedy()), ..ToolError::new(ErrorCode::Forbidden, message) })
 }
 
 fn describe(spec: &ToolSpec) -> Tool {
@@ -277,12 +277,12 @@ fn failed(error: &ToolError) -> CallToolResult {
 }
 
 /// What to do about an error whose message says all that is to say about its cause.
-fn way_out(code: &str) -> &'static str {
+fn way_out(code: ErrorCode) -> &'static str {
     match code {
-        ToolError::INVALID_ARGUMENT => "correct it and call again; nothing was written",
-        ToolError::NOT_FOUND => "look for it by its words: memory_search or entity_resolve",
-        ToolError::CONFLICT | ToolError::INVALID_STATE => "look at what is there now, then decide; nothing was written",
-        ToolError::UNAVAILABLE => "try again in a moment; `butler doctor` looks for the cause",
-        _ => "the server's log holds the details; `butler doctor` looks for the cause",
+        ErrorCode::InvalidArgument => "correct it and call again; nothing was written",
+        ErrorCode::NotFound => "look for it by its words: memory_search or entity_resolve",
+        ErrorCode::Conflict | ErrorCode::InvalidState => "look at what is there now, then decide; nothing was written",
+        ErrorCode::Unavailable => "try again in a moment; `butler doctor` looks for the cause",
+        ErrorCode::Forbidden | ErrorCode::Internal => "the server's log holds the details; `butler doctor` looks for the cause",
     }
 }

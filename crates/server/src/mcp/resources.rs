@@ -1,7 +1,7 @@
 //! Memory as resources, for clients that let a person pick what the model reads. The tools do all of it, too.
 
 use butler_host::access::Access;
-use butler_memory::tool::ToolError;
+use butler_memory::tool::{ErrorCode, ToolError};
 use rmcp::model::{ErrorData, ReadResourceResult, Resource, ResourceContents, ResourceTemplate};
 use serde_json::{Map, Value, json};
 
@@ -81,8 +81,10 @@ fn refused(error: &ToolError, uri: &str) -> ErrorData {
     };
     let about = Some(json!({"uri": uri, "error": error.code}));
     match error.code {
-        ToolError::NOT_FOUND => ErrorData::resource_not_found(message, about),
-        ToolError::INVALID_ARGUMENT | "forbidden" => ErrorData::invalid_params(message, about),
-        _ => ErrorData::internal_error(message, about),
+        ErrorCode::NotFound => ErrorData::resource_not_found(message, about),
+        ErrorCode::InvalidArgument | ErrorCode::Forbidden => ErrorData::invalid_params(message, about),
+        ErrorCode::InvalidState | ErrorCode::Conflict | ErrorCode::Unavailable | ErrorCode::Internal => {
+            ErrorData::internal_error(message, about)
+        }
     }
 }

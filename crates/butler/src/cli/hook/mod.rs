@@ -12,7 +12,7 @@ use std::time::Duration;
 use butler_host::error::HostError;
 use butler_host::{env, instance};
 use butler_memory::runtime::TRIGGER_CONSOLIDATION;
-use butler_memory::tool::{Answer, ToolError};
+use butler_memory::tool::{Answer, ErrorCode, ToolError};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
@@ -167,7 +167,7 @@ async fn call(
         Err(_) => {
             let message = format!("memory gave no answer within {} s", timeout.as_secs_f64());
             let hint = Some("`butler doctor` looks at it; `butler serve` keeps it ready".to_owned());
-            Err(HostError::Tool(ToolError { hint, ..ToolError::new(ToolError::UNAVAILABLE, message) }))
+            Err(HostError::Tool(ToolError { hint, ..ToolError::new(ErrorCode::Unavailable, message) }))
         }
     }
 }
