@@ -58,12 +58,9 @@ fn tool_of(uri: &str) -> Option<(&'static str, Value)> {
 pub(super) async fn read(handler: &Handler, access: &Access, uri: &str) -> Result<ReadResourceResult, ErrorData> {
     let unknown = || ErrorData::resource_not_found(format!("there is no resource {uri}"), Some(json!({"uri": uri})));
     let (tool, arguments) = tool_of(uri).ok_or_else(unknown)?;
+    let tool = handler.tool(tool).ok_or_else(unknown)?;
     let arguments: Map<String, Value> = arguments.as_object().cloned().unwrap_or_default();
-    let answer = match handler.call(access, tool, arguments).await {
-        Some(Ok(answer)) => answer,
-        Some(Err(error)) => return Err(refused(&error, uri)),
-        None => return Err(unknown()),
-    };
+    let answer = handler.call(access, tool, arguments).await.map_err(|error| refused(&error, uri))?;
     let contents = match answer.text {
         Some(text) => ResourceContents::text(text, uri).with_mime_type("text/markdown"),
         None => {
