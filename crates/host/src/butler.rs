@@ -1,15 +1,11 @@
 //! One butler: its configuration, its modules, their tools, and its home in a database.
 
-use std::panic::AssertUnwindSafe;
 use std::sync::{Arc, OnceLock, PoisonError, RwLock};
 
 use butler_domain::Clock;
 use butler_embed::Embedder;
-use butler_memory::Caller;
-use butler_memory::tool::{Answer, ToolError};
+use butler_memory::tool::{ErrorCode, ToolError};
 use butler_store::{Connections, Database, DatabaseOptions};
-use futures::FutureExt;
-use serde_json::{Map, Value};
 use tokio::sync::Mutex;
 
 use crate::config::ButlerConfig;
@@ -158,27 +154,8 @@ impl Butler {
             database.close().await;
         }
     }
-
-    /// `None` when there is no such tool.
-    pub async fn call(
-        &self,
-        tool: &str,
-        caller: &Caller,
-        arguments: Map<String, Value>,
-    ) -> Option<Result<Answer, ToolError>> {
-        let tool = self.registry.get(tool)?;
-        let name = tool.spec().name;
-        // A bug in one call must neither hang its client nor take the server down.
-        let outcome = AssertUnwindSafe(tool.call(caller, arguments)).catch_unwind().await;
-        Some(outcome.unwrap_or_else(|_| {
-            tracing::error!(butler = %self.name, tool = name, "the tool panicked");
-            let hint = "the server's log holds the details; please report it";
-            let message = format!("{name} failed: a fault in the program");
-            Err(ToolError { hint: Some(hint.to_owned()), ..ToolError::internal(message) })
-        }))
-    }
 }
 
 pub fn unavailable(message: impl Into<String>, hint: impl Into<String>) -> ToolError {
-    ToolError { hint: Some(hint.into()), ..ToolError::new(ToolError::UNAVAILABLE, message) }
+    ToolError { hint: Some(hint.into()), ..ToolError::new(ErrorCode::Unavailable, message) }
 }

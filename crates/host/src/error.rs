@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use butler_memory::runtime::RuntimeError;
-use butler_memory::tool::ToolError;
+use butler_memory::tool::{ErrorCode, ToolError};
 
 use crate::config::ConfigError;
 use crate::instance::Instance;
@@ -148,7 +148,7 @@ impl HostError {
     pub fn exit_code(&self) -> u8 {
         match self {
             Self::Usage { .. } => 2,
-            Self::Tool(error) if error.code == ToolError::INVALID_ARGUMENT => 2,
+            Self::Tool(error) if error.code == ErrorCode::InvalidArgument => 2,
             _ => 1,
         }
     }

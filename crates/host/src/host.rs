@@ -7,6 +7,7 @@ mod one;
 mod restore;
 mod several;
 pub mod tokens;
+mod tool_call;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -16,10 +17,8 @@ use std::time::Duration;
 use butler_domain::{Clock, SystemClock};
 use butler_embed::{Embedder, Engine, EngineOptions};
 use butler_fetch::Progress;
-use butler_memory::Caller;
-use butler_memory::tool::{Answer, ToolError};
+use butler_memory::tool::ToolError;
 use butler_store::Connections;
-use serde_json::{Map, Value};
 use tokio::sync::{Mutex, Notify, RwLock, watch};
 use tokio_util::sync::CancellationToken;
 
@@ -30,7 +29,7 @@ use crate::config::{self, ButlerConfig, ServerSection, Source};
 use crate::error::HostError;
 use crate::metrics::Metrics;
 use crate::scheduler::HostJob;
-use crate::telemetry::{Span, Traces};
+use crate::telemetry::Traces;
 
 pub use restore::{Replaced, restore, verify};
 
@@ -322,44 +321,6 @@ impl Host {
         }
     }
 
-    /// One call of a tool, measured. `None` when the butler has no such tool.
-    pub async fn call(
-        &self,
-        butler: &Butler,
-        tool: &str,
-        caller: &Caller,
-        arguments: Map<String, Value>,
-    ) -> Option<Result<Answer, ToolError>> {
-        let name = butler.tools().get(tool)?.spec().name;
-        let (begun, started) = (std::time::Instant::now(), self.clock.now());
-        let request_id = arguments.get("request_context").and_then(|context| context.get("request_id"));
-        let request_id = request_id.map(|id| id.as_str().map_or_else(|| id.to_string(), str::to_owned));
-        let outcome = match self.await_start().await {
-            Ok(()) => match butler.trouble() {
-                Some(error) => Err(not_started(butler, &error)),
-                None => butler.call(name, caller, arguments).await?,
-            },
-            Err(error) => Err(error),
-        };
-        let took = begun.elapsed();
-        let code = outcome.as_ref().err().map(|error| error.code);
-        self.metrics.called(butler.name.as_str(), name, code, took);
-        let butler_name = butler.name.as_str();
-        self.traces.record(|| Span {
-            butler: butler_name.to_owned(),
-            tool: name,
-            request_id,
-            error: code,
-            started,
-            took,
-        });
-        tracing::debug!(butler = %butler.name, tool = name, ?took, error = code, "called");
-        if code == Some(ToolError::UNAVAILABLE) {
-            self.report_trouble();
-        }
-        Some(outcome)
-    }
-
     /// Reads from the databases what `/metrics` shows of them, unless that is recent.
     pub async fn refresh_metrics(&self) {
         self.metrics.refresh(self.butlers(), self.clock.now()).await;
@@ -411,11 +372,6 @@ impl Host {
             None => Ok(()),
         }
     }
-}
-
-fn not_started(butler: &Butler, error: &HostError) -> ToolError {
-    let hint = error.hint().unwrap_or_else(|| "it is tried again; `butler doctor` tells more".to_owned());
-    unavailable(format!("the butler {:?} could not start: {error}", butler.name.as_str()), hint)
 }
 
 /// A database that is not in the private server: the flag's or the file's.

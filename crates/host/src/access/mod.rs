@@ -9,9 +9,10 @@ use butler_domain::TenantId;
 use butler_memory::{Caller, CallerTenant};
 use uuid::Uuid;
 
+pub use butler_memory::tool::Right;
 pub use keyring::{Keyring, Refusal};
 pub use limit::Limiter;
-pub use rights::{Right, Rights};
+pub use rights::Rights;
 pub use secret::{Secret, new_token, session_bearer};
 
 /// Why a caller may not do what it asked for.

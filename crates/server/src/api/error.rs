@@ -5,7 +5,7 @@ use axum::response::{IntoResponse, Response};
 use butler_domain::validate::Invalid;
 use butler_host::access::Denied;
 use butler_memory::MemoryError;
-use butler_memory::tool::ToolError;
+use butler_memory::tool::{ErrorCode, ToolError};
 use butler_store::StoreError;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -43,8 +43,8 @@ pub struct ErrorDetail {
 }
 
 impl ApiError {
-    pub fn new(status: StatusCode, code: &'static str, message: impl Into<String>) -> Self {
-        Self::Refused { status, code, message: message.into(), hint: None }
+    pub fn new(status: StatusCode, code: impl Into<&'static str>, message: impl Into<String>) -> Self {
+        Self::Refused { status, code: code.into(), message: message.into(), hint: None }
     }
 
     pub fn hint(mut self, given: impl Into<String>) -> Self {
@@ -56,7 +56,7 @@ impl ApiError {
 
     /// A parameter of the path or the query that cannot be read.
     pub fn bad_parameter(invalid: Invalid) -> Self {
-        let error = Self::new(StatusCode::BAD_REQUEST, ToolError::INVALID_ARGUMENT, invalid.to_string());
+        let error = Self::new(StatusCode::BAD_REQUEST, ErrorCode::InvalidArgument, invalid.to_string());
         match invalid.hint {
             Some(hint) => error.hint(hint),
             None => error,
@@ -66,20 +66,20 @@ impl ApiError {
     pub fn bad_body(error: &serde_json::Error) -> Self {
         let message = format!("the body cannot be used: {error}");
         let status = if error.is_data() { StatusCode::UNPROCESSABLE_ENTITY } else { StatusCode::BAD_REQUEST };
-        Self::new(status, ToolError::INVALID_ARGUMENT, message)
+        Self::new(status, ErrorCode::InvalidArgument, message)
     }
 
     pub fn not_found(what: impl Into<String>) -> Self {
-        Self::new(StatusCode::NOT_FOUND, ToolError::NOT_FOUND, what)
+        Self::new(StatusCode::NOT_FOUND, ErrorCode::NotFound, what)
     }
 
     pub fn unavailable(message: impl Into<String>) -> Self {
-        Self::new(StatusCode::SERVICE_UNAVAILABLE, ToolError::UNAVAILABLE, message)
+        Self::new(StatusCode::SERVICE_UNAVAILABLE, ErrorCode::Unavailable, message)
             .hint("try again in a moment; /readyz tells what is missing")
     }
 
     pub fn no_access() -> Self {
-        Self::new(StatusCode::INTERNAL_SERVER_ERROR, ToolError::INTERNAL, "nobody said who asks")
+        Self::new(StatusCode::INTERNAL_SERVER_ERROR, ErrorCode::Internal, "nobody said who asks")
     }
 
     pub fn is_unavailable(&self) -> bool {
@@ -103,13 +103,14 @@ impl From<Response> for ApiError {
 impl From<ToolError> for ApiError {
     fn from(error: ToolError) -> Self {
         let status = match error.code {
-            ToolError::INVALID_ARGUMENT => StatusCode::UNPROCESSABLE_ENTITY,
-            ToolError::NOT_FOUND => StatusCode::NOT_FOUND,
-            ToolError::CONFLICT | ToolError::INVALID_STATE => StatusCode::CONFLICT,
-            ToolError::UNAVAILABLE => StatusCode::SERVICE_UNAVAILABLE,
-            _ => StatusCode::INTERNAL_SERVER_ERROR,
+            ErrorCode::InvalidArgument => StatusCode::UNPROCESSABLE_ENTITY,
+            ErrorCode::NotFound => StatusCode::NOT_FOUND,
+            ErrorCode::Conflict | ErrorCode::InvalidState => StatusCode::CONFLICT,
+            ErrorCode::Unavailable => StatusCode::SERVICE_UNAVAILABLE,
+            ErrorCode::Forbidden => StatusCode::FORBIDDEN,
+            ErrorCode::Internal => StatusCode::INTERNAL_SERVER_ERROR,
         };
-        Self::Refused { status, code: error.code, message: error.message, hint: error.hint }
+        Self::Refused { status, code: error.code.as_str(), message: error.message, hint: error.hint }
     }
 }
 

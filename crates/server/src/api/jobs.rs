@@ -7,7 +7,7 @@ use butler_domain::Timestamp;
 use butler_host::access::Right;
 use butler_host::scheduler::{Jobs, RunError, Scheduler, Trigger, worker_name};
 use butler_memory::jobs::{CONSOLIDATION, JobRequest, REEMBED, RETRAIN_INDEXES, seen_by};
-use butler_memory::tool::ToolError;
+use butler_memory::tool::ErrorCode;
 use butler_store::jobs::{self as records, RunRow};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -176,7 +176,7 @@ impl Operation for RunJob {
 
 fn refused(error: RunError) -> ApiError {
     match error {
-        RunError::Busy { .. } => ApiError::new(StatusCode::CONFLICT, ToolError::CONFLICT, error.to_string())
+        RunError::Busy { .. } => ApiError::new(StatusCode::CONFLICT, ErrorCode::Conflict, error.to_string())
             .hint("wait until it is done; GET /api/jobs tells when"),
         RunError::Memory(error) => error.into(),
         RunError::Failed(reason) => failed(&reason),
@@ -184,6 +184,6 @@ fn refused(error: RunError) -> ApiError {
 }
 
 fn failed(reason: &str) -> ApiError {
-    ApiError::new(StatusCode::INTERNAL_SERVER_ERROR, ToolError::INTERNAL, format!("the job failed: {reason}"))
+    ApiError::new(StatusCode::INTERNAL_SERVER_ERROR, ErrorCode::Internal, format!("the job failed: {reason}"))
         .hint("GET /api/jobs and the server's log hold the details")
 }

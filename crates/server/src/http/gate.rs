@@ -55,7 +55,7 @@ impl Gate {
         }
         // Until the databases were read nobody knows whether there are tokens.
         host.await_start().await.map_err(|error| {
-            reject(StatusCode::SERVICE_UNAVAILABLE, error.code, &error.message, error.hint.as_deref())
+            reject(StatusCode::SERVICE_UNAVAILABLE, error.code.as_str(), &error.message, error.hint.as_deref())
         })?;
         let keyring = host.keyring();
         if *loopback && !keyring.any() {

@@ -12,11 +12,13 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use butler_host::access::Secret;
+use butler_host::access::{Rights, Secret};
 use butler_host::config::Source;
 use butler_host::host::{Host, HostOptions};
-use butler_server::http::Gate;
+use butler_memory::Caller;
+use butler_memory::tool::ToolCall;
 use butler_server::http::Allowed;
+use butler_server::http::Gate;
 use butler_testkit::TestDb;
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -110,8 +112,10 @@ impl Api {
     pub async fn tool(&self, butler: &str, tool: &str, arguments: Value) -> Value {
         let Value::Object(arguments) = arguments else { panic!("arguments are an object") };
         let found = self.host.butler(Some(butler)).unwrap();
-        let answer = found.call(tool, &butler_memory::Caller::trusted(), arguments).await.unwrap();
-        Value::Object(answer.unwrap_or_else(|error| panic!("{tool}: {error:?}")).structured)
+        let tool = found.tools().get(tool).unwrap();
+        let call = ToolCall::parse(tool.spec(), Caller::trusted(), arguments);
+        let answer = self.host.call(&found, Rights::ALL, &**tool, call).await;
+        Value::Object(answer.unwrap_or_else(|error| panic!("{}: {error:?}", tool.spec().name)).structured)
     }
 
     pub async fn fact(&self, subject: &str, predicate: &str, content: &str) -> String {

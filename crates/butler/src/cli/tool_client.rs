@@ -1,11 +1,12 @@
-//! The way a command reaches a butler's tools: through the server that runs on the data directory, or by opening the
-//! database itself.
+//! How a command calls a butler's tools: through the server that runs on the data directory, or in its own process, on
+//! the database itself.
 
 use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
 use butler_domain::TenantId;
+use butler_host::access::Rights;
 use butler_host::butler::Butler;
 use butler_host::config::{self, Source};
 use butler_host::error::HostError;
@@ -13,7 +14,7 @@ use butler_host::host::Host;
 use butler_host::instance::{self, Instance, create_data_dir};
 use butler_host::session::SessionMemory;
 use butler_memory::Caller;
-use butler_memory::tool::{Answer, ToolError};
+use butler_memory::tool::{Answer, ErrorCode, ToolCall, ToolError};
 use butler_server::client;
 use futures::FutureExt;
 use futures::future::BoxFuture;
@@ -26,20 +27,20 @@ use crate::progress;
 /// A server that starts lets a call wait; the longest call of all is a consolidation by a slow model.
 const PATIENCE: Duration = Duration::from_secs(900);
 
-pub struct Door {
-    way: Way,
+pub struct ToolClient {
+    route: Route,
     /// The butler's name, also where none was named.
     butler: String,
     tenant: Option<TenantId>,
 }
 
-enum Way {
+enum Route {
     Server(Instance),
-    Own { host: Arc<Host>, butler: Arc<Butler>, started: OnceCell<()>, quiet: bool },
+    InProcess { host: Arc<Host>, butler: Arc<Butler>, started: OnceCell<()>, quiet: bool },
 }
 
-impl Door {
-    /// Touches no database yet: the first call does, and knows whether it needs the model.
+impl ToolClient {
+    /// Opens no database yet: the first call does, since it knows whether its tool needs the model.
     pub fn open(settings: &Settings) -> Result<Self, HostError> {
         let tenant = settings.tenant.clone();
         // A database named on this command line need not be the server's.
@@ -47,25 +48,25 @@ impl Door {
             && (settings.host.database_url.is_none() || settings.host.database_url == instance.database_url)
         {
             let butler = named(settings, &instance)?;
-            return Ok(Self { way: Way::Server(instance), butler, tenant });
+            return Ok(Self { route: Route::Server(instance), butler, tenant });
         }
         create_data_dir(&settings.host.data_dir)?;
         let host = Host::new(settings.host.clone())?;
         let butler = host.butler(settings.butler.as_deref())?.clone();
         let name = butler.name.to_string();
-        let way = Way::Own { host, butler, started: OnceCell::new(), quiet: settings.quiet };
-        Ok(Self { way, butler: name, tenant })
+        let route = Route::InProcess { host, butler, started: OnceCell::new(), quiet: settings.quiet };
+        Ok(Self { route, butler: name, tenant })
     }
 
     pub fn butler(&self) -> &str {
         &self.butler
     }
 
-    /// The server behind it, if it is one.
+    /// The server that answers the calls; `None`: they run in this process.
     pub fn server(&self) -> Option<&Instance> {
-        match &self.way {
-            Way::Server(instance) => Some(instance),
-            Way::Own { .. } => None,
+        match &self.route {
+            Route::Server(instance) => Some(instance),
+            Route::InProcess { .. } => None,
         }
     }
 
@@ -75,14 +76,15 @@ impl Door {
             let context = arguments.entry("request_context").or_insert_with(|| json!({}));
             context["tenant_id"] = json!(tenant.as_str());
         }
-        match &self.way {
-            Way::Server(instance) => self.ask(instance, tool, arguments).await,
-            Way::Own { host, butler, .. } => {
-                self.start(embeds(tool)).await.map_err(|error| refused(&error))?;
-                let outcome = host.call(butler, tool, &Caller::trusted(), arguments).await;
-                let answer = outcome.unwrap_or_else(|| Err(no_tool(&self.butler, tool)))?;
+        match &self.route {
+            Route::Server(instance) => self.ask(instance, tool, arguments).await,
+            Route::InProcess { host, butler, .. } => {
+                let tool = butler.tools().get(tool).ok_or_else(|| no_tool(&self.butler, tool))?;
+                let (spec, call) = (tool.spec(), ToolCall::parse(tool.spec(), Caller::trusted(), arguments));
+                self.start(spec.embeds).await.map_err(|error| refused(&error))?;
+                let answer = host.call(butler, Rights::ALL, &**tool, call).await?;
                 let flagged = answer.structured.get("metadata").is_some_and(|told| told["needs_inversion"] == true);
-                if tool == "memory_mark_harmful" && flagged {
+                if flagged && !spec.annotations.read_only {
                     self.invert(butler).await;
                 }
                 Ok(answer)
@@ -101,8 +103,8 @@ impl Door {
 
     /// Stops what this command started.
     pub async fn close(&self) -> Result<(), HostError> {
-        match &self.way {
-            Way::Own { host, started, .. } if started.initialized() => host.stop().await,
+        match &self.route {
+            Route::InProcess { host, started, .. } if started.initialized() => host.stop().await,
             _ => Ok(()),
         }
     }
@@ -117,7 +119,7 @@ impl Door {
     }
 
     async fn start(&self, embeds: bool) -> Result<(), HostError> {
-        let Way::Own { host, butler, started, quiet } = &self.way else { return Ok(()) };
+        let Route::InProcess { host, butler, started, quiet } = &self.route else { return Ok(()) };
         let start = || async { host.start_one(butler, embeds, progress::on_stderr(*quiet)).await };
         started.get_or_try_init(start).await.map(drop)
     }
@@ -128,13 +130,13 @@ impl Door {
         let path = format!("/butlers/{}/mcp", self.butler);
         let (status, answer) = exchange(server, "POST", &path, &request).await.map_err(|error| ToolError {
             hint: error.hint(),
-            ..ToolError::new(ToolError::UNAVAILABLE, error.to_string())
+            ..ToolError::new(ErrorCode::Unavailable, error.to_string())
         })?;
         understood(status, answer)
     }
 
     async fn rest(&self, method: &str, path: &str, body: &str) -> Result<Value, HostError> {
-        let Way::Server(server) = &self.way else {
+        let Route::Server(server) = &self.route else {
             return Err(HostError::Usage {
                 message: "this needs a running server".to_owned(),
                 hint: Some("start it: butler serve".to_owned()),
@@ -145,13 +147,13 @@ impl Door {
     }
 }
 
-impl SessionMemory for Door {
+impl SessionMemory for ToolClient {
     fn ready(&self) -> BoxFuture<'_, Result<(), ToolError>> {
         async { self.start(true).await.map_err(|error| refused(&error)) }.boxed()
     }
 
     fn call<'a>(&'a self, tool: &'a str, arguments: Map<String, Value>) -> BoxFuture<'a, Result<Answer, ToolError>> {
-        Door::call(self, tool, arguments).boxed()
+        ToolClient::call(self, tool, arguments).boxed()
     }
 }
 
@@ -167,17 +169,12 @@ fn named(settings: &Settings, instance: &Instance) -> Result<String, HostError> 
     Ok(instance.butlers.first().cloned().unwrap_or_else(|| config::DEFAULT_NAME.to_owned()))
 }
 
-/// These compare or keep meanings, so they need the model.
-fn embeds(tool: &str) -> bool {
-    tool.starts_with("memory_store_") || ["memory_search", "memory_recall", "memory_context"].contains(&tool)
-}
-
 async fn exchange(server: &Instance, method: &str, path: &str, body: &str) -> Result<(u16, Value), HostError> {
     let unreachable = |reason: String| {
         HostError::Tool(ToolError {
             hint: Some("`butler doctor` looks at it; its log says more".to_owned()),
             ..ToolError::new(
-                ToolError::UNAVAILABLE,
+                ErrorCode::Unavailable,
                 format!("the server at http://{} (process {}) does not answer: {reason}", server.address, server.pid),
             )
         })
@@ -220,14 +217,7 @@ fn rejected(status: u16, answer: &Value) -> ToolError {
 }
 
 fn error_of(code: &Value, said: &Value) -> ToolError {
-    const CODES: [&str; 5] = [
-        ToolError::INVALID_ARGUMENT,
-        ToolError::NOT_FOUND,
-        ToolError::INVALID_STATE,
-        ToolError::CONFLICT,
-        ToolError::UNAVAILABLE,
-    ];
-    let code = CODES.into_iter().find(|known| code == *known).unwrap_or(ToolError::INTERNAL);
+    let code = code.as_str().and_then(ErrorCode::from_name).unwrap_or(ErrorCode::Internal);
     let text = |key: &str| said[key].as_str().map(str::to_owned);
     ToolError {
         hint: text("hint"),
@@ -237,13 +227,13 @@ fn error_of(code: &Value, said: &Value) -> ToolError {
 }
 
 fn refused(error: &HostError) -> ToolError {
-    ToolError { hint: error.hint(), ..ToolError::new(ToolError::UNAVAILABLE, error.to_string()) }
+    ToolError { hint: error.hint(), ..ToolError::new(ErrorCode::Unavailable, error.to_string()) }
 }
 
 fn no_tool(butler: &str, tool: &str) -> ToolError {
     let hint = "is its memory module enabled? look with `butler config show`";
     ToolError {
         hint: Some(hint.to_owned()),
-        ..ToolError::new(ToolError::NOT_FOUND, format!("butler {butler:?} has no tool {tool}"))
+        ..ToolError::new(ErrorCode::NotFound, format!("butler {butler:?} has no tool {tool}"))
     }
 }
