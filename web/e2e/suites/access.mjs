@@ -109,7 +109,7 @@ export function access(shared) {
         await other.goto('/memory')
         await other.getByLabel('Token', { exact: true }).fill(JSON.parse(blind).token)
         await other.getByRole('button', { name: 'Use this token', exact: true }).click()
-        await other.getByText('this needs the right `read`').waitFor()
+        await other.getByText('this requires the right `read`').waitFor()
         await other.context().close()
       } finally {
         await server.stop()

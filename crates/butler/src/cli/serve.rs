@@ -165,7 +165,7 @@ async fn start_and_watch(
     flatten(tokio::spawn(async move { starting.start(progress).await }).await)?;
     open.check(host)?;
     printer.line(format_args!("ready {url}"));
-    tokio::join!(supervisor::watch(Arc::clone(host)), tokens::keep(Arc::clone(host)));
+    tokio::join!(supervisor::watch(Arc::clone(host)), tokens::keep_in_sync(Arc::clone(host)));
     Ok(())
 }
 

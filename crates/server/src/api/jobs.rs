@@ -79,7 +79,7 @@ async fn list(asked: &Asked, butler: &str) -> Result<Vec<JobItem>, ApiError> {
         let schedule = schedules.iter().find(|row| row.job == spec.name);
         let runs = records::runs(&mut conn, Some(spec.name), asked.bound(), SHOWN_RUNS).await?;
         let runs: Vec<RunRow> = runs.into_iter().map(|run| seen_by(run, asked.bound())).collect();
-        let cheap = ![CONSOLIDATION, REEMBED, RETRAIN_INDEXES].contains(&spec.name) && !jobs.is_of_the_host(spec.name);
+        let cheap = ![CONSOLIDATION, REEMBED, RETRAIN_INDEXES].contains(&spec.name) && !jobs.is_host_job(spec.name);
         items.push(JobItem {
             job: spec.name.to_owned(),
             about: spec.about.to_owned(),
@@ -151,7 +151,7 @@ impl Operation for RunJob {
                 .hint(format!("valid are {}", known.join(", "))));
         }
         let tenant = asked.bound().cloned();
-        if tenant.is_some() && jobs.is_of_the_host(&path.job) {
+        if tenant.is_some() && jobs.is_host_job(&path.job) {
             let message = format!("{} is of all tenants, and a token is of one", path.job);
             return Err(ApiError::new(StatusCode::FORBIDDEN, "forbidden", message)
                 .hint(format!("on the server's machine: butler jobs run {}", path.job)));

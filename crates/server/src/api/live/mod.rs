@@ -100,7 +100,7 @@ async fn open(api: Api, request: &Parts) -> Result<impl Stream<Item = Result<Eve
     let told = stream::iter(missed).chain(stream::unfold(live, next));
     // A token may be revoked or expire while somebody listens with it.
     let (host, token) = (Arc::clone(&api.host), access.token);
-    let still = move || token.is_none_or(|token| host.keyring().holds(token, host.clock().now()));
+    let still = move || token.is_none_or(|token| host.keyring().is_valid(token, host.clock().now()));
     let told = told.take_while(move |_| std::future::ready(still()));
     let events = told.filter_map(move |told| {
         let event = written(&told, &may_use);
