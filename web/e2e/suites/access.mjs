@@ -94,7 +94,7 @@ export function access(shared) {
         await accessible(page, 'the token entry')
         await page.getByLabel('Token', { exact: true }).fill('nonsense')
         await page.getByRole('button', { name: 'Use this token', exact: true }).click()
-        await page.getByText('The token was refused: this token is not known here.').waitFor()
+        await page.getByText('The token was refused: unknown token.').waitFor()
         await page.getByLabel('Token', { exact: true }).fill(token)
         await page.getByRole('button', { name: 'Use this token', exact: true }).click()
         await page.getByText('Nothing is remembered yet.').waitFor()

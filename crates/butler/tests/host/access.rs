@@ -271,7 +271,7 @@ fn a_server_for_other_machines_needs_a_token_and_speaks_tls() {
         assert!(text.contains(complaint) && text.contains("hint: --tls-cert takes"), "{text}");
     }
     let alone = serve(&["--tls-cert".as_ref(), cert.as_os_str()]);
-    assert!(stderr(&alone).contains("name it with --tls-key"), "{}", stderr(&alone));
+    assert!(stderr(&alone).contains("pass it with --tls-key"), "{}", stderr(&alone));
 
     let flags = ["--listen", "0.0.0.0:0", "--rate-limit", "1", "--allowed-host", "memory.example.com"].map(OsStr::new);
     let files = ["--tls-cert".as_ref(), cert.as_os_str(), "--tls-key".as_ref(), key.as_os_str()];
