@@ -18,6 +18,8 @@ use crate::module::{Module, Parts, Registry, in_order};
 use crate::scheduler::{HostJob, Jobs};
 use crate::{modules, runtime};
 
+pub use crate::error::unavailable;
+
 pub struct Butler {
     pub name: butler_domain::Butler,
     pub config: ButlerConfig,
@@ -179,8 +181,4 @@ impl Butler {
             Err(ToolError { hint: Some(hint.to_owned()), ..ToolError::internal(message) })
         }))
     }
-}
-
-pub fn unavailable(message: impl Into<String>, hint: impl Into<String>) -> ToolError {
-    ToolError { hint: Some(hint.into()), ..ToolError::new(ToolError::UNAVAILABLE, message) }
 }

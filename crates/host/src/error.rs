@@ -10,7 +10,6 @@ use butler_memory::runtime::RuntimeError;
 use butler_memory::tool::ToolError;
 
 use crate::config::ConfigError;
-use crate::instance::Instance;
 use crate::module::ModuleError;
 
 #[derive(Debug, thiserror::Error)]
@@ -45,7 +44,7 @@ pub enum HostError {
         "a server is already running on {data_dir}{}", running_note(.running),
         data_dir = data_dir.display()
     )]
-    AlreadyRunning { data_dir: PathBuf, running: Option<Box<Instance>> },
+    AlreadyRunning { data_dir: PathBuf, running: Option<RunningServer> },
     #[error("the private PostgreSQL in {} is not running", .data_dir.display())]
     NotServing { data_dir: PathBuf },
     #[error("{0}")]
@@ -70,6 +69,13 @@ pub enum HostError {
     Serve(io::Error),
 }
 
+/// The server that holds the lock of the data directory.
+#[derive(Debug, Clone)]
+pub struct RunningServer {
+    pub pid: u32,
+    pub url: String,
+}
+
 /// The butler process that already listens on the address.
 #[derive(Debug, Clone, Copy)]
 pub struct PortOwner {
@@ -80,8 +86,8 @@ fn owner_note(owner: &Option<PortOwner>) -> String {
     owner.map_or_else(String::new, |owner| format!(" by a butler with another data directory (process {})", owner.pid))
 }
 
-fn running_note(running: &Option<Box<Instance>>) -> String {
-    running.as_ref().map_or_else(String::new, |it| format!(": process {} on {}", it.pid, it.url))
+fn running_note(running: &Option<RunningServer>) -> String {
+    running.as_ref().map_or_else(String::new, |server| format!(": process {} on {}", server.pid, server.url))
 }
 
 impl HostError {
@@ -122,8 +128,8 @@ impl HostError {
                 "--tls-cert takes the certificate with its chain, --tls-key its private key, both as PEM files"
                     .to_owned(),
             ),
-            Self::AlreadyRunning { running: Some(it), .. } => {
-                Some(format!("use that server, stop it with `kill {}`, or pass another --data-dir", it.pid))
+            Self::AlreadyRunning { running: Some(server), .. } => {
+                Some(format!("use that server, stop it with `kill {}`, or pass another --data-dir", server.pid))
             }
             Self::AlreadyRunning { running: None, .. } => {
                 Some("wait until it has started or stopped, or pass another --data-dir".to_owned())
@@ -160,6 +166,11 @@ impl HostError {
         let path = path.into();
         move |source| Self::Io { action, path, source }
     }
+}
+
+/// The error of a tool call while the server, the butler or its memory is not running.
+pub fn unavailable(message: impl Into<String>, hint: impl Into<String>) -> ToolError {
+    ToolError { hint: Some(hint.into()), ..ToolError::new(ToolError::UNAVAILABLE, message) }
 }
 
 fn io_hint(error: &io::Error) -> Option<String> {

@@ -26,9 +26,9 @@ use tokio_util::sync::CancellationToken;
 
 use crate::access::Keyring;
 use crate::backup;
-use crate::butler::{Butler, unavailable};
+use crate::butler::Butler;
 use crate::config::{self, ButlerConfig, ServerSection, Source};
-use crate::error::HostError;
+use crate::error::{HostError, unavailable};
 use crate::metrics::Metrics;
 use crate::scheduler::HostJob;
 use crate::telemetry::{Span, Traces};

@@ -10,7 +10,7 @@ use butler_domain::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use crate::config::Source;
-use crate::error::HostError;
+use crate::error::{HostError, RunningServer};
 
 /// What a running server writes about itself to `serve.json`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -97,7 +97,7 @@ impl Lock {
             Err(fs::TryLockError::WouldBlock) => {
                 return Err(HostError::AlreadyRunning {
                     data_dir: data_dir.to_path_buf(),
-                    running: read(data_dir).map(Box::new),
+                    running: read(data_dir).map(|server| RunningServer { pid: server.pid, url: server.url }),
                 });
             }
             Err(fs::TryLockError::Error(error)) => return Err(HostError::io("lock", path)(error)),

@@ -49,7 +49,8 @@ async fn unknown_path(method: Method, uri: Uri, headers: HeaderMap) -> Response 
     if let Some(response) = dashboard::page(&method, uri.path(), &headers) {
         return response;
     }
-    let hint = "MCP is at /mcp and /butlers/{name}/mcp, the REST API at /api; /readyz reports whether the server is ready";
+    let hint =
+        "MCP is at /mcp and /butlers/{name}/mcp, the REST API at /api; /readyz reports whether the server is ready";
     reject(StatusCode::NOT_FOUND, "not_found", &format!("there is nothing at {}", uri.path()), Some(hint))
 }
 

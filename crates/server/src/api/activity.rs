@@ -128,7 +128,7 @@ async fn list(
     filter: EventFilter,
     paging: Paging,
 ) -> Result<List<WithHome<EventItem>>, ApiError> {
-    let request = paging.of(ctx, butler)?;
+    let request = ctx.page_request(paging, butler)?;
     let filter = &filter;
     let part = |memory: Arc<Memory>, page| async move {
         let mut conn = memory.db().reader(&ctx.tenant).await?;

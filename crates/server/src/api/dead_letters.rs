@@ -42,7 +42,7 @@ impl Operation for ListDeadLetters {
 
     async fn run(ctx: RequestContext, (): (), query: DeadLetterQuery, (): ()) -> Result<Self::Answer, ApiError> {
         let (ctx, only) = (&ctx, query.butler.as_deref());
-        let request = query.paging.of(ctx, only)?.cursor_only_if(false)?;
+        let request = ctx.page_request(query.paging, only)?.cursor_only_if(false)?;
         let part =
             |memory: Arc<Memory>, page| async move { Ok(memory.dead_letters_page(&ctx.call(&memory), page).await?) };
         let key = |letter: &DeadLetter| (letter.created_at, letter.id);

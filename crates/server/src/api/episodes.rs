@@ -60,7 +60,7 @@ pub async fn list(
     of: Option<String>,
     query: Filters,
 ) -> Result<List<WithHome<EpisodeItem>>, ApiError> {
-    let request = query.paging.of(ctx, home)?;
+    let request = ctx.page_request(query.paging, home)?;
     let filter = EpisodeFilter {
         butler: of,
         status: query.status,

@@ -15,19 +15,11 @@ use uuid::Uuid;
 use super::envelope::{List, WithHome};
 use super::error::ApiError;
 use super::operation::RequestContext;
-use super::page::PageRequest;
+use super::page::{PageRequest, Paging};
+use super::replies::Replies;
 
 /// A person waits for the page, so a butler that takes longer counts as unavailable.
 const TIMEOUT: Duration = Duration::from_secs(15);
-
-/// The replies of several butlers to the same query.
-#[derive(Debug)]
-pub struct Replies<T> {
-    /// The reply of each butler by its name, in the order of the roster.
-    pub parts: Vec<(String, T)>,
-    /// Butlers that did not respond.
-    pub unavailable: Vec<String>,
-}
 
 impl RequestContext {
     /// The butlers with a memory that the caller may use: all of them, or the named one.
@@ -49,6 +41,13 @@ impl RequestContext {
             all.into_iter().filter(|butler| self.access.may_use(butler.name.as_str()).is_ok()).collect();
         all.retain(|butler| has_memory(butler));
         Ok(all)
+    }
+
+    /// Validates the paging parameters. The default limit is that of the queried butler, or of the first of several.
+    pub fn page_request(&self, paging: Paging, butler: Option<&str>) -> Result<PageRequest, ApiError> {
+        let first = self.butlers(butler)?.into_iter().next();
+        let retrieval = first.map(|butler| butler.config.file.modules.memory.retrieval.clone()).unwrap_or_default();
+        paging.with_default_limit(i64::try_from(retrieval.depth()).unwrap_or(i64::MAX))
     }
 
     /// Runs `query` on all butlers concurrently. Butlers that are unavailable are listed in the result; any other error

@@ -18,6 +18,7 @@ mod palette;
 mod parameters;
 mod per_butler;
 mod recall;
+mod replies;
 mod rules;
 mod server;
 mod state;

@@ -11,8 +11,7 @@ use uuid::Uuid;
 
 use super::envelope::{List, PageMeta, WithHome};
 use super::error::ApiError;
-use super::fan_out::Replies;
-use super::operation::RequestContext;
+use super::replies::Replies;
 
 /// More items per page help neither a person who reads them nor a program that fetches all pages.
 const MAX_LIMIT: i64 = 100;
@@ -39,14 +38,8 @@ pub struct PageRequest {
 }
 
 impl Paging {
-    /// Validates the parameters. The default limit is that of the queried butler, or of the first of several.
-    pub fn of(self, ctx: &RequestContext, butler: Option<&str>) -> Result<PageRequest, ApiError> {
-        let first = ctx.butlers(butler)?.into_iter().next();
-        let retrieval = first.map(|butler| butler.config.file.modules.memory.retrieval.clone()).unwrap_or_default();
-        self.with_default_limit(i64::try_from(retrieval.depth()).unwrap_or(MAX_LIMIT))
-    }
-
-    fn with_default_limit(self, default_limit: i64) -> Result<PageRequest, ApiError> {
+    /// Validates the parameters and clamps the limit.
+    pub fn with_default_limit(self, default_limit: i64) -> Result<PageRequest, ApiError> {
         let after = self.cursor.as_deref().map(read_cursor).transpose().map_err(ApiError::bad_parameter)?;
         let offset = self.offset.unwrap_or(0);
         if after.is_some() && offset > 0 {

@@ -3,6 +3,7 @@
 use std::ops::Deref;
 use std::sync::Arc;
 
+use axum::extract::FromRef;
 use butler_host::host::Host;
 
 use super::live::LiveEvents;
@@ -19,6 +20,18 @@ pub struct Shared {
 impl Api {
     pub fn new(host: Arc<Host>) -> Self {
         Self(Arc::new(Shared { host, live: LiveEvents::default() }))
+    }
+}
+
+impl FromRef<Api> for Arc<Host> {
+    fn from_ref(api: &Api) -> Self {
+        Self::clone(&api.host)
+    }
+}
+
+impl FromRef<Api> for LiveEvents {
+    fn from_ref(api: &Api) -> Self {
+        api.live.clone()
     }
 }
 

@@ -47,7 +47,7 @@ impl Operation for ListEntities {
     async fn run(ctx: RequestContext, (): (), query: Filters, (): ()) -> Result<Self::Answer, ApiError> {
         let ctx = &ctx;
         let sort = query.sort.unwrap_or_default();
-        let request = query.paging.of(ctx, query.butler.as_deref())?.cursor_only_if(false)?;
+        let request = ctx.page_request(query.paging, query.butler.as_deref())?.cursor_only_if(false)?;
         let filter = EntityFilter {
             entity_type: query.entity_type,
             words: query.q.filter(|words| !words.trim().is_empty()),

@@ -75,7 +75,7 @@ pub async fn list(
     query: Filters,
 ) -> Result<List<WithHome<FactItem>>, ApiError> {
     let sort = query.sort.unwrap_or_default();
-    let request = query.paging.of(ctx, butler)?.cursor_only_if(sort == FactSort::Newest)?;
+    let request = ctx.page_request(query.paging, butler)?.cursor_only_if(sort == FactSort::Newest)?;
     let filter = FactFilter {
         state: query.validity.unwrap_or_default(),
         scopes,

@@ -13,6 +13,7 @@ use axum::response::sse::{Event, KeepAlive, Sse};
 use axum::response::{IntoResponse, Response};
 use butler_domain::TenantId;
 use butler_host::access::{Access, Right};
+use butler_host::host::Host;
 use butler_store::browse::events::Heard;
 use futures::{Stream, StreamExt, stream};
 use serde::Serialize;
@@ -23,7 +24,6 @@ use tokio::sync::broadcast::{Receiver, Sender, channel};
 use super::error::ApiError;
 use super::page::read_cursor;
 use super::parameters;
-use super::state::Api;
 
 /// A client that lags further behind gets `refresh` instead of the single events.
 const BACKLOG: usize = 1024;
@@ -39,16 +39,16 @@ pub enum Notification {
 }
 
 /// The open event streams: one channel per tenant with at least one client.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub struct LiveEvents {
-    tenants: Mutex<HashMap<TenantId, Sender<Notification>>>,
+    tenants: Arc<Mutex<HashMap<TenantId, Sender<Notification>>>>,
 }
 
 impl LiveEvents {
     /// Adds a client. The first client of a tenant starts polling for its events; polling ends when the last one
     /// leaves.
-    async fn subscribe(&self, api: &Api, tenant: &TenantId) -> Receiver<Notification> {
-        let poller = poll::EventPoller::begin(api.clone(), tenant.clone()).await;
+    async fn subscribe(&self, host: &Arc<Host>, tenant: &TenantId) -> Receiver<Notification> {
+        let poller = poll::EventPoller::begin(Arc::clone(host), self.clone(), tenant.clone()).await;
         let mut tenants = self.tenants.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(sender) = tenants.get(tenant) {
             return sender.subscribe();
@@ -71,9 +71,9 @@ impl LiveEvents {
     }
 }
 
-pub async fn listen(State(api): State<Api>, request: Request) -> Response {
+pub async fn listen(State(host): State<Arc<Host>>, State(live): State<LiveEvents>, request: Request) -> Response {
     let (parts, _) = request.into_parts();
-    match open(api, &parts).await {
+    match open(host, live, &parts).await {
         Ok(stream) => {
             let mut response = Sse::new(stream).keep_alive(KeepAlive::new().interval(HEARTBEAT)).into_response();
             // Tells nginx and compatible proxies not to buffer the stream.
@@ -84,24 +84,28 @@ pub async fn listen(State(api): State<Api>, request: Request) -> Response {
     }
 }
 
-async fn open(api: Api, request: &Parts) -> Result<impl Stream<Item = Result<Event, Infallible>> + use<>, ApiError> {
+async fn open(
+    host: Arc<Host>,
+    live: LiveEvents,
+    request: &Parts,
+) -> Result<impl Stream<Item = Result<Event, Infallible>> + use<>, ApiError> {
     let access = request.extensions.get::<Access>().cloned().ok_or_else(ApiError::no_access)?;
     access.require(Right::Read)?;
     let header = |name: &str| request.headers.get(name).and_then(|value| value.to_str().ok()).map(str::to_owned);
     let pairs = parameters::pairs(&request.uri)?;
     let requested = pairs.iter().find(|(name, _)| name == "tenant").map(|(_, value)| value.clone());
     let tenant = access.tenant(requested.or_else(|| header("x-butler-tenant")).as_deref())?;
-    let live = api.live.subscribe(&api, &tenant).await;
+    let live = live.subscribe(&host, &tenant).await;
     let since = header("last-event-id").and_then(|id| read_cursor(&id).ok());
     let missed = match since {
-        Some(since) => poll::missed(&api, &tenant, since).await,
+        Some(since) => poll::missed(&host, &tenant, since).await,
         None => Vec::new(),
     };
     let ready = Event::default().event("ready").data("{}");
-    let (may_use, closing) = (access.clone(), api.host.closing().clone());
+    let (may_use, closing) = (access.clone(), host.closing().clone());
     let notifications = stream::iter(missed).chain(stream::unfold(live, next));
     // The token may be revoked or expire while the stream is open.
-    let (host, token) = (Arc::clone(&api.host), access.token);
+    let token = access.token;
     let still_valid = move || token.is_none_or(|token| host.keyring().is_valid(token, host.clock().now()));
     let notifications = notifications.take_while(move |_| std::future::ready(still_valid()));
     let events = notifications.filter_map(move |notification| {

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use butler_domain::{TenantId, Timestamp};
+use butler_host::host::Host;
 use butler_memory::Memory;
 use butler_store::StoreError;
 use butler_store::browse::events::{Heard, since};
@@ -12,8 +13,7 @@ use chrono::TimeDelta;
 use tokio::sync::broadcast::Sender;
 use uuid::Uuid;
 
-use super::Notification;
-use crate::api::state::Api;
+use super::{LiveEvents, Notification};
 
 /// Short enough that a page seems to update live.
 const INTERVAL: Duration = Duration::from_millis(400);
@@ -32,27 +32,28 @@ struct DeliveredEvents {
 }
 
 pub struct EventPoller {
-    api: Api,
+    host: Arc<Host>,
+    live: LiveEvents,
     tenant: TenantId,
     butlers: HashMap<String, DeliveredEvents>,
 }
 
 impl EventPoller {
     /// Reads the existing events first, so that only later ones are delivered.
-    pub async fn begin(api: Api, tenant: TenantId) -> Self {
-        let mut poller = Self { api, tenant, butlers: HashMap::new() };
+    pub async fn begin(host: Arc<Host>, live: LiveEvents, tenant: TenantId) -> Self {
+        let mut poller = Self { host, live, tenant, butlers: HashMap::new() };
         poller.poll().await;
         poller
     }
 
     pub async fn run(mut self, sender: Sender<Notification>) {
-        let closing = self.api.host.closing().clone();
+        let closing = self.host.closing().clone();
         loop {
             tokio::select! {
                 () = closing.cancelled() => return,
                 () = tokio::time::sleep(INTERVAL.max(INTERVAL_PER_BUTLER * self.butlers.len() as u32)) => {}
             }
-            if self.api.live.remove_if_unused(&self.tenant) {
+            if self.live.remove_if_unused(&self.tenant) {
                 return;
             }
             for notification in self.poll().await {
@@ -64,7 +65,7 @@ impl EventPoller {
     /// Returns the events since the last poll, butler by butler. A butler that fails is polled again next time.
     async fn poll(&mut self) -> Vec<Notification> {
         let mut notifications = Vec::new();
-        for butler in self.api.host.butlers() {
+        for butler in self.host.butlers() {
             let Some(memory) = butler.memory().await else { continue };
             let name = butler.name.as_str();
             let first = !self.butlers.contains_key(name);
@@ -105,9 +106,9 @@ impl EventPoller {
 }
 
 /// The notifications that a client missed while it was disconnected.
-pub async fn missed(api: &Api, tenant: &TenantId, after: (Timestamp, Uuid)) -> Vec<Notification> {
+pub async fn missed(host: &Host, tenant: &TenantId, after: (Timestamp, Uuid)) -> Vec<Notification> {
     let mut all: Vec<(Arc<str>, Heard)> = Vec::new();
-    for butler in api.host.butlers() {
+    for butler in host.butlers() {
         let Some(memory) = butler.memory().await else { return vec![Notification::Refresh] };
         let read = async {
             let mut conn = memory.db().reader(tenant).await?;

@@ -71,7 +71,7 @@ pub async fn list(
     query: Filters,
 ) -> Result<List<WithHome<RuleItem>>, ApiError> {
     let sort = query.sort.unwrap_or_default();
-    let request = query.paging.of(ctx, butler)?.cursor_only_if(sort == RuleSort::Newest)?;
+    let request = ctx.page_request(query.paging, butler)?.cursor_only_if(sort == RuleSort::Newest)?;
     let filter = RuleFilter {
         state: query.state.unwrap_or_default(),
         scopes,

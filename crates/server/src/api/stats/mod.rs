@@ -14,8 +14,8 @@ use serde::Deserialize;
 
 use super::envelope::{Meta, Single};
 use super::error::ApiError;
-use super::fan_out::Replies;
 use super::operation::{Operation, RequestContext, Verb};
+use super::replies::Replies;
 pub use figures::StatsView;
 use figures::{ButlerFigures, Part};
 
