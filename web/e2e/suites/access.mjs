@@ -114,7 +114,7 @@ export function access(shared) {
         await accessible(page, 'the token entry')
         await page.getByLabel('Token', { exact: true }).fill('nonsense')
         await page.getByRole('button', { name: 'Use this token', exact: true }).click()
-        await page.getByText('The token was rejected: this token is not known here.').waitFor()
+        await page.getByText('The token was rejected: unknown token.').waitFor()
         await page.getByLabel('Token', { exact: true }).fill(token)
         await page.getByRole('button', { name: 'Use this token', exact: true }).click()
         await page.getByText('Nothing is remembered yet.').waitFor()
@@ -138,7 +138,7 @@ export function access(shared) {
         await other.goto('/memory')
         await other.getByLabel('Token', { exact: true }).fill(JSON.parse(blind).token)
         await other.getByRole('button', { name: 'Use this token', exact: true }).click()
-        await other.getByText('this needs the right `read`').waitFor()
+        await other.getByText('this requires the right `read`').waitFor()
         await other.context().close()
       } finally {
         await server.stop()

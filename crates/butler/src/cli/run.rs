@@ -6,7 +6,7 @@ use std::sync::Arc;
 use butler_host::access::session_bearer;
 use butler_host::config::{self, ButlerConfig, Source};
 use butler_host::error::HostError;
-use butler_host::session::{Begun, Endpoint, Flow, own_prompt};
+use butler_host::session::{Endpoint, SessionRunner, StartedSession, own_prompt};
 use butler_host::{env, runtime};
 use butler_memory::runtime::Runtime;
 use serde_json::json;
@@ -59,20 +59,20 @@ pub async fn run(args: Args, settings: &Settings, printer: Printer) -> Result<()
 }
 
 async fn converse(
-    flow: &Flow,
+    flow: &SessionRunner,
     prompt: String,
     trigger_source: String,
     json: bool,
     printer: Printer,
 ) -> Result<(), HostError> {
-    let begun: Begun = flow.begin(prompt, trigger_source).await;
+    let begun: StartedSession = flow.begin(prompt, trigger_source).await;
     let answer = flow.answer(&begun).await?;
     if !json {
         printer.line(answer.text.trim_end_matches('\n'));
     }
     let ended = flow.end(&begun, &answer.text).await;
     if json {
-        let trouble: Vec<String> = begun.trouble.iter().chain(&ended.trouble).map(ToString::to_string).collect();
+        let trouble: Vec<String> = begun.problems.iter().chain(&ended.problems).map(ToString::to_string).collect();
         printer.json(&json!({
             "answer": answer.text, "session_id": begun.id, "context": begun.context, "episode_id": ended.episode,
             "trouble": trouble,
@@ -95,8 +95,8 @@ fn flow(
     client: &Arc<ToolClient>,
     runtime: Arc<dyn Runtime>,
     settings: &Settings,
-) -> Result<Flow, HostError> {
-    Ok(Flow {
+) -> Result<SessionRunner, HostError> {
+    Ok(SessionRunner {
         butler: butler.name.clone(),
         memory: Arc::clone(client) as _,
         runtime,

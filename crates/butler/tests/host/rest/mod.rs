@@ -17,8 +17,7 @@ use butler_host::config::Source;
 use butler_host::host::{Host, HostOptions};
 use butler_memory::Caller;
 use butler_memory::tool::ToolCall;
-use butler_server::http::Allowed;
-use butler_server::http::Gate;
+use butler_server::http::{AllowedHosts, Authenticator};
 use butler_testkit::TestDb;
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -70,8 +69,8 @@ impl Api {
         host.start(Arc::new(butler_fetch::Silent)).await.unwrap();
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
-        let gate = Gate::new(host.clone(), Secret::new().unwrap(), true, 1000);
-        let router = butler_server::router(host.clone(), Allowed::on(address, &[]), gate);
+        let authenticator = Authenticator::new(host.clone(), Secret::new().unwrap(), true, 1000);
+        let router = butler_server::router(host.clone(), AllowedHosts::on(address, &[]), authenticator);
         let closing = host.closing().clone();
         tokio::spawn(
             async move { axum::serve(listener, router).with_graceful_shutdown(closing.cancelled_owned()).await },

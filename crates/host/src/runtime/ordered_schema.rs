@@ -1,17 +1,17 @@
-//! A JSON schema on the wire, its properties in the order in which `required` names them.
+//! Serializes a JSON schema with its properties in the order of `required`.
 //!
-//! A server that holds a model to a schema lets it write the properties in the schema's order, and a `Value` sorts its keys:
-//! a small model that has to begin with the ids of what it confirms never comes to what it learned.
+//! A server that constrains a model to a schema makes it write the properties in the schema's order, but a `Value`
+//! sorts its keys. A small model that must start with the ids of what it confirms never gets to what it learned.
 
 use serde::ser::{Serialize, SerializeMap, Serializer};
 use serde_json::{Map, Value};
 
-pub struct Ordered<'a>(pub &'a Value);
+pub struct OrderedSchema<'a>(pub &'a Value);
 
-impl Serialize for Ordered<'_> {
+impl Serialize for OrderedSchema<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match self.0 {
-            Value::Array(items) => serializer.collect_seq(items.iter().map(Ordered)),
+            Value::Array(items) => serializer.collect_seq(items.iter().map(OrderedSchema)),
             Value::Object(entries) => {
                 let mut map = serializer.serialize_map(Some(entries.len()))?;
                 for (key, value) in entries {
@@ -19,7 +19,7 @@ impl Serialize for Ordered<'_> {
                         ("properties", Value::Object(properties), Some(Value::Array(required))) => {
                             map.serialize_entry(key, &Properties { properties, required })?;
                         }
-                        _ => map.serialize_entry(key, &Ordered(value))?,
+                        _ => map.serialize_entry(key, &OrderedSchema(value))?,
                     }
                 }
                 map.end()
@@ -42,7 +42,7 @@ impl Serialize for Properties<'_> {
         let mut map = serializer.serialize_map(Some(self.properties.len()))?;
         for key in first.chain(others) {
             if let Some(value) = self.properties.get(key) {
-                map.serialize_entry(key, &Ordered(value))?;
+                map.serialize_entry(key, &OrderedSchema(value))?;
             }
         }
         map.end()
@@ -56,10 +56,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn properties_come_in_the_order_of_required_and_the_rest_behind_them() {
+    fn properties_are_in_the_order_of_required_and_the_others_follow() {
         let inner = json!({"type": "object", "required": ["z", "a"], "properties": {"a": {}, "z": {}}});
         let schema = json!({"required": ["y", "b"], "properties": {"b": inner, "c": {}, "y": {"type": "string"}}});
-        let text = serde_json::to_string(&Ordered(&schema)).unwrap();
+        let text = serde_json::to_string(&OrderedSchema(&schema)).unwrap();
         assert_eq!(
             text,
             r#"{"properties":{"y":{"type":"string"},"b":{"properties":{"z":{},"a":{}},"required":["z","a"],"type":"object"},"c":{}},"required":["y","b"]}"#

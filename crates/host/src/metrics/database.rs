@@ -1,4 +1,5 @@
-//! What the databases hold and how the jobs fare: asked at most every few seconds, however often somebody scrapes.
+//! Metrics that are read from the databases: memories, backlog and jobs. They are read at most every few seconds,
+//! however often Prometheus scrapes.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::AtomicU64;
@@ -17,12 +18,12 @@ use tokio::sync::Mutex;
 use super::ButlerLabel;
 use crate::butler::Butler;
 
-/// Counting reads whole indexes; a monitor that asks every second shall not make it a load.
-const FRESH: Duration = Duration::from_secs(15);
-/// Whoever scrapes waits for the slowest; most give up after ten seconds.
-const PATIENCE: Duration = Duration::from_secs(4);
-/// Two hundred butlers shall not all count at once.
-const AT_ONCE: usize = 16;
+/// Counting scans whole indexes, so frequent scrapes reuse the last values for this long.
+const MAX_AGE: Duration = Duration::from_secs(15);
+/// A scrape waits for the slowest butler, and Prometheus gives up after ten seconds by default.
+const TIMEOUT: Duration = Duration::from_secs(4);
+/// Limits the load when there are hundreds of butlers.
+const MAX_CONCURRENT_READS: usize = 16;
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
 struct StateLabels {
@@ -44,8 +45,8 @@ struct RunLabels {
     status: &'static str,
 }
 
-/// What one butler answered, if it did.
-pub struct Asked {
+/// The values of one butler; `None` if its database did not respond.
+pub struct ButlerReading {
     butler: String,
     read: Option<Gauges>,
 }
@@ -53,7 +54,7 @@ pub struct Asked {
 type Seconds = Gauge<f64, AtomicU64>;
 
 #[derive(Default)]
-pub struct State {
+pub struct DatabaseMetrics {
     memories: Family<StateLabels, Gauge>,
     backlog: Family<ButlerLabel, Gauge>,
     waiting: Family<ButlerLabel, Seconds>,
@@ -61,58 +62,55 @@ pub struct State {
     runs: Family<RunLabels, Gauge>,
     last_success: Family<JobLabels, Seconds>,
     last_duration: Family<JobLabels, Seconds>,
-    /// The last answer of each butler.
+    /// The last values of each butler.
     known: std::sync::Mutex<BTreeMap<String, Gauges>>,
     read_at: Mutex<Option<Instant>>,
 }
 
-impl State {
+impl DatabaseMetrics {
     pub fn register(&self, registry: &mut Registry) {
         registry.register("memories", "Memories of all tenants, by kind and state", self.memories.clone());
-        registry.register("backlog_episodes", "Episodes that wait for consolidation", self.backlog.clone());
-        let oldest = "Age of the oldest episode that waits for consolidation; 0 without one";
+        registry.register("backlog_episodes", "Episodes waiting for consolidation", self.backlog.clone());
+        let oldest = "Age of the oldest episode waiting for consolidation; 0 if there is none";
         registry.register_with_unit("backlog_age", oldest, Unit::Seconds, self.waiting.clone());
         registry.register(
             "database_up",
-            "1: the butler's database answered the last time it was asked",
+            "1 if the butler's database responded to the last check, else 0",
             self.up.clone(),
         );
-        registry.register(
-            "job_runs",
-            "Recorded runs of a job (the latest 1000 are kept), by outcome",
-            self.runs.clone(),
-        );
-        let success = "When a job last succeeded, since 1970";
+        registry.register("job_runs", "Recorded runs of a job by outcome; the latest 1000 are kept", self.runs.clone());
+        let success = "Unix time of a job's last success";
         registry.register_with_unit("job_last_success_timestamp", success, Unit::Seconds, self.last_success.clone());
-        let duration = "How long the last run of a job took";
+        let duration = "Duration of a job's last run";
         registry.register_with_unit("job_last_duration", duration, Unit::Seconds, self.last_duration.clone());
     }
 
-    /// What all butlers answered, asked some at a time; `None` while what is known is fresh.
-    pub async fn ask(&self, butlers: Vec<Arc<Butler>>) -> Option<Vec<Asked>> {
+    /// Reads the values of all butlers; `None` if the last values are recent.
+    pub async fn read_all(&self, butlers: Vec<Arc<Butler>>) -> Option<Vec<ButlerReading>> {
         let mut read_at = self.read_at.lock().await;
-        if read_at.is_some_and(|at| at.elapsed() < FRESH) {
+        if read_at.is_some_and(|at| at.elapsed() < MAX_AGE) {
             return None;
         }
         *read_at = Some(Instant::now());
-        let asked = stream::iter(butlers).map(async |butler| {
+        let readings = stream::iter(butlers).map(async |butler| {
             let name = butler.name.to_string();
-            let read = tokio::time::timeout(PATIENCE, figures(&butler)).await;
-            let read = read.unwrap_or_else(|_| Err(format!("no answer within {} s", PATIENCE.as_secs())));
+            let read = tokio::time::timeout(TIMEOUT, figures(&butler)).await;
+            let read = read.unwrap_or_else(|_| Err(format!("no response within {} s", TIMEOUT.as_secs())));
             if let Err(problem) = &read {
-                tracing::warn!(butler = name, problem, "the figures could not be read");
+                tracing::warn!(butler = name, problem, "cannot read the metrics from the database");
             }
-            Asked { butler: name, read: read.ok() }
+            ButlerReading { butler: name, read: read.ok() }
         });
-        Some(asked.buffered(AT_ONCE).collect().await)
+        Some(readings.buffered(MAX_CONCURRENT_READS).collect().await)
     }
 
-    /// A butler that did not answer is not up and keeps its last figures; one that is gone has none.
-    pub fn set(&self, asked: Vec<Asked>, now: Timestamp) {
+    /// Sets the metrics. A butler that did not respond counts as down and keeps its last values; those of removed
+    /// butlers are dropped.
+    pub fn set(&self, readings: Vec<ButlerReading>, now: Timestamp) {
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
-        known.retain(|butler, _| asked.iter().any(|asked| asked.butler == *butler));
+        known.retain(|butler, _| readings.iter().any(|reading| reading.butler == *butler));
         self.clear();
-        for Asked { butler, read } in asked {
+        for ButlerReading { butler, read } in readings {
             self.up.get_or_create(&ButlerLabel { butler: butler.clone() }).set(i64::from(read.is_some()));
             if let Some(read) = read {
                 known.insert(butler, read);
@@ -121,7 +119,7 @@ impl State {
         known.iter().for_each(|(butler, gauges)| self.show(butler, gauges, now));
     }
 
-    /// A state that nothing is in any more is not counted, and must not keep its last count.
+    /// The queries return no row for a count of zero, so old values must be removed.
     fn clear(&self) {
         self.memories.clear();
         self.backlog.clear();
@@ -161,7 +159,7 @@ async fn figures(butler: &Butler) -> Result<Gauges, String> {
     if let Some(error) = butler.trouble() {
         return Err(error.to_string());
     }
-    let database = butler.database().ok_or_else(|| "it has not started".to_owned())?;
+    let database = butler.database().ok_or_else(|| "the butler has not started".to_owned())?;
     let read = async {
         let mut conn = database.owner().await?;
         gauges::read(&mut conn).await

@@ -1,5 +1,6 @@
-//! Whoever begins a request sends it to its end. hyper's own limit of a head's time would also end connections that wait
-//! for their next request, and clients keep those for long.
+//! A listener that closes connections whose request head arrives too slowly.
+//!
+//! hyper's own header timeout would also close idle keep-alive connections, which clients hold open for long.
 
 use std::io::{self, IoSlice};
 use std::net::SocketAddr;
@@ -11,25 +12,25 @@ use axum::serve::Listener;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::time::{Instant, Sleep};
 
-/// Connections whose request heads must arrive in time.
-pub struct Patient<L> {
+/// Wraps the connections of a listener in [`HeadTimeoutStream`].
+pub struct HeadTimeoutListener<L> {
     listener: L,
-    patience: Duration,
+    timeout: Duration,
 }
 
-impl<L> Patient<L> {
-    pub fn new(listener: L, patience: Duration) -> Self {
-        Self { listener, patience }
+impl<L> HeadTimeoutListener<L> {
+    pub fn new(listener: L, timeout: Duration) -> Self {
+        Self { listener, timeout }
     }
 }
 
-impl<L: Listener<Addr = SocketAddr>> Listener for Patient<L> {
-    type Io = Watched<L::Io>;
+impl<L: Listener<Addr = SocketAddr>> Listener for HeadTimeoutListener<L> {
+    type Io = HeadTimeoutStream<L::Io>;
     type Addr = SocketAddr;
 
     async fn accept(&mut self) -> (Self::Io, Self::Addr) {
         let (stream, from) = self.listener.accept().await;
-        (Watched::new(stream, self.patience), from)
+        (HeadTimeoutStream::new(stream, self.timeout), from)
     }
 
     fn local_addr(&self) -> io::Result<Self::Addr> {
@@ -37,53 +38,54 @@ impl<L: Listener<Addr = SocketAddr>> Listener for Patient<L> {
     }
 }
 
-pub struct Watched<S> {
+/// A connection that fails with a timeout while a request head is incomplete for too long.
+pub struct HeadTimeoutStream<S> {
     stream: S,
-    patience: Duration,
+    timeout: Duration,
     phase: Phase,
     head: HeadEnd,
-    end: Pin<Box<Sleep>>,
+    deadline: Pin<Box<Sleep>>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Phase {
-    /// Nothing is asked: for as long as the client likes.
+    /// Between two requests, without a time limit.
     Idle,
-    /// A head is on its way. So it is on a connection that was just made: nobody connects to say nothing.
+    /// A request head is arriving. A new connection starts in this phase.
     Head,
-    /// The server has the word; a body's time is limited by whoever reads it.
-    Answer,
+    /// The head is complete. The handler limits the time for the body.
+    Response,
 }
 
-impl<S> Watched<S> {
-    fn new(stream: S, patience: Duration) -> Self {
-        let end = Box::pin(tokio::time::sleep(patience));
-        Self { stream, patience, phase: Phase::Head, head: HeadEnd::default(), end }
+impl<S> HeadTimeoutStream<S> {
+    fn new(stream: S, timeout: Duration) -> Self {
+        let deadline = Box::pin(tokio::time::sleep(timeout));
+        Self { stream, timeout, phase: Phase::Head, head: HeadEnd::default(), deadline }
     }
 
-    fn arrived(&mut self, bytes: &[u8]) {
+    fn on_read(&mut self, bytes: &[u8]) {
         if self.phase == Phase::Idle {
             self.phase = Phase::Head;
             self.head = HeadEnd::default();
-            self.end.as_mut().reset(Instant::now() + self.patience);
+            self.deadline.as_mut().reset(Instant::now() + self.timeout);
         }
         if self.phase == Phase::Head && self.head.is_in(bytes) {
-            self.phase = Phase::Answer;
+            self.phase = Phase::Response;
         }
     }
 
-    /// An answer has begun, unless it is the one that asks for the body.
-    fn answered(&mut self, bytes: &[u8]) {
-        if self.phase == Phase::Answer && !bytes.is_empty() && !bytes.starts_with(b"HTTP/1.1 1") {
+    /// The response has begun, unless this is `100 Continue`.
+    fn on_write(&mut self, bytes: &[u8]) {
+        if self.phase == Phase::Response && !bytes.is_empty() && !bytes.starts_with(b"HTTP/1.1 1") {
             self.phase = Phase::Idle;
         }
     }
 }
 
-/// Looks for the empty line after a head.
+/// Finds the empty line that ends a request head, across reads.
 #[derive(Debug, Default)]
 struct HeadEnd {
-    /// Empty lines before a head are none of it.
+    /// Empty lines before the head do not end it.
     begun: bool,
     line_is_empty: bool,
 }
@@ -102,22 +104,25 @@ impl HeadEnd {
     }
 }
 
-impl<S: AsyncRead + Unpin> AsyncRead for Watched<S> {
+impl<S: AsyncRead + Unpin> AsyncRead for HeadTimeoutStream<S> {
     fn poll_read(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buffer: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
         let this = &mut *self;
-        if this.phase == Phase::Head && this.end.as_mut().poll(cx).is_ready() {
-            return Poll::Ready(Err(io::Error::new(io::ErrorKind::TimedOut, "the request did not arrive in time")));
+        if this.phase == Phase::Head && this.deadline.as_mut().poll(cx).is_ready() {
+            return Poll::Ready(Err(io::Error::new(
+                io::ErrorKind::TimedOut,
+                "the request head did not arrive in time",
+            )));
         }
         let before = buffer.filled().len();
         ready!(Pin::new(&mut this.stream).poll_read(cx, buffer))?;
-        this.arrived(&buffer.filled()[before..]);
+        this.on_read(&buffer.filled()[before..]);
         Poll::Ready(Ok(()))
     }
 }
 
-impl<S: AsyncWrite + Unpin> AsyncWrite for Watched<S> {
+impl<S: AsyncWrite + Unpin> AsyncWrite for HeadTimeoutStream<S> {
     fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
-        self.answered(bytes);
+        self.on_write(bytes);
         Pin::new(&mut self.stream).poll_write(cx, bytes)
     }
 
@@ -127,7 +132,7 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for Watched<S> {
         parts: &[IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
         if let Some(first) = parts.iter().find(|part| !part.is_empty()) {
-            self.answered(first);
+            self.on_write(first);
         }
         Pin::new(&mut self.stream).poll_write_vectored(cx, parts)
     }

@@ -1,4 +1,4 @@
-//! The envelope of every answer: `{"data": …, "meta": …}`.
+//! The envelope of every successful response: `{"data": …, "meta": …}`.
 
 use axum::Json;
 use axum::http::header;
@@ -6,85 +6,86 @@ use axum::response::{IntoResponse, Response};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// An answer that knows its own shape.
+/// A response that can describe its own JSON schema.
 pub trait Envelope: Serialize + JsonSchema + IntoResponse + Send {}
 
-/// One thing.
+/// A response with one item.
 #[derive(Debug, Serialize, JsonSchema)]
 #[schemars(rename = "{T}Answer")]
-pub struct One<T> {
+pub struct Single<T> {
     pub data: T,
     pub meta: Meta,
 }
 
 #[derive(Debug, Default, Serialize, JsonSchema)]
 pub struct Meta {
-    /// Butlers that could not be reached: what they know is not in `data`.
+    /// Butlers that did not respond. `data` does not include what they store.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub unavailable: Vec<String>,
 }
 
-/// A page of a list.
+/// A response with one page of a list.
 #[derive(Debug, Serialize, JsonSchema)]
 #[schemars(rename = "{T}List")]
-pub struct Many<T> {
+pub struct List<T> {
     pub data: Vec<T>,
     pub meta: PageMeta,
 }
 
 #[derive(Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub struct PageMeta {
-    /// How many there are in all, on this and all other pages.
+    /// Number of items on all pages.
     pub total: i64,
     pub limit: i64,
     pub offset: i64,
     pub has_more: bool,
-    /// Give it as `cursor` for the next page; null at the end, and for lists in another order than newest first.
+    /// Pass this as `cursor` to get the next page. Null on the last page and for lists that are not sorted newest
+    /// first.
     pub next_cursor: Option<String>,
-    /// Butlers that could not be reached: what they know is neither in `data` nor in `total`.
+    /// Butlers that did not respond. Neither `data` nor `total` includes what they store.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub unavailable: Vec<String>,
 }
 
-/// Something that lives in a butler's database.
+/// An item together with the butler whose database holds it.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[schemars(rename = "{T}At")]
-pub struct At<T> {
-    /// The butler in whose database it is.
+pub struct WithHome<T> {
+    /// The butler whose database holds this item.
     pub home: String,
     #[serde(flatten)]
     pub item: T,
 }
 
-impl<T> One<T> {
-    pub fn of(data: T) -> Self {
+impl<T> Single<T> {
+    pub fn new(data: T) -> Self {
         Self { data, meta: Meta::default() }
     }
 }
 
-impl<T> Many<T> {
-    /// A list that is always whole.
-    pub fn whole(data: Vec<T>, unavailable: Vec<String>) -> Self {
+impl<T> List<T> {
+    /// A list that always fits on one page.
+    pub fn complete(data: Vec<T>, unavailable: Vec<String>) -> Self {
         let total = i64::try_from(data.len()).unwrap_or(i64::MAX);
         let meta = PageMeta { total, limit: total, offset: 0, has_more: false, next_cursor: None, unavailable };
         Self { data, meta }
     }
 }
 
-impl<T: Serialize + JsonSchema + Send> Envelope for One<T> {}
-impl<T: Serialize + JsonSchema + Send> Envelope for Many<T> {}
+impl<T: Serialize + JsonSchema + Send> Envelope for Single<T> {}
+impl<T: Serialize + JsonSchema + Send> Envelope for List<T> {}
 
-/// Memories change; nobody is to show an old answer for a new one.
-const FRESH: [(header::HeaderName, &str); 1] = [(header::CACHE_CONTROL, "no-store")];
+/// Memories change at any time, so no cache may keep a response.
+const NO_STORE: [(header::HeaderName, &str); 1] = [(header::CACHE_CONTROL, "no-store")];
 
-impl<T: Serialize> IntoResponse for One<T> {
+impl<T: Serialize> IntoResponse for Single<T> {
     fn into_response(self) -> Response {
-        (FRESH, Json(self)).into_response()
+        (NO_STORE, Json(self)).into_response()
     }
 }
 
-impl<T: Serialize> IntoResponse for Many<T> {
+impl<T: Serialize> IntoResponse for List<T> {
     fn into_response(self) -> Response {
-        (FRESH, Json(self)).into_response()
+        (NO_STORE, Json(self)).into_response()
     }
 }

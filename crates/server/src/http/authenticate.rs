@@ -1,4 +1,4 @@
-//! In front of every path: finds out who asks, or says why it does not matter who.
+//! Authenticates every request: decides who the caller is, or that the path needs no caller.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -15,25 +15,25 @@ use butler_store::tokens::{TokenHash, hash};
 use super::{denied, reject};
 
 #[derive(Clone)]
-pub struct Gate(Arc<Inner>);
+pub struct Authenticator(Arc<Inner>);
 
 struct Inner {
     host: Arc<Host>,
     secret: Secret,
-    /// Only programs of this machine reach us: without tokens they are trusted.
+    /// The server listens on loopback only. Until a token exists, every caller is trusted.
     loopback: bool,
     limiter: Limiter,
 }
 
-impl Gate {
+impl Authenticator {
     pub fn new(host: Arc<Host>, secret: Secret, loopback: bool, rate_limit: u32) -> Self {
         Self(Arc::new(Inner { host, secret, loopback, limiter: Limiter::new(rate_limit) }))
     }
 
-    /// `None`: nobody needs to be known here.
-    async fn access(&self, path: Path, bearer: Option<&str>) -> Result<Option<Access>, Response> {
+    /// Returns the caller's rights; `None` if the path needs no authentication.
+    async fn access(&self, path: PathKind, bearer: Option<&str>) -> Result<Option<Access>, Response> {
         let Inner { host, secret, loopback, limiter } = &*self.0;
-        if path == Path::Open || (matches!(path, Path::Metrics | Path::Health) && *loopback) {
+        if path == PathKind::Open || (matches!(path, PathKind::Metrics | PathKind::Health) && *loopback) {
             return Ok(None);
         }
         let hash: Option<TokenHash> = bearer.map(hash);
@@ -43,17 +43,17 @@ impl Gate {
         let session = bearer.and_then(|bearer| secret.session(bearer));
         let session = session.and_then(|(butler, tenant)| Some(Access::session(butler, TenantId::new(tenant).ok()?)));
         if let Some(access) = session {
-            if path == Path::Metrics {
+            if path == PathKind::Metrics {
                 access.require(Right::Metrics).map_err(denied)?;
             }
             return Ok(Some(access));
         }
-        if path == Path::Health {
-            // A load balancer has no token; who has one is told more.
+        if path == PathKind::Health {
+            // A load balancer has no token and learns only whether the server is ready.
             let known = hash.and_then(|hash| host.keyring().verify(&hash, host.clock().now()).ok());
             return Ok(Some(known.unwrap_or_else(Access::stranger)));
         }
-        // Until the databases were read nobody knows whether there are tokens.
+        // Whether tokens exist is known only after the databases have been read.
         host.await_start().await.map_err(|error| {
             reject(StatusCode::SERVICE_UNAVAILABLE, error.code.as_str(), &error.message, error.hint.as_deref())
         })?;
@@ -61,24 +61,24 @@ impl Gate {
         if *loopback && !keyring.any() {
             return Ok(Some(Access::trusted()));
         }
-        let hash = hash.ok_or_else(absent)?;
+        let hash = hash.ok_or_else(no_token)?;
         let access = keyring.verify(&hash, host.clock().now()).map_err(refused)?;
         if let Some(token) = access.token {
             limiter.take(token, Instant::now()).map_err(too_many)?;
         }
-        if path == Path::Metrics {
-            // They count the calls of all tenants, which no tenant's token may see.
+        if path == PathKind::Metrics {
+            // Metrics cover all tenants, so a tenant's token may not read them.
             access.require(Right::Metrics).map_err(denied)?;
         }
         Ok(Some(access))
     }
 }
 
-/// Puts the [`Access`] of a request into its extensions, or answers why there is none. What needs one and finds none
-/// there refuses: an open path that turns out to be more stays shut.
-pub async fn identify(State(gate): State<Gate>, mut request: Request, next: Next) -> Response {
-    let path = Path::of(request.uri().path());
-    match gate.access(path, bearer(request.headers())).await {
+/// Puts the caller's [`Access`] into the request's extensions, or rejects the request. Handlers that need an `Access`
+/// reject requests without one, so a path that is classified as open by mistake stays closed.
+pub async fn authenticate(State(authenticator): State<Authenticator>, mut request: Request, next: Next) -> Response {
+    let path = PathKind::of(request.uri().path());
+    match authenticator.access(path, bearer(request.headers())).await {
         Ok(Some(access)) => {
             request.extensions_mut().insert(access);
         }
@@ -89,17 +89,17 @@ pub async fn identify(State(gate): State<Gate>, mut request: Request, next: Next
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Path {
-    /// Memory: MCP and REST.
+enum PathKind {
+    /// MCP and REST.
     Memory,
     Metrics,
-    /// Whether it serves; why not is for those who run it.
+    /// `/readyz`: anybody may see whether the server is ready, but only an administrator the reasons.
     Health,
-    /// The dashboard's files and whether the process lives: nothing of anybody's memory.
+    /// The dashboard's files and `/healthz`, which reveal nothing that is stored.
     Open,
 }
 
-impl Path {
+impl PathKind {
     fn of(path: &str) -> Self {
         let within = |root: &str| path.strip_prefix(root).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
         let of_a_butler = path.starts_with("/butlers/") && path.trim_end_matches('/').ends_with("/mcp");
@@ -112,7 +112,7 @@ impl Path {
     }
 }
 
-/// Two headers, or another scheme, are none.
+/// The bearer token; `None` if the header is repeated or has another scheme.
 fn bearer(headers: &HeaderMap) -> Option<&str> {
     let mut values = headers.get_all(header::AUTHORIZATION).iter();
     let value = values.next()?.to_str().ok()?;
@@ -121,14 +121,14 @@ fn bearer(headers: &HeaderMap) -> Option<&str> {
     Some(token.trim()).filter(|token| single && !token.is_empty())
 }
 
-fn absent() -> Response {
-    let hint = "send the header `Authorization: Bearer TOKEN`; `butler token create --tenant TENANT` makes a token";
-    challenge("this server needs a token", hint, "Bearer realm=\"butler\"")
+fn no_token() -> Response {
+    let hint = "send the header `Authorization: Bearer TOKEN`; `butler token create --tenant TENANT` creates a token";
+    challenge("this server requires a token", hint, "Bearer realm=\"butler\"")
 }
 
 fn refused(refusal: Refusal) -> Response {
     let (message, challenged) = match refusal {
-        Refusal::Unknown => ("this token is not known here", "Bearer realm=\"butler\", error=\"invalid_token\""),
+        Refusal::Unknown => ("unknown token", "Bearer realm=\"butler\", error=\"invalid_token\""),
         Refusal::Revoked => (
             "this token was revoked",
             "Bearer realm=\"butler\", error=\"invalid_token\", error_description=\"revoked\"",
@@ -138,7 +138,7 @@ fn refused(refusal: Refusal) -> Response {
             "Bearer realm=\"butler\", error=\"invalid_token\", error_description=\"expired\"",
         ),
     };
-    challenge(message, "make a new one: butler token create --tenant TENANT", challenged)
+    challenge(message, "create a new one: butler token create --tenant TENANT", challenged)
 }
 
 fn challenge(message: &str, hint: &str, challenge: &'static str) -> Response {
@@ -149,8 +149,8 @@ fn challenge(message: &str, hint: &str, challenge: &'static str) -> Response {
 
 fn too_many(wait: Duration) -> Response {
     let seconds = wait.as_secs_f64().ceil().max(1.0) as u64;
-    let hint = format!("wait {seconds} s; the limit is `rate_limit` in [server], or --rate-limit");
-    let message = "this token asks too much at once";
+    let hint = format!("wait {seconds} s; set the limit with `rate_limit` in [server] or --rate-limit");
+    let message = "too many requests with this token";
     let mut response = reject(StatusCode::TOO_MANY_REQUESTS, "rate_limited", message, Some(&hint));
     response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from(seconds));
     response
@@ -161,18 +161,18 @@ mod tests {
     use super::*;
 
     #[test]
-    fn memory_is_behind_the_gate_and_files_are_not() {
+    fn mcp_and_api_paths_require_authentication_and_files_do_not() {
         for path in ["/mcp", "/mcp/", "/butlers/a/mcp", "/butlers/a/mcp/", "/api", "/api/memory/facts", "/api/x"] {
-            assert_eq!(Path::of(path), Path::Memory, "{path}");
+            assert_eq!(PathKind::of(path), PathKind::Memory, "{path}");
         }
         for path in ["/", "/healthz", "/butlers/a/memory", "/apix", "/assets/mcp.js", "/.well-known/x"] {
-            assert_eq!(Path::of(path), Path::Open, "{path}");
+            assert_eq!(PathKind::of(path), PathKind::Open, "{path}");
         }
-        assert_eq!((Path::of("/metrics"), Path::of("/readyz")), (Path::Metrics, Path::Health));
+        assert_eq!((PathKind::of("/metrics"), PathKind::of("/readyz")), (PathKind::Metrics, PathKind::Health));
     }
 
     #[test]
-    fn a_bearer_is_one_header_of_that_scheme() {
+    fn a_bearer_token_is_read_from_exactly_one_bearer_header() {
         let of = |values: &[&'static str]| {
             let mut headers = HeaderMap::new();
             for value in values {

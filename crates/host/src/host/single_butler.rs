@@ -1,4 +1,4 @@
-//! One butler for one command: nothing else is started, and the model only if something will be embedded.
+//! Starts one butler for a single command, with the model only if the command embeds text.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use crate::butler::Butler;
 use crate::error::HostError;
 
 impl Host {
-    /// Like [`Host::start`], for one butler. Without `embeds` the engine loads its model if a call needs it after all.
+    /// Like [`Host::start`], for one butler. Without `embeds`, the engine loads its model only if a call needs it.
     pub async fn start_one(&self, butler: &Butler, embeds: bool, progress: Arc<dyn Progress>) -> Result<(), HostError> {
         let model = async {
             if embeds {
@@ -19,11 +19,11 @@ impl Host {
             Ok(())
         };
         let database = async {
-            if self.own_url(butler).is_none() {
+            if self.external_url(butler).is_none() {
                 self.start_private(Arc::clone(&progress)).await?;
             }
             self.start_butler(butler).await
         };
-        self.settled_with(tokio::try_join!(model, database).map(drop))
+        self.finish_start(tokio::try_join!(model, database).map(drop))
     }
 }

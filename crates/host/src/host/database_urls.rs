@@ -1,4 +1,4 @@
-//! Where a butler's database is, for whoever works on whole databases.
+//! Database URLs and names, for operations on whole databases such as backup and restore.
 
 use std::path::PathBuf;
 
@@ -7,14 +7,14 @@ use crate::butler::Butler;
 use crate::error::HostError;
 
 impl Host {
-    /// Of the private PostgreSQL, once it has started.
+    /// The directory of the private PostgreSQL's programs, once the server has started.
     pub(crate) async fn bin_dir(&self) -> Option<PathBuf> {
         self.private.read().await.as_ref().map(|server| server.bin_dir().to_path_buf())
     }
 
-    /// Of the server a butler lives on: its maintenance database, and any other by name.
+    /// URLs on the server of a butler's database: of the maintenance database and of `database`.
     pub async fn urls(&self, butler: &Butler, database: &str) -> Result<(String, String), HostError> {
-        if let Some(url) = self.own_url(butler) {
+        if let Some(url) = self.external_url(butler) {
             return Ok((with_database(url, "postgres"), with_database(url, database)));
         }
         let private = self.private.read().await;
@@ -24,10 +24,10 @@ impl Host {
     }
 
     pub(crate) fn database_name(&self, butler: &Butler) -> Result<String, HostError> {
-        let Some(url) = self.own_url(butler) else { return Ok(butler.name.to_string()) };
-        database_of(url)
-            .map(str::to_owned)
-            .ok_or_else(|| HostError::Failed("the database URL names no database: add it, as in /memory".to_owned()))
+        let Some(url) = self.external_url(butler) else { return Ok(butler.name.to_string()) };
+        database_of(url).map(str::to_owned).ok_or_else(|| {
+            HostError::Failed("the database URL has no database name: append it, for example /memory".to_owned())
+        })
     }
 }
 
@@ -52,7 +52,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_database_of_a_url_can_be_another() {
+    fn the_database_of_a_url_is_replaced() {
         let url = "postgres://ann:x@db.example:5432/memory?sslmode=require";
         assert_eq!(database_of(url), Some("memory"));
         assert_eq!(with_database(url, "other"), "postgres://ann:x@db.example:5432/other?sslmode=require");

@@ -1,4 +1,4 @@
-//! Where the server is reached: the address it was told, and with TLS a second, plain one for this machine alone.
+//! The server's listening sockets: the configured address and, with TLS, a second one for plain HTTP on loopback.
 
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::time::Duration;
@@ -10,25 +10,26 @@ use tokio::net::TcpListener;
 use tokio_rustls::TlsAcceptor;
 use tokio_util::sync::CancellationToken;
 
+use super::head_timeout::HeadTimeoutListener;
 use super::listen;
-use super::patience::Patient;
-use super::tls::{Files, TlsListener};
+use super::tls::{CertificateFiles, TlsListener};
 
-pub struct Doors {
+pub struct Listeners {
     address: SocketAddr,
+    /// Plain HTTP, reachable from this machine.
     local: SocketAddr,
     plain: TcpListener,
     tls: Option<(TcpListener, TlsAcceptor)>,
 }
 
-impl Doors {
-    pub async fn open(address: SocketAddr, files: Option<&Files>) -> Result<Self, HostError> {
-        let acceptor = files.map(Files::load).transpose()?;
+impl Listeners {
+    pub async fn open(address: SocketAddr, files: Option<&CertificateFiles>) -> Result<Self, HostError> {
+        let acceptor = files.map(CertificateFiles::load).transpose()?;
         let listener = listen::bind(address).await?;
         let address = listener.local_addr().map_err(HostError::Serve)?;
         match acceptor {
-            None => Ok(Self { address, local: from_here(address), plain: listener, tls: None }),
-            // The commands of this machine hold the server's secret; they need no certificate they could trust.
+            None => Ok(Self { address, local: local_address(address), plain: listener, tls: None }),
+            // Commands on this machine authenticate with the server's secret and may not trust its certificate.
             Some(acceptor) => {
                 let plain = listen::bind(SocketAddr::from((Ipv4Addr::LOCALHOST, 0))).await?;
                 let local = plain.local_addr().map_err(HostError::Serve)?;
@@ -41,7 +42,7 @@ impl Doors {
         self.address
     }
 
-    /// Where the commands of this machine find it, in plain HTTP.
+    /// The address at which commands on this machine reach the server over plain HTTP.
     pub fn local(&self) -> SocketAddr {
         self.local
     }
@@ -51,25 +52,27 @@ impl Doors {
         format!("{scheme}://{}", self.address)
     }
 
-    /// Serves until the token is cancelled, then finishes what is in flight. A request's head has `patience` to arrive.
-    pub async fn serve(self, router: Router, patience: Duration, stop: CancellationToken) -> Result<(), HostError> {
+    /// Serves until the token is cancelled, then finishes the requests in flight. Closes connections whose request head
+    /// takes longer than `timeout` to arrive.
+    pub async fn serve(self, router: Router, timeout: Duration, stop: CancellationToken) -> Result<(), HostError> {
         let stopped = stop.clone().cancelled_owned();
-        // An answer is one small write: waiting to fill a packet would only delay it.
+        // A response is one small write; Nagle's algorithm would only delay it.
         let plain = self.plain.tap_io(|stream| {
             let _ = stream.set_nodelay(true);
         });
-        let plain = axum::serve(Patient::new(plain, patience), router.clone()).with_graceful_shutdown(stopped);
+        let plain =
+            axum::serve(HeadTimeoutListener::new(plain, timeout), router.clone()).with_graceful_shutdown(stopped);
         let Some((listener, acceptor)) = self.tls else { return plain.await.map_err(HostError::Serve) };
         let listener = TlsListener::new(listener, acceptor).map_err(HostError::Serve)?;
-        let secure =
-            axum::serve(Patient::new(listener, patience), router).with_graceful_shutdown(stop.cancelled_owned());
+        let secure = axum::serve(HeadTimeoutListener::new(listener, timeout), router)
+            .with_graceful_shutdown(stop.cancelled_owned());
         tokio::try_join!(async { plain.await }, async { secure.await }).map_err(HostError::Serve)?;
         Ok(())
     }
 }
 
-/// A server on all addresses is reached from here by the loopback one.
-fn from_here(address: SocketAddr) -> SocketAddr {
+/// Replaces the unspecified address (all interfaces) by loopback.
+fn local_address(address: SocketAddr) -> SocketAddr {
     match address {
         SocketAddr::V4(it) if it.ip().is_unspecified() => (Ipv4Addr::LOCALHOST, it.port()).into(),
         SocketAddr::V6(it) if it.ip().is_unspecified() => (Ipv6Addr::LOCALHOST, it.port()).into(),

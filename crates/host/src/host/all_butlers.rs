@@ -1,4 +1,4 @@
-//! Several butlers in one process: one that cannot start is told of and tried again, and the others serve.
+//! Starts and maintains all butlers of the process. A butler that cannot start is retried while the others serve.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -9,22 +9,22 @@ use tokio::sync::Semaphore;
 use super::Host;
 use crate::error::HostError;
 
-/// A connection nobody used for so long is given back: butlers that share a server have only so many. Longer than the
-/// scheduler's longest sleep, or a quiet butler would connect anew for each look at its schedules.
-const IDLE: Duration = Duration::from_secs(30);
+/// Connections idle for this long are closed, because butlers share the server's connections. It must be longer than
+/// the scheduler's longest sleep, or an idle butler would reconnect for each check of its schedules.
+const IDLE_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// A migration keeps a core busy; more of them at once only wait for each other.
-fn starts_at_once() -> usize {
+/// A migration keeps one core busy, so starting more butlers at once gains nothing.
+fn max_concurrent_starts() -> usize {
     2 * std::thread::available_parallelism().map_or(1, usize::from)
 }
 
 impl Host {
-    /// Fails when none could be started; with one butler that is the one.
+    /// Starts all butlers. Fails only if none of them can start.
     pub(super) async fn start_each(&self) -> Result<(), HostError> {
         let butlers = self.butlers();
-        let room = Semaphore::new(starts_at_once());
+        let permits = Semaphore::new(max_concurrent_starts());
         let starts = butlers.iter().map(|butler| async {
-            let _room = room.acquire().await;
+            let _permit = permits.acquire().await;
             self.start_butler(butler).await
         });
         let started = join_all(starts).await;
@@ -34,13 +34,13 @@ impl Host {
             if none {
                 return Err(error);
             }
-            tracing::error!(butler = %butler.name, %error, "this butler could not start; it is tried again");
+            tracing::error!(butler = %butler.name, %error, "the butler cannot start; trying again");
             butler.set_trouble(Some(Arc::new(error)));
         }
         Ok(())
     }
 
-    /// Tries those that could not start before.
+    /// Tries again to start the butlers that could not start.
     pub(crate) async fn retry_failed(&self) {
         for butler in self.butlers() {
             let Some(before) = butler.trouble() else { continue };
@@ -48,11 +48,11 @@ impl Host {
                 Ok(()) => {
                     butler.set_trouble(None);
                     butler.start_workers().await;
-                    tracing::info!(butler = %butler.name, "this butler has started at last");
+                    tracing::info!(butler = %butler.name, "the butler has started");
                 }
                 Err(error) => {
                     if error.to_string() != before.to_string() {
-                        tracing::error!(butler = %butler.name, %error, "this butler still cannot start");
+                        tracing::error!(butler = %butler.name, %error, "the butler still cannot start");
                     }
                     butler.set_trouble(Some(Arc::new(error)));
                 }
@@ -60,8 +60,8 @@ impl Host {
         }
     }
 
-    /// Reads go to a replica only while it follows its primary.
-    pub(crate) async fn look_at_replicas(&self) {
+    /// Checks how far each replica lags, which decides whether it serves reads.
+    pub(crate) async fn check_replicas(&self) {
         for butler in self.butlers() {
             if let Some(database) = butler.database() {
                 database.look_at_replica().await;
@@ -72,7 +72,7 @@ impl Host {
     pub(crate) async fn close_idle_connections(&self) {
         for butler in self.butlers() {
             if let Some(database) = butler.database() {
-                database.close_idle(IDLE).await;
+                database.close_idle(IDLE_TIMEOUT).await;
             }
         }
     }

@@ -1,7 +1,8 @@
-//! Who may talk to a server that trusts whoever reaches it: programs of this machine, not web pages.
+//! Keeps foreign web pages out by checking `Host` and `Origin`.
 //!
-//! A page can make a browser send requests here, and with DNS rebinding even read the answers. The browser cannot
-//! forge `Host` and `Origin`, so both must name this machine.
+//! Without tokens the server trusts every program on this machine. A web page can make a browser send requests here,
+//! and with DNS rebinding it can even read the responses. It cannot forge `Host` and `Origin`, so both must name this
+//! server.
 
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
@@ -14,20 +15,20 @@ use axum::response::Response;
 
 use super::reject;
 
-/// The names under which this server may be addressed.
+/// The host names and addresses under which clients may address this server.
 #[derive(Debug, Clone)]
-pub struct Allowed {
+pub struct AllowedHosts {
     listen: IpAddr,
     names: Arc<[String]>,
 }
 
-impl Allowed {
-    /// The address listened on, this machine's loopback names, and whatever names the user allows.
+impl AllowedHosts {
+    /// Allows the listen address, the loopback names and the names the user configured.
     pub fn on(address: SocketAddr, names: &[String]) -> Self {
         Self { listen: address.ip(), names: names.into() }
     }
 
-    /// Any port: tunnels and proxies change it, and it says nothing about who asks.
+    /// Ignores the port: tunnels and proxies change it, and it does not identify the caller.
     fn host(&self, host: &str) -> bool {
         let host = host.trim_start_matches('[').trim_end_matches(']');
         let named = |name: &String| name.trim_matches(['[', ']']).eq_ignore_ascii_case(host);
@@ -36,8 +37,8 @@ impl Allowed {
             || self.names.iter().any(named)
     }
 
-    /// Listening on all addresses, any address is ours: rebinding gives a foreign name to our address, and never
-    /// makes a browser send an address as the name.
+    /// A server that listens on all interfaces accepts any IP address as its name. This is safe: with DNS rebinding the
+    /// browser sends a host name, never an address.
     fn address(&self, ip: IpAddr) -> bool {
         ip.is_loopback() || ip == self.listen || self.listen.is_unspecified()
     }
@@ -49,27 +50,28 @@ impl Allowed {
     }
 }
 
-pub async fn check(State(allowed): State<Allowed>, request: Request, next: Next) -> Response {
+/// Rejects requests whose `Host` or `Origin` does not name this server.
+pub async fn check_host_and_origin(State(allowed): State<AllowedHosts>, request: Request, next: Next) -> Response {
     let headers = request.headers();
     let host = text(headers, header::HOST).or_else(|| request.uri().authority().map(|it| it.as_str().to_owned()));
     let named = host.as_deref().and_then(|host| host.parse::<Authority>().ok());
     if !named.is_some_and(|authority| allowed.host(authority.host())) {
-        let message = format!("this server is not {:?}", host.unwrap_or_default());
-        let hint = "address it as 127.0.0.1, [::1] or localhost, or allow the name: butler serve --allowed-host NAME";
+        let message = format!("the host name {:?} is not allowed", host.unwrap_or_default());
+        let hint = "use 127.0.0.1, [::1] or localhost, or allow the name: butler serve --allowed-host NAME";
         return forbidden(&message, hint);
     }
     if headers.contains_key(header::ORIGIN) {
         let origin = text(headers, header::ORIGIN).unwrap_or_default();
         if !allowed.origin(&origin) {
-            let message = format!("requests from pages of {origin:?} are refused");
-            let hint = "only pages of this server may talk to it; allow others: butler serve --allowed-host NAME";
+            let message = format!("requests from the origin {origin:?} are not allowed");
+            let hint = "only this server's own pages may send requests; allow others: butler serve --allowed-host NAME";
             return forbidden(&message, hint);
         }
     }
     next.run(request).await
 }
 
-/// Two values, or one that is no text, are none.
+/// The header's value; `None` if the header is repeated or is not text.
 fn text(headers: &HeaderMap, name: header::HeaderName) -> Option<String> {
     let mut values = headers.get_all(name).iter();
     let value = values.next()?.to_str().ok()?.to_owned();
@@ -84,13 +86,13 @@ fn forbidden(message: &str, hint: &str) -> Response {
 mod tests {
     use super::*;
 
-    fn on(address: &str, names: &[&str]) -> Allowed {
+    fn on(address: &str, names: &[&str]) -> AllowedHosts {
         let names: Vec<String> = names.iter().map(|name| (*name).to_owned()).collect();
-        Allowed::on(address.parse().unwrap(), &names)
+        AllowedHosts::on(address.parse().unwrap(), &names)
     }
 
     #[test]
-    fn loopback_names_and_the_listen_address_are_hosts_of_this_server() {
+    fn loopback_names_and_the_listen_address_are_allowed_hosts() {
         let allowed = on("127.0.0.1:8150", &[]);
         for host in ["localhost", "LOCALHOST", "127.0.0.1", "127.0.0.2", "[::1]", "::1"] {
             assert!(allowed.host(host), "{host}");
@@ -103,7 +105,7 @@ mod tests {
     }
 
     #[test]
-    fn names_the_user_allows_are_hosts_and_origins_and_no_others() {
+    fn configured_names_are_allowed_as_host_and_origin() {
         let allowed = on("0.0.0.0:8150", &["memory.example.com"]);
         for host in ["memory.example.com", "Memory.Example.com", "10.0.0.7", "[2001:db8::1]", "localhost"] {
             assert!(allowed.host(host), "{host}");
@@ -116,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn origins_of_other_machines_and_of_no_machine_are_refused() {
+    fn foreign_and_opaque_origins_are_rejected() {
         let allowed = on("127.0.0.1:8150", &[]);
         for origin in ["http://localhost:3000", "http://127.0.0.1:8150", "https://[::1]"] {
             assert!(allowed.origin(origin), "{origin}");
