@@ -93,6 +93,12 @@ mod tests {
     }
 
     #[test]
+    fn a_small_store_is_as_small_as_in_the_database() {
+        let function = include_str!("../../functions/small_store_rows.sql");
+        assert!(function.contains(&format!("SELECT {SMALL_ROWS} ")), "{function}");
+    }
+
+    #[test]
     fn a_small_store_is_counted_more_often() {
         assert!(lifetime(&json!({"rows": 10})) < lifetime(&json!({"rows": 10_000})));
     }
