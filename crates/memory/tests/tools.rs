@@ -1,5 +1,6 @@
 //! What every tool owes its callers, whatever it does.
 
+use butler_memory::tool::Right;
 use serde_json::{Value, json};
 
 /// Every object in a schema, the schema itself included.
@@ -31,6 +32,14 @@ fn schemas_stand_alone_and_every_argument_is_described() {
         }
         assert_eq!(spec.input_schema["additionalProperties"], false);
         assert!(spec.description.len() > 60 && !spec.title.is_empty(), "{}", spec.name);
+    }
+}
+
+#[test]
+fn a_tool_needs_more_than_the_right_to_read_exactly_if_it_writes() {
+    for tool in butler_memory::tools() {
+        let spec = tool.spec();
+        assert_eq!(spec.annotations.read_only, spec.right == Right::Read, "{}", spec.name);
     }
 }
 

@@ -21,7 +21,7 @@ function call(name, args) {
 // --strict fails where a schema is not portable to other clients and models.
 const { status, stderr, answer: listed } = inspect("--method", "tools/list", "--strict");
 assert.equal(status, 0, stderr);
-assert.equal(listed.tools.length, 19);
+assert(listed.tools.some((tool) => tool.name === "memory_get"), JSON.stringify(listed));
 const inputs = stderr.split("\n").filter((line) => line.includes("Path: inputSchema"));
 assert.deepEqual(inputs, [], "what a model must fill in is portable without a remark");
 const content = `from the inspector over ${kind}`;

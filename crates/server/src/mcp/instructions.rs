@@ -16,3 +16,26 @@ pub fn of<'a>(offered: impl Iterator<Item = &'a ToolSpec>) -> String {
     let lines: Vec<String> = texts.chain([END]).map(|line| format!("- {line}")).collect();
     format!("{BEGINNING}\n{}", lines.join("\n"))
 }
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn the_instructions_follow_the_course_of_a_session_and_end_with_errors() {
+        let tools = butler_memory::tools();
+        let text = super::of(tools.iter().map(|tool| &**tool.spec()));
+        let places: Vec<Option<usize>> = [
+            "call memory_context",
+            "memory_recall tells",
+            "store it with memory_store_episode",
+            "goes into memory_store_rule",
+            "memory_confirm keeps",
+            "memory_forget takes back",
+            "look for it with entity_resolve",
+            "memory_stats counts",
+            "The code `unavailable`",
+        ]
+        .map(|words| text.find(words))
+        .to_vec();
+        assert!(places.iter().all(Option::is_some) && places.is_sorted(), "{places:?}\n{text}");
+    }
+}

@@ -1,6 +1,9 @@
 //! Which tool next, and with what.
 
-use serde_json::{Value, json};
+use std::sync::LazyLock;
+
+use butler_memory::tool::{Right, Tool, ToolSpec};
+use serde_json::{Map, Value, json};
 use uuid::Uuid;
 
 use super::{Call, Worker};
@@ -8,33 +11,15 @@ use crate::dice::Dice;
 use crate::journal::{Change, Kind};
 use crate::tenant::Tenant;
 
-/// Every tool, and how often.
-const TOOLS: [(&str, u64); 19] = [
-    ("memory_store_episode", 14),
-    ("memory_store_fact", 16),
-    ("memory_store_rule", 5),
-    ("memory_context", 4),
-    ("memory_recall", 6),
-    ("memory_search", 8),
-    ("memory_get", 8),
-    ("memory_confirm", 5),
-    ("memory_mark_helpful", 7),
-    ("memory_mark_harmful", 4),
-    ("memory_forget", 4),
-    ("memory_stats", 2),
-    ("entity_create", 4),
-    ("entity_get", 3),
-    ("entity_update", 4),
-    ("entity_resolve", 4),
-    ("entity_merge", 2),
-    ("memory_run_consolidation", 1),
-    ("memory_run_episode_cleanup", 1),
-];
+/// Every tool of the program, so that a new one is called as well.
+static TOOLS: LazyLock<Vec<Tool>> = LazyLock::new(butler_memory::tools);
 /// Few keys, so that most facts supersede another, and clients of a tenant meet.
 const SUBJECTS: u64 = 8;
 const PREDICATES: [&str; 3] = ["is", "likes", "lives in"];
 const SCOPES: [&str; 2] = ["global", "general"];
 const KINDS: [Kind; 3] = [Kind::Episode, Kind::Fact, Kind::Rule];
+/// Marks fall on this many of the latest rules, so that some of them collect enough to be inverted.
+const MARKED: usize = 16;
 /// One call in this many is about another tenant's.
 const FOREIGN: u64 = 12;
 /// Keeps cleanup at work once enough was consolidated.
@@ -42,14 +27,14 @@ const MAX_EPISODES: u64 = 150;
 
 impl Worker {
     pub(super) fn choose(&mut self) -> Call {
-        let (tool, _) = TOOLS[self.dice.weighted(TOOLS.iter().map(|(_, weight)| *weight))];
+        let spec = TOOLS[self.dice.weighted(TOOLS.iter().map(|tool| weight(tool.spec())))].spec();
         let foreign = self.world.tenants.len() > 1 && self.dice.one_in(FOREIGN);
         let whose = if foreign { self.other() } else { self.tenant };
         let place = format!("client {} call {}", self.index, self.calls + 1);
         let world = std::sync::Arc::clone(&self.world);
         let (own, whose) = (&world.tenants[self.tenant], &world.tenants[whose]);
         let text = format!("{} {} {place}", own.word, own.secret);
-        let made = make(tool, &mut self.dice, own, whose, foreign, &text);
+        let made = make(spec, &mut self.dice, own, whose, foreign, &text);
         // nothing to work on yet: something to work on, then
         made.unwrap_or_else(|| store_episode(&mut self.dice, &text))
     }
@@ -60,7 +45,18 @@ impl Worker {
     }
 }
 
-fn make(tool: &'static str, dice: &mut Dice, own: &Tenant, whose: &Tenant, foreign: bool, text: &str) -> Option<Call> {
+/// How often a tool is called, compared with the others: stores most often, jobs least.
+fn weight(spec: &ToolSpec) -> u64 {
+    match spec.right {
+        Right::Admin | Right::Metrics => 1,
+        Right::Read => 5,
+        Right::Write if spec.takes_idempotency_key => 12,
+        Right::Write => 5,
+    }
+}
+
+fn make(spec: &ToolSpec, dice: &mut Dice, own: &Tenant, whose: &Tenant, foreign: bool, text: &str) -> Option<Call> {
+    let tool = spec.name;
     let question = format!("what of {} {}", whose.word, dice.of(&PREDICATES).unwrap_or(&"is"));
     let call = |arguments: Value, change: Change| Call { tool, arguments, change, keyed: false, foreign };
     let read = |arguments: Value| Call { foreign: false, ..call(arguments, Change::Nothing) };
@@ -98,15 +94,42 @@ fn make(tool: &'static str, dice: &mut Dice, own: &Tenant, whose: &Tenant, forei
             call(json!({"memory_type": kind.as_str(), "memory_id": id}), Change::Forget { kind, id, changed: false })
         }
         "memory_mark_helpful" | "memory_mark_harmful" => {
-            let rule = *dice.of(&whose.known().rules)?;
+            let known = whose.known();
+            let rule = *dice.of(&known.rules[known.rules.len().saturating_sub(MARKED)..])?;
             let helpful = tool == "memory_mark_helpful";
             let arguments = if helpful { json!({"rule_id": rule}) } else { json!({"rule_id": rule, "reason": text}) };
             call(arguments, Change::Mark { rule, helpful })
         }
         "memory_run_consolidation" => read(json!({"dry_run": dice.one_in(4)})).working(),
         "memory_run_episode_cleanup" => read(json!({"max_entries": MAX_EPISODES})).working(),
-        _ => return entity(tool, dice, own, whose, foreign, text),
+        "entity_create" | "entity_get" | "entity_update" | "entity_merge" => {
+            return entity(tool, dice, own, whose, foreign, text);
+        }
+        _ => read(Value::Object(arguments(spec, &question)?)),
     })
+}
+
+/// The required arguments of a tool that has no case above, made from its schema. A tool that writes needs a case: only
+/// that knows what the call must leave behind.
+fn arguments(spec: &ToolSpec, question: &str) -> Option<Map<String, Value>> {
+    if !spec.annotations.read_only {
+        return None;
+    }
+    let required = spec.input_schema.get("required").and_then(Value::as_array).into_iter().flatten();
+    required
+        .filter_map(Value::as_str)
+        .map(|name| {
+            let property = &spec.input_schema["properties"][name];
+            let value = match property["type"].as_str()? {
+                // An id of nothing would only be refused.
+                "string" if property["format"].is_null() => property["enum"].get(0).cloned().unwrap_or(json!(question)),
+                "integer" | "number" => json!(1),
+                "boolean" => json!(false),
+                _ => return None,
+            };
+            Some((name.to_owned(), value))
+        })
+        .collect()
 }
 
 fn store_episode(dice: &mut Dice, text: &str) -> Call {
@@ -166,5 +189,18 @@ fn entity(
 impl Call {
     fn working(self) -> Self {
         Self { change: Change::Work, ..self }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_tool_without_a_case_gets_its_arguments_from_its_schema() {
+        let spec = |name: &str| TOOLS.iter().find(|tool| tool.spec().name == name).unwrap().spec();
+        assert_eq!(arguments(spec("memory_recall"), "why?").map(Value::Object), Some(json!({"topic": "why?"})));
+        assert!(arguments(spec("memory_get"), "why?").is_none(), "there is no id to give");
+        assert!(arguments(spec("memory_store_rule"), "why?").is_none(), "it writes");
     }
 }
