@@ -9,6 +9,7 @@ use butler_domain::TenantId;
 use butler_memory::{Caller, CallerTenant};
 use uuid::Uuid;
 
+pub use butler_store::tokens::{TokenHash, TokenRow, hash as hash_token};
 pub use keyring::{Keyring, Refusal};
 pub use limit::Limiter;
 pub use rights::{Right, Rights};
