@@ -14,6 +14,7 @@ use crate::scheduler::{HostJob, Jobs};
 use crate::{modules, runtime};
 
 pub use crate::error::unavailable;
+pub use butler_store::ReplicaState;
 
 pub struct Butler {
     pub name: butler_domain::Butler,

@@ -3,6 +3,7 @@
 //! A tool (`tools/`) parses, calls one use case, answers. A use case embeds, takes a session of the tenant and runs the
 //! statements of `store`.
 
+pub mod browse;
 mod call;
 mod caller;
 pub mod cleanup;
@@ -38,6 +39,7 @@ mod tools;
 pub mod transfer;
 pub mod views;
 
+pub use butler_store::StoreError;
 pub use call::Call;
 pub use caller::{Caller, CallerTenant};
 pub use config::MemoryConfig;

@@ -11,7 +11,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The butlers of this server: name, description, MCP endpoint, health. */
+        /** List the butlers of this server with description, MCP endpoint and health. */
         get: operations["listButlers"];
         put?: never;
         post?: never;
@@ -28,7 +28,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** What happened in one butler's sessions, newest first. */
+        /** List the episodes of one butler's sessions, newest first. */
         get: operations["listButlerEpisodes"];
         put?: never;
         post?: never;
@@ -45,7 +45,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The facts one butler knows: global ones and those of its own scope. */
+        /** List the facts that one butler knows: those of its own scope and of the global scope. */
         get: operations["listButlerFacts"];
         put?: never;
         post?: never;
@@ -62,7 +62,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The rules one butler follows: global ones and those of its own scope. */
+        /** List the rules that one butler follows: those of its own scope and of the global scope. */
         get: operations["listButlerRules"];
         put?: never;
         post?: never;
@@ -97,8 +97,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Changes as they happen.
-         * @description Server-sent events: `ready` once the stream is open; `memory` for each change, with the data `{id, event_type, kind, memory_id, butler, created_at}`; `refresh` when more happened than is told one by one. `Last-Event-ID` continues a stream that broke off.
+         * Stream changes as they happen.
+         * @description Server-sent events: `ready` once the stream is open; `memory` for each change, with the data `{id, event_type, kind, memory_id, butler, created_at}`; `refresh` when there are too many changes to send one by one. `Last-Event-ID` resumes an interrupted stream.
          */
         get: operations["listenEvents"];
         put?: never;
@@ -116,7 +116,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The jobs of each butler: schedule, last runs, next run. */
+        /** List the jobs of each butler with schedule, latest runs and next run. */
         get: operations["listJobs"];
         put?: never;
         post?: never;
@@ -150,7 +150,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** How knowledge changed: facts made, replaced, expired; rules promoted, demoted, turned into warnings. */
+        /** List what changed: facts created, superseded or expired; rules promoted, demoted or turned into warnings. */
         get: operations["listActivity"];
         put?: never;
         post?: never;
@@ -167,7 +167,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Episodes whose attempts are used up, oldest first, with the last error, page by page. */
+        /** List episodes whose consolidation attempts are used up, oldest first, with the last error. */
         get: operations["listDeadLetters"];
         put?: never;
         post?: never;
@@ -186,7 +186,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Let dead letters be tried again, as if never tried. */
+        /** Requeue dead letters: reset their attempts, so that consolidation tries them again. */
         post: operations["requeueDeadLetters"];
         delete?: never;
         options?: never;
@@ -201,7 +201,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Entities, filtered, sorted, page by page. */
+        /** List entities. */
         get: operations["listEntities"];
         put?: never;
         post?: never;
@@ -218,7 +218,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** One entity: its names, its facts by predicate, and the entities near it. */
+        /** Get an entity with its names, its facts by predicate, and related entities. */
         get: operations["getEntity"];
         put?: never;
         post?: never;
@@ -237,7 +237,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** This entity becomes another one; with preview=true only tells what would happen. */
+        /** Merge this entity into another. With preview=true, only report what the merge would change. */
         post: operations["mergeEntity"];
         delete?: never;
         options?: never;
@@ -252,7 +252,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Episodes, newest first, filtered, page by page. */
+        /** List episodes, newest first. */
         get: operations["listEpisodes"];
         put?: never;
         post?: never;
@@ -269,7 +269,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** One episode, and the facts and rules that were made from it. */
+        /** Get an episode with the facts and rules learned from it. */
         get: operations["getEpisode"];
         put?: never;
         post?: never;
@@ -286,7 +286,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Facts, filtered, sorted, page by page. */
+        /** List facts. */
         get: operations["listFacts"];
         put?: never;
         post?: never;
@@ -303,12 +303,12 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** One fact: where it comes from, what it replaced, how it decays, and who changed it. */
+        /** Get a fact with its origin, the versions it superseded, its decay and its history. */
         get: operations["getFact"];
-        /** Correct a fact: stores a newer version that supersedes it. */
+        /** Correct a fact: store a new version that supersedes it. */
         put: operations["editFact"];
         post?: never;
-        /** Forget a fact: it is retracted; restoreFact takes that back. */
+        /** Forget a fact: retract it, so that it is no longer retrieved. restoreFact undoes this. */
         delete: operations["forgetFact"];
         options?: never;
         head?: never;
@@ -324,7 +324,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Confirm a fact: its decay starts anew. */
+        /** Confirm a fact. This restarts its decay. */
         post: operations["confirmFact"];
         delete?: never;
         options?: never;
@@ -341,7 +341,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Undo: a forgotten or expired fact is active again; a replaced one takes back the place of its newer version. */
+        /** Restore a fact: a forgotten or expired fact becomes active again, a superseded one replaces its newer version. */
         post: operations["restoreFact"];
         delete?: never;
         options?: never;
@@ -356,7 +356,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The query lab: ranks, fusion, the parts of each score, and the exact context block. */
+        /** Explain a recall: ranks, fusion, the parts of each score, and the exact context block. */
         get: operations["recallMemory"];
         put?: never;
         post?: never;
@@ -373,7 +373,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Rules, filtered, sorted, page by page. */
+        /** List rules. */
         get: operations["listRules"];
         put?: never;
         post?: never;
@@ -390,12 +390,12 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** One rule: its applications, how well it does, and what it lacks for the next level. */
+        /** Get a rule with its applications, its effectiveness and what it needs for the next level. */
         get: operations["getRule"];
-        /** Reword a rule: it is a candidate again; its applications stay on record. */
+        /** Edit a rule. It becomes a candidate again; its applications stay on record. */
         put: operations["editRule"];
         post?: never;
-        /** Forget a rule: it stays on record and is never retrieved; restoreRule takes that back. */
+        /** Forget a rule: it stays on record but is no longer retrieved. restoreRule undoes this. */
         delete: operations["forgetRule"];
         options?: never;
         head?: never;
@@ -411,7 +411,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Confirm a rule: its decay starts anew. */
+        /** Confirm a rule. This restarts its decay. */
         post: operations["confirmRule"];
         delete?: never;
         options?: never;
@@ -428,7 +428,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** The rule did harm; enough of that turns it into a warning. */
+        /** Mark a rule as harmful. Enough harmful marks turn it into a warning. */
         post: operations["markRuleHarmful"];
         delete?: never;
         options?: never;
@@ -445,7 +445,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** The rule helped. */
+        /** Mark a rule as helpful. */
         post: operations["markRuleHelpful"];
         delete?: never;
         options?: never;
@@ -462,7 +462,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Undo: a forgotten rule is remembered again; one that was just edited gets its words and its standing back. */
+        /** Restore a rule: a forgotten rule is retrieved again, an edited one gets its previous text and maturity back. */
         post: operations["restoreRule"];
         delete?: never;
         options?: never;
@@ -477,7 +477,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Facts, rules, episodes and entities that begin with what was typed. It looks no further than it shows: `meta.total` counts at most one more than `limit` of each kind. */
+        /** Find facts, rules, episodes and entities while the user types. `meta.total` counts at most one more than `limit` of each kind. */
         get: operations["searchMemory"];
         put?: never;
         post?: never;
@@ -494,7 +494,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** How much is known, how sure, what fades, what waits, and what needs attention. */
+        /** Get counts of memories, their confidence, what fades, the consolidation backlog, and what needs attention. */
         get: operations["getStats"];
         put?: never;
         post?: never;
@@ -528,7 +528,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Version, who asks, and what they may do. */
+        /** Get the server's version and the caller's tenant and rights. */
         get: operations["getServer"];
         put?: never;
         post?: never;
@@ -545,7 +545,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** All events, newest first, filtered. */
+        /** List all events, newest first. */
         get: operations["listTimeline"];
         put?: never;
         post?: never;
@@ -562,10 +562,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The tokens and what they allow; never a token itself. */
+        /** List the tokens and their rights, without the token values. */
         get: operations["listTokens"];
         put?: never;
-        /** Make a token for the tenant. As soon as there is one, every request needs one. */
+        /** Create a token for the tenant. Once a token exists, every request requires one. */
         post: operations["createToken"];
         delete?: never;
         options?: never;
@@ -583,7 +583,7 @@ export interface paths {
         get?: never;
         put?: never;
         post?: never;
-        /** Make a token useless, at once and for good. */
+        /** Revoke a token. This takes effect immediately and cannot be undone. */
         delete: operations["revokeToken"];
         options?: never;
         head?: never;
@@ -609,17 +609,17 @@ export interface components {
             reason: string | null;
             request_id: string | null;
         };
-        /** @description Something a person should look at. */
+        /** @description Something that needs a person's attention. */
         Attention: {
             /** Format: int64 */
             count: number;
             message: string;
-            /** @description The page where something can be done about it. */
+            /** @description The dashboard page to resolve it. */
             page: string;
             severity: components["schemas"]["Severity"];
             /**
-             * @description `butler_unavailable`, `dead_letters`, `consolidation_failed`, `expiring_unlearned`, `no_runtime`, `expiring_facts`,
-             *     `fading`, `needs_inversion`, `failed_episodes`.
+             * @description `butler_unavailable`, `dead_letters`, `consolidation_failed`, `expiring_unlearned`, `no_runtime`,
+             *     `expiring_facts`, `fading`, `needs_inversion`, `failed_episodes`.
              */
             what: string;
         };
@@ -663,22 +663,25 @@ export interface components {
         };
         ButlerItem: {
             description: string | null;
-            /** @description Whether `/mcp` without a name is this one. */
+            /** @description Whether `/mcp` leads to this butler. */
             first: boolean;
-            /** @description `ready`, `starting`, `unavailable` or `disabled` (its memory module is left out). */
+            /** @description `ready`, `starting`, `unavailable` or `disabled` (the memory module is not enabled). */
             health: string;
             hint: string | null;
-            /** @description Where its tools are, on this server. */
+            /** @description Path of the butler's MCP endpoint on this server. */
             mcp_endpoint: string;
             name: string;
-            /** @description Why it is not ready. */
+            /** @description Why the butler is not ready. */
             problem: string | null;
-            /** @description Whether it has an LLM for consolidation. */
+            /** @description The LLM used for consolidation; null if none is configured. */
             runtime: string | null;
-            /** Format: uint */
+            /**
+             * Format: uint
+             * @description Number of MCP tools.
+             */
             tools: number;
         };
-        /** @description A page of a list. */
+        /** @description A response with one page of a list. */
         ButlerItemList: {
             data: components["schemas"]["ButlerItem"][];
             meta: components["schemas"]["PageMeta"];
@@ -715,29 +718,29 @@ export interface components {
             /** Format: int64 */
             pending: number;
         };
-        /** @description Effective confidence in twentieths: the first bin is 0 to 0.05. */
+        /** @description Histograms of the effective confidence, in bins of 0.05. */
         ConfidenceFigures: {
             /**
              * Format: double
-             * @description Below this it expires.
+             * @description Below this confidence a memory expires.
              */
             expiry_threshold: number;
             facts: number[];
             /**
              * Format: double
-             * @description Below this a memory fades and is not retrieved.
+             * @description Below this confidence a memory is fading and is not retrieved.
              */
             retrieval_threshold: number;
             rules: number[];
         };
-        /** @description Something that lives in a butler's database. */
+        /** @description An item together with the butler whose database holds it. */
         ConfirmedAt: {
             /**
              * Format: double
              * @description The confidence it has now: the full one, since decay starts anew.
              */
             effective_confidence: number;
-            /** @description The butler in whose database it is. */
+            /** @description The butler whose database holds this item. */
             home: string;
             /** Format: uuid */
             id: string;
@@ -747,7 +750,7 @@ export interface components {
             /** @description Whether it had faded so far that it was about to be forgotten. */
             was_fading: boolean;
         };
-        /** @description One thing. */
+        /** @description A response with one item. */
         ConfirmedAtAnswer: {
             data: components["schemas"]["ConfirmedAt"];
             meta: components["schemas"]["Meta"];
@@ -763,7 +766,7 @@ export interface components {
         };
         /** @enum {string} */
         ConsolidationStatus: "pending" | "consolidated" | "failed" | "dead_letter";
-        /** @description The block a session of this butler would begin with. */
+        /** @description The context block that a session of this butler would start with. */
         ContextView: {
             text: string;
             /** Format: uint */
@@ -772,7 +775,7 @@ export interface components {
             tokens: number;
         };
         CreatedToken: {
-            /** @description Null: all butlers. */
+            /** @description The only butler that the token may use; null if it may use all. */
             butler: string | null;
             /** Format: date-time */
             created_at: string;
@@ -788,12 +791,12 @@ export interface components {
             rights: string[];
             /** @description `active`, `expired` or `revoked`. */
             state: string;
-            /** @description Null: no tenant's, for what is counted over all of them. */
+            /** @description Null for a metrics token, which covers all tenants. */
             tenant: string | null;
-            /** @description The token itself: shown this once. */
+            /** @description The token value. It is returned only here and cannot be retrieved later. */
             token: string;
         };
-        /** @description One thing. */
+        /** @description A response with one item. */
         CreatedTokenAnswer: {
             data: components["schemas"]["CreatedToken"];
             meta: components["schemas"]["Meta"];
@@ -805,11 +808,11 @@ export interface components {
             effective_confidence: number;
             /**
              * Format: double
-             * @description The same if it is confirmed now.
+             * @description The effective confidence at that time if the memory is confirmed now.
              */
             if_confirmed: number;
         };
-        /** @description Something that lives in a butler's database. */
+        /** @description An item together with the butler whose database holds it. */
         DeadLetterAt: {
             /** Format: int32 */
             attempts: number;
@@ -821,21 +824,21 @@ export interface components {
             excerpt: string;
             /** Format: date-time */
             expires_at: string | null;
-            /** @description The butler in whose database it is. */
+            /** @description The butler whose database holds this item. */
             home: string;
             /** Format: uuid */
             id: string;
         };
-        /** @description A page of a list. */
+        /** @description A response with one page of a list. */
         DeadLetterAtList: {
             data: components["schemas"]["DeadLetterAt"][];
             meta: components["schemas"]["PageMeta"];
         };
-        /** @description How confidence is lost, and when it is too little. */
+        /** @description How the confidence decays, and when it falls below the thresholds. */
         Decay: {
             /** Format: double */
             confidence: number;
-            /** @description Half a year ahead from now, for drawing. */
+            /** @description The next 180 days, for a chart. */
             curve: components["schemas"]["CurvePoint"][];
             /** Format: double */
             days_since_confirmed: number | null;
@@ -843,46 +846,46 @@ export interface components {
             effective_confidence: number;
             /**
              * Format: date-time
-             * @description When it falls below the expiry threshold; null: never.
+             * @description When the effective confidence falls below the expiry threshold; null if never.
              */
             expires_on: string | null;
             /** Format: double */
             expiry_threshold: number;
             /**
              * Format: date-time
-             * @description When it falls below the retrieval threshold; null: never.
+             * @description When the effective confidence falls below the retrieval threshold; null if never.
              */
             fades_on: string | null;
             /**
              * Format: double
-             * @description Null: it never fades.
+             * @description Null if the memory never fades.
              */
             half_life_days: number | null;
             if_confirmed_today: components["schemas"]["IfConfirmed"];
             /**
              * Format: double
-             * @description Per day: effective = confidence · e^(−rate · days since confirmed).
+             * @description Decay rate per day: effective confidence = confidence · e^(−rate · days since the last confirmation).
              */
             rate: number;
             /** Format: double */
             retrieval_threshold: number;
         };
-        /** @description Something that lives in a butler's database. */
+        /** @description An item together with the butler whose database holds it. */
         EditedFactAt: {
-            /** @description The butler in whose database it is. */
+            /** @description The butler whose database holds this item. */
             home: string;
             /**
              * Format: uuid
-             * @description The new version.
+             * @description Id of the new version.
              */
             id: string;
             /**
              * Format: uuid
-             * @description The version it replaced.
+             * @description Id of the version that it supersedes.
              */
             superseded_id: string | null;
         };
-        /** @description One thing. */
+        /** @description A response with one item. */
         EditedFactAtAnswer: {
             data: components["schemas"]["EditedFactAt"];
             meta: components["schemas"]["Meta"];
@@ -895,7 +898,7 @@ export interface components {
             maturity: string;
             outcome: string;
         };
-        /** @description How well remembered rules do, in tenths. */
+        /** @description A histogram of the effectiveness of rules that are not forgotten, in bins of 0.1. */
         EffectivenessFigures: {
             /** Format: int64 */
             applications: number;
@@ -906,18 +909,18 @@ export interface components {
             helpful: number;
             /**
              * Format: double
-             * @description Of the rules that were ever applied; null without any.
+             * @description Mean effectiveness of the rules that were applied at least once; null if there are none.
              */
             mean: number | null;
             /**
              * Format: int64
-             * @description Rules that wait to be turned into a warning.
+             * @description Number of rules that wait to be turned into a warning.
              */
             needs_inversion: number;
             /** Format: int64 */
             never_applied: number;
         };
-        /** @description Something that lives in a butler's database. */
+        /** @description An item together with the butler whose database holds it. */
         EntityDetailAt: {
             aliases: string[];
             canonical_name: string;
@@ -929,14 +932,14 @@ export interface components {
              */
             entity_id: string;
             entity_type: components["schemas"]["EntityType"];
-            /** @description What happened to it, newest first. */
+            /** @description Audit events of this entity, newest first. */
             events: components["schemas"]["EventItem"][];
             /**
              * Format: int64
-             * @description Active facts in all; `predicates` holds at most 200.
+             * @description Number of active facts, including those that `predicates` leaves out.
              */
             facts_total: number;
-            /** @description The butler in whose database it is. */
+            /** @description The butler whose database holds this item. */
             home: string;
             /** Format: uuid */
             id: string;
@@ -951,22 +954,22 @@ export interface components {
             };
             /**
              * Format: int64
-             * @description Facts that are no longer active.
+             * @description Number of facts that are no longer active.
              */
             past_facts_total: number;
-            /** @description Active facts, by predicate. */
+            /** @description Active facts, grouped by predicate; at most 200. */
             predicates: components["schemas"]["PredicateFacts"][];
             related: components["schemas"]["RelatedEntity"][];
             tenant_id: string;
             /** Format: date-time */
             updated_at: string;
         };
-        /** @description One thing. */
+        /** @description A response with one item. */
         EntityDetailAtAnswer: {
             data: components["schemas"]["EntityDetailAt"];
             meta: components["schemas"]["Meta"];
         };
-        /** @description Something that lives in a butler's database. */
+        /** @description An item together with the butler whose database holds it. */
         EntityItemAt: {
             aliases: string[];
             canonical_name: string;
@@ -978,7 +981,7 @@ export interface components {
              * @description Active facts about it.
              */
             facts: number;
-            /** @description The butler in whose database it is. */
+            /** @description The butler whose database holds this item. */
             home: string;
             /** Format: uuid */
             id: string;
@@ -991,16 +994,16 @@ export interface components {
             /** Format: date-time */
             updated_at: string;
         };
-        /** @description A page of a list. */
+        /** @description A response with one page of a list. */
         EntityItemAtList: {
             data: components["schemas"]["EntityItemAt"][];
             meta: components["schemas"]["PageMeta"];
         };
         /** @enum {string} */
         EntityType: "person" | "organization" | "place" | "other";
-        /** @description Something that lives in a butler's database. */
+        /** @description An item together with the butler whose database holds it. */
         EpisodeDetailAt: {
-            /** @description The facts and rules that were made from it. */
+            /** @description The facts and rules learned from this episode. */
             became: components["schemas"]["LinkItem"][];
             butler: string;
             consolidated: boolean;
@@ -1013,13 +1016,13 @@ export interface components {
             content: string;
             /** Format: date-time */
             created_at: string;
-            /** @description What happened to it, newest first. */
+            /** @description Audit events of this episode, newest first. */
             events: components["schemas"]["EventItem"][];
             /** @description Its time is over, or it was forgotten; the next cleanup removes it. */
             expired: boolean;
             /** Format: date-time */
             expires_at: string | null;
-            /** @description The butler in whose database it is. */
+            /** @description The butler whose database holds this item. */
             home: string;
             /** Format: uuid */
             id: string;
@@ -1051,7 +1054,7 @@ export interface components {
             /** @description `content` is only the beginning of it. */
             truncated: boolean;
         };
-        /** @description One thing. */
+        /** @description A response with one item. */
         EpisodeDetailAtAnswer: {
             data: components["schemas"]["EpisodeDetailAt"];
             meta: components["schemas"]["Meta"];
@@ -1087,7 +1090,7 @@ export interface components {
              */
             unconsolidated: number;
         };
-        /** @description Something that lives in a butler's database. */
+        /** @description An item together with the butler whose database holds it. */
         EpisodeItemAt: {
             butler: string;
             consolidated: boolean;
@@ -1104,7 +1107,7 @@ export interface components {
             expired: boolean;
             /** Format: date-time */
             expires_at: string | null;
-            /** @description The butler in whose database it is. */
+            /** @description The butler whose database holds this item. */
             home: string;
             /** Format: uuid */
             id: string;
@@ -1135,19 +1138,19 @@ export interface components {
             /** @description `content` is only the beginning of it. */
             truncated: boolean;
         };
-        /** @description A page of a list. */
+        /** @description A response with one page of a list. */
         EpisodeItemAtList: {
             data: components["schemas"]["EpisodeItemAt"][];
             meta: components["schemas"]["PageMeta"];
         };
-        /** @description How an error looks to a client. */
+        /** @description The JSON body of every error response. */
         ErrorBody: {
             error: components["schemas"]["ErrorDetail"];
         };
         ErrorDetail: {
             /** @description `invalid_argument`, `not_found`, `conflict`, `invalid_state`, `forbidden`, `unavailable`, `internal`, … */
             code: string;
-            /** @description What to do about it. */
+            /** @description What the caller can do about it. */
             hint: string | null;
             message: string;
         };
@@ -1170,7 +1173,7 @@ export interface components {
             payload: unknown;
             request_id: string | null;
         };
-        /** @description Something that lives in a butler's database. */
+        /** @description An item together with the butler whose database holds it. */
         EventItemAt: {
             /** @description The butler, worker or person that acted. */
             actor: string | null;
@@ -1178,7 +1181,7 @@ export interface components {
             created_at: string;
             /** @description For instance `fact_created`. */
             event_type: string;
-            /** @description The butler in whose database it is. */
+            /** @description The butler whose database holds this item. */
             home: string;
             /** Format: uuid */
             id: string;
@@ -1192,7 +1195,7 @@ export interface components {
             payload: unknown;
             request_id: string | null;
         };
-        /** @description A page of a list. */
+        /** @description A response with one page of a list. */
         EventItemAtList: {
             data: components["schemas"]["EventItemAt"][];
             meta: components["schemas"]["PageMeta"];
@@ -1222,7 +1225,7 @@ export interface components {
             /** @description Each part of a recall's score times its weight. */
             weighed: components["schemas"]["Weights"] | null;
         };
-        /** @description Something that lives in a butler's database. */
+        /** @description An item together with the butler whose database holds it. */
         FactDetailAt: {
             /** Format: double */
             confidence: number;
@@ -1240,9 +1243,9 @@ export interface components {
             /** Format: uuid */
             entity_id: string | null;
             entity_name: string | null;
-            /** @description Who changed it, newest first. */
+            /** @description Audit events of this fact, newest first. */
             events: components["schemas"]["EventItem"][];
-            /** @description The butler in whose database it is. */
+            /** @description The butler whose database holds this item. */
             home: string;
             /** Format: uuid */
             id: string;
@@ -1258,7 +1261,7 @@ export interface components {
             };
             permanence: components["schemas"]["Permanence"];
             predicate: string;
-            /** @description The episodes it was learned from. */
+            /** @description The episodes that the fact was learned from. */
             provenance: components["schemas"]["Source"][];
             /** Format: int32 */
             reference_count: number;
@@ -1270,7 +1273,7 @@ export interface components {
             subject: string;
             /** Format: uuid */
             supersedes_id: string | null;
-            /** @description Every version under its key, oldest first. */
+            /** @description All versions of the fact, oldest first. */
             supersession_chain: components["schemas"]["Version"][];
             tags: string[];
             tenant_id: string;
@@ -1278,7 +1281,7 @@ export interface components {
             truncated: boolean;
             validity: components["schemas"]["Validity"];
         };
-        /** @description One thing. */
+        /** @description A response with one item. */
         FactDetailAtAnswer: {
             data: components["schemas"]["FactDetailAt"];
             meta: components["schemas"]["Meta"];
@@ -1287,20 +1290,20 @@ export interface components {
         FactFigures: {
             /** Format: int64 */
             active: number;
-            /** @description Active facts, the fading ones included. */
+            /** @description Active facts, including fading ones. */
             by_permanence: components["schemas"]["ByPermanence"];
             /** Format: int64 */
             expired: number;
             /**
              * Format: int64
-             * @description Fading facts that expire within a week unless confirmed.
+             * @description Number of fading facts that expire within a week unless confirmed.
              */
             expiring_7d: number;
             /** Format: int64 */
             fading: number;
             /**
              * Format: int64
-             * @description Active ones, the fading included.
+             * @description Number of active facts, including fading ones.
              */
             known: number;
             /** Format: int64 */
@@ -1356,7 +1359,7 @@ export interface components {
             truncated: boolean;
             validity: components["schemas"]["Validity"];
         };
-        /** @description Something that lives in a butler's database. */
+        /** @description An item together with the butler whose database holds it. */
         FactItemAt: {
             /** Format: double */
             confidence: number;
@@ -1373,7 +1376,7 @@ export interface components {
             /** Format: uuid */
             entity_id: string | null;
             entity_name: string | null;
-            /** @description The butler in whose database it is. */
+            /** @description The butler whose database holds this item. */
             home: string;
             /** Format: uuid */
             id: string;
@@ -1404,26 +1407,26 @@ export interface components {
             truncated: boolean;
             validity: components["schemas"]["Validity"];
         };
-        /** @description A page of a list. */
+        /** @description A response with one page of a list. */
         FactItemAtList: {
             data: components["schemas"]["FactItemAt"][];
             meta: components["schemas"]["PageMeta"];
         };
         /** @description What a fact is to its reader. */
         FactState: ("active" | "superseded" | "expired" | "retracted") | "fading";
-        /** @description Something that lives in a butler's database. */
+        /** @description An item together with the butler whose database holds it. */
         ForgottenAt: {
             /** @description Whether this call did it. False if it was forgotten before, which is no error. */
             changed: boolean;
             /** @description Always true: it is forgotten now. */
             forgotten: boolean;
-            /** @description The butler in whose database it is. */
+            /** @description The butler whose database holds this item. */
             home: string;
             /** Format: uuid */
             id: string;
             memory_type: components["schemas"]["MemoryType"];
         };
-        /** @description One thing. */
+        /** @description A response with one item. */
         ForgottenAtAnswer: {
             data: components["schemas"]["ForgottenAt"];
             meta: components["schemas"]["Meta"];
@@ -1512,14 +1515,14 @@ export interface components {
             /** Format: date-time */
             fades_on: string | null;
         };
-        /** @description Something that lives in a butler's database. */
+        /** @description An item together with the butler whose database holds it. */
         JobItemAt: {
             about: string;
-            /** @description It takes seconds at most and may be run at any time. */
+            /** @description Whether a run takes seconds at most and is safe at any time. */
             cheap: boolean;
             cron: string;
             enabled: boolean;
-            /** @description The butler in whose database it is. */
+            /** @description The butler whose database holds this item. */
             home: string;
             job: string;
             /** Format: date-time */
@@ -1527,28 +1530,28 @@ export interface components {
             /** Format: date-time */
             next_run_at: string | null;
             running: boolean;
-            /** @description The latest ten, newest first. */
+            /** @description The ten latest runs, newest first. */
             runs: components["schemas"]["RunRow"][];
             time_zone: string;
         };
-        /** @description A page of a list. */
+        /** @description A response with one page of a list. */
         JobItemAtList: {
             data: components["schemas"]["JobItemAt"][];
             meta: components["schemas"]["PageMeta"];
         };
-        /** @description Something that lives in a butler's database. */
+        /** @description An item together with the butler whose database holds it. */
         JobRunAt: {
-            /** @description The butler in whose database it is. */
+            /** @description The butler whose database holds this item. */
             home: string;
             job: string;
-            /** @description What it did. */
+            /** @description What the job did; null while it is running. */
             result: unknown;
-            /** @description `succeeded`, or `running` if it takes longer than a page waits: `GET /api/jobs` tells how it ends. */
+            /** @description `succeeded`, or `running` if the job has not finished after 20 seconds; `GET /api/jobs` then shows its outcome. */
             status: string;
             /** Format: uint64 */
             took_ms: number | null;
         };
-        /** @description One thing. */
+        /** @description A response with one item. */
         JobRunAtAnswer: {
             data: components["schemas"]["JobRunAt"];
             meta: components["schemas"]["Meta"];
@@ -1569,7 +1572,7 @@ export interface components {
         Maturity: "candidate" | "established" | "proven" | "anti_pattern";
         /** @enum {string} */
         MemoryType: "episode" | "fact" | "rule";
-        /** @description Something that lives in a butler's database. */
+        /** @description An item together with the butler whose database holds it. */
         MergePreviewAt: {
             aliases: string[];
             /**
@@ -1591,7 +1594,7 @@ export interface components {
              * @description Facts that lost to a more confident one of the same scope and predicate.
              */
             facts_superseded: number;
-            /** @description The butler in whose database it is. */
+            /** @description The butler whose database holds this item. */
             home: string;
             /** @description Nothing was changed. */
             preview: boolean;
@@ -1606,29 +1609,30 @@ export interface components {
              */
             target_entity_id: string;
         };
-        /** @description One thing. */
+        /** @description A response with one item. */
         MergePreviewAtAnswer: {
             data: components["schemas"]["MergePreviewAt"];
             meta: components["schemas"]["Meta"];
         };
         Meta: {
-            /** @description Butlers that could not be reached: what they know is not in `data`. */
+            /** @description Butlers that did not respond. `data` does not include what they store. */
             unavailable?: string[];
         };
         /** @description How to match. */
         Mode: "semantic" | "keyword" | "hybrid" | "deep";
-        /** @description What a rule still lacks. */
+        /** @description What a rule needs to reach the next maturity level. */
         NextStep: {
             /**
              * Format: double
-             * @description Days until it is old enough.
+             * @description Days until the rule is old enough.
              */
             days: number;
             /**
              * Format: int32
-             * @description Helpful marks, if no harmful one comes between.
+             * @description Number of helpful marks needed, provided that no harmful one is added.
              */
             helpful_marks: number;
+            /** @description The same as a sentence. */
             in_words: string;
             maturity: components["schemas"]["Maturity"];
         };
@@ -1636,19 +1640,22 @@ export interface components {
             has_more: boolean;
             /** Format: int64 */
             limit: number;
-            /** @description Give it as `cursor` for the next page; null at the end, and for lists in another order than newest first. */
+            /**
+             * @description Pass this as `cursor` to get the next page. Null on the last page and for lists that are not sorted newest
+             *     first.
+             */
             next_cursor: string | null;
             /** Format: int64 */
             offset: number;
             /**
              * Format: int64
-             * @description How many there are in all, on this and all other pages.
+             * @description Number of items on all pages.
              */
             total: number;
-            /** @description Butlers that could not be reached: what they know is neither in `data` nor in `total`. */
+            /** @description Butlers that did not respond. Neither `data` nor `total` includes what they store. */
             unavailable?: string[];
         };
-        /** @description Something that lives in a butler's database. */
+        /** @description An item together with the butler whose database holds it. */
         PaletteItemAt: {
             /**
              * Format: double
@@ -1657,7 +1664,7 @@ export interface components {
             confidence: number | null;
             /** Format: date-time */
             created_at: string;
-            /** @description The butler in whose database it is. */
+            /** @description The butler whose database holds this item. */
             home: string;
             /** Format: uuid */
             id: string;
@@ -1678,14 +1685,14 @@ export interface components {
             /** @description Subject and predicate, the entity's name, or the beginning of the text. */
             title: string;
         };
-        /** @description A page of a list. */
+        /** @description A response with one page of a list. */
         PaletteItemAtList: {
             data: components["schemas"]["PaletteItemAt"][];
             meta: components["schemas"]["PageMeta"];
         };
         /** @enum {string} */
         Permanence: "permanent" | "stable" | "standard" | "volatile" | "ephemeral";
-        /** @description From what happened to what is known. */
+        /** @description The consolidation of episodes into facts and rules. */
         Pipeline: {
             /** Format: int64 */
             consolidated: number;
@@ -1693,7 +1700,7 @@ export interface components {
             dead_letters: number;
             /**
              * Format: int64
-             * @description Facts and rules that were ever made from episodes.
+             * @description Number of facts ever learned from episodes.
              */
             facts_produced: number;
             /** Format: int64 */
@@ -1707,9 +1714,12 @@ export interface components {
             next_run_at: string | null;
             /** Format: int64 */
             pending: number;
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description Number of rules ever learned from episodes.
+             */
             rules_produced: number;
-            /** @description Without an LLM consolidation only counts. */
+            /** @description Whether an LLM is configured. Without one, consolidation is a dry run. */
             runtime_configured: boolean;
         };
         PredicateFacts: {
@@ -1720,12 +1730,12 @@ export interface components {
             butler: string;
             context: components["schemas"]["ContextView"];
             query: string;
-            /** @description Best first, each with its two ranks, their fusion and the four parts of its score. */
+            /** @description Best first, each with its two ranks, the fused rank and the four parts of the score. */
             results: components["schemas"]["Hit"][];
-            /** @description Weights, timings and which way each search took. */
+            /** @description Weights, timings and the access path of each search. */
             trace: components["schemas"]["Trace"] | null;
         };
-        /** @description One thing. */
+        /** @description A response with one item. */
         RecallViewAnswer: {
             data: components["schemas"]["RecallView"];
             meta: components["schemas"]["Meta"];
@@ -1747,20 +1757,20 @@ export interface components {
         Requeued: {
             /**
              * Format: uint64
-             * @description How many wait again.
+             * @description Number of episodes that wait for consolidation again.
              */
             requeued: number;
         };
-        /** @description One thing. */
+        /** @description A response with one item. */
         RequeuedAnswer: {
             data: components["schemas"]["Requeued"];
             meta: components["schemas"]["Meta"];
         };
-        /** @description Something that lives in a butler's database. */
+        /** @description An item together with the butler whose database holds it. */
         RestoredAt: {
             /** @description Whether this call did it. False if there was nothing to undo, which is no error. */
             changed: boolean;
-            /** @description The butler in whose database it is. */
+            /** @description The butler whose database holds this item. */
             home: string;
             /** Format: uuid */
             id: string;
@@ -1770,14 +1780,14 @@ export interface components {
              */
             retracted_id: string | null;
         };
-        /** @description One thing. */
+        /** @description A response with one item. */
         RestoredAtAnswer: {
             data: components["schemas"]["RestoredAt"];
             meta: components["schemas"]["Meta"];
         };
-        /** @description Something that lives in a butler's database. */
+        /** @description An item together with the butler whose database holds it. */
         RuleDetailAt: {
-            /** @description The marks it got, newest first. */
+            /** @description The helpful and harmful marks, newest first. */
             applications: components["schemas"]["Application"][];
             /** Format: int32 */
             applied_count: number;
@@ -1798,13 +1808,13 @@ export interface components {
             effectiveness_over_time: components["schemas"]["EffectAt"][];
             /** Format: double */
             effectiveness_score: number;
-            /** @description Who changed it, newest first. */
+            /** @description Audit events of this rule, newest first. */
             events: components["schemas"]["EventItem"][];
             /** Format: int32 */
             harmful_count: number;
-            /** @description Why it did harm, oldest first. */
+            /** @description The reasons given with harmful marks, oldest first. */
             harmful_reasons: string[];
-            /** @description The butler in whose database it is. */
+            /** @description The butler whose database holds this item. */
             home: string;
             /** Format: uuid */
             id: string;
@@ -1821,12 +1831,12 @@ export interface components {
             metadata: {
                 [key: string]: unknown;
             };
-            /** @description Null: there is no level above. */
+            /** @description What the rule needs for the next maturity level; null if there is none above. */
             next_level: components["schemas"]["NextStep"] | null;
-            /** @description What a rule that became a warning said before. */
+            /** @description The text of the rule before it was turned into a warning. */
             original_content: string | null;
             permanence: components["schemas"]["Permanence"];
-            /** @description The episodes it was learned from. */
+            /** @description The episodes that the rule was learned from. */
             provenance: components["schemas"]["Source"][];
             /** Format: int32 */
             reference_count: number;
@@ -1842,7 +1852,7 @@ export interface components {
             /** @description `content` is only the beginning of it. */
             truncated: boolean;
         };
-        /** @description One thing. */
+        /** @description A response with one item. */
         RuleDetailAtAnswer: {
             data: components["schemas"]["RuleDetailAt"];
             meta: components["schemas"]["Meta"];
@@ -1862,7 +1872,7 @@ export interface components {
             forgotten: number;
             /**
              * Format: int64
-             * @description All that are not forgotten.
+             * @description Number of rules that are not forgotten.
              */
             known: number;
             /** Format: int64 */
@@ -1870,7 +1880,7 @@ export interface components {
             /** Format: int64 */
             total: number;
         };
-        /** @description Something that lives in a butler's database. */
+        /** @description An item together with the butler whose database holds it. */
         RuleItemAt: {
             /** Format: int32 */
             applied_count: number;
@@ -1890,7 +1900,7 @@ export interface components {
             effectiveness_score: number;
             /** Format: int32 */
             harmful_count: number;
-            /** @description The butler in whose database it is. */
+            /** @description The butler whose database holds this item. */
             home: string;
             /** Format: uuid */
             id: string;
@@ -1921,14 +1931,14 @@ export interface components {
             /** @description `content` is only the beginning of it. */
             truncated: boolean;
         };
-        /** @description A page of a list. */
+        /** @description A response with one page of a list. */
         RuleItemAtList: {
             data: components["schemas"]["RuleItemAt"][];
             meta: components["schemas"]["PageMeta"];
         };
         /** @enum {string} */
         RuleState: "active" | "fading" | "forgotten";
-        /** @description Something that lives in a butler's database. */
+        /** @description An item together with the butler whose database holds it. */
         RuleViewAt: {
             /** Format: int32 */
             applied_count: number;
@@ -1948,7 +1958,7 @@ export interface components {
             effectiveness_score: number;
             /** Format: int32 */
             harmful_count: number;
-            /** @description The butler in whose database it is. */
+            /** @description The butler whose database holds this item. */
             home: string;
             /** Format: uuid */
             id: string;
@@ -1976,7 +1986,7 @@ export interface components {
             tags: string[];
             tenant_id: string;
         };
-        /** @description One thing. */
+        /** @description A response with one item. */
         RuleViewAtAnswer: {
             data: components["schemas"]["RuleViewAt"];
             meta: components["schemas"]["Meta"];
@@ -1998,29 +2008,29 @@ export interface components {
         ServerView: {
             /** @description Whether requests need a bearer token. */
             auth_required: boolean;
-            /** @description The one butler this caller may use; null: all. */
+            /** @description The only butler that the caller may use; null if it may use all. */
             butler: string | null;
             mcp_endpoint: string;
             /**
              * Format: date-time
-             * @description The server's own time: what decays and expires is reckoned by it.
+             * @description The server's clock, by which memories decay and expire.
              */
             now: string;
-            /** @description What this caller may do: `read`, `write`, `admin`, `metrics`. */
+            /** @description The caller's rights: `read`, `write`, `admin`, `metrics`. */
             rights: string[];
-            /** @description Whether any butler has an LLM: without one consolidation only counts. */
+            /** @description Whether any butler has an LLM. Without one, consolidation is a dry run. */
             runtime_configured: boolean;
             tenant: string;
-            /** @description Whether this caller may name another tenant. */
+            /** @description Whether the caller may select another tenant. */
             tenant_selectable: boolean;
             /**
              * Format: uuid
-             * @description The token this caller uses; null without one.
+             * @description Id of the token that the caller uses; null without a token.
              */
             token_id: string | null;
             version: string;
         };
-        /** @description One thing. */
+        /** @description A response with one item. */
         ServerViewAnswer: {
             data: components["schemas"]["ServerView"];
             meta: components["schemas"]["Meta"];
@@ -2031,21 +2041,21 @@ export interface components {
          * @enum {string}
          */
         Side: "outgoing" | "incoming";
-        /** @description Where a memory comes from. */
+        /** @description An episode that a memory was learned from. */
         Source: {
             /** Format: uuid */
             episode_id: string;
-            /** @description The episode is gone; that it was learned from stays known. */
+            /** @description Whether the episode has been deleted; the link to it remains. */
             expired: boolean;
-            /** @description The beginning of the episode, or `expired episode`. */
+            /** @description The beginning of the episode's text, or `expired episode`. */
             label: string;
         };
         StatsView: {
-            /** @description The most urgent first; empty when all is well. */
+            /** @description What needs a person's attention, the most urgent first. */
             attention: components["schemas"]["Attention"][];
-            /** @description Thirty days, oldest first, ending today. */
+            /** @description The last thirty days, oldest first, ending today. */
             backlog: components["schemas"]["BacklogDay"][];
-            /** @description The figures of each butler that answered. */
+            /** @description The figures of each butler that responded. */
             butlers: components["schemas"]["ButlerFigures"][];
             confidence: components["schemas"]["ConfidenceFigures"];
             effectiveness: components["schemas"]["EffectivenessFigures"];
@@ -2055,7 +2065,7 @@ export interface components {
             facts: components["schemas"]["FactFigures"];
             /**
              * Format: int64
-             * @description Facts and rules that are soon forgotten unless confirmed.
+             * @description Number of facts and rules that will expire unless confirmed.
              */
             fading: number;
             pipeline: components["schemas"]["Pipeline"];
@@ -2063,13 +2073,13 @@ export interface components {
             /** @description The state in one sentence. */
             summary: string;
         };
-        /** @description One thing. */
+        /** @description A response with one item. */
         StatsViewAnswer: {
             data: components["schemas"]["StatsView"];
             meta: components["schemas"]["Meta"];
         };
         TokenItem: {
-            /** @description Null: all butlers. */
+            /** @description The only butler that the token may use; null if it may use all. */
             butler: string | null;
             /** Format: date-time */
             created_at: string;
@@ -2085,15 +2095,15 @@ export interface components {
             rights: string[];
             /** @description `active`, `expired` or `revoked`. */
             state: string;
-            /** @description Null: no tenant's, for what is counted over all of them. */
+            /** @description Null for a metrics token, which covers all tenants. */
             tenant: string | null;
         };
-        /** @description One thing. */
+        /** @description A response with one item. */
         TokenItemAnswer: {
             data: components["schemas"]["TokenItem"];
             meta: components["schemas"]["Meta"];
         };
-        /** @description A page of a list. */
+        /** @description A response with one page of a list. */
         TokenItemList: {
             data: components["schemas"]["TokenItem"][];
             meta: components["schemas"]["PageMeta"];
@@ -2262,7 +2272,7 @@ export interface operations {
     listButlers: {
         parameters: {
             query?: {
-                /** @description Whose memory. With a token the token's, always; without tokens `default` if left out. */
+                /** @description The tenant whose memory to use. A token determines it; without tokens the default is `default`. */
                 tenant?: string;
             };
             header?: never;
@@ -2271,7 +2281,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done. */
+            /** @description Success. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -2280,7 +2290,7 @@ export interface operations {
                     "application/json": components["schemas"]["ButlerItemList"];
                 };
             };
-            /** @description Why not, and what to do about it. */
+            /** @description The error, with a hint what to do about it. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -2294,37 +2304,34 @@ export interface operations {
     listButlerEpisodes: {
         parameters: {
             query?: {
-                /** @description The butler whose sessions they are. */
+                /** @description Only episodes from sessions of this butler. */
                 butler?: string;
-                /** @description `meta.next_cursor` of the page before, instead of an offset. */
+                /** @description `meta.next_cursor` of the previous page. Cannot be combined with `offset`. */
                 cursor?: string;
-                /** @description Not before this day or moment: `2026-03-01` or `2026-03-01T12:00:00Z`. */
+                /** @description Only episodes at or after this date or time: `2026-03-01` or `2026-03-01T12:00:00Z`. */
                 from?: string;
-                /**
-                 * @description The most items, 1 to 100 (0 is refused: a page without items tells nothing); if left out, `retrieval.default_limit`
-                 *     of the butler, else 20.
-                 */
+                /** @description Maximum number of items on the page, 1 to 100. Default: `retrieval.default_limit` of the butler, or 20. */
                 limit?: number;
-                /** @description How many to skip. */
+                /** @description Number of items to skip. */
                 offset?: number;
-                /** @description Words, or how they begin; all of them must be there. */
+                /** @description Words or beginnings of words. Only episodes that contain all of them. */
                 q?: string;
                 status?: "pending" | "consolidated" | "failed" | "dead_letter";
-                /** @description Not after this day or moment. */
+                /** @description Only episodes at or before this date or time. */
                 to?: string;
-                /** @description Whose memory. With a token the token's, always; without tokens `default` if left out. */
+                /** @description The tenant whose memory to use. A token determines it; without tokens the default is `default`. */
                 tenant?: string;
             };
             header?: never;
             path: {
-                /** @description The butler's. */
+                /** @description Name of the butler. */
                 name: string;
             };
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description Done. */
+            /** @description Success. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -2333,7 +2340,7 @@ export interface operations {
                     "application/json": components["schemas"]["EpisodeItemAtList"];
                 };
             };
-            /** @description Why not, and what to do about it. */
+            /** @description The error, with a hint what to do about it. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -2347,44 +2354,41 @@ export interface operations {
     listButlerFacts: {
         parameters: {
             query?: {
-                /** @description The butler in whose database they are. */
+                /** @description Only facts in this butler's database. */
                 butler?: string;
-                /** @description `meta.next_cursor` of the page before, instead of an offset. */
+                /** @description `meta.next_cursor` of the previous page. Cannot be combined with `offset`. */
                 cursor?: string;
                 entity_id?: string;
-                /**
-                 * @description The most items, 1 to 100 (0 is refused: a page without items tells nothing); if left out, `retrieval.default_limit`
-                 *     of the butler, else 20.
-                 */
+                /** @description Maximum number of items on the page, 1 to 100. Default: `retrieval.default_limit` of the butler, or 20. */
                 limit?: number;
-                /** @description Leave out what has decayed below this. */
+                /** @description Exclude facts whose effective confidence is lower. */
                 min_confidence?: number;
-                /** @description How many to skip. */
+                /** @description Number of items to skip. */
                 offset?: number;
                 permanence?: "permanent" | "stable" | "standard" | "volatile" | "ephemeral";
-                /** @description Words, or how they begin; all of them must be there. */
+                /** @description Words or beginnings of words. Only facts that contain all of them. */
                 q?: string;
-                /** @description Only this scope. */
+                /** @description Only facts of this scope. */
                 scope?: string;
-                /** @description `newest` if left out. */
+                /** @description Default: `newest`. */
                 sort?: "newest" | "oldest" | "most_confident" | "least_confident" | "importance" | "subject";
-                /** @description Only this subject, exactly. */
+                /** @description Only facts with exactly this subject. */
                 subject?: string;
-                /** @description `active` if left out, which holds the fading ones, too. */
+                /** @description Default: `active`, which includes fading facts. */
                 validity?: ("active" | "fading" | "superseded" | "expired" | "retracted" | "all") | "forgotten";
-                /** @description Whose memory. With a token the token's, always; without tokens `default` if left out. */
+                /** @description The tenant whose memory to use. A token determines it; without tokens the default is `default`. */
                 tenant?: string;
             };
             header?: never;
             path: {
-                /** @description The butler's. */
+                /** @description Name of the butler. */
                 name: string;
             };
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description Done. */
+            /** @description Success. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -2393,7 +2397,7 @@ export interface operations {
                     "application/json": components["schemas"]["FactItemAtList"];
                 };
             };
-            /** @description Why not, and what to do about it. */
+            /** @description The error, with a hint what to do about it. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -2407,41 +2411,38 @@ export interface operations {
     listButlerRules: {
         parameters: {
             query?: {
-                /** @description The butler in whose database they are. */
+                /** @description Only rules in this butler's database. */
                 butler?: string;
-                /** @description `meta.next_cursor` of the page before, instead of an offset. */
+                /** @description `meta.next_cursor` of the previous page. Cannot be combined with `offset`. */
                 cursor?: string;
-                /**
-                 * @description The most items, 1 to 100 (0 is refused: a page without items tells nothing); if left out, `retrieval.default_limit`
-                 *     of the butler, else 20.
-                 */
+                /** @description Maximum number of items on the page, 1 to 100. Default: `retrieval.default_limit` of the butler, or 20. */
                 limit?: number;
                 maturity?: "candidate" | "established" | "proven" | "anti_pattern";
-                /** @description Leave out what has decayed below this. */
+                /** @description Exclude rules whose effective confidence is lower. */
                 min_confidence?: number;
-                /** @description How many to skip. */
+                /** @description Number of items to skip. */
                 offset?: number;
-                /** @description Words, or how they begin; all of them must be there. */
+                /** @description Words or beginnings of words. Only rules that contain all of them. */
                 q?: string;
-                /** @description Only this scope. */
+                /** @description Only rules of this scope. */
                 scope?: string;
-                /** @description `newest` if left out. */
+                /** @description Default: `newest`. */
                 sort?: ("newest" | "oldest" | "most_effective" | "least_effective" | "most_applied") | "maturity";
-                /** @description `remembered` if left out, which holds the fading ones, too. */
+                /** @description Default: `remembered`, which includes fading rules. */
                 state?: "remembered" | "fading" | "forgotten" | "all";
-                /** @description Whose memory. With a token the token's, always; without tokens `default` if left out. */
+                /** @description The tenant whose memory to use. A token determines it; without tokens the default is `default`. */
                 tenant?: string;
             };
             header?: never;
             path: {
-                /** @description The butler's. */
+                /** @description Name of the butler. */
                 name: string;
             };
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description Done. */
+            /** @description Success. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -2450,7 +2451,7 @@ export interface operations {
                     "application/json": components["schemas"]["RuleItemAtList"];
                 };
             };
-            /** @description Why not, and what to do about it. */
+            /** @description The error, with a hint what to do about it. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -2464,19 +2465,19 @@ export interface operations {
     getButlerStats: {
         parameters: {
             query?: {
-                /** @description Whose memory. With a token the token's, always; without tokens `default` if left out. */
+                /** @description The tenant whose memory to use. A token determines it; without tokens the default is `default`. */
                 tenant?: string;
             };
             header?: never;
             path: {
-                /** @description The butler's. */
+                /** @description Name of the butler. */
                 name: string;
             };
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description Done. */
+            /** @description Success. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -2485,7 +2486,7 @@ export interface operations {
                     "application/json": components["schemas"]["StatsViewAnswer"];
                 };
             };
-            /** @description Why not, and what to do about it. */
+            /** @description The error, with a hint what to do about it. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -2509,7 +2510,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The stream. */
+            /** @description The event stream. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -2518,7 +2519,7 @@ export interface operations {
                     "text/event-stream": string;
                 };
             };
-            /** @description Why not. */
+            /** @description The error, with a hint what to do about it. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -2532,9 +2533,9 @@ export interface operations {
     listJobs: {
         parameters: {
             query?: {
-                /** @description The butler in whose database it is; all are asked if left out. */
+                /** @description The butler whose database to search. Default: all butlers. */
                 butler?: string;
-                /** @description Whose memory. With a token the token's, always; without tokens `default` if left out. */
+                /** @description The tenant whose memory to use. A token determines it; without tokens the default is `default`. */
                 tenant?: string;
             };
             header?: never;
@@ -2543,7 +2544,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done. */
+            /** @description Success. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -2552,7 +2553,7 @@ export interface operations {
                     "application/json": components["schemas"]["JobItemAtList"];
                 };
             };
-            /** @description Why not, and what to do about it. */
+            /** @description The error, with a hint what to do about it. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -2566,23 +2567,26 @@ export interface operations {
     runJob: {
         parameters: {
             query?: {
-                /** @description Whose job; the first butler's if left out. */
+                /** @description The butler whose job to run. Default: the first butler. */
                 butler?: string;
-                /** @description Only tell what would be done; of every job but `retrain_indexes`. */
+                /** @description Only report what the job would do. Not supported by `retrain_indexes` and `backup`. */
                 dry_run?: boolean;
-                /** @description Whose memory. With a token the token's, always; without tokens `default` if left out. */
+                /** @description The tenant whose memory to use. A token determines it; without tokens the default is `default`. */
                 tenant?: string;
             };
             header?: never;
             path: {
-                /** @description `consolidation`, `decay_sweep`, `episode_cleanup`, `inversion`, `retrain_indexes`, `reembed` or `backup` (if scheduled). */
+                /**
+                 * @description `consolidation`, `decay_sweep`, `episode_cleanup`, `inversion`, `retrain_indexes`, `reembed` or, if backups are
+                 *     scheduled, `backup`.
+                 */
                 job: string;
             };
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description Done. */
+            /** @description Success. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -2591,7 +2595,7 @@ export interface operations {
                     "application/json": components["schemas"]["JobRunAtAnswer"];
                 };
             };
-            /** @description Why not, and what to do about it. */
+            /** @description The error, with a hint what to do about it. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -2605,18 +2609,15 @@ export interface operations {
     listActivity: {
         parameters: {
             query?: {
-                /** @description The butler in whose database they are. */
+                /** @description Only events in this butler's database. */
                 butler?: string;
-                /** @description `meta.next_cursor` of the page before, instead of an offset. */
+                /** @description `meta.next_cursor` of the previous page. Cannot be combined with `offset`. */
                 cursor?: string;
-                /**
-                 * @description The most items, 1 to 100 (0 is refused: a page without items tells nothing); if left out, `retrieval.default_limit`
-                 *     of the butler, else 20.
-                 */
+                /** @description Maximum number of items on the page, 1 to 100. Default: `retrieval.default_limit` of the butler, or 20. */
                 limit?: number;
-                /** @description How many to skip. */
+                /** @description Number of items to skip. */
                 offset?: number;
-                /** @description Whose memory. With a token the token's, always; without tokens `default` if left out. */
+                /** @description The tenant whose memory to use. A token determines it; without tokens the default is `default`. */
                 tenant?: string;
             };
             header?: never;
@@ -2625,7 +2626,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done. */
+            /** @description Success. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -2634,7 +2635,7 @@ export interface operations {
                     "application/json": components["schemas"]["EventItemAtList"];
                 };
             };
-            /** @description Why not, and what to do about it. */
+            /** @description The error, with a hint what to do about it. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -2648,18 +2649,15 @@ export interface operations {
     listDeadLetters: {
         parameters: {
             query?: {
-                /** @description The butler in whose database they are; all are asked if left out. */
+                /** @description Only episodes in this butler's database. */
                 butler?: string;
-                /** @description `meta.next_cursor` of the page before, instead of an offset. */
+                /** @description `meta.next_cursor` of the previous page. Cannot be combined with `offset`. */
                 cursor?: string;
-                /**
-                 * @description The most items, 1 to 100 (0 is refused: a page without items tells nothing); if left out, `retrieval.default_limit`
-                 *     of the butler, else 20.
-                 */
+                /** @description Maximum number of items on the page, 1 to 100. Default: `retrieval.default_limit` of the butler, or 20. */
                 limit?: number;
-                /** @description How many to skip. */
+                /** @description Number of items to skip. */
                 offset?: number;
-                /** @description Whose memory. With a token the token's, always; without tokens `default` if left out. */
+                /** @description The tenant whose memory to use. A token determines it; without tokens the default is `default`. */
                 tenant?: string;
             };
             header?: never;
@@ -2668,7 +2666,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done. */
+            /** @description Success. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -2677,7 +2675,7 @@ export interface operations {
                     "application/json": components["schemas"]["DeadLetterAtList"];
                 };
             };
-            /** @description Why not, and what to do about it. */
+            /** @description The error, with a hint what to do about it. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -2691,9 +2689,9 @@ export interface operations {
     requeueDeadLetters: {
         parameters: {
             query?: {
-                /** @description The butler in whose database it is; all are asked if left out. */
+                /** @description The butler whose database to search. Default: all butlers. */
                 butler?: string;
-                /** @description Whose memory. With a token the token's, always; without tokens `default` if left out. */
+                /** @description The tenant whose memory to use. A token determines it; without tokens the default is `default`. */
                 tenant?: string;
             };
             header?: never;
@@ -2703,13 +2701,13 @@ export interface operations {
         requestBody?: {
             content: {
                 "application/json": {
-                    /** @description Those to be tried again; all if left out. */
+                    /** @description The episodes to requeue. Default: all dead letters. */
                     ids?: string[] | null;
                 };
             };
         };
         responses: {
-            /** @description Done. */
+            /** @description Success. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -2718,7 +2716,7 @@ export interface operations {
                     "application/json": components["schemas"]["RequeuedAnswer"];
                 };
             };
-            /** @description Why not, and what to do about it. */
+            /** @description The error, with a hint what to do about it. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -2732,25 +2730,22 @@ export interface operations {
     listEntities: {
         parameters: {
             query?: {
-                /** @description The butler in whose database they are. */
+                /** @description Only entities in this butler's database. */
                 butler?: string;
-                /** @description `meta.next_cursor` of the page before, instead of an offset. */
+                /** @description `meta.next_cursor` of the previous page. Cannot be combined with `offset`. */
                 cursor?: string;
                 entity_type?: "person" | "organization" | "place" | "other";
-                /**
-                 * @description The most items, 1 to 100 (0 is refused: a page without items tells nothing); if left out, `retrieval.default_limit`
-                 *     of the butler, else 20.
-                 */
+                /** @description Maximum number of items on the page, 1 to 100. Default: `retrieval.default_limit` of the butler, or 20. */
                 limit?: number;
-                /** @description Also those that were merged into others. */
+                /** @description Whether to include entities that were merged into others. Default: false. */
                 merged?: boolean;
-                /** @description How many to skip. */
+                /** @description Number of items to skip. */
                 offset?: number;
                 /** @description Part of a name or alias. */
                 q?: string;
-                /** @description `name` if left out. */
+                /** @description Default: `name`. */
                 sort?: ("name" | "newest") | "facts";
-                /** @description Whose memory. With a token the token's, always; without tokens `default` if left out. */
+                /** @description The tenant whose memory to use. A token determines it; without tokens the default is `default`. */
                 tenant?: string;
             };
             header?: never;
@@ -2759,7 +2754,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done. */
+            /** @description Success. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -2768,7 +2763,7 @@ export interface operations {
                     "application/json": components["schemas"]["EntityItemAtList"];
                 };
             };
-            /** @description Why not, and what to do about it. */
+            /** @description The error, with a hint what to do about it. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -2782,9 +2777,9 @@ export interface operations {
     getEntity: {
         parameters: {
             query?: {
-                /** @description The butler in whose database it is; all are asked if left out. */
+                /** @description The butler whose database to search. Default: all butlers. */
                 butler?: string;
-                /** @description Whose memory. With a token the token's, always; without tokens `default` if left out. */
+                /** @description The tenant whose memory to use. A token determines it; without tokens the default is `default`. */
                 tenant?: string;
             };
             header?: never;
@@ -2795,7 +2790,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done. */
+            /** @description Success. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -2804,7 +2799,7 @@ export interface operations {
                     "application/json": components["schemas"]["EntityDetailAtAnswer"];
                 };
             };
-            /** @description Why not, and what to do about it. */
+            /** @description The error, with a hint what to do about it. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -2818,11 +2813,11 @@ export interface operations {
     mergeEntity: {
         parameters: {
             query?: {
-                /** @description The butler in whose database both are; all are asked if left out. */
+                /** @description The butler whose database holds both entities. Default: search all butlers. */
                 butler?: string;
-                /** @description Only tell what would happen. */
+                /** @description Only report what the merge would change. Default: false. */
                 preview?: boolean;
-                /** @description Whose memory. With a token the token's, always; without tokens `default` if left out. */
+                /** @description The tenant whose memory to use. A token determines it; without tokens the default is `default`. */
                 tenant?: string;
             };
             header?: never;
@@ -2836,14 +2831,14 @@ export interface operations {
                 "application/json": {
                     /**
                      * Format: uuid
-                     * @description The entity that lives on.
+                     * @description The entity that remains.
                      */
                     target_entity_id: string;
                 };
             };
         };
         responses: {
-            /** @description Done. */
+            /** @description Success. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -2852,7 +2847,7 @@ export interface operations {
                     "application/json": components["schemas"]["MergePreviewAtAnswer"];
                 };
             };
-            /** @description Why not, and what to do about it. */
+            /** @description The error, with a hint what to do about it. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -2866,25 +2861,22 @@ export interface operations {
     listEpisodes: {
         parameters: {
             query?: {
-                /** @description The butler whose sessions they are. */
+                /** @description Only episodes from sessions of this butler. */
                 butler?: string;
-                /** @description `meta.next_cursor` of the page before, instead of an offset. */
+                /** @description `meta.next_cursor` of the previous page. Cannot be combined with `offset`. */
                 cursor?: string;
-                /** @description Not before this day or moment: `2026-03-01` or `2026-03-01T12:00:00Z`. */
+                /** @description Only episodes at or after this date or time: `2026-03-01` or `2026-03-01T12:00:00Z`. */
                 from?: string;
-                /**
-                 * @description The most items, 1 to 100 (0 is refused: a page without items tells nothing); if left out, `retrieval.default_limit`
-                 *     of the butler, else 20.
-                 */
+                /** @description Maximum number of items on the page, 1 to 100. Default: `retrieval.default_limit` of the butler, or 20. */
                 limit?: number;
-                /** @description How many to skip. */
+                /** @description Number of items to skip. */
                 offset?: number;
-                /** @description Words, or how they begin; all of them must be there. */
+                /** @description Words or beginnings of words. Only episodes that contain all of them. */
                 q?: string;
                 status?: "pending" | "consolidated" | "failed" | "dead_letter";
-                /** @description Not after this day or moment. */
+                /** @description Only episodes at or before this date or time. */
                 to?: string;
-                /** @description Whose memory. With a token the token's, always; without tokens `default` if left out. */
+                /** @description The tenant whose memory to use. A token determines it; without tokens the default is `default`. */
                 tenant?: string;
             };
             header?: never;
@@ -2893,7 +2885,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done. */
+            /** @description Success. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -2902,7 +2894,7 @@ export interface operations {
                     "application/json": components["schemas"]["EpisodeItemAtList"];
                 };
             };
-            /** @description Why not, and what to do about it. */
+            /** @description The error, with a hint what to do about it. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -2916,9 +2908,9 @@ export interface operations {
     getEpisode: {
         parameters: {
             query?: {
-                /** @description The butler in whose database it is; all are asked if left out. */
+                /** @description The butler whose database to search. Default: all butlers. */
                 butler?: string;
-                /** @description Whose memory. With a token the token's, always; without tokens `default` if left out. */
+                /** @description The tenant whose memory to use. A token determines it; without tokens the default is `default`. */
                 tenant?: string;
             };
             header?: never;
@@ -2929,7 +2921,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done. */
+            /** @description Success. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -2938,7 +2930,7 @@ export interface operations {
                     "application/json": components["schemas"]["EpisodeDetailAtAnswer"];
                 };
             };
-            /** @description Why not, and what to do about it. */
+            /** @description The error, with a hint what to do about it. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -2952,32 +2944,29 @@ export interface operations {
     listFacts: {
         parameters: {
             query?: {
-                /** @description The butler in whose database they are. */
+                /** @description Only facts in this butler's database. */
                 butler?: string;
-                /** @description `meta.next_cursor` of the page before, instead of an offset. */
+                /** @description `meta.next_cursor` of the previous page. Cannot be combined with `offset`. */
                 cursor?: string;
                 entity_id?: string;
-                /**
-                 * @description The most items, 1 to 100 (0 is refused: a page without items tells nothing); if left out, `retrieval.default_limit`
-                 *     of the butler, else 20.
-                 */
+                /** @description Maximum number of items on the page, 1 to 100. Default: `retrieval.default_limit` of the butler, or 20. */
                 limit?: number;
-                /** @description Leave out what has decayed below this. */
+                /** @description Exclude facts whose effective confidence is lower. */
                 min_confidence?: number;
-                /** @description How many to skip. */
+                /** @description Number of items to skip. */
                 offset?: number;
                 permanence?: "permanent" | "stable" | "standard" | "volatile" | "ephemeral";
-                /** @description Words, or how they begin; all of them must be there. */
+                /** @description Words or beginnings of words. Only facts that contain all of them. */
                 q?: string;
-                /** @description Only this scope. */
+                /** @description Only facts of this scope. */
                 scope?: string;
-                /** @description `newest` if left out. */
+                /** @description Default: `newest`. */
                 sort?: "newest" | "oldest" | "most_confident" | "least_confident" | "importance" | "subject";
-                /** @description Only this subject, exactly. */
+                /** @description Only facts with exactly this subject. */
                 subject?: string;
-                /** @description `active` if left out, which holds the fading ones, too. */
+                /** @description Default: `active`, which includes fading facts. */
                 validity?: ("active" | "fading" | "superseded" | "expired" | "retracted" | "all") | "forgotten";
-                /** @description Whose memory. With a token the token's, always; without tokens `default` if left out. */
+                /** @description The tenant whose memory to use. A token determines it; without tokens the default is `default`. */
                 tenant?: string;
             };
             header?: never;
@@ -2986,7 +2975,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done. */
+            /** @description Success. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -2995,7 +2984,7 @@ export interface operations {
                     "application/json": components["schemas"]["FactItemAtList"];
                 };
             };
-            /** @description Why not, and what to do about it. */
+            /** @description The error, with a hint what to do about it. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -3009,9 +2998,9 @@ export interface operations {
     getFact: {
         parameters: {
             query?: {
-                /** @description The butler in whose database it is; all are asked if left out. */
+                /** @description The butler whose database to search. Default: all butlers. */
                 butler?: string;
-                /** @description Whose memory. With a token the token's, always; without tokens `default` if left out. */
+                /** @description The tenant whose memory to use. A token determines it; without tokens the default is `default`. */
                 tenant?: string;
             };
             header?: never;
@@ -3022,7 +3011,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done. */
+            /** @description Success. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -3031,7 +3020,7 @@ export interface operations {
                     "application/json": components["schemas"]["FactDetailAtAnswer"];
                 };
             };
-            /** @description Why not, and what to do about it. */
+            /** @description The error, with a hint what to do about it. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -3045,9 +3034,9 @@ export interface operations {
     editFact: {
         parameters: {
             query?: {
-                /** @description The butler in whose database it is; all are asked if left out. */
+                /** @description The butler whose database to search. Default: all butlers. */
                 butler?: string;
-                /** @description Whose memory. With a token the token's, always; without tokens `default` if left out. */
+                /** @description The tenant whose memory to use. A token determines it; without tokens the default is `default`. */
                 tenant?: string;
             };
             header?: never;
@@ -3064,18 +3053,18 @@ export interface operations {
                     importance?: number | null;
                     /** @enum {string|null} */
                     permanence?: "permanent" | "stable" | "standard" | "volatile" | "ephemeral" | null;
-                    /** @description May be repeated, not changed. */
+                    /** @description Must equal the current predicate. */
                     predicate?: string | null;
-                    /** @description May be repeated, not changed. */
+                    /** @description Must equal the current scope. */
                     scope?: string | null;
-                    /** @description May be repeated, not changed: another subject is another fact. */
+                    /** @description Must equal the current subject: a fact about another subject is another fact. */
                     subject?: string | null;
                     tags?: string[] | null;
                 };
             };
         };
         responses: {
-            /** @description Done. */
+            /** @description Success. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -3084,7 +3073,7 @@ export interface operations {
                     "application/json": components["schemas"]["EditedFactAtAnswer"];
                 };
             };
-            /** @description Why not, and what to do about it. */
+            /** @description The error, with a hint what to do about it. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -3098,9 +3087,9 @@ export interface operations {
     forgetFact: {
         parameters: {
             query?: {
-                /** @description The butler in whose database it is; all are asked if left out. */
+                /** @description The butler whose database to search. Default: all butlers. */
                 butler?: string;
-                /** @description Whose memory. With a token the token's, always; without tokens `default` if left out. */
+                /** @description The tenant whose memory to use. A token determines it; without tokens the default is `default`. */
                 tenant?: string;
             };
             header?: never;
@@ -3111,7 +3100,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done. */
+            /** @description Success. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -3120,7 +3109,7 @@ export interface operations {
                     "application/json": components["schemas"]["ForgottenAtAnswer"];
                 };
             };
-            /** @description Why not, and what to do about it. */
+            /** @description The error, with a hint what to do about it. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -3134,9 +3123,9 @@ export interface operations {
     confirmFact: {
         parameters: {
             query?: {
-                /** @description The butler in whose database it is; all are asked if left out. */
+                /** @description The butler whose database to search. Default: all butlers. */
                 butler?: string;
-                /** @description Whose memory. With a token the token's, always; without tokens `default` if left out. */
+                /** @description The tenant whose memory to use. A token determines it; without tokens the default is `default`. */
                 tenant?: string;
             };
             header?: never;
@@ -3147,7 +3136,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done. */
+            /** @description Success. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -3156,7 +3145,7 @@ export interface operations {
                     "application/json": components["schemas"]["ConfirmedAtAnswer"];
                 };
             };
-            /** @description Why not, and what to do about it. */
+            /** @description The error, with a hint what to do about it. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -3170,9 +3159,9 @@ export interface operations {
     restoreFact: {
         parameters: {
             query?: {
-                /** @description The butler in whose database it is; all are asked if left out. */
+                /** @description The butler whose database to search. Default: all butlers. */
                 butler?: string;
-                /** @description Whose memory. With a token the token's, always; without tokens `default` if left out. */
+                /** @description The tenant whose memory to use. A token determines it; without tokens the default is `default`. */
                 tenant?: string;
             };
             header?: never;
@@ -3183,7 +3172,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done. */
+            /** @description Success. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -3192,7 +3181,7 @@ export interface operations {
                     "application/json": components["schemas"]["RestoredAtAnswer"];
                 };
             };
-            /** @description Why not, and what to do about it. */
+            /** @description The error, with a hint what to do about it. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -3206,19 +3195,19 @@ export interface operations {
     recallMemory: {
         parameters: {
             query: {
-                /** @description Whose memory; if left out, that of the first butler that is there. */
+                /** @description The butler to query. Default: the first butler that responds. */
                 butler?: string;
-                /** @description The most results; 10 if left out. */
+                /** @description Maximum number of results. Default: 10. */
                 limit?: number;
-                /** @description Leave out what has decayed below this; the retrieval threshold if left out. */
+                /** @description Exclude memories whose effective confidence is lower. Default: the retrieval threshold. */
                 min_confidence?: number;
-                /** @description The question, as an agent would ask it. */
+                /** @description The query, as an agent would phrase it. */
                 q: string;
-                /** @description Only this scope and the global one. All if left out. */
+                /** @description Only this scope and the global scope. Default: all scopes. */
                 scope?: string;
-                /** @description Of the context block; the configured one if left out. */
+                /** @description Token budget of the context block. Default: the configured budget. */
                 token_budget?: number;
-                /** @description Whose memory. With a token the token's, always; without tokens `default` if left out. */
+                /** @description The tenant whose memory to use. A token determines it; without tokens the default is `default`. */
                 tenant?: string;
             };
             header?: never;
@@ -3227,7 +3216,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done. */
+            /** @description Success. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -3236,7 +3225,7 @@ export interface operations {
                     "application/json": components["schemas"]["RecallViewAnswer"];
                 };
             };
-            /** @description Why not, and what to do about it. */
+            /** @description The error, with a hint what to do about it. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -3250,29 +3239,26 @@ export interface operations {
     listRules: {
         parameters: {
             query?: {
-                /** @description The butler in whose database they are. */
+                /** @description Only rules in this butler's database. */
                 butler?: string;
-                /** @description `meta.next_cursor` of the page before, instead of an offset. */
+                /** @description `meta.next_cursor` of the previous page. Cannot be combined with `offset`. */
                 cursor?: string;
-                /**
-                 * @description The most items, 1 to 100 (0 is refused: a page without items tells nothing); if left out, `retrieval.default_limit`
-                 *     of the butler, else 20.
-                 */
+                /** @description Maximum number of items on the page, 1 to 100. Default: `retrieval.default_limit` of the butler, or 20. */
                 limit?: number;
                 maturity?: "candidate" | "established" | "proven" | "anti_pattern";
-                /** @description Leave out what has decayed below this. */
+                /** @description Exclude rules whose effective confidence is lower. */
                 min_confidence?: number;
-                /** @description How many to skip. */
+                /** @description Number of items to skip. */
                 offset?: number;
-                /** @description Words, or how they begin; all of them must be there. */
+                /** @description Words or beginnings of words. Only rules that contain all of them. */
                 q?: string;
-                /** @description Only this scope. */
+                /** @description Only rules of this scope. */
                 scope?: string;
-                /** @description `newest` if left out. */
+                /** @description Default: `newest`. */
                 sort?: ("newest" | "oldest" | "most_effective" | "least_effective" | "most_applied") | "maturity";
-                /** @description `remembered` if left out, which holds the fading ones, too. */
+                /** @description Default: `remembered`, which includes fading rules. */
                 state?: "remembered" | "fading" | "forgotten" | "all";
-                /** @description Whose memory. With a token the token's, always; without tokens `default` if left out. */
+                /** @description The tenant whose memory to use. A token determines it; without tokens the default is `default`. */
                 tenant?: string;
             };
             header?: never;
@@ -3281,7 +3267,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done. */
+            /** @description Success. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -3290,7 +3276,7 @@ export interface operations {
                     "application/json": components["schemas"]["RuleItemAtList"];
                 };
             };
-            /** @description Why not, and what to do about it. */
+            /** @description The error, with a hint what to do about it. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -3304,9 +3290,9 @@ export interface operations {
     getRule: {
         parameters: {
             query?: {
-                /** @description The butler in whose database it is; all are asked if left out. */
+                /** @description The butler whose database to search. Default: all butlers. */
                 butler?: string;
-                /** @description Whose memory. With a token the token's, always; without tokens `default` if left out. */
+                /** @description The tenant whose memory to use. A token determines it; without tokens the default is `default`. */
                 tenant?: string;
             };
             header?: never;
@@ -3317,7 +3303,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done. */
+            /** @description Success. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -3326,7 +3312,7 @@ export interface operations {
                     "application/json": components["schemas"]["RuleDetailAtAnswer"];
                 };
             };
-            /** @description Why not, and what to do about it. */
+            /** @description The error, with a hint what to do about it. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -3340,9 +3326,9 @@ export interface operations {
     editRule: {
         parameters: {
             query?: {
-                /** @description The butler in whose database it is; all are asked if left out. */
+                /** @description The butler whose database to search. Default: all butlers. */
                 butler?: string;
-                /** @description Whose memory. With a token the token's, always; without tokens `default` if left out. */
+                /** @description The tenant whose memory to use. A token determines it; without tokens the default is `default`. */
                 tenant?: string;
             };
             header?: never;
@@ -3363,7 +3349,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Done. */
+            /** @description Success. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -3372,7 +3358,7 @@ export interface operations {
                     "application/json": components["schemas"]["RuleViewAtAnswer"];
                 };
             };
-            /** @description Why not, and what to do about it. */
+            /** @description The error, with a hint what to do about it. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -3386,9 +3372,9 @@ export interface operations {
     forgetRule: {
         parameters: {
             query?: {
-                /** @description The butler in whose database it is; all are asked if left out. */
+                /** @description The butler whose database to search. Default: all butlers. */
                 butler?: string;
-                /** @description Whose memory. With a token the token's, always; without tokens `default` if left out. */
+                /** @description The tenant whose memory to use. A token determines it; without tokens the default is `default`. */
                 tenant?: string;
             };
             header?: never;
@@ -3399,7 +3385,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done. */
+            /** @description Success. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -3408,7 +3394,7 @@ export interface operations {
                     "application/json": components["schemas"]["ForgottenAtAnswer"];
                 };
             };
-            /** @description Why not, and what to do about it. */
+            /** @description The error, with a hint what to do about it. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -3422,9 +3408,9 @@ export interface operations {
     confirmRule: {
         parameters: {
             query?: {
-                /** @description The butler in whose database it is; all are asked if left out. */
+                /** @description The butler whose database to search. Default: all butlers. */
                 butler?: string;
-                /** @description Whose memory. With a token the token's, always; without tokens `default` if left out. */
+                /** @description The tenant whose memory to use. A token determines it; without tokens the default is `default`. */
                 tenant?: string;
             };
             header?: never;
@@ -3435,7 +3421,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done. */
+            /** @description Success. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -3444,7 +3430,7 @@ export interface operations {
                     "application/json": components["schemas"]["ConfirmedAtAnswer"];
                 };
             };
-            /** @description Why not, and what to do about it. */
+            /** @description The error, with a hint what to do about it. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -3458,9 +3444,9 @@ export interface operations {
     markRuleHarmful: {
         parameters: {
             query?: {
-                /** @description The butler in whose database it is; all are asked if left out. */
+                /** @description The butler whose database to search. Default: all butlers. */
                 butler?: string;
-                /** @description Whose memory. With a token the token's, always; without tokens `default` if left out. */
+                /** @description The tenant whose memory to use. A token determines it; without tokens the default is `default`. */
                 tenant?: string;
             };
             header?: never;
@@ -3472,13 +3458,13 @@ export interface operations {
         requestBody?: {
             content: {
                 "application/json": {
-                    /** @description What went wrong. */
+                    /** @description Why the rule did harm. */
                     reason?: string | null;
                 };
             };
         };
         responses: {
-            /** @description Done. */
+            /** @description Success. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -3487,7 +3473,7 @@ export interface operations {
                     "application/json": components["schemas"]["RuleViewAtAnswer"];
                 };
             };
-            /** @description Why not, and what to do about it. */
+            /** @description The error, with a hint what to do about it. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -3501,9 +3487,9 @@ export interface operations {
     markRuleHelpful: {
         parameters: {
             query?: {
-                /** @description The butler in whose database it is; all are asked if left out. */
+                /** @description The butler whose database to search. Default: all butlers. */
                 butler?: string;
-                /** @description Whose memory. With a token the token's, always; without tokens `default` if left out. */
+                /** @description The tenant whose memory to use. A token determines it; without tokens the default is `default`. */
                 tenant?: string;
             };
             header?: never;
@@ -3514,7 +3500,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done. */
+            /** @description Success. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -3523,7 +3509,7 @@ export interface operations {
                     "application/json": components["schemas"]["RuleViewAtAnswer"];
                 };
             };
-            /** @description Why not, and what to do about it. */
+            /** @description The error, with a hint what to do about it. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -3537,9 +3523,9 @@ export interface operations {
     restoreRule: {
         parameters: {
             query?: {
-                /** @description The butler in whose database it is; all are asked if left out. */
+                /** @description The butler whose database to search. Default: all butlers. */
                 butler?: string;
-                /** @description Whose memory. With a token the token's, always; without tokens `default` if left out. */
+                /** @description The tenant whose memory to use. A token determines it; without tokens the default is `default`. */
                 tenant?: string;
             };
             header?: never;
@@ -3550,7 +3536,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done. */
+            /** @description Success. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -3559,7 +3545,7 @@ export interface operations {
                     "application/json": components["schemas"]["RestoredAtAnswer"];
                 };
             };
-            /** @description Why not, and what to do about it. */
+            /** @description The error, with a hint what to do about it. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -3573,15 +3559,15 @@ export interface operations {
     searchMemory: {
         parameters: {
             query?: {
-                /** @description The butler in whose database they are. */
+                /** @description Only events in this butler's database. */
                 butler?: string;
-                /** @description Only this kind. */
+                /** @description Only results of this kind. */
                 kind?: "fact" | "rule" | "episode" | "entity";
-                /** @description The most lines; 20 if left out. */
+                /** @description Maximum number of results. Default: 20. */
                 limit?: number;
-                /** @description What was typed so far; each word may be the beginning of one. */
+                /** @description The text typed so far. Each word may be the beginning of a word. */
                 q?: string;
-                /** @description Whose memory. With a token the token's, always; without tokens `default` if left out. */
+                /** @description The tenant whose memory to use. A token determines it; without tokens the default is `default`. */
                 tenant?: string;
             };
             header?: never;
@@ -3590,7 +3576,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done. */
+            /** @description Success. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -3599,7 +3585,7 @@ export interface operations {
                     "application/json": components["schemas"]["PaletteItemAtList"];
                 };
             };
-            /** @description Why not, and what to do about it. */
+            /** @description The error, with a hint what to do about it. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -3613,11 +3599,14 @@ export interface operations {
     getStats: {
         parameters: {
             query?: {
-                /** @description One butler; all together if left out. */
+                /** @description Only this butler. Default: all butlers together. */
                 butler?: string;
-                /** @description Facts and rules of this scope and the global one, episodes of this butler. All if left out. */
+                /**
+                 * @description Only facts and rules of this scope and the global scope, and episodes of the butler with this name. Default:
+                 *     all.
+                 */
                 scope?: string;
-                /** @description Whose memory. With a token the token's, always; without tokens `default` if left out. */
+                /** @description The tenant whose memory to use. A token determines it; without tokens the default is `default`. */
                 tenant?: string;
             };
             header?: never;
@@ -3626,7 +3615,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done. */
+            /** @description Success. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -3635,7 +3624,7 @@ export interface operations {
                     "application/json": components["schemas"]["StatsViewAnswer"];
                 };
             };
-            /** @description Why not, and what to do about it. */
+            /** @description The error, with a hint what to do about it. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -3669,7 +3658,7 @@ export interface operations {
     getServer: {
         parameters: {
             query?: {
-                /** @description Whose memory. With a token the token's, always; without tokens `default` if left out. */
+                /** @description The tenant whose memory to use. A token determines it; without tokens the default is `default`. */
                 tenant?: string;
             };
             header?: never;
@@ -3678,7 +3667,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done. */
+            /** @description Success. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -3687,7 +3676,7 @@ export interface operations {
                     "application/json": components["schemas"]["ServerViewAnswer"];
                 };
             };
-            /** @description Why not, and what to do about it. */
+            /** @description The error, with a hint what to do about it. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -3701,26 +3690,23 @@ export interface operations {
     listTimeline: {
         parameters: {
             query?: {
-                /** @description The butler in whose database they are. */
+                /** @description Only events in this butler's database. */
                 butler?: string;
-                /** @description `meta.next_cursor` of the page before, instead of an offset. */
+                /** @description `meta.next_cursor` of the previous page. Cannot be combined with `offset`. */
                 cursor?: string;
-                /** @description Not before this day or moment: `2026-03-01` or `2026-03-01T12:00:00Z`. */
+                /** @description Only events at or after this date or time: `2026-03-01` or `2026-03-01T12:00:00Z`. */
                 from?: string;
-                /** @description What it is about. */
+                /** @description Only events about this kind of memory. */
                 kind?: "fact" | "rule" | "episode" | "entity";
-                /**
-                 * @description The most items, 1 to 100 (0 is refused: a page without items tells nothing); if left out, `retrieval.default_limit`
-                 *     of the butler, else 20.
-                 */
+                /** @description Maximum number of items on the page, 1 to 100. Default: `retrieval.default_limit` of the butler, or 20. */
                 limit?: number;
-                /** @description How many to skip. */
+                /** @description Number of items to skip. */
                 offset?: number;
-                /** @description Not after this day or moment. */
+                /** @description Only events at or before this date or time. */
                 to?: string;
-                /** @description Types of event, separated by commas: `fact_created,rule_promoted`. */
+                /** @description Only these event types, separated by commas: `fact_created,rule_promoted`. */
                 type?: string;
-                /** @description Whose memory. With a token the token's, always; without tokens `default` if left out. */
+                /** @description The tenant whose memory to use. A token determines it; without tokens the default is `default`. */
                 tenant?: string;
             };
             header?: never;
@@ -3729,7 +3715,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done. */
+            /** @description Success. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -3738,7 +3724,7 @@ export interface operations {
                     "application/json": components["schemas"]["EventItemAtList"];
                 };
             };
-            /** @description Why not, and what to do about it. */
+            /** @description The error, with a hint what to do about it. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -3752,7 +3738,7 @@ export interface operations {
     listTokens: {
         parameters: {
             query?: {
-                /** @description Whose memory. With a token the token's, always; without tokens `default` if left out. */
+                /** @description The tenant whose memory to use. A token determines it; without tokens the default is `default`. */
                 tenant?: string;
             };
             header?: never;
@@ -3761,7 +3747,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done. */
+            /** @description Success. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -3770,7 +3756,7 @@ export interface operations {
                     "application/json": components["schemas"]["TokenItemList"];
                 };
             };
-            /** @description Why not, and what to do about it. */
+            /** @description The error, with a hint what to do about it. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -3784,7 +3770,7 @@ export interface operations {
     createToken: {
         parameters: {
             query?: {
-                /** @description Whose memory. With a token the token's, always; without tokens `default` if left out. */
+                /** @description The tenant whose memory to use. A token determines it; without tokens the default is `default`. */
                 tenant?: string;
             };
             header?: never;
@@ -3794,22 +3780,22 @@ export interface operations {
         requestBody?: {
             content: {
                 "application/json": {
-                    /** @description The one butler it opens; all if left out. */
+                    /** @description The only butler that the token may use. Default: all butlers. */
                     butler?: string | null;
                     /**
                      * Format: int64
-                     * @description When it ends; never if left out. A token that is made with a token ends with that one at the latest.
+                     * @description Days until the token expires. Default: never. A token created with another token expires no later than that one.
                      */
                     expires_days?: number | null;
-                    /** @description What it is for. */
+                    /** @description The purpose of the token. */
                     name?: string | null;
-                    /** @description Some of `read`, `write`, `admin`, or `metrics` alone, which is of all tenants; read and write if left out. */
+                    /** @description Any of `read`, `write` and `admin`, or only `metrics`, which covers all tenants. Default: `read` and `write`. */
                     rights?: string[] | null;
                 };
             };
         };
         responses: {
-            /** @description Done. */
+            /** @description Success. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -3818,7 +3804,7 @@ export interface operations {
                     "application/json": components["schemas"]["CreatedTokenAnswer"];
                 };
             };
-            /** @description Why not, and what to do about it. */
+            /** @description The error, with a hint what to do about it. */
             default: {
                 headers: {
                     [name: string]: unknown;
@@ -3832,7 +3818,7 @@ export interface operations {
     revokeToken: {
         parameters: {
             query?: {
-                /** @description Whose memory. With a token the token's, always; without tokens `default` if left out. */
+                /** @description The tenant whose memory to use. A token determines it; without tokens the default is `default`. */
                 tenant?: string;
             };
             header?: never;
@@ -3843,7 +3829,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done. */
+            /** @description Success. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -3852,7 +3838,7 @@ export interface operations {
                     "application/json": components["schemas"]["TokenItemAnswer"];
                 };
             };
-            /** @description Why not, and what to do about it. */
+            /** @description The error, with a hint what to do about it. */
             default: {
                 headers: {
                     [name: string]: unknown;

@@ -10,6 +10,7 @@ use butler_memory::{Caller, CallerTenant};
 use uuid::Uuid;
 
 pub use butler_memory::tool::Right;
+pub use butler_store::tokens::{TokenHash, TokenRow, hash as hash_token};
 pub use keyring::{Keyring, Refusal};
 pub use limit::Limiter;
 pub use rights::Rights;

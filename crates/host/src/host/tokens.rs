@@ -4,9 +4,12 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use butler_domain::Timestamp;
 use butler_store::{Database, StoreError, tokens};
 use tokio::task::{AbortHandle, JoinSet};
+use uuid::Uuid;
 
+use crate::access::TokenRow;
 use crate::butler::Butler;
 use crate::host::Host;
 
@@ -19,11 +22,25 @@ const POLL_INTERVAL: Duration = Duration::from_secs(30);
 /// `last_used_at` is shown to people only, so it may lag this far behind.
 const WRITE_USES_INTERVAL: Duration = Duration::from_secs(10);
 
+/// All tokens in a butler's database.
+pub async fn list(database: &Database) -> Result<Vec<TokenRow>, StoreError> {
+    tokens::list(&mut *database.owner().await?).await
+}
+
+/// Stores a new token in a butler's database.
+pub async fn create(database: &Database, token: &TokenRow) -> Result<(), StoreError> {
+    tokens::create(&mut *database.owner().await?, token).await
+}
+
+/// Revokes a token in a butler's database; returns whether the database has the token.
+pub async fn revoke(database: &Database, id: Uuid, now: Timestamp) -> Result<bool, StoreError> {
+    tokens::revoke(&mut *database.owner().await?, id, now).await
+}
+
 /// Loads a butler's tokens into the keyring.
 pub async fn load(host: &Host, butler: &Butler) -> Result<(), StoreError> {
     let Some(database) = butler.database() else { return Ok(()) };
-    let mut conn = database.owner().await?;
-    host.keyring().set(butler.name.as_str(), tokens::list(&mut conn).await?);
+    host.keyring().set(butler.name.as_str(), list(database).await?);
     Ok(())
 }
 

@@ -5,8 +5,7 @@ use std::sync::Arc;
 use butler_domain::validate::Invalid;
 use butler_host::access::Right;
 use butler_memory::Memory;
-use butler_store::browse::events::{self, EventFilter, EventItem};
-use butler_store::browse::palette::FoundKind;
+use butler_memory::browse::{EventFilter, EventItem, FoundKind};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -130,10 +129,7 @@ async fn list(
 ) -> Result<List<WithHome<EventItem>>, ApiError> {
     let request = ctx.page_request(paging, butler)?;
     let filter = &filter;
-    let part = |memory: Arc<Memory>, page| async move {
-        let mut conn = memory.db().reader(&ctx.tenant).await?;
-        Ok(events::list(&mut conn, &ctx.tenant, filter, page).await?)
-    };
+    let part = |memory: Arc<Memory>, page| async move { Ok(ctx.browse(&memory).events(filter, page).await?) };
     let key = |item: &EventItem| (item.created_at, item.id);
     ctx.page(butler, request, part, |a, b| key(b).cmp(&key(a)), |item| Some(key(item))).await
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use butler_domain::EpisodeId;
 use butler_host::access::Right;
 use butler_memory::Memory;
-use butler_store::consolidation::dead_letters::DeadLetter;
+use butler_memory::browse::DeadLetter;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;

@@ -2,12 +2,10 @@
 
 use std::sync::Arc;
 
-use butler_domain::{ConsolidationStatus, MemoryType, Relation};
+use butler_domain::{ConsolidationStatus, Relation};
 use butler_host::access::Right;
 use butler_memory::Memory;
-use butler_store::browse::episodes::{self, EpisodeFilter, EpisodeItem};
-use butler_store::browse::events::{self, EventItem};
-use butler_store::browse::links::{self, LinkItem, Side};
+use butler_memory::browse::{EpisodeFilter, EpisodeItem, EpisodeRecord, EventItem, LinkItem, Side};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -69,10 +67,7 @@ pub async fn list(
         words: query.q.filter(|words| !words.trim().is_empty()),
     };
     let filter = &filter;
-    let part = |memory: Arc<Memory>, page| async move {
-        let mut conn = memory.db().reader(&ctx.tenant).await?;
-        Ok(episodes::list(&mut conn, &ctx.tenant, filter, page, ctx.now).await?)
-    };
+    let part = |memory: Arc<Memory>, page| async move { Ok(ctx.browse(&memory).episodes(filter, page).await?) };
     let key = |item: &EpisodeItem| (item.episode.created_at, item.episode.id.0);
     ctx.page(home, request, part, |a, b| newest(key(a), key(b)), |item| Some(key(item))).await
 }
@@ -107,14 +102,11 @@ impl Operation for GetEpisode {
         let (ctx, id) = (&ctx, path.id);
         let (home, item) = ctx
             .find(query.butler.as_deref(), &format!("episode with id {id}"), |memory| async move {
-                let mut conn = memory.db().reader(&ctx.tenant).await?;
-                let Some(episode) = episodes::one(&mut conn, &ctx.tenant, id, ctx.now).await? else {
+                let Some(EpisodeRecord { episode, links, events }) = ctx.browse(&memory).episode(id).await? else {
                     return Ok(None);
                 };
-                let links = links::of(&mut conn, &ctx.tenant, MemoryType::Episode, id).await?;
-                let made = |link: &&LinkItem| link.side == Side::Incoming && link.relation == Relation::DerivedFrom;
-                let became = links.iter().filter(made).cloned().collect();
-                let events = events::of_memory(&mut conn, &ctx.tenant, id).await?;
+                let learned = |link: &&LinkItem| link.side == Side::Incoming && link.relation == Relation::DerivedFrom;
+                let became = links.iter().filter(learned).cloned().collect();
                 Ok(Some(EpisodeDetail { episode, became, links, events }))
             })
             .await?;

@@ -4,9 +4,8 @@ use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use butler_domain::validate::Invalid;
 use butler_host::access::Denied;
-use butler_memory::MemoryError;
 use butler_memory::tool::{ErrorCode, ToolError};
-use butler_store::StoreError;
+use butler_memory::{MemoryError, StoreError};
 use schemars::JsonSchema;
 use serde::Serialize;
 

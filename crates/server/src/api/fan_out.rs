@@ -9,7 +9,7 @@ use axum::http::StatusCode;
 use butler_domain::Timestamp;
 use butler_host::butler::Butler;
 use butler_memory::Memory;
-use butler_store::browse::{Listed, Page};
+use butler_memory::browse::{Listed, Page};
 use uuid::Uuid;
 
 use super::envelope::{List, WithHome};

@@ -6,9 +6,9 @@ use axum::http::StatusCode;
 use butler_domain::Timestamp;
 use butler_host::access::Right;
 use butler_host::scheduler::{Jobs, RunError, Scheduler, Trigger, worker_name};
-use butler_memory::jobs::{CONSOLIDATION, JobRequest, REEMBED, RETRAIN_INDEXES, seen_by};
+use butler_memory::browse::{JobRecord, RunRow};
+use butler_memory::jobs::{CONSOLIDATION, JobRequest, REEMBED, RETRAIN_INDEXES};
 use butler_memory::tool::ErrorCode;
-use butler_store::jobs::{self as records, RunRow};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -73,13 +73,11 @@ impl Operation for ListJobs {
 /// tenants.
 async fn list(ctx: &RequestContext, butler: &str) -> Result<Vec<JobItem>, ApiError> {
     let jobs = jobs_of(ctx, butler).await?;
-    let mut conn = jobs.memory().db().owner().await?;
-    let schedules = records::schedules(&mut conn).await?;
+    let specs = jobs.specs();
+    let names: Vec<&str> = specs.iter().map(|spec| spec.name).collect();
+    let records = ctx.browse(jobs.memory()).job_records(&names, ctx.restricted_to(), SHOWN_RUNS).await?;
     let mut items = Vec::new();
-    for spec in jobs.specs() {
-        let schedule = schedules.iter().find(|row| row.job == spec.name);
-        let runs = records::runs(&mut conn, Some(spec.name), ctx.restricted_to(), SHOWN_RUNS).await?;
-        let runs: Vec<RunRow> = runs.into_iter().map(|run| seen_by(run, ctx.restricted_to())).collect();
+    for (spec, JobRecord { schedule, runs }) in specs.into_iter().zip(records) {
         let cheap = ![CONSOLIDATION, REEMBED, RETRAIN_INDEXES].contains(&spec.name) && !jobs.is_host_job(spec.name);
         items.push(JobItem {
             job: spec.name.to_owned(),
@@ -89,7 +87,7 @@ async fn list(ctx: &RequestContext, butler: &str) -> Result<Vec<JobItem>, ApiErr
             enabled: spec.enabled,
             cheap,
             running: runs.first().is_some_and(|run| run.status == "running"),
-            last_run_at: schedule.and_then(|row| row.last_run_at),
+            last_run_at: schedule.as_ref().and_then(|row| row.last_run_at),
             next_run_at: schedule.and_then(|row| row.next_run_at).filter(|_| spec.enabled),
             runs,
         });

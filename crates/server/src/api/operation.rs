@@ -10,6 +10,7 @@ use axum::response::{IntoResponse, Response};
 use axum::routing::{MethodFilter, MethodRouter, on};
 use butler_domain::{TenantId, Timestamp};
 use butler_host::access::{Access, Right};
+use butler_memory::browse::Browse;
 use butler_memory::{Call, CallerTenant, Memory};
 use schemars::{JsonSchema, SchemaGenerator};
 use serde::de::DeserializeOwned;
@@ -86,6 +87,11 @@ impl RequestContext {
         let mut call = Call::internal(memory, self.tenant.clone(), actor);
         call.origin.request_id = self.request_id.clone();
         call
+    }
+
+    /// Reads the request's tenant in a butler's memory, at the time of the request.
+    pub fn browse<'a>(&'a self, memory: &'a Memory) -> Browse<'a> {
+        memory.browse(&self.tenant, self.now)
     }
 
     /// The tenant that the caller's token is restricted to; `None` for a trusted caller, which may use every tenant.

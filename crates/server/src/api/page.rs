@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 
 use butler_domain::Timestamp;
 use butler_domain::validate::Invalid;
-use butler_store::browse::{Listed, Page};
+use butler_memory::browse::{Listed, Page};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use uuid::Uuid;

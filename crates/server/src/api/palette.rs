@@ -1,7 +1,7 @@
 //! `GET /api/memory/search?q=`: the command palette.
 
 use butler_host::access::Right;
-use butler_store::browse::palette::{self, FoundKind, PaletteItem};
+use butler_memory::browse::{FoundKind, PaletteItem};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -52,10 +52,9 @@ impl Operation for Search {
         let (ctx, words) = (&ctx, words.as_str());
         let replies = ctx
             .each(query.butler.as_deref(), |memory| async move {
-                let mut conn = memory.db().reader(&ctx.tenant).await?;
                 // One extra row of each kind shows whether there are more.
                 let limit = i32::try_from(limit + 1).unwrap_or(i32::MAX);
-                Ok(palette::find(&mut conn, &ctx.tenant, words, limit, ctx.now).await?)
+                Ok(ctx.browse(&memory).palette(words, limit).await?)
             })
             .await?;
         let mut data: Vec<WithHome<PaletteItem>> = Vec::new();

@@ -2,9 +2,7 @@
 
 use butler_domain::Scope;
 use butler_host::access::Right;
-use butler_store::browse::episodes::EpisodeItem;
-use butler_store::browse::facts::FactItem;
-use butler_store::browse::rules::RuleItem;
+use butler_memory::browse::{EpisodeItem, FactItem, RuleItem};
 use schemars::JsonSchema;
 use serde::Deserialize;
 

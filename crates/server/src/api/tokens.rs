@@ -6,8 +6,8 @@ use std::str::FromStr;
 
 use butler_domain::validate::Invalid;
 use butler_domain::{Timestamp, validate};
-use butler_host::access::{Right, Rights, new_token};
-use butler_store::tokens::{self, TokenRow};
+use butler_host::access::{Right, Rights, TokenRow, hash_token, new_token};
+use butler_host::host::tokens;
 use chrono::TimeDelta;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -62,12 +62,7 @@ fn item(row: TokenRow, now: Timestamp) -> TokenItem {
 
 /// The tokens that the caller may see. A token for all butlers is stored in each of their databases and returned once.
 async fn visible(ctx: &RequestContext) -> Result<(Vec<TokenRow>, Vec<String>), ApiError> {
-    let replies = ctx
-        .each(None, |memory| async move {
-            let mut conn = memory.db().owner().await?;
-            Ok(tokens::list(&mut conn).await?)
-        })
-        .await?;
+    let replies = ctx.each(None, |memory| async move { Ok(tokens::list(memory.db()).await?) }).await?;
     let mut found: BTreeMap<Uuid, TokenRow> = BTreeMap::new();
     for row in replies.parts.into_iter().flat_map(|(_, rows)| rows) {
         let known = found.entry(row.id).or_insert_with(|| row.clone());
@@ -141,7 +136,7 @@ impl Operation for CreateToken {
         // A caller restricted to one butler creates only tokens for that butler.
         let butler = body.butler.clone().or_else(|| ctx.access.butler.clone());
         let rights = rights(&ctx, body.rights.as_deref())?;
-        if butler.is_some() && rights.iter().any(|right| right == tokens::METRICS) {
+        if butler.is_some() && rights.iter().any(|right| right == Right::Metrics.as_str()) {
             return Err(Invalid::new("butler", "cannot be set, because metrics cover all butlers").into());
         }
         let row = TokenRow {
@@ -149,7 +144,7 @@ impl Operation for CreateToken {
             tenant: ctx.tenant.clone(),
             butler: butler.clone(),
             name: name(body.name.as_deref())?,
-            hash: tokens::hash(&token),
+            hash: hash_token(&token),
             rights,
             created_at: ctx.now,
             expires_at: expiry(&ctx, body.expires_days)?,
@@ -157,12 +152,8 @@ impl Operation for CreateToken {
             last_used_at: None,
         };
         let new = &row;
-        let replies = ctx
-            .each(butler.as_deref(), |memory| async move {
-                let mut conn = memory.db().owner().await?;
-                Ok(tokens::create(&mut conn, new).await?)
-            })
-            .await?;
+        let replies =
+            ctx.each(butler.as_deref(), |memory| async move { Ok(tokens::create(memory.db(), new).await?) }).await?;
         reload_tokens(&ctx).await;
         let data = CreatedToken { item: item(row, ctx.now), token };
         Ok(Single { data, meta: Meta { unavailable: replies.unavailable } })
@@ -173,7 +164,7 @@ impl Operation for CreateToken {
 /// notifications deliver the change a moment later.
 async fn reload_tokens(ctx: &RequestContext) {
     for butler in ctx.api.host.butlers() {
-        if let Err(error) = butler_host::host::tokens::load(&ctx.api.host, &butler).await {
+        if let Err(error) = tokens::load(&ctx.api.host, &butler).await {
             tracing::warn!(%error, butler = butler.name.as_str(), "cannot reload the changed tokens at once");
         }
     }
@@ -231,12 +222,8 @@ impl Operation for RevokeToken {
         let row = rows.into_iter().find(|row| row.id == path.id);
         let mut row = row.ok_or_else(|| ApiError::not_found(format!("there is no token with id {}", path.id)))?;
         let now = ctx.now;
-        let replies = ctx
-            .each(None, |memory| async move {
-                let mut conn = memory.db().owner().await?;
-                Ok(tokens::revoke(&mut conn, path.id, now).await?)
-            })
-            .await?;
+        let replies =
+            ctx.each(None, |memory| async move { Ok(tokens::revoke(memory.db(), path.id, now).await?) }).await?;
         reload_tokens(&ctx).await;
         row.revoked_at = row.revoked_at.or(Some(now));
         Ok(Single { data: item(row, now), meta: Meta { unavailable: replies.unavailable } })

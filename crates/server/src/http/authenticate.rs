@@ -8,9 +8,8 @@ use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::middleware::Next;
 use axum::response::Response;
 use butler_domain::TenantId;
-use butler_host::access::{Access, Limiter, Refusal, Right, Secret};
+use butler_host::access::{Access, Limiter, Refusal, Right, Secret, TokenHash, hash_token};
 use butler_host::host::Host;
-use butler_store::tokens::{TokenHash, hash};
 
 use super::{denied, reject};
 
@@ -36,7 +35,7 @@ impl Authenticator {
         if path == PathKind::Open || (matches!(path, PathKind::Metrics | PathKind::Health) && *loopback) {
             return Ok(None);
         }
-        let hash: Option<TokenHash> = bearer.map(hash);
+        let hash: Option<TokenHash> = bearer.map(hash_token);
         if hash.as_ref().is_some_and(|hash| secret.is(hash)) {
             return Ok(Some(Access::trusted()));
         }

@@ -10,9 +10,8 @@ use axum::response::{IntoResponse, Response};
 use axum::{Extension, Json};
 use butler_embed::Embedder;
 use butler_host::access::{Access, Right};
-use butler_host::butler::Butler;
+use butler_host::butler::{Butler, ReplicaState};
 use butler_host::host::{Host, Status};
-use butler_store::{Database, ReplicaState};
 use serde::Serialize;
 use serde_json::json;
 
@@ -111,7 +110,7 @@ pub async fn readiness(host: &Host) -> Vec<NotReady> {
 fn by_database(butlers: &[Arc<Butler>]) -> Vec<Vec<&Arc<Butler>>> {
     let mut homes: BTreeMap<Option<String>, Vec<&Arc<Butler>>> = BTreeMap::new();
     for butler in butlers {
-        homes.entry(butler.database().map(Database::place)).or_default().push(butler);
+        homes.entry(butler.database().map(|database| database.place())).or_default().push(butler);
     }
     homes.into_values().collect()
 }

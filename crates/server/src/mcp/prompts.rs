@@ -2,9 +2,8 @@
 
 use butler_domain::TenantId;
 use butler_host::access::Access;
+use butler_memory::browse::{FactFilter, FactFilterState, FactSort, Page};
 use butler_memory::{CallerTenant, Memory};
-use butler_store::browse::Page;
-use butler_store::browse::facts::{self, FactFilter, FactFilterState, FactSort};
 use rmcp::model::{ErrorData, GetPromptResult, Prompt, PromptArgument, PromptMessage, Role};
 use serde_json::{Map, Value};
 
@@ -74,11 +73,8 @@ async fn review(access: &Access, memory: Option<&Memory>) -> Result<String, Erro
         CallerTenant::Trusted => TenantId::default(),
     };
     let filter = FactFilter { state: FactFilterState::Fading, sort: FactSort::LeastConfident, ..FactFilter::default() };
-    let listed = async {
-        let mut session = memory.db().reader(&tenant).await?;
-        facts::list(&mut session, &tenant, &filter, Page::first(REVIEWED), memory.now()).await
-    };
-    let listed = listed.await.map_err(|error| unavailable(error.to_string()))?;
+    let listed = memory.browse(&tenant, memory.now()).facts(&filter, Page::first(REVIEWED)).await;
+    let listed = listed.map_err(|error| unavailable(error.to_string()))?;
     if listed.rows.is_empty() {
         return Ok("No fact is fading at the moment. Tell me so; there is nothing to review.".to_owned());
     }

@@ -2,11 +2,8 @@
 
 use butler_domain::EntityId;
 use butler_host::access::Right;
+use butler_memory::browse::{EventItem, FactItem, RelatedEntity};
 use butler_memory::entities::EntityView;
-use butler_store::browse::Page;
-use butler_store::browse::entities::{self, RelatedEntity};
-use butler_store::browse::events::{self, EventItem};
-use butler_store::browse::facts::{self, FactFilter, FactFilterState, FactItem, FactSort};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -60,19 +57,14 @@ impl Operation for GetEntity {
             .find(query.butler.as_deref(), &format!("entity with id {id}"), |memory| async move {
                 let found = memory.get_entity(&ctx.call(&memory), EntityId(id)).await?;
                 let Some(entity) = found else { return Ok(None) };
-                let mut conn = memory.db().reader(&ctx.tenant).await?;
-                let of = |state, sort| FactFilter { state, entity: Some(id), sort, ..FactFilter::default() };
-                let active = of(FactFilterState::Active, FactSort::Subject);
-                let known = facts::list(&mut conn, &ctx.tenant, &active, Page::first(MAX_FACTS), ctx.now).await?;
-                let ever = of(FactFilterState::All, FactSort::Newest);
-                let ever = facts::list(&mut conn, &ctx.tenant, &ever, Page::first(1), ctx.now).await?.total;
+                let knowledge = ctx.browse(&memory).entity_knowledge(id, MAX_FACTS).await?;
                 Ok(Some(EntityDetail {
                     entity,
-                    facts_total: known.total,
-                    past_facts_total: ever - known.total,
-                    predicates: by_predicate(known.rows),
-                    related: entities::related(&mut conn, &ctx.tenant, id).await?,
-                    events: events::of_memory(&mut conn, &ctx.tenant, id).await?,
+                    facts_total: knowledge.facts.total,
+                    past_facts_total: knowledge.past_facts,
+                    predicates: by_predicate(knowledge.facts.rows),
+                    related: knowledge.related,
+                    events: knowledge.events,
                 }))
             })
             .await?;

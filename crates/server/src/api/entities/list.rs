@@ -5,7 +5,7 @@ use std::sync::Arc;
 use butler_domain::EntityType;
 use butler_host::access::Right;
 use butler_memory::Memory;
-use butler_store::browse::entities::{self, EntityFilter, EntityItem, EntitySort};
+use butler_memory::browse::{EntityFilter, EntityItem, EntitySort};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -55,10 +55,7 @@ impl Operation for ListEntities {
             sort,
         };
         let filter = &filter;
-        let part = |memory: Arc<Memory>, page| async move {
-            let mut conn = memory.db().reader(&ctx.tenant).await?;
-            Ok(entities::list(&mut conn, &ctx.tenant, filter, page).await?)
-        };
+        let part = |memory: Arc<Memory>, page| async move { Ok(ctx.browse(&memory).entities(filter, page).await?) };
         let name = |item: &EntityItem| (item.entity.canonical_name.to_lowercase(), item.entity.id);
         let age = |item: &EntityItem| (item.entity.created_at, item.entity.id.0);
         let order = |a: &EntityItem, b: &EntityItem| match sort {

@@ -52,8 +52,7 @@ impl Operation for MergeEntity {
         let (ctx, id) = (&ctx, path.id);
         let (home, memory) = ctx
             .home(query.butler.as_deref(), &format!("entity with id {id}"), |memory| async move {
-                let mut conn = memory.db().reader(&ctx.tenant).await?;
-                Ok(butler_store::browse::entities::one(&mut conn, &ctx.tenant, id).await?.is_some())
+                Ok(ctx.browse(&memory).has_entity(id).await?)
             })
             .await?;
         let (source, target) = (EntityId(id), EntityId(body.target_entity_id));

@@ -3,10 +3,8 @@
 use butler_domain::decay::falls_below_at;
 use butler_domain::{Fact, MemoryType, Relation, Timestamp};
 use butler_host::access::Right;
+use butler_memory::browse::{EventItem, FactItem, LinkItem, Side, Version};
 use butler_memory::config::ConfidenceConfig;
-use butler_store::browse::events::{self, EventItem};
-use butler_store::browse::facts::{self, FactItem, Version};
-use butler_store::browse::links::{self, LinkItem, Side};
 use chrono::TimeDelta;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -159,16 +157,14 @@ pub async fn read(
 ) -> Result<Single<WithHome<FactDetail>>, ApiError> {
     let (home, item) = ctx
         .find(query.butler.as_deref(), &format!("fact with id {id}"), |memory| async move {
-            let mut conn = memory.db().reader(&ctx.tenant).await?;
-            let Some(fact) = facts::one(&mut conn, &ctx.tenant, id, ctx.now).await? else { return Ok(None) };
-            let links = links::of(&mut conn, &ctx.tenant, MemoryType::Fact, id).await?;
+            let Some(record) = ctx.browse(&memory).fact(id).await? else { return Ok(None) };
             Ok(Some(FactDetail {
-                decay: Decay::of(decaying(&fact.fact), &memory.config().confidence, ctx.now),
-                provenance: sources(&links),
-                supersession_chain: facts::chain(&mut conn, &ctx.tenant, id).await?,
-                links,
-                events: events::of_memory(&mut conn, &ctx.tenant, id).await?,
-                fact,
+                decay: Decay::of(decaying(&record.fact.fact), &memory.config().confidence, ctx.now),
+                provenance: sources(&record.links),
+                supersession_chain: record.versions,
+                links: record.links,
+                events: record.events,
+                fact: record.fact,
             }))
         })
         .await?;

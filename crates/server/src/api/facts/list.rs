@@ -6,7 +6,7 @@ use std::sync::Arc;
 use butler_domain::Permanence;
 use butler_host::access::Right;
 use butler_memory::Memory;
-use butler_store::browse::facts::{self, FactFilter, FactFilterState, FactItem, FactSort};
+use butler_memory::browse::{FactFilter, FactFilterState, FactItem, FactSort};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use uuid::Uuid;
@@ -87,10 +87,7 @@ pub async fn list(
         sort,
     };
     let filter = &filter;
-    let part = |memory: Arc<Memory>, page| async move {
-        let mut conn = memory.db().reader(&ctx.tenant).await?;
-        Ok(facts::list(&mut conn, &ctx.tenant, filter, page, ctx.now).await?)
-    };
+    let part = |memory: Arc<Memory>, page| async move { Ok(ctx.browse(&memory).facts(filter, page).await?) };
     let key = |item: &FactItem| (item.fact.created_at, item.fact.id.0);
     let cursor = |item: &FactItem| (sort == FactSort::Newest).then(|| key(item));
     ctx.page(butler, request, part, |a, b| order(sort, a, b), cursor).await

@@ -32,9 +32,7 @@ pub struct ButlerQuery {
 /// The memory that holds the fact.
 async fn home(ctx: &RequestContext, query: &ButlerQuery, id: Uuid) -> Result<(String, Arc<Memory>), ApiError> {
     ctx.home(query.butler.as_deref(), &format!("fact with id {id}"), |memory| async move {
-        // Read from the primary: a replica may not have replayed a recent write yet.
-        let mut conn = memory.db().tenant(&ctx.tenant).await?;
-        Ok(butler_store::browse::facts::one(&mut conn, &ctx.tenant, id, ctx.now).await?.is_some())
+        Ok(ctx.browse(&memory).has_fact(id).await?)
     })
     .await
 }

@@ -14,7 +14,7 @@ use axum::response::{IntoResponse, Response};
 use butler_domain::TenantId;
 use butler_host::access::{Access, Right};
 use butler_host::host::Host;
-use butler_store::browse::events::Heard;
+use butler_memory::browse::Heard;
 use futures::{Stream, StreamExt, stream};
 use serde::Serialize;
 use serde_json::{Value, json};

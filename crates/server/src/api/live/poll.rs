@@ -6,9 +6,8 @@ use std::time::Duration;
 
 use butler_domain::{TenantId, Timestamp};
 use butler_host::host::Host;
-use butler_memory::Memory;
-use butler_store::StoreError;
-use butler_store::browse::events::{Heard, since};
+use butler_memory::browse::Heard;
+use butler_memory::{Memory, MemoryError};
 use chrono::TimeDelta;
 use tokio::sync::broadcast::Sender;
 use uuid::Uuid;
@@ -88,12 +87,11 @@ impl EventPoller {
     }
 
     /// The events that were not delivered yet; `None` if there are too many.
-    async fn new_events(&mut self, name: &str, memory: &Memory) -> Result<Option<Vec<Heard>>, StoreError> {
+    async fn new_events(&mut self, name: &str, memory: &Memory) -> Result<Option<Vec<Heard>>, MemoryError> {
         let now = memory.now();
         let delivered = self.butlers.get(name);
         let from = delivered.map_or(now, |delivered| delivered.until) - OVERLAP;
-        let mut conn = memory.db().reader(&self.tenant).await?;
-        let found = since(&mut conn, &self.tenant, from, MAX_EVENTS).await?;
+        let found = memory.browse(&self.tenant, now).events_since(from, MAX_EVENTS).await?;
         let too_many = found.len() as i64 == MAX_EVENTS;
         let known = |event: &Heard| delivered.is_some_and(|delivered| delivered.ids.contains(&event.id));
         let new: Vec<Heard> = found.iter().filter(|event| !known(event)).cloned().collect();
@@ -110,11 +108,7 @@ pub async fn missed(host: &Host, tenant: &TenantId, after: (Timestamp, Uuid)) ->
     let mut all: Vec<(Arc<str>, Heard)> = Vec::new();
     for butler in host.butlers() {
         let Some(memory) = butler.memory().await else { return vec![Notification::Refresh] };
-        let read = async {
-            let mut conn = memory.db().reader(tenant).await?;
-            since(&mut conn, tenant, after.0, MAX_EVENTS).await
-        };
-        match read.await {
+        match memory.browse(tenant, memory.now()).events_since(after.0, MAX_EVENTS).await {
             Ok(found) if (found.len() as i64) < MAX_EVENTS => {
                 let name: Arc<str> = butler.name.as_str().into();
                 let later = found.into_iter().filter(|event| (event.created_at, event.id) > after);

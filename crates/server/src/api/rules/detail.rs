@@ -1,12 +1,10 @@
 //! `GET /api/memory/rules/{id}`: a rule with its applications, its effectiveness and what it needs for the next level.
 
 use butler_domain::maturity::{RuleState, next_level};
-use butler_domain::{Maturity, MemoryType, Rule, Timestamp};
+use butler_domain::{Maturity, Rule, Timestamp};
 use butler_host::access::Right;
 use butler_memory::Memory;
-use butler_store::browse::events::{self, EventItem};
-use butler_store::browse::links::{self, LinkItem};
-use butler_store::browse::rules::{self, Application, RuleItem};
+use butler_memory::browse::{Application, EventItem, LinkItem, RuleItem, RuleRecord};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
@@ -88,10 +86,9 @@ impl Operation for GetRule {
 }
 
 async fn detail(ctx: &RequestContext, memory: &Memory, id: Uuid) -> Result<Option<RuleDetail>, ApiError> {
-    let mut conn = memory.db().reader(&ctx.tenant).await?;
-    let Some(rule) = rules::one(&mut conn, &ctx.tenant, id, ctx.now).await? else { return Ok(None) };
-    let links = links::of(&mut conn, &ctx.tenant, MemoryType::Rule, id).await?;
-    let applications = rules::applications(&mut conn, &ctx.tenant, id).await?;
+    let Some(RuleRecord { rule, links, applications, events }) = ctx.browse(memory).rule(id).await? else {
+        return Ok(None);
+    };
     let decaying = (rule.rule.confidence, rule.rule.decay_rate, rule.rule.last_confirmed_at);
     Ok(Some(RuleDetail {
         decay: Decay::of(decaying, &memory.config().confidence, ctx.now),
@@ -101,7 +98,7 @@ async fn detail(ctx: &RequestContext, memory: &Memory, id: Uuid) -> Result<Optio
         original_content: rule.rule.metadata.get("original_content").and_then(Value::as_str).map(str::to_owned),
         provenance: sources(&links),
         links,
-        events: events::of_memory(&mut conn, &ctx.tenant, id).await?,
+        events,
         applications,
         rule,
     }))

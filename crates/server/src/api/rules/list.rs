@@ -6,7 +6,7 @@ use std::sync::Arc;
 use butler_domain::Maturity;
 use butler_host::access::Right;
 use butler_memory::Memory;
-use butler_store::browse::rules::{self, RuleFilter, RuleFilterState, RuleItem, RuleSort};
+use butler_memory::browse::{RuleFilter, RuleFilterState, RuleItem, RuleSort};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -81,10 +81,7 @@ pub async fn list(
         sort,
     };
     let filter = &filter;
-    let part = |memory: Arc<Memory>, page| async move {
-        let mut conn = memory.db().reader(&ctx.tenant).await?;
-        Ok(rules::list(&mut conn, &ctx.tenant, filter, page, ctx.now).await?)
-    };
+    let part = |memory: Arc<Memory>, page| async move { Ok(ctx.browse(&memory).rules(filter, page).await?) };
     let cursor = |item: &RuleItem| (sort == RuleSort::Newest).then_some((item.rule.created_at, item.rule.id.0));
     ctx.page(butler, request, part, |a, b| order(sort, a, b), cursor).await
 }

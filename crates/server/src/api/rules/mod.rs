@@ -20,9 +20,7 @@ use super::operation::RequestContext;
 /// The memory that holds the rule.
 async fn home(ctx: &RequestContext, query: &ButlerQuery, id: Uuid) -> Result<(String, Arc<Memory>), ApiError> {
     ctx.home(query.butler.as_deref(), &format!("rule with id {id}"), |memory| async move {
-        // Read from the primary: a replica may not have replayed a recent write yet.
-        let mut conn = memory.db().tenant(&ctx.tenant).await?;
-        Ok(butler_store::browse::rules::one(&mut conn, &ctx.tenant, id, ctx.now).await?.is_some())
+        Ok(ctx.browse(&memory).has_rule(id).await?)
     })
     .await
 }

@@ -1,26 +1,9 @@
 //! The types of the statistics response.
 
 use butler_domain::Timestamp;
-use butler_store::browse::figures::{BacklogDay, Confidence, Effectiveness, Produced};
-use butler_store::jobs::RunRow;
-use butler_store::stats::{EpisodeStats, FactStats, RuleStats, Stats};
+use butler_memory::browse::{BacklogDay, EpisodeStats, FactStats, Figures, RuleStats};
 use schemars::JsonSchema;
 use serde::Serialize;
-
-/// The figures of one butler, as read from its database.
-pub struct Part {
-    pub stats: Stats,
-    pub confidence: Confidence,
-    /// The retrieval threshold and the expiry threshold.
-    pub thresholds: (f64, f64),
-    pub effectiveness: Effectiveness,
-    pub produced: Produced,
-    pub backlog: Vec<BacklogDay>,
-    pub entities: i64,
-    pub next_run_at: Option<Timestamp>,
-    pub last_run: Option<RunRow>,
-    pub runtime: bool,
-}
 
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct StatsView {
@@ -179,7 +162,7 @@ pub struct ButlerFigures {
 }
 
 impl ButlerFigures {
-    pub fn of(name: &str, part: &Part) -> Self {
+    pub fn of(name: &str, part: &Figures) -> Self {
         let (facts, rules, episodes) = (&part.stats.facts, &part.stats.rules, &part.stats.episodes);
         Self {
             butler: name.to_owned(),

@@ -6,9 +6,6 @@ mod sum;
 
 use butler_domain::Scope;
 use butler_host::access::Right;
-use butler_memory::Memory;
-use butler_memory::jobs::{CONSOLIDATION, seen_by};
-use butler_store::browse::figures as read;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -16,8 +13,8 @@ use super::envelope::{Meta, Single};
 use super::error::ApiError;
 use super::operation::{Operation, RequestContext, Verb};
 use super::replies::Replies;
+use figures::ButlerFigures;
 pub use figures::StatsView;
-use figures::{ButlerFigures, Part};
 
 #[derive(Debug, Deserialize, JsonSchema)]
 pub struct StatsQuery {
@@ -59,7 +56,7 @@ pub async fn of(
     let Replies { parts, unavailable } = ctx
         .each(butler, |memory| {
             let scope = scope.as_ref();
-            async move { part(ctx, &memory, scope).await }
+            async move { Ok(ctx.browse(&memory).figures(scope, ctx.restricted_to()).await?) }
         })
         .await?;
     let butlers = parts.iter().map(|(name, part)| ButlerFigures::of(name, part)).collect();
@@ -68,33 +65,4 @@ pub async fn of(
     view.attention = attention::list(&view, &unavailable);
     view.summary = attention::sentence(&view);
     Ok(Single { data: view, meta: Meta { unavailable } })
-}
-
-/// Reads the figures of one butler.
-async fn part(ctx: &RequestContext, memory: &Memory, scope: Option<&Scope>) -> Result<Part, ApiError> {
-    let (tenant, now, config) = (&ctx.tenant, ctx.now, &memory.config().confidence);
-    let mut conn = memory.db().reader(tenant).await?;
-    let stats = butler_store::stats::read(&mut conn, tenant, scope, now).await?;
-    let waiting = stats.episodes.unconsolidated + stats.episodes.failed;
-    let confidence = read::confidence(&mut conn, tenant, scope, config.expiry_threshold, now).await?;
-    let effectiveness = read::effectiveness(&mut conn, tenant, scope).await?;
-    let produced = read::produced(&mut conn, tenant).await?;
-    let backlog = read::backlog(&mut conn, tenant, waiting, now).await?;
-    let entities = read::entities(&mut conn, tenant).await?;
-    drop(conn);
-    let mut owner = memory.db().owner().await?;
-    let schedule = butler_store::jobs::schedule(&mut owner, CONSOLIDATION).await?;
-    let run = butler_store::jobs::runs(&mut owner, Some(CONSOLIDATION), ctx.restricted_to(), 1).await?.pop();
-    Ok(Part {
-        stats,
-        confidence,
-        thresholds: (config.retrieval_threshold, config.expiry_threshold),
-        effectiveness,
-        produced,
-        backlog,
-        entities,
-        next_run_at: schedule.and_then(|row| row.next_run_at),
-        last_run: run.map(|run| seen_by(run, ctx.restricted_to())),
-        runtime: memory.runtime().is_some(),
-    })
 }

@@ -1,16 +1,16 @@
 //! Adds up the figures of several butlers.
 
 use butler_domain::{Permanence, Timestamp};
-use butler_store::browse::figures::{BacklogDay, CONFIDENCE_BINS, EFFECTIVENESS_BINS};
-use butler_store::jobs::RunRow;
-use butler_store::stats::{EpisodeStats, FactStats, RuleStats};
-
-use super::figures::{
-    ByMaturity, ByPermanence, ByStatus, ConfidenceFigures, EffectivenessFigures, EpisodeFigures, FactFigures, Part,
-    Pipeline, RuleFigures, StatsView,
+use butler_memory::browse::{
+    BacklogDay, CONFIDENCE_BINS, EFFECTIVENESS_BINS, EpisodeStats, FactStats, Figures, RuleStats, RunRow,
 };
 
-pub fn total(parts: impl Iterator<Item = Part>, now: Timestamp) -> StatsView {
+use super::figures::{
+    ByMaturity, ByPermanence, ByStatus, ConfidenceFigures, EffectivenessFigures, EpisodeFigures, FactFigures, Pipeline,
+    RuleFigures, StatsView,
+};
+
+pub fn total(parts: impl Iterator<Item = Figures>, now: Timestamp) -> StatsView {
     let mut view = nothing();
     let (mut marked, mut effect, mut last): (i64, f64, Option<RunRow>) = (0, 0.0, None);
     for part in parts {
@@ -99,7 +99,7 @@ fn nothing() -> StatsView {
     }
 }
 
-fn facts(sum: &mut FactFigures, part: &Part) {
+fn facts(sum: &mut FactFigures, part: &Figures) {
     let (all, one) = (&mut sum.states, &part.stats.facts);
     all.total += one.total;
     all.active += one.active;
@@ -117,7 +117,7 @@ fn facts(sum: &mut FactFigures, part: &Part) {
     sum.by_permanence.ephemeral += of(Permanence::Ephemeral);
 }
 
-fn rules(sum: &mut RuleFigures, part: &Part) {
+fn rules(sum: &mut RuleFigures, part: &Figures) {
     let (all, one) = (&mut sum.states, &part.stats.rules);
     all.total += one.total;
     all.candidate += one.candidate;
@@ -135,7 +135,7 @@ fn rules(sum: &mut RuleFigures, part: &Part) {
     };
 }
 
-fn episodes(sum: &mut EpisodeFigures, part: &Part) {
+fn episodes(sum: &mut EpisodeFigures, part: &Figures) {
     let (all, one) = (&mut sum.states, &part.stats.episodes);
     all.total += one.total;
     all.unconsolidated += one.unconsolidated;
@@ -154,15 +154,15 @@ fn episodes(sum: &mut EpisodeFigures, part: &Part) {
     };
 }
 
-fn confidence(sum: &mut ConfidenceFigures, part: &Part) {
+fn confidence(sum: &mut ConfidenceFigures, part: &Figures) {
     add(&mut sum.facts, &part.confidence.facts);
     add(&mut sum.rules, &part.confidence.rules);
     // Where butlers differ, the highest threshold gives the earliest warning.
-    sum.retrieval_threshold = sum.retrieval_threshold.max(part.thresholds.0);
-    sum.expiry_threshold = sum.expiry_threshold.max(part.thresholds.1);
+    sum.retrieval_threshold = sum.retrieval_threshold.max(part.retrieval_threshold);
+    sum.expiry_threshold = sum.expiry_threshold.max(part.expiry_threshold);
 }
 
-fn effectiveness(sum: &mut EffectivenessFigures, part: &Part) {
+fn effectiveness(sum: &mut EffectivenessFigures, part: &Figures) {
     let one = &part.effectiveness;
     add(&mut sum.bins, &one.bins);
     sum.never_applied += one.never_applied;

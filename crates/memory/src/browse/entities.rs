@@ -1,0 +1,50 @@
+use butler_store::browse::{entities, events, facts};
+use uuid::Uuid;
+
+use super::{
+    Browse, EntityFilter, EntityItem, EventItem, FactFilter, FactFilterState, FactItem, FactSort, Listed, Page,
+    RelatedEntity,
+};
+use crate::MemoryError;
+
+/// What is known about an entity.
+#[derive(Debug, Clone)]
+pub struct EntityKnowledge {
+    /// The first active facts, and the number of all of them.
+    pub facts: Listed<FactItem>,
+    /// Number of facts that are no longer active.
+    pub past_facts: i64,
+    pub related: Vec<RelatedEntity>,
+    /// Audit events, newest first.
+    pub events: Vec<EventItem>,
+}
+
+impl Browse<'_> {
+    /// One page of the entities that match the filter.
+    pub async fn entities(&self, filter: &EntityFilter, page: Page) -> Result<Listed<EntityItem>, MemoryError> {
+        let mut session = self.memory.db().reader(self.tenant).await?;
+        Ok(entities::list(&mut session, self.tenant, filter, page).await?)
+    }
+
+    /// What is known about an entity, with at most `max_facts` facts.
+    pub async fn entity_knowledge(&self, id: Uuid, max_facts: i64) -> Result<EntityKnowledge, MemoryError> {
+        let mut session = self.memory.db().reader(self.tenant).await?;
+        let about = |state, sort| FactFilter { state, entity: Some(id), sort, ..FactFilter::default() };
+        let active = about(FactFilterState::Active, FactSort::Subject);
+        let facts = facts::list(&mut session, self.tenant, &active, Page::first(max_facts), self.now).await?;
+        let all = about(FactFilterState::All, FactSort::Newest);
+        let all = facts::list(&mut session, self.tenant, &all, Page::first(1), self.now).await?.total;
+        Ok(EntityKnowledge {
+            past_facts: all - facts.total,
+            facts,
+            related: entities::related(&mut session, self.tenant, id).await?,
+            events: events::of_memory(&mut session, self.tenant, id).await?,
+        })
+    }
+
+    /// Whether the entity exists.
+    pub async fn has_entity(&self, id: Uuid) -> Result<bool, MemoryError> {
+        let mut session = self.memory.db().reader(self.tenant).await?;
+        Ok(entities::one(&mut session, self.tenant, id).await?.is_some())
+    }
+}

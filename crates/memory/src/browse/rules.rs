@@ -1,0 +1,43 @@
+use butler_domain::MemoryType;
+use butler_store::browse::{events, links, rules};
+use uuid::Uuid;
+
+use super::{Application, Browse, EventItem, LinkItem, Listed, Page, RuleFilter, RuleItem};
+use crate::MemoryError;
+
+/// A rule with everything that is linked to it.
+#[derive(Debug, Clone)]
+pub struct RuleRecord {
+    pub rule: RuleItem,
+    pub links: Vec<LinkItem>,
+    /// Helpful and harmful marks, newest first.
+    pub applications: Vec<Application>,
+    /// Audit events, newest first.
+    pub events: Vec<EventItem>,
+}
+
+impl Browse<'_> {
+    /// One page of the rules that match the filter.
+    pub async fn rules(&self, filter: &RuleFilter, page: Page) -> Result<Listed<RuleItem>, MemoryError> {
+        let mut session = self.memory.db().reader(self.tenant).await?;
+        Ok(rules::list(&mut session, self.tenant, filter, page, self.now).await?)
+    }
+
+    /// One rule; `None` if the tenant has no rule with this id.
+    pub async fn rule(&self, id: Uuid) -> Result<Option<RuleRecord>, MemoryError> {
+        let mut session = self.memory.db().reader(self.tenant).await?;
+        let Some(rule) = rules::one(&mut session, self.tenant, id, self.now).await? else { return Ok(None) };
+        Ok(Some(RuleRecord {
+            rule,
+            links: links::of(&mut session, self.tenant, MemoryType::Rule, id).await?,
+            applications: rules::applications(&mut session, self.tenant, id).await?,
+            events: events::of_memory(&mut session, self.tenant, id).await?,
+        }))
+    }
+
+    /// Whether the rule exists. Reads from the primary, because a replica may not have replayed a recent write yet.
+    pub async fn has_rule(&self, id: Uuid) -> Result<bool, MemoryError> {
+        let mut session = self.memory.db().tenant(self.tenant).await?;
+        Ok(rules::one(&mut session, self.tenant, id, self.now).await?.is_some())
+    }
+}
