@@ -23,7 +23,8 @@ use serde_json::Value;
 
 /// Default number of memories.
 pub const DEFAULT_SIZE: usize = 2000;
-/// Allowed numbers of memories. A smaller demo cannot hold all stories; a larger one repeats its texts and takes minutes.
+/// Allowed numbers of memories. A smaller demo cannot hold all stories; a larger one repeats its texts and takes
+/// minutes.
 pub const SIZES: std::ops::RangeInclusive<usize> = 500..=20_000;
 
 /// The configuration file of the demo butler. Its episodes expire late, so that there are enough to explore.

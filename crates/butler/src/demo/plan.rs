@@ -117,8 +117,8 @@ impl<'a> Planner<'a> {
         (midnight + awake).min(latest).max(midnight)
     }
 
-    /// Plans a chain of one to five versions for every subject of each story, then adds acquaintances until there are enough
-    /// facts.
+    /// Plans a chain of one to five versions for every subject of each story, then adds acquaintances until there are
+    /// enough facts.
     fn stories(&mut self, facts: usize) {
         let life = self.life;
         let mut subjects: Vec<(usize, Option<usize>)> = Vec::new();

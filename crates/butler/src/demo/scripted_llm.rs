@@ -1,5 +1,5 @@
-//! The scripted LLM of the demo. It answers each consolidation prompt with the facts and rules that the plan assigns to the
-//! episodes in the prompt.
+//! The scripted LLM of the demo. It answers each consolidation prompt with the facts and rules that the plan assigns to
+//! the episodes in the prompt.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::{Mutex, MutexGuard, PoisonError};
