@@ -1,4 +1,4 @@
-//! Logs: to stderr, as text for people or JSON for machines.
+//! Writes logs to stderr, as text for people or JSON for machines.
 
 use std::io::IsTerminal;
 
@@ -15,27 +15,27 @@ pub enum LogFormat {
     Json,
 }
 
-/// How much is said: `-q` less, `-v` more.
+/// Initialises logging. `-q` and `-v` override the command's default level, and `BUTLER_LOG` overrides both.
 pub fn init(format: LogFormat, default_level: &str, verbose: u8, quiet: bool) -> Result<(), HostError> {
-    let ours = match (quiet, verbose) {
+    let own_level = match (quiet, verbose) {
         (true, _) => "error",
         (false, 0) => default_level,
         (false, 1) => "debug",
         (false, _) => "trace",
     };
-    // What the libraries below say about each connection is of interest only when looking for a fault in them.
-    let theirs = if verbose > 1 { "debug" } else { "warn" };
-    // A directive covers every target that begins with its name, so this one covers all of our crates.
-    let directives = format!("butler={ours}");
+    // Libraries log every connection at info level, which only helps when debugging them.
+    let library_level = if verbose > 1 { "debug" } else { "warn" };
+    // A directive matches by prefix, so this one covers all `butler_*` crates.
+    let directives = format!("butler={own_level}");
     let filter = match env::var(env::LOG) {
         Some(text) => EnvFilter::try_new(text.to_string_lossy())
-            .map_err(|error| HostError::Failed(format!("{} cannot be used: {error}", env::LOG)))?,
-        // A slow statement is logged with its whole text, and a migration's is a book.
-        None => EnvFilter::new(format!("{theirs},sqlx=error,{directives}")),
+            .map_err(|error| HostError::Failed(format!("invalid {}: {error}", env::LOG)))?,
+        // sqlx logs slow statements with their full text, and a migration is thousands of lines long.
+        None => EnvFilter::new(format!("{library_level},sqlx=error,{directives}")),
     };
     let ansi = std::io::stderr().is_terminal() && env::var(env::NO_COLOR).is_none();
     let builder = fmt().with_env_filter(filter).with_writer(std::io::stderr).with_ansi(ansi);
-    // A second initialisation happens only in tests, where the first one serves.
+    // Only tests initialise twice; the first initialisation stays in effect.
     let _ = match format {
         LogFormat::Text => builder.with_target(false).try_init(),
         LogFormat::Json => builder.json().flatten_event(true).try_init(),

@@ -1,4 +1,4 @@
-//! The one place human output goes through: results on stdout, everything else on stderr, colour only on a terminal.
+//! All output of commands: results on stdout, everything else on stderr, colour only on a terminal.
 
 use std::fmt::Display;
 use std::io::{self, IsTerminal, Write};
@@ -39,15 +39,15 @@ impl Colour {
 
 impl Printer {
     pub fn new(quiet: bool) -> Self {
-        let wanted = env::var(env::NO_COLOR).is_none();
+        let allowed = env::var(env::NO_COLOR).is_none();
         Self {
             quiet,
-            colour_out: wanted && io::stdout().is_terminal(),
-            colour_err: wanted && io::stderr().is_terminal(),
+            colour_out: allowed && io::stdout().is_terminal(),
+            colour_err: allowed && io::stderr().is_terminal(),
         }
     }
 
-    /// A result: what the command was asked for.
+    /// Prints a line of the command's result to stdout.
     pub fn line(&self, text: impl Display) {
         write_line(&mut io::stdout().lock(), text);
     }
@@ -55,17 +55,18 @@ impl Printer {
     pub fn json(&self, value: &impl Serialize) {
         match serde_json::to_string_pretty(value) {
             Ok(text) => self.line(text),
-            Err(error) => self.note(format_args!("the answer cannot be written as JSON: {error}")),
+            Err(error) => self.note(format_args!("cannot write the result as JSON: {error}")),
         }
     }
 
-    /// What a person at the terminal may want to know; silent with `--quiet`.
+    /// Prints additional information to stderr, unless `--quiet` is given.
     pub fn note(&self, text: impl Display) {
         if !self.quiet {
             write_line(&mut io::stderr().lock(), text);
         }
     }
 
+    /// Prints an error with its causes and its hint to stderr.
     pub fn error(&self, error: &HostError) {
         let mut stderr = io::stderr().lock();
         write_line(&mut stderr, format_args!("{} {error}", self.on_err("error:", Colour::Red)));
@@ -77,7 +78,7 @@ impl Printer {
         }
     }
 
-    /// The text in a colour if stdout shows colours.
+    /// Colours the text if stdout is a terminal that shows colours.
     pub fn on_out(&self, text: &str, colour: Colour) -> String {
         paint(self.colour_out, text, colour)
     }
@@ -87,11 +88,11 @@ impl Printer {
     }
 }
 
-fn paint(wanted: bool, text: &str, colour: Colour) -> String {
-    if wanted { format!("\x1b[{}m{text}\x1b[0m", colour.code()) } else { text.to_owned() }
+fn paint(enabled: bool, text: &str, colour: Colour) -> String {
+    if enabled { format!("\x1b[{}m{text}\x1b[0m", colour.code()) } else { text.to_owned() }
 }
 
-/// Whoever reads us may stop reading (`butler doctor | head -1`); there is nobody left to tell.
+/// Ignores write errors: the reader may close the pipe early, as in `butler doctor | head -1`.
 fn write_line(to: &mut impl Write, text: impl Display) {
     let _ = writeln!(to, "{text}").and_then(|()| to.flush());
 }

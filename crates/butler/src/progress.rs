@@ -1,4 +1,4 @@
-//! How a fetch gets on: a bar on a terminal, a line in the log elsewhere.
+//! Progress of downloads and long commands: a bar on a terminal, log lines elsewhere.
 
 use std::io::IsTerminal;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -6,7 +6,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use butler_fetch::Progress;
 use indicatif::{ProgressBar, ProgressStyle};
 
-/// Bars where a person watches stderr; otherwise log lines, so that a first start is never silent for a minute.
+/// Shows progress as bars if stderr is a terminal. Otherwise it writes log lines, so that a first start, which
+/// downloads for a minute, is never silent.
 pub fn on_stderr(quiet: bool) -> Arc<dyn Progress> {
     match (quiet, std::io::stderr().is_terminal()) {
         (true, _) => Arc::new(butler_fetch::Silent),
@@ -26,10 +27,10 @@ impl Bars {
 
 impl Progress for Bars {
     fn start(&self, what: &str, total: Option<u64>) {
-        // What has a size is fetched; what has none is waited for.
+        // Only downloads have a known size; other steps get a spinner.
         let bar = match total {
             Some(total) => {
-                ProgressBar::new(total).with_style(style("fetching {msg} {wide_bar} {bytes}/{total_bytes} {eta}"))
+                ProgressBar::new(total).with_style(style("downloading {msg} {wide_bar} {bytes}/{total_bytes} {eta}"))
             }
             None => ProgressBar::new_spinner().with_style(style("{spinner} {msg}")),
         };
@@ -56,7 +57,7 @@ fn style(template: &str) -> ProgressStyle {
     ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar())
 }
 
-/// Steps of known number, with a bar on a terminal; elsewhere it counts in silence.
+/// A progress bar for a countable number of steps. It is hidden unless stderr is a terminal.
 pub fn steps(quiet: bool, what: &str) -> ProgressBar {
     if quiet || !std::io::stderr().is_terminal() {
         return ProgressBar::hidden();
@@ -72,7 +73,7 @@ struct Lines;
 impl Progress for Lines {
     fn start(&self, what: &str, total: Option<u64>) {
         match total {
-            Some(total) => tracing::info!("fetching {what} ({})", size(total)),
+            Some(total) => tracing::info!("downloading {what} ({})", size(total)),
             None => tracing::info!("{what}"),
         }
     }
@@ -84,7 +85,7 @@ impl Progress for Lines {
     }
 }
 
-/// `13.6 MB`.
+/// Formats a number of bytes, as in `13.6 MB`.
 pub fn size(bytes: u64) -> String {
     const UNITS: [&str; 4] = ["B", "kB", "MB", "GB"];
     let mut value = bytes as f64;

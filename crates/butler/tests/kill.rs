@@ -1,7 +1,7 @@
-//! SIGKILL of the server at random points under write load: every acknowledged write is there afterwards, no supersession
-//! is half written, and every change has its event.
+//! Kills the server with SIGKILL at random points under write load. Afterwards every acknowledged write is present, no
+//! supersession is half written, and every change has its event.
 //!
-//! `BUTLER_KILL_ROUNDS=50` makes it a torture.
+//! `BUTLER_KILL_ROUNDS` sets the number of rounds.
 
 use std::collections::HashMap;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -40,7 +40,7 @@ impl Server {
         Self { child, address }
     }
 
-    /// Without a chance to finish anything.
+    /// Sends SIGKILL, so that the server cannot shut down cleanly.
     fn kill(mut self) {
         self.child.kill().expect("SIGKILL");
         self.child.wait().expect("its end");
@@ -51,7 +51,7 @@ fn butler() -> Command {
     Command::new(env!("CARGO_BIN_EXE_butler"))
 }
 
-/// The private PostgreSQL dies as hard: its postmaster is killed, its backends follow, the next start recovers.
+/// Kills the postmaster of the private PostgreSQL. Its backends exit, and the next start recovers.
 fn kill_postgres(data_dir: &Path) {
     fn postmaster(dir: &Path) -> Option<String> {
         let file = std::fs::read_dir(dir).ok()?.flatten().find_map(|entry| {
@@ -69,14 +69,14 @@ fn kill_postgres(data_dir: &Path) {
     assert!(Command::new("kill").args(["-9", &pid]).status().expect("kill").success());
 }
 
-/// What the server said it has done.
+/// A write that the server acknowledged.
 enum Acknowledged {
     Fact { id: String, superseded: Option<String> },
     Other { table: &'static str, id: String },
     Marked { rule: String },
 }
 
-/// One tool call on a connection of its own; `None` when the server died on it.
+/// Calls a tool on a new connection. Returns `None` if the server died.
 fn call(address: &str, tool: &str, arguments: &Value) -> Option<Value> {
     let body = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": { "name": tool, "arguments": arguments } });
     let body = body.to_string();
@@ -95,13 +95,13 @@ fn call(address: &str, tool: &str, arguments: &Value) -> Option<Value> {
     let answer: Value = serde_json::from_str(json).ok()?;
     let result = &answer["result"];
     if result["isError"] == true || result["structuredContent"].is_null() {
-        // the database may be gone already when only the server's answer is still on its way
+        // The database may be killed before the server.
         return None;
     }
     Some(result["structuredContent"].clone())
 }
 
-/// Writes until the server is gone.
+/// Writes until the server is killed.
 fn load(address: &str, client: usize, round: usize, done: &Sender<Acknowledged>) {
     let mut rule = None;
     for n in 0.. {
@@ -147,15 +147,15 @@ fn every_acknowledged_write_survives_a_killed_server() {
     let mut acknowledged = Vec::new();
     for round in 0..rounds {
         let server = Server::start(dir.path());
-        let (done, heard) = channel();
+        let (done, results) = channel();
         std::thread::scope(|scope| {
             for client in 0..CLIENTS {
                 let (done, address) = (done.clone(), server.address.clone());
                 scope.spawn(move || load(&address, client, round, &done));
             }
             drop(done);
-            // at least one answer each round, then some moment within the next ones
-            let first = heard.recv().expect("the server answers");
+            // Wait for one acknowledgement, then kill at a random moment.
+            let first = results.recv().expect("the server answers");
             acknowledged.push(first);
             std::thread::sleep(Duration::from_micros(u64::from(uuid::Uuid::new_v4().as_fields().0) % 400_000));
             if round % 2 == 1 {
@@ -163,7 +163,7 @@ fn every_acknowledged_write_survives_a_killed_server() {
             }
             server.kill();
         });
-        acknowledged.extend(heard);
+        acknowledged.extend(results);
     }
     let server = Server::start(dir.path());
     let url = butler().args(["db", "url", "--data-dir"]).arg(dir.path()).output().expect("butler db url");
@@ -171,14 +171,14 @@ fn every_acknowledged_write_survives_a_killed_server() {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
     runtime.block_on(async {
         let mut db = PgConnection::connect(url.trim()).await.expect("the database");
-        assert_all_there(&mut db, &acknowledged).await;
-        assert_whole(&mut db).await;
+        assert_all_present(&mut db, &acknowledged).await;
+        assert_consistent(&mut db).await;
     });
     stop(server);
     assert!(acknowledged.len() >= rounds * 2, "{} writes were acknowledged", acknowledged.len());
 }
 
-/// Gracefully: the private server goes with it.
+/// Stops the server gracefully, together with its private PostgreSQL.
 fn stop(mut server: Server) {
     assert!(Command::new("kill").arg(server.child.id().to_string()).status().expect("kill").success());
     server.child.wait().expect("its end");
@@ -188,7 +188,7 @@ async fn count(db: &mut PgConnection, sql: &str) -> i64 {
     sqlx::query_scalar(AssertSqlSafe(format!("SELECT count(*) FROM {sql}"))).fetch_one(db).await.expect(sql)
 }
 
-async fn assert_all_there(db: &mut PgConnection, acknowledged: &[Acknowledged]) {
+async fn assert_all_present(db: &mut PgConnection, acknowledged: &[Acknowledged]) {
     let mut marks: HashMap<&str, i64> = HashMap::new();
     for write in acknowledged {
         match write {
@@ -213,8 +213,8 @@ async fn assert_all_there(db: &mut PgConnection, acknowledged: &[Acknowledged]) 
     }
 }
 
-/// Nothing is half written, acknowledged or not.
-async fn assert_whole(db: &mut PgConnection) {
+/// Checks that no write is half done, acknowledged or not.
+async fn assert_consistent(db: &mut PgConnection) {
     for (what, sql) in [
         (
             "two active facts of one key",

@@ -1,4 +1,4 @@
-//! The scheduler on a real database, with a clock the test moves.
+//! The scheduler on a real database, with a mock clock.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -56,14 +56,14 @@ async fn every_job_runs_on_its_schedule_and_each_run_is_recorded() {
         rows(&fixture, "SELECT job FROM schedules WHERE last_run_at IS NOT NULL AND next_run_at > last_run_at").await;
     assert_eq!(planned.len(), JOBS);
     tick(&scheduler).await;
-    assert_eq!(count(&fixture, "true").await, 6, "a job that ran waits for its next time");
+    assert_eq!(count(&fixture, "true").await, 6, "a job runs once per scheduled time");
 }
 
 #[tokio::test]
 async fn a_schedule_missed_for_three_days_is_caught_up_once() {
     let fixture = MemoryFixture::new().await;
     drop(scheduled(&fixture).await);
-    // The host is away for three days and comes back.
+    // The host is down for three days.
     fixture.clock.advance_days(3.0);
     let scheduler = scheduled(&fixture).await;
     scheduler.idle().await;
@@ -73,7 +73,7 @@ async fn a_schedule_missed_for_three_days_is_caught_up_once() {
 }
 
 #[tokio::test]
-async fn a_clock_that_jumps_back_does_not_silence_a_job() {
+async fn a_clock_that_jumps_back_does_not_stop_a_job() {
     let fixture = MemoryFixture::new().await;
     let start = fixture.memory.now();
     fixture.clock.advance_days(400.0);
@@ -109,7 +109,7 @@ async fn two_replicas_run_each_job_once() {
     assert_eq!(count(&fixture, "true").await, 6);
 }
 
-/// Answers when it is let.
+/// A runtime that answers when the semaphore has a permit.
 struct Slow(Arc<Semaphore>);
 
 impl Runtime for Slow {
@@ -139,7 +139,7 @@ async fn overlapping_runs_are_impossible() {
     while count(&fixture, "job = 'consolidation' AND status = 'running'").await == 0 {
         tokio::time::sleep(Duration::from_millis(5)).await;
     }
-    // Due again and asked for by hand, on this replica and on another.
+    // The job is due again and started manually, on this replica and on another.
     fixture.clock.advance_days(0.3);
     scheduler.tick().await.unwrap();
     let other = Scheduler::new(memory, "second:2".to_owned());
@@ -186,7 +186,7 @@ async fn a_job_that_fails_is_recorded_with_its_error_and_keeps_its_schedule() {
     assert_eq!(
         count(&fixture, "job = 'episode_cleanup' AND status = 'succeeded'").await,
         1,
-        "the others are not affected"
+        "other jobs are not affected"
     );
     fixture.db.execute("ALTER TABLE hidden RENAME TO facts").await;
     fixture.clock.advance_days(1.0);
@@ -195,7 +195,7 @@ async fn a_job_that_fails_is_recorded_with_its_error_and_keeps_its_schedule() {
 }
 
 #[tokio::test]
-async fn configuration_changes_when_and_only_enabled_false_changes_whether() {
+async fn disabled_schedules_run_no_jobs_but_manual_runs_work() {
     let mut config = MemoryConfig::default();
     config.schedule.enabled = false;
     let fixture = MemoryFixture::with_config(config).await;
@@ -204,11 +204,11 @@ async fn configuration_changes_when_and_only_enabled_false_changes_whether() {
     tick(&scheduler).await;
     assert_eq!(count(&fixture, "true").await, 0);
     scheduler.run_now("decay_sweep", Trigger::Manual, JobRequest::default()).await.unwrap();
-    assert_eq!(count(&fixture, "trigger = 'manual' AND status = 'succeeded'").await, 1, "by hand it still runs");
+    assert_eq!(count(&fixture, "trigger = 'manual' AND status = 'succeeded'").await, 1, "a manual run still works");
 }
 
 #[tokio::test]
-async fn a_changed_schedule_is_planned_anew() {
+async fn a_changed_schedule_is_replanned() {
     let fixture = MemoryFixture::new().await;
     drop(scheduled(&fixture).await);
     let mut config = MemoryConfig::default();
@@ -223,21 +223,21 @@ async fn a_changed_schedule_is_planned_anew() {
         "SELECT to_char(next_run_at AT TIME ZONE 'UTC', 'DD HH24') FROM schedules WHERE job = 'decay_sweep'",
     )
     .await;
-    // Noon in UTC is one o'clock in Berlin: today's time is over, unless the jitter keeps it a moment.
+    // Noon in UTC is 13:00 in Berlin, so the next run is tomorrow, or today if the jitter delays it.
     assert!(next == ["16 12"] || next == ["15 12"], "{next:?}");
 }
 
 #[tokio::test]
-async fn a_job_that_does_not_exist_is_named_with_those_that_do() {
+async fn an_unknown_job_is_an_error_and_records_no_run() {
     let fixture = MemoryFixture::new().await;
     let scheduler = scheduled(&fixture).await;
     let error = scheduler.run_now("consolidate", Trigger::Manual, JobRequest::default()).await.unwrap_err();
     assert!(error.to_string().contains("there is no job \"consolidate\""), "{error}");
-    assert_eq!(count(&fixture, "true").await, 0, "and no record claims that it ran");
+    assert_eq!(count(&fixture, "true").await, 0, "no run is recorded");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_rule_marked_harmful_too_often_is_inverted_at_once() {
+async fn a_rule_marked_harmful_too_often_is_inverted_immediately() {
     let fixture = MemoryFixture::new().await;
     let scheduler = Scheduler::new(Arc::clone(&fixture.memory), "test:1".to_owned());
     let running = tokio::spawn(Arc::clone(&scheduler).run());
@@ -257,7 +257,7 @@ async fn a_rule_marked_harmful_too_often_is_inverted_at_once() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_rule_marked_while_another_replica_inverts_is_inverted_as_soon_as_that_one_is_done() {
+async fn a_rule_marked_while_another_replica_inverts_is_inverted_afterwards() {
     let fixture = MemoryFixture::new().await;
     let mut other = butler_store::jobs::Locks::new(fixture.db.database().clone());
     assert!(other.try_take("inversion").await.unwrap());
@@ -267,12 +267,12 @@ async fn a_rule_marked_while_another_replica_inverts_is_inverted_as_soon_as_that
     for _ in 0..3 {
         fixture.call("memory_mark_harmful", json!({"rule_id": rule["id"]})).await.unwrap();
     }
-    // Long enough for whoever was woken to find the job taken; nothing tells when it did.
+    // Long enough for the woken scheduler to find the job taken; there is no event to wait for.
     tokio::time::sleep(Duration::from_millis(300)).await;
     other.release("inversion").await.unwrap();
     let released = std::time::Instant::now();
     while rows(&fixture, "SELECT maturity FROM rules").await != ["anti_pattern"] {
-        assert!(released.elapsed() < Duration::from_secs(60), "the mark was forgotten");
+        assert!(released.elapsed() < Duration::from_secs(60), "the rule was not inverted");
         tokio::time::sleep(Duration::from_millis(10)).await;
     }
     scheduler.shut_down().await;
@@ -280,7 +280,7 @@ async fn a_rule_marked_while_another_replica_inverts_is_inverted_as_soon_as_that
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_search_that_finds_its_index_outgrown_has_it_trained_at_once_and_once() {
+async fn a_search_on_an_outgrown_index_triggers_one_retraining() {
     let fixture = MemoryFixture::new().await;
     let scheduler = Scheduler::new(Arc::clone(&fixture.memory), "test:1".to_owned());
     let running = tokio::spawn(Arc::clone(&scheduler).run());
@@ -311,12 +311,12 @@ async fn a_search_that_finds_its_index_outgrown_has_it_trained_at_once_and_once(
     assert_eq!(
         count(&fixture, "job = 'retrain_indexes' AND trigger = 'wake'").await,
         1,
-        "what is trained wakes nobody"
+        "a trained index triggers no further run"
     );
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_shutdown_gives_back_what_a_running_job_holds() {
+async fn a_shutdown_releases_what_a_running_job_holds() {
     let fixture = MemoryFixture::new().await;
     let memory = Arc::new(with_runtime(&fixture, Arc::new(Slow(Arc::new(Semaphore::new(0))))));
     fixture.call("memory_store_episode", json!({"content": "one", "butler": "general"})).await.unwrap();

@@ -1,4 +1,4 @@
-//! `butler backup`: make, list, rehearse and bring back.
+//! `butler backup` creates, lists, verifies and restores backups.
 
 use std::io::{BufRead, IsTerminal, Write};
 
@@ -11,19 +11,20 @@ use butler_store::tokens::TokenRow;
 use serde_json::json;
 
 use super::Settings;
-use super::own::Own;
+use super::opened_butler::OpenedButler;
 use crate::printer::Printer;
 use crate::progress;
 
-/// Backups of a whole butler, of all its tenants, with PostgreSQL's own tools
+/// Create, list, verify and restore backups of a butler
 ///
-/// By themselves with `schedule` in [butler.backup] of butler.toml, as the job `backup`.
+/// A backup covers all tenants and is made with PostgreSQL's own tools. To back up on a schedule, set `schedule` in
+/// [butler.backup] of butler.toml.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:\n  \
     butler backup create\n  \
     butler backup list --json\n  \
-    butler backup verify                   rehearse the latest in a scratch database\n  \
-    butler backup restore --yes            bring the latest back; the server must not run")]
+    butler backup verify                   restore the latest into a scratch database\n  \
+    butler backup restore --yes            restore the latest; stop the server first")]
 pub struct Args {
     #[command(subcommand)]
     command: Command,
@@ -31,43 +32,48 @@ pub struct Args {
 
 #[derive(Debug, clap::Subcommand)]
 enum Command {
-    /// Write a backup; a server may go on meanwhile
+    /// Create a backup; a server may keep running
     #[command(after_help = "Examples:\n  butler backup create --keep 7\n  butler backup create --butler health --json")]
     Create {
-        /// Remove all but the newest N afterwards
+        /// Keep only the newest N backups
         #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
         keep: Option<u32>,
+        /// Print the result as JSON
         #[arg(long)]
         json: bool,
     },
-    /// The backups there are, newest first
+    /// List backups, newest first
     #[command(after_help = "Examples:\n  butler backup list --json")]
     List {
+        /// Print the result as JSON
         #[arg(long)]
         json: bool,
     },
-    /// Restore into a scratch database and compare what is there with what should be
+    /// Verify a backup by restoring it into a scratch database and comparing its contents
     #[command(after_help = "Examples:\n  \
-        butler backup verify                                the latest\n  \
+        butler backup verify                                verify the latest\n  \
         butler backup verify general-20260101T030000000Z --json")]
     Verify {
-        /// Which one [default: the latest]
+        /// Name of the backup [default: the latest]
         name: Option<String>,
+        /// Print the result as JSON
         #[arg(long)]
         json: bool,
     },
-    /// Bring a backup back in place of what the butler knows now, which is backed up first
+    /// Replace a butler's memory with a backup
     ///
-    /// Tokens stay as they are now: what was revoked since the backup is not let in again.
+    /// Backs up the current memory first. Tokens keep their current state, so that tokens revoked since the backup stay
+    /// revoked.
     #[command(after_help = "Examples:\n  \
-        butler backup restore                               the latest, after a question\n  \
+        butler backup restore                               restore the latest after confirmation\n  \
         butler backup restore general-20260101T030000000Z --yes --json")]
     Restore {
-        /// Which one [default: the latest]
+        /// Name of the backup [default: the latest]
         name: Option<String>,
-        /// Do not ask
+        /// Do not ask for confirmation
         #[arg(long)]
         yes: bool,
+        /// Print the result as JSON
         #[arg(long)]
         json: bool,
     },
@@ -76,38 +82,38 @@ enum Command {
 pub async fn run(args: Args, settings: &Settings, printer: Printer) -> Result<(), HostError> {
     match args.command {
         Command::Create { keep, json } => {
-            let own = Own::open(settings).await?;
-            let folder = own.host.backup_folder(&own.butler);
-            let outcome = create(&own).await;
-            let stored = own.close(outcome).await?;
+            let opened = OpenedButler::open(settings).await?;
+            let folder = opened.host.backup_folder(&opened.butler);
+            let outcome = create(&opened).await;
+            let stored = opened.close(outcome).await?;
             let removed = match keep {
                 Some(keep) => backup::prune(&folder, keep as usize)?,
                 None => 0,
             };
-            tell("made", &stored, json, printer);
+            print_backup("created", "made", &stored, json, printer);
             if removed > 0 && !json {
-                printer.note(format_args!("{removed} older ones were removed"));
+                printer.note(format_args!("removed {removed} older backups"));
             }
             Ok(())
         }
         Command::List { json } => list(settings, json, printer),
         Command::Verify { name, json } => {
-            let own = Own::open(settings).await?;
-            let found = backup::find(&own.host.backup_folder(&own.butler), name.as_deref());
+            let opened = OpenedButler::open(settings).await?;
+            let found = backup::find(&opened.host.backup_folder(&opened.butler), name.as_deref());
             let outcome = match found {
-                Ok(stored) => butler_host::host::verify(&own.host, &own.butler, &stored).await.map(|_| stored),
+                Ok(stored) => butler_host::host::verify(&opened.host, &opened.butler, &stored).await.map(|_| stored),
                 Err(error) => Err(error),
             };
-            let stored = own.close(outcome).await?;
-            tell("verified", &stored, json, printer);
+            let stored = opened.close(outcome).await?;
+            print_backup("verified", "verified", &stored, json, printer);
             Ok(())
         }
         Command::Restore { name, yes, json } => restore(settings, name.as_deref(), yes, json, printer).await,
     }
 }
 
-async fn create(own: &Own) -> Result<Backup, HostError> {
-    own.host.backup_source(&own.butler).await?.create().await
+async fn create(opened: &OpenedButler) -> Result<Backup, HostError> {
+    opened.host.backup_source(&opened.butler).await?.create().await
 }
 
 fn list(settings: &Settings, json: bool, printer: Printer) -> Result<(), HostError> {
@@ -119,12 +125,12 @@ fn list(settings: &Settings, json: bool, printer: Printer) -> Result<(), HostErr
         return Ok(());
     }
     if all.is_empty() {
-        printer.line("no backups yet: make one with `butler backup create`");
+        printer.line("no backups: create one with `butler backup create`");
     }
     for stored in all {
-        let made = stored.manifest.created_at.format("%Y-%m-%d %H:%MZ");
+        let created_at = stored.manifest.created_at.format("%Y-%m-%d %H:%MZ");
         printer.line(format_args!(
-            "{}  {made}  {}  {}",
+            "{}  {created_at}  {}  {}",
             stored.name,
             progress::size(stored.bytes),
             stored.path.display()
@@ -142,7 +148,7 @@ async fn restore(
 ) -> Result<(), HostError> {
     if let Some(server) = instance::running(&settings.host.data_dir) {
         return Err(HostError::Failed(format!(
-            "a server works on this data directory: stop it first (kill {}), and start it again after the restore",
+            "a server is running on this data directory: stop it first (kill {}) and start it again after the restore",
             server.pid
         )));
     }
@@ -151,13 +157,13 @@ async fn restore(
     let butler = host.butler(settings.butler.as_deref())?;
     let stored = backup::find(&host.backup_folder(&butler), name)?;
     confirm(&stored, yes)?;
-    // What is there now is kept as a backup of its own.
-    let own = Own::open(settings).await?;
-    let outcome = match create(&own).await {
-        Ok(before) => own.tokens().await.map(|tokens| (before, tokens)),
+    // Back up the current state first.
+    let opened = OpenedButler::open(settings).await?;
+    let outcome = match create(&opened).await {
+        Ok(before) => opened.tokens().await.map(|tokens| (before, tokens)),
         Err(error) => Err(error),
     };
-    let (before, tokens) = own.close(outcome).await?;
+    let (before, tokens) = opened.close(outcome).await?;
     host.start_private(progress::on_stderr(settings.quiet)).await?;
     let outcome = swap(&host, &butler, &stored, &tokens).await;
     let stopped = host.stop().await;
@@ -167,12 +173,12 @@ async fn restore(
         printer.json(&json!({"restored": stored, "before": before}));
         return Ok(());
     }
-    tell("restored", &stored, false, printer);
-    printer.note(format_args!("what was there before is the backup {}", before.name));
+    print_backup("restored", "restored", &stored, false, printer);
+    printer.note(format_args!("the previous state is saved as backup {}", before.name));
     Ok(())
 }
 
-/// The old home goes once the new one has its name: its backup is there.
+/// Restores the backup, then drops the old database. The old database is already backed up.
 async fn swap(host: &Host, butler: &Butler, stored: &Backup, tokens: &[TokenRow]) -> Result<(), HostError> {
     butler_host::host::restore(host, butler, stored, tokens).await?.drop(host, butler).await
 }
@@ -182,29 +188,34 @@ fn confirm(stored: &Backup, yes: bool) -> Result<(), HostError> {
         return Ok(());
     }
     if !std::io::stdin().is_terminal() {
-        let problem = "a restore replaces what the butler knows now, and nobody is there to be asked";
-        return Err(HostError::Failed(format!("{problem}: say --yes")));
+        let problem = "a restore replaces the butler's memory, and stdin is not a terminal to ask for confirmation";
+        return Err(HostError::Failed(format!("{problem}: add --yes")));
     }
-    let made = stored.manifest.created_at.format("%Y-%m-%d %H:%MZ");
+    let created_at = stored.manifest.created_at.format("%Y-%m-%d %H:%MZ");
     let mut stderr = std::io::stderr();
-    let _ = write!(stderr, "Replace all that {:?} knows by {} of {made}? [y/N] ", stored.manifest.butler, stored.name);
+    let _ = write!(
+        stderr,
+        "Replace the memory of butler {:?} with backup {} from {created_at}? [y/N] ",
+        stored.manifest.butler, stored.name
+    );
     let _ = stderr.flush();
     let mut answer = String::new();
     std::io::stdin().lock().read_line(&mut answer).map_err(HostError::io("read", "the answer"))?;
     if matches!(answer.trim(), "y" | "Y" | "yes") {
         return Ok(());
     }
-    Err(HostError::Failed("nothing was changed".to_owned()))
+    Err(HostError::Failed("cancelled; nothing was changed".to_owned()))
 }
 
-fn tell(what: &str, stored: &Backup, json: bool, printer: Printer) {
+/// Prints a backup. `json_key` is the member that is true in the JSON output.
+fn print_backup(verb: &str, json_key: &str, stored: &Backup, json: bool, printer: Printer) {
     if json {
         let mut value = serde_json::to_value(stored).unwrap_or_default();
-        value[what] = true.into();
+        value[json_key] = true.into();
         printer.json(&value);
         return;
     }
-    printer.line(format_args!("{what} {} ({})", stored.path.display(), progress::size(stored.bytes)));
+    printer.line(format_args!("{verb} {} ({})", stored.path.display(), progress::size(stored.bytes)));
     let shown = ["episodes", "facts", "rules", "entities", "memory_events"];
     let counts: Vec<String> = shown
         .iter()

@@ -1,13 +1,14 @@
 use clap::CommandFactory;
 use clap_complete::Shell;
 
-/// Print the completion script of a shell
+/// Print the completion script for a shell
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:\n  \
     butler completions bash > ~/.local/share/bash-completion/completions/butler\n  \
     butler completions zsh > \"${fpath[1]}/_butler\"\n  \
     butler completions fish > ~/.config/fish/completions/butler.fish")]
 pub struct Args {
+    /// Shell to generate the script for
     shell: Shell,
 }
 

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::Settings;
 use crate::printer::{Colour, Printer};
 
-/// Look at the configuration
+/// Show the configuration
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:\n  butler config show\n  butler config show --roster butlers --json")]
 pub struct Args {
@@ -18,10 +18,10 @@ pub struct Args {
 
 #[derive(Debug, clap::Subcommand)]
 enum Command {
-    /// Print the effective configuration and where each value came from
+    /// Print the effective configuration and where each value comes from
     #[command(after_help = "Examples:\n  butler config show --config butler.toml\n  butler config show --json")]
     Show {
-        /// As JSON
+        /// Print the result as JSON
         #[arg(long)]
         json: bool,
     },
@@ -29,15 +29,15 @@ enum Command {
 
 pub fn run(args: &Args, settings: &Settings, printer: Printer) -> Result<(), HostError> {
     let Command::Show { json } = args.command;
-    let butlers = chosen(config::load_all(&settings.host.source)?, settings)?;
+    let butlers = selected(config::load_all(&settings.host.source)?, settings)?;
     let host = host_settings(settings);
-    let written = |error: serde_json::Error| HostError::Failed(error.to_string());
+    let failed = |error: serde_json::Error| HostError::Failed(error.to_string());
     if json {
         let butlers = butlers
             .iter()
             .map(|butler| {
                 let file = butler.path.as_ref().map(|path| path.display().to_string());
-                Ok(json!({"name": butler.name, "file": file, "settings": in_effect(butler, settings).map_err(written)?}))
+                Ok(json!({"name": butler.name, "file": file, "settings": effective_settings(butler, settings).map_err(failed)?}))
             })
             .collect::<Result<Vec<Value>, HostError>>()?;
         printer.json(&json!({"host": host, "butlers": butlers}));
@@ -47,12 +47,16 @@ pub fn run(args: &Args, settings: &Settings, printer: Printer) -> Result<(), Hos
     for butler in &butlers {
         printer.line("");
         let file = butler.path.as_ref().map_or_else(|| "defaults".to_owned(), |path| path.display().to_string());
-        print(printer, &format!("butler {} ({file})", butler.name), &in_effect(butler, settings).map_err(written)?);
+        print(
+            printer,
+            &format!("butler {} ({file})", butler.name),
+            &effective_settings(butler, settings).map_err(failed)?,
+        );
     }
     Ok(())
 }
 
-fn chosen(butlers: Vec<ButlerConfig>, settings: &Settings) -> Result<Vec<ButlerConfig>, HostError> {
+fn selected(butlers: Vec<ButlerConfig>, settings: &Settings) -> Result<Vec<ButlerConfig>, HostError> {
     let Some(name) = &settings.butler else { return Ok(butlers) };
     let known = butlers.iter().map(|butler| butler.name.clone()).collect::<Vec<_>>().join(", ");
     let found: Vec<ButlerConfig> = butlers.into_iter().filter(|butler| butler.name == *name).collect();
@@ -62,20 +66,24 @@ fn chosen(butlers: Vec<ButlerConfig>, settings: &Settings) -> Result<Vec<ButlerC
     Ok(found)
 }
 
-/// A butler's file, and over it what flags and variables say.
-fn in_effect(butler: &ButlerConfig, settings: &Settings) -> Result<Vec<Setting>, serde_json::Error> {
+/// The settings of a butler's file, overridden by flags and environment variables.
+fn effective_settings(butler: &ButlerConfig, settings: &Settings) -> Result<Vec<Setting>, serde_json::Error> {
     let mut shown = butler_settings(butler)?;
     let origin = |id: &str| settings.origins.iter().find(|(key, _)| *key == id).map(|(_, origin)| *origin);
-    let mut over = |key: &str, value: Option<Value>, origin: Option<Origin>| {
+    let mut override_setting = |key: &str, value: Option<Value>, origin: Option<Origin>| {
         let setting = shown.iter_mut().find(|setting| setting.key == key);
         if let (Some(setting), Some(value), Some(origin)) = (setting, value, origin) {
             (setting.value, setting.origin) = (value, origin);
         }
     };
     let host = &settings.host;
-    over("butler.database.url", host.database_url.as_deref().map(|url| json!(mask(url))), origin("database_url"));
+    override_setting(
+        "butler.database.url",
+        host.database_url.as_deref().map(|url| json!(mask(url))),
+        origin("database_url"),
+    );
     let model_dir = host.model_dir.as_ref().map(|dir| json!(dir.display().to_string()));
-    over("modules.memory.embedding.model_dir", model_dir, origin("model_dir"));
+    override_setting("modules.memory.embedding.model_dir", model_dir, origin("model_dir"));
     let text = |name: &str| env::var(name).map(|value| value.to_string_lossy().into_owned());
     let number = |text: String| text.trim().parse::<u32>().map_or_else(|_| json!(text), |number| json!(number));
     let list = |text: String| json!(text.split(',').collect::<Vec<_>>());
@@ -86,7 +94,7 @@ fn in_effect(butler: &ButlerConfig, settings: &Settings) -> Result<Vec<Setting>,
         ("server.rate_limit", text(env::RATE_LIMIT).map(number)),
         ("telemetry.otlp_endpoint", text(env::OTLP_ENDPOINT).map(|url| json!(mask(&url)))),
     ] {
-        over(key, value, Some(Origin::Env));
+        override_setting(key, value, Some(Origin::Env));
     }
     Ok(shown)
 }

@@ -1,4 +1,4 @@
-//! `butler demo`: fills a scratch butler, or removes it.
+//! `butler demo` creates or removes the demo butler.
 
 use std::fs;
 use std::io::Write;
@@ -20,30 +20,32 @@ use super::serve::Signals;
 use crate::printer::Printer;
 use crate::{demo, progress};
 
-/// Fill a scratch butler called `demo` with half a year of an invented life, to look around in
+/// Create a demo butler with half a year of invented memories to explore
 ///
-/// A running server shows it at once. Your own butlers are not touched; running it again starts afresh.
+/// The butler is called `demo`, and a running server shows it immediately. Your own butlers are not changed. Running
+/// the command again recreates the demo.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:\n  \
-    butler demo                    about 2000 memories, in some seconds\n  \
+    butler demo                    create about 2000 memories in a few seconds\n  \
     butler demo --size 5000\n  \
     butler stats --butler demo\n  \
-    butler demo --remove           as if it had never been")]
+    butler demo --remove           remove the demo butler")]
 pub struct Args {
-    /// How many memories, roughly
+    /// Approximate number of memories
     #[arg(long, value_name = "N", default_value_t = demo::DEFAULT_SIZE, value_parser = size)]
     size: usize,
-    /// Remove the demo butler and everything it knows
+    /// Remove the demo butler and all its memories
     #[arg(long, conflicts_with = "size")]
     remove: bool,
+    /// Print the result as JSON
     #[arg(long)]
     json: bool,
 }
 
 fn size(text: &str) -> Result<usize, String> {
     let (least, most) = (*demo::SIZES.start(), *demo::SIZES.end());
-    let wanted = text.parse().ok().filter(|size| demo::SIZES.contains(size));
-    wanted.ok_or_else(|| format!("must be a whole number between {least} and {most}"))
+    let size = text.parse().ok().filter(|size| demo::SIZES.contains(size));
+    size.ok_or_else(|| format!("expected a whole number between {least} and {most}"))
 }
 
 pub async fn run(args: Args, settings: &Settings, printer: Printer) -> Result<(), HostError> {
@@ -51,7 +53,7 @@ pub async fn run(args: Args, settings: &Settings, printer: Printer) -> Result<()
     if let Some(path) = taken.and_then(|config| config.path) {
         let path = path.display();
         return Err(HostError::Failed(format!(
-            "your own butler in {path} is called {NAME:?}, and the demo would take its place: give yours another name"
+            "the butler in {path} is already called {NAME:?}: rename it to create the demo"
         )));
     }
     let mut signals = Signals::new()?;
@@ -61,7 +63,7 @@ pub async fn run(args: Args, settings: &Settings, printer: Printer) -> Result<()
     let host = Host::new(options)?;
     let outcome = tokio::select! {
         outcome = work(&host, &args, settings, draft, existed, printer) => outcome,
-        () = signals.any() => Err(HostError::Failed("stopped; `butler demo` starts afresh".to_owned())),
+        () = signals.any() => Err(HostError::Failed("interrupted; run `butler demo` again to start over".to_owned())),
     };
     outcome.and(host.stop().await)
 }
@@ -75,14 +77,14 @@ async fn work(
     printer: Printer,
 ) -> Result<(), HostError> {
     let butler = host.butler(None)?;
-    let begun = Instant::now();
+    let started = Instant::now();
     host.start_private(progress::on_stderr(settings.quiet)).await?;
     host.drop_data(&butler).await?;
     if args.remove {
         return removed(existed, args.json, printer);
     }
     host.start(progress::on_stderr(settings.quiet)).await?;
-    let bar = progress::steps(settings.quiet, "living through half a year");
+    let bar = progress::steps(settings.quiet, "creating demo memories");
     let filled = demo::fill(host, &butler, args.size, &bar).await;
     bar.finish_and_clear();
     let stats = filled?;
@@ -90,19 +92,19 @@ async fn work(
     let page = instance::running(&settings.host.data_dir).map(|server| format!("{}/butlers/{NAME}/memory", server.url));
     let count = |kind: &str| stats[kind]["total"].as_u64().unwrap_or_default();
     let (episodes, facts, rules) = (count("episodes"), count("facts"), count("rules"));
-    let (memories, took) = (episodes + facts + rules, begun.elapsed());
+    let (memories, took) = (episodes + facts + rules, started.elapsed());
     if args.json {
         printer.json(&json!({"butler": NAME, "memories": memories, "stats": stats, "url": page,
                              "took_ms": u64::try_from(took.as_millis()).unwrap_or(u64::MAX)}));
         return Ok(());
     }
     printer.line(format_args!(
-        "the butler {NAME:?} knows {memories} memories now: {episodes} episodes, {facts} facts, {rules} rules ({:.1} s)",
+        "created butler {NAME:?} with {memories} memories: {episodes} episodes, {facts} facts, {rules} rules ({:.1} s)",
         took.as_secs_f64()
     ));
     match page {
-        Some(page) => printer.line(format_args!("look around: {page}")),
-        None => printer.line("look around: start `butler serve`, then open its address in a browser"),
+        Some(page) => printer.line(format_args!("open it in a browser: {page}")),
+        None => printer.line("to explore it, start `butler serve` and open its address in a browser"),
     }
     Ok(())
 }
@@ -111,7 +113,7 @@ fn removed(existed: bool, json: bool, printer: Printer) -> Result<(), HostError>
     if json {
         printer.json(&json!({"butler": NAME, "removed": existed}));
     } else {
-        printer.line(if existed { "the demo is gone" } else { "there was no demo" });
+        printer.line(if existed { "removed the demo butler" } else { "there is no demo butler" });
     }
     Ok(())
 }
@@ -125,7 +127,8 @@ fn remove_marker(data_dir: &Path) -> Result<bool, HostError> {
     }
 }
 
-/// The configuration while the demo is being made; nobody serves it before it is complete.
+/// The configuration of a demo in progress. It is published only when the demo is complete, so no server shows it
+/// before.
 struct Draft {
     path: PathBuf,
 }
@@ -137,9 +140,9 @@ impl Draft {
         let path = config_file(data_dir).with_extension("toml.new");
         let folder = path.parent().unwrap_or(data_dir);
         fs::DirBuilder::new().recursive(true).mode(0o700).create(folder).map_err(HostError::io("create", folder))?;
-        let made = SystemClock.now().to_rfc3339();
-        let text = demo::configuration(&made, settings.host.database_url.as_deref());
-        // It may hold a URL with a password.
+        let created = SystemClock.now().to_rfc3339();
+        let text = demo::configuration(&created, settings.host.database_url.as_deref());
+        // The URL may contain a password, so only the owner may read the file.
         fs::OpenOptions::new()
             .create(true)
             .truncate(true)
@@ -160,7 +163,7 @@ impl Draft {
 impl Drop for Draft {
     fn drop(&mut self) {
         let _ = fs::remove_file(&self.path);
-        // Only when nothing else is in it.
+        // This fails, as intended, if the directory is not empty.
         if let Some(folder) = self.path.parent() {
             let _ = fs::remove_dir(folder);
         }

@@ -1,4 +1,4 @@
-//! The flags every command takes, and what they come to together with the environment and the defaults.
+//! The flags that every command accepts, combined with the environment and the defaults.
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -22,40 +22,40 @@ const DEFAULT_LISTEN: &str = "127.0.0.1:8150";
 #[derive(Debug, Clone, clap::Args)]
 #[command(next_help_heading = HEADING)]
 pub struct Global {
-    /// Where the private PostgreSQL and its data live [default: the platform's data directory]
+    /// Directory for the private PostgreSQL and its data [default: the platform's data directory]
     #[arg(long, global = true, value_name = "DIR", env = env::DATA_DIR, hide_env_values = true)]
     pub data_dir: Option<PathBuf>,
-    /// The butler.toml of one butler
+    /// Configuration file of a single butler (butler.toml)
     #[arg(long, global = true, value_name = "FILE", env = env::CONFIG, hide_env_values = true)]
     pub config: Option<PathBuf>,
-    /// A folder with one folder a butler, each with a butler.toml
+    /// Directory with one subdirectory per butler, each with a butler.toml
     #[arg(long, global = true, value_name = "DIR", env = env::ROSTER, hide_env_values = true)]
     pub roster: Option<PathBuf>,
-    /// Which butler [default: the first]
+    /// Butler to use [default: the first]
     #[arg(long, global = true, value_name = "NAME")]
     pub butler: Option<String>,
-    /// Whose memory [default: default]
+    /// Tenant whose memory to use [default: default]
     #[arg(long, global = true, value_name = "NAME", value_parser = tenant)]
     pub tenant: Option<TenantId>,
-    /// A PostgreSQL (14 or newer, with pgvector) of your own instead of the private one
+    /// Use your own PostgreSQL (14 or newer, with pgvector) instead of the private one
     #[arg(long, global = true, value_name = "URL", env = env::DATABASE_URL, hide_env_values = true)]
     pub database_url: Option<String>,
-    /// An unpacked PostgreSQL, for machines without network
+    /// Directory with an unpacked PostgreSQL, for machines without network access
     #[arg(long, global = true, value_name = "DIR", env = env::RUNTIME_DIR, hide_env_values = true)]
     pub runtime_dir: Option<PathBuf>,
-    /// An unpacked embedding model, for machines without network
+    /// Directory with an unpacked embedding model, for machines without network access
     #[arg(long, global = true, value_name = "DIR", env = env::MODEL_DIR, hide_env_values = true)]
     pub model_dir: Option<PathBuf>,
-    /// The address to listen on
+    /// Address to listen on
     #[arg(long, global = true, value_name = "ADDR", env = env::LISTEN, hide_env_values = true, default_value = DEFAULT_LISTEN, value_parser = listen::parse)]
     pub listen: SocketAddr,
-    /// Log more; twice: everything
+    /// Log more; repeat to log everything
     #[arg(short, long, global = true, action = clap::ArgAction::Count, conflicts_with = "quiet")]
     pub verbose: u8,
     /// Log errors only, and show no progress
     #[arg(short, long, global = true)]
     pub quiet: bool,
-    /// How logs are written to stderr
+    /// Format of the logs on stderr
     #[arg(long, global = true, value_enum, value_name = "FORMAT", env = env::LOG_FORMAT, hide_env_values = true, default_value = "text")]
     pub log_format: LogFormat,
 }
@@ -64,7 +64,7 @@ fn tenant(text: &str) -> Result<TenantId, String> {
     TenantId::new(text).map_err(|error| error.to_string())
 }
 
-/// What the flags come to.
+/// The resolved global options.
 #[derive(Debug, Clone)]
 pub struct Settings {
     pub host: HostOptions,
@@ -72,7 +72,7 @@ pub struct Settings {
     pub butler: Option<String>,
     pub tenant: Option<TenantId>,
     pub quiet: bool,
-    /// Where the values of `config show` came from, by flag.
+    /// The origin of each value that `config show` prints, by flag.
     pub origins: Vec<(&'static str, Origin)>,
 }
 
@@ -96,6 +96,7 @@ impl Settings {
         flags
     }
 
+    /// Combines flags, environment and defaults.
     pub fn resolve(global: &Global, matches: &ArgMatches) -> Result<Self, HostError> {
         let origin = |id: &'static str| match matches.value_source(id) {
             Some(ValueSource::CommandLine) => Origin::Flag,
@@ -107,13 +108,13 @@ impl Settings {
             (None, None) => Source::Defaults,
             (Some(file), None) => Source::File(file.clone()),
             (None, Some(dir)) => Source::Roster(dir.clone()),
-            // A flag wins over the environment; two of one kind contradict each other.
+            // A flag takes precedence over an environment variable. Two flags or two variables conflict.
             (Some(file), Some(dir)) => match (origin("config"), origin("roster")) {
                 (Origin::Flag, Origin::Env) => Source::File(file.clone()),
                 (Origin::Env, Origin::Flag) => Source::Roster(dir.clone()),
                 _ => {
-                    let hint = "--config names one butler.toml, --roster a folder of butlers";
-                    return Err(HostError::usage("--config and --roster exclude each other: give one", hint));
+                    let hint = "use --config for one butler.toml, or --roster for a directory of butlers";
+                    return Err(HostError::usage("--config and --roster cannot be used together", hint));
                 }
             },
         };
@@ -140,9 +141,9 @@ impl Settings {
 }
 
 impl Settings {
-    /// Told nothing about butlers, a command means those of the server that runs.
+    /// Adopts the configuration and database of the running server if the command line names neither.
     #[must_use]
-    pub fn following_the_server(mut self) -> Self {
+    pub fn with_running_server(mut self) -> Self {
         if self.host.source == Source::Defaults
             && self.host.database_url.is_none()
             && let Some(server) = instance::running(&self.host.data_dir)
@@ -157,7 +158,7 @@ impl Settings {
 fn default_data_dir() -> Result<PathBuf, HostError> {
     let home = || {
         std::env::home_dir().filter(|home| home.is_absolute()).ok_or_else(|| {
-            HostError::Failed("there is no home directory to keep data in: name a place with --data-dir".to_owned())
+            HostError::Failed("no home directory found for the data directory: set --data-dir".to_owned())
         })
     };
     if cfg!(target_os = "macos") {

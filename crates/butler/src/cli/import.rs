@@ -1,4 +1,4 @@
-//! `butler import`: our own files in full, other programs' memories as facts.
+//! `butler import` reads export files and memories of other programs.
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read};
@@ -8,24 +8,25 @@ use butler_host::error::HostError;
 use butler_memory::transfer::{Foreign, ImportOptions, ImportReport, Line, Source, TransferError, recognise};
 
 use super::Settings;
-use super::own::Own;
+use super::opened_butler::OpenedButler;
 use super::serve::Signals;
 use crate::printer::Printer;
 use crate::progress;
 
-/// As much as is needed to tell what a file is.
-const BEGINNING: usize = 64 * 1024;
-/// The longest memory there is, escaped and with its vector.
+/// How much of a file to read to recognise its format.
+const HEAD_BYTES: usize = 64 * 1024;
+/// Maximum length of a line. The longest memory, escaped and with its vector, is shorter.
 const LINE_BYTES: usize = 16 * 1024 * 1024;
-/// Foreign files are read whole.
+/// Maximum size of a file of another program, because such files are read into memory.
 const FOREIGN_BYTES: u64 = 256 * 1024 * 1024;
 const SHOWN_PROBLEMS: usize = 10;
-const STEP: u64 = 256;
+/// Number of lines between two updates of the progress bar.
+const LINES_PER_UPDATE: u64 = 256;
 
-/// Read a file of `butler export`, or the memories of another program
+/// Import an export file or the memories of another program
 ///
-/// What is there already stays as it is, so importing twice changes nothing. A file with a bad line is refused as a
-/// whole, unless --partial takes what is good. Memories of other programs become facts.
+/// Existing memories are not changed, so importing a file twice has no further effect. A file with an invalid line is
+/// rejected as a whole, unless --partial is given. Memories of other programs become facts.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:\n  \
     butler import memory.jsonl --dry-run\n  \
@@ -34,44 +35,45 @@ const STEP: u64 = 256;
     butler import ~/.claude/CLAUDE.md\n  \
     butler import mem0-export.json --format mem0")]
 pub struct Args {
-    /// The file; `-` for standard input
+    /// File to read; `-` reads stdin
     file: PathBuf,
-    /// What the file is
+    /// Format of the file
     #[arg(long, value_enum, value_name = "FORMAT", default_value = "auto")]
     format: Format,
-    /// Only say what it would come to; nothing is kept
+    /// Report what would be imported, and write nothing
     #[arg(long)]
     dry_run: bool,
-    /// Keep what is good even if some lines are not
+    /// Import the valid lines even if others are invalid
     #[arg(long)]
     partial: bool,
+    /// Print the result as JSON
     #[arg(long)]
     json: bool,
 }
 
 #[derive(Debug, Clone, Copy, clap::ValueEnum)]
 enum Format {
-    /// Told by its beginning
+    /// Detected from the first lines
     Auto,
-    /// A file of `butler export`
+    /// Written by `butler export`
     Butler,
-    /// mem0: JSON, or a memory a line
+    /// Export of mem0: JSON, or one memory per line
     Mem0,
-    /// The MCP knowledge-graph server's memory.jsonl
+    /// memory.jsonl of the official MCP memory server
     McpMemory,
-    /// Claude Code's memory files, such as CLAUDE.md
+    /// Memory file of Claude Code, such as CLAUDE.md
     ClaudeCode,
 }
 
 pub async fn run(args: Args, settings: &Settings, printer: Printer) -> Result<(), HostError> {
     let mut signals = Signals::new()?;
     let input = Input::open(&args.file)?;
-    let own = Own::open(settings).await?;
+    let opened = OpenedButler::open(settings).await?;
     let outcome = tokio::select! {
-        outcome = import(&own, &args, input, settings) => outcome,
-        () = signals.any() => Err(HostError::Failed("stopped; what was read was not kept".to_owned())),
+        outcome = import(&opened, &args, input, settings) => outcome,
+        () = signals.any() => Err(HostError::Failed("interrupted; nothing was imported".to_owned())),
     };
-    let report = own.close(outcome).await?;
+    let report = opened.close(outcome).await?;
     if args.json {
         printer.json(&report);
     } else {
@@ -80,20 +82,25 @@ pub async fn run(args: Args, settings: &Settings, printer: Printer) -> Result<()
     if report.has_problems() && !report.committed && !report.dry_run {
         let count = report.problems.len() as u64 + report.problems_omitted;
         return Err(HostError::Failed(format!(
-            "the file has {count} problems, so nothing of it was kept: mend it, or take what is good with --partial"
+            "nothing was imported, because the file has {count} problems: fix them, or import the valid lines with --partial"
         )));
     }
     Ok(())
 }
 
-async fn import(own: &Own, args: &Args, mut input: Input, settings: &Settings) -> Result<ImportReport, HostError> {
+async fn import(
+    opened: &OpenedButler,
+    args: &Args,
+    mut input: Input,
+    settings: &Settings,
+) -> Result<ImportReport, HostError> {
     let options = ImportOptions {
         tenant: settings.tenant.clone().unwrap_or_default(),
         dry_run: args.dry_run,
         partial: args.partial,
     };
     let source = match args.format {
-        Format::Auto => recognise(&input.beginning()?),
+        Format::Auto => recognise(&input.head()?),
         Format::Butler => Source::Butler,
         Format::Mem0 => Source::Foreign(Foreign::Mem0),
         Format::McpMemory => Source::Foreign(Foreign::McpMemory),
@@ -105,22 +112,22 @@ async fn import(own: &Own, args: &Args, mut input: Input, settings: &Settings) -
             bar.set_length(input.bytes.unwrap_or_default());
             let mut next = || {
                 let line = input.line()?;
-                if line.as_ref().is_some_and(|line| line.number.is_multiple_of(STEP)) {
+                if line.as_ref().is_some_and(|line| line.number.is_multiple_of(LINES_PER_UPDATE)) {
                     bar.set_position(input.read);
                 }
                 Ok(line)
             };
-            own.memory.import(&mut next, &options, &|_| ()).await
+            opened.memory.import(&mut next, &options, &|_| ()).await
         }
         Source::Foreign(format) => {
             let name =
                 args.file.file_stem().map_or_else(|| "memory".to_owned(), |name| name.to_string_lossy().into_owned());
-            let text = input.whole()?;
+            let text = input.read_all()?;
             let show = |done, total| {
                 bar.set_length(total);
                 bar.set_position(done);
             };
-            own.memory.import_foreign(format, &text, &name, &options, &show).await
+            opened.memory.import_foreign(format, &text, &name, &options, &show).await
         }
     };
     bar.finish_and_clear();
@@ -135,22 +142,23 @@ pub(super) fn failed(error: TransferError) -> HostError {
 }
 
 fn show(report: &ImportReport, printer: Printer) {
-    let what = match (report.dry_run, report.committed) {
+    let verb = match (report.dry_run, report.committed) {
         (true, _) => "would import",
         (false, true) => "imported",
-        (false, false) => "read, but did not keep,",
+        (false, false) => "did not import",
     };
     let (created, read) = (report.created(), report.kinds.values().map(|tally| tally.read).sum::<u64>());
-    printer.line(format_args!("{what} {created} of {read} memories from {} lines ({})", report.lines, report.format));
+    printer.line(format_args!("{verb} {created} of {read} memories from {} lines ({})", report.lines, report.format));
     for (kind, tally) in report.kinds.iter().filter(|(_, tally)| tally.read > 0) {
-        let mut line = format!("  {kind}: {} new, {} here already", tally.created, tally.existing);
+        let mut line = format!("  {kind}: {} new, {} already present", tally.created, tally.existing);
         if tally.left_out > 0 {
-            line.push_str(&format!(", {} left out", tally.left_out));
+            line.push_str(&format!(", {} skipped", tally.left_out));
         }
         printer.line(line);
     }
     if report.embedded > 0 {
-        printer.line(format_args!("  {} embedded again, since the file had no vector of this model", report.embedded));
+        printer
+            .line(format_args!("  {} embedded again, because the file has no vectors of this model", report.embedded));
     }
     for problem in report.problems.iter().take(SHOWN_PROBLEMS) {
         match problem.line {
@@ -160,7 +168,7 @@ fn show(report: &ImportReport, printer: Printer) {
     }
     let more = (report.problems.len().saturating_sub(SHOWN_PROBLEMS)) as u64 + report.problems_omitted;
     if more > 0 {
-        printer.note(format_args!("… and {more} more problems; --json lists up to a hundred"));
+        printer.note(format_args!("… and {more} more problems; --json lists up to 100"));
     }
 }
 
@@ -181,11 +189,11 @@ impl Input {
             let bytes = file.metadata().ok().map(|file| file.len());
             (Box::new(file), bytes)
         };
-        let reader = BufReader::with_capacity(BEGINNING, reader);
+        let reader = BufReader::with_capacity(HEAD_BYTES, reader);
         Ok(Self { reader, path: path.to_path_buf(), bytes, read: 0, number: 0 })
     }
 
-    fn beginning(&mut self) -> Result<String, HostError> {
+    fn head(&mut self) -> Result<String, HostError> {
         let bytes = self.reader.fill_buf().map_err(HostError::io("read", &self.path))?;
         Ok(String::from_utf8_lossy(bytes).into_owned())
     }
@@ -205,17 +213,17 @@ impl Input {
         while bytes.last().is_some_and(|byte| matches!(byte, b'\n' | b'\r')) {
             bytes.pop();
         }
-        // What is no UTF-8 is no JSON either, and becomes a problem of its line.
+        // Invalid UTF-8 is not valid JSON either, so the line is reported as a problem.
         Ok(Some(Line { number: self.number, text: String::from_utf8_lossy(&bytes).into_owned() }))
     }
 
-    fn whole(&mut self) -> Result<String, HostError> {
+    fn read_all(&mut self) -> Result<String, HostError> {
         let mut bytes = Vec::new();
         let read = (&mut self.reader).take(FOREIGN_BYTES + 1).read_to_end(&mut bytes);
         read.map_err(HostError::io("read", &self.path))?;
         if bytes.len() as u64 > FOREIGN_BYTES {
-            let most = progress::size(FOREIGN_BYTES);
-            return Err(HostError::Failed(format!("{} is larger than {most}: split it", self.path.display())));
+            let limit = progress::size(FOREIGN_BYTES);
+            return Err(HostError::Failed(format!("{} is larger than {limit}: split it", self.path.display())));
         }
         String::from_utf8(bytes).map_err(|_| HostError::Failed(format!("{} is not UTF-8 text", self.path.display())))
     }

@@ -1,4 +1,4 @@
-//! `butler jobs`: the workers by hand.
+//! `butler jobs` lists and runs the background jobs.
 
 use std::io::IsTerminal;
 use std::sync::Arc;
@@ -20,11 +20,12 @@ use super::serve::Signals;
 use crate::printer::Printer;
 use crate::progress;
 
-/// Runs of a job that `list` shows.
+/// Number of runs of each job that `list` shows.
 const SHOWN_RUNS: i64 = 1;
+/// Maximum number of dead letters that `dead-letters list` shows.
 const SHOWN_LETTERS: i64 = 1000;
 
-/// The workers: what runs when, what it did, and how to run it now
+/// List and run the background jobs
 #[derive(Debug, clap::Args)]
 #[command(
     after_help = "Examples:\n  butler jobs list\n  butler jobs run consolidation --dry-run\n  butler jobs dead-letters requeue"
@@ -36,48 +37,55 @@ pub struct Args {
 
 #[derive(Debug, clap::Subcommand)]
 enum Command {
-    /// Every job with its schedule, its last run and its next one
+    /// List all jobs with their schedules, last runs and next runs
     #[command(after_help = "Examples:\n  butler jobs list --json")]
     List {
+        /// Print the result as JSON
         #[arg(long)]
         json: bool,
     },
     /// Run a job now: consolidation, decay_sweep, episode_cleanup, inversion, retrain_indexes, reembed, backup
     ///
-    /// For all tenants, unless --tenant names one (a backup is always of all). `backup` is there when [butler.backup] has
-    /// a schedule. A job that runs elsewhere at the moment is not run beside itself.
+    /// Runs for all tenants, or only for --tenant; a backup always covers all tenants. The job `backup` exists if
+    /// [butler.backup] has a schedule. Fails if the job is already running elsewhere.
     #[command(after_help = "Examples:\n  \
-        butler jobs run consolidation --dry-run     what waits to be consolidated\n  \
-        butler jobs run decay_sweep --dry-run       what would fade or expire\n  \
+        butler jobs run consolidation --dry-run     count what would be consolidated\n  \
+        butler jobs run decay_sweep --dry-run       count what would fade or expire\n  \
         butler jobs run episode_cleanup --tenant ann --json")]
     Run {
+        /// Name of the job
         job: String,
-        /// Only count what would happen; nothing is written
+        /// Count what would change, and write nothing
         #[arg(long)]
         dry_run: bool,
+        /// Print the result as JSON
         #[arg(long)]
         json: bool,
     },
-    /// Episodes that no attempt could consolidate
+    /// List and requeue episodes that could not be consolidated
     #[command(after_help = "Examples:\n  butler jobs dead-letters list\n  butler jobs dead-letters requeue")]
     DeadLetters {
         #[command(subcommand)]
-        command: Option<Letters>,
+        command: Option<DeadLetterCommand>,
+        /// Print the result as JSON
         #[arg(long, global = true)]
         json: bool,
     },
 }
 
 #[derive(Debug, clap::Subcommand)]
-enum Letters {
-    /// Show them, oldest first
+enum DeadLetterCommand {
+    /// List dead letters, oldest first
     #[command(after_help = "Examples:\n  butler jobs dead-letters list --tenant ann --json")]
     List,
-    /// Let them be tried again: the named ones, or all
+    /// Requeue dead letters for consolidation
     #[command(after_help = "Examples:\n  \
-        butler jobs dead-letters requeue                    all of them\n  \
+        butler jobs dead-letters requeue                    requeue all\n  \
         butler jobs dead-letters requeue 01980c5e-7d5e-7c3a-9f00-5a2b8f0c1d2e --json")]
-    Requeue { ids: Vec<EpisodeId> },
+    Requeue {
+        /// Ids of the episodes [default: all]
+        ids: Vec<EpisodeId>,
+    },
 }
 
 pub async fn run(args: Args, settings: &Settings, printer: Printer) -> Result<(), HostError> {
@@ -85,7 +93,7 @@ pub async fn run(args: Args, settings: &Settings, printer: Printer) -> Result<()
     let host = Host::new(settings.host.clone())?;
     let butler = host.butler(settings.butler.as_deref())?;
     create_data_dir(&settings.host.data_dir)?;
-    // Only this butler; a job that embeds loads the model when it does.
+    // Start this butler only, without the model: a job that embeds loads it on first use.
     host.start_one(&butler, false, progress::on_stderr(settings.quiet)).await?;
     let stop = CancellationToken::new();
     let outcome = match butler.jobs().await {
@@ -94,13 +102,14 @@ pub async fn run(args: Args, settings: &Settings, printer: Printer) -> Result<()
             tokio::pin!(command);
             tokio::select! {
                 outcome = &mut command => outcome,
-                // What is at hand is given back before the process ends.
+                // The job releases the episodes it has claimed before the process exits.
                 () = signals.any() => { stop.cancel(); command.await }
             }
         }
-        None => {
-            Err(HostError::Failed(format!("butler {:?} has no memory module: it is disabled", butler.name.as_str())))
-        }
+        None => Err(HostError::Failed(format!(
+            "butler {:?} has no memory module: enable it in butler.toml",
+            butler.name.as_str()
+        ))),
     };
     let stopped = host.stop().await;
     outcome.and(stopped)
@@ -122,7 +131,7 @@ async fn dispatch(
         }
         Command::DeadLetters { command, json } => {
             let call = Call::internal(&memory, tenant.unwrap_or_default(), "cli");
-            dead_letters(&memory, &call, command.unwrap_or(Letters::List), json, printer).await
+            dead_letters(&memory, &call, command.unwrap_or(DeadLetterCommand::List), json, printer).await
         }
     }
 }
@@ -159,7 +168,8 @@ async fn list(jobs: &Jobs, json: bool, printer: Printer) -> Result<(), HostError
         printer.line(format_args!("{:<16} {:<16} {next:<20} {last:<20} {outcome}", spec.name, spec.cron));
     }
     if memory.runtime().is_none() {
-        printer.note("no LLM is configured: consolidation only counts. Add [butler.runtime] to butler.toml.");
+        printer
+            .note("no LLM is configured, so consolidation only counts episodes: add [butler.runtime] to butler.toml");
     }
     Ok(())
 }
@@ -214,18 +224,18 @@ async fn run_job(
         printer.json(&finished.result);
         return Ok(());
     }
-    let what = if finished.result["mode"] == "dry_run" { "counted, nothing was written," } else { "done" };
-    printer.line(format_args!("{job} {what} in {} ms", finished.took.as_millis()));
-    lines("", &finished.result, &mut |line| printer.line(line));
+    let outcome = if finished.result["mode"] == "dry_run" { "dry run" } else { "completed" };
+    printer.line(format_args!("{job} {outcome} in {} ms", finished.took.as_millis()));
+    print_counts("", &finished.result, &mut |line| printer.line(line));
     Ok(())
 }
 
-/// Counts that are not zero, and whatever is a text.
-fn lines(prefix: &str, value: &Value, print: &mut dyn FnMut(String)) {
+/// Prints all texts and all counts that are not zero.
+fn print_counts(prefix: &str, value: &Value, print: &mut dyn FnMut(String)) {
     let Value::Object(map) = value else { return };
     for (key, value) in map {
         match value {
-            Value::Object(_) => lines(&format!("{prefix}{key}."), value, print),
+            Value::Object(_) => print_counts(&format!("{prefix}{key}."), value, print),
             Value::Array(items) => {
                 for item in items {
                     match item {
@@ -257,21 +267,21 @@ fn bar(job: &str) -> Option<ProgressBar> {
 async fn dead_letters(
     memory: &Memory,
     call: &Call,
-    command: Letters,
+    command: DeadLetterCommand,
     json: bool,
     printer: Printer,
 ) -> Result<(), HostError> {
     match command {
-        Letters::Requeue { ids } => {
-            let named = (!ids.is_empty()).then_some(ids.as_slice());
-            let count = memory.requeue_dead_letters(call, named).await.map_err(failed)?;
+        DeadLetterCommand::Requeue { ids } => {
+            let selected = (!ids.is_empty()).then_some(ids.as_slice());
+            let count = memory.requeue_dead_letters(call, selected).await.map_err(failed)?;
             if json {
                 printer.json(&json!({"requeued": count}));
             } else {
-                printer.line(format_args!("{count} episodes will be tried again"));
+                printer.line(format_args!("requeued {count} episodes"));
             }
         }
-        Letters::List => {
+        DeadLetterCommand::List => {
             let letters = memory.dead_letters(call, SHOWN_LETTERS).await.map_err(failed)?;
             if json {
                 printer.json(&letters);
@@ -283,7 +293,7 @@ async fn dead_letters(
             for letter in letters {
                 let error = letter.error.as_deref().unwrap_or("no reason was recorded");
                 printer.line(format_args!("{}  {}  {}", letter.id, at(Some(letter.created_at)), letter.butler));
-                printer.line(format_args!("  {} attempts, the last: {error}", letter.attempts));
+                printer.line(format_args!("  {} attempts, last error: {error}", letter.attempts));
                 printer.line(format_args!("  {}", butler_domain::text::flatten_line(&letter.excerpt)));
             }
         }

@@ -4,11 +4,11 @@ use std::path::PathBuf;
 use butler_host::error::HostError;
 use clap::CommandFactory;
 
-/// Print the manual page, or write all of them into a folder
+/// Print the manual page, or write all pages to a directory
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:\n  butler man | man -l -\n  butler man --dir ~/.local/share/man/man1")]
 pub struct Args {
-    /// Write butler.1 and a page for each command there
+    /// Write butler.1 and a page for each command to this directory
     #[arg(long, value_name = "DIR")]
     dir: Option<PathBuf>,
 }
@@ -18,7 +18,7 @@ pub fn run(args: &Args) -> Result<(), HostError> {
     let Some(dir) = &args.dir else {
         let mut page = Vec::new();
         clap_mangen::Man::new(command).render(&mut page).map_err(HostError::Serve)?;
-        // Whoever reads us may stop reading.
+        // The reader may close the pipe early.
         let _ = std::io::stdout().lock().write_all(&page);
         return Ok(());
     };

@@ -1,4 +1,4 @@
-//! `butler mcp`: the tools over stdio, for an agent that starts its servers itself.
+//! `butler mcp` serves the tools over stdio, for agents that start their MCP servers themselves.
 
 use std::sync::Arc;
 
@@ -18,14 +18,14 @@ use crate::progress;
 
 /// Serve one butler's tools over stdin and stdout
 ///
-/// stdout carries the protocol alone; logs go to stderr. Ends when stdin does. Works beside a running `serve`.
+/// stdout carries only the protocol; logs go to stderr. Exits at the end of stdin. Can run at the same time as `serve`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:\n  \
     claude mcp add butler -- butler mcp\n  \
     butler mcp --roster butlers --butler health\n  \
-    butler mcp --tenant ann                 this session sees Ann's memory only")]
+    butler mcp --tenant ann                 limit this session to Ann's memory")]
 pub struct Args {
-    /// Which tools to offer [default: that of butler.toml, else full]
+    /// Set of tools to offer [default: the profile in butler.toml, or full]
     #[arg(long, value_enum)]
     profile: Option<Profile>,
 }
@@ -36,20 +36,20 @@ pub async fn run(args: Args, settings: &Settings, _: Printer) -> Result<(), Host
     let butler = host.butler(settings.butler.as_deref())?;
     let profile = args.profile.unwrap_or(butler.config.file.butler.profile);
     create_data_dir(&settings.host.data_dir)?;
-    // Whoever starts us is trusted; a tenant named on the command line is fixed for the session.
+    // The process that starts this command is trusted. A tenant on the command line is fixed for the session.
     let tenant = settings.tenant.clone().map_or(CallerTenant::Trusted, CallerTenant::Token);
     let access = Access { caller: Caller { tenant, actor: None }, ..Access::trusted() };
     let progress = progress::on_stderr(settings.quiet);
     host.start_traces();
-    // The client's handshake is answered while the database starts; its first call waits for it. If the start fails,
-    // every call says why, which is where an agent looks first.
+    // The handshake does not wait for the database to start; the first tool call does. If the start fails, every call
+    // reports why, because agents look at call results first.
     let starting = {
         let host = Arc::clone(&host);
         tokio::spawn(async move {
             let started = host.start(progress).await;
             match &started {
                 Ok(()) => supervisor::watch(host).await,
-                Err(error) => tracing::error!(%error, "the server could not start"),
+                Err(error) => tracing::error!(%error, "start failed"),
             }
             started
         })
@@ -63,7 +63,7 @@ pub async fn run(args: Args, settings: &Settings, _: Printer) -> Result<(), Host
     served.and(started).and(stopped)
 }
 
-/// A start that is under way is waited for, so that the private server is stopped and not abandoned.
+/// Waits briefly for a start in progress, so that the private PostgreSQL it started can be stopped.
 async fn finish(starting: tokio::task::JoinHandle<Result<(), HostError>>, host: &Host) -> Result<(), HostError> {
     super::serve::settle(host).await;
     if !matches!(host.status(), butler_host::host::Status::Failed(_)) {

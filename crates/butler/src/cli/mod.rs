@@ -1,4 +1,4 @@
-//! The command line: one file a command.
+//! The command line. Each command has its own file.
 
 mod backup;
 mod completions;
@@ -14,7 +14,7 @@ mod import;
 mod jobs;
 mod man;
 mod mcp;
-mod own;
+mod opened_butler;
 mod run;
 mod serve;
 mod setup;
@@ -43,11 +43,11 @@ use crate::printer::Printer;
     subcommand_required = true,
     max_term_width = 110,
     after_help = "Examples:\n  \
-        butler serve                          a memory server with a PostgreSQL of its own\n  \
-        butler mcp                            the same tools over stdin and stdout, for an agent to start\n  \
-        butler serve --config butler.toml     one butler, configured\n  \
-        butler doctor                         what works, what does not, and the remedy\n\n\
-        Without any configuration there is one butler called `general`."
+        butler serve                          start a memory server with a private PostgreSQL\n  \
+        butler mcp                            serve the tools over stdin and stdout to one agent\n  \
+        butler serve --config butler.toml     start a server with one configured butler\n  \
+        butler doctor                         check the installation and show how to fix problems\n\n\
+        Without configuration, Butler hosts one butler called `general`."
 )]
 pub struct Cli {
     #[command(flatten)]
@@ -81,18 +81,18 @@ pub enum Command {
 }
 
 impl Command {
-    /// A server's log is where its owner looks; other commands speak through their output.
+    /// The default log level. Servers report through their log, other commands through their output.
     const fn log_level(&self) -> &'static str {
         match self {
             Self::Serve(_) | Self::Setup(_) => "info",
-            // Its dead letters are part of the story.
+            // The demo creates dead letters on purpose; their warnings would look like problems.
             Self::Demo(_) => "error",
             _ => "warn",
         }
     }
 }
 
-/// Parses, runs, prints the error if there was one. Exit codes: 0 done, 1 failed, 2 wrong usage.
+/// Parses the command line, runs the command and prints its error. Exit codes: 0 success, 1 failure, 2 invalid usage.
 pub fn main() -> ExitCode {
     let matches = Cli::command().get_matches();
     let cli = match Cli::from_arg_matches(&matches) {
@@ -106,7 +106,7 @@ pub fn main() -> ExitCode {
         .and_then(|settings| run(cli.command, settings, printer));
     match outcome {
         Ok(()) => ExitCode::SUCCESS,
-        // An agent must not stumble over its memory.
+        // A failed hook must not stop the agent.
         Err(error) if is_hook => {
             printer.error(&error);
             ExitCode::SUCCESS
@@ -121,7 +121,7 @@ pub fn main() -> ExitCode {
 fn run(command: Command, settings: Settings, printer: Printer) -> Result<(), HostError> {
     let settings = match command {
         Command::Serve(_) | Command::Completions(_) | Command::Man(_) | Command::Connect(_) => settings,
-        _ => settings.following_the_server(),
+        _ => settings.with_running_server(),
     };
     let settings = &settings;
     match command {
@@ -152,7 +152,7 @@ fn run(command: Command, settings: Settings, printer: Printer) -> Result<(), Hos
     }
 }
 
-/// For one call and its answer: no threads to start.
+/// Runs a command that makes one tool call. Worker threads would only delay its start.
 fn on_one_thread(command: impl Future<Output = Result<(), HostError>>) -> Result<(), HostError> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(HostError::Serve)?;
     let outcome = runtime.block_on(command);
@@ -160,7 +160,7 @@ fn on_one_thread(command: impl Future<Output = Result<(), HostError>>) -> Result
     outcome
 }
 
-/// Database and network are waited for, not computed: more threads than this would only cost memory.
+/// Upper limit of worker threads. Commands wait for database and network, so more threads would only use memory.
 const WORKERS: usize = 4;
 
 fn on_runtime(command: impl Future<Output = Result<(), HostError>>) -> Result<(), HostError> {
@@ -171,7 +171,7 @@ fn on_runtime(command: impl Future<Output = Result<(), HostError>>) -> Result<()
         .build()
         .map_err(HostError::Serve)?;
     let outcome = runtime.block_on(command);
-    // A read of stdin that nobody answers must not keep the process alive.
+    // A pending read of stdin must not keep the process alive.
     runtime.shutdown_background();
     outcome
 }
@@ -182,7 +182,7 @@ mod tests {
 
     use super::*;
 
-    /// Those whose output is a protocol or a script.
+    /// Commands without --json: their output is a protocol or a script.
     const NO_JSON: [&str; 8] = [
         "butler serve",
         "butler mcp",
@@ -194,15 +194,15 @@ mod tests {
         "butler help",
     ];
 
-    fn walk(command: &Command, path: &str, look: &mut dyn FnMut(&Command, &str)) {
-        look(command, path);
-        for below in command.get_subcommands().filter(|below| below.get_name() != "help") {
-            walk(below, &format!("{path} {}", below.get_name()), look);
+    fn walk(command: &Command, path: &str, visit: &mut dyn FnMut(&Command, &str)) {
+        visit(command, path);
+        for subcommand in command.get_subcommands().filter(|it| it.get_name() != "help") {
+            walk(subcommand, &format!("{path} {}", subcommand.get_name()), visit);
         }
     }
 
     #[test]
-    fn every_command_has_examples_and_speaks_json() {
+    fn every_command_has_examples_and_a_json_flag() {
         let mut root = Cli::command();
         root.build();
         let (mut missing, mut leaves) = (Vec::new(), 0);
@@ -220,6 +220,6 @@ mod tests {
                 missing.push(format!("{path}: --json"));
             }
         });
-        assert!(missing.is_empty() && leaves > 40, "{leaves} commands, of which lack: {missing:#?}");
+        assert!(missing.is_empty() && leaves > 40, "{leaves} commands; missing: {missing:#?}");
     }
 }

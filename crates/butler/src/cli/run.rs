@@ -1,4 +1,4 @@
-//! `butler run`: one session with memory.
+//! `butler run` runs one session with memory.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -17,23 +17,24 @@ use super::tool_client::ToolClient;
 use super::verbs::input;
 use crate::printer::Printer;
 
-/// One session with memory: context, the LLM, episode
+/// Run one session with memory
 ///
-/// What memory knows about the prompt is put behind the butler's own system prompt (CLAUDE.md or AGENTS.md in its
-/// folder); the LLM of [butler.runtime] answers, with this butler's tools at hand; the exchange is remembered. The answer
-/// goes to stdout. If memory fails or takes longer than [butler.session] memory_timeout_s, the session goes on without.
+/// Appends what memory knows about the prompt to the butler's system prompt (CLAUDE.md or AGENTS.md in its directory),
+/// sends both to the LLM of [butler.runtime], which can use the butler's tools, prints the answer to stdout and stores
+/// the exchange as an episode. If memory fails or takes longer than [butler.session] memory_timeout_s, the session
+/// continues without it.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:\n  \
     butler run 'Plan a dinner for Anna' --config butler.toml\n  \
     cat question.txt | butler run - --roster butlers --butler health\n  \
     butler run 'What did we decide about the release?' --json")]
 pub struct Args {
-    /// What to ask; `-` reads it from stdin
+    /// Prompt; `-` reads it from stdin
     prompt: Option<String>,
-    /// Why the session is started; kept with its episode
+    /// What started the session; stored with its episode
     #[arg(long, value_name = "NAME", env = env::TRIGGER_SOURCE, hide_env_values = true, default_value = "trigger")]
     trigger_source: String,
-    /// Print the answer, the session's id and what became of its memory as JSON
+    /// Print the answer, the session id and the outcome of each memory step as JSON
     #[arg(long)]
     json: bool,
 }
@@ -49,11 +50,11 @@ pub async fn run(args: Args, settings: &Settings, printer: Printer) -> Result<()
     let flow = flow(&butler, &client, runtime, settings)?;
     let outcome = tokio::select! {
         outcome = converse(&flow, prompt, args.trigger_source, args.json, printer) => outcome,
-        // Dropping the session ends the program that runs it.
+        // Dropping the session stops the LLM's program.
         () = signals.any() => Err(HostError::Failed("the session was interrupted".to_owned())),
     };
     if let Err(error) = client.close().await {
-        tracing::warn!(%error, "memory did not stop in order");
+        tracing::warn!(%error, "memory did not shut down cleanly");
     }
     outcome
 }
@@ -81,13 +82,13 @@ async fn converse(
     Ok(())
 }
 
-/// The butler whose session it is.
+/// Finds the configuration of the butler that runs the session.
 fn butler(settings: &Settings) -> Result<ButlerConfig, HostError> {
     let butlers = config::load_all(&settings.host.source)?;
     let known = butlers.iter().map(|butler| butler.name.as_str()).collect::<Vec<_>>().join(", ");
-    let wanted = settings.butler.as_deref();
-    let found = butlers.into_iter().find(|butler| wanted.is_none_or(|name| name == butler.name));
-    found.ok_or_else(|| HostError::UnknownButler { name: wanted.unwrap_or_default().to_owned(), known })
+    let requested = settings.butler.as_deref();
+    let found = butlers.into_iter().find(|butler| requested.is_none_or(|name| name == butler.name));
+    found.ok_or_else(|| HostError::UnknownButler { name: requested.unwrap_or_default().to_owned(), known })
 }
 
 fn flow(
@@ -107,8 +108,8 @@ fn flow(
     })
 }
 
-/// The running server, with a bearer for this session's tenant alone; without a server a `butler mcp` that the session's
-/// program starts itself.
+/// Where the LLM's program finds the butler's tools: the running server, with a bearer token for this session's tenant
+/// only, or without a server a `butler mcp` that the program starts itself.
 fn endpoint(butler: &ButlerConfig, client: &ToolClient, settings: &Settings) -> Result<Endpoint, HostError> {
     let tenant = settings.tenant.clone().unwrap_or_default();
     if let Some(server) = client.server() {
@@ -117,7 +118,7 @@ fn endpoint(butler: &ButlerConfig, client: &ToolClient, settings: &Settings) -> 
         return Ok(Endpoint::Http { url, bearer });
     }
     let program = std::env::current_exe().map_err(HostError::io("find", "butler"))?;
-    // Not as an argument: it may hold a password, and everybody on the machine reads arguments.
+    // Passed as a variable because it may contain a password, and other users of the machine can read arguments.
     let url = settings.host.database_url.iter().map(|url| (env::DATABASE_URL.to_owned(), url.clone()));
     Ok(Endpoint::Stdio {
         command: program.display().to_string(),
@@ -126,7 +127,7 @@ fn endpoint(butler: &ButlerConfig, client: &ToolClient, settings: &Settings) -> 
     })
 }
 
-/// The arguments of a `butler mcp` that means the same as this command.
+/// The arguments of a `butler mcp` with the same settings as this command.
 pub fn stdio_arguments(butler: Option<&str>, settings: &Settings) -> Vec<String> {
     let host = &settings.host;
     let mut arguments = vec!["mcp".to_owned()];

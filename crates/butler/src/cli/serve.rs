@@ -1,4 +1,4 @@
-//! `butler serve`: bind, start, tell, serve, and stop in the reverse order.
+//! `butler serve` binds the address, starts the butlers, reports that it is ready, and stops in reverse order.
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -23,10 +23,10 @@ use super::Settings;
 use crate::printer::Printer;
 use crate::progress;
 
-/// Host the butlers: MCP over HTTP, health, metrics
+/// Host the butlers: MCP, REST API, dashboard and scheduled jobs
 ///
-/// Prints `ready http://ADDR` on stdout once it serves. SIGTERM and ctrl-c finish what is in flight and stop the
-/// private PostgreSQL; a second ctrl-c does not wait.
+/// Prints `ready http://ADDR` to stdout once it accepts requests. On SIGTERM or Ctrl-C it completes the requests in
+/// flight and stops the private PostgreSQL; a second Ctrl-C does not wait for them.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:\n  \
     butler serve\n  \
@@ -36,22 +36,22 @@ use crate::progress;
     Then connect an agent:\n  \
     claude mcp add --transport http butler http://127.0.0.1:8150/mcp")]
 pub struct Args {
-    /// A name under which clients may address the server, beside the listen address and localhost; may be repeated
+    /// Additional host name that clients may use, besides the listen address and localhost; repeatable
     #[arg(long = "allowed-host", value_name = "NAME", env = env::ALLOWED_HOSTS, hide_env_values = true, value_delimiter = ',')]
     allowed_hosts: Vec<String>,
-    /// The certificate with its chain (PEM): serve HTTPS
+    /// Serve HTTPS with this certificate chain (PEM)
     #[arg(long, value_name = "FILE", env = env::TLS_CERT, hide_env_values = true)]
     tls_cert: Option<PathBuf>,
-    /// The certificate's private key (PEM)
+    /// Private key of the certificate (PEM)
     #[arg(long, value_name = "FILE", env = env::TLS_KEY, hide_env_values = true)]
     tls_key: Option<PathBuf>,
-    /// Requests a second of one token, over ten seconds; 0: no limit [default: 1000]
+    /// Requests per second allowed for each token, averaged over ten seconds; 0 disables the limit [default: 1000]
     #[arg(long, value_name = "N", env = env::RATE_LIMIT, hide_env_values = true)]
     rate_limit: Option<u32>,
 }
 
 impl Args {
-    /// A flag wins over the configuration.
+    /// Applies the flags on top of the configuration.
     fn over(self, configured: &ServerSection) -> ServerSection {
         let configured = configured.clone();
         let hosts = if self.allowed_hosts.is_empty() { configured.allowed_hosts } else { self.allowed_hosts };
@@ -65,13 +65,13 @@ impl Args {
     }
 }
 
-/// What is in flight gets this long at shutdown; the longest honest call waits for a restart of the database.
+/// Time for requests in flight to complete at shutdown. The slowest legitimate call waits for a database restart.
 const DRAIN: Duration = Duration::from_secs(20);
 
-/// An initdb takes some seconds.
+/// Time for a start in progress to complete at shutdown. `initdb` takes several seconds.
 const SETTLE: Duration = Duration::from_secs(8);
 
-/// The last uses of tokens are worth a moment, not a hang.
+/// Time limit for writing the last-used times of tokens at shutdown.
 const LAST_WRITES: Duration = Duration::from_secs(1);
 
 pub async fn run(args: Args, settings: &Settings, printer: Printer) -> Result<(), HostError> {
@@ -81,9 +81,9 @@ pub async fn run(args: Args, settings: &Settings, printer: Printer) -> Result<()
         host.butler(Some(name))?;
     }
     let server = args.over(host.server());
-    let open = Open::to(settings);
+    let exposure = Exposure::new(settings);
     if host.is_new() {
-        open.check(&host)?;
+        exposure.check(&host)?;
     }
     let tls = CertificateFiles::of(server.tls_cert.clone(), server.tls_key.clone())?;
     let lock = Lock::acquire(&settings.host.data_dir)?;
@@ -100,26 +100,22 @@ pub async fn run(args: Args, settings: &Settings, printer: Printer) -> Result<()
         database_url: settings.host.database_url.clone(),
         secret: Some(secret.expose().to_owned()),
     })?;
-    if !open.loopback() && tls.is_none() {
-        tracing::warn!("tokens travel in plain text: add --tls-cert and --tls-key, or put a proxy with TLS in front");
+    if !exposure.is_loopback() && tls.is_none() {
+        tracing::warn!("tokens are sent in plain text: add --tls-cert and --tls-key, or use a TLS proxy");
     }
     let stop = host.closing().clone();
-    let authenticator = Authenticator::new(Arc::clone(&host), secret, open.loopback(), server.rate_limit);
-    let router = butler_server::router(
-        Arc::clone(&host),
-        AllowedHosts::on(listeners.address(), &server.allowed_hosts),
-        authenticator,
-    );
+    let authenticator = Authenticator::new(Arc::clone(&host), secret, exposure.is_loopback(), server.rate_limit);
+    let router = butler_server::router(Arc::clone(&host), AllowedHosts::on(listeners.address(), &server.allowed_hosts), authenticator);
     let mut serving = tokio::spawn(listeners.serve(router, server.request_timeout(), stop.clone()));
     let mut outcome = tokio::select! {
-        ended = start_and_watch(&host, settings, printer, &open, &url) => ended,
+        ended = start_and_watch(&host, settings, printer, &exposure, &url) => ended,
         ended = &mut serving => flatten(ended),
         () = signals.any() => Ok(()),
     };
     tracing::info!("stopping");
     tokio::select! {
         () = async { tokio::join!(drain(serving, stop), settle(&host)); } => {}
-        () = signals.any() => tracing::warn!("asked again: not waiting for what is in flight"),
+        () = signals.any() => tracing::warn!("second signal: not waiting for requests in flight"),
     }
     let _ = tokio::time::timeout(LAST_WRITES, tokens::write_uses(&host)).await;
     if let Err(error) = host.stop().await
@@ -131,54 +127,58 @@ pub async fn run(args: Args, settings: &Settings, printer: Printer) -> Result<()
     outcome
 }
 
-/// To whom the server is open, and what makes that safe.
-struct Open {
+/// The listen address, and the check that it is safe to serve.
+struct Exposure {
     address: SocketAddr,
+    /// The command that creates a first token.
     command: String,
 }
 
-impl Open {
-    fn to(settings: &Settings) -> Self {
+impl Exposure {
+    fn new(settings: &Settings) -> Self {
         Self { address: settings.listen, command: format!("butler token create --tenant default{}", settings.flags()) }
     }
 
-    fn loopback(&self) -> bool {
+    fn is_loopback(&self) -> bool {
         self.address.ip().is_loopback()
     }
 
-    /// Whoever reaches a server without tokens is trusted: other machines must not.
+    /// Refuses an address other than loopback while there are no tokens, because a server without tokens trusts every
+    /// client.
     fn check(&self, host: &Host) -> Result<(), HostError> {
-        if self.loopback() || host.keyring().any() {
+        if self.is_loopback() || host.keyring().any() {
             return Ok(());
         }
         Err(HostError::NoTokens { address: self.address, command: self.command.clone() })
     }
 }
 
-/// Tells that it is ready when it is, and from then on keeps the private PostgreSQL alive and the tokens up to date.
+/// Starts the host and reports that it is ready. After that it supervises the private PostgreSQL and keeps the tokens
+/// up to date.
 async fn start_and_watch(
     host: &Arc<Host>,
     settings: &Settings,
     printer: Printer,
-    open: &Open,
+    exposure: &Exposure,
     url: &str,
 ) -> Result<(), HostError> {
     host.start_traces();
     let (starting, progress) = (Arc::clone(host), progress::on_stderr(settings.quiet));
-    // A task of its own: a signal in the middle of a start must not leave half a server behind.
+    // A separate task, so that a signal during the start does not leave it half done.
     flatten(tokio::spawn(async move { starting.start(progress).await }).await)?;
-    open.check(host)?;
+    exposure.check(host)?;
     printer.line(format_args!("ready {url}"));
     tokio::join!(supervisor::watch(Arc::clone(host)), tokens::keep_in_sync(Arc::clone(host)));
     Ok(())
 }
 
-/// Waits for a start that is under way, so that what it started is stopped; not for a fetch that may take minutes.
+/// Waits briefly for a start in progress, so that shutdown can stop what it started. It does not wait for a download,
+/// which may take minutes.
 pub async fn settle(host: &Host) {
     let _ = tokio::time::timeout(SETTLE, host.settled()).await;
 }
 
-/// Accepts nothing new, and waits for the answers that are still owed.
+/// Stops accepting requests and waits for those in flight.
 async fn drain(server: JoinHandle<Result<(), HostError>>, stop: CancellationToken) {
     stop.cancel();
     if server.is_finished() {
@@ -186,13 +186,13 @@ async fn drain(server: JoinHandle<Result<(), HostError>>, stop: CancellationToke
     }
     let abort = server.abort_handle();
     if tokio::time::timeout(DRAIN, server).await.is_err() {
-        tracing::warn!("gave up on calls that were still running after {} s", DRAIN.as_secs());
+        tracing::warn!("aborted requests that were still running after {} s", DRAIN.as_secs());
         abort.abort();
     }
 }
 
 fn flatten(ended: Result<Result<(), HostError>, tokio::task::JoinError>) -> Result<(), HostError> {
-    ended.unwrap_or_else(|error| Err(HostError::Failed(format!("the server ended abruptly: {error}"))))
+    ended.unwrap_or_else(|error| Err(HostError::Failed(format!("the server stopped unexpectedly: {error}"))))
 }
 
 pub struct Signals {
@@ -206,7 +206,7 @@ impl Signals {
         Ok(Self { interrupt: listen(SignalKind::interrupt())?, terminate: listen(SignalKind::terminate())? })
     }
 
-    /// ctrl-c or SIGTERM.
+    /// Waits for Ctrl-C or SIGTERM.
     pub async fn any(&mut self) {
         tokio::select! {
             _ = self.interrupt.recv() => {}

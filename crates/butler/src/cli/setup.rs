@@ -10,37 +10,38 @@ use super::Settings;
 use crate::printer::Printer;
 use crate::progress;
 
-/// Fetch and verify PostgreSQL and the embedding model ahead of time
+/// Download and verify PostgreSQL and the embedding model ahead of time
 ///
-/// `serve` and `mcp` do the same at their first start. What is there already is not fetched again.
+/// `serve` and `mcp` do the same on their first start. Files that are already present are not downloaded again.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:\n  butler setup\n  butler setup --json\n  BUTLER_CACHE_DIR=/opt/butler butler setup")]
 pub struct Args {
+    /// Print the result as JSON
     #[arg(long)]
     json: bool,
 }
 
 pub async fn run(args: Args, settings: &Settings, printer: Printer) -> Result<(), HostError> {
     let progress = progress::on_stderr(settings.quiet);
-    let mut told = json!({"postgresql": null});
+    let mut result = json!({"postgresql": null});
     if settings.host.database_url.is_none() {
         let runtime = runtime(settings, Arc::clone(&progress)).await?;
         let home = runtime.bin_dir.parent().unwrap_or(&runtime.bin_dir).to_path_buf();
         let bytes = size_of(home.clone()).await;
-        told["postgresql"] = json!({"version": runtime.to_string(), "dir": home, "bytes": bytes});
+        result["postgresql"] = json!({"version": runtime.to_string(), "dir": home, "bytes": bytes});
         if !args.json {
             printer.line(format_args!("PostgreSQL  {runtime}, {}", progress::size(bytes)));
         }
     }
     let host = Host::new(settings.host.clone())?;
     let model = host.fetch_model(progress).await?;
-    // Loading it is the proof: the file is whole and this processor can run it.
+    // Loading the model proves that the file is complete and that this processor can run it.
     host.engine().warm_up().await?;
     let bytes = size_of(model.clone()).await;
     let name = butler_memory::config::EmbeddingConfig::MODEL;
     if args.json {
-        told["model"] = json!({"name": name, "dir": model, "bytes": bytes});
-        printer.json(&told);
+        result["model"] = json!({"name": name, "dir": model, "bytes": bytes});
+        printer.json(&result);
         return Ok(());
     }
     printer.line(format_args!("model       {name} ({}, {})", model.display(), progress::size(bytes)));
@@ -71,6 +72,6 @@ fn bytes_below(dir: &Path) -> u64 {
 async fn blocking<T: Send + 'static>(
     work: impl FnOnce() -> Result<T, HostError> + Send + 'static,
 ) -> Result<T, HostError> {
-    let cancelled = |_| Err(HostError::Failed("the work was cancelled".to_owned()));
+    let cancelled = |_| Err(HostError::Failed("the task was cancelled".to_owned()));
     tokio::task::spawn_blocking(work).await.unwrap_or_else(cancelled)
 }

@@ -1,4 +1,4 @@
-//! `butler token`: who may talk to a server with tokens.
+//! `butler token` manages bearer tokens.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -19,10 +19,10 @@ use super::Settings;
 use crate::printer::Printer;
 use crate::progress;
 
-/// Bearer tokens: make, list and revoke them
+/// Create, list and revoke bearer tokens
 ///
-/// As soon as there is one, every request to /mcp and /api needs one. They work beside a running `butler serve`: what
-/// is made or revoked counts there within a second.
+/// As soon as one token exists, every request to /mcp and /api needs a token. A running `butler serve` picks up changes
+/// within a second.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:\n  \
     butler token create --tenant ann --name laptop\n  \
@@ -35,37 +35,43 @@ pub struct Args {
 
 #[derive(Debug, clap::Subcommand)]
 enum Command {
-    /// Make a token for a tenant, and print it: it is shown this once
+    /// Create a token for a tenant and print it; it cannot be shown again
     ///
-    /// With --butler it opens that butler alone, else all of them. read: search and read; write: store and change;
-    /// admin: run jobs. metrics, which stands alone and is of no tenant: read /metrics.
+    /// The token is valid for all butlers, or only for --butler. Rights: `read` searches and reads, `write` stores and
+    /// changes, `admin` runs jobs. `metrics` reads /metrics; it belongs to no tenant and cannot be combined with
+    /// others.
     #[command(after_help = "Examples:\n  \
         butler token create --tenant ann\n  \
         butler token create --tenant ann --butler health --rights read --expires 90d --name dashboard\n  \
         butler token create --tenant ops --rights read,write,admin --json\n  \
         butler token create --rights metrics --name prometheus")]
     Create {
+        /// Rights of the token, separated by commas
         #[arg(long, value_name = "RIGHTS", default_value = "read,write")]
         rights: Rights,
-        /// When it ends: a number with s, m, h, d, w or y [default: never]
-        #[arg(long, value_name = "TIME", value_parser = span)]
+        /// Lifetime: a number followed by s, m, h, d, w or y [default: unlimited]
+        #[arg(long, value_name = "TIME", value_parser = duration)]
         expires: Option<TimeDelta>,
-        /// What it is for
+        /// Description of what the token is for
         #[arg(long, default_value = "", hide_default_value = true, value_parser = name)]
         name: String,
+        /// Print the result as JSON
         #[arg(long)]
         json: bool,
     },
-    /// Every token with what it allows; never the token itself
+    /// List tokens and their rights; the tokens themselves are not stored
     #[command(after_help = "Examples:\n  butler token list\n  butler token list --tenant ann --json")]
     List {
+        /// Print the result as JSON
         #[arg(long)]
         json: bool,
     },
-    /// Make a token useless, at once and for good
+    /// Revoke a token immediately and permanently
     #[command(after_help = "Examples:\n  butler token revoke 01980c5e-7d5e-7c3a-9f00-5a2b8f0c1d2e")]
     Revoke {
+        /// Id of the token
         id: Uuid,
+        /// Print the result as JSON
         #[arg(long)]
         json: bool,
     },
@@ -92,8 +98,8 @@ async fn dispatch(command: Command, settings: &Settings, host: &Host, printer: P
     match command {
         Command::Create { rights, expires, name, json } => {
             if rights.metrics && (settings.tenant.is_some() || settings.butler.is_some()) {
-                let message = "metrics count all tenants and butlers, so a token for them belongs to none";
-                return Err(HostError::usage(message, "leave --tenant and --butler out"));
+                let message = "a metrics token covers all tenants and butlers";
+                return Err(HostError::usage(message, "omit --tenant and --butler"));
             }
             let row = TokenRow {
                 id: butler_domain::ids::new_id(now),
@@ -103,7 +109,7 @@ async fn dispatch(command: Command, settings: &Settings, host: &Host, printer: P
                 hash: [0; 32],
                 rights: rights.iter().map(|right| right.as_str().to_owned()).collect(),
                 created_at: now,
-                expires_at: expires.map(|span| now + span),
+                expires_at: expires.map(|lifetime| now + lifetime),
                 revoked_at: None,
                 last_used_at: None,
             };
@@ -117,13 +123,12 @@ async fn dispatch(command: Command, settings: &Settings, host: &Host, printer: P
 async fn create(butlers: &[Arc<Butler>], mut row: TokenRow, json: bool, printer: Printer) -> Result<(), HostError> {
     let token = new_token()?;
     row.hash = tokens::hash(&token);
-    let (open, away) = reachable(butlers);
-    for butler in open {
-        on(butler, async |session| tokens::create(session, &row).await).await?;
+    let (reachable, unreachable) = partition_by_reachability(butlers);
+    for butler in reachable {
+        on_database(butler, async |session| tokens::create(session, &row).await).await?;
     }
-    for butler in away {
-        printer
-            .note(format_args!("butler {:?} could not be reached, and does not know the token", butler.name.as_str()));
+    for butler in unreachable {
+        printer.note(format_args!("butler {:?} is unreachable and does not have the token yet", butler.name.as_str()));
     }
     if json {
         let mut shown = describe(&row, row.created_at);
@@ -133,12 +138,12 @@ async fn create(butlers: &[Arc<Butler>], mut row: TokenRow, json: bool, printer:
     }
     printer.line(&token);
     let butler = row.butler.as_deref().unwrap_or("all butlers");
-    let opens = match row.of_tenant() {
+    let access = match row.of_tenant() {
         Some(tenant) => format!("{butler} for tenant {:?} ({})", tenant.as_str(), row.rights.join(",")),
         None => "/metrics".to_owned(),
     };
     printer.note(format_args!(
-        "This token is shown once. It opens {opens}; send it as `Authorization: Bearer TOKEN`.\n\
+        "This token is shown only once. It grants access to {access}; send it as `Authorization: Bearer TOKEN`.\n\
          Revoke it with: butler token revoke {}",
         row.id
     ));
@@ -152,14 +157,14 @@ async fn list(
     json: bool,
     printer: Printer,
 ) -> Result<(), HostError> {
-    // A token for all butlers stands in each of their databases.
+    // A token for all butlers is stored in the database of each.
     let mut found: BTreeMap<Uuid, TokenRow> = BTreeMap::new();
-    let (open, away) = reachable(butlers);
-    for butler in away {
-        printer.note(format_args!("butler {:?} could not be reached: its tokens are not shown", butler.name.as_str()));
+    let (reachable, unreachable) = partition_by_reachability(butlers);
+    for butler in unreachable {
+        printer.note(format_args!("butler {:?} is unreachable; its tokens are not listed", butler.name.as_str()));
     }
-    for butler in open {
-        for row in on(butler, async |session| tokens::list(session).await).await? {
+    for butler in reachable {
+        for row in on_database(butler, async |session| tokens::list(session).await).await? {
             let known = found.entry(row.id).or_insert_with(|| row.clone());
             known.revoked_at = known.revoked_at.or(row.revoked_at);
             known.last_used_at = known.last_used_at.max(row.last_used_at);
@@ -172,7 +177,7 @@ async fn list(
         return Ok(());
     }
     if rows.is_empty() {
-        printer.note("There are no tokens: on loopback everybody is trusted, and no other address is served.");
+        printer.note("no tokens: the server binds to loopback only and trusts every local client");
         return Ok(());
     }
     printer.line(format_args!(
@@ -203,15 +208,15 @@ async fn revoke(
     printer: Printer,
 ) -> Result<(), HostError> {
     let mut found = false;
-    let (open, away) = reachable(butlers);
-    for butler in open {
-        found |= on(butler, async |session| tokens::revoke(session, id, now).await).await?;
+    let (reachable, unreachable) = partition_by_reachability(butlers);
+    for butler in reachable {
+        found |= on_database(butler, async |session| tokens::revoke(session, id, now).await).await?;
     }
-    if let Some(butler) = away.first() {
-        let done = if found { "it is revoked everywhere else" } else { "no other knows the token" };
+    if let Some(butler) = unreachable.first() {
+        let others = if found { "the token is revoked in all others" } else { "no other butler has the token" };
         let name = butler.name.as_str();
         return Err(HostError::Failed(format!(
-            "butler {name:?} could not be reached; {done}: repeat this when it can"
+            "butler {name:?} is unreachable; {others}: run this again when it is reachable"
         )));
     }
     if !found {
@@ -220,25 +225,25 @@ async fn revoke(
     if json {
         printer.json(&json!({"id": id, "revoked": true}));
     } else {
-        printer.line(format_args!("{id} is revoked"));
+        printer.line(format_args!("revoked token {id}"));
     }
     Ok(())
 }
 
-/// Those whose databases are open, and the others.
-fn reachable(butlers: &[Arc<Butler>]) -> (Vec<&Arc<Butler>>, Vec<&Arc<Butler>>) {
+/// Splits the butlers into those with an open database and the others.
+fn partition_by_reachability(butlers: &[Arc<Butler>]) -> (Vec<&Arc<Butler>>, Vec<&Arc<Butler>>) {
     butlers.iter().partition(|butler| butler.database().is_some())
 }
 
-/// Runs on the database of a butler.
-async fn on<T>(
+/// Runs `work` on the database of a butler.
+async fn on_database<T>(
     butler: &Butler,
     work: impl AsyncFnOnce(&mut butler_store::Session) -> Result<T, StoreError>,
 ) -> Result<T, HostError> {
     let failed = |source| HostError::Store { butler: butler.name.to_string(), source };
-    let database = butler
-        .database()
-        .ok_or_else(|| HostError::Failed(format!("the database of butler {:?} is not open", butler.name.as_str())))?;
+    let database = butler.database().ok_or_else(|| {
+        HostError::Failed(format!("the database of butler {:?} is not available", butler.name.as_str()))
+    })?;
     let mut conn = database.owner().await.map_err(failed)?;
     work(&mut conn).await.map_err(failed)
 }
@@ -263,21 +268,21 @@ fn at(time: Option<Timestamp>) -> String {
     time.map_or_else(|| "-".to_owned(), |time| time.format("%Y-%m-%d %H:%MZ").to_string())
 }
 
-/// Shown in a table and in audit events: one short line.
+/// Validates a token name. Tables and audit events show it, so it must be one short line.
 fn name(text: &str) -> Result<String, String> {
-    const LONGEST: usize = 100;
-    if text.chars().count() > LONGEST || text.chars().any(char::is_control) {
-        return Err(format!("a name is one line of at most {LONGEST} characters"));
+    const MAX_CHARS: usize = 100;
+    if text.chars().count() > MAX_CHARS || text.chars().any(char::is_control) {
+        return Err(format!("expected one line of at most {MAX_CHARS} characters"));
     }
     Ok(text.trim().to_owned())
 }
 
-/// `90d`: how long from now.
-fn span(text: &str) -> Result<TimeDelta, String> {
-    /// A century: whoever means longer means never.
-    const LONGEST: i64 = 100 * 366 * 86_400;
-    let wrong = || "expected a number and s, m, h, d, w or y, as in 90d".to_owned();
-    let unit = text.chars().next_back().ok_or_else(wrong)?;
+/// Parses a lifetime such as `90d`.
+fn duration(text: &str) -> Result<TimeDelta, String> {
+    /// A hundred years; omit --expires for longer.
+    const MAX_SECONDS: i64 = 100 * 366 * 86_400;
+    let invalid = || "expected a number followed by s, m, h, d, w or y, such as 90d".to_owned();
+    let unit = text.chars().next_back().ok_or_else(invalid)?;
     let seconds = match unit {
         's' => 1,
         'm' => 60,
@@ -285,11 +290,11 @@ fn span(text: &str) -> Result<TimeDelta, String> {
         'd' => 86_400,
         'w' => 7 * 86_400,
         'y' => 365 * 86_400,
-        _ => return Err(wrong()),
+        _ => return Err(invalid()),
     };
-    let count: i64 = text[..text.len() - 1].parse().map_err(|_| wrong())?;
-    let total = count.checked_mul(seconds).filter(|total| (1..=LONGEST).contains(total));
-    total.map(TimeDelta::seconds).ok_or_else(|| "must lie between one second and a hundred years".to_owned())
+    let count: i64 = text[..text.len() - 1].parse().map_err(|_| invalid())?;
+    let total = count.checked_mul(seconds).filter(|total| (1..=MAX_SECONDS).contains(total));
+    total.map(TimeDelta::seconds).ok_or_else(|| "expected a lifetime between one second and a hundred years".to_owned())
 }
 
 #[cfg(test)]
@@ -297,11 +302,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_span_is_a_number_with_a_unit() {
-        assert_eq!(span("90d"), Ok(TimeDelta::days(90)));
-        assert_eq!(span("1y"), Ok(TimeDelta::days(365)));
+    fn a_lifetime_is_a_number_with_a_unit() {
+        assert_eq!(duration("90d"), Ok(TimeDelta::days(90)));
+        assert_eq!(duration("1y"), Ok(TimeDelta::days(365)));
         for text in ["", "d", "90", "-1d", "0d", "1.5d", "90 d", "9999999999y", "3µ"] {
-            assert!(span(text).is_err(), "{text}");
+            assert!(duration(text).is_err(), "{text}");
         }
     }
 }

@@ -1,4 +1,4 @@
-//! What the demo tells, as `life.toml` has it.
+//! The texts of the demo, loaded from `life.toml`.
 
 use std::collections::BTreeMap;
 
@@ -6,7 +6,7 @@ use butler_domain::{EntityType, Permanence};
 use butler_host::error::HostError;
 use serde::Deserialize;
 
-use super::dice::Dice;
+use super::rng::Rng;
 
 const LIFE: &str = include_str!("life.toml");
 
@@ -18,27 +18,27 @@ pub struct Life {
     pub queries: Vec<String>,
     slots: BTreeMap<String, Vec<String>>,
     #[serde(rename = "entity")]
-    pub entities: Vec<Being>,
+    pub entities: Vec<DemoEntity>,
     acquaintances: Names,
     #[serde(rename = "story")]
     pub stories: Vec<Story>,
     #[serde(rename = "talk")]
     pub talks: Vec<Talk>,
     #[serde(rename = "rule")]
-    pub rules: Vec<Guidance>,
+    pub rules: Vec<DemoRule>,
 }
 
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Being {
-    /// What stories can be told of it.
+pub struct DemoEntity {
+    /// Selects the stories about this entity.
     pub kind: String,
     #[serde(rename = "type")]
     pub entity_type: EntityType,
     pub name: String,
     #[serde(default)]
     pub aliases: Vec<String>,
-    /// A duplicate that somebody notices later.
+    /// The entity that this duplicate is merged into later.
     #[serde(default)]
     pub merge_into: Option<String>,
 }
@@ -50,19 +50,20 @@ struct Names {
     last: Vec<String>,
 }
 
-/// Something that is learned about many subjects, and changes.
+/// A kind of fact about several subjects, with the values it takes over time.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Story {
+    /// The kinds of entities that the story is about.
     pub of: Vec<String>,
-    /// Of these alone; empty: of all of that kind.
+    /// The names of the only entities it is about; empty for all of these kinds.
     #[serde(default)]
     only: Vec<String>,
     pub predicate: String,
     pub permanence: Permanence,
     pub importance: f64,
     pub tags: Vec<String>,
-    /// The values follow each other; otherwise they come in any order.
+    /// Whether the values come in order; otherwise the first value is random.
     #[serde(default)]
     pub ordered: bool,
     pub values: Vec<String>,
@@ -70,17 +71,17 @@ pub struct Story {
 }
 
 impl Story {
-    pub fn fits(&self, being: &Being) -> bool {
-        self.of.contains(&being.kind) && (self.only.is_empty() || self.only.contains(&being.name))
+    pub fn fits(&self, entity: &DemoEntity) -> bool {
+        self.of.contains(&entity.kind) && (self.only.is_empty() || self.only.contains(&entity.name))
     }
 }
 
-/// What happens without anything being learned.
+/// Episodes from which no fact is learned.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Talk {
     pub butler: String,
-    /// No attempt will make sense of it.
+    /// Whether consolidation fails on these episodes, so that they become dead letters.
     #[serde(default)]
     pub poison: bool,
     pub texts: Vec<String>,
@@ -88,7 +89,7 @@ pub struct Talk {
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Guidance {
+pub struct DemoRule {
     pub content: String,
     pub fate: Fate,
     #[serde(default)]
@@ -104,7 +105,7 @@ pub enum Fate {
     Proven,
     Established,
     Candidate,
-    /// Trusted for a while, then it harmed.
+    /// Established at first, then marked harmful and demoted.
     Demoted,
     AntiPattern,
     Fading,
@@ -113,17 +114,17 @@ pub enum Fate {
 
 impl Life {
     pub fn load() -> Result<Self, HostError> {
-        toml::from_str(LIFE).map_err(|error| HostError::Failed(format!("the demo's texts are damaged: {error}")))
+        toml::from_str(LIFE).map_err(|error| HostError::Failed(format!("invalid demo texts: {error}")))
     }
 
-    /// Further people, each of another name.
-    pub fn acquaintances(&self, count: usize) -> impl Iterator<Item = Being> {
+    /// Generates further people with distinct names.
+    pub fn acquaintances(&self, count: usize) -> impl Iterator<Item = DemoEntity> {
         let Names { first, last } = &self.acquaintances;
         (0..count.min(first.len() * last.len())).map(|at| {
-            // Seven and twenty have no divisor in common: no full name comes twice, and neighbours differ in both.
+            // 7 and the 20 last names are coprime, so no full name repeats, and neighbours differ in both names.
             let (given, round) = (at % first.len(), at / first.len());
             let name = format!("{} {}", first[given], last[(round * 7 + given * 3) % last.len()]);
-            Being {
+            DemoEntity {
                 kind: "acquaintance".to_owned(),
                 entity_type: EntityType::Person,
                 aliases: Vec::new(),
@@ -133,15 +134,15 @@ impl Life {
         })
     }
 
-    /// The template with its slots filled: first those given, then words from the lists.
-    pub fn fill(&self, template: &str, given: &[(&str, &str)], dice: &mut Dice) -> String {
+    /// Fills the slots of a template with the given words, or else with random words from the slot lists.
+    pub fn fill(&self, template: &str, given: &[(&str, &str)], rng: &mut Rng) -> String {
         let mut text = String::with_capacity(template.len() + 32);
         let mut rest = template;
         while let Some((before, after)) = rest.split_once('{') {
             text.push_str(before);
             let (slot, after) = after.split_once('}').unwrap_or((after, ""));
             let word = given.iter().find(|(name, _)| *name == slot).map(|(_, word)| *word);
-            let word = word.or_else(|| self.slots.get(slot).and_then(|words| dice.pick(words)).map(String::as_str));
+            let word = word.or_else(|| self.slots.get(slot).and_then(|words| rng.pick(words)).map(String::as_str));
             text.push_str(word.unwrap_or(slot));
             rest = after;
         }
@@ -157,9 +158,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_slot_and_every_kind_of_the_demos_texts_exists() {
+    fn every_slot_and_every_kind_in_the_demo_texts_exists() {
         let life = Life::load().unwrap();
-        let mut kinds: BTreeSet<&str> = life.entities.iter().map(|being| being.kind.as_str()).collect();
+        let mut kinds: BTreeSet<&str> = life.entities.iter().map(|entity| entity.kind.as_str()).collect();
         kinds.extend(["self", "acquaintance"]);
         for story in &life.stories {
             assert!(story.of.iter().all(|kind| kinds.contains(kind.as_str())), "{}: {:?}", story.predicate, story.of);
@@ -171,7 +172,7 @@ mod tests {
                 assert!(["who", "value"].contains(&slot) || life.slots.contains_key(slot), "{slot} in {text}");
             }
         }
-        let names: BTreeSet<String> = life.acquaintances(400).map(|being| being.name).collect();
+        let names: BTreeSet<String> = life.acquaintances(400).map(|entity| entity.name).collect();
         assert_eq!(names.len(), 400);
     }
 }

@@ -1,27 +1,28 @@
-//! Half a year, decided before it happens: what is told when, what is learned from it, and what becomes of that.
+//! Plans half a year in advance: when each episode happens, what is learned from it, and what happens to the memories.
 
 use butler_domain::{Permanence, Relation, Timestamp};
 use chrono::{Datelike, TimeDelta, Weekday};
 use uuid::Uuid;
 
-use super::dice::Dice;
-use super::life::{Being, Fate, Life, Story, Talk};
+use super::life::{DemoEntity, Fate, Life, Story, Talk};
+use super::rng::Rng;
 
-/// How far back the life goes.
+/// Number of days before today that the demo covers.
 pub const DAYS: usize = 180;
-/// The same life on every machine.
+/// A fixed seed, so that the demo is the same on every machine.
 const SEED: u64 = 0x00b0_71e5;
-/// Of all memories; the rest is facts. Some episodes expire on the way, and rules come on top.
+/// Planned episodes per memory. Together with the facts this is more than 1, because some episodes expire.
 const EPISODES_SHARE: f64 = 0.62;
+/// Planned facts per memory.
 const FACTS_SHARE: f64 = 0.43;
-/// How often what is known of something changes; one of these is picked.
+/// Number of versions of a fact; one of these is picked at random.
 const VERSIONS: [usize; 12] = [1, 1, 1, 1, 1, 2, 2, 2, 3, 3, 4, 5];
-/// Of people one hears of now and then.
+/// Number of versions of a fact about an acquaintance.
 const FEW_VERSIONS: [usize; 5] = [1, 1, 1, 1, 2];
 
 pub struct Plan {
-    pub beings: Vec<Being>,
-    /// Everything that is ever known about one subject and predicate, oldest first.
+    pub entities: Vec<DemoEntity>,
+    /// The facts of each subject and predicate.
     pub chains: Vec<Chain>,
     pub days: Vec<Day>,
 }
@@ -29,39 +30,41 @@ pub struct Plan {
 #[derive(Debug, Default)]
 pub struct Day {
     pub midnight: Timestamp,
-    pub episodes: Vec<Telling>,
-    /// After the episodes, in order of time.
-    pub deeds: Vec<(Timestamp, Deed)>,
+    pub episodes: Vec<PlannedEpisode>,
+    /// Actions after the episodes, in chronological order.
+    pub actions: Vec<(Timestamp, Action)>,
 }
 
 #[derive(Debug)]
-pub struct Telling {
+pub struct PlannedEpisode {
     pub at: Timestamp,
     pub butler: String,
     pub session: Uuid,
     pub content: String,
     pub importance: f64,
     pub poison: bool,
-    /// The chain and version of what is learned from it.
+    /// The chain and version of the fact that is learned from it.
     pub learned: Option<(usize, usize)>,
 }
 
+/// All versions of one fact.
 #[derive(Debug)]
 pub struct Chain {
     pub subject: String,
-    pub being: Option<usize>,
+    pub entity: Option<usize>,
     pub predicate: String,
     pub permanence: Permanence,
     pub importance: f64,
     pub tags: Vec<String>,
     pub scope: &'static str,
-    /// By the nightly consolidation, or at once by the agent itself.
+    /// Whether the nightly consolidation learns the fact; otherwise the agent stores it immediately.
     pub consolidated: bool,
+    /// The contents of the versions, oldest first.
     pub values: Vec<String>,
 }
 
 #[derive(Debug)]
-pub enum Deed {
+pub enum Action {
     Confirm(usize),
     Retract(usize),
     Link(usize, usize, Relation),
@@ -74,7 +77,7 @@ pub enum Deed {
     ForgetRule(usize),
     ConfirmRule(usize),
     ForgetEpisode,
-    /// The first is the other one.
+    /// Merges the first entity into the second.
     Merge(usize, usize),
     Recall(String),
 }
@@ -91,7 +94,7 @@ pub fn plan(life: &Life, size: usize, now: Timestamp) -> Plan {
 
 struct Planner<'a> {
     life: &'a Life,
-    dice: Dice,
+    rng: Rng,
     now: Timestamp,
     plan: Plan,
     episodes: usize,
@@ -102,88 +105,89 @@ impl<'a> Planner<'a> {
         let today = now.date_naive();
         let midnight = |back: usize| today.and_time(chrono::NaiveTime::MIN).and_utc() - TimeDelta::days(back as i64);
         let days = (0..=DAYS).rev().map(|back| Day { midnight: midnight(back), ..Day::default() }).collect();
-        let plan = Plan { beings: life.entities.clone(), chains: Vec::new(), days };
-        Self { life, dice: Dice::new(SEED), now, plan, episodes: 0 }
+        let plan = Plan { entities: life.entities.clone(), chains: Vec::new(), days };
+        Self { life, rng: Rng::new(SEED), now, plan, episodes: 0 }
     }
 
-    /// A time on that day at which people are awake, and which is not still to come.
+    /// Returns a time during the day, not later than now.
     fn time(&mut self, day: usize) -> Timestamp {
         let midnight = self.plan.days[day].midnight;
-        let awake = TimeDelta::seconds(7 * 3600 + self.dice.below(15 * 3600) as i64);
+        let awake = TimeDelta::seconds(7 * 3600 + self.rng.below(15 * 3600) as i64);
         let latest = self.now - TimeDelta::minutes(1);
         (midnight + awake).min(latest).max(midnight)
     }
 
-    /// Chains of one to five versions about every subject a story fits, more acquaintances until there are enough facts.
+    /// Plans a chain of one to five versions for every subject of each story, then adds acquaintances until there are
+    /// enough facts.
     fn stories(&mut self, facts: usize) {
         let life = self.life;
-        let mut known: Vec<(usize, Option<usize>)> = Vec::new();
+        let mut subjects: Vec<(usize, Option<usize>)> = Vec::new();
         for (at, story) in life.stories.iter().enumerate() {
             if story.of.iter().any(|kind| kind == "self") {
-                known.push((at, None));
+                subjects.push((at, None));
             }
-            for (being, _) in life.entities.iter().enumerate().filter(|(_, being)| story.fits(being)) {
-                known.push((at, Some(being)));
+            for (entity, _) in life.entities.iter().enumerate().filter(|(_, entity)| story.fits(entity)) {
+                subjects.push((at, Some(entity)));
             }
         }
-        self.dice.shuffle(&mut known);
-        let mut told = 0;
-        for (story, being) in known {
-            told += self.chain(&life.stories[story], being, &VERSIONS);
+        self.rng.shuffle(&mut subjects);
+        let mut planned = 0;
+        for (story, entity) in subjects {
+            planned += self.chain(&life.stories[story], entity, &VERSIONS);
         }
-        for being in life.acquaintances(usize::MAX) {
-            if told >= facts {
+        for entity in life.acquaintances(usize::MAX) {
+            if planned >= facts {
                 break;
             }
-            self.plan.beings.push(being);
-            let being = self.plan.beings.len() - 1;
+            self.plan.entities.push(entity);
+            let entity = self.plan.entities.len() - 1;
             for story in life.stories.iter().filter(|story| story.of.iter().any(|kind| kind == "acquaintance")) {
-                if self.dice.chance(0.9) {
-                    told += self.chain(story, Some(being), &FEW_VERSIONS);
+                if self.rng.chance(0.9) {
+                    planned += self.chain(story, Some(entity), &FEW_VERSIONS);
                 }
             }
         }
     }
 
-    /// One subject and predicate through time; returns how many versions it got.
-    fn chain(&mut self, story: &Story, being: Option<usize>, versions: &[usize]) -> usize {
-        let subject = being.map_or_else(|| self.life.person.clone(), |at| self.plan.beings[at].name.clone());
+    /// Plans all versions of a fact and their episodes. Returns the number of versions.
+    fn chain(&mut self, story: &Story, entity: Option<usize>, versions: &[usize]) -> usize {
+        let subject = entity.map_or_else(|| self.life.person.clone(), |at| self.plan.entities[at].name.clone());
         let work = story.tags.iter().any(|tag| matches!(tag.as_str(), "team" | "project" | "operations" | "work"));
         let most = story.values.len().min(5);
-        let versions = self.dice.pick(versions).copied().unwrap_or(1).min(most);
-        let offset = if story.ordered { 0 } else { self.dice.below(story.values.len()) };
+        let versions = self.rng.pick(versions).copied().unwrap_or(1).min(most);
+        let offset = if story.ordered { 0 } else { self.rng.below(story.values.len()) };
         let values: Vec<String> =
             (0..versions).map(|version| story.values[(offset + version) % story.values.len()].clone()).collect();
-        // A duplicate is noticed half-way: afterwards nobody talks of it by that name.
-        let duplicate = being.is_some_and(|at| self.plan.beings[at].merge_into.is_some());
+        // A duplicate is merged half-way; afterwards no episode uses its name.
+        let duplicate = entity.is_some_and(|at| self.plan.entities[at].merge_into.is_some());
         let last_day = if duplicate { DAYS / 2 - 5 } else { DAYS - 1 };
-        let mut days: Vec<usize> = (0..versions).map(|_| self.dice.between(1, last_day)).collect();
+        let mut days: Vec<usize> = (0..versions).map(|_| self.rng.between(1, last_day)).collect();
         days.sort_unstable();
         days.dedup();
         let chain = self.plan.chains.len();
         for (version, day) in days.iter().copied().enumerate() {
-            let template = self.dice.pick(&story.episodes).cloned().unwrap_or_default();
+            let template = self.rng.pick(&story.episodes).cloned().unwrap_or_default();
             let given = [("who", subject.as_str()), ("value", values[version].as_str())];
-            let content = self.life.fill(&template, &given, &mut self.dice);
+            let content = self.life.fill(&template, &given, &mut self.rng);
             let butler = if work { "work" } else { "demo" };
-            self.tell(day, butler, content, story.importance - 1.0, false, Some((chain, version)));
+            self.add_episode(day, butler, content, story.importance - 1.0, false, Some((chain, version)));
         }
         let versions = days.len();
         self.plan.chains.push(Chain {
             subject,
-            being,
+            entity,
             predicate: story.predicate.clone(),
             permanence: story.permanence,
             importance: story.importance,
             tags: story.tags.clone(),
             scope: if work { "work" } else { "global" },
-            consolidated: !work && !duplicate && self.dice.chance(0.55),
+            consolidated: !work && !duplicate && self.rng.chance(0.55),
             values,
         });
         versions
     }
 
-    fn tell(
+    fn add_episode(
         &mut self,
         day: usize,
         butler: &str,
@@ -193,158 +197,159 @@ impl<'a> Planner<'a> {
         learned: Option<(usize, usize)>,
     ) {
         let at = self.time(day);
-        // What is told within a few hours belongs to one session.
+        // Episodes of the same butler within four hours share a session.
         let session =
-            Dice::new(SEED ^ ((day as u64) << 8) ^ (at.timestamp() as u64 / 14_400) ^ butler.len() as u64).number();
+            Rng::new(SEED ^ ((day as u64) << 8) ^ (at.timestamp() as u64 / 14_400) ^ butler.len() as u64).number();
         let session = Uuid::from_u128((u128::from(session) << 64) | u128::from(session.rotate_left(17)));
         let butler = butler.to_owned();
-        self.plan.days[day].episodes.push(Telling { at, butler, session, content, importance, poison, learned });
+        self.plan.days[day].episodes.push(PlannedEpisode { at, butler, session, content, importance, poison, learned });
         self.episodes += 1;
     }
 
+    /// Adds episodes without facts until there are enough.
     fn talk(&mut self, episodes: usize) {
         let life = self.life;
         let of = |butler: &str| life.talks.iter().find(|talk| talk.butler == butler);
         while self.episodes < episodes {
-            let day = self.dice.below(DAYS + 1);
+            let day = self.rng.below(DAYS + 1);
             let weekday = self.plan.days[day].midnight.weekday();
-            let at_work = !matches!(weekday, Weekday::Sat | Weekday::Sun) && self.dice.chance(0.6);
+            let at_work = !matches!(weekday, Weekday::Sat | Weekday::Sun) && self.rng.chance(0.6);
             let Some(talk) = of(if at_work { "work" } else { "demo" }) else { return };
-            self.say(day, talk);
+            self.add_talk(day, talk);
         }
-        // Today, so that something waits for the night; and before, so that something waits for another attempt.
+        // Today's episodes wait for the next consolidation. Those of the last two days wait for a retry.
         let recent = [(DAYS, "demo"), (DAYS, "work"), (DAYS, "demo"), (DAYS, "work"), (DAYS, "demo")];
         let failing =
             [(DAYS - 1, "work"), (DAYS - 1, "work"), (DAYS - 1, "work"), (DAYS - 2, "work"), (DAYS - 2, "work")];
         for (day, butler) in recent.into_iter().chain(failing) {
             if let Some(talk) = of(butler) {
-                self.say(day, talk);
+                self.add_talk(day, talk);
             }
         }
         if let Some(talk) = of("inbox") {
             for day in [20, 21, 77, 130, 131, 158] {
-                self.say(day, talk);
+                self.add_talk(day, talk);
             }
         }
     }
 
-    fn say(&mut self, day: usize, talk: &Talk) {
-        let template = self.dice.pick(&talk.texts).cloned().unwrap_or_default();
-        let content = self.life.fill(&template, &[], &mut self.dice);
-        let importance = self.dice.between(2, 6) as f64;
-        self.tell(day, &talk.butler, content, importance, talk.poison, None);
+    fn add_talk(&mut self, day: usize, talk: &Talk) {
+        let template = self.rng.pick(&talk.texts).cloned().unwrap_or_default();
+        let content = self.life.fill(&template, &[], &mut self.rng);
+        let importance = self.rng.between(2, 6) as f64;
+        self.add_episode(day, &talk.butler, content, importance, talk.poison, None);
     }
 
-    fn deed(&mut self, day: usize, deed: Deed) {
+    fn add_action(&mut self, day: usize, action: Action) {
         let at = self.time(day);
-        self.plan.days[day].deeds.push((at, deed));
+        self.plan.days[day].actions.push((at, action));
     }
 
-    /// Each rule is stored on a day, and marked from then on according to its fate.
+    /// Plans when each rule is stored, and the marks that lead to its fate.
     fn rules(&mut self) {
-        for (rule, guidance) in self.life.rules.iter().enumerate() {
-            let (first, last) = match guidance.fate {
+        for (rule, rule_plan) in self.life.rules.iter().enumerate() {
+            let (first, last) = match rule_plan.fate {
                 Fate::Proven => (3, 70),
                 Fate::Fading => (10, 60),
                 Fate::AntiPattern | Fate::Demoted | Fate::Forgotten => (20, 90),
                 Fate::Established | Fate::Candidate => (95, 165),
             };
-            let born = self.dice.between(first, last);
-            self.deed(born, Deed::StoreRule(rule));
-            let marks = match guidance.fate {
-                Fate::Proven => (self.dice.between(17, 32), 0),
-                Fate::Established => (self.dice.between(6, 12), 0),
-                Fate::Candidate => (self.dice.between(0, 4), usize::from(self.dice.chance(0.3))),
-                Fate::Demoted => (7, guidance.reasons.len()),
-                Fate::AntiPattern => (self.dice.below(2), guidance.reasons.len()),
-                Fate::Fading | Fate::Forgotten => (self.dice.below(3), 0),
+            let born = self.rng.between(first, last);
+            self.add_action(born, Action::StoreRule(rule));
+            let marks = match rule_plan.fate {
+                Fate::Proven => (self.rng.between(17, 32), 0),
+                Fate::Established => (self.rng.between(6, 12), 0),
+                Fate::Candidate => (self.rng.between(0, 4), usize::from(self.rng.chance(0.3))),
+                Fate::Demoted => (7, rule_plan.reasons.len()),
+                Fate::AntiPattern => (self.rng.below(2), rule_plan.reasons.len()),
+                Fate::Fading | Fate::Forgotten => (self.rng.below(3), 0),
             };
-            let span = match guidance.fate {
+            let span = match rule_plan.fate {
                 Fate::Fading => born + 12,
                 Fate::Forgotten => DAYS - 21,
                 _ => DAYS - 1,
             };
             let middle = born + (span - born) / 2;
             for _ in 0..marks.0 {
-                // Who disappoints helped before.
+                // A rule that fails later helps at first.
                 let until = if marks.1 > 0 { middle } else { span };
-                let day = self.dice.between((born + 1).min(until), until);
-                self.deed(day, Deed::Mark { rule, helpful: true, reason: None });
+                let day = self.rng.between((born + 1).min(until), until);
+                self.add_action(day, Action::Mark { rule, helpful: true, reason: None });
             }
             for at in 0..marks.1 {
-                let day = self.dice.between((middle + 1).min(span), span);
-                let reason = guidance.reasons.get(at).cloned();
-                self.deed(day, Deed::Mark { rule, helpful: false, reason });
+                let day = self.rng.between((middle + 1).min(span), span);
+                let reason = rule_plan.reasons.get(at).cloned();
+                self.add_action(day, Action::Mark { rule, helpful: false, reason });
             }
-            match guidance.fate {
-                Fate::Forgotten => self.deed(DAYS - 20, Deed::ForgetRule(rule)),
+            match rule_plan.fate {
+                Fate::Forgotten => self.add_action(DAYS - 20, Action::ForgetRule(rule)),
                 Fate::Proven | Fate::Established | Fate::AntiPattern => {
-                    let day = self.dice.between(born.max(DAYS - 40), DAYS - 1);
-                    self.deed(day, Deed::ConfirmRule(rule));
+                    let day = self.rng.between(born.max(DAYS - 40), DAYS - 1);
+                    self.add_action(day, Action::ConfirmRule(rule));
                 }
                 Fate::Candidate | Fate::Demoted | Fate::Fading => {}
             }
         }
     }
 
-    /// What becomes of the facts: some are confirmed, a few withdrawn, some linked to others.
+    /// Plans what happens to the facts: some are confirmed, a few are retracted, and some are linked.
     fn fates(&mut self) {
         let direct: Vec<usize> =
             (0..self.plan.chains.len()).filter(|chain| !self.plan.chains[*chain].consolidated).collect();
         for chain in direct.iter().copied() {
             let last = self.last_day_of(chain);
             let room = (DAYS - 1).saturating_sub(last);
-            if room > 3 && self.dice.chance(0.3) {
-                let day = self.dice.between(last + 1, DAYS - 1);
-                self.deed(day, Deed::Confirm(chain));
-            } else if room > 3 && self.dice.chance(0.05) {
-                let day = self.dice.between(last + 1, DAYS - 1);
-                self.deed(day, Deed::Retract(chain));
+            if room > 3 && self.rng.chance(0.3) {
+                let day = self.rng.between(last + 1, DAYS - 1);
+                self.add_action(day, Action::Confirm(chain));
+            } else if room > 3 && self.rng.chance(0.05) {
+                let day = self.rng.between(last + 1, DAYS - 1);
+                self.add_action(day, Action::Retract(chain));
             }
         }
         let relations = [Relation::Supports, Relation::RelatedTo, Relation::RelatedTo, Relation::Contradicts];
         for _ in 0..direct.len() / 4 {
-            let (Some(a), Some(b)) = (self.dice.pick(&direct).copied(), self.dice.pick(&direct).copied()) else {
+            let (Some(a), Some(b)) = (self.rng.pick(&direct).copied(), self.rng.pick(&direct).copied()) else {
                 return;
             };
             let day = self.last_day_of(a).max(self.last_day_of(b));
-            let relation = self.dice.pick(&relations).copied().unwrap_or(Relation::RelatedTo);
+            let relation = self.rng.pick(&relations).copied().unwrap_or(Relation::RelatedTo);
             if a != b && self.plan.chains[a].scope == self.plan.chains[b].scope && day < DAYS {
-                self.deed(day, Deed::Link(a, b, relation));
+                self.add_action(day, Action::Link(a, b, relation));
             }
         }
-        for being in 0..self.plan.beings.len() {
-            let Some(target) = self.plan.beings[being].merge_into.clone() else { continue };
-            if let Some(target) = self.plan.beings.iter().position(|other| other.name == target) {
-                self.deed(DAYS / 2, Deed::Merge(being, target));
+        for entity in 0..self.plan.entities.len() {
+            let Some(target) = self.plan.entities[entity].merge_into.clone() else { continue };
+            if let Some(target) = self.plan.entities.iter().position(|other| other.name == target) {
+                self.add_action(DAYS / 2, Action::Merge(entity, target));
             }
         }
     }
 
     fn last_day_of(&self, chain: usize) -> usize {
-        let tells = |day: &Day| day.episodes.iter().any(|told| told.learned.is_some_and(|(of, _)| of == chain));
-        self.plan.days.iter().rposition(tells).unwrap_or(0)
+        let teaches = |day: &Day| day.episodes.iter().any(|episode| episode.learned.is_some_and(|(of, _)| of == chain));
+        self.plan.days.iter().rposition(teaches).unwrap_or(0)
     }
 
-    /// Memory is also read; and now and then somebody wants a conversation forgotten.
+    /// Plans two recalls a day, and occasionally an episode to forget.
     fn daily(&mut self) {
         for day in 1..=DAYS {
             for _ in 0..2 {
-                if let Some(query) = self.dice.pick(&self.life.queries).cloned() {
-                    self.deed(day, Deed::Recall(query));
+                if let Some(query) = self.rng.pick(&self.life.queries).cloned() {
+                    self.add_action(day, Action::Recall(query));
                 }
             }
             if day % 45 == 0 {
-                self.deed(day, Deed::ForgetEpisode);
+                self.add_action(day, Action::ForgetEpisode);
             }
         }
     }
 
     fn finish(mut self) -> Plan {
         for day in &mut self.plan.days {
-            day.episodes.sort_by_key(|told| told.at);
-            // A rule exists before it is marked, also on one day.
-            day.deeds.sort_by_key(|(at, deed)| (!matches!(deed, Deed::StoreRule(_)), *at));
+            day.episodes.sort_by_key(|episode| episode.at);
+            // Store a rule before it is marked on the same day.
+            day.actions.sort_by_key(|(at, action)| (!matches!(action, Action::StoreRule(_)), *at));
         }
         self.plan
     }

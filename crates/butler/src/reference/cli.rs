@@ -2,21 +2,21 @@ use std::fmt::Write;
 
 use clap::{Command, CommandFactory};
 
-use super::MADE;
+use super::GENERATED;
 use crate::cli::Cli;
 
-/// Wide enough for examples, narrow enough for a page.
+/// Line width of the help texts. The longest examples fit, and the page needs no horizontal scrolling.
 const WIDTH: usize = 100;
 
-/// Every command with its help.
+/// The page with the help text of every command.
 pub fn cli() -> String {
     let mut root = Cli::command().term_width(WIDTH).max_term_width(WIDTH);
     root.build();
     let mut page = format!(
-        "{MADE}\n# Commands\n\nExit codes: 0 done, 1 failed, 2 wrong usage. Results go to stdout, everything else to stderr; \
-         progress and colour only to\na terminal (`NO_COLOR` is respected). Every command takes the global options shown \
-         with `butler` itself, finds a running\n`butler serve` through the data directory and works with it, or opens the \
-         database itself.\n"
+        "{GENERATED}\n# Commands\n\nExit codes: 0 success, 1 failure, 2 invalid usage. Results go to stdout, everything else to \
+         stderr. Progress and colour\nappear only on a terminal; `NO_COLOR` disables colour.\n\nEvery command accepts the \
+         global options listed under `butler`. A command finds a running `butler serve` through the\ndata directory and \
+         works with it. Without a running server it opens the database itself.\n"
     );
     write(&mut page, &root, true);
     page
@@ -24,7 +24,7 @@ pub fn cli() -> String {
 
 fn write(page: &mut String, command: &Command, is_root: bool) {
     let name = command.get_bin_name().unwrap_or(command.get_name()).to_owned();
-    // The global options are the same everywhere: once is enough.
+    // Show the global options only once, under `butler`.
     let mut shown = command.clone().disable_help_flag(!is_root);
     if !is_root {
         shown = shown.mut_args(|argument| if argument.is_global_set() { argument.hide(true) } else { argument });

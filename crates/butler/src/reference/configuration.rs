@@ -6,20 +6,21 @@ use schemars::generate::SchemaSettings;
 use serde_json::{Map, Value, json};
 
 use super::tools::kind;
-use super::{MADE, cell};
+use super::{GENERATED, cell};
 use crate::cli::Cli;
 
-/// Every key of a butler.toml, every flag and variable of the host.
+/// The page with every key of butler.toml and every global flag and environment variable.
 pub fn configuration() -> String {
     let mut settings = SchemaSettings::draft2020_12();
     settings.inline_subschemas = true;
     let schema = settings.into_generator().into_root_schema_for::<File>().to_value();
     let defaults = serde_json::to_value(File::default()).unwrap_or_default();
     let mut page = format!(
-        "{MADE}\n# Configuration\n\nNone is needed. `--config FILE` names the butler.toml of one butler, `--roster DIR` a \
-         folder with one folder a butler, each\nwith a butler.toml and optionally CLAUDE.md or AGENTS.md (its system \
-         prompt). `butler config show` prints every value and\nwhere it came from. An unknown key or a value that cannot \
-         work stops the start with the file, the line and the nearest\nvalid key.\n\n## butler.toml\n"
+        "{GENERATED}\n# Configuration\n\nButler runs without any configuration. `--config FILE` names the butler.toml of one butler. \
+         `--roster DIR` names a\ndirectory with one subdirectory per butler, each with a butler.toml and optionally a \
+         CLAUDE.md or AGENTS.md (its system\nprompt). `butler config show` prints every value and where it comes from. \
+         An unknown key or an invalid value stops the\nstart with an error that names the file, the line and the nearest \
+         valid key.\n\n## butler.toml\n"
     );
     section(&mut page, "", &schema, &defaults);
     page.push_str("\n## Flags and environment variables\n\n| flag | variable | |\n|---|---|---|\n");
@@ -34,7 +35,7 @@ pub fn configuration() -> String {
     page
 }
 
-/// The plain keys of a table, then the tables below it.
+/// Writes the keys of a TOML table, then its subtables.
 fn section(page: &mut String, path: &str, schema: &Value, defaults: &Value) {
     let empty = Map::new();
     let properties = schema["properties"].as_object().unwrap_or(&empty);
@@ -66,7 +67,7 @@ fn section(page: &mut String, path: &str, schema: &Value, defaults: &Value) {
     }
 }
 
-/// The schema of a table, also of one that may be left out.
+/// Returns the schema if the property is a TOML table, required or optional.
 fn table_of(property: &Value) -> Option<&Value> {
     let is_table = |schema: &&Value| schema["properties"].is_object();
     if is_table(&property) {

@@ -3,17 +3,18 @@ use std::fmt::Write;
 use butler_memory::tool::ToolSpec;
 use serde_json::Value;
 
-use super::{MADE, cell};
+use super::{GENERATED, cell};
 
-/// Every MCP tool with its arguments and its answer.
+/// The page with every MCP tool, its arguments and its result.
 pub fn tools() -> String {
     let tools = butler_memory::tools();
     let specs: Vec<&ToolSpec> = tools.iter().map(|tool| &**tool.spec()).collect();
     let mut page = format!(
-        "{MADE}\n# MCP tools\n\nAll accept `request_context`: an object with `request_id`, which comes back in the answer \
-         and stands in every event the call\nwrote, and, without tokens, `tenant_id`. Bad input is a tool error \
-         `{{\"error\": code, \"message\", \"hint\"}}`; nothing is written.\nCodes: `invalid_argument`, `not_found`, \
-         `invalid_state`, `conflict`, `forbidden` (the token lacks the right), `unavailable` (try again), `internal`.\n\n"
+        "{GENERATED}\n# MCP tools\n\nEvery tool accepts `request_context`, an object with `request_id` and, on a server without \
+         tokens, `tenant_id`. The result\nand every event the call writes carry the `request_id`.\n\nInvalid input is a \
+         tool error `{{\"error\": code, \"message\", \"hint\"}}`, and nothing is written. Codes: `invalid_argument`,\n\
+         `not_found`, `invalid_state`, `conflict`, `forbidden` (the token lacks the right), `unavailable` (retry),\n\
+         `internal`.\n\n"
     );
     for spec in &specs {
         let _ = writeln!(page, "- [{0}](#{0}): {1}", spec.name, spec.title);
@@ -21,39 +22,39 @@ pub fn tools() -> String {
     for spec in &specs {
         let _ = write!(page, "\n## {}\n\n{}\n\n{}.\n", spec.name, spec.description, hints(spec));
         table(&mut page, "argument", &spec.input_schema);
-        table(&mut page, "answer", &spec.output_schema);
+        table(&mut page, "result", &spec.output_schema);
     }
     page
 }
 
 fn hints(spec: &ToolSpec) -> String {
     let hints = spec.annotations;
-    let say = |is: bool, yes: &str, no: &str| if is { yes.to_owned() } else { no.to_owned() };
+    let choose = |condition: bool, yes: &str, no: &str| if condition { yes.to_owned() } else { no.to_owned() };
     [
-        say(hints.read_only, "Reads only", "Writes"),
-        say(hints.destructive, "may replace or retire what was there", "takes nothing away"),
-        say(hints.idempotent, "repeating it changes nothing more", "each call counts"),
+        choose(hints.read_only, "Read-only", "Writes"),
+        choose(hints.destructive, "may replace or retire existing memories", "not destructive"),
+        choose(hints.idempotent, "idempotent", "not idempotent"),
     ]
     .join("; ")
 }
 
 fn table(page: &mut String, title: &str, schema: &serde_json::Map<String, Value>) {
     let Some(Value::Object(properties)) = schema.get("properties") else {
-        // One of several kinds of memory: each has its own fields.
-        page.push_str("\nThe answer holds the fields of the memory, by its type.\n");
+        // The schema is a choice between the types of memory, each with its own fields.
+        page.push_str("\nThe result holds the fields of the memory, which depend on its type.\n");
         return;
     };
     let required: Vec<&str> =
         schema.get("required").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str).collect();
     let _ = write!(page, "\n| {title} | type | |\n|---|---|---|\n");
     for (name, property) in properties.iter().filter(|(name, _)| *name != "request_context") {
-        let needed = if title == "argument" && required.contains(&name.as_str()) { " (required)" } else { "" };
+        let required_mark = if title == "argument" && required.contains(&name.as_str()) { " (required)" } else { "" };
         let about = cell(property["description"].as_str().unwrap_or_default());
-        let _ = writeln!(page, "| `{name}`{needed} | {} | {about} |", kind(property));
+        let _ = writeln!(page, "| `{name}`{required_mark} | {} | {about} |", kind(property));
     }
 }
 
-/// A type in a word or two.
+/// Describes the type of a property in a few words.
 pub(super) fn kind(schema: &Value) -> String {
     if let Some(words) = schema["enum"].as_array().or_else(|| schema["oneOf"].as_array()) {
         let word = |word: &Value| {

@@ -1,5 +1,5 @@
-// A stand-in for the Anthropic API: writes down what it is asked, one JSON a line, and always gives the same answer.
-// node anthropic.mjs FILE; prints its port.
+// A fake Anthropic API. It appends each request to FILE as one line of JSON and always returns the same answer.
+// usage: anthropic.mjs FILE; prints its port.
 import { appendFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 
@@ -7,9 +7,9 @@ const [file] = process.argv.slice(2)
 const text = 'The kettle is on.'
 const usage = { input_tokens: 1, output_tokens: 1 }
 
-function answer(asked, response) {
-  const message = { id: 'msg_1', type: 'message', role: 'assistant', model: asked.model, content: [], stop_reason: null, stop_sequence: null, usage }
-  if (!asked.stream) {
+function answer(message_request, response) {
+  const message = { id: 'msg_1', type: 'message', role: 'assistant', model: message_request.model, content: [], stop_reason: null, stop_sequence: null, usage }
+  if (!message_request.stream) {
     response.writeHead(200, { 'content-type': 'application/json' })
     response.end(JSON.stringify({ ...message, content: [{ type: 'text', text }], stop_reason: 'end_turn' }))
     return
@@ -30,9 +30,9 @@ const server = createServer((request, response) => {
   request.on('data', (part) => (body += part))
   request.on('end', () => {
     if (request.method === 'POST' && /^\/v1\/messages(\?|$)/.test(request.url)) {
-      const asked = JSON.parse(body)
-      appendFileSync(file, `${JSON.stringify(asked)}\n`)
-      answer(asked, response)
+      const message_request = JSON.parse(body)
+      appendFileSync(file, `${JSON.stringify(message_request)}\n`)
+      answer(message_request, response)
       return
     }
     response.writeHead(200, { 'content-type': 'application/json' })

@@ -1,4 +1,4 @@
-// Lists and calls the tools with the inspector's CLI, one process a call, as a person at a shell does.
+// Lists and calls the tools with the CLI of the MCP inspector, one process per call.
 // usage: inspector.mjs http URL | inspector.mjs stdio COMMAND ARG...
 
 import assert from "node:assert/strict";
@@ -18,19 +18,19 @@ function call(name, args) {
   return inspect("--method", "tools/call", "--tool-name", name, ...(pairs.length ? ["--tool-arg", ...pairs] : []));
 }
 
-// --strict fails where a schema is not portable to other clients and models.
+// --strict fails if a schema is not portable to other clients and models.
 const { status, stderr, answer: listed } = inspect("--method", "tools/list", "--strict");
 assert.equal(status, 0, stderr);
 assert(listed.tools.some((tool) => tool.name === "memory_get"), JSON.stringify(listed));
 const inputs = stderr.split("\n").filter((line) => line.includes("Path: inputSchema"));
-assert.deepEqual(inputs, [], "what a model must fill in is portable without a remark");
+assert.deepEqual(inputs, [], "input schemas are portable without warnings");
 const content = `from the inspector over ${kind}`;
 const stored = call("memory_store_episode", { content, butler: "general" }).answer;
 assert.equal(stored.isError, false, JSON.stringify(stored));
 const read = call("memory_get", { memory_type: "episode", memory_id: stored.structuredContent.id }).answer;
 assert.equal(read.structuredContent.content, content);
 const wrong = call("memory_get", { memory_type: "episode", memory_id: "no-uuid" });
-assert.equal(wrong.status, 5, "a tool error has a status of its own");
+assert.equal(wrong.status, 5, "a tool error has its own exit status");
 assert.match(wrong.answer.content[0].text, /invalid_argument/);
 const { answer: resources } = inspect("--method", "resources/list");
 assert(resources.resources.some((resource) => resource.uri === "memory://stats"), JSON.stringify(resources));

@@ -1,4 +1,4 @@
-// The conformance suite imports fs.globSync, which Node.js has from version 22 on; checking a server does not use it.
+// The conformance suite imports fs.globSync, which Node.js has since version 22. Server checks do not use it.
 import fs from "node:fs";
 import { register } from "node:module";
 

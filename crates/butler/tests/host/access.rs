@@ -1,4 +1,4 @@
-//! Tokens: who is let in, to what, and who is not.
+//! Tokens and TLS: which requests are allowed and which are rejected.
 
 use std::ffi::OsStr;
 use std::net::{SocketAddr, TcpStream};
@@ -15,18 +15,18 @@ use serde_json::{Value, json};
 
 use crate::program::{Answer, MCP_HEADERS, Mcp, Serving, eventually, exchange, foreign_database, request, run, stderr};
 
-/// The program promises that a change of the tokens counts within a second; a machine that runs all tests at once may take longer.
-const PROMISE: Duration = Duration::from_secs(60);
+/// Token changes take effect within a second, but a machine that runs all tests at once may take longer.
+const TOKEN_TIMEOUT: Duration = Duration::from_secs(60);
 const PING: &str = r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#;
 
-/// A roster, a server on it, and `butler token` beside it.
-struct House {
+/// A server on a roster, and `butler token` on the same data directory.
+struct RosterServer {
     server: Serving,
     roster: PathBuf,
 }
 
-impl House {
-    fn of(dir: &Path, butlers: &[&str]) -> Self {
+impl RosterServer {
+    fn start(dir: &Path, butlers: &[&str]) -> Self {
         let roster = dir.join("roster");
         for name in butlers {
             std::fs::create_dir_all(roster.join(name)).unwrap();
@@ -43,9 +43,9 @@ impl House {
     }
 
     fn create(&self, args: &[&str]) -> (Mcp, String) {
-        let made = self.token(&[&["create"], args].concat());
-        let token = made["token"].as_str().unwrap();
-        (self.server.mcp().with(token), made["id"].as_str().unwrap().to_owned())
+        let created = self.token(&[&["create"], args].concat());
+        let token = created["token"].as_str().unwrap();
+        (self.server.mcp().with(token), created["id"].as_str().unwrap().to_owned())
     }
 }
 
@@ -74,85 +74,89 @@ fn stored(mcp: &Mcp) -> Value {
 }
 
 #[test]
-fn commands_beside_a_server_on_another_database_mean_that_database() {
+fn commands_use_the_database_of_the_running_server() {
     let dir = tempfile::tempdir().unwrap();
     let (_elsewhere, url) = foreign_database(&dir.path().join("elsewhere"), "mine", "CREATE DATABASE mine");
     let data_dir = dir.path().join("data");
     let server = Serving::with(&data_dir, &["--database-url".as_ref(), OsStr::new(&url)]);
     let shown = run(["db".as_ref(), "url".as_ref(), "--data-dir".as_ref(), data_dir.as_os_str()]);
     assert_eq!(crate::program::stdout(&shown).trim(), url);
-    let made = token(&data_dir, None, &["create", "--tenant", "ann"]);
-    let made: Value = serde_json::from_slice(&made.stdout).unwrap_or_else(|_| panic!("{}", stderr(&made)));
-    let ann = server.mcp().with(made["token"].as_str().unwrap());
-    eventually(Duration::from_secs(60), "the token counts here", || {
+    let created = token(&data_dir, None, &["create", "--tenant", "ann"]);
+    let created: Value = serde_json::from_slice(&created.stdout).unwrap_or_else(|_| panic!("{}", stderr(&created)));
+    let ann = server.mcp().with(created["token"].as_str().unwrap());
+    eventually(Duration::from_secs(60), "the token takes effect", || {
         (server.mcp().post(PING).unwrap().status == 401).then_some(())
     });
     assert_eq!(stored(&ann), 0);
-    assert!(!data_dir.join("postgres").exists(), "nothing was made elsewhere");
-    // A verb goes through the server all the same.
-    let said = run(["stats", "--json", "--tenant", "ann", "--data-dir"]
+    assert!(!data_dir.join("postgres").exists(), "no private database was created");
+    // Other commands work through the server.
+    let output = run(["stats", "--json", "--tenant", "ann", "--data-dir"]
         .map(OsStr::new)
         .into_iter()
         .chain([data_dir.as_os_str()]));
-    assert_eq!(said.status.code(), Some(0), "{}", stderr(&said));
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
 }
 
 #[test]
-fn a_token_opens_its_tenant_and_butler_with_its_rights_and_nothing_else() {
+fn a_token_grants_only_its_tenant_butler_and_rights() {
     let dir = tempfile::tempdir().unwrap();
-    let house = House::of(dir.path(), &["alpha", "beta"]);
-    let open = house.server.mcp();
-    assert_eq!(stored(&open), 0, "on loopback without tokens everybody is trusted");
+    let roster_server = RosterServer::start(dir.path(), &["alpha", "beta"]);
+    let open = roster_server.server.mcp();
+    assert_eq!(stored(&open), 0, "without tokens every local client is trusted");
 
-    let (ann, ann_id) = house.create(&["--tenant", "ann", "--name", "ann's laptop"]);
-    eventually(PROMISE, "the first token closes the door", || (open.post(PING).unwrap().status == 401).then_some(()));
+    let (ann, ann_id) = roster_server.create(&["--tenant", "ann", "--name", "ann's laptop"]);
+    eventually(TOKEN_TIMEOUT, "the first token makes tokens required", || {
+        (open.post(PING).unwrap().status == 401).then_some(())
+    });
     unauthorized(&open.post(PING).unwrap(), "needs a token");
     unauthorized(&open.with("btl_0000").post(PING).unwrap(), "not known");
     for path in ["/butlers/beta/mcp", "/api", "/api/memory/stats", "/mcp/"] {
-        unauthorized(&house.server.get(path), "needs a token");
+        unauthorized(&roster_server.server.get(path), "needs a token");
     }
     for path in ["/healthz", "/readyz", "/metrics"] {
-        assert_eq!(house.server.get(path).status, 200, "{path} stays open on loopback");
+        assert_eq!(roster_server.server.get(path).status, 200, "{path} stays open on loopback");
     }
 
-    // The tenant is the token's.
+    // A token is limited to its tenant.
     ann.store_episode("Ann was here").unwrap();
-    let (bob, _) = house.create(&["--tenant", "bob"]);
-    eventually(PROMISE, "a new token counts", || (bob.post(PING).unwrap().status == 200).then_some(()));
+    let (bob, _) = roster_server.create(&["--tenant", "bob"]);
+    eventually(TOKEN_TIMEOUT, "a new token takes effect", || (bob.post(PING).unwrap().status == 200).then_some(()));
     assert_eq!((stored(&ann), stored(&bob)), (json!(1), json!(0)));
     let foreign = bob.try_call("memory_stats", json!({"request_context": {"tenant_id": "ann"}})).unwrap_err();
     assert!(foreign["message"].as_str().unwrap().contains("not the tenant of this token"), "{foreign}");
 
-    // Rights.
-    let (reader, _) = house.create(&["--tenant", "ann", "--rights", "read"]);
-    eventually(PROMISE, "a new token counts", || (reader.post(PING).unwrap().status == 200).then_some(()));
+    // A token is limited to its rights.
+    let (reader, _) = roster_server.create(&["--tenant", "ann", "--rights", "read"]);
+    eventually(TOKEN_TIMEOUT, "a new token takes effect", || (reader.post(PING).unwrap().status == 200).then_some(()));
     assert_eq!(stored(&reader), 1);
     let refused = reader.store_episode("I may not").unwrap_err();
     assert_eq!((&refused["error"], stored(&ann)), (&json!("forbidden"), json!(1)), "{refused}");
     assert!(refused["hint"].as_str().unwrap().contains("--rights read,write"), "{refused}");
     let refused = ann.try_call("memory_run_episode_cleanup", json!({})).unwrap_err();
     assert_eq!(refused["error"], "forbidden", "{refused}");
-    let (admin, _) = house.create(&["--tenant", "ann", "--rights", "admin"]);
-    eventually(PROMISE, "a new token counts", || (admin.post(PING).unwrap().status == 200).then_some(()));
+    let (admin, _) = roster_server.create(&["--tenant", "ann", "--rights", "admin"]);
+    eventually(TOKEN_TIMEOUT, "a new token takes effect", || (admin.post(PING).unwrap().status == 200).then_some(()));
     admin.call("memory_run_episode_cleanup", json!({}));
 
-    // One butler only.
-    let (beta, _) = house.create(&["--tenant", "ann", "--butler", "beta"]);
+    // A token with --butler is limited to that butler.
+    let (beta, _) = roster_server.create(&["--tenant", "ann", "--butler", "beta"]);
     let beta_there = Mcp { path: "/butlers/beta/mcp".to_owned(), ..beta.clone() };
-    eventually(PROMISE, "a new token counts", || (beta_there.post(PING).unwrap().status == 200).then_some(()));
+    eventually(TOKEN_TIMEOUT, "a new token takes effect", || {
+        (beta_there.post(PING).unwrap().status == 200).then_some(())
+    });
     let refused = beta.post(PING).unwrap();
     assert_eq!((refused.status, &refused.json()["error"]["code"]), (403, &json!("forbidden")), "{}", refused.text());
     let everywhere = Mcp { path: "/butlers/beta/mcp".to_owned(), ..ann.clone() };
-    assert_eq!(everywhere.post(PING).unwrap().status, 200, "a token without --butler opens all");
+    assert_eq!(everywhere.post(PING).unwrap().status, 200, "a token without --butler is valid for all");
 
-    // What the jobs did for all tenants a tenant sees as far as it concerns it.
+    // Of a job run for all tenants, a tenant sees only its own part.
     let all = ["jobs", "run", "consolidation", "--data-dir"].map(OsStr::new);
-    let place = [house.server.data_dir.as_os_str(), "--roster".as_ref(), house.roster.as_os_str()];
+    let place = [roster_server.server.data_dir.as_os_str(), "--roster".as_ref(), roster_server.roster.as_os_str()];
     let output = run([&all[..], &place[..]].concat());
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
     let seen_by = |mcp: &Mcp, path: &str| {
         let bearer = format!("Bearer {}", mcp.token.as_deref().unwrap());
-        let answer = request(house.server.address, "GET", path, &[("Authorization", &bearer)], b"");
+        let answer = request(roster_server.server.address, "GET", path, &[("Authorization", &bearer)], b"");
         assert_eq!(answer.status, 200, "{}", answer.text());
         answer
     };
@@ -161,43 +165,44 @@ fn a_token_opens_its_tenant_and_butler_with_its_rights_and_nothing_else() {
     assert_eq!((&of_ann["groups"][0]["tenant_id"], &of_ann["totals"]["episodes"]), (&json!("ann"), &json!(1)));
     assert_eq!((&of_bob["groups"], &of_bob["totals"]["episodes"]), (&json!([]), &json!(0)));
     for path in ["/api/jobs", "/api/memory/stats", "/api/butlers"] {
-        let told = seen_by(&bob, path).text();
-        assert!(!told.contains("ann"), "{path} told {told}");
+        let text = seen_by(&bob, path).text();
+        assert!(!text.contains("ann"), "{path} leaks: {text}");
     }
     let own = format!("Bearer {}", admin.token.as_deref().unwrap());
-    let swept = request(house.server.address, "POST", "/api/jobs/decay_sweep/run", &[("Authorization", &own)], b"");
-    assert_eq!(swept.status, 200, "{}", swept.text());
+    let sweep =
+        request(roster_server.server.address, "POST", "/api/jobs/decay_sweep/run", &[("Authorization", &own)], b"");
+    assert_eq!(sweep.status, 200, "{}", sweep.text());
     let runs = |mcp: &Mcp| seen_by(mcp, "/api/jobs").json()["data"][1]["runs"].as_array().unwrap().len();
-    assert_eq!((runs(&reader), runs(&bob)), (1, 0), "a run of one's own is one's own");
+    assert_eq!((runs(&reader), runs(&bob)), (1, 0), "a run for one tenant is visible to that tenant only");
 
-    // What a valid token does not excuse.
+    // A valid token does not allow a forged host or origin.
     let bearer = format!("Bearer {}", ann.token.as_deref().unwrap());
     for forged in [("Host", "evil.example"), ("Origin", "https://evil.example")] {
         let headers = [&MCP_HEADERS[..], &[("Authorization", &bearer), forged]].concat();
-        let answer = request(house.server.address, "POST", "/mcp", &headers, PING.as_bytes());
+        let answer = request(roster_server.server.address, "POST", "/mcp", &headers, PING.as_bytes());
         assert_eq!(answer.status, 403, "{forged:?}: {}", answer.text());
     }
-    let discovery = house.server.get("/.well-known/oauth-protected-resource/mcp");
+    let discovery = roster_server.server.get("/.well-known/oauth-protected-resource/mcp");
     assert_eq!((discovery.status, &discovery.json()["error"]["code"]), (404, &json!("not_found")));
 
-    // The end of a token.
-    let (brief, _) = house.create(&["--tenant", "ann", "--expires", "2s"]);
-    eventually(PROMISE, "a new token counts", || (brief.post(PING).unwrap().status == 200).then_some(()));
-    house.token(&["revoke", &ann_id]);
-    eventually(PROMISE, "a revocation counts", || (ann.post(PING).unwrap().status == 401).then_some(()));
+    // A token stops working when it is revoked or expires.
+    let (brief, _) = roster_server.create(&["--tenant", "ann", "--expires", "2s"]);
+    eventually(TOKEN_TIMEOUT, "a new token takes effect", || (brief.post(PING).unwrap().status == 200).then_some(()));
+    roster_server.token(&["revoke", &ann_id]);
+    eventually(TOKEN_TIMEOUT, "a revocation takes effect", || (ann.post(PING).unwrap().status == 401).then_some(()));
     unauthorized(&ann.post(PING).unwrap(), "revoked");
     eventually(Duration::from_secs(60), "it expires", || (brief.post(PING).unwrap().status == 401).then_some(()));
     unauthorized(&brief.post(PING).unwrap(), "expired");
 
-    // The commands of this machine have a bearer of their own.
-    let state = house.server.data_dir.join("serve.json");
+    // Commands on this machine use the secret in the data directory.
+    let state = roster_server.server.data_dir.join("serve.json");
     assert_eq!(std::fs::metadata(&state).unwrap().permissions().mode() & 0o777, 0o600);
     let state: Value = serde_json::from_slice(&std::fs::read(&state).unwrap()).unwrap();
     let local = open.with(state["secret"].as_str().unwrap());
     let of_bob = local.call("memory_stats", json!({"request_context": {"tenant_id": "bob"}}));
     assert_eq!(of_bob["episodes"]["total"], 0);
 
-    let House { server, roster } = house;
+    let RosterServer { server, roster } = roster_server;
     let data_dir = server.data_dir.clone();
     assert_eq!(server.stop().0.code(), Some(0));
     let output = token(&data_dir, Some(&roster), &["list"]);
@@ -207,7 +212,7 @@ fn a_token_opens_its_tenant_and_butler_with_its_rights_and_nothing_else() {
     let of_ann = listed.iter().find(|token| token["id"] == ann_id.as_str()).unwrap();
     assert_eq!((&of_ann["state"], &of_ann["name"]), (&json!("revoked"), &json!("ann's laptop")));
     assert!(of_ann["last_used_at"].is_string(), "{of_ann}");
-    assert!(!String::from_utf8_lossy(&output.stdout).contains("btl_"), "a token is shown once");
+    assert!(!String::from_utf8_lossy(&output.stdout).contains("btl_"), "a token is shown only once");
     let unknown = token(&data_dir, Some(&roster), &["revoke", "00000000-0000-0000-0000-000000000001"]);
     assert_eq!(unknown.status.code(), Some(1));
     assert!(stderr(&unknown).contains("there is no token") && stderr(&unknown).contains("butler token list"));
@@ -217,7 +222,7 @@ fn fixture(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/host/tls").join(name)
 }
 
-/// A client that trusts the self-signed certificate and nothing else.
+/// Sends a request as a client that trusts only the self-signed certificate.
 fn over_tls(address: SocketAddr, name: &str, method: &str, path: &str, headers: &[(&str, &str)]) -> Answer {
     let mut roots = RootCertStore::empty();
     roots.add(CertificateDer::from_pem_file(fixture("cert.pem")).unwrap()).unwrap();
@@ -231,7 +236,7 @@ fn over_tls(address: SocketAddr, name: &str, method: &str, path: &str, headers: 
 }
 
 #[test]
-fn a_server_for_other_machines_needs_a_token_and_speaks_tls() {
+fn a_server_on_a_public_address_requires_a_token_and_serves_tls() {
     let dir = tempfile::tempdir().unwrap();
     let data_dir = dir.path().join("data");
     let (cert, key) = (fixture("cert.pem"), fixture("key.pem"));
@@ -246,13 +251,13 @@ fn a_server_for_other_machines_needs_a_token_and_speaks_tls() {
     assert!(text.contains("is reachable from other machines") && text.contains(&command), "{text}");
     assert!(!data_dir.exists(), "nothing was started");
 
-    let made = token(&data_dir, None, &["create", "--tenant", "default", "--rights", "read,write"]);
-    let made: Value = serde_json::from_slice(&made.stdout).unwrap();
-    let bearer = format!("Bearer {}", made["token"].as_str().unwrap());
+    let created = token(&data_dir, None, &["create", "--tenant", "default", "--rights", "read,write"]);
+    let created: Value = serde_json::from_slice(&created.stdout).unwrap();
+    let bearer = format!("Bearer {}", created["token"].as_str().unwrap());
     let bearer_of = |args: &[&str]| {
-        let made = token(&data_dir, None, args);
-        let made: Value = serde_json::from_slice(&made.stdout).unwrap();
-        format!("Bearer {}", made["token"].as_str().unwrap())
+        let created = token(&data_dir, None, args);
+        let created: Value = serde_json::from_slice(&created.stdout).unwrap();
+        format!("Bearer {}", created["token"].as_str().unwrap())
     };
     let admin = bearer_of(&["create", "--tenant", "default", "--rights", "read,write,admin"]);
     let counter = bearer_of(&["create", "--rights", "metrics"]);
@@ -260,7 +265,7 @@ fn a_server_for_other_machines_needs_a_token_and_speaks_tls() {
         let refused = token(&data_dir, None, &[&["create"], bound].concat());
         assert_eq!(refused.status.code(), Some(2), "{}", stderr(&refused));
     }
-    for (cert, key, complaint) in [
+    for (cert, key, message) in [
         (fixture("nothing.pem"), key.clone(), "cannot be read as PEM"),
         (cert.clone(), cert.clone(), "cannot be read as PEM"),
         (cert.clone(), fixture("other-key.pem"), "cannot be used with the key"),
@@ -268,10 +273,10 @@ fn a_server_for_other_machines_needs_a_token_and_speaks_tls() {
         let output = serve(&["--tls-cert".as_ref(), cert.as_os_str(), "--tls-key".as_ref(), key.as_os_str()]);
         let text = stderr(&output);
         assert_eq!(output.status.code(), Some(1), "{text}");
-        assert!(text.contains(complaint) && text.contains("hint: --tls-cert takes"), "{text}");
+        assert!(text.contains(message) && text.contains("hint: --tls-cert takes"), "{text}");
     }
-    let alone = serve(&["--tls-cert".as_ref(), cert.as_os_str()]);
-    assert!(stderr(&alone).contains("pass it with --tls-key"), "{}", stderr(&alone));
+    let without_key = serve(&["--tls-cert".as_ref(), cert.as_os_str()]);
+    assert!(stderr(&without_key).contains("pass it with --tls-key"), "{}", stderr(&without_key));
 
     let flags = ["--listen", "0.0.0.0:0", "--rate-limit", "1", "--allowed-host", "memory.example.com"].map(OsStr::new);
     let files = ["--tls-cert".as_ref(), cert.as_os_str(), "--tls-key".as_ref(), key.as_os_str()];
@@ -281,24 +286,24 @@ fn a_server_for_other_machines_needs_a_token_and_speaks_tls() {
         over_tls(address, "localhost", method, path, &[&[("Host", host)], more].concat())
     };
     assert_eq!(ask("memory.example.com", "GET", "/healthz", &[]).status, 200);
-    assert_eq!(ask("192.0.2.7:443", "GET", "/healthz", &[]).status, 200, "an address is no name");
+    assert_eq!(ask("192.0.2.7:443", "GET", "/healthz", &[]).status, 200, "an IP address is not a host name");
     assert_eq!(ask("evil.example", "GET", "/healthz", &[]).status, 403);
     assert_eq!(ask("localhost", "GET", "/healthz", &[("Origin", "https://evil.example")]).status, 403);
     for path in ["/mcp", "/api/memory/stats", "/metrics"] {
         unauthorized(&ask("localhost", "GET", path, &[]), "needs a token");
     }
     let authorized = [&MCP_HEADERS[..], &[("Authorization", &bearer)]].concat();
-    assert_eq!(ask("localhost", "GET", "/metrics", &authorized).status, 403, "they count all tenants' calls");
-    let held = |path: &str, bearer: &str| ask("localhost", "GET", path, &[("Authorization", bearer)]).status;
-    assert_eq!(held("/metrics", &admin), 403, "one tenant's, whatever it may do there");
-    assert_eq!((held("/metrics", &counter), held("/api/memory/stats", &counter)), (200, 403));
+    assert_eq!(ask("localhost", "GET", "/metrics", &authorized).status, 403, "metrics cover all tenants");
+    let status = |path: &str, bearer: &str| ask("localhost", "GET", path, &[("Authorization", bearer)]).status;
+    assert_eq!(status("/metrics", &admin), 403, "metrics need the metrics right");
+    assert_eq!((status("/metrics", &counter), status("/api/memory/stats", &counter)), (200, 403));
     assert_eq!(ask("localhost", "POST", "/mcp", &authorized).json()["result"], json!({}));
     assert!(
         TcpStream::connect(address)
             .is_ok_and(|plain| { exchange(plain, address, "GET", "/healthz", &[], b"").is_err() })
     );
 
-    // The burst of ten seconds is soon used up; the answer says when to come back.
+    // The burst of ten seconds is soon used up. The response says when to retry.
     let limited = eventually(Duration::from_secs(60), "the limit", || {
         let answer = ask("localhost", "POST", "/mcp", &authorized);
         (answer.status != 200).then_some(answer)
@@ -306,7 +311,7 @@ fn a_server_for_other_machines_needs_a_token_and_speaks_tls() {
     assert_eq!((limited.status, &limited.json()["error"]["code"]), (429, &json!("rate_limited")), "{}", limited.text());
     assert!(limited.head.to_lowercase().contains("retry-after: 1"), "{}", limited.head);
 
-    // The doctor, a command of this machine, finds its own way in.
+    // `doctor` uses the secret in the data directory.
     let doctor = run(["doctor", "--json", "--data-dir"].map(OsStr::new).into_iter().chain([data_dir.as_os_str()]));
     let report: Value = serde_json::from_slice(&doctor.stdout).unwrap();
     let mcp = report["checks"].as_array().unwrap().iter().find(|check| check["name"] == "mcp").unwrap();

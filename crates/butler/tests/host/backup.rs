@@ -1,4 +1,4 @@
-//! Backups with the runtime's own tools.
+//! `butler backup` and scheduled backups.
 
 use std::ffi::OsStr;
 use std::path::Path;
@@ -24,39 +24,42 @@ fn backup_wipe_restore_gives_the_same_answers() {
         let fact = json!({"subject": format!("thing {at}"), "predicate": "is", "content": format!("number {at}")});
         serving.mcp().call("memory_store_fact", fact);
     }
-    let asked = recalls(&serving);
+    let expected = recalls(&serving);
     let run = |args: &[&str]| butler().args(args).arg("--data-dir").arg(&data).output().unwrap();
-    let said = |args: &[&str]| {
+    let json = |args: &[&str]| {
         let output = run(args);
         assert!(output.status.success(), "{args:?}: {}", stderr(&output));
         serde_json::from_str::<Value>(&stdout(&output)).unwrap()
     };
-    let made = said(&["backup", "create", "--json"]);
-    assert_eq!(made["rows"]["facts"], 8, "{made}");
-    assert!(made["bytes"].as_u64().unwrap() > 1000 && made["path"].as_str().unwrap().ends_with(".dump"), "{made}");
-    assert_eq!(said(&["backup", "list", "--json"])["backups"][0]["name"], made["name"]);
-    assert_eq!(said(&["backup", "verify", "--json"])["verified"], true);
+    let created = json(&["backup", "create", "--json"]);
+    assert_eq!(created["rows"]["facts"], 8, "{created}");
+    assert!(
+        created["bytes"].as_u64().unwrap() > 1000 && created["path"].as_str().unwrap().ends_with(".dump"),
+        "{created}"
+    );
+    assert_eq!(json(&["backup", "list", "--json"])["backups"][0]["name"], created["name"]);
+    assert_eq!(json(&["backup", "verify", "--json"])["verified"], true);
 
     let refused = run(&["backup", "restore", "--yes"]);
     assert!(!refused.status.success() && stderr(&refused).contains("stop it first"), "{}", stderr(&refused));
     serving.mcp().call("memory_store_fact", json!({"subject": "thing 1", "predicate": "is", "content": "wrong"}));
     serving.stop();
 
-    let asked_whom = run(&["backup", "restore"]);
-    assert!(stderr(&asked_whom).contains("--yes"), "{}", stderr(&asked_whom));
-    let name = made["name"].as_str().unwrap();
-    let restored = said(&["backup", "restore", name, "--yes", "--json"]);
-    assert_eq!(restored["before"]["rows"]["facts"], 9, "what was there is kept: {restored}");
+    let unconfirmed = run(&["backup", "restore"]);
+    assert!(stderr(&unconfirmed).contains("--yes"), "{}", stderr(&unconfirmed));
+    let name = created["name"].as_str().unwrap();
+    let restored = json(&["backup", "restore", name, "--yes", "--json"]);
+    assert_eq!(restored["before"]["rows"]["facts"], 9, "the previous state is kept: {restored}");
     let serving = Serving::on(&data);
     let again = recalls(&serving);
     let contents = |answers: &[Value]| -> Vec<Vec<(String, String)>> {
         let pair = |hit: &Value| (hit["id"].to_string(), hit["content"].to_string());
         answers.iter().map(|hits| hits.as_array().unwrap().iter().map(pair).collect()).collect()
     };
-    assert_eq!(contents(&again), contents(&asked));
+    assert_eq!(contents(&again), contents(&expected));
     serving.stop();
 
-    let path = std::path::Path::new(made["path"].as_str().unwrap());
+    let path = std::path::Path::new(created["path"].as_str().unwrap());
     let whole = std::fs::read(path).unwrap();
     std::fs::write(path, &whole[..whole.len() / 2]).unwrap();
     let damaged = run(&["backup", "verify", name]);
@@ -64,10 +67,10 @@ fn backup_wipe_restore_gives_the_same_answers() {
 }
 
 #[test]
-fn a_restore_keeps_the_tokens_as_they_are_now() {
+fn a_restore_keeps_the_current_tokens() {
     let dir = tempfile::tempdir().unwrap();
     let run =
-        |args: &[&str]| told(&butler().args(args).arg("--json").arg("--data-dir").arg(dir.path()).output().unwrap());
+        |args: &[&str]| json_of(&butler().args(args).arg("--json").arg("--data-dir").arg(dir.path()).output().unwrap());
     let create = |name: &str| run(&["token", "create", "--name", name])["id"].as_str().unwrap().to_owned();
     let (stays, goes) = (create("stays"), create("goes"));
     run(&["backup", "create"]);
@@ -83,7 +86,7 @@ fn a_restore_keeps_the_tokens_as_they_are_now() {
     assert_eq!(states, ["active", "revoked", "active"], "{tokens}");
 }
 
-fn told(output: &Output) -> Value {
+fn json_of(output: &Output) -> Value {
     assert!(output.status.success(), "{}", stderr(output));
     serde_json::from_str(&stdout(output)).unwrap()
 }
@@ -99,7 +102,7 @@ fn learn(server: &Serving, butler: &str, subject: &str) {
 }
 
 #[test]
-fn a_schema_of_a_shared_database_is_backed_up_and_restored_and_its_neighbour_is_untouched() {
+fn one_schema_of_a_shared_database_is_backed_up_and_restored_without_touching_others() {
     let dir = tempfile::tempdir().unwrap();
     let (elsewhere, url) = foreign_database(&dir.path().join("elsewhere"), "shared", "CREATE DATABASE shared");
     let roster = dir.path().join("roster");
@@ -117,45 +120,45 @@ fn a_schema_of_a_shared_database_is_backed_up_and_restored_and_its_neighbour_is_
     let server = serve();
     learn(&server, "ants", "hill");
     learn(&server, "bees", "hive");
-    let made = told(&run(&["backup", "create", "--butler", "bees", "--json"]));
-    assert_eq!(made["rows"]["facts"], 1, "{made}");
-    assert_eq!(told(&run(&["backup", "verify", "--butler", "bees", "--json"]))["verified"], true);
+    let created = json_of(&run(&["backup", "create", "--butler", "bees", "--json"]));
+    assert_eq!(created["rows"]["facts"], 1, "{created}");
+    assert_eq!(json_of(&run(&["backup", "verify", "--butler", "bees", "--json"]))["verified"], true);
     learn(&server, "ants", "queen");
     learn(&server, "bees", "drone");
-    // One butler has the whole database to itself or none of it.
+    // A butler in the schema `public` can be backed up only if it has the database to itself.
     let refused = run(&["backup", "create", "--butler", "public"]);
     assert!(!refused.status.success() && stderr(&refused).contains("its own schema"), "{}", stderr(&refused));
     server.stop();
 
-    let name = made["name"].as_str().unwrap();
-    let dump = Path::new(made["path"].as_str().unwrap());
+    let name = created["name"].as_str().unwrap();
+    let dump = Path::new(created["path"].as_str().unwrap());
     let whole = std::fs::read(dump).unwrap();
     std::fs::write(dump, &whole[..whole.len() * 2 / 3]).unwrap();
     let cut = run(&["backup", "restore", name, "--butler", "bees", "--yes"]);
-    assert!(!cut.status.success(), "half a dump was taken for a whole one");
+    assert!(!cut.status.success(), "a truncated dump was accepted");
     let server = serve();
     assert_eq!((facts(&server, "ants"), facts(&server, "bees")), (json!(2), json!(2)), "nothing changed");
     server.stop();
 
     std::fs::write(dump, whole).unwrap();
-    let restored = told(&run(&["backup", "restore", name, "--butler", "bees", "--yes", "--json"]));
-    assert_eq!(restored["before"]["rows"]["facts"], 2, "what was there is kept: {restored}");
+    let restored = json_of(&run(&["backup", "restore", name, "--butler", "bees", "--yes", "--json"]));
+    assert_eq!(restored["before"]["rows"]["facts"], 2, "the previous state is kept: {restored}");
     let server = serve();
     assert_eq!((facts(&server, "ants"), facts(&server, "bees")), (json!(2), json!(1)));
     learn(&server, "bees", "wax");
     drop(server);
 
-    let made = told(&run(&["token", "create", "--butler", "bees", "--json"]));
-    told(&run(&["backup", "create", "--butler", "bees", "--json"]));
-    told(&run(&["token", "revoke", made["id"].as_str().unwrap(), "--butler", "bees", "--json"]));
-    told(&run(&["backup", "restore", "--butler", "bees", "--yes", "--json"]));
-    let tokens = told(&run(&["token", "list", "--butler", "bees", "--json"]));
-    assert_eq!(tokens["tokens"][0]["state"], "revoked", "a restore lets nobody in again: {tokens}");
+    let created = json_of(&run(&["token", "create", "--butler", "bees", "--json"]));
+    json_of(&run(&["backup", "create", "--butler", "bees", "--json"]));
+    json_of(&run(&["token", "revoke", created["id"].as_str().unwrap(), "--butler", "bees", "--json"]));
+    json_of(&run(&["backup", "restore", "--butler", "bees", "--yes", "--json"]));
+    let tokens = json_of(&run(&["token", "list", "--butler", "bees", "--json"]));
+    assert_eq!(tokens["tokens"][0]["state"], "revoked", "a restore does not reactivate a revoked token: {tokens}");
     drop(elsewhere);
 }
 
 #[test]
-fn backups_and_the_demo_work_on_a_database_of_ones_own() {
+fn backups_and_the_demo_work_on_a_custom_database() {
     let dir = tempfile::tempdir().unwrap();
     let (elsewhere, url) = foreign_database(&dir.path().join("elsewhere"), "mine", "CREATE DATABASE mine");
     let data = dir.path().join("data");
@@ -165,26 +168,26 @@ fn backups_and_the_demo_work_on_a_database_of_ones_own() {
     let serve = || Serving::with(&data, &["--database-url".as_ref(), OsStr::new(&url)]);
     let server = serve();
     learn(&server, "general", "sky");
-    let made = told(&run(&["backup", "create", "--json"]));
-    assert_eq!((&made["rows"]["facts"], &made["schema"]), (&json!(1), &json!("public")), "{made}");
-    assert_eq!(told(&run(&["backup", "verify", "--json"]))["verified"], true);
+    let created = json_of(&run(&["backup", "create", "--json"]));
+    assert_eq!((&created["rows"]["facts"], &created["schema"]), (&json!(1), &json!("public")), "{created}");
+    assert_eq!(json_of(&run(&["backup", "verify", "--json"]))["verified"], true);
     learn(&server, "general", "sea");
     server.stop();
-    told(&run(&["backup", "restore", "--yes", "--json"]));
+    json_of(&run(&["backup", "restore", "--yes", "--json"]));
     let server = serve();
     assert_eq!(facts(&server, "general"), 1);
 
     // The demo is a schema of the same database.
-    let demo = told(&run(&["demo", "--size", "500", "--json"]));
+    let demo = json_of(&run(&["demo", "--size", "500", "--json"]));
     assert!(demo["memories"].as_u64().unwrap() >= 500, "{demo}");
     let shown = || server.get("/api/butlers").json()["data"].as_array().unwrap().len() == 2;
     eventually(Duration::from_secs(60), "the server shows the demo", || shown().then_some(()));
     assert!(facts(&server, "demo").as_u64().unwrap() > 0);
     assert_eq!(facts(&server, "general"), 1);
-    assert_eq!(told(&run(&["backup", "create", "--butler", "demo", "--json"]))["schema"], "demo");
-    assert_eq!(told(&run(&["demo", "--remove", "--json"]))["removed"], true);
-    eventually(Duration::from_secs(60), "the demo goes", || (!shown()).then_some(()));
-    told(&run(&["backup", "create", "--json"]));
+    assert_eq!(json_of(&run(&["backup", "create", "--butler", "demo", "--json"]))["schema"], "demo");
+    assert_eq!(json_of(&run(&["demo", "--remove", "--json"]))["removed"], true);
+    eventually(Duration::from_secs(60), "the demo is removed", || (!shown()).then_some(()));
+    json_of(&run(&["backup", "create", "--json"]));
     sql(&url, "CREATE TABLE orders (id int)");
     let refused = run(&["backup", "create"]);
     assert!(stderr(&refused).contains("public.orders"), "{}", stderr(&refused));
@@ -193,7 +196,7 @@ fn backups_and_the_demo_work_on_a_database_of_ones_own() {
 }
 
 #[test]
-fn scheduled_backups_are_made_pruned_listed_and_their_failure_is_told() {
+fn scheduled_backups_are_created_pruned_and_listed_and_failures_are_reported() {
     let dir = tempfile::tempdir().unwrap();
     let (config, data) = (dir.path().join("butler.toml"), dir.path().join("data"));
     let toml = "[butler.backup]\nschedule = \"* * * * * *\"\nkeep = 2\ndir = \"kept\"\n";
@@ -202,25 +205,27 @@ fn scheduled_backups_are_made_pruned_listed_and_their_failure_is_told() {
         |args: &[&str]| butler().args(args).arg("--data-dir").arg(&data).arg("--config").arg(&config).output().unwrap();
     let server = Serving::with(&data, &["--config".as_ref(), config.as_os_str()]);
     let backup = || {
-        let listed = told(&run(&["jobs", "list", "--json"]));
+        let listed = json_of(&run(&["jobs", "list", "--json"]));
         listed["jobs"].as_array().unwrap().iter().find(|job| job["job"] == "backup").unwrap().clone()
     };
-    // The third one that succeeds has removed the first.
+    // The third successful backup removes the first.
     let job = eventually(Duration::from_secs(60), "three backups", || {
         Some(backup()).filter(|job| job["last_run"]["result"]["removed"] == 1)
     });
     assert_eq!((&job["cron"], &job["enabled"]), (&json!("* * * * * *"), &json!(true)), "{job}");
-    let kept = told(&run(&["backup", "list", "--json"]));
+    let kept = json_of(&run(&["backup", "list", "--json"]));
     let kept = kept["backups"].as_array().unwrap();
     assert!((2..=3).contains(&kept.len()), "{kept:?}");
     assert!(Path::new(kept[0]["path"].as_str().unwrap()).starts_with(dir.path().join("kept/general")), "{kept:?}");
     assert!(server.get("/metrics").text().contains("job=\"backup\""));
 
-    // It counts what all tenants have: one tenant's token learns nothing of it, and starts none.
-    let made = told(&run(&["token", "create", "--tenant", "ann", "--rights", "read,admin", "--json"]));
-    let bearer = format!("Bearer {}", made["token"].as_str().unwrap());
+    // A backup covers all tenants, so the token of one tenant neither sees its result nor starts one.
+    let created = json_of(&run(&["token", "create", "--tenant", "ann", "--rights", "read,admin", "--json"]));
+    let bearer = format!("Bearer {}", created["token"].as_str().unwrap());
     let ask = |method: &str, path: &str| request(server.address, method, path, &[("Authorization", &bearer)], b"");
-    eventually(Duration::from_secs(60), "the token counts", || (server.get("/api/jobs").status == 401).then_some(()));
+    eventually(Duration::from_secs(60), "the token takes effect", || {
+        (server.get("/api/jobs").status == 401).then_some(())
+    });
     let jobs = ask("GET", "/api/jobs").json();
     let shown = jobs["data"].as_array().unwrap().iter().find(|job| job["job"] == "backup").unwrap();
     assert_eq!(shown["runs"][0]["result"], json!({}), "{shown}");
@@ -228,7 +233,7 @@ fn scheduled_backups_are_made_pruned_listed_and_their_failure_is_told() {
     assert_eq!((refused.status, &refused.json()["error"]["code"]), (403, &json!("forbidden")));
     server.stop();
 
-    // A folder that cannot be written is a run that failed, and doctor says so.
+    // A directory that cannot be created makes the run fail, and `doctor` reports it.
     std::fs::write(&config, toml.replace("* * * * * *", "0 3 * * *").replace("kept", "butler.toml")).unwrap();
     let failed = run(&["jobs", "run", "backup"]);
     assert!(!failed.status.success() && stderr(&failed).contains("cannot create"), "{}", stderr(&failed));

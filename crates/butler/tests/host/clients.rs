@@ -23,24 +23,24 @@ fn scripts() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/clients")
 }
 
-/// `<target>/clients/<kind>`, installed if what is to be installed changed; one test at a time.
+/// Installs clients into `<target>/clients/<kind>` if their list changed. A lock serialises the tests.
 fn installed(kind: &str, list: &str, install: impl FnOnce(&Path)) -> PathBuf {
     let target = Path::new(env!("CARGO_BIN_EXE_butler")).ancestors().nth(2).unwrap();
     let dir = target.join("clients").join(kind);
     std::fs::create_dir_all(&dir).unwrap();
     let lock = File::create(dir.join("lock")).unwrap();
     lock.lock().unwrap();
-    let wanted = std::fs::read_to_string(scripts().join(list)).unwrap();
+    let requested = std::fs::read_to_string(scripts().join(list)).unwrap();
     let marker = dir.join("installed");
-    if std::fs::read_to_string(&marker).ok().as_deref() != Some(&wanted) {
+    if std::fs::read_to_string(&marker).ok().as_deref() != Some(&requested) {
         install(&dir);
-        std::fs::write(&marker, wanted).unwrap();
+        std::fs::write(&marker, requested).unwrap();
     }
     dir
 }
 
 #[track_caller]
-fn must(command: &mut Command, what: &str) -> String {
+fn run_successfully(command: &mut Command, what: &str) -> String {
     let output = command.output().unwrap_or_else(|error| {
         panic!("{what} is needed to test with real MCP clients ({error}); install it, or set {SKIP}=1")
     });
@@ -52,31 +52,37 @@ fn must(command: &mut Command, what: &str) -> String {
 fn python() -> PathBuf {
     let dir = installed("python", "requirements.txt", |dir| {
         let venv = dir.join("venv");
-        must(Command::new("python3").args(["-m", "venv", "--clear"]).arg(&venv), "python3 with venv");
+        run_successfully(Command::new("python3").args(["-m", "venv", "--clear"]).arg(&venv), "python3 with venv");
         let requirements = scripts().join("requirements.txt");
-        must(Command::new(venv.join("bin/pip")).args(["install", "--quiet", "-r"]).arg(requirements), "pip");
+        run_successfully(
+            Command::new(venv.join("bin/pip")).args(["install", "--quiet", "-r"]).arg(requirements),
+            "pip",
+        );
     });
     dir.join("venv/bin/python")
 }
 
-/// A script beside its node_modules, where node looks for them.
+/// Copies a script next to the node_modules directory, where node looks for packages.
 fn node(script: &str) -> PathBuf {
     let dir = installed("node", "package.json", |dir| {
         std::fs::copy(scripts().join("package.json"), dir.join("package.json")).unwrap();
-        must(Command::new("npm").args(["install", "--no-audit", "--no-fund", "--silent"]).current_dir(dir), "npm");
+        run_successfully(
+            Command::new("npm").args(["install", "--no-audit", "--no-fund", "--silent"]).current_dir(dir),
+            "npm",
+        );
     });
     let copy = dir.join(script);
     std::fs::copy(scripts().join(script), &copy).unwrap();
     copy
 }
 
-/// Over HTTP against the running server, and over stdio beside it.
+/// Runs a client script over HTTP against a server, and over stdio while that server runs.
 fn converse(program: &Path, script: &Path, expected: &[&str]) {
     let dir = tempfile::tempdir().unwrap();
     let server = Serving::on(&dir.path().join("data"));
     let url = format!("http://{}/mcp", server.address);
-    let http = must(Command::new(program).arg(script).args(["http", &url]), "the client over HTTP");
-    let stdio = must(
+    let http = run_successfully(Command::new(program).arg(script).args(["http", &url]), "the client over HTTP");
+    let stdio = run_successfully(
         Command::new(program)
             .arg(script)
             .args(["stdio", env!("CARGO_BIN_EXE_butler"), "mcp", "--data-dir"])
@@ -115,7 +121,7 @@ fn the_inspectors_cli_lists_and_calls_the_tools() {
 }
 
 #[test]
-fn the_conformance_suite_fails_where_it_is_expected_to_and_nowhere_else() {
+fn the_conformance_suite_fails_only_the_expected_scenarios() {
     if skipped() {
         return;
     }
@@ -124,7 +130,7 @@ fn the_conformance_suite_fails_where_it_is_expected_to_and_nowhere_else() {
     let dir = tempfile::tempdir().unwrap();
     let server = Serving::on(&dir.path().join("data"));
     let url = format!("http://{}/mcp", server.address);
-    let told = must(
+    let output = run_successfully(
         Command::new("node")
             .arg("--import")
             .arg(&old_node)
@@ -136,33 +142,33 @@ fn the_conformance_suite_fails_where_it_is_expected_to_and_nowhere_else() {
     );
     for scenario in ["server-initialize", "ping", "tools-list", "resources-list", "prompts-list", "completion-complete"]
     {
-        assert!(told.contains(&format!("✓ {scenario}")), "{scenario} did not pass:\n{told}");
+        assert!(output.contains(&format!("✓ {scenario}")), "{scenario} did not pass:\n{output}");
     }
-    assert!(told.contains("✓ dns-rebinding-protection: 2 passed"), "{told}");
+    assert!(output.contains("✓ dns-rebinding-protection: 2 passed"), "{output}");
 }
 
-/// A stand-in for the Anthropic API; ended when dropped.
+/// A fake Anthropic API, stopped when dropped.
 struct Anthropic {
     child: Child,
     port: u16,
-    /// What it was asked, a line each.
-    asked: PathBuf,
+    /// The file with the requests it received, one per line.
+    requests: PathBuf,
 }
 
 impl Anthropic {
-    fn new(script: &Path, asked: PathBuf) -> Self {
+    fn new(script: &Path, requests: PathBuf) -> Self {
         let mut child =
-            Command::new("node").arg(script).arg(&asked).stdout(Stdio::piped()).spawn().expect("node starts");
+            Command::new("node").arg(script).arg(&requests).stdout(Stdio::piped()).spawn().expect("node starts");
         let mut line = String::new();
         BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
-        Self { child, port: line.trim().parse().expect("a port"), asked }
+        Self { child, port: line.trim().parse().expect("a port"), requests }
     }
 
-    /// The last request that offers tools: those of the conversation itself.
-    fn last(&self) -> Option<Value> {
-        let text = std::fs::read_to_string(&self.asked).unwrap_or_default();
+    /// The last request with tools; requests without tools are not part of the conversation.
+    fn last_request(&self) -> Option<Value> {
+        let text = std::fs::read_to_string(&self.requests).unwrap_or_default();
         let mut all = text.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
-        all.rfind(|asked| asked["tools"].as_array().is_some_and(|tools| !tools.is_empty()))
+        all.rfind(|request| request["tools"].as_array().is_some_and(|tools| !tools.is_empty()))
     }
 }
 
@@ -174,7 +180,7 @@ impl Drop for Anthropic {
 }
 
 #[test]
-fn claude_code_is_connected_begins_with_memory_has_the_tools_and_leaves_an_episode() {
+fn claude_code_connects_gets_context_and_tools_and_stores_an_episode() {
     const SERVERS: &str = "{\n\t\"numStartups\": 3, \"tipsHistory\": {}\n}";
     const SETTINGS: &str = "{\"permissions\":\n  {\"allow\": [ ]}}\n";
     if skipped() {
@@ -183,7 +189,7 @@ fn claude_code_is_connected_begins_with_memory_has_the_tools_and_leaves_an_episo
     let script = node("anthropic.mjs");
     let claude = script.with_file_name("node_modules").join(".bin/claude");
     let dir = tempfile::tempdir().unwrap();
-    let anthropic = Anthropic::new(&script, dir.path().join("asked.jsonl"));
+    let anthropic = Anthropic::new(&script, dir.path().join("requests.jsonl"));
     let server = Serving::on(&dir.path().join("data"));
     server.mcp().call("memory_store_fact", json!({"subject": "shop", "predicate": "language", "content": "it is Go"}));
     let (home, project) = (dir.path().join("home"), dir.path().join("home/shop"));
@@ -197,12 +203,16 @@ fn claude_code_is_connected_begins_with_memory_has_the_tools_and_leaves_an_episo
     let connect = |args: &[&str]| {
         let mut command = butler();
         command.env_remove("CLAUDE_CONFIG_DIR").args(["connect", "claude-code"]).args(args);
-        must(command.arg("--data-dir").arg(&server.data_dir).env("HOME", &home), "butler connect");
+        run_successfully(command.arg("--data-dir").arg(&server.data_dir).env("HOME", &home), "butler connect");
     };
     connect(&[]);
     assert!(read(&servers).contains("butler-memory") && read(&settings).contains("hook session-start"));
     connect(&["--undo"]);
-    assert_eq!((read(&servers).as_str(), read(&settings).as_str()), (SERVERS, SETTINGS), "byte by byte");
+    assert_eq!(
+        (read(&servers).as_str(), read(&settings).as_str()),
+        (SERVERS, SETTINGS),
+        "the files are restored exactly"
+    );
     connect(&[]);
 
     let run = |args: &[&str]| {
@@ -211,27 +221,29 @@ fn claude_code_is_connected_begins_with_memory_has_the_tools_and_leaves_an_episo
         command.envs(std::env::var_os("PATH").map(|path| ("PATH", path)));
         command.env("ANTHROPIC_BASE_URL", format!("http://127.0.0.1:{}", anthropic.port));
         command.envs([("ANTHROPIC_API_KEY", "none"), ("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1")]);
-        // A busy machine takes its time to start a server.
+        // Starting a server takes longer on a busy machine.
         command.envs([("DISABLE_AUTOUPDATER", "1"), ("MCP_TIMEOUT", "120000")]);
-        must(&mut command, "claude")
+        run_successfully(&mut command, "claude")
     };
     let listed = run(&["mcp", "list"]);
     assert!(listed.lines().any(|line| line.starts_with("butler-memory:") && line.ends_with("Connected")), "{listed}");
 
-    // A hook waits for memory for two seconds, which a busy machine may take: then another session is begun.
-    let asked = eventually(Duration::from_secs(300), "a session with memory", || {
+    // The hook times out after two seconds on a busy machine. In that case, start another session.
+    let request = eventually(Duration::from_secs(300), "a session with memory", || {
         assert!(run(&["-p", "Which language is the shop written in?"]).contains("The kettle is on."));
         let episodes = server.mcp().call("memory_stats", json!({}))["episodes"]["total"].as_u64()?;
-        anthropic.last().filter(|asked| episodes > 0 && asked.to_string().contains("[shop] [language]: it is Go"))
+        anthropic
+            .last_request()
+            .filter(|request| episodes > 0 && request.to_string().contains("[shop] [language]: it is Go"))
     });
-    let tools = asked["tools"].as_array().unwrap().iter().filter_map(|tool| tool["name"].as_str());
+    let tools = request["tools"].as_array().unwrap().iter().filter_map(|tool| tool["name"].as_str());
     let ours: Vec<&str> = tools.filter(|name| name.starts_with("mcp__butler-memory__")).collect();
     assert_eq!(ours.len(), 19, "{ours:?}");
     let found = server.mcp().call("memory_search", json!({"query": "kettle", "types": ["episode"]}));
-    let told = "User: Which language is the shop written in?\n\nAssistant: The kettle is on.";
-    assert_eq!(found["results"][0]["content"], told, "{found}");
+    let transcript = "User: Which language is the shop written in?\n\nAssistant: The kettle is on.";
+    assert_eq!(found["results"][0]["content"], transcript, "{found}");
 
     connect(&["--undo"]);
-    assert_eq!(read(&settings), SETTINGS, "byte by byte");
-    assert!(!read(&servers).contains("butler-memory"), "Claude Code has written to it meanwhile: {}", read(&servers));
+    assert_eq!(read(&settings), SETTINGS, "the files are restored exactly");
+    assert!(!read(&servers).contains("butler-memory"), "the entry was not removed: {}", read(&servers));
 }

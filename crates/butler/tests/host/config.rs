@@ -1,60 +1,60 @@
-//! What a user sees when a butler.toml is wrong, and what one means when it is right.
+//! Errors for an invalid butler.toml, and the meaning of a valid one.
 
 use std::path::Path;
 
 use butler_host::config::{self, Source, parse};
 
-/// The error as it is printed, for a file called butler.toml.
-fn refused(source: &str) -> String {
-    let error = parse(Path::new("butler.toml"), source).expect_err("this must be refused");
+/// Parses an invalid butler.toml and returns the error as it is printed.
+fn rejected(source: &str) -> String {
+    let error = parse(Path::new("butler.toml"), source).expect_err("this must be rejected");
     let hint = error.hint().map(|hint| format!("\nhint: {hint}")).unwrap_or_default();
     format!("error: {error}{hint}")
 }
 
 #[test]
 fn an_unknown_key_is_shown_with_its_line_and_the_nearest_valid_key() {
-    insta::assert_snapshot!(refused("[butler]\nname = \"health\"\n\n[modules.memory.retrieval]\ndefualt_limit = 5\n"));
+    insta::assert_snapshot!(rejected("[butler]\nname = \"health\"\n\n[modules.memory.retrieval]\ndefualt_limit = 5\n"));
 }
 
 #[test]
 fn an_unknown_section_is_shown_with_the_nearest_valid_one() {
-    insta::assert_snapshot!(refused("[modules.memroy.retrieval]\ndefault_limit = 5\n"));
+    insta::assert_snapshot!(rejected("[modules.memroy.retrieval]\ndefault_limit = 5\n"));
 }
 
 #[test]
-fn an_unknown_key_like_no_other_is_shown_with_all_valid_keys() {
-    insta::assert_snapshot!(refused("[butler]\nzzz = 1\n"));
+fn an_unknown_key_without_a_similar_one_is_shown_with_all_valid_keys() {
+    insta::assert_snapshot!(rejected("[butler]\nzzz = 1\n"));
 }
 
 #[test]
-fn an_unknown_key_in_an_inline_table_is_shown_at_its_place() {
-    insta::assert_snapshot!(refused("[modules.memory]\nretrieval = { score_weights = { relevence = 0.5 } }\n"));
+fn an_unknown_key_in_an_inline_table_is_shown_with_its_position() {
+    insta::assert_snapshot!(rejected("[modules.memory]\nretrieval = { score_weights = { relevence = 0.5 } }\n"));
 }
 
 #[test]
-fn a_wrong_type_is_shown_with_what_was_expected() {
-    insta::assert_snapshot!(refused("[modules.memory.retrieval]\ncontext_token_budget = \"3000\"\n"));
-    insta::assert_snapshot!(refused("[modules.memory]\nenabled = \"yes\"\n"));
-    insta::assert_snapshot!(refused("[modules.memory.retrieval]\ndefault_limit = -1\n"));
+fn a_wrong_type_is_shown_with_the_expected_type() {
+    insta::assert_snapshot!(rejected("[modules.memory.retrieval]\ncontext_token_budget = \"3000\"\n"));
+    insta::assert_snapshot!(rejected("[modules.memory]\nenabled = \"yes\"\n"));
+    insta::assert_snapshot!(rejected("[modules.memory.retrieval]\ndefault_limit = -1\n"));
 }
 
 #[test]
-fn a_word_that_is_not_on_its_list_is_shown_with_the_nearest() {
-    insta::assert_snapshot!(refused("[modules.memory.retrieval]\ndefault_mode = \"semnatic\"\n"));
+fn an_unknown_enum_value_is_shown_with_the_nearest_valid_one() {
+    insta::assert_snapshot!(rejected("[modules.memory.retrieval]\ndefault_mode = \"semnatic\"\n"));
 }
 
 #[test]
-fn a_value_that_cannot_work_is_shown_at_its_line() {
-    insta::assert_snapshot!(refused("[modules.memory.retrieval.score_weights]\nrelevance = 0.4\nrecency = -0.2\n"));
-    insta::assert_snapshot!(refused("[modules.memory.confidence]\nexpiry_threshold = 0.5\n"));
-    insta::assert_snapshot!(refused("[butler]\nname = \"My Butler\"\n"));
+fn an_invalid_value_is_shown_with_its_line() {
+    insta::assert_snapshot!(rejected("[modules.memory.retrieval.score_weights]\nrelevance = 0.4\nrecency = -0.2\n"));
+    insta::assert_snapshot!(rejected("[modules.memory.confidence]\nexpiry_threshold = 0.5\n"));
+    insta::assert_snapshot!(rejected("[butler]\nname = \"My Butler\"\n"));
 }
 
 #[test]
 fn a_schema_is_a_plain_name() {
     let with = |name: &str| format!("[butler.database]\nschema = {name:?}\n");
     for name in ["a b;", "Odd", "1st", "", "über", "a-b", "pg_temp", &"x".repeat(64)] {
-        let shown = refused(&with(name));
+        let shown = rejected(&with(name));
         assert!(shown.contains("butler.database.schema must") && shown.contains("butler.toml:2"), "{shown}");
     }
     for name in ["public", "_a1", "health_2"] {
@@ -63,19 +63,19 @@ fn a_schema_is_a_plain_name() {
 }
 
 #[test]
-fn a_runtime_without_what_its_type_needs_is_refused() {
-    insta::assert_snapshot!(refused("[butler.runtime]\ntype = \"command\"\n"));
-    insta::assert_snapshot!(refused("[butler.runtime]\ncommand = [\"claude\", \"-p\"]\n"));
+fn a_runtime_without_its_required_keys_is_rejected() {
+    insta::assert_snapshot!(rejected("[butler.runtime]\ntype = \"command\"\n"));
+    insta::assert_snapshot!(rejected("[butler.runtime]\ncommand = [\"claude\", \"-p\"]\n"));
 }
 
 #[test]
-fn broken_toml_is_shown_at_its_place() {
-    insta::assert_snapshot!(refused("[butler]\nname = \"health\nx = 1\n"));
+fn invalid_toml_is_shown_with_its_position() {
+    insta::assert_snapshot!(rejected("[butler]\nname = \"health\nx = 1\n"));
 }
 
 #[test]
 fn a_password_on_the_offending_line_is_masked() {
-    let shown = refused("[butler.database]\nulr = \"postgres://ann:s3cret@db.example/x\"\n");
+    let shown = rejected("[butler.database]\nulr = \"postgres://ann:s3cret@db.example/x\"\n");
     assert!(shown.contains("did you mean `url`?"), "{shown}");
     assert!(shown.contains("ann:***@db.example") && !shown.contains("s3cret"), "{shown}");
 }
@@ -155,7 +155,7 @@ fn without_any_configuration_there_is_one_butler_called_general() {
 }
 
 #[test]
-fn a_roster_is_one_butler_a_folder_named_after_it_unless_the_file_says_otherwise() {
+fn a_roster_has_one_butler_per_directory_named_after_it_unless_its_file_sets_a_name() {
     let dir = tempfile::tempdir().unwrap();
     for (folder, text) in [("health", ""), ("money", "[butler]\nname = \"finance\"\n"), ("notes", "-")] {
         std::fs::create_dir(dir.path().join(folder)).unwrap();

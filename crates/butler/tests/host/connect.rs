@@ -1,4 +1,4 @@
-//! `butler connect`: what it writes into other programs' files, and what it leaves alone.
+//! `butler connect`: what it adds to the files of other programs and what it leaves unchanged.
 
 use std::path::{Path, PathBuf};
 use std::process::Output;
@@ -47,79 +47,90 @@ impl Home {
     }
 }
 
-fn fine(output: &Output) -> String {
+fn success(output: &Output) -> String {
     assert_eq!(output.status.code(), Some(0), "{}", stderr(output));
     stdout(output)
 }
 
-const THEIRS: &str = "{\n  \"numStartups\": 7,\n  \"mcpServers\": {\n    \"other\": { \"command\": \"x\", \"args\": [] }\n  },\n  \"zeta\": [1,2]\n}\n";
+const SERVERS: &str = "{\n  \"numStartups\": 7,\n  \"mcpServers\": {\n    \"other\": { \"command\": \"x\", \"args\": [] }\n  },\n  \"zeta\": [1,2]\n}\n";
 const SETTINGS: &str = "{\n  \"permissions\": {\"allow\": [\"Bash(ls:*)\"]},\n  \"hooks\": {\n    \"SessionStart\": [\n      {\"hooks\": [{\"type\": \"command\", \"command\": \"date\"}]}\n    ]\n  }\n}\n";
 
 #[test]
-fn claude_code_is_connected_once_and_disconnected_without_a_trace() {
+fn connecting_claude_code_is_idempotent_and_undo_restores_its_files() {
     let home = Home::new();
-    home.write(".claude.json", THEIRS);
+    home.write(".claude.json", SERVERS);
     home.write(".claude/settings.json", SETTINGS);
 
-    let tried = fine(&home.connect(&["claude-code", "--dry-run"]));
+    let dry_run = success(&home.connect(&["claude-code", "--dry-run"]));
     assert!(
-        tried.contains("+ ") && tried.contains("butler-memory") && tried.contains("nothing was written"),
-        "{tried}"
+        dry_run.contains("+ ") && dry_run.contains("butler-memory") && dry_run.contains("nothing was written"),
+        "{dry_run}"
     );
-    assert_eq!((home.text(".claude.json").as_str(), home.text(".claude/settings.json").as_str()), (THEIRS, SETTINGS));
+    assert_eq!((home.text(".claude.json").as_str(), home.text(".claude/settings.json").as_str()), (SERVERS, SETTINGS));
 
-    let shown = fine(&home.connect(&["claude-code"]));
+    let shown = success(&home.connect(&["claude-code"]));
     assert!(shown.contains("backup: ") && shown.contains("is connected"), "{shown}");
     let entry = &home.json(".claude.json")["mcpServers"]["butler-memory"];
     assert_eq!(entry["type"], "stdio");
     assert!(Path::new(entry["command"].as_str().unwrap()).is_file(), "{entry}");
     assert_eq!(entry["args"][0], "mcp");
     let hooks = home.json(".claude/settings.json")["hooks"].clone();
-    assert_eq!(hooks["SessionStart"].as_array().unwrap().len(), 2, "theirs stays: {hooks}");
-    let ours = hooks["SessionEnd"][0]["hooks"][0]["command"].as_str().unwrap();
-    assert!(ours.contains(" hook session-end --data-dir "), "{ours}");
-    assert!(home.text(".claude.json").contains("\"other\": { \"command\": \"x\", \"args\": [] }"), "formatting stays");
+    assert_eq!(hooks["SessionStart"].as_array().unwrap().len(), 2, "the other hook is kept: {hooks}");
+    let command = hooks["SessionEnd"][0]["hooks"][0]["command"].as_str().unwrap();
+    assert!(command.contains(" hook session-end --data-dir "), "{command}");
+    assert!(
+        home.text(".claude.json").contains("\"other\": { \"command\": \"x\", \"args\": [] }"),
+        "the formatting is kept"
+    );
     assert_eq!((home.backups("."), home.backups(".claude")), (1, 1));
 
-    let again = fine(&home.connect(&["claude-code"]));
-    assert!(again.contains("is connected already"), "{again}");
+    let second = success(&home.connect(&["claude-code"]));
+    assert!(second.contains("is already connected"), "{second}");
     assert_eq!(home.backups("."), 1, "nothing was written");
 
-    fine(&home.connect(&["claude-code", "--undo"]));
-    assert_eq!((home.text(".claude.json").as_str(), home.text(".claude/settings.json").as_str()), (THEIRS, SETTINGS));
-    assert!(fine(&home.connect(&["claude-code", "--undo"])).contains("is not connected"));
+    success(&home.connect(&["claude-code", "--undo"]));
+    assert_eq!((home.text(".claude.json").as_str(), home.text(".claude/settings.json").as_str()), (SERVERS, SETTINGS));
+    assert!(success(&home.connect(&["claude-code", "--undo"])).contains("is not connected"));
 }
 
 #[test]
-fn the_other_clients_get_their_own_form_in_their_own_place() {
+fn other_clients_get_their_own_format_in_their_own_file() {
     let home = Home::new();
-    fine(&home.connect(&["claude-desktop"]));
+    success(&home.connect(&["claude-desktop"]));
     let entry = home.json(".config/Claude/claude_desktop_config.json")["mcpServers"]["butler-memory"].clone();
     assert!(entry["command"].is_string() && entry["type"].is_null(), "{entry}");
-    fine(&home.connect(&["cursor", "--scope", "project", "--http", "http://127.0.0.1:8150/mcp", "--token", "t0ken"]));
+    success(&home.connect(&[
+        "cursor",
+        "--scope",
+        "project",
+        "--http",
+        "http://127.0.0.1:8150/mcp",
+        "--token",
+        "t0ken",
+    ]));
     let entry = home.json(".cursor/mcp.json")["mcpServers"]["butler-memory"].clone();
     assert_eq!(
         (&entry["url"], &entry["headers"]["Authorization"]),
         (&"http://127.0.0.1:8150/mcp".into(), &"Bearer t0ken".into())
     );
-    // VS Code's files may hold comments.
-    let theirs = "{\n\t// mine\n\t\"servers\": {\n\t\t\"a\": {\"command\": \"x\"}, // keep\n\t},\n}\n";
-    home.write(".config/Code/User/mcp.json", theirs);
-    fine(&home.connect(&["vscode", "--butler", "health"]));
+    // VS Code's files may contain comments.
+    let original = "{\n\t// mine\n\t\"servers\": {\n\t\t\"a\": {\"command\": \"x\"}, // keep\n\t},\n}\n";
+    home.write(".config/Code/User/mcp.json", original);
+    success(&home.connect(&["vscode", "--butler", "health"]));
     let text = home.text(".config/Code/User/mcp.json");
     assert!(text.contains("// mine") && text.contains("// keep") && text.contains("\"butler-memory\""), "{text}");
-    fine(&home.connect(&["vscode", "--undo"]));
-    assert_eq!(home.text(".config/Code/User/mcp.json"), theirs);
+    success(&home.connect(&["vscode", "--undo"]));
+    assert_eq!(home.text(".config/Code/User/mcp.json"), original);
 }
 
 #[test]
-fn a_broken_file_is_refused_and_left_alone() {
+fn an_invalid_file_is_rejected_and_not_changed() {
     let home = Home::new();
     home.write(".claude.json", "{\n  \"a\": 1,\n  // no\n}\n");
     let output = home.connect(&["claude-code"]);
     assert_eq!(output.status.code(), Some(2), "{}", stderr(&output));
-    assert!(stderr(&output).contains(".claude.json cannot be changed: line 3, column 3"), "{}", stderr(&output));
-    assert!(!home.path(".claude/settings.json").exists(), "nothing at all was written");
+    assert!(stderr(&output).contains(".claude.json: line 3, column 3"), "{}", stderr(&output));
+    assert!(!home.path(".claude/settings.json").exists(), "no file was written");
     assert_eq!(home.connect(&["claude-desktop", "--scope", "project"]).status.code(), Some(2));
     assert_eq!(home.connect(&["claude-desktop", "--http", "http://127.0.0.1:8150/mcp"]).status.code(), Some(2));
 }
@@ -127,35 +138,35 @@ fn a_broken_file_is_refused_and_left_alone() {
 #[test]
 fn print_writes_nothing() {
     let home = Home::new();
-    let text = fine(&home.connect(&["vscode", "--print"]));
+    let text = success(&home.connect(&["vscode", "--print"]));
     let printed: Value = serde_json::from_str(&text).unwrap();
     assert_eq!(printed["servers"]["butler-memory"]["type"], "stdio");
     assert_eq!(std::fs::read_dir(home.dir.path()).unwrap().count(), 0);
-    assert!(fine(&home.connect(&["claude-code", "--print", "--every-prompt"])).contains("UserPromptSubmit"));
+    assert!(success(&home.connect(&["claude-code", "--print", "--every-prompt"])).contains("UserPromptSubmit"));
 }
 
 #[test]
-fn print_is_one_document_for_each_client_and_writes_nothing() {
+fn print_prints_one_document_per_client_and_writes_nothing() {
     let home = Home::new();
-    home.write(".claude.json", THEIRS);
+    home.write(".claude.json", SERVERS);
     for (client, key) in [
         ("claude-code", "mcpServers"),
         ("claude-desktop", "mcpServers"),
         ("cursor", "mcpServers"),
         ("vscode", "servers"),
     ] {
-        let printed: Value = serde_json::from_str(&fine(&home.connect(&[client, "--print"]))).unwrap();
+        let printed: Value = serde_json::from_str(&success(&home.connect(&[client, "--print"]))).unwrap();
         let entry = &printed[key]["butler-memory"];
         assert_eq!(entry["args"][0], "mcp", "{client}: {printed}");
         assert_eq!(printed.get("hooks").is_some(), client == "claude-code", "{printed}");
         assert_eq!(std::fs::read_dir(home.path("")).unwrap().count(), 1, "{client} wrote something");
     }
-    assert_eq!(home.text(".claude.json"), THEIRS);
+    assert_eq!(home.text(".claude.json"), SERVERS);
 
-    // What is printed is what is written.
-    let printed: Value = serde_json::from_str(&fine(&home.connect(&["claude-code", "--print"]))).unwrap();
-    let told: Value = serde_json::from_str(&fine(&home.connect(&["claude-code", "--json"]))).unwrap();
-    assert_eq!(told["changed"].as_array().unwrap().len(), 2, "{told}");
+    // --print prints exactly what is written otherwise.
+    let printed: Value = serde_json::from_str(&success(&home.connect(&["claude-code", "--print"]))).unwrap();
+    let changes: Value = serde_json::from_str(&success(&home.connect(&["claude-code", "--json"]))).unwrap();
+    assert_eq!(changes["changed"].as_array().unwrap().len(), 2, "{changes}");
     let (servers, settings) = (home.json(".claude.json"), home.json(".claude/settings.json"));
     assert_eq!(servers["mcpServers"]["butler-memory"], printed["mcpServers"]["butler-memory"]);
     assert_eq!(settings["hooks"], printed["hooks"]);

@@ -1,4 +1,4 @@
-//! Killing everything at random loses no acknowledged episode.
+//! Killing butler or PostgreSQL loses no acknowledged episode.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use crate::program::{Mcp, Serving, eventually, is_alive, postgres_pid, send};
 
-/// Writers that store one episode after the other and note which were acknowledged.
+/// Writers that store episodes in a loop and record which were acknowledged.
 struct Load {
     stop: Arc<AtomicBool>,
     acknowledged: Arc<Mutex<Vec<(String, String)>>>,
@@ -57,7 +57,7 @@ impl Load {
     }
 }
 
-fn all_are_there(server: &Serving, episodes: &[(String, String)]) {
+fn assert_all_stored(server: &Serving, episodes: &[(String, String)]) {
     for (id, content) in episodes {
         let read = server.mcp().call("memory_get", json!({"memory_type": "episode", "memory_id": id}));
         assert_eq!(read["content"], content.as_str());
@@ -65,7 +65,7 @@ fn all_are_there(server: &Serving, episodes: &[(String, String)]) {
 }
 
 #[test]
-fn everything_acknowledged_survives_sigkill_of_butler_of_postgres_and_of_both() {
+fn acknowledged_writes_survive_sigkill_of_butler_postgres_or_both() {
     let dir = tempfile::tempdir().unwrap();
     let data_dir = dir.path().join("data");
     let mut acknowledged = Vec::new();
@@ -80,16 +80,16 @@ fn everything_acknowledged_survives_sigkill_of_butler_of_postgres_and_of_both() 
         server.kill();
         acknowledged.extend(load.end().0);
         if round == 0 {
-            assert!(is_alive(postgres), "a server whose butler was killed lives on for the next one");
+            assert!(is_alive(postgres), "PostgreSQL keeps running for the next butler");
         }
     }
     let server = Serving::on(&data_dir);
     assert!(acknowledged.len() >= 120);
-    all_are_there(&server, &acknowledged);
+    assert_all_stored(&server, &acknowledged);
 }
 
 #[test]
-fn the_private_postgres_killed_under_a_running_server_comes_back_without_a_restart() {
+fn a_killed_private_postgres_restarts_under_a_running_server() {
     let dir = tempfile::tempdir().unwrap();
     let server = Serving::on(&dir.path().join("data"));
     let load = Load::on(&server.mcp(), 0);
@@ -106,7 +106,7 @@ fn the_private_postgres_killed_under_a_running_server_comes_back_without_a_resta
         assert_eq!(error["error"], "unavailable", "{error}");
         assert!(error["hint"].is_string(), "{error}");
     }
-    assert!(!errors.is_empty(), "the kill came between two calls of every writer: it proves nothing");
-    all_are_there(&server, &acknowledged);
+    assert!(!errors.is_empty(), "no call failed, so the kill was not tested");
+    assert_all_stored(&server, &acknowledged);
     server.is_ready_soon();
 }

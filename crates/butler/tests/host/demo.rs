@@ -1,4 +1,4 @@
-//! `butler demo` beside a running server.
+//! `butler demo` while a server runs.
 
 use std::time::Duration;
 
@@ -6,10 +6,10 @@ use serde_json::json;
 
 use crate::program::{MCP_HEADERS, Mcp, Serving, butler, eventually, request, stderr, stdout};
 
-const SHOWN: Duration = Duration::from_secs(60);
+const TIMEOUT: Duration = Duration::from_secs(60);
 
 #[test]
-fn a_running_server_shows_the_demo_at_once_and_forgets_it_when_it_is_removed() {
+fn a_running_server_shows_the_demo_immediately_and_drops_it_after_removal() {
     let dir = tempfile::tempdir().unwrap();
     let serving = Serving::on(&dir.path().join("data"));
     let demo = |args: &[&str]| {
@@ -18,13 +18,13 @@ fn a_running_server_shows_the_demo_at_once_and_forgets_it_when_it_is_removed() {
         assert!(output.status.success(), "{}", stderr(&output));
         serde_json::from_str::<serde_json::Value>(&stdout(&output)).unwrap()
     };
-    let made = demo(&["--size", "500"]);
-    assert!(made["memories"].as_u64().unwrap() >= 500, "{made}");
-    assert_eq!(made["url"], format!("http://{}/butlers/demo/memory", serving.address));
+    let created = demo(&["--size", "500"]);
+    assert!(created["memories"].as_u64().unwrap() >= 500, "{created}");
+    assert_eq!(created["url"], format!("http://{}/butlers/demo/memory", serving.address));
 
     let mcp = Mcp { path: "/butlers/demo/mcp".to_owned(), ..serving.mcp() };
-    let there = || request(serving.address, "POST", &mcp.path, &MCP_HEADERS, b"{}").status != 404;
-    eventually(SHOWN, "the server serves the demo", || there().then_some(()));
+    let is_served = || request(serving.address, "POST", &mcp.path, &MCP_HEADERS, b"{}").status != 404;
+    eventually(TIMEOUT, "the server serves the demo", || is_served().then_some(()));
     let stats = mcp.call("memory_stats", json!({}));
     for state in ["active", "fading", "superseded", "expired", "retracted"] {
         assert!(stats["facts"][state].as_i64().unwrap() > 0, "no fact is {state}: {stats}");
@@ -39,11 +39,11 @@ fn a_running_server_shows_the_demo_at_once_and_forgets_it_when_it_is_removed() {
     let contents: Vec<&str> =
         recalled["results"].as_array().unwrap().iter().filter_map(|hit| hit["content"].as_str()).collect();
     assert!(contents.iter().any(|content| content.contains("peanuts")), "{contents:?}");
-    assert_eq!(serving.mcp().call("memory_stats", json!({}))["facts"]["total"], 0, "the own butler is untouched");
+    assert_eq!(serving.mcp().call("memory_stats", json!({}))["facts"]["total"], 0, "the user's butler is not changed");
 
     assert_eq!(demo(&["--remove"])["removed"], true);
-    let gone = || request(serving.address, "POST", &mcp.path, &MCP_HEADERS, b"{}").status == 404;
-    eventually(SHOWN, "the server lets the demo go", || gone().then_some(()));
+    let is_removed = || request(serving.address, "POST", &mcp.path, &MCP_HEADERS, b"{}").status == 404;
+    eventually(TIMEOUT, "the server drops the demo", || is_removed().then_some(()));
     assert_eq!(demo(&["--remove"])["removed"], false);
     serving.is_ready_soon();
 }

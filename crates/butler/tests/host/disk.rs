@@ -1,4 +1,4 @@
-//! A data directory whose disk is full: a clear error with its remedy, and once there is room everything goes on.
+//! A full disk gives a clear error with a remedy, and everything works again once there is space.
 
 use std::ffi::OsStr;
 use std::path::Path;
@@ -9,7 +9,8 @@ use serde_json::{Value, json};
 
 use crate::program::{Serving, eventually, run, stderr, stdout};
 
-/// Loudly nothing where the machine lets nobody mount: filling the machine's own disk is no test.
+/// Mounts a small disk. Returns `None` and prints a message if mounting is not allowed: the test must not fill a real
+/// disk.
 fn disk(at: &Path) -> Option<Disk> {
     std::fs::create_dir(at).unwrap();
     let mounted = Disk::mount(at);
@@ -20,7 +21,7 @@ fn disk(at: &Path) -> Option<Disk> {
 }
 
 #[test]
-fn a_first_start_on_a_full_disk_names_the_remedy_and_succeeds_once_there_is_room() {
+fn a_first_start_on_a_full_disk_names_the_remedy_and_succeeds_once_there_is_space() {
     let dir = tempfile::tempdir().unwrap();
     let data_dir = dir.path().join("data");
     let Some(disk) = disk(&data_dir) else { return };
@@ -35,12 +36,12 @@ fn a_first_start_on_a_full_disk_names_the_remedy_and_succeeds_once_there_is_room
     }
     disk.free().unwrap();
     let server = Serving::on(&data_dir);
-    server.mcp().store_episode("there is room").unwrap();
+    server.mcp().store_episode("there is space").unwrap();
     assert_eq!(server.stop().0.code(), Some(0));
 }
 
 #[test]
-fn a_disk_that_fills_up_under_a_running_server_costs_clear_errors_and_nothing_that_was_acknowledged() {
+fn a_full_disk_under_a_running_server_gives_clear_errors_and_loses_no_acknowledged_write() {
     let dir = tempfile::tempdir().unwrap();
     let data_dir = dir.path().join("data");
     let Some(disk) = disk(&data_dir) else { return };
@@ -54,14 +55,14 @@ fn a_disk_that_fills_up_under_a_running_server_costs_clear_errors_and_nothing_th
     };
     (0..5).for_each(|n| store(n).unwrap());
     disk.fill().unwrap();
-    let refused = (5..400).find_map(|n| store(n).err()).expect("a full disk takes no more");
+    let refused = (5..400).find_map(|n| store(n).err()).expect("a full disk rejects writes");
     assert_eq!(refused["error"], "unavailable", "{refused}");
     assert!(refused["hint"].as_str().is_some_and(|hint| hint.contains("free some space")), "{refused}");
     let readable = mcp.call("memory_stats", json!({}));
-    assert!(readable["episodes"]["total"].as_u64() >= Some(5), "what is there can be read: {readable}");
+    assert!(readable["episodes"]["total"].as_u64() >= Some(5), "stored episodes are readable: {readable}");
     disk.free().unwrap();
-    // without a restart: the same process answers
-    eventually(Duration::from_secs(60), "there is room again", || store(1_000).ok());
+    // The same process recovers without a restart.
+    eventually(Duration::from_secs(60), "there is space again", || store(1_000).ok());
     for (id, content) in &acknowledged {
         let read = mcp.call("memory_get", json!({"memory_type": "episode", "memory_id": id}));
         assert_eq!(read["content"].as_str().map(str::trim_end), Some(content.as_str()));

@@ -1,4 +1,4 @@
-//! The hooks, with the JSON Claude Code sends.
+//! `butler hook`, with the JSON that Claude Code sends.
 
 use std::io::Write;
 use std::path::Path;
@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use crate::program::{Serving, butler, eventually, stderr, stdout};
 
-/// With memory that may take as long as a busy machine does.
+/// Runs a hook with a timeout that is long enough for a busy machine.
 fn hook(data_dir: &Path, event: &str, input: &str, variables: &[(&str, &str)]) -> Output {
     hook_within("60", data_dir, event, input, variables)
 }
@@ -29,7 +29,7 @@ fn hook_within(seconds: &str, data_dir: &Path, event: &str, input: &str, variabl
     child.wait_with_output().unwrap()
 }
 
-fn said(output: &Output) -> Value {
+fn response(output: &Output) -> Value {
     assert_eq!(output.status.code(), Some(0), "{}", stderr(output));
     serde_json::from_str(&stdout(output)).unwrap_or_else(|_| panic!("{:?} {}", stdout(output), stderr(output)))
 }
@@ -49,19 +49,19 @@ fn event(name: &str, transcript: &Path) -> String {
 }
 
 #[test]
-fn a_session_of_claude_code_begins_with_memory_and_leaves_an_episode_once() {
+fn a_claude_code_session_gets_context_and_stores_one_episode() {
     let dir = tempfile::tempdir().unwrap();
     let server = Serving::on(&dir.path().join("data"));
     let mcp = server.mcp();
     mcp.call("memory_store_fact", json!({"subject": "shop", "predicate": "language", "content": "written in Go"}));
     let transcript = dir.path().join("transcript.jsonl");
 
-    let start = said(&hook(&server.data_dir, "session-start", &event("SessionStart", &transcript), &[]));
-    let told = &start["hookSpecificOutput"];
-    assert_eq!(told["hookEventName"], "SessionStart");
-    assert!(told["additionalContext"].as_str().unwrap().contains("- [shop] [language]: written in Go"), "{start}");
+    let start = response(&hook(&server.data_dir, "session-start", &event("SessionStart", &transcript), &[]));
+    let output = &start["hookSpecificOutput"];
+    assert_eq!(output["hookEventName"], "SessionStart");
+    assert!(output["additionalContext"].as_str().unwrap().contains("- [shop] [language]: written in Go"), "{start}");
     let prompt = json!({"prompt": "Which language is the shop written in?", "hook_event_name": "UserPromptSubmit"});
-    let prompt = said(&hook(&server.data_dir, "user-prompt", &prompt.to_string(), &[]));
+    let prompt = response(&hook(&server.data_dir, "user-prompt", &prompt.to_string(), &[]));
     assert!(prompt["hookSpecificOutput"]["additionalContext"].as_str().unwrap().contains("written in Go"), "{prompt}");
 
     std::fs::write(
@@ -71,7 +71,7 @@ fn a_session_of_claude_code_begins_with_memory_and_leaves_an_episode_once() {
     .unwrap();
     let end = event("SessionEnd", &transcript);
     for _ in 0..2 {
-        assert_eq!(said(&hook(&server.data_dir, "session-end", &end, &[])), json!({}));
+        assert_eq!(response(&hook(&server.data_dir, "session-end", &end, &[])), json!({}));
     }
     let episodes = |query: &str| {
         mcp.call("memory_search", json!({"query": query, "types": ["episode"], "mode": "keyword"}))["results"].clone()
@@ -81,74 +81,72 @@ fn a_session_of_claude_code_begins_with_memory_and_leaves_an_episode_once() {
     assert_eq!(first[0]["content"], "User: Add a cart\n\nAssistant: The cart is there.");
     assert_eq!(first[0]["session_id"], SESSION);
 
-    // Resumed, it tells only what is new.
+    // A resumed session stores only its new messages.
     let more = std::fs::read_to_string(&transcript).unwrap() + &message("user", "u2", "Now the checkout");
     std::fs::write(&transcript, more).unwrap();
-    assert_eq!(said(&hook(&server.data_dir, "session-end", &end, &[])), json!({}));
+    assert_eq!(response(&hook(&server.data_dir, "session-end", &end, &[])), json!({}));
     let second = episodes("checkout");
     assert_eq!(second[0]["content"], "User: Now the checkout");
     assert_eq!(mcp.call("memory_stats", json!({}))["episodes"]["total"], 2);
 
-    // Memory's own sessions are not remembered.
+    // Consolidation sessions are not stored.
     std::fs::write(&transcript, message("user", "u9", "Consolidate these episodes")).unwrap();
-    let own = [("BUTLER_TRIGGER_SOURCE", "schedule:consolidation")];
-    assert_eq!(said(&hook(&server.data_dir, "session-end", &end, &own)), json!({}));
+    let consolidation = [("BUTLER_TRIGGER_SOURCE", "schedule:consolidation")];
+    assert_eq!(response(&hook(&server.data_dir, "session-end", &end, &consolidation)), json!({}));
     assert_eq!(mcp.call("memory_stats", json!({}))["episodes"]["total"], 2);
 }
 
 #[test]
-fn hooks_end_well_whatever_state_memory_is_in() {
+fn hooks_succeed_even_if_memory_is_unavailable() {
     let dir = tempfile::tempdir().unwrap();
-    let nowhere = dir.path().join("never-set-up");
+    let missing_dir = dir.path().join("never-set-up");
     let transcript = dir.path().join("transcript.jsonl");
     std::fs::write(&transcript, message("user", "u1", "hello")).unwrap();
     for name in ["session-start", "session-end"] {
         for input in [event("SessionStart", &transcript).as_str(), "", "{not json", "[]"] {
-            let output = hook(&nowhere, name, input, &[]);
-            assert_eq!(said(&output), json!({}), "{name} {input}");
+            let output = hook(&missing_dir, name, input, &[]);
+            assert_eq!(response(&output), json!({}), "{name} {input}");
             assert!(
-                stderr(&output).contains("butler: this session goes on without memory"),
+                stderr(&output).contains("butler: this session continues without memory"),
                 "{name} {input}: {}",
                 stderr(&output)
             );
         }
     }
-    // A server that does not answer is waited for no longer than agreed.
+    // The hook does not wait longer than its timeout for a server that does not respond.
     let server = Serving::on(&dir.path().join("data"));
     server.signal(Signal::STOP);
-    let begun = Instant::now();
+    let started = Instant::now();
     let output = hook_within("2", &server.data_dir, "session-start", &event("SessionStart", &transcript), &[]);
     server.signal(Signal::CONT);
-    assert_eq!(said(&output), json!({}));
-    assert!(begun.elapsed() < Duration::from_secs(60), "{:?}", begun.elapsed());
-    assert!(stderr(&output).contains("no answer within 2 s"), "{}", stderr(&output));
+    assert_eq!(response(&output), json!({}));
+    assert!(started.elapsed() < Duration::from_secs(60), "{:?}", started.elapsed());
+    assert!(stderr(&output).contains("did not respond within 2 s"), "{}", stderr(&output));
 }
 
 #[test]
-fn without_a_server_the_end_of_a_session_is_remembered_in_the_background() {
+fn without_a_server_session_end_stores_the_episode_in_the_background() {
     let dir = tempfile::tempdir().unwrap();
     let data_dir = dir.path().join("data");
     drop(Serving::on(&data_dir));
     let transcript = dir.path().join("transcript.jsonl");
     std::fs::write(&transcript, message("user", "u1", "Remember the milk")).unwrap();
-    assert_eq!(said(&hook(&data_dir, "session-end", &event("SessionEnd", &transcript), &[])), json!({}));
-    eventually(Duration::from_secs(60), "told", || {
-        std::fs::read_to_string(data_dir.join("hook-sessions.json")).ok().filter(|known| known.contains("u1"))
+    assert_eq!(response(&hook(&data_dir, "session-end", &event("SessionEnd", &transcript), &[])), json!({}));
+    eventually(Duration::from_secs(60), "the episode is stored", || {
+        std::fs::read_to_string(data_dir.join("hook-sessions.json")).ok().filter(|sessions| sessions.contains("u1"))
     });
     let server = Serving::on(&data_dir);
     assert_eq!(server.mcp().call("memory_stats", json!({}))["episodes"]["total"], 1);
 }
 
 #[test]
-fn a_session_end_without_a_transcript_says_what_is_missing() {
+fn session_end_without_a_transcript_reports_what_is_missing() {
     let dir = tempfile::tempdir().unwrap();
-    for (input, complaint) in
-        [("", "nothing came on stdin"), (" \n", "nothing came on stdin"), ("{}", "names no transcript_path")]
-    {
+    for (input, expected) in [("", "stdin is empty"), (" \n", "stdin is empty"), ("{}", "has no transcript_path")] {
         let output = hook(dir.path(), "session-end", input, &[]);
-        assert_eq!(said(&output), json!({}));
-        let told = stderr(&output);
-        assert!(told.contains(complaint) && told.contains("butler connect claude-code"), "{input:?}: {told}");
-        assert!(!dir.path().join("postgres").exists(), "nothing is started for it");
+        assert_eq!(response(&output), json!({}));
+        let error = stderr(&output);
+        assert!(error.contains(expected) && error.contains("butler connect claude-code"), "{input:?}: {error}");
+        assert!(!dir.path().join("postgres").exists(), "no database is started");
     }
 }

@@ -1,4 +1,4 @@
-//! Who may talk to the server, and how much.
+//! Limits and checks of the HTTP server.
 
 use std::ffi::OsStr;
 use std::io::{Read, Write};
@@ -9,28 +9,28 @@ use serde_json::json;
 
 use crate::program::{MCP_HEADERS, Serving, eventually, request};
 
-/// Until the server closes the connection; an answer, or nothing.
-fn rest(mut stream: &TcpStream) -> String {
+/// Reads until the server closes the connection.
+fn read_all(mut stream: &TcpStream) -> String {
     stream.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
-    let mut said = Vec::new();
-    stream.read_to_end(&mut said).unwrap();
-    String::from_utf8_lossy(&said).into_owned()
+    let mut text = Vec::new();
+    stream.read_to_end(&mut text).unwrap();
+    String::from_utf8_lossy(&text).into_owned()
 }
 
-/// One answer of a connection that stays.
-fn answer(mut stream: &TcpStream) -> String {
+/// Reads one JSON response from a connection that stays open.
+fn read_response(mut stream: &TcpStream) -> String {
     stream.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
-    let mut said = String::new();
+    let mut text = String::new();
     let mut byte = [0];
-    while !said.ends_with("}") {
+    while !text.ends_with("}") {
         stream.read_exact(&mut byte).unwrap();
-        said.push(char::from(byte[0]));
+        text.push(char::from(byte[0]));
     }
-    said
+    text
 }
 
 #[test]
-fn a_request_that_does_not_arrive_is_ended_and_what_only_waits_is_not() {
+fn incomplete_requests_time_out_and_idle_connections_stay_open() {
     let dir = tempfile::tempdir().unwrap();
     let config = dir.path().join("butler.toml");
     std::fs::write(&config, "[server]\nrequest_timeout_s = 1.0\n").unwrap();
@@ -38,53 +38,53 @@ fn a_request_that_does_not_arrive_is_ended_and_what_only_waits_is_not() {
     let connect = || TcpStream::connect(server.address).unwrap();
     let host = server.address;
 
-    // They wait from the beginning: a connection after its first request, and a stream of events.
+    // Two idle connections: one after its first request, and one with an event stream.
     let get = format!("GET /healthz HTTP/1.1\r\nHost: {host}\r\n\r\n");
     let mut kept = connect();
     kept.write_all(get.as_bytes()).unwrap();
-    assert!(answer(&kept).starts_with("HTTP/1.1 200"));
+    assert!(read_response(&kept).starts_with("HTTP/1.1 200"));
     let mut events = connect();
     events.write_all(format!("GET /api/events HTTP/1.1\r\nHost: {host}\r\n\r\n").as_bytes()).unwrap();
 
-    // Half a head, one that trickles, nothing at all, half a body.
+    // Incomplete requests: half a head, a head that trickles in, nothing at all, half a body.
     let mut head = connect();
     head.write_all(format!("GET /healthz HTTP/1.1\r\nHost: {host}\r\n").as_bytes()).unwrap();
-    assert_eq!(rest(&head), "");
+    assert_eq!(read_all(&head), "");
     let mut trickle = connect();
     trickle.write_all(b"GET /healthz HTTP/1.1\r\n").unwrap();
-    eventually(Duration::from_secs(60), "the trickle is cut off", || trickle.write_all(b"X: y\r\n").err());
-    assert_eq!(rest(&connect()), "");
+    eventually(Duration::from_secs(60), "the trickling request is cut off", || trickle.write_all(b"X: y\r\n").err());
+    assert_eq!(read_all(&connect()), "");
     for path in ["/mcp", "/api/jobs/decay_sweep/run"] {
         let mut body = connect();
         let head = format!(
             "POST {path} HTTP/1.1\r\nHost: {host}\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{{"
         );
         body.write_all(head.as_bytes()).unwrap();
-        let said = rest(&body);
-        assert!(said.starts_with("HTTP/1.1 408") && said.contains("\"code\":\"timeout\""), "{path}: {said}");
+        let text = read_all(&body);
+        assert!(text.starts_with("HTTP/1.1 408") && text.contains("\"code\":\"timeout\""), "{path}: {text}");
     }
 
-    // By now they have waited for several times as long as a request may take.
+    // The idle connections are now several times older than the request timeout.
     kept.write_all(get.as_bytes()).unwrap();
-    assert!(answer(&kept).starts_with("HTTP/1.1 200"));
+    assert!(read_response(&kept).starts_with("HTTP/1.1 200"));
     server.mcp().call("memory_store_fact", json!({"subject": "a", "predicate": "is", "content": "b"}));
-    let said = answer(&events);
-    assert!(said.starts_with("HTTP/1.1 200") && said.contains("text/event-stream"), "{said}");
+    let text = read_response(&events);
+    assert!(text.starts_with("HTTP/1.1 200") && text.contains("text/event-stream"), "{text}");
 }
 
 #[test]
-fn a_call_whose_parameters_cannot_be_read_and_a_wrong_method_are_answered_in_kind() {
+fn invalid_parameters_and_wrong_methods_get_json_errors() {
     let dir = tempfile::tempdir().unwrap();
     let server = Serving::on(&dir.path().join("data"));
     for params in [json!({"name": 5}), json!({"name": "memory_stats", "arguments": "all"}), json!([1]), json!({})] {
         let body = json!({"jsonrpc": "2.0", "id": 9, "method": "tools/call", "params": params}).to_string();
         let answer = request(server.address, "POST", "/mcp", &MCP_HEADERS, body.as_bytes());
-        let said = answer.json();
-        assert_eq!((answer.status, &said["id"], &said["error"]["code"]), (200, &json!(9), &json!(-32602)), "{said}");
-        assert!(said["error"]["data"]["hint"].as_str().unwrap().contains("params is"), "{said}");
+        let reply = answer.json();
+        assert_eq!((answer.status, &reply["id"], &reply["error"]["code"]), (200, &json!(9), &json!(-32602)), "{reply}");
+        assert!(reply["error"]["data"]["hint"].as_str().unwrap().contains("params is"), "{reply}");
     }
-    let no_message = request(server.address, "POST", "/mcp", &MCP_HEADERS, b"{\"a\": 1}");
-    assert_eq!((no_message.status, &no_message.json()["error"]["code"]), (400, &json!(-32600)));
+    let not_rpc = request(server.address, "POST", "/mcp", &MCP_HEADERS, b"{\"a\": 1}");
+    assert_eq!((not_rpc.status, &not_rpc.json()["error"]["code"]), (400, &json!(-32600)));
     let no_json = request(server.address, "POST", "/mcp", &[("Content-Type", "text/plain"), MCP_HEADERS[1]], b"{}");
     assert_eq!((no_json.status, &no_json.json()["error"]["code"]), (415, &json!(-32600)));
     for method in ["PUT", "PATCH", "DELETE", "GET"] {
@@ -96,7 +96,7 @@ fn a_call_whose_parameters_cannot_be_read_and_a_wrong_method_are_answered_in_kin
 }
 
 #[test]
-fn a_forged_host_or_origin_is_refused_everywhere() {
+fn a_forged_host_or_origin_is_rejected_on_every_path() {
     let dir = tempfile::tempdir().unwrap();
     let server = Serving::on(&dir.path().join("data"));
     for path in ["/mcp", "/butlers/general/mcp", "/healthz", "/readyz", "/metrics", "/"] {
@@ -120,7 +120,7 @@ fn a_forged_host_or_origin_is_refused_everywhere() {
 }
 
 #[test]
-fn a_body_over_4_mib_is_refused_and_nothing_is_stored() {
+fn a_body_over_4_mib_is_rejected_and_nothing_is_stored() {
     let dir = tempfile::tempdir().unwrap();
     let server = Serving::on(&dir.path().join("data"));
     let content = "x".repeat(5 * 1024 * 1024);

@@ -1,4 +1,4 @@
-//! Many at once: 64 connections, 10 000 requests with a token, no error and no growth.
+//! Load: 10 000 requests with a token over 64 connections, without errors and without memory growth.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpStream};
@@ -10,10 +10,11 @@ use crate::program::{Serving, eventually, run, stderr};
 
 const CONNECTIONS: usize = 64;
 const REQUESTS: usize = 10_000;
-/// Buffers of 64 connections and what the allocator keeps; a leak of a kilobyte a request would be 10 MiB a round.
+/// Allowed growth: the buffers of 64 connections and memory that the allocator retains. A leak of one kilobyte per
+/// request would add 10 MiB per round.
 const GROWTH_KIB: u64 = 16 * 1024;
 
-/// One connection, kept open as clients do.
+/// A connection that stays open, as clients keep it.
 struct Connection {
     stream: BufReader<TcpStream>,
     head: String,
@@ -30,8 +31,8 @@ impl Connection {
         Self { stream: BufReader::new(stream), head }
     }
 
-    /// The body of a 200; anything else fails the test.
-    fn ask(&mut self, body: &str) -> Value {
+    /// Returns the body of a 200 response. Any other status fails the test.
+    fn request(&mut self, body: &str) -> Value {
         let request = format!("{}Content-Length: {}\r\n\r\n{body}", self.head, body.len());
         self.stream.get_mut().write_all(request.as_bytes()).unwrap();
         let (mut status, mut length) = (String::new(), 0);
@@ -65,7 +66,7 @@ fn round(address: SocketAddr, token: &str, body: &str, requests: usize) {
             scope.spawn(|| {
                 let mut connection = Connection::open(address, token);
                 for _ in 0..requests / CONNECTIONS + 1 {
-                    let answer = connection.ask(body);
+                    let answer = connection.request(body);
                     assert!(answer["result"]["isError"] != true && answer["error"].is_null(), "{answer}");
                 }
             });
@@ -77,7 +78,7 @@ fn round(address: SocketAddr, token: &str, body: &str, requests: usize) {
 #[ignore = "takes a minute in a debug build on a busy machine; cargo xtask torture runs it"]
 fn ten_thousand_requests_from_64_connections_end_without_an_error_and_without_growth() {
     let dir = tempfile::tempdir().unwrap();
-    // As many from one token is what the limit is there for.
+    // The default rate limit would reject so many requests from one token.
     let server = Serving::with(&dir.path().join("data"), &["--rate-limit".as_ref(), "0".as_ref()]);
     let made: Output = run(["token", "create", "--json", "--data-dir"]
         .map(std::ffi::OsStr::new)
@@ -86,10 +87,12 @@ fn ten_thousand_requests_from_64_connections_end_without_an_error_and_without_gr
     assert!(made.status.success(), "{}", stderr(&made));
     let token = serde_json::from_slice::<Value>(&made.stdout).unwrap()["token"].as_str().unwrap().to_owned();
     let mcp = server.mcp().with(&token);
-    eventually(std::time::Duration::from_secs(60), "the token counts", || mcp.try_call("memory_stats", json!({})).ok());
+    eventually(std::time::Duration::from_secs(60), "the token takes effect", || {
+        mcp.try_call("memory_stats", json!({})).ok()
+    });
     let call = json!({"name": "memory_search", "arguments": {"query": "tea", "mode": "keyword", "limit": 1}});
     let body = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": call}).to_string();
-    // The first round fills pools and caches; what the second adds is growth.
+    // The first round fills pools and caches. Only what the second round adds counts as growth.
     round(server.address, &token, &body, REQUESTS / 5);
     let before = resident_kib(server.pid());
     round(server.address, &token, &body, REQUESTS);

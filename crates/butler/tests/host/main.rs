@@ -1,11 +1,9 @@
-//! The program as its users meet it: configuration, commands, a real server with real clients, and everything that can
-//! happen to it.
+//! End-to-end tests of the real program: configuration, commands, a server with real clients, and failures.
 
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod access;
 mod backup;
-mod beyond;
 mod cli;
 mod clients;
 mod config;
@@ -20,6 +18,7 @@ mod module;
 mod program;
 mod proxy;
 mod reference;
+mod resources;
 mod rest;
 mod scaleout;
 mod serve;

@@ -52,7 +52,7 @@ fn a_module_starts_after_those_it_depends_on() {
 }
 
 #[test]
-fn a_missing_dependency_and_a_circle_are_errors() {
+fn missing_and_circular_dependencies_are_errors() {
     let missing = order(&[("dreams", &["memory"])]).unwrap_err();
     assert!(missing.to_string().contains("\"dreams\" needs module \"memory\""), "{missing}");
     assert!(missing.hint().unwrap().contains("[modules.memory]"));

@@ -1,4 +1,4 @@
-//! The real binary, started and stopped; a few lines of HTTP to talk to it.
+//! Starts and stops the real binary, and sends HTTP requests to it.
 
 use std::ffi::OsStr;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -11,13 +11,13 @@ use std::time::{Duration, Instant};
 use rustix::process::{Pid, Signal, kill_process, test_kill_process};
 use serde_json::{Value, json};
 
-/// Long enough for a first start that fetches, on a machine busy with other tests.
+/// Long enough for a first start that downloads, on a machine busy with other tests.
 const START: Duration = Duration::from_secs(300);
 const STOP: Duration = Duration::from_secs(60);
 const ANSWER: Duration = Duration::from_secs(60);
 
 pub fn butler() -> Command {
-    // For figures: another build of the same program.
+    // Benchmarks may use another build of the program.
     let program = std::env::var_os("BUTLER_BIN").unwrap_or_else(|| env!("CARGO_BIN_EXE_butler").into());
     let mut command = Command::new(program);
     for name in [
@@ -32,12 +32,12 @@ pub fn butler() -> Command {
     ] {
         command.env_remove(name);
     }
-    // Help is wrapped to the terminal's width, which tests have none of.
+    // Help is wrapped to the width of the terminal, and tests have no terminal.
     command.env("COLUMNS", "100");
     command
 }
 
-/// Runs a command to its end.
+/// Runs a command and waits for it.
 pub fn run(args: impl IntoIterator<Item = impl AsRef<OsStr>>) -> Output {
     butler().args(args).stdin(Stdio::null()).output().expect("butler runs")
 }
@@ -50,15 +50,15 @@ pub fn stderr(output: &Output) -> String {
     String::from_utf8_lossy(&output.stderr).into_owned()
 }
 
-/// A `butler serve` that is ready; ended when dropped.
+/// A running `butler serve`, stopped when dropped.
 pub struct Serving {
     child: Child,
     pub address: SocketAddr,
     pub data_dir: PathBuf,
     log: PathBuf,
-    /// What else it says on stdout would end up here.
+    /// Lines on stdout after the ready line; there should be none.
     rest: mpsc::Receiver<String>,
-    /// Killed on purpose: its PostgreSQL is the next one's.
+    /// Whether the test killed it. Its PostgreSQL then keeps running for the next server.
     killed: bool,
 }
 
@@ -71,7 +71,7 @@ impl Serving {
         Self::by(butler(), data_dir, args)
     }
 
-    /// By a command whose surroundings were chosen.
+    /// Starts a server with a prepared command, for example with environment variables.
     pub fn by(mut butler: Command, data_dir: &Path, args: &[&OsStr]) -> Self {
         std::fs::create_dir_all(data_dir).unwrap();
         let log = data_dir.with_extension("log");
@@ -91,7 +91,7 @@ impl Serving {
         let lines = lines_of(child.stdout.take().unwrap());
         let ready = lines.recv_timeout(START).unwrap_or_else(|_| {
             let _ = child.kill();
-            panic!("butler did not become ready; it said:\n{}", std::fs::read_to_string(&log).unwrap_or_default())
+            panic!("butler did not become ready; its log:\n{}", std::fs::read_to_string(&log).unwrap_or_default())
         });
         let address = ready.strip_prefix("ready http://").or_else(|| ready.strip_prefix("ready https://"));
         let address = address.unwrap_or_else(|| panic!("the first line was {ready:?}"));
@@ -125,7 +125,7 @@ impl Serving {
         eventually(ANSWER, "ready", || (self.get("/readyz").status == 200).then_some(()));
     }
 
-    /// The process of the private PostgreSQL.
+    /// The process id of the private PostgreSQL.
     pub fn postgres_pid(&self) -> i32 {
         postgres_pid(&self.data_dir).expect("the private PostgreSQL runs")
     }
@@ -134,14 +134,14 @@ impl Serving {
         send(self.child.id() as i32, signal);
     }
 
-    /// SIGTERM, and the status it ended with.
+    /// Sends SIGTERM. Returns the exit status and the remaining lines of stdout.
     pub fn stop(mut self) -> (ExitStatus, Vec<String>) {
         self.signal(Signal::TERM);
         let status = wait(&mut self.child, STOP);
         (status, self.rest.iter().collect())
     }
 
-    /// SIGKILL: no chance to put anything in order.
+    /// Sends SIGKILL, so that the server cannot shut down cleanly.
     pub fn kill(mut self) {
         self.killed = true;
         self.child.kill().unwrap();
@@ -161,7 +161,7 @@ impl Drop for Serving {
         if self.killed {
             return;
         }
-        // A server whose butler ended badly lives on for the next one; the test is the last.
+        // PostgreSQL keeps running after a crash of butler, for the next start. There is none after the test.
         if let Some(pid) = postgres_pid(&self.data_dir).filter(|pid| is_alive(*pid)) {
             send(pid, Signal::INT);
         }
@@ -188,24 +188,24 @@ pub fn send(pid: i32, signal: Signal) {
     let _ = kill_process(Pid::from_raw(pid).expect("a process id"), signal);
 }
 
-/// One that ended and that nobody has asked after yet is not.
+/// Whether the process is running. A zombie is not.
 pub fn is_alive(pid: i32) -> bool {
     let ended = std::fs::read_to_string(format!("/proc/{pid}/stat")).is_ok_and(|stat| stat.contains(") Z "));
     !ended && Pid::from_raw(pid).is_some_and(|pid| test_kill_process(pid).is_ok())
 }
 
-pub fn wait(child: &mut Child, patience: Duration) -> ExitStatus {
-    eventually(patience, "the process ends", || child.try_wait().unwrap())
+pub fn wait(child: &mut Child, timeout: Duration) -> ExitStatus {
+    eventually(timeout, "the process exits", || child.try_wait().unwrap())
 }
 
-/// Asks until there is an answer.
-pub fn eventually<T>(patience: Duration, what: &str, mut ask: impl FnMut() -> Option<T>) -> T {
-    let begun = Instant::now();
+/// Polls until there is a result.
+pub fn eventually<T>(timeout: Duration, what: &str, mut poll: impl FnMut() -> Option<T>) -> T {
+    let started = Instant::now();
     loop {
-        if let Some(answer) = ask() {
+        if let Some(answer) = poll() {
             return answer;
         }
-        assert!(begun.elapsed() < patience, "waited {patience:?} in vain: {what}");
+        assert!(started.elapsed() < timeout, "timed out after {timeout:?}: {what}");
         std::thread::sleep(Duration::from_millis(20));
     }
 }
@@ -232,7 +232,7 @@ pub fn request(address: SocketAddr, method: &str, path: &str, headers: &[(&str, 
     try_request(address, method, path, headers, body).unwrap_or_else(|error| panic!("{method} {path}: {error}"))
 }
 
-/// HTTP/1.0, so that the answer is never chunked. `Host` is the address unless the headers say otherwise.
+/// Sends a request over HTTP/1.0, so that the response is never chunked. `Host` is the address unless a header sets it.
 pub fn try_request(
     address: SocketAddr,
     method: &str,
@@ -245,7 +245,7 @@ pub fn try_request(
     exchange(stream, address, method, path, headers, body)
 }
 
-/// The same over any connection.
+/// Sends a request over an open connection.
 pub fn exchange(
     mut stream: impl Read + Write,
     address: SocketAddr,
@@ -266,7 +266,7 @@ pub fn exchange(
     stream.write_all(body)?;
     let mut raw = Vec::new();
     stream.read_to_end(&mut raw)?;
-    let bad = || std::io::Error::new(std::io::ErrorKind::InvalidData, "no HTTP answer");
+    let bad = || std::io::Error::new(std::io::ErrorKind::InvalidData, "not an HTTP response");
     let end = raw.windows(4).position(|four| four == b"\r\n\r\n").ok_or_else(bad)?;
     let head = String::from_utf8_lossy(&raw[..end]).into_owned();
     let status = head.split(' ').nth(1).and_then(|code| code.parse().ok()).ok_or_else(bad)?;
@@ -276,7 +276,7 @@ pub fn exchange(
 pub const MCP_HEADERS: [(&str, &str); 2] =
     [("Content-Type", "application/json"), ("Accept", "application/json, text/event-stream")];
 
-/// A butler's tools over HTTP, in the 2025 way: no session, one POST a call.
+/// A client for a butler's tools over HTTP with the 2025 protocol: no session, one POST per call.
 #[derive(Clone)]
 pub struct Mcp {
     pub address: SocketAddr,
@@ -289,7 +289,7 @@ impl Mcp {
         Self { token: Some(token.to_owned()), ..self.clone() }
     }
 
-    /// Whatever HTTP answers.
+    /// Sends a body and returns the HTTP response.
     pub fn post(&self, body: &str) -> std::io::Result<Answer> {
         let bearer = self.token.as_ref().map(|token| format!("Bearer {token}"));
         let mut headers = MCP_HEADERS.to_vec();
@@ -309,12 +309,12 @@ impl Mcp {
         Ok(value)
     }
 
-    /// The structured answer of a tool.
+    /// Calls a tool and returns its structured result.
     pub fn call(&self, tool: &str, arguments: Value) -> Value {
         self.try_call(tool, arguments).unwrap_or_else(|error| panic!("{tool}: {error}"))
     }
 
-    /// The tool's error as it stands in the text, or why there was no answer.
+    /// Calls a tool. The error is the tool's error, or the reason why there was no response.
     pub fn try_call(&self, tool: &str, arguments: Value) -> Result<Value, Value> {
         let answer = self
             .try_rpc("tools/call", json!({"name": tool, "arguments": arguments}))
@@ -334,7 +334,7 @@ impl Mcp {
     }
 }
 
-/// As the owner.
+/// Runs a statement as the owner role.
 pub fn sql(url: &str, statement: &'static str) {
     use sqlx::{ConnectOptions, Connection};
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
@@ -346,7 +346,7 @@ pub fn sql(url: &str, statement: &'static str) {
     });
 }
 
-/// A server whose PostgreSQL somebody else's butlers use, and the URL of a fresh database there.
+/// Starts a server for its private PostgreSQL, and returns the URL of a new database in it.
 pub fn foreign_database(dir: &Path, name: &'static str, create: &'static str) -> (Serving, String) {
     let server = Serving::on(dir);
     let url = run(["db".as_ref(), "url".as_ref(), "--data-dir".as_ref(), dir.as_os_str()]);

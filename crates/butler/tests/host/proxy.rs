@@ -1,4 +1,4 @@
-//! The LLM's endpoint is asked through the proxy that the environment names.
+//! Requests to the LLM use the proxy from the environment.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -19,7 +19,7 @@ fn tls() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/host/tls")
 }
 
-/// Head and body of a request.
+/// Reads a request and returns its head.
 fn read(stream: &mut impl Read) -> String {
     let mut reader = BufReader::new(stream);
     let (mut head, mut length) = (String::new(), 0);
@@ -46,7 +46,7 @@ fn answer(stream: &mut impl Write) {
     let _ = stream.flush();
 }
 
-/// A proxy that is also the only endpoint beyond it: tells the head it saw, and of a tunnel the head inside it.
+/// A proxy that also plays the endpoint. It reports the head of each request and, for a tunnel, the head inside it.
 fn proxy() -> (String, mpsc::Receiver<String>) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap().to_string();
@@ -83,8 +83,8 @@ fn secure(stream: TcpStream) -> StreamOwned<ServerConnection, TcpStream> {
     StreamOwned::new(ServerConnection::new(Arc::new(config)).unwrap(), stream)
 }
 
-/// One session without memory: only the endpoint is asked.
-fn ask(dir: &Path, base_url: &str, variables: &[(&str, &str)]) -> Output {
+/// Runs one session without memory, so that only the endpoint gets a request.
+fn run_session(dir: &Path, base_url: &str, variables: &[(&str, &str)]) -> Output {
     let config = dir.join("butler.toml");
     let toml = format!(
         "[butler.runtime]\ntype = \"openai\"\nbase_url = \"{base_url}\"\nmodel = \"m\"\napi_key_env = \"LLM_KEY\"\n\
@@ -103,35 +103,35 @@ fn ask(dir: &Path, base_url: &str, variables: &[(&str, &str)]) -> Output {
 }
 
 #[test]
-fn https_goes_through_a_tunnel_http_is_forwarded_and_this_machine_is_asked_directly() {
+fn https_is_tunnelled_http_is_forwarded_and_loopback_bypasses_the_proxy() {
     let dir = tempfile::tempdir().unwrap();
     let (address, heads) = proxy();
     let with_password = format!("http://ann:s3cret@{address}");
 
-    let output = ask(dir.path(), "https://memory.example.com/v1", &[("HTTPS_PROXY", &with_password)]);
+    let output = run_session(dir.path(), "https://memory.example.com/v1", &[("HTTPS_PROXY", &with_password)]);
     assert!(stdout(&output).contains(ANSWER), "{}", stderr(&output));
     let (connect, inside) = (heads.recv().unwrap(), heads.recv().unwrap());
     assert!(connect.starts_with("CONNECT memory.example.com:443 HTTP/1.1"), "{connect}");
     assert!(connect.to_lowercase().contains("proxy-authorization: basic"), "{connect}");
-    assert!(!connect.contains("k-1"), "the key is for the endpoint alone: {connect}");
+    assert!(!connect.contains("k-1"), "the proxy does not get the API key: {connect}");
     assert!(inside.starts_with("POST /v1/chat/completions") && inside.contains("Bearer k-1"), "{inside}");
     assert!(!inside.to_lowercase().contains("proxy-authorization"), "{inside}");
 
-    let output = ask(dir.path(), "http://llm.example/v1", &[("HTTP_PROXY", &with_password)]);
+    let output = run_session(dir.path(), "http://llm.example/v1", &[("HTTP_PROXY", &with_password)]);
     assert!(stdout(&output).contains(ANSWER), "{}", stderr(&output));
     let forwarded = heads.recv().unwrap();
     assert!(forwarded.starts_with("POST http://llm.example/v1/chat/completions"), "{forwarded}");
     assert!(forwarded.to_lowercase().contains("proxy-authorization: basic"), "{forwarded}");
 
-    // The proxy is itself an endpoint of this machine, and the variable leads nowhere.
-    let nowhere = [("HTTP_PROXY", "http://127.0.0.1:9")];
-    let output = ask(dir.path(), &format!("http://{address}/v1"), &nowhere);
+    // The endpoint is on loopback, so the unreachable proxy in the variable is not used.
+    let unreachable_proxy = [("HTTP_PROXY", "http://127.0.0.1:9")];
+    let output = run_session(dir.path(), &format!("http://{address}/v1"), &unreachable_proxy);
     assert!(stdout(&output).contains(ANSWER), "{}", stderr(&output));
     assert!(heads.recv().unwrap().starts_with("POST /v1/chat/completions"));
 
     let output =
-        ask(dir.path(), "https://memory.example.com/v1", &[("HTTPS_PROXY", "socks5://ann:s3cret@127.0.0.1:9")]);
-    let said = stderr(&output);
-    assert!(!output.status.success() && said.contains("only http:// proxies"), "{said}");
-    assert!(!said.contains("s3cret"), "{said}");
+        run_session(dir.path(), "https://memory.example.com/v1", &[("HTTPS_PROXY", "socks5://ann:s3cret@127.0.0.1:9")]);
+    let error = stderr(&output);
+    assert!(!output.status.success() && error.contains("only http:// proxies"), "{error}");
+    assert!(!error.contains("s3cret"), "{error}");
 }

@@ -1,9 +1,9 @@
-//! The pages in docs/ that are made from the program.
+//! The generated pages in docs/.
 
 use std::path::Path;
 
-/// Compares a page with what the program would write now, or writes it.
-fn page(name: &str, text: &str) {
+/// Fails if a page is out of date. Writes the page instead if `BUTLER_UPDATE_DOCS` is set.
+fn check_page(name: &str, text: &str) {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs").join(name);
     if std::env::var_os("BUTLER_UPDATE_DOCS").is_some() {
         std::fs::write(&path, text).unwrap();
@@ -13,21 +13,21 @@ fn page(name: &str, text: &str) {
     let line = committed.lines().zip(text.lines()).position(|(a, b)| a != b);
     assert!(
         committed == text,
-        "docs/{name} has drifted (line {line:?}): renew it with BUTLER_UPDATE_DOCS=1 cargo test -p butler --test host reference"
+        "docs/{name} is out of date (line {line:?}): regenerate it with BUTLER_UPDATE_DOCS=1 cargo test -p butler --test host reference"
     );
 }
 
 #[test]
-fn the_reference_of_commands_is_up_to_date() {
-    page("cli.md", &butler::reference::cli());
+fn the_command_reference_is_up_to_date() {
+    check_page("cli.md", &butler::reference::cli());
 }
 
 #[test]
-fn the_reference_of_tools_is_up_to_date() {
-    page("tools.md", &butler::reference::tools());
+fn the_tool_reference_is_up_to_date() {
+    check_page("tools.md", &butler::reference::tools());
 }
 
 #[test]
-fn the_reference_of_the_configuration_is_up_to_date() {
-    page("configuration.md", &butler::reference::configuration());
+fn the_configuration_reference_is_up_to_date() {
+    check_page("configuration.md", &butler::reference::configuration());
 }

@@ -1,4 +1,4 @@
-//! A server from its start to its end, over HTTP.
+//! `butler serve` and `butler doctor`, from start to shutdown.
 
 use std::ffi::OsStr;
 use std::time::Duration;
@@ -14,12 +14,12 @@ fn store_get_and_count_an_episode_over_http() {
     let server = Serving::on(&dir.path().join("data"));
     let mcp = server.mcp();
 
-    let hello = mcp.rpc(
+    let initialized = mcp.rpc(
         "initialize",
         json!({"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}}),
     );
-    assert_eq!(hello["result"]["protocolVersion"], "2025-06-18", "{hello}");
-    assert!(hello["result"]["instructions"].as_str().unwrap().contains("memory_store_episode"));
+    assert_eq!(initialized["result"]["protocolVersion"], "2025-06-18", "{initialized}");
+    assert!(initialized["result"]["instructions"].as_str().unwrap().contains("memory_store_episode"));
 
     let listed = mcp.rpc("tools/list", json!({}));
     let tools = listed["result"]["tools"].as_array().unwrap();
@@ -43,7 +43,7 @@ fn store_get_and_count_an_episode_over_http() {
 }
 
 #[test]
-fn bad_input_and_unknown_tools_are_told_apart() {
+fn invalid_input_and_unknown_tools_are_different_errors() {
     let dir = tempfile::tempdir().unwrap();
     let server = Serving::on(&dir.path().join("data"));
     let mcp = server.mcp();
@@ -91,7 +91,7 @@ fn health_readiness_metrics_and_unknown_paths() {
 }
 
 #[test]
-fn the_2026_protocol_is_served_beside_the_2025_one() {
+fn both_the_2025_and_the_2026_protocol_are_served() {
     let dir = tempfile::tempdir().unwrap();
     let server = Serving::on(&dir.path().join("data"));
     let meta = json!({
@@ -116,24 +116,24 @@ fn the_2026_protocol_is_served_beside_the_2025_one() {
 }
 
 #[test]
-fn sigterm_finishes_what_is_in_flight_and_leaves_no_postgres_behind() {
+fn sigterm_completes_requests_in_flight_and_stops_postgres() {
     let dir = tempfile::tempdir().unwrap();
     let server = Serving::on(&dir.path().join("data"));
     let (postgres, data_dir) = (server.postgres_pid(), server.data_dir.clone());
     let mcp = server.mcp();
-    // Long texts keep the engine busy, so that some calls are surely in flight when the signal comes.
+    // Long texts keep the embedding engine busy, so that some calls are in flight when the signal arrives.
     let writers: Vec<_> = (0..6)
         .map(|n| {
             let mcp = mcp.clone();
             std::thread::spawn(move || mcp.store_episode(&format!("episode {n}: {}", "a long story ".repeat(400))))
         })
         .collect();
-    eventually(Duration::from_secs(60), "a call is under way", || {
+    eventually(Duration::from_secs(60), "a call is in flight", || {
         server.get("/metrics").text().contains("butler_tool_calls_total").then_some(())
     });
     let (status, rest) = server.stop();
     assert_eq!(status.code(), Some(0));
-    assert_eq!(rest, Vec::<String>::new(), "stdout holds the ready line alone");
+    assert_eq!(rest, Vec::<String>::new(), "stdout has only the ready line");
     eventually(Duration::from_secs(60), "PostgreSQL ends", || (!is_alive(postgres)).then_some(()));
     assert!(!data_dir.join("serve.json").exists());
     let stored: Vec<String> = writers.into_iter().filter_map(|writer| writer.join().unwrap().ok()).collect();
@@ -145,7 +145,7 @@ fn sigterm_finishes_what_is_in_flight_and_leaves_no_postgres_behind() {
 }
 
 #[test]
-fn a_roster_of_butlers_each_in_a_database_of_its_own() {
+fn each_butler_of_a_roster_has_its_own_database() {
     let dir = tempfile::tempdir().unwrap();
     for name in ["health", "money"] {
         std::fs::create_dir_all(dir.path().join("roster").join(name)).unwrap();
@@ -157,13 +157,13 @@ fn a_roster_of_butlers_each_in_a_database_of_its_own() {
     of("health").store_episode("slept eight hours").unwrap();
     assert_eq!(of("health").call("memory_stats", json!({}))["episodes"]["total"], 1);
     assert_eq!(of("money").call("memory_stats", json!({}))["episodes"]["total"], 0);
-    assert_eq!(server.mcp().call("memory_stats", json!({}))["episodes"]["total"], 1, "/mcp is the first one's");
-    let nobody = request(server.address, "POST", "/butlers/nobody/mcp", &MCP_HEADERS, b"{}");
-    assert_eq!((nobody.status, &nobody.json()["error"]["code"]), (404, &json!("not_found")));
+    assert_eq!(server.mcp().call("memory_stats", json!({}))["episodes"]["total"], 1, "/mcp serves the first butler");
+    let unknown = request(server.address, "POST", "/butlers/unknown/mcp", &MCP_HEADERS, b"{}");
+    assert_eq!((unknown.status, &unknown.json()["error"]["code"]), (404, &json!("not_found")));
 }
 
 #[test]
-fn a_module_that_is_left_out_brings_no_tools() {
+fn a_disabled_module_registers_no_tools() {
     let dir = tempfile::tempdir().unwrap();
     let file = dir.path().join("butler.toml");
     std::fs::write(&file, "[modules.memory]\nenabled = false\n").unwrap();
@@ -172,7 +172,7 @@ fn a_module_that_is_left_out_brings_no_tools() {
 }
 
 #[test]
-fn db_url_leads_to_the_butlers_database_while_it_runs() {
+fn db_url_prints_the_database_url_while_the_server_runs() {
     let dir = tempfile::tempdir().unwrap();
     let data_dir = dir.path().join("data");
     let server = Serving::on(&data_dir);
@@ -203,9 +203,9 @@ fn doctor_passes_on_a_working_machine_with_and_without_a_running_server() {
         report
     };
     let server = Serving::on(&data_dir);
-    let beside = doctor();
+    let report = doctor();
     let names: Vec<&str> =
-        beside["checks"].as_array().unwrap().iter().filter_map(|check| check["name"].as_str()).collect();
+        report["checks"].as_array().unwrap().iter().filter_map(|check| check["name"].as_str()).collect();
     for name in [
         "disk",
         "runtime",
@@ -224,15 +224,15 @@ fn doctor_passes_on_a_working_machine_with_and_without_a_running_server() {
     ] {
         assert!(names.contains(&name), "{name} is not in {names:?}");
     }
-    // The doctor must not stop a PostgreSQL that others use.
+    // `doctor` must not stop the PostgreSQL of a running server.
     server.is_ready_soon();
     drop(server);
-    let alone = doctor();
-    assert!(alone.to_string().contains("a temporary server"), "{alone:#}");
+    let without_server = doctor();
+    assert!(without_server.to_string().contains("(temporary server)"), "{without_server:#}");
 }
 
 #[test]
-fn doctor_says_that_the_schema_is_older_than_the_program_and_leaves_it_so() {
+fn doctor_reports_pending_migrations_and_does_not_migrate() {
     let dir = tempfile::tempdir().unwrap();
     let data_dir = dir.path().join("data");
     let server = Serving::on(&data_dir);
@@ -240,10 +240,10 @@ fn doctor_says_that_the_schema_is_older_than_the_program_and_leaves_it_so() {
     let latest = "DELETE FROM butler_migrations WHERE version = (SELECT max(version) FROM butler_migrations)";
     sql(&stdout(&url), latest);
     server.stop();
-    // Twice the same: the first look changed nothing.
+    // Both runs report the same, because `doctor` changes nothing.
     for _ in 0..2 {
-        let place = ["doctor", "--json", "--listen", "127.0.0.1:0", "--data-dir"].map(OsStr::new);
-        let output = run(place.into_iter().chain([data_dir.as_os_str()]));
+        let arguments = ["doctor", "--json", "--listen", "127.0.0.1:0", "--data-dir"].map(OsStr::new);
+        let output = run(arguments.into_iter().chain([data_dir.as_os_str()]));
         let report: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap_or_else(|_| panic!("{output:?}"));
         let checks = report["checks"].as_array().unwrap();
         let of = |name: &str| checks.iter().find(|check| check["name"] == name).unwrap();
@@ -252,13 +252,13 @@ fn doctor_says_that_the_schema_is_older_than_the_program_and_leaves_it_so() {
             (&"warned".into(), &"skipped".into()),
             "{report:#}"
         );
-        assert!(of("database")["detail"].as_str().unwrap().contains("older than the program"), "{report:#}");
-        assert!(of("database")["remedy"].as_str().unwrap().contains("`butler serve`: it migrates"), "{report:#}");
+        assert!(of("database")["detail"].as_str().unwrap().contains("pending migrations"), "{report:#}");
+        assert!(of("database")["remedy"].as_str().unwrap().contains("start `butler serve` to migrate"), "{report:#}");
     }
 }
 
 #[test]
-fn a_signal_during_the_start_ends_it_cleanly() {
+fn a_signal_during_startup_stops_the_server_cleanly() {
     let dir = tempfile::tempdir().unwrap();
     let data_dir = dir.path().join("data");
     drop(Serving::on(&data_dir));
@@ -269,7 +269,7 @@ fn a_signal_during_the_start_ends_it_cleanly() {
         .stderr(std::process::Stdio::null())
         .spawn()
         .unwrap();
-    eventually(Duration::from_secs(60), "it begins to start", || data_dir.join("serve.json").exists().then_some(()));
+    eventually(Duration::from_secs(60), "it starts", || data_dir.join("serve.json").exists().then_some(()));
     crate::program::send(child.id() as i32, Signal::INT);
     assert_eq!(crate::program::wait(&mut child, Duration::from_secs(60)).code(), Some(0));
     assert_eq!(crate::program::postgres_pid(&data_dir).filter(|pid| is_alive(*pid)), None);

@@ -1,4 +1,4 @@
-//! Several butlers in one process: each for itself.
+//! Several isolated butlers in one process.
 
 use std::ffi::OsStr;
 use std::path::Path;
@@ -18,7 +18,7 @@ fn write(roster: &Path, butler: &str, toml: &str) {
 }
 
 #[test]
-fn the_example_roster_serves_two_butlers_that_know_nothing_of_each_other() {
+fn the_example_roster_serves_two_isolated_butlers() {
     let dir = tempfile::tempdir().unwrap();
     let roster = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/roster");
     let server = Serving::with(&dir.path().join("data"), &["--roster".as_ref(), roster.as_os_str()]);
@@ -33,7 +33,7 @@ fn the_example_roster_serves_two_butlers_that_know_nothing_of_each_other() {
         (1.into(), 1.into(), 0.into())
     );
 
-    // Each offers what its file says, and the instructions speak of nothing else.
+    // Each butler offers the tools of its profile, and its instructions mention no others.
     let tools = |mcp: &Mcp| -> Vec<String> {
         let listed = mcp.rpc("tools/list", json!({}))["result"]["tools"].clone();
         listed.as_array().unwrap().iter().map(|tool| tool["name"].as_str().unwrap().to_owned()).collect()
@@ -54,10 +54,10 @@ fn the_example_roster_serves_two_butlers_that_know_nothing_of_each_other() {
 }
 
 #[test]
-fn a_butler_that_cannot_start_is_reported_tried_again_and_stops_no_other() {
+fn a_butler_that_cannot_start_is_reported_and_retried_and_others_keep_running() {
     let dir = tempfile::tempdir().unwrap();
     let (roster, elsewhere) = (dir.path().join("roster"), dir.path().join("elsewhere"));
-    // The second lives in a database that is not there yet, on a server of somebody else.
+    // The database of the second butler does not exist yet; it is on another server.
     let other = Serving::on(&elsewhere);
     let url = run(["db".as_ref(), "url".as_ref(), "--data-dir".as_ref(), elsewhere.as_os_str()]);
     let url = stdout(&url).trim().to_owned();
@@ -70,7 +70,7 @@ fn a_butler_that_cannot_start_is_reported_tried_again_and_stops_no_other() {
     assert_eq!(refused["error"], "unavailable", "{refused}");
     assert!(refused["message"].as_str().unwrap().contains("there is no database \"later\""), "{refused}");
     let ready = server.get("/readyz");
-    assert_eq!(ready.status, 200, "the others are served: {}", ready.text());
+    assert_eq!(ready.status, 200, "the other butler is served: {}", ready.text());
     let not_ready = &ready.json()["not_ready"];
     assert_eq!((&not_ready[0]["butler"], not_ready.as_array().unwrap().len()), (&json!("second"), 1), "{not_ready}");
     let butlers = server.get("/api/butlers").json();
@@ -81,7 +81,7 @@ fn a_butler_that_cannot_start_is_reported_tried_again_and_stops_no_other() {
     {
         let refused = server.get(path);
         assert_eq!(refused.status, 503, "{path}: {}", refused.text());
-        assert!(refused.text().contains("there is no database"), "{path} tells why: {}", refused.text());
+        assert!(refused.text().contains("there is no database"), "{path} reports the reason: {}", refused.text());
     }
     assert!(server.log().contains("could not start"), "{}", server.log());
     let figures = server.get("/metrics").text();
@@ -90,7 +90,7 @@ fn a_butler_that_cannot_start_is_reported_tried_again_and_stops_no_other() {
     }
 
     sql(&url, "CREATE DATABASE later");
-    eventually(Duration::from_secs(60), "it starts at last", || {
+    eventually(Duration::from_secs(60), "the second butler starts", || {
         on(&server, "second").try_call("memory_stats", json!({})).ok()
     });
     assert_eq!(server.get("/readyz").json(), json!({"ready": true, "not_ready": []}));
@@ -99,7 +99,7 @@ fn a_butler_that_cannot_start_is_reported_tried_again_and_stops_no_other() {
 }
 
 #[test]
-fn two_butlers_as_two_schemas_of_one_database_touch_nothing_of_each_other() {
+fn two_butlers_in_two_schemas_of_one_database_are_isolated() {
     let dir = tempfile::tempdir().unwrap();
     let (roster, elsewhere) = (dir.path().join("roster"), dir.path().join("elsewhere"));
     let database = Serving::on(&elsewhere);
@@ -114,7 +114,7 @@ fn two_butlers_as_two_schemas_of_one_database_touch_nothing_of_each_other() {
     }
     let server = Serving::with(&dir.path().join("data"), &["--roster".as_ref(), roster.as_os_str()]);
     let (ants, bees) = (on(&server, "ants"), on(&server, "bees"));
-    // Whatever the bees' statements touch, they cannot touch the ants' schema: it is not there under that name.
+    // While the schema of the ants is renamed, the statements of the bees cannot touch it.
     sql(&url, "ALTER SCHEMA ants RENAME TO away");
     bees.store_episode("Bees dance").unwrap();
     bees.call("memory_store_fact", json!({"subject": "bees", "predicate": "make", "content": "honey"}));
@@ -123,7 +123,7 @@ fn two_butlers_as_two_schemas_of_one_database_touch_nothing_of_each_other() {
     bees.call("entity_create", json!({"canonical_name": "Queen", "entity_type": "person"}));
     bees.call("memory_run_consolidation", json!({"dry_run": true}));
     bees.call("memory_run_episode_cleanup", json!({}));
-    assert!(ants.try_call("memory_stats", json!({})).is_err(), "its home is gone");
+    assert!(ants.try_call("memory_stats", json!({})).is_err(), "its schema is renamed");
     sql(&url, "ALTER SCHEMA away RENAME TO ants");
     let empty = ants.call("memory_stats", json!({}));
     assert_eq!((&empty["episodes"]["total"], &empty["facts"]["total"]), (&json!(0), &json!(0)), "{empty}");

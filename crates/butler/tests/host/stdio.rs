@@ -1,4 +1,4 @@
-//! The same tools over stdin and stdout.
+//! `butler mcp`: the tools over stdin and stdout.
 
 use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
@@ -13,7 +13,7 @@ struct Session {
     child: Child,
     stdin: Option<ChildStdin>,
     stdout: BufReader<ChildStdout>,
-    /// Every line of stdout was a message of the protocol.
+    /// Number of protocol messages read from stdout so far.
     lines: usize,
 }
 
@@ -31,11 +31,11 @@ impl Session {
         let stdin = child.stdin.take();
         let stdout = BufReader::new(child.stdout.take().unwrap());
         let mut session = Self { child, stdin, stdout, lines: 0 };
-        let hello = session.ask(
+        let initialized = session.request(
             "initialize",
             json!({"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}}),
         );
-        assert!(hello["result"]["serverInfo"]["name"].as_str().unwrap().starts_with("butler"), "{hello}");
+        assert!(initialized["result"]["serverInfo"]["name"].as_str().unwrap().starts_with("butler"), "{initialized}");
         session.send(&json!({"jsonrpc": "2.0", "method": "notifications/initialized"}));
         session
     }
@@ -44,7 +44,7 @@ impl Session {
         writeln!(self.stdin.as_mut().unwrap(), "{message}").unwrap();
     }
 
-    fn ask(&mut self, method: &str, params: Value) -> Value {
+    fn request(&mut self, method: &str, params: Value) -> Value {
         let id = self.lines + 1;
         self.send(&json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params}));
         let answer = self.read().expect("an answer");
@@ -63,16 +63,16 @@ impl Session {
         Some(message)
     }
 
-    /// As the hint says, again while the server is still starting.
+    /// Calls a tool, and retries while the server is starting.
     fn call(&mut self, tool: &str, arguments: Value) -> Value {
         eventually(Duration::from_secs(300), "the server starts", || {
-            let answer = self.ask("tools/call", json!({"name": tool, "arguments": arguments}));
+            let answer = self.request("tools/call", json!({"name": tool, "arguments": arguments}));
             let starting = answer.to_string().contains("the server is still starting");
             (!starting).then(|| answer["result"].clone())
         })
     }
 
-    /// Closes stdin; what remains on stdout must be protocol, too.
+    /// Closes stdin and waits for the exit code. The rest of stdout must be protocol messages, too.
     fn end(mut self) -> Option<i32> {
         self.stdin = None;
         while self.read().is_some() {}
@@ -81,11 +81,11 @@ impl Session {
 }
 
 #[test]
-fn a_session_over_stdio_ends_with_its_input_and_stops_its_postgres() {
+fn a_stdio_session_ends_at_the_end_of_stdin_and_stops_its_postgres() {
     let dir = tempfile::tempdir().unwrap();
     let data_dir = dir.path().join("data");
     let mut session = Session::start(&data_dir, &[]);
-    let listed = session.ask("tools/list", json!({}));
+    let listed = session.request("tools/list", json!({}));
     assert!(listed["result"]["tools"].as_array().unwrap().len() >= 3, "{listed}");
     let stored = session.call("memory_store_episode", json!({"content": "over stdio", "butler": "general"}));
     assert_eq!(stored["isError"], json!(false), "{stored}");
@@ -97,7 +97,7 @@ fn a_session_over_stdio_ends_with_its_input_and_stops_its_postgres() {
 }
 
 #[test]
-fn a_session_works_beside_a_running_server_on_the_same_data() {
+fn a_stdio_session_works_while_a_server_runs_on_the_same_data() {
     let dir = tempfile::tempdir().unwrap();
     let server = Serving::on(&dir.path().join("data"));
     server.mcp().store_episode("over HTTP").unwrap();
@@ -106,7 +106,7 @@ fn a_session_works_beside_a_running_server_on_the_same_data() {
     let stats = session.call("memory_stats", json!({}));
     assert_eq!(stats["structuredContent"]["episodes"]["total"], 2, "{stats}");
     assert_eq!(session.end(), Some(0));
-    assert_eq!(server.mcp().call("memory_stats", json!({}))["episodes"]["total"], 2, "the server lives on");
+    assert_eq!(server.mcp().call("memory_stats", json!({}))["episodes"]["total"], 2, "the server keeps running");
 }
 
 #[test]
@@ -128,10 +128,10 @@ fn a_tenant_named_on_the_command_line_is_fixed_for_the_session() {
 }
 
 #[test]
-fn a_start_that_fails_is_told_to_the_agent_and_ends_with_code_1() {
+fn a_failed_start_is_reported_to_the_agent_and_exits_with_code_1() {
     let dir = tempfile::tempdir().unwrap();
-    let nowhere = "postgres://u:p@127.0.0.1:1/x";
-    let mut session = Session::start(&dir.path().join("data"), &["--database-url", nowhere]);
+    let unreachable = "postgres://u:p@127.0.0.1:1/x";
+    let mut session = Session::start(&dir.path().join("data"), &["--database-url", unreachable]);
     let answer = session.call("memory_stats", json!({}));
     let error: Value = serde_json::from_str(answer["content"][0]["text"].as_str().unwrap()).unwrap();
     assert_eq!(error["error"], "unavailable", "{error}");

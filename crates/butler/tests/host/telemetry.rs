@@ -1,4 +1,4 @@
-//! Traces reach a collector.
+//! Traces are sent to a collector.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpListener;
@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use crate::program::{Serving, butler};
 
-/// The first document that is posted, and where to.
+/// Receives one request and sends its first line and its JSON body to the channel.
 fn collector(listener: TcpListener) -> mpsc::Receiver<(String, Value)> {
     let (sender, received) = mpsc::channel();
     std::thread::spawn(move || {
@@ -35,14 +35,14 @@ fn collector(listener: TcpListener) -> mpsc::Receiver<(String, Value)> {
     received
 }
 
-/// The program as the environment, or its file, tells it where the collector is.
-fn a_call_is_traced(tell: impl FnOnce(&mut Command, &Path, &str)) {
+/// Starts a server that `configure` points to a collector, and checks the span of one call.
+fn assert_call_is_traced(configure: impl FnOnce(&mut Command, &Path, &str)) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let endpoint = format!("http://{}", listener.local_addr().unwrap());
     let received = collector(listener);
     let dir = tempfile::tempdir().unwrap();
     let mut command = butler();
-    tell(&mut command, dir.path(), &endpoint);
+    configure(&mut command, dir.path(), &endpoint);
     let serving = Serving::by(command, &dir.path().join("data"), &[]);
     serving.mcp().call("memory_stats", json!({"request_context": {"request_id": "r-1"}}));
     let (path, document) = received.recv_timeout(Duration::from_secs(60)).unwrap();
@@ -57,14 +57,14 @@ fn a_call_is_traced(tell: impl FnOnce(&mut Command, &Path, &str)) {
 
 #[test]
 fn a_tool_call_becomes_a_span_with_its_request_id() {
-    a_call_is_traced(|command, _, endpoint| {
+    assert_call_is_traced(|command, _, endpoint| {
         command.env("OTEL_EXPORTER_OTLP_ENDPOINT", endpoint);
     });
 }
 
 #[test]
-fn the_collector_may_stand_in_the_configuration() {
-    a_call_is_traced(|command, dir, endpoint| {
+fn the_collector_can_be_set_in_butler_toml() {
+    assert_call_is_traced(|command, dir, endpoint| {
         let file = dir.join("butler.toml");
         std::fs::write(&file, format!("[telemetry]\notlp_endpoint = \"{endpoint}\"\n")).unwrap();
         command.env_remove("OTEL_EXPORTER_OTLP_ENDPOINT").env("BUTLER_CONFIG", file);

@@ -1,4 +1,4 @@
-//! Export and import: everything a tenant owns, out and back.
+//! Export and import of everything a tenant owns.
 
 use butler_domain::TenantId;
 use butler_memory::transfer::{Foreign, ImportOptions, ImportReport, Line, Source, TransferError, recognise};
@@ -30,8 +30,9 @@ async fn import(
     into.memory.import(&mut next, &options, &|_| ()).await
 }
 
-/// Chains, an entity and its merge, rules with marks, an anti-pattern, links, a forgotten fact, text that means harm.
-async fn life(of: &MemoryFixture) {
+/// Stores supersession chains, merged entities, rules with marks, an anti-pattern, links, a forgotten fact and hostile
+/// text.
+async fn fill(of: &MemoryFixture) {
     let call = async |tool: &str, arguments: Value| of.call(tool, arguments).await.unwrap();
     let anna =
         call("entity_create", json!({"canonical_name": "Anna", "entity_type": "person"})).await["entity_id"].clone();
@@ -71,7 +72,7 @@ async fn life(of: &MemoryFixture) {
     call("memory_forget", json!({"memory_type": "fact", "memory_id": gone})).await;
 }
 
-/// Search counts no references, so that asking changes nothing.
+/// Runs 200 searches, which do not change reference counts.
 async fn answers(of: &MemoryFixture) -> Vec<Value> {
     let mut answers = Vec::new();
     for at in 0..200 {
@@ -82,11 +83,11 @@ async fn answers(of: &MemoryFixture) -> Vec<Value> {
 }
 
 #[tokio::test]
-async fn export_wipe_import_gives_the_same_answers_to_200_questions_and_the_same_file_again() {
+async fn export_wipe_import_gives_the_same_answers_to_200_queries_and_the_same_file() {
     let here = MemoryFixture::new().await;
-    life(&here).await;
+    fill(&here).await;
     let file = export(&here).await;
-    let asked = answers(&here).await;
+    let expected = answers(&here).await;
     let header: Value = serde_json::from_str(&file[0]).unwrap();
     assert_eq!((&header["format"], &header["version"]), (&json!("butler-memory"), &json!(1)));
 
@@ -94,14 +95,14 @@ async fn export_wipe_import_gives_the_same_answers_to_200_questions_and_the_same
     there.clock.set(here.memory.now());
     let tried = import(&there, &file, |options| options.dry_run = true).await.unwrap();
     assert!(!tried.committed && tried.created() > 50, "{tried:?}");
-    assert_eq!(export(&there).await.len(), 1, "a dry run keeps nothing");
+    assert_eq!(export(&there).await.len(), 1, "a dry run writes nothing");
 
     let report = import(&there, &file, |_| ()).await.unwrap();
     assert!(report.committed && report.problems.is_empty(), "{report:?}");
     assert_eq!(report.created(), file.len() as u64 - 1);
-    assert_eq!(report.embedded, 0, "the vectors came along");
-    assert_eq!(export(&there).await[1..], file[1..], "byte for byte, but for the header");
-    assert_eq!(answers(&there).await, asked);
+    assert_eq!(report.embedded, 0, "the file includes the vectors");
+    assert_eq!(export(&there).await[1..], file[1..], "identical except for the header");
+    assert_eq!(answers(&there).await, expected);
 
     let again = import(&there, &file, |_| ()).await.unwrap();
     assert_eq!(again.created(), 0, "{again:?}");
@@ -109,9 +110,9 @@ async fn export_wipe_import_gives_the_same_answers_to_200_questions_and_the_same
 }
 
 #[tokio::test]
-async fn a_bad_file_is_refused_as_a_whole_and_every_bad_line_is_named() {
+async fn an_invalid_file_is_rejected_as_a_whole_and_every_invalid_line_is_reported() {
     let here = MemoryFixture::new().await;
-    life(&here).await;
+    fill(&here).await;
     let file = export(&here).await;
     let there = MemoryFixture::new().await;
 
@@ -121,7 +122,7 @@ async fn a_bad_file_is_refused_as_a_whole_and_every_bad_line_is_named() {
         !report.committed && report.problems.iter().any(|problem| problem.message.contains("cut off")),
         "{report:?}"
     );
-    assert_eq!(export(&there).await.len(), 1, "nothing of it was kept");
+    assert_eq!(export(&there).await.len(), 1, "nothing was imported");
 
     let mut bad = file.clone();
     bad[2] = "{\"type\": \"fact\", \"id\": \"no uuid\"}".to_owned();
@@ -133,7 +134,7 @@ async fn a_bad_file_is_refused_as_a_whole_and_every_bad_line_is_named() {
     for line in [3, 4, fact as u64 + 1] {
         assert!(lines.contains(&line), "line {line}: {:?}", report.problems);
     }
-    assert!(report.committed && report.created() > 0, "what is good was taken");
+    assert!(report.committed && report.created() > 0, "valid lines are imported");
 
     let mut newer = file.clone();
     newer[0] = file[0].replace("\"version\":1", "\"version\":2");
@@ -142,9 +143,9 @@ async fn a_bad_file_is_refused_as_a_whole_and_every_bad_line_is_named() {
 }
 
 #[tokio::test]
-async fn another_tenants_ids_other_models_and_old_words_are_handled() {
+async fn ids_of_other_tenants_other_models_and_old_terms_are_handled() {
     let here = MemoryFixture::new().await;
-    life(&here).await;
+    fill(&here).await;
     let file = export(&here).await;
     let report = import(&here, &file, |options| options.tenant = TenantId::new("ann").unwrap()).await.unwrap();
     assert!(
@@ -156,8 +157,8 @@ async fn another_tenants_ids_other_models_and_old_words_are_handled() {
         .problems
         .iter()
         .find(|problem| problem.message.contains("null value") || problem.message.contains("violates"));
-    assert_eq!((raw, report.kinds["rule_application"].left_out), (None, 3), "each is told in words: {report:?}");
-    // A file whose rules were taken out by hand.
+    assert_eq!((raw, report.kinds["rule_application"].left_out), (None, 3), "no raw database errors: {report:?}");
+    // A file whose rules were removed by hand.
     let there = MemoryFixture::new().await;
     let without: Vec<String> = file.iter().filter(|line| !line.contains("\"type\" : \"rule\"")).cloned().collect();
     let report = import(&there, &without, |options| options.partial = true).await.unwrap();
@@ -172,7 +173,7 @@ async fn another_tenants_ids_other_models_and_old_words_are_handled() {
         .collect();
     let report = import(&there, &changed, |options| options.tenant = TenantId::new("ann").unwrap()).await.unwrap();
     assert!(report.committed, "{:?}", report.problems);
-    assert!(report.embedded > 30, "what has no vector of this model is embedded: {report:?}");
+    assert!(report.embedded > 30, "memories without a vector of this model are embedded: {report:?}");
     let stats = there.call("memory_stats", json!({"tenant_id": "ann"})).await.unwrap();
     assert_eq!(stats["facts"]["retracted"], 1, "{stats}");
 }
@@ -200,7 +201,7 @@ async fn memories_of_other_programs_become_facts_once() {
         assert_eq!((tried.kinds["fact"].created, tried.committed), (facts, false), "a dry run counts: {tried:?}");
         let first = there.memory.import_foreign(format, text, "CLAUDE", &options, &|_, _| ()).await.unwrap();
         assert_eq!(first.kinds["fact"].created, facts, "{first:?}");
-        assert_eq!(tried.kinds, first.kinds, "what it said came to be");
+        assert_eq!(tried.kinds, first.kinds, "the dry run predicts the import");
         there.clock.advance_days(0.1);
         let tried = there.memory.import_foreign(format, text, "CLAUDE", &trial, &|_, _| ()).await.unwrap();
         assert_eq!((tried.created(), tried.kinds["fact"].existing), (0, facts), "{tried:?}");
@@ -209,7 +210,7 @@ async fn memories_of_other_programs_become_facts_once() {
     }
     let found = there.call("memory_search", json!({"query": "works at Acme", "limit": 1})).await.unwrap();
     assert_eq!(found["results"][0]["content"], "Acme", "{found}");
-    // A year later the keys are gone; what was forgotten meanwhile stays forgotten.
+    // After a year the idempotency keys are pruned. Facts forgotten since then stay forgotten.
     there.clock.advance_days(365.0);
     let pruned = async { idempotency::prune(&mut *there.memory.db().owner().await?, there.memory.now()).await };
     assert_eq!(pruned.await.unwrap(), 8);
@@ -228,7 +229,7 @@ async fn memories_of_other_programs_become_facts_once() {
 }
 
 #[test]
-fn the_program_exports_and_imports_beside_a_running_server() {
+fn export_and_import_work_while_a_server_runs() {
     let dir = tempfile::tempdir().unwrap();
     let serving = Serving::on(&dir.path().join("data"));
     serving.mcp().call("memory_store_fact", json!({"subject": "user", "predicate": "likes", "content": "tea"}));
@@ -239,13 +240,13 @@ fn the_program_exports_and_imports_beside_a_running_server() {
     };
     let file = dir.path().join("memory.jsonl");
     let file = file.to_str().unwrap();
-    let said: Value = serde_json::from_str(&run(&["export", "--json", "--output", file])).unwrap();
-    assert_eq!((&said["counts"]["fact"], said["lines"].as_u64()), (&json!(1), Some(2)), "{said}");
+    let result: Value = serde_json::from_str(&run(&["export", "--json", "--output", file])).unwrap();
+    assert_eq!((&result["counts"]["fact"], result["lines"].as_u64()), (&json!(1), Some(2)), "{result}");
     assert_eq!(run(&["export", "--output", "-"]).lines().count(), 3);
     let notes = dir.path().join("CLAUDE.md");
     std::fs::write(&notes, "- Use tabs\n- Write tests\n").unwrap();
-    let said = run(&["import", notes.to_str().unwrap(), "--dry-run"]);
-    assert!(said.starts_with("would import 2 of 2 memories from 2 lines (claude-code)"), "{said}");
+    let result = run(&["import", notes.to_str().unwrap(), "--dry-run"]);
+    assert!(result.starts_with("would import 2 of 2 memories from 2 lines (claude-code)"), "{result}");
     let report: Value = serde_json::from_str(&run(&["import", file, "--json"])).unwrap();
     assert_eq!(report["kinds"]["fact"], json!({"read": 1, "created": 0, "existing": 1, "left_out": 0}));
 }

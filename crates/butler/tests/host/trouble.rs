@@ -1,4 +1,4 @@
-//! Each trouble a user can run into: a clear error, a remedy, exit code 1.
+//! Problems that a user can run into: each gives a clear error, a remedy and exit code 1.
 
 use std::ffi::OsStr;
 use std::io::{Read, Write};
@@ -50,14 +50,14 @@ fn a_second_serve_on_the_same_port_names_the_first_and_the_remedy() {
 }
 
 #[test]
-fn a_port_that_another_program_uses() {
+fn a_port_in_use_by_another_program_is_an_error() {
     let dir = tempfile::tempdir().unwrap();
     let taken = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = taken.local_addr().unwrap().to_string();
     refused(&serve(dir.path(), &["--listen", &address]), &[&format!("the address {address} is in use\n"), "--listen"]);
 }
 
-/// As much of a PostgreSQL as a client hears before it asks for anything: it lets everybody in and says how old it is.
+/// A fake PostgreSQL that accepts every login and reports the given version.
 fn old_postgres(version: &'static str) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("postgres://ann@{}/memory", listener.local_addr().unwrap());
@@ -83,7 +83,7 @@ fn old_postgres(version: &'static str) -> String {
                     let length = u32::from_be_bytes([head[0], head[1], head[2], head[3]]) as usize;
                     let mut rest = vec![0; length - head.len()];
                     stream.read_exact(&mut rest)?;
-                    // 3.0 begins a session; whatever comes before asks for encryption
+                    // Protocol 3.0 starts a session. Anything before it is a request for encryption.
                     if head[4..] != [0, 3, 0, 0] {
                         stream.write_all(b"N")?;
                         continue;
@@ -99,7 +99,7 @@ fn old_postgres(version: &'static str) -> String {
 }
 
 #[test]
-fn a_postgresql_that_is_too_old() {
+fn a_postgresql_older_than_14_is_rejected() {
     let dir = tempfile::tempdir().unwrap();
     for version in ["13.18", "9.6.24"] {
         let output = serve(dir.path(), &["--listen", "127.0.0.1:0", "--database-url", &old_postgres(version)]);
@@ -109,7 +109,7 @@ fn a_postgresql_that_is_too_old() {
 }
 
 #[test]
-fn a_database_that_cannot_be_reached() {
+fn an_unreachable_database_is_an_error() {
     let dir = tempfile::tempdir().unwrap();
     let output = serve(dir.path(), &["--listen", "127.0.0.1:0", "--database-url", "postgres://u:s3cret@127.0.0.1:1/x"]);
     refused(&output, &["cannot reach PostgreSQL at 127.0.0.1:1", "hint: "]);
@@ -117,7 +117,7 @@ fn a_database_that_cannot_be_reached() {
 }
 
 #[test]
-fn a_wrong_password_and_a_database_that_is_not_there() {
+fn a_wrong_password_and_a_missing_database_are_errors() {
     let dir = tempfile::tempdir().unwrap();
     let server = Serving::on(&dir.path().join("data"));
     let url = run(["db".as_ref(), "url".as_ref(), "--data-dir".as_ref(), server.data_dir.as_os_str()]);
@@ -132,20 +132,20 @@ fn a_wrong_password_and_a_database_that_is_not_there() {
 }
 
 #[test]
-fn a_database_url_of_ones_own_is_used_instead_of_the_private_server() {
+fn a_custom_database_url_replaces_the_private_postgresql() {
     let dir = tempfile::tempdir().unwrap();
     let first = Serving::on(&dir.path().join("data"));
     let url = run(["db".as_ref(), "url".as_ref(), "--data-dir".as_ref(), first.data_dir.as_os_str()]);
     let url = stdout(&url).trim().to_owned();
     let second = Serving::with(&dir.path().join("other"), &["--database-url".as_ref(), url.as_ref()]);
-    assert!(!second.data_dir.join("postgres").exists(), "no private server was made");
-    second.mcp().store_episode("through the other door").unwrap();
+    assert!(!second.data_dir.join("postgres").exists(), "no private server was created");
+    second.mcp().store_episode("through the custom URL").unwrap();
     assert_eq!(first.mcp().call("memory_stats", json!({}))["episodes"]["total"], 1);
 }
 
 #[test]
-fn a_data_directory_that_cannot_be_written() {
-    // A temporary directory that ordinary users can enter, with the program inside: root is refused nothing.
+fn a_read_only_data_directory_is_an_error() {
+    // root can write everywhere, so the program runs as another user, from a directory that this user can enter.
     let dir = tempfile::tempdir().unwrap();
     std::fs::set_permissions(dir.path(), std::fs::Permissions::from_mode(0o755)).unwrap();
     let locked = dir.path().join("locked");
@@ -165,7 +165,7 @@ fn a_data_directory_that_cannot_be_written() {
 
 #[test]
 fn root_and_an_ordinary_user_both_run_the_whole_server() {
-    // Every other test is the one or the other already; as root, the ordinary user is tried here.
+    // All other tests run as the current user. If this is root, an ordinary user is tested here.
     if !rustix::process::getuid().is_root() {
         return;
     }
@@ -190,11 +190,11 @@ fn root_and_an_ordinary_user_both_run_the_whole_server() {
         .unwrap();
     let report: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap_or_else(|_| panic!("{output:?}"));
     assert_eq!(report["healthy"], true, "{report:#}");
-    assert!(report.to_string().contains("memory_stats answered"), "{report:#}");
+    assert!(report.to_string().contains("memory_stats called"), "{report:#}");
 }
 
 #[test]
-fn a_data_directory_that_is_a_file() {
+fn a_data_directory_that_is_a_file_is_an_error() {
     let dir = tempfile::tempdir().unwrap();
     let file = dir.path().join("file");
     std::fs::write(&file, "").unwrap();
@@ -205,7 +205,7 @@ fn a_data_directory_that_is_a_file() {
 }
 
 #[test]
-fn a_data_path_with_spaces_and_non_ascii_letters() {
+fn a_data_path_with_spaces_and_non_ascii_letters_works() {
     let dir = tempfile::tempdir().unwrap();
     let server = Serving::on(&dir.path().join("Jörg Müller's données 日本"));
     server.mcp().store_episode("grüße").unwrap();
@@ -214,7 +214,7 @@ fn a_data_path_with_spaces_and_non_ascii_letters() {
 }
 
 #[test]
-fn a_model_file_that_was_cut_short() {
+fn a_truncated_model_file_is_an_error() {
     let dir = tempfile::tempdir().unwrap();
     let model = dir.path().join("model");
     std::fs::create_dir(&model).unwrap();

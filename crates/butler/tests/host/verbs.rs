@@ -1,4 +1,4 @@
-//! The tools as commands: through a running server, and without one.
+//! Commands that call one tool, with and without a running server.
 
 use std::io::Write;
 use std::path::Path;
@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use crate::program::{MCP_HEADERS, Serving, butler, eventually, request, stderr, stdout};
 
-/// A command on a data directory.
+/// Runs commands on a data directory.
 struct Shell<'a> {
     data_dir: &'a Path,
 }
@@ -49,9 +49,9 @@ fn id(answer: &Value) -> String {
     answer["id"].as_str().unwrap().to_owned()
 }
 
-/// Ids and times change from run to run.
-fn steady(text: &str) -> String {
-    let known = |word: &str| {
+/// Replaces ids and times, which differ in every run.
+fn normalized(text: &str) -> String {
+    let placeholder = |word: &str| {
         let bare = word.trim_matches(['[', ']']);
         let dashes = bare.matches('-').count();
         let of_this_century = bare.starts_with("20") && dashes == 2;
@@ -64,7 +64,7 @@ fn steady(text: &str) -> String {
         }
     };
     text.split_inclusive(char::is_whitespace)
-        .map(|word| match known(word.trim_end()) {
+        .map(|word| match placeholder(word.trim_end()) {
             "" => word.to_owned(),
             name => word.replace(word.trim_end(), name),
         })
@@ -72,7 +72,7 @@ fn steady(text: &str) -> String {
 }
 
 #[test]
-fn every_verb_works_through_a_running_server() {
+fn every_command_works_through_a_running_server() {
     let dir = tempfile::tempdir().unwrap();
     let server = Serving::on(&dir.path().join("data"));
     let shell = Shell { data_dir: &server.data_dir };
@@ -92,32 +92,32 @@ fn every_verb_works_through_a_running_server() {
     assert_eq!(found["results"].as_array().unwrap().len(), 1);
     assert_eq!(found["results"][0]["content"], "to peanuts and shrimps");
     for nothing in [["search", ""], ["recall", " "]] {
-        assert_eq!(shell.json(&nothing)["results"], json!([]), "an empty question finds nothing");
+        assert_eq!(shell.json(&nothing)["results"], json!([]), "an empty query finds nothing");
     }
-    insta::assert_snapshot!("search", steady(&shell.text(&["search", "allergy to peanuts", "--mode", "keyword"])));
+    insta::assert_snapshot!("search", normalized(&shell.text(&["search", "allergy to peanuts", "--mode", "keyword"])));
     assert!(shell.json(&["recall", "what can I cook?"])["results"][0]["relevance"].is_number());
-    insta::assert_snapshot!("context", steady(&shell.text(&["context", "Plan a dinner"])));
+    insta::assert_snapshot!("context", normalized(&shell.text(&["context", "Plan a dinner"])));
     assert!(shell.json(&["context", "Plan a dinner", "--token-budget", "200"])["tokens"].as_u64().unwrap() <= 200);
-    insta::assert_snapshot!("get", steady(&shell.text(&["get", "rule", &rule])));
+    insta::assert_snapshot!("get", normalized(&shell.text(&["get", "rule", &rule])));
 
     assert_eq!(shell.json(&["helpful", &rule])["success_count"], 1);
     let harmful = shell.text(&["harmful", &rule, "--reason", "it was only a salad"]);
-    assert!(harmful.contains("1 helpful, 1 harmful of 2 times"), "{harmful}");
+    assert!(harmful.contains("1 helpful, 1 harmful, 2 applied"), "{harmful}");
     assert_eq!(shell.json(&["confirm", "rule", &rule])["effective_confidence"], 0.5);
     assert_eq!(shell.json(&["forget", "episode", &episode])["changed"], true);
-    assert!(shell.text(&["forget", "episode", &episode]).starts_with("had forgotten before:"));
+    assert!(shell.text(&["forget", "episode", &episode]).starts_with("already forgotten:"));
     let stats = shell.json(&["stats"]);
     assert_eq!((&stats["facts"]["active"], &stats["facts"]["superseded"]), (&json!(1), &json!(1)));
-    insta::assert_snapshot!("stats", steady(&shell.text(&["stats"])));
+    insta::assert_snapshot!("stats", normalized(&shell.text(&["stats"])));
 
-    // Another tenant sees nothing of it.
+    // Another tenant sees none of it.
     assert_eq!(shell.json(&["stats", "--tenant", "ann"])["facts"]["total"], 0);
     assert_eq!(server.mcp().call("memory_stats", json!({}))["facts"]["total"], 2);
 
-    // With tokens on, strangers are kept out; commands of this user are not.
+    // Once a token exists, requests without one are rejected, but commands of this user still work.
     shell.json(&["token", "create", "--tenant", "ann"]);
     let stranger = || request(server.address, "POST", "/mcp", &MCP_HEADERS, b"{}").status;
-    eventually(Duration::from_secs(60), "tokens count", || (stranger() == 401).then_some(()));
+    eventually(Duration::from_secs(60), "the server requires a token", || (stranger() == 401).then_some(()));
     assert_eq!(shell.json(&["stats"])["facts"]["total"], 2);
 }
 
@@ -127,19 +127,19 @@ fn entities_are_created_resolved_updated_and_merged_from_the_shell() {
     let server = Serving::on(&dir.path().join("data"));
     let shell = Shell { data_dir: &server.data_dir };
     let create = |name: &str| {
-        let made = shell.json(&["entity", "create", name, "--type", "person"]);
-        made["entity_id"].as_str().unwrap().to_owned()
+        let created = shell.json(&["entity", "create", name, "--type", "person"]);
+        created["entity_id"].as_str().unwrap().to_owned()
     };
-    let (chloe, double) = (create("Chloe Martin"), create("C. Martin"));
+    let (chloe, duplicate) = (create("Chloe Martin"), create("C. Martin"));
     shell.json(&["entity", "update", &chloe, "--alias", "Chloe", "--metadata", "{\"team\": 3}"]);
-    insta::assert_snapshot!("resolve", steady(&shell.text(&["entity", "resolve", "Chloe"])));
-    shell.json(&["remember", "fact", "Chloe", "employer", "Initech", "--entity-id", &double]);
-    shell.json(&["entity", "merge", &double, &chloe]);
-    assert_eq!(shell.json(&["entity", "get", &double])["merged_into"], json!(chloe));
+    insta::assert_snapshot!("resolve", normalized(&shell.text(&["entity", "resolve", "Chloe"])));
+    shell.json(&["remember", "fact", "Chloe", "employer", "Initech", "--entity-id", &duplicate]);
+    shell.json(&["entity", "merge", &duplicate, &chloe]);
+    assert_eq!(shell.json(&["entity", "get", &duplicate])["merged_into"], json!(chloe));
     let refused = shell.run(&["entity", "create", "Chloe Martin", "--type", "person"]);
     assert_eq!(refused.status.code(), Some(1));
     assert!(stderr(&refused).contains(&chloe), "{}", stderr(&refused));
-    assert_eq!(shell.run(&["entity", "update", &chloe]).status.code(), Some(2), "nothing is to change");
+    assert_eq!(shell.run(&["entity", "update", &chloe]).status.code(), Some(2), "there is nothing to update");
 }
 
 #[test]
@@ -149,7 +149,7 @@ fn without_a_server_a_command_opens_the_database_itself_and_leaves_nothing_runni
     let shell = Shell { data_dir: &data_dir };
     let stored = shell.json(&["remember", "fact", "user", "city", "Lyon", "--tenant", "ann"]);
     assert_eq!(crate::program::postgres_pid(&data_dir), None, "the private PostgreSQL was stopped");
-    // Reading by id needs no model: this one could not be loaded.
+    // Reading by id needs no model, so an invalid model directory does not matter.
     let fact = shell.json(&["get", "fact", &id(&stored), "--tenant", "ann", "--model-dir", "/nowhere"]);
     assert_eq!(fact["content"], "Lyon");
     let stranger = shell.run(&["get", "fact", &id(&stored)]);
@@ -162,7 +162,7 @@ fn without_a_server_a_command_opens_the_database_itself_and_leaves_nothing_runni
         assert_eq!(output.status.code(), Some(2), "{wrong:?}: {}", stderr(&output));
         assert!(stderr(&output).contains("hint: "), "{}", stderr(&output));
     }
-    // Nobody else is there to do it: the third mark itself makes the rule a warning.
+    // Without a server the command itself turns the rule into a warning at the third mark.
     let rule = id(&shell.json(&["remember", "rule", "Restart it first.", "--tenant", "ann"]));
     for marks in 1..=3 {
         let marked = shell.json(&["harmful", &rule, "--reason", "data were lost", "--tenant", "ann"]);
@@ -173,7 +173,7 @@ fn without_a_server_a_command_opens_the_database_itself_and_leaves_nothing_runni
 }
 
 #[test]
-fn wrong_arguments_end_with_code_2_and_a_hint_before_anything_is_opened() {
+fn invalid_arguments_exit_with_code_2_before_the_database_is_opened() {
     let dir = tempfile::tempdir().unwrap();
     let shell = Shell { data_dir: &dir.path().join("data") };
     for args in [

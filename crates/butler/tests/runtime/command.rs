@@ -42,21 +42,21 @@ async fn a_prompt_larger_than_any_pipe_reaches_a_program_that_answers_while_it_r
 }
 
 #[tokio::test]
-async fn a_program_that_does_not_read_its_input_may_still_answer() {
+async fn a_program_may_answer_without_reading_its_input() {
     let runtime = CommandRuntime::new(&["echo".to_owned(), "done".to_owned()], LONG).unwrap();
     let answer = runtime.complete(session(&"x".repeat(1_000_000))).await.unwrap();
     assert_eq!(answer.text, "done\n");
 }
 
 #[tokio::test]
-async fn nothing_is_an_empty_answer_and_garbage_is_passed_on() {
+async fn no_output_is_an_empty_answer_and_invalid_utf8_is_replaced() {
     assert_eq!(run("true", LONG).await.unwrap().text, "");
-    // What is not UTF-8 is made so: the parser judges it, not the pipe.
+    // Invalid UTF-8 is replaced, so that the parser reports the problem.
     assert_eq!(run(r"printf 'a\377b'", LONG).await.unwrap().text, "a\u{fffd}b");
 }
 
 #[tokio::test]
-async fn a_crash_keeps_what_the_program_said_on_stderr() {
+async fn a_failed_program_is_reported_with_its_stderr() {
     let error = run("echo partial; echo 'no credit left' >&2; exit 3", LONG).await.unwrap_err();
     assert_eq!(error.to_string(), "sh ended with exit status: 3: no credit left");
     let error = run("kill -SEGV $$", LONG).await.unwrap_err();
@@ -64,7 +64,7 @@ async fn a_crash_keeps_what_the_program_said_on_stderr() {
 }
 
 #[tokio::test]
-async fn a_program_that_is_not_installed_is_named() {
+async fn a_missing_program_is_named_in_the_error() {
     let runtime = CommandRuntime::new(&["no-such-program-here".to_owned()], LONG).unwrap();
     let error = runtime.complete(session("")).await.unwrap_err();
     assert!(error.to_string().starts_with("cannot start no-such-program-here: "), "{error}");
@@ -72,10 +72,10 @@ async fn a_program_that_is_not_installed_is_named() {
 }
 
 #[tokio::test]
-async fn a_hang_beyond_the_timeout_ends_the_whole_process_group() {
+async fn a_timeout_kills_the_whole_process_group() {
     let folder = tempfile::tempdir().unwrap();
     let pids = folder.path().join("pids");
-    // The program, and a child of it that ignores the polite signals.
+    // The program, and a child process that ignores SIGTERM, SIGHUP and SIGINT.
     let script = format!(
         "(trap '' TERM HUP INT; echo $$ >> {0}; exec sleep 600) & echo $! >> {0}; echo stuck >&2; wait",
         pids.display()
@@ -92,7 +92,7 @@ async fn a_hang_beyond_the_timeout_ends_the_whole_process_group() {
 }
 
 #[tokio::test]
-async fn a_session_that_is_abandoned_leaves_no_process() {
+async fn an_aborted_session_leaves_no_process() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("pid");
     let script = format!("sleep 600 & echo $! > {0}.new; mv {0}.new {0}; wait", file.display());
@@ -108,7 +108,7 @@ async fn a_session_that_is_abandoned_leaves_no_process() {
 }
 
 #[tokio::test]
-async fn a_helper_that_outlives_the_program_does_not_hold_the_answer_back() {
+async fn a_child_that_outlives_the_program_does_not_delay_the_answer() {
     let started = Instant::now();
     let answer = run("sleep 60 & echo answer", LONG).await.unwrap();
     assert_eq!(answer.text, "answer\n");
@@ -116,16 +116,16 @@ async fn a_helper_that_outlives_the_program_does_not_hold_the_answer_back() {
 }
 
 #[tokio::test]
-async fn ten_megabytes_of_output_are_bounded() {
+async fn output_over_the_limit_is_an_error() {
     let error = run("yes 0123456789 | head -c 10000000", LONG).await.unwrap_err();
     assert!(matches!(error, RuntimeError::TooLarge { limit, .. } if limit < 10_000_000), "{error}");
-    // On stderr only its end is of interest.
+    // Only the end of stderr is reported.
     let error = run("yes 0123456789 | head -c 10000000 >&2; echo the reason >&2; exit 1", LONG).await.unwrap_err();
     let message = error.to_string();
     assert!(message.ends_with("the reason") && message.len() < 1000, "{message}");
 }
 
-/// A process that was killed may be a zombie until its new parent looks; that is gone, too.
+/// Waits until a process has exited. A zombie counts as exited.
 async fn until_gone(pid: &str) {
     for _ in 0..1000 {
         match std::fs::read_to_string(format!("/proc/{pid}/stat")) {

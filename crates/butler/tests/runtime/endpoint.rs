@@ -1,4 +1,4 @@
-//! A local HTTP server that answers as it is told, one reply a request, and remembers what it was asked.
+//! A local HTTP server that sends scripted replies, one per request, and records the requests.
 
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -13,9 +13,9 @@ pub enum Reply {
     Text(u16, &'static str),
     /// 429 with this `retry-after`, in seconds.
     Later(&'static str),
-    /// A header, then a byte now and then, never an end.
+    /// A header, then single bytes without end.
     Drip,
-    /// The connection is closed after half an answer.
+    /// The connection closes after half a response.
     Cut,
     Huge(usize),
 }
@@ -51,7 +51,7 @@ impl Endpoint {
     }
 }
 
-/// What an OpenAI-compatible server says.
+/// The reply of an OpenAI-compatible server.
 pub fn chat(text: &str) -> Reply {
     Reply::Json(
         200,
@@ -77,7 +77,7 @@ async fn serve(mut stream: TcpStream, state: Arc<Mutex<State>>) {
     let reply = {
         let mut state = state.lock().unwrap();
         state.requests.push((head, body));
-        // The last reply is given again and again.
+        // The last reply is repeated.
         if state.replies.len() > 1 { state.replies.remove(0) } else { state.replies[0].clone() }
     };
     let _ = answer(&mut stream, reply).await;

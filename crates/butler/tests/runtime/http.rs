@@ -22,7 +22,7 @@ fn formats(endpoint: &Endpoint) -> Vec<Value> {
 }
 
 #[tokio::test]
-async fn an_openai_server_is_asked_for_the_schema_and_its_tokens_are_counted() {
+async fn an_openai_request_carries_the_schema_and_counts_tokens() {
     let endpoint = Endpoint::start([chat("{}")]).await;
     let answer = openai(&endpoint).complete(session()).await.unwrap();
     assert_eq!((answer.text.as_str(), answer.tokens_in, answer.tokens_out), ("{}", Some(7), Some(3)));
@@ -35,27 +35,27 @@ async fn an_openai_server_is_asked_for_the_schema_and_its_tokens_are_counted() {
 }
 
 #[tokio::test]
-async fn a_server_that_refuses_the_schema_is_asked_for_json_then_plain_and_remembered() {
+async fn a_server_that_rejects_the_schema_gets_json_mode_then_plain_requests() {
     let refused = || Reply::Json(400, json!({"error": {"message": "unknown response_format"}}));
     let endpoint = Endpoint::start([refused(), refused(), refused(), chat("plain")]).await;
     let runtime = openai(&endpoint);
     assert_eq!(runtime.complete(session()).await.unwrap().text, "plain");
     assert_eq!(formats(&endpoint), [json!("json_schema"), json!("json_object"), json!("json_object"), Value::Null]);
     runtime.complete(session()).await.unwrap();
-    assert_eq!(formats(&endpoint).len(), 5, "what the server takes is known by now");
+    assert_eq!(formats(&endpoint).len(), 5, "the accepted format is remembered");
 }
 
 #[tokio::test]
-async fn a_server_that_takes_the_schema_only_beside_json_mode_is_held_to_it_all_the_same() {
+async fn the_schema_is_sent_with_json_mode_if_the_server_accepts_it_only_there() {
     let refused = Reply::Json(422, json!({"detail": [{"msg": "Input should be 'text' or 'json_object'"}]}));
     let endpoint = Endpoint::start([refused, chat("{}")]).await;
     openai(&endpoint).complete(session()).await.unwrap();
-    let asked = endpoint.requests()[1].1["response_format"].clone();
-    assert_eq!(asked, json!({"type": "json_object", "schema": {"type": "object"}}));
+    let format = endpoint.requests()[1].1["response_format"].clone();
+    assert_eq!(format, json!({"type": "json_object", "schema": {"type": "object"}}));
 }
 
 #[tokio::test]
-async fn a_request_that_is_refused_in_every_format_is_an_error_and_nothing_is_remembered() {
+async fn a_request_rejected_in_every_format_is_an_error_and_does_not_change_the_format() {
     let endpoint = Endpoint::start([Reply::Json(400, json!({"error": "the context is too long"}))]).await;
     let runtime = openai(&endpoint);
     let error = runtime.complete(session()).await.unwrap_err();
@@ -65,7 +65,7 @@ async fn a_request_that_is_refused_in_every_format_is_an_error_and_nothing_is_re
 }
 
 #[tokio::test]
-async fn a_429_and_then_success() {
+async fn a_429_is_retried_after_the_requested_time() {
     let endpoint = Endpoint::start([Reply::Later("0.2"), chat("ok")]).await;
     let started = Instant::now();
     assert_eq!(openai(&endpoint).complete(session()).await.unwrap().text, "ok");
@@ -74,7 +74,7 @@ async fn a_429_and_then_success() {
 }
 
 #[tokio::test]
-async fn a_server_that_asks_for_an_hour_is_left_alone() {
+async fn a_retry_after_of_an_hour_is_an_error() {
     let endpoint = Endpoint::start([Reply::Later("3600")]).await;
     let error = openai(&endpoint).complete(session()).await.unwrap_err();
     assert!(matches!(error, RuntimeError::Refused { status: 429, .. }), "{error}");
@@ -88,7 +88,7 @@ async fn server_errors_are_retried_and_then_reported() {
     let endpoint = Endpoint::start([Reply::Text(500, "boom")]).await;
     let error = openai(&endpoint).complete(session()).await.unwrap_err();
     assert!(error.to_string().ends_with("answered 500: boom"), "{error}");
-    assert_eq!(endpoint.requests().len(), 4, "as many attempts as allowed");
+    assert_eq!(endpoint.requests().len(), 4, "all allowed attempts are used");
 }
 
 #[tokio::test]
@@ -104,7 +104,7 @@ async fn malformed_json_and_a_closed_connection_are_retried() {
 }
 
 #[tokio::test]
-async fn a_slow_drip_ends_at_the_timeout() {
+async fn a_response_that_never_ends_times_out() {
     let endpoint = Endpoint::start([Reply::Drip]).await;
     let runtime = OpenAiRuntime::new(&endpoint.url, "small", None, Duration::from_millis(400), QUICK).unwrap();
     let started = Instant::now();
@@ -114,14 +114,14 @@ async fn a_slow_drip_ends_at_the_timeout() {
 }
 
 #[tokio::test]
-async fn an_answer_of_ten_megabytes_is_bounded() {
+async fn a_response_over_the_limit_is_an_error() {
     let endpoint = Endpoint::start([Reply::Huge(10_000_000)]).await;
     let error = openai(&endpoint).complete(session()).await.unwrap_err();
     assert!(matches!(error, RuntimeError::TooLarge { .. }), "{error}");
 }
 
 #[tokio::test]
-async fn a_server_that_is_not_there_is_named_with_the_reason() {
+async fn an_unreachable_server_is_reported_with_its_url_and_reason() {
     let runtime = OpenAiRuntime::new("http://127.0.0.1:9", "small", None, LONG, QUICK).unwrap();
     let error = runtime.complete(session()).await.unwrap_err();
     assert!(error.to_string().starts_with("cannot reach http://127.0.0.1:9/v1/chat/completions: "), "{error}");
@@ -129,26 +129,26 @@ async fn a_server_that_is_not_there_is_named_with_the_reason() {
 }
 
 #[tokio::test]
-async fn the_key_is_sent_and_never_shown() {
+async fn the_api_key_is_sent_and_never_printed() {
     let endpoint = Endpoint::start([Reply::Text(401, "bad key")]).await;
     let key = ApiKey::new("sk-secret").unwrap();
     assert!(!format!("{key:?}").contains("secret"));
     let runtime = OpenAiRuntime::new(&endpoint.url, "small", Some(key), LONG, QUICK).unwrap();
     let error = runtime.complete(session()).await.unwrap_err();
     assert!(endpoint.requests()[0].0.contains("authorization: bearer sk-secret"));
-    assert_eq!(endpoint.requests().len(), 1, "a refused key is not tried again");
+    assert_eq!(endpoint.requests().len(), 1, "a rejected key is not retried");
     assert!(!format!("{error} {error:?} {}", runtime.describe()).contains("secret"));
     assert!(error.hint().unwrap().contains("api_key_env"));
 }
 
 #[test]
-fn a_key_that_is_not_in_the_environment_is_found_at_the_start() {
+fn a_missing_api_key_variable_is_an_error_at_startup() {
     let error = ApiKey::from_env("BUTLER_TEST_NO_SUCH_KEY").unwrap_err();
     assert!(error.to_string().contains("BUTLER_TEST_NO_SUCH_KEY (butler.runtime.api_key_env) is not set"), "{error}");
 }
 
 #[tokio::test]
-async fn anthropic_messages_are_asked_with_key_and_version() {
+async fn anthropic_requests_carry_key_and_version() {
     let reply = json!({"content": [{"type": "text", "text": "one "}, {"type": "text", "text": "answer"}],
                        "usage": {"input_tokens": 11, "output_tokens": 2}});
     let endpoint = Endpoint::start([Reply::Text(529, "overloaded"), Reply::Json(200, reply)]).await;
@@ -164,7 +164,7 @@ async fn anthropic_messages_are_asked_with_key_and_version() {
 }
 
 #[tokio::test]
-async fn a_server_that_repeats_the_key_does_not_get_it_into_the_error() {
+async fn an_api_key_echoed_by_the_server_is_masked_in_the_error() {
     let endpoint = Endpoint::start([Reply::Text(401, "invalid key sk-0123456789abcdef, go away")]).await;
     let key = ApiKey::new("sk-0123456789abcdef");
     let runtime = OpenAiRuntime::new(&endpoint.url, "small", key, LONG, QUICK).unwrap();

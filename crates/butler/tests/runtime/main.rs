@@ -1,4 +1,4 @@
-//! The runtimes against real programs and a real HTTP server.
+//! The LLM runtimes, tested with real programs and a real HTTP server.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 

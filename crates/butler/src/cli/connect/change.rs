@@ -1,4 +1,4 @@
-//! One file to change: read, shown, backed up, written.
+//! A change to one configuration file: shown as a diff, backed up and written.
 
 use std::fs;
 use std::io::{self, Write};
@@ -13,15 +13,15 @@ use super::json::{Document, EditError};
 use crate::printer::Printer;
 
 pub struct Change {
-    /// As the user knows it.
+    /// The path as the user knows it; it may be a symbolic link.
     path: PathBuf,
-    /// `None`: there is no such file yet.
+    /// `None` if the file does not exist yet.
     before: Option<String>,
     after: String,
 }
 
 impl Change {
-    /// What an edit makes of a file; the file itself stays as it is.
+    /// Computes the result of an edit without writing the file.
     pub fn of(
         path: PathBuf,
         comments: bool,
@@ -33,8 +33,8 @@ impl Change {
             Err(error) => return Err(HostError::io("read", path)(error)),
         };
         let refused = |error: EditError| HostError::Usage {
-            message: format!("{} cannot be changed: {error}", path.display()),
-            hint: Some("put it right by hand, or add what `--print` shows yourself; nothing was changed".to_owned()),
+            message: format!("cannot edit {}: {error}", path.display()),
+            hint: Some("fix the file, or add the output of `--print` manually; nothing was changed".to_owned()),
         };
         let mut document = Document::new(before.as_deref().unwrap_or_default(), comments).map_err(refused)?;
         edit(&mut document).map_err(refused)?;
@@ -57,35 +57,35 @@ impl Change {
         diff::show(printer, self.before.as_deref().unwrap_or_default(), &self.after);
     }
 
-    /// Returns the backup, if there was something to back up.
+    /// Writes the file. Returns the path of the backup if the file existed.
     pub fn write(&self) -> Result<Option<PathBuf>, HostError> {
-        // A link (many keep such files in a repository) stays a link.
+        // Write through a symbolic link: many people keep such files in a repository.
         let target = fs::canonicalize(&self.path).unwrap_or_else(|_| self.path.clone());
-        let written = HostError::io("write", &target);
-        self.replace(&target).map_err(written)
+        let failed = HostError::io("write", &target);
+        self.replace(&target).map_err(failed)
     }
 
     fn replace(&self, target: &Path) -> io::Result<Option<PathBuf>> {
-        let beside = |suffix: &str| {
+        let sibling = |suffix: &str| {
             let name = target.file_name().unwrap_or_default().to_string_lossy().into_owned();
             target.with_file_name(format!("{name}.{suffix}"))
         };
-        if let Some(folder) = target.parent().filter(|folder| !folder.as_os_str().is_empty()) {
-            fs::create_dir_all(folder)?;
+        if let Some(dir) = target.parent().filter(|dir| !dir.as_os_str().is_empty()) {
+            fs::create_dir_all(dir)?;
         }
         let mut backup = None;
         let mut mode = 0o600;
         if self.before.is_some() {
             mode = fs::metadata(target)?.permissions().mode() & 0o777;
-            let copy = beside(&format!("{}.bak", SystemClock.now().format("%Y%m%dT%H%M%S%3fZ")));
+            let copy = sibling(&format!("{}.bak", SystemClock.now().format("%Y%m%dT%H%M%S%3fZ")));
             fs::copy(target, &copy)?;
             backup = Some(copy);
         }
-        let fresh = beside("butler-new");
-        let mut file = fs::OpenOptions::new().write(true).create(true).truncate(true).mode(mode).open(&fresh)?;
+        let temporary = sibling("butler-new");
+        let mut file = fs::OpenOptions::new().write(true).create(true).truncate(true).mode(mode).open(&temporary)?;
         file.write_all(self.after.as_bytes())?;
         file.sync_all()?;
-        fs::rename(&fresh, target)?;
+        fs::rename(&temporary, target)?;
         Ok(backup)
     }
 }

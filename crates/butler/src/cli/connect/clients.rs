@@ -1,4 +1,4 @@
-//! The clients, and where each keeps its configuration.
+//! The supported clients, and the paths and formats of their configuration.
 
 use std::path::PathBuf;
 
@@ -18,9 +18,9 @@ pub enum Client {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Scope {
-    /// For you, in every project
+    /// For the current user, in every project
     User,
-    /// For everybody who works in this folder
+    /// For everyone who works in this directory
     Project,
 }
 
@@ -34,7 +34,7 @@ impl Client {
         }
     }
 
-    /// The member that holds the MCP servers.
+    /// The key of the object that holds the MCP servers.
     pub const fn servers_key(self) -> &'static str {
         match self {
             Self::Vscode => "servers",
@@ -54,18 +54,18 @@ impl Client {
                 None => Ok(home()?.join(".claude.json")),
             },
             (Self::ClaudeCode, Scope::Project) => Ok(".mcp.json".into()),
-            (Self::ClaudeDesktop, Scope::User) => Ok(applications()?.join("Claude/claude_desktop_config.json")),
+            (Self::ClaudeDesktop, Scope::User) => Ok(app_config_dir()?.join("Claude/claude_desktop_config.json")),
             (Self::ClaudeDesktop, Scope::Project) => {
-                Err(HostError::usage("Claude Desktop knows no projects", "leave --scope out"))
+                Err(HostError::usage("Claude Desktop has no project scope", "omit --scope"))
             }
             (Self::Cursor, Scope::User) => Ok(home()?.join(".cursor/mcp.json")),
             (Self::Cursor, Scope::Project) => Ok(".cursor/mcp.json".into()),
-            (Self::Vscode, Scope::User) => Ok(applications()?.join("Code/User/mcp.json")),
+            (Self::Vscode, Scope::User) => Ok(app_config_dir()?.join("Code/User/mcp.json")),
             (Self::Vscode, Scope::Project) => Ok(".vscode/mcp.json".into()),
         }
     }
 
-    /// The file with the hooks, of a client that has some.
+    /// The file with the hooks, if the client supports hooks.
     pub fn hooks_file(self, scope: Scope) -> Result<Option<PathBuf>, HostError> {
         match (self, scope) {
             (Self::ClaudeCode, Scope::User) => Ok(Some(match env::var(env::CLAUDE_CONFIG_DIR) {
@@ -77,14 +77,14 @@ impl Client {
         }
     }
 
-    /// The server as this client writes it down.
+    /// The server's entry in this client's format.
     pub fn entry(self, endpoint: &Endpoint) -> Result<Value, HostError> {
         let mut entry = endpoint.entry();
         match (self, endpoint) {
             (Self::ClaudeDesktop, Endpoint::Http { .. }) => {
                 return Err(HostError::usage(
-                    "Claude Desktop only starts programs; it reads no URL from its configuration",
-                    "leave --http out",
+                    "the configuration of Claude Desktop does not support HTTP servers",
+                    "omit --http",
                 ));
             }
             (Self::ClaudeDesktop | Self::Cursor, _) => {
@@ -97,7 +97,7 @@ impl Client {
         Ok(entry)
     }
 
-    /// The whole file as it would be, for `--print`.
+    /// A complete configuration file with this entry, for `--print`.
     pub fn snippet(self, entry: &Value) -> Value {
         json!({self.servers_key(): {butler_host::session::SERVER_NAME: entry}})
     }
@@ -106,11 +106,11 @@ impl Client {
 fn home() -> Result<PathBuf, HostError> {
     std::env::home_dir()
         .filter(|home| home.is_absolute())
-        .ok_or_else(|| HostError::Failed("there is no home directory".to_owned()))
+        .ok_or_else(|| HostError::Failed("no home directory found".to_owned()))
 }
 
-/// Where desktop programs keep their settings.
-fn applications() -> Result<PathBuf, HostError> {
+/// The directory where desktop applications keep their settings.
+fn app_config_dir() -> Result<PathBuf, HostError> {
     if cfg!(target_os = "macos") {
         return Ok(home()?.join("Library/Application Support"));
     }

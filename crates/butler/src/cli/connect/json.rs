@@ -1,35 +1,35 @@
-//! Changing one member of a JSON file and nothing else: order, spacing and comments of the rest stay as they are.
+//! Edits single members of a JSON file. The order, whitespace and comments of everything else are preserved.
 
 use std::ops::Range;
 
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use super::scan::{Broken, Entry, Node, Scanner};
+use super::scan::{Entry, Node, Scanner, SyntaxError};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Document {
     text: String,
-    /// Comments and trailing commas are allowed, as VS Code does.
+    /// Whether comments and trailing commas are allowed, as in VS Code.
     comments: bool,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum EditError {
     #[error("line {line}, column {column}: {reason}")]
-    Broken { line: usize, column: usize, reason: &'static str },
+    Syntax { line: usize, column: usize, reason: &'static str },
     #[error("`{0}` is not {1}")]
     WrongType(String, &'static str),
 }
 
 impl Document {
-    /// An empty text is an empty object.
+    /// Parses a JSON object. An empty text counts as an empty object.
     pub fn new(text: &str, comments: bool) -> Result<Self, EditError> {
         let text = if text.trim().is_empty() { "{}\n".to_owned() } else { text.to_owned() };
         let document = Self { text, comments };
         match document.root()? {
             Node { entries: Some(_), is_array: false, .. } => Ok(document),
-            _ => Err(EditError::WrongType("the whole file".to_owned(), "a JSON object")),
+            _ => Err(EditError::WrongType("the file".to_owned(), "a JSON object")),
         }
     }
 
@@ -38,11 +38,11 @@ impl Document {
     }
 
     fn root(&self) -> Result<Node, EditError> {
-        Scanner::new(&self.text, self.comments).document().map_err(|Broken { at, reason }| {
+        Scanner::new(&self.text, self.comments).document().map_err(|SyntaxError { at, reason }| {
             let before = &self.text[..at.min(self.text.len())];
             let line_start = before.rfind('\n').map_or(0, |at| at + 1);
             let column = before[line_start..].chars().count() + 1;
-            EditError::Broken { line: before.matches('\n').count() + 1, column, reason }
+            EditError::Syntax { line: before.matches('\n').count() + 1, column, reason }
         })
     }
 
@@ -66,7 +66,7 @@ impl Document {
         }
     }
 
-    /// Writes a member; the objects on the way to it are made.
+    /// Sets a member. Missing parent objects are created.
     pub fn set(&mut self, path: &[&str], value: &Value) -> Result<(), EditError> {
         let root = self.root()?;
         let (node, depth) = self.descend(&root, path)?;
@@ -88,7 +88,7 @@ impl Document {
         Ok(())
     }
 
-    /// Adds an item to a list; the list is made if it is not there.
+    /// Appends an item to an array. A missing array is created.
     pub fn push(&mut self, path: &[&str], item: &Value) -> Result<(), EditError> {
         let root = self.root()?;
         let (node, depth) = self.descend(&root, path)?;
@@ -96,37 +96,37 @@ impl Document {
             return self.set(path, &Value::Array(vec![item.clone()]));
         }
         if !node.is_array {
-            return Err(EditError::WrongType(path.join("."), "a list"));
+            return Err(EditError::WrongType(path.join("."), "an array"));
         }
         let item = self.rendered(item, depth + 1);
         self.add(&node.clone(), &item, depth);
         Ok(())
     }
 
-    /// Takes a member out; one that is not there is no error.
+    /// Removes a member. A missing member is not an error.
     pub fn remove(&mut self, path: &[&str]) -> Result<(), EditError> {
         let Some((key, parents)) = path.split_last() else { return Ok(()) };
         self.remove_where(parents, |entry, _| entry.key.as_deref() == Some(key))
     }
 
-    /// Takes the items of a list out that fit.
-    pub fn remove_items(&mut self, path: &[&str], fits: impl Fn(&Value) -> bool) -> Result<(), EditError> {
-        self.remove_where(path, |_, value| fits(value))
+    /// Removes the items of an array that match.
+    pub fn remove_items(&mut self, path: &[&str], matches: impl Fn(&Value) -> bool) -> Result<(), EditError> {
+        self.remove_where(path, |_, value| matches(value))
     }
 
-    fn remove_where(&mut self, path: &[&str], fits: impl Fn(&Entry, &Value) -> bool) -> Result<(), EditError> {
+    fn remove_where(&mut self, path: &[&str], matches: impl Fn(&Entry, &Value) -> bool) -> Result<(), EditError> {
         loop {
             let root = self.root()?;
             let (node, depth) = self.descend(&root, path)?;
             let entries = node.entries.as_deref().filter(|_| depth == path.len()).unwrap_or_default();
-            let Some(at) = entries.iter().position(|entry| fits(entry, &self.value(&entry.value))) else {
+            let Some(at) = entries.iter().position(|entry| matches(entry, &self.value(&entry.value))) else {
                 return Ok(());
             };
             self.cut(node, entries, at);
         }
     }
 
-    /// As far down the path as there is something.
+    /// Follows the path as far as it exists. Returns the deepest node and its depth.
     fn descend<'a>(&self, root: &'a Node, path: &[&str]) -> Result<(&'a Node, usize), EditError> {
         let mut node = root;
         for (depth, key) in path.iter().enumerate() {
@@ -140,11 +140,11 @@ impl Document {
         Ok((node, path.len()))
     }
 
-    /// Behind the last entry, on a line of its own.
+    /// Adds an entry after the last one, on its own line.
     fn add(&mut self, node: &Node, entry: &str, depth: usize) {
-        let indent = self.unit().repeat(depth + 1);
+        let indent = self.indent_unit().repeat(depth + 1);
         let Some(last) = node.entries.as_ref().and_then(|entries| entries.last()) else {
-            let outdent = self.unit().repeat(depth);
+            let outdent = self.indent_unit().repeat(depth);
             let at = node.span.start + 1..node.span.end - 1;
             let inner = self.text[at.clone()].trim_end().to_owned();
             self.text.replace_range(at, &format!("{inner}\n{indent}{entry}\n{outdent}"));
@@ -154,11 +154,11 @@ impl Document {
         let scanner = Scanner::new(&self.text, self.comments);
         let comma = scanner.skip(end);
         let has_comma = self.text.as_bytes().get(comma) == Some(&b',');
-        // A comment behind the last entry belongs to it.
-        let behind = if has_comma { comma + 1 } else { end };
-        let line_end = self.text[behind..].find('\n').map_or(self.text.len(), |at| behind + at);
-        let rest = self.text[behind..line_end].trim_start();
-        let at = if self.comments && rest.starts_with("//") { line_end } else { behind };
+        // Insert after a comment that follows the last entry on its line.
+        let after = if has_comma { comma + 1 } else { end };
+        let line_end = self.text[after..].find('\n').map_or(self.text.len(), |at| after + at);
+        let rest = self.text[after..line_end].trim_start();
+        let at = if self.comments && rest.starts_with("//") { line_end } else { after };
         let tail = if has_comma { "," } else { "" };
         self.text.insert_str(at, &format!("\n{indent}{entry}{tail}"));
         if !has_comma {
@@ -166,6 +166,7 @@ impl Document {
         }
     }
 
+    /// Removes an entry together with its comma and its line.
     fn cut(&mut self, node: &Node, entries: &[Entry], at: usize) {
         let span = entries[at].start..entries[at].value.span.end;
         let scanner = Scanner::new(&self.text, self.comments);
@@ -189,7 +190,7 @@ impl Document {
         }
     }
 
-    /// With the line break and the indentation in front of it.
+    /// Extends a span to include the preceding line break and indentation.
     fn line_of(&self, span: Range<usize>) -> Range<usize> {
         let before = self.text[..span.start].trim_end_matches([' ', '\t']);
         let start = if before.ends_with('\n') { before.trim_end_matches(['\n', '\r']).len() } else { span.start };
@@ -197,17 +198,17 @@ impl Document {
     }
 
     fn rendered(&self, value: &Value, depth: usize) -> String {
-        let unit = self.unit();
+        let unit = self.indent_unit();
         let mut bytes = Vec::new();
         let formatter = serde_json::ser::PrettyFormatter::with_indent(unit.as_bytes());
         let mut serializer = serde_json::Serializer::with_formatter(&mut bytes, formatter);
-        // Writing a value into memory cannot fail.
+        // Serialising into memory cannot fail.
         let _ = value.serialize(&mut serializer);
         String::from_utf8_lossy(&bytes).replace('\n', &format!("\n{}", unit.repeat(depth)))
     }
 
-    /// What the file indents with.
-    fn unit(&self) -> String {
+    /// The indentation that the file uses.
+    fn indent_unit(&self) -> String {
         let first = self.text.lines().skip(1).find(|line| !line.trim().is_empty() && line.starts_with([' ', '\t']));
         let unit: String = first.unwrap_or("  ").chars().take_while(|c| *c == ' ' || *c == '\t').collect();
         if unit.is_empty() { "  ".to_owned() } else { unit }
@@ -227,7 +228,7 @@ mod tests {
     }
 
     #[test]
-    fn a_member_is_added_and_taken_out_again_without_a_trace() {
+    fn adding_and_removing_a_member_restores_the_text() {
         for text in [
             "{\n  \"z\": 1,\n  \"mcpServers\": {\n    \"other\": {\"command\": \"x\"}\n  },\n  \"a\": [1, 2]\n}\n",
             "{\n\t\"z\": true\n}",
@@ -249,31 +250,32 @@ mod tests {
     }
 
     #[test]
-    fn an_existing_member_is_replaced_in_its_place() {
+    fn an_existing_member_is_replaced_in_place() {
         let text = "{\n  \"a\": {\"b\": 1, \"c\": 2},\n  \"d\": 3\n}";
         let set = edited(text, |document| document.set(&["a", "b"], &json!("x")).unwrap());
         assert_eq!(set, "{\n  \"a\": {\"b\": \"x\", \"c\": 2},\n  \"d\": 3\n}");
     }
 
     #[test]
-    fn lists_are_made_filled_and_thinned() {
-        let made = edited("", |document| {
+    fn arrays_are_created_extended_and_filtered() {
+        let created = edited("", |document| {
             document.push(&["hooks", "SessionStart"], &json!({"n": 1})).unwrap();
             document.push(&["hooks", "SessionStart"], &json!({"n": 2})).unwrap();
         });
         assert_eq!(
-            Document::new(&made, false).unwrap().get(&["hooks", "SessionStart"]),
+            Document::new(&created, false).unwrap().get(&["hooks", "SessionStart"]),
             Some(json!([{"n": 1}, {"n": 2}]))
         );
-        let thinned =
-            edited(&made, |document| document.remove_items(&["hooks", "SessionStart"], |item| item["n"] == 1).unwrap());
-        assert_eq!(Document::new(&thinned, false).unwrap().get(&["hooks"]), Some(json!({"SessionStart": [{"n": 2}]})));
+        let filtered = edited(&created, |document| {
+            document.remove_items(&["hooks", "SessionStart"], |item| item["n"] == 1).unwrap()
+        });
+        assert_eq!(Document::new(&filtered, false).unwrap().get(&["hooks"]), Some(json!({"SessionStart": [{"n": 2}]})));
     }
 
     #[test]
-    fn broken_json_is_refused_at_its_place() {
+    fn invalid_json_is_rejected_with_line_and_column() {
         let place = |text: &str, comments| match Document::new(text, comments).unwrap_err() {
-            EditError::Broken { line, column, .. } => (line, column),
+            EditError::Syntax { line, column, .. } => (line, column),
             other => panic!("{other}"),
         };
         assert_eq!(place("{\n  \"a\": \n}", false), (3, 1));

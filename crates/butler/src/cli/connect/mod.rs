@@ -1,4 +1,4 @@
-//! `butler connect`: an agent's configuration, so that it finds its memory.
+//! `butler connect` writes an agent's configuration, so that it uses the butler's memory.
 
 mod change;
 mod clients;
@@ -20,57 +20,59 @@ use super::Settings;
 use super::run::stdio_arguments;
 use crate::printer::Printer;
 
-/// Write an agent's configuration: MCP server, and for Claude Code also the hooks
+/// Connect an agent: write its MCP configuration and, for Claude Code, its hooks
 ///
-/// Shows each change, keeps a backup beside the file, and changes nothing that is not its own. Run again, it changes
-/// nothing; --undo takes out what it put in.
+/// Shows each change, keeps a backup next to the file and leaves all other settings unchanged. Running it again changes
+/// nothing. --undo removes what it added.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:\n  \
-    butler connect claude-code                 MCP server and hooks, in every project\n  \
-    butler connect claude-code --dry-run       only show what would change\n  \
+    butler connect claude-code                 add MCP server and hooks for every project\n  \
+    butler connect claude-code --dry-run       show what would change\n  \
     butler connect cursor --scope project\n  \
-    butler connect vscode --print              the configuration, to be pasted by hand\n  \
+    butler connect vscode --print              print the configuration to paste\n  \
     butler connect claude-code --undo")]
 pub struct Args {
+    /// Agent to connect
     client: Client,
-    /// Where it holds [default: user]
+    /// Scope of the configuration [default: user]
     #[arg(long, value_enum, default_value = "user", hide_default_value = true)]
     scope: Scope,
-    /// Print the configuration to paste, as one JSON document, and write nothing
+    /// Print the configuration as one JSON document, and write nothing
     #[arg(long, conflicts_with_all = ["undo", "dry_run"])]
     print: bool,
     /// Show what would change, and write nothing
     #[arg(long)]
     dry_run: bool,
-    /// Take out what this command put in
+    /// Remove what this command added
     #[arg(long)]
     undo: bool,
-    /// Over HTTP to a running server, instead of starting `butler mcp`
+    /// Connect over HTTP to a running server instead of starting `butler mcp` [default URL: the server of this data
+    /// directory]
     #[arg(long, value_name = "URL", num_args = 0..=1, default_missing_value = "")]
     http: Option<String>,
-    /// The bearer token for --http, as `butler token create` printed it
+    /// Bearer token for --http, as printed by `butler token create`
     #[arg(long, value_name = "TOKEN", requires = "http")]
     token: Option<String>,
-    /// Leave the hooks out (Claude Code)
+    /// Do not install hooks (Claude Code)
     #[arg(long)]
     no_hooks: bool,
-    /// Also look into memory at every prompt, not only when a session starts (Claude Code)
+    /// Also install a hook that adds memory to every prompt, not only at the start of a session (Claude Code)
     #[arg(long, conflicts_with = "no_hooks")]
     every_prompt: bool,
-    /// Say what was changed as JSON; with --print it is JSON anyway
+    /// Print the changed files as JSON (--print always prints JSON)
     #[arg(long)]
     json: bool,
 }
 
 pub fn run(args: &Args, settings: &Settings, printer: Printer) -> Result<(), HostError> {
-    let changes = if args.undo { undone(args)? } else { made(args, settings, printer)? };
+    let changes = if args.undo { removals(args)? } else { additions(args, settings, printer)? };
     let Some(changes) = changes else { return Ok(()) };
     let needed: Vec<&Change> = changes.iter().filter(|change| change.is_needed()).collect();
     if args.json {
-        return tell(args, &needed, printer);
+        return apply_and_print_json(args, &needed, printer);
     }
     if needed.is_empty() {
-        let state = if args.undo { "is not connected" } else { "is connected already" };
+        let state = if args.undo { "is not connected" } else { "is already connected" };
         printer.line(format_args!("{} {state}: nothing to change", args.client.title()));
         return Ok(());
     }
@@ -85,15 +87,15 @@ pub fn run(args: &Args, settings: &Settings, printer: Printer) -> Result<(), Hos
         }
     }
     printer.line(match (args.dry_run, args.undo) {
-        (true, _) => "nothing was written (--dry-run)".to_owned(),
+        (true, _) => "dry run: nothing was written".to_owned(),
         (false, true) => format!("{} is disconnected", args.client.title()),
-        (false, false) => format!("{} is connected; it reads this when it starts next", args.client.title()),
+        (false, false) => format!("{} is connected; restart it to load the configuration", args.client.title()),
     });
     Ok(())
 }
 
-/// The same for programs: the files, and the backups of those that were there.
-fn tell(args: &Args, needed: &[&Change], printer: Printer) -> Result<(), HostError> {
+/// Writes the changes and prints the files and their backups as JSON.
+fn apply_and_print_json(args: &Args, needed: &[&Change], printer: Printer) -> Result<(), HostError> {
     let mut files = Vec::new();
     for change in needed {
         let backup = if args.dry_run { None } else { change.write()? };
@@ -104,10 +106,10 @@ fn tell(args: &Args, needed: &[&Change], printer: Printer) -> Result<(), HostErr
     Ok(())
 }
 
-/// `None`: it was only printed.
-fn made(args: &Args, settings: &Settings, printer: Printer) -> Result<Option<Vec<Change>>, HostError> {
+/// Computes the changes that connect the client. Returns `None` if the configuration was only printed.
+fn additions(args: &Args, settings: &Settings, printer: Printer) -> Result<Option<Vec<Change>>, HostError> {
     let entry = args.client.entry(&endpoint(args, settings)?)?;
-    let hooks = wanted_hooks(args, settings)?;
+    let hooks = hook_commands(args, settings)?;
     if args.print {
         print(args, &entry, &hooks, printer)?;
         return Ok(None);
@@ -123,22 +125,22 @@ fn made(args: &Args, settings: &Settings, printer: Printer) -> Result<Option<Vec
     Ok(Some(changes))
 }
 
-/// One JSON document on stdout; where its parts belong is for people.
+/// Prints one JSON document to stdout, and the file that each part belongs to as a note.
 fn print(args: &Args, entry: &Value, hooks: &[(&str, String)], printer: Printer) -> Result<(), HostError> {
     let mut document = args.client.snippet(entry);
     let servers = args.client.servers_key();
     let file = args.client.servers_file(args.scope)?;
-    printer.note(format_args!("`{servers}` belongs into {}", file.display()));
+    printer.note(format_args!("add `{servers}` to {}", file.display()));
     if let Some(file) = args.client.hooks_file(args.scope)?.filter(|_| !hooks.is_empty()) {
         let groups = hooks.iter().map(|(event, command)| ((*event).to_owned(), json!([hooks::group(command)])));
         document["hooks"] = groups.collect::<serde_json::Map<String, Value>>().into();
-        printer.note(format_args!("`hooks` belongs into {}", file.display()));
+        printer.note(format_args!("add `hooks` to {}", file.display()));
     }
     printer.json(&document);
     Ok(())
 }
 
-fn undone(args: &Args) -> Result<Option<Vec<Change>>, HostError> {
+fn removals(args: &Args) -> Result<Option<Vec<Change>>, HostError> {
     let servers = args.client.servers_key();
     let file = args.client.servers_file(args.scope)?;
     let mut changes = vec![Change::of(file, args.client.allows_comments(), |document| {
@@ -175,26 +177,26 @@ fn endpoint(args: &Args, settings: &Settings) -> Result<Endpoint, HostError> {
     Ok(Endpoint::Http { url, bearer: args.token.clone() })
 }
 
-fn wanted_hooks(args: &Args, settings: &Settings) -> Result<Vec<(&'static str, String)>, HostError> {
+fn hook_commands(args: &Args, settings: &Settings) -> Result<Vec<(&'static str, String)>, HostError> {
     if args.no_hooks || args.client != Client::ClaudeCode {
         return Ok(Vec::new());
     }
     let program = program()?;
-    // The same flags as the server's, without its first word.
+    // The same flags as `butler mcp`, without the subcommand.
     let flags = stdio_arguments(settings.butler.as_deref(), settings).split_off(1);
-    let command = |ours: &str| {
-        let words = [program.clone(), "hook".to_owned(), ours.to_owned()];
+    let command = |hook: &str| {
+        let words = [program.clone(), "hook".to_owned(), hook.to_owned()];
         words.iter().chain(&flags).map(|word| quoted(word)).collect::<Vec<_>>().join(" ")
     };
-    let also = args.every_prompt.then_some(hooks::PROMPT_EVENT);
-    Ok(hooks::EVENTS.into_iter().chain(also).map(|(event, ours)| (event, command(ours))).collect())
+    let prompt_event = args.every_prompt.then_some(hooks::PROMPT_EVENT);
+    Ok(hooks::EVENTS.into_iter().chain(prompt_event).map(|(event, hook)| (event, command(hook))).collect())
 }
 
 fn program() -> Result<String, HostError> {
     Ok(std::env::current_exe().map_err(HostError::io("find", "butler"))?.display().to_string())
 }
 
-/// For a shell.
+/// Quotes a word for a POSIX shell.
 fn quoted(word: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "/._-+:=@%,".contains(c);
     if !word.is_empty() && word.chars().all(plain) {

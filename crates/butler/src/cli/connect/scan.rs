@@ -1,16 +1,16 @@
-//! Where everything stands in a JSON text.
+//! A JSON scanner that records the position of every value.
 
 use std::ops::Range;
 
 use serde::de::IgnoredAny;
 
-/// Deeper than any configuration; a bound for the recursion.
-const DEPTH: usize = 100;
+/// Maximum nesting depth, which bounds the recursion.
+const MAX_DEPTH: usize = 100;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Node {
     pub span: Range<usize>,
-    /// Of an object or a list; `None`: a plain value.
+    /// The entries of an object or array; `None` for a scalar.
     pub entries: Option<Vec<Entry>>,
     pub is_array: bool,
 }
@@ -18,13 +18,13 @@ pub struct Node {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Entry {
     pub key: Option<String>,
-    /// Where the key begins; of a list's item, the value.
+    /// Where the entry starts: at its key in an object, at its value in an array.
     pub start: usize,
     pub value: Node,
 }
 
 #[derive(Debug)]
-pub struct Broken {
+pub struct SyntaxError {
     pub at: usize,
     pub reason: &'static str,
 }
@@ -39,17 +39,17 @@ impl<'a> Scanner<'a> {
         Self { text, comments }
     }
 
-    pub fn document(&self) -> Result<Node, Broken> {
-        // Some editors begin a file with a byte order mark.
-        let begin = if self.text.starts_with('\u{feff}') { 3 } else { 0 };
-        let node = self.node(self.skip(begin), 0)?;
+    pub fn document(&self) -> Result<Node, SyntaxError> {
+        // Some editors write a byte order mark.
+        let start = if self.text.starts_with('\u{feff}') { 3 } else { 0 };
+        let node = self.node(self.skip(start), 0)?;
         match self.skip(node.span.end) {
             end if end == self.text.len() => Ok(node),
-            at => Err(Broken { at, reason: "there is something behind the end" }),
+            at => Err(SyntaxError { at, reason: "unexpected text after the end of the document" }),
         }
     }
 
-    /// The next place with something other than white space (and comments, where they are allowed).
+    /// Returns the next position that is not whitespace or, where allowed, a comment.
     pub fn skip(&self, mut at: usize) -> usize {
         loop {
             let rest = &self.text[at..];
@@ -68,9 +68,9 @@ impl<'a> Scanner<'a> {
         self.text.as_bytes().get(at).copied()
     }
 
-    fn node(&self, at: usize, depth: usize) -> Result<Node, Broken> {
-        if depth > DEPTH {
-            return Err(Broken { at, reason: "this is nested too deeply" });
+    fn node(&self, at: usize, depth: usize) -> Result<Node, SyntaxError> {
+        if depth > MAX_DEPTH {
+            return Err(SyntaxError { at, reason: "nested too deeply" });
         }
         match self.byte(at) {
             Some(b'{') => self.entries(at, b'}', depth),
@@ -79,14 +79,14 @@ impl<'a> Scanner<'a> {
                 let end = self.plain_end(at);
                 match serde_json::from_str::<IgnoredAny>(&self.text[at..end]) {
                     Ok(_) => Ok(Node { span: at..end, entries: None, is_array: false }),
-                    Err(_) => Err(Broken { at, reason: "a value is expected here" }),
+                    Err(_) => Err(SyntaxError { at, reason: "expected a value" }),
                 }
             }
-            None => Err(Broken { at, reason: "the text ends too early" }),
+            None => Err(SyntaxError { at, reason: "unexpected end of file" }),
         }
     }
 
-    /// The end of a string, a number or a word.
+    /// Returns the end of a string, number or keyword.
     fn plain_end(&self, at: usize) -> usize {
         if self.byte(at) != Some(b'"') {
             let ends = |c: char| c.is_ascii_whitespace() || matches!(c, ',' | '}' | ']' | ':' | '/');
@@ -104,7 +104,7 @@ impl<'a> Scanner<'a> {
         self.text.len()
     }
 
-    fn entries(&self, start: usize, close: u8, depth: usize) -> Result<Node, Broken> {
+    fn entries(&self, start: usize, close: u8, depth: usize) -> Result<Node, SyntaxError> {
         let is_array = close == b']';
         let mut entries = Vec::new();
         let mut at = self.skip(start + 1);
@@ -122,14 +122,14 @@ impl<'a> Scanner<'a> {
             match self.byte(at) {
                 Some(b',') => at = self.skip(at + 1),
                 Some(byte) if byte == close => break,
-                _ => return Err(Broken { at, reason: "a comma or the end of the object or list is expected here" }),
+                _ => return Err(SyntaxError { at, reason: "expected a comma or the end of the object or array" }),
             }
         }
         Ok(Node { span: start..at + 1, entries: Some(entries), is_array })
     }
 
-    fn member(&self, at: usize, depth: usize) -> Result<Entry, Broken> {
-        let expected = Broken { at, reason: "a name in quotes is expected here" };
+    fn member(&self, at: usize, depth: usize) -> Result<Entry, SyntaxError> {
+        let expected = SyntaxError { at, reason: "expected a quoted key" };
         if self.byte(at) != Some(b'"') {
             return Err(expected);
         }
@@ -137,7 +137,7 @@ impl<'a> Scanner<'a> {
         let Ok(key) = serde_json::from_str::<String>(&self.text[at..end]) else { return Err(expected) };
         let colon = self.skip(end);
         if self.byte(colon) != Some(b':') {
-            return Err(Broken { at: colon, reason: "a colon is expected here" });
+            return Err(SyntaxError { at: colon, reason: "expected a colon" });
         }
         Ok(Entry { key: Some(key), start: at, value: self.node(self.skip(colon + 1), depth + 1)? })
     }

@@ -1,4 +1,4 @@
-//! Is there a backup, how old is it, and did the last one that was due come about.
+//! Checks that a recent backup exists and that scheduled backups succeed.
 
 use butler_domain::Timestamp;
 use butler_host::backup;
@@ -12,10 +12,10 @@ use super::check::Check;
 
 const NAME: &str = "backups";
 const REMEDY: &str = "butler backup create";
-/// What happened since would be lost.
-const OLD: TimeDelta = TimeDelta::days(7);
-/// A dump of many gigabytes takes its time.
-const LATE: TimeDelta = TimeDelta::hours(1);
+/// A latest backup older than this is a warning: everything stored since would be lost.
+const MAX_AGE: TimeDelta = TimeDelta::days(7);
+/// How long a scheduled backup may take. A dump of many gigabytes is slow.
+const TIME_ALLOWED: TimeDelta = TimeDelta::hours(1);
 
 pub fn check(host: &Host, butler: &Butler, now: Timestamp) -> Check {
     let (name, folder) = (&butler.name, host.backup_folder(butler));
@@ -26,38 +26,42 @@ pub fn check(host: &Host, butler: &Butler, now: Timestamp) -> Check {
     let schedule = &butler.config.file.butler.backup.schedule;
     let Some(latest) = all.first().map(|stored| stored.manifest.created_at) else {
         return match schedule {
-            None => Check::skipped(NAME, format!("{name}: none yet; `{REMEDY}` makes one, [butler.backup] many")),
-            Some(cron) => Check::warned(NAME, format!("{name}: none yet; the first comes by {cron:?}"), REMEDY),
+            None => Check::skipped(
+                NAME,
+                format!("{name}: no backups; create one with `{REMEDY}` or schedule them in [butler.backup]"),
+            ),
+            Some(cron) => Check::warned(NAME, format!("{name}: no backups yet; scheduled by {cron:?}"), REMEDY),
         };
     };
     let zone = &butler.config.file.modules.memory.schedule.time_zone;
     let schedule = schedule.as_deref().and_then(|cron| Schedule::parse(cron, zone).ok());
-    let detail = format!("{name}: {}, the latest of {}", all.len(), latest.format("%Y-%m-%d %H:%MZ"));
-    match missed(schedule.as_ref(), latest, now) {
+    let detail = format!("{name}: {} backups, the latest from {}", all.len(), latest.format("%Y-%m-%d %H:%MZ"));
+    match overdue(schedule.as_ref(), latest, now) {
         Some(due) => {
-            let detail = format!("{detail}, though one was due at {}", due.format("%Y-%m-%d %H:%MZ"));
-            Check::warned(NAME, detail, "let `butler serve` run, or: butler jobs run backup")
+            let detail = format!("{detail}; the backup due at {} is missing", due.format("%Y-%m-%d %H:%MZ"));
+            Check::warned(NAME, detail, "keep `butler serve` running, or run: butler jobs run backup")
         }
-        None if now - latest > OLD => Check::warned(NAME, detail, REMEDY),
+        None if now - latest > MAX_AGE => Check::warned(NAME, detail, REMEDY),
         None => Check::passed(NAME, detail),
     }
 }
 
-/// When one was due that is not there.
-fn missed(schedule: Option<&Schedule>, latest: Timestamp, now: Timestamp) -> Option<Timestamp> {
-    schedule?.next_after(latest).filter(|due| *due + LATE < now)
+/// Returns when the next backup after `latest` was due, if it is overdue.
+fn overdue(schedule: Option<&Schedule>, latest: Timestamp, now: Timestamp) -> Option<Timestamp> {
+    schedule?.next_after(latest).filter(|due| *due + TIME_ALLOWED < now)
 }
 
-/// Whether the last scheduled one failed; nothing to say otherwise.
+/// Returns a failed check if the last scheduled backup failed.
 pub async fn last_run(butler: &Butler) -> Option<Check> {
     butler.config.file.butler.backup.schedule.as_ref()?;
     let database = butler.database()?;
     let read = async { records::runs(&mut *database.owner().await?, Some(backup::JOB), None, 1).await };
-    // A database that does not answer is told of elsewhere.
+    // The database check reports an unreachable database.
     let run = read.await.ok()?.into_iter().next().filter(|run| run.status == "failed")?;
-    let why = run.error.as_deref().unwrap_or("no reason was recorded");
-    let detail = format!("{}: the backup of {} failed: {why}", butler.name, run.started_at.format("%Y-%m-%d %H:%MZ"));
-    Some(Check::failed(NAME, detail, "put it right, then: butler jobs run backup"))
+    let reason = run.error.as_deref().unwrap_or("no reason was recorded");
+    let detail =
+        format!("{}: the backup of {} failed: {reason}", butler.name, run.started_at.format("%Y-%m-%d %H:%MZ"));
+    Some(Check::failed(NAME, detail, "fix the cause, then run: butler jobs run backup"))
 }
 
 #[cfg(test)]
@@ -65,13 +69,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_backup_that_was_due_an_hour_ago_and_is_not_there_was_missed() {
+    fn a_backup_is_overdue_an_hour_after_its_scheduled_time() {
         let nightly = Schedule::parse("0 3 * * *", "UTC").unwrap();
         let at = |time: &str| time.parse::<Timestamp>().unwrap();
         let latest = at("2030-01-15T03:00:10Z");
-        assert_eq!(missed(Some(&nightly), latest, at("2030-01-16T03:30:00Z")), None, "it may be on its way");
+        assert_eq!(overdue(Some(&nightly), latest, at("2030-01-16T03:30:00Z")), None, "it may still be running");
         let due = Some(at("2030-01-16T03:00:00Z"));
-        assert_eq!(missed(Some(&nightly), latest, at("2030-01-16T04:30:00Z")), due);
-        assert_eq!(missed(None, latest, at("2031-01-01T00:00:00Z")), None);
+        assert_eq!(overdue(Some(&nightly), latest, at("2030-01-16T04:30:00Z")), due);
+        assert_eq!(overdue(None, latest, at("2031-01-01T00:00:00Z")), None);
     }
 }

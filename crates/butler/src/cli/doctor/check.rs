@@ -10,7 +10,7 @@ pub enum Verdict {
     Skipped,
 }
 
-/// One thing that was looked at.
+/// The result of one check.
 #[derive(Debug, Clone, Serialize)]
 pub struct Check {
     pub name: &'static str,
@@ -38,12 +38,12 @@ impl Check {
     }
 
     pub fn from_error(name: &'static str, error: &HostError) -> Self {
-        // The messages of the private server and of fetching hold their remedy themselves.
-        let remedy = error.hint().unwrap_or_else(|| "do as it says, then run `butler doctor` again".to_owned());
+        // Errors of the private PostgreSQL and of downloads contain the remedy in their message.
+        let remedy = error.hint().unwrap_or_else(|| "fix the problem above, then run `butler doctor` again".to_owned());
         Self::failed(name, error.to_string(), remedy)
     }
 
-    /// Whether a server could not even start with this.
+    /// Whether a server cannot start while this check fails.
     pub fn blocks_start(&self) -> bool {
         matches!(self.name, "disk" | "runtime" | "model")
     }

@@ -1,4 +1,4 @@
-//! What can be seen from inside each butler's database.
+//! Checks each butler's database.
 
 use std::sync::Arc;
 
@@ -8,15 +8,16 @@ use butler_store::{Database, DatabaseOptions, Health, ReplicaState};
 
 use super::check::Check;
 
-/// Homes that an older program made, left as they are: a doctor looks, `serve` migrates. None: the butlers can be started.
+/// Returns a warning for each database whose schema an older program created. `doctor` never migrates; `serve` does. If
+/// the list is empty, the butlers can be started.
 pub async fn outdated(host: &Host) -> Vec<Check> {
     if host.is_new() || host.start_private(Arc::new(butler_fetch::Silent)).await.is_err() {
         return Vec::new();
     }
     let mut checks = Vec::new();
     for butler in host.butlers() {
-        // What cannot be asked is told of by the start.
-        if let Some(health) = peek(host, &butler).await
+        // Starting the butler reports a database that cannot be queried.
+        if let Some(health) = existing_health(host, &butler).await
             && !(health.migrations_pending.is_empty() || health.migrations_applied.is_empty())
         {
             checks.push(version(&butler, &health));
@@ -25,8 +26,8 @@ pub async fn outdated(host: &Host) -> Vec<Check> {
     checks
 }
 
-/// Makes nothing: a database that is not there is none.
-async fn peek(host: &Host, butler: &Butler) -> Option<Health> {
+/// Reads the state of a database without creating it.
+async fn existing_health(host: &Host, butler: &Butler) -> Option<Health> {
     let url = match host.external_url(butler) {
         Some(url) => url.to_owned(),
         None => host.urls(butler, butler.name.as_str()).await.ok()?.1,
@@ -45,10 +46,10 @@ pub async fn all(host: &Host) -> Vec<Check> {
     }
     let mut checks = Vec::new();
     for butler in host.butlers() {
-        match look(&butler).await {
+        match inspect(&butler).await {
             Ok(found) => checks.extend(found),
             Err(error) => {
-                let remedy = error.hint().unwrap_or_else(|| "look into the server's log".to_owned());
+                let remedy = error.hint().unwrap_or_else(|| "see the server's log".to_owned());
                 checks.push(Check::failed("database", format!("{}: {error}", butler.name), remedy));
             }
         }
@@ -56,7 +57,7 @@ pub async fn all(host: &Host) -> Vec<Check> {
     checks
 }
 
-async fn look(butler: &Butler) -> Result<Vec<Check>, butler_store::StoreError> {
+async fn inspect(butler: &Butler) -> Result<Vec<Check>, butler_store::StoreError> {
     let Some(database) = butler.database() else { return Ok(Vec::new()) };
     let health = database.health().await?;
     let broken = database.invalid_indexes().await?;
@@ -68,7 +69,7 @@ async fn look(butler: &Butler) -> Result<Vec<Check>, butler_store::StoreError> {
 fn replica(butler: &Butler, state: &ReplicaState) -> Check {
     match butler_server::http::replica_trouble(state) {
         Some((message, remedy)) => Check::warned("replica", format!("{}: {message}", butler.name), remedy),
-        None => Check::passed("replica", format!("{}: it follows its primary and serves reads", butler.name)),
+        None => Check::passed("replica", format!("{}: follows its primary and serves reads", butler.name)),
     }
 }
 
@@ -85,14 +86,14 @@ fn version(butler: &Butler, health: &Health) -> Check {
     let pending = health.migrations_pending.join(", ");
     Check::warned(
         "database",
-        format!("{detail}: the schema is older than the program, which would add {pending}"),
-        "back it up if you like (the older program's `butler backup create`), then start `butler serve`: it migrates",
+        format!("{detail}; pending migrations: {pending}"),
+        "start `butler serve` to migrate; to back up first, run `butler backup create` with the older program",
     )
 }
 
 fn extensions(butler: &Butler, health: &Health) -> Check {
     let Some(vector) = &health.vector_version else {
-        let remedy = "as a superuser of that database: CREATE EXTENSION vector WITH SCHEMA public";
+        let remedy = "run as a superuser in that database: CREATE EXTENSION vector WITH SCHEMA public";
         return Check::failed("extensions", format!("{}: pgvector is not installed", butler.name), remedy);
     };
     let detail = format!("{}: pgvector {vector}", butler.name);
@@ -100,14 +101,14 @@ fn extensions(butler: &Butler, health: &Health) -> Check {
         return Check::passed("extensions", detail);
     }
     let missing = health.extensions_missing.join(", ");
-    let remedy = "install it for fuzzy matching of names: CREATE EXTENSION pg_trgm WITH SCHEMA public";
-    Check::warned("extensions", format!("{detail}; without {missing}"), remedy)
+    let remedy = "for fuzzy name matching, run: CREATE EXTENSION pg_trgm WITH SCHEMA public";
+    Check::warned("extensions", format!("{detail}; {missing} is not installed"), remedy)
 }
 
 fn indexes(butler: &Butler, broken: &[String]) -> Check {
     if broken.is_empty() {
-        return Check::passed("indexes", format!("{}: all are valid", butler.name));
+        return Check::passed("indexes", format!("{}: all valid", butler.name));
     }
     let remedy = format!("psql \"$(butler db url --butler {})\" -c 'REINDEX INDEX {}'", butler.name, broken[0]);
-    Check::failed("indexes", format!("{}: not valid: {}", butler.name, broken.join(", ")), remedy)
+    Check::failed("indexes", format!("{}: invalid: {}", butler.name, broken.join(", ")), remedy)
 }

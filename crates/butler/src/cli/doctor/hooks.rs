@@ -1,4 +1,4 @@
-//! Do Claude Code's sessions begin and end with memory.
+//! Checks that Claude Code's hooks are installed.
 
 use std::path::Path;
 
@@ -12,14 +12,14 @@ const REMEDY: &str = "butler connect claude-code";
 
 pub fn check() -> Check {
     let Ok(Some(file)) = Client::ClaudeCode.hooks_file(Scope::User) else {
-        return Check::skipped(NAME, "there is no home directory");
+        return Check::skipped(NAME, "no home directory found");
     };
     let Ok(text) = std::fs::read_to_string(&file) else {
-        return Check::skipped(NAME, format!("Claude Code is not connected; `{REMEDY}` does it"));
+        return Check::skipped(NAME, format!("Claude Code is not connected; connect it with `{REMEDY}`"));
     };
     let Ok(settings) = serde_json::from_str::<Value>(&text) else {
         let detail = format!("{} is not valid JSON", file.display());
-        return Check::warned(NAME, detail, "put it right: Claude Code does not read it either");
+        return Check::warned(NAME, detail, "fix the file; Claude Code cannot read it either");
     };
     let missing: Vec<&str> = hooks::EVENTS
         .into_iter()
@@ -27,27 +27,27 @@ pub fn check() -> Check {
         .map(|(event, _)| event)
         .collect();
     if missing.len() == hooks::EVENTS.len() {
-        return Check::skipped(NAME, format!("Claude Code is not connected; `{REMEDY}` does it"));
+        return Check::skipped(NAME, format!("Claude Code is not connected; connect it with `{REMEDY}`"));
     }
     if !missing.is_empty() {
-        return Check::warned(NAME, format!("Claude Code lacks the hook {}", missing.join(", ")), REMEDY);
+        return Check::warned(NAME, format!("Claude Code has no hook for {}", missing.join(", ")), REMEDY);
     }
     let program = command(&settings, "SessionStart").and_then(program_of);
     match program {
         Some(program) if !Path::new(&program).is_file() => {
-            Check::failed(NAME, format!("Claude Code's hooks call {program}, which is not there"), REMEDY)
+            Check::failed(NAME, format!("Claude Code's hooks call {program}, which does not exist"), REMEDY)
         }
-        _ => Check::passed(NAME, "Claude Code's sessions begin and end with memory"),
+        _ => Check::passed(NAME, "Claude Code's session hooks are installed"),
     }
 }
 
 fn command(settings: &Value, event: &str) -> Option<String> {
     let groups = settings["hooks"][event].as_array()?;
     let all = groups.iter().filter_map(|group| group["hooks"].as_array()).flatten();
-    all.filter_map(|hook| hook["command"].as_str()).find(|command| hooks::calls_us(command)).map(str::to_owned)
+    all.filter_map(|hook| hook["command"].as_str()).find(|command| hooks::calls_butler(command)).map(str::to_owned)
 }
 
-/// The first word, as `connect` quotes it.
+/// Returns the program of a shell command that `connect` wrote and quoted.
 fn program_of(command: String) -> Option<String> {
     match command.strip_prefix('\'') {
         Some(quoted) => quoted.split('\'').next().map(str::to_owned),

@@ -1,4 +1,4 @@
-//! Is there an LLM to consolidate with.
+//! Checks that the LLM for consolidation is configured and installed.
 
 use std::path::Path;
 
@@ -15,26 +15,26 @@ pub fn check(butler: &Butler) -> Check {
     let Some(section) = &butler.config.file.butler.runtime else {
         return Check::skipped(
             NAME,
-            format!("{name}: none is configured, so consolidation only counts; [butler.runtime] names one"),
+            format!("{name}: not configured, so consolidation only counts episodes; configure it in [butler.runtime]"),
         );
     };
     match runtime::from_config(section) {
         Err(error) => {
-            let remedy = error.hint().unwrap_or_else(|| "put [butler.runtime] right, or leave it out".to_owned());
+            let remedy = error.hint().unwrap_or_else(|| "fix or remove [butler.runtime]".to_owned());
             Check::failed(NAME, format!("{name}: {error}"), remedy)
         }
         Ok(runtime) => match missing_program(section) {
             Some(program) => Check::failed(
                 NAME,
-                format!("{name}: the program {program} is not there"),
-                format!("install {program}, or name another in [butler.runtime] command"),
+                format!("{name}: the program {program} was not found"),
+                format!("install {program}, or set another command in [butler.runtime]"),
             ),
             None => Check::passed(NAME, format!("{name}: {}", runtime.describe())),
         },
     }
 }
 
-/// Asking the model itself would cost money.
+/// Returns the configured program if it is not installed. It does not call the model, because that may cost money.
 fn missing_program(section: &RuntimeSection) -> Option<&str> {
     let program = section.command.first().filter(|_| section.kind == RuntimeType::Command)?;
     let found = if program.contains('/') {

@@ -1,4 +1,4 @@
-//! What can be seen on this machine without starting anything.
+//! Checks this machine without starting anything.
 
 use std::net::SocketAddr;
 use std::path::Path;
@@ -13,11 +13,11 @@ use super::check::Check;
 use crate::cli::Settings;
 use crate::progress::size;
 
-const SETUP: &str = "fetch it: butler setup";
+const SETUP: &str = "download it: butler setup";
 /// Below this PostgreSQL cannot even rotate its write-ahead log.
-const TOO_LITTLE: u64 = 200_000_000;
+const FREE_MINIMUM: u64 = 200_000_000;
 /// Below this a busy day may fill the disk.
-const LITTLE: u64 = 2_000_000_000;
+const FREE_COMFORTABLE: u64 = 2_000_000_000;
 
 pub fn disk(data_dir: &Path) -> Check {
     if let Err(error) = writable(data_dir) {
@@ -25,14 +25,16 @@ pub fn disk(data_dir: &Path) -> Check {
     }
     let stat = match rustix::fs::statvfs(data_dir) {
         Ok(stat) => stat,
-        Err(error) => return Check::warned("disk", format!("free space is unknown: {error}"), "look with `df -h`"),
+        Err(error) => {
+            return Check::warned("disk", format!("cannot determine the free space: {error}"), "check it with `df -h`");
+        }
     };
     let free = stat.f_bavail.saturating_mul(stat.f_frsize);
     let detail = format!("{} free in {}", size(free), data_dir.display());
     match free {
-        ..TOO_LITTLE => Check::failed("disk", detail, "free some space, or choose another place with --data-dir"),
-        TOO_LITTLE..LITTLE => Check::warned("disk", detail, "free some space soon"),
-        LITTLE.. => Check::passed("disk", detail),
+        ..FREE_MINIMUM => Check::failed("disk", detail, "free some space, or choose another directory with --data-dir"),
+        FREE_MINIMUM..FREE_COMFORTABLE => Check::warned("disk", detail, "free some space soon"),
+        FREE_COMFORTABLE.. => Check::passed("disk", detail),
     }
 }
 
@@ -43,27 +45,27 @@ fn writable(data_dir: &Path) -> Result<(), HostError> {
 
 pub async fn runtime(settings: &Settings) -> Check {
     if settings.host.database_url.is_some() {
-        return Check::skipped("runtime", "not needed with a database URL");
+        return Check::skipped("runtime", "not needed with --database-url");
     }
     let options = settings.host.postgres();
     let found = tokio::task::spawn_blocking(move || butler_postgres::present(&options)).await;
     match found {
         Ok(Ok(Some(runtime))) => Check::passed("runtime", runtime.to_string()),
-        Ok(Ok(None)) => Check::failed("runtime", "PostgreSQL is not here yet", SETUP),
+        Ok(Ok(None)) => Check::failed("runtime", "PostgreSQL is not downloaded yet", SETUP),
         Ok(Err(error)) => Check::from_error("runtime", &error.into()),
-        Err(_) => Check::failed("runtime", "the look was cancelled", "run `butler doctor` again"),
+        Err(_) => Check::failed("runtime", "the check was cancelled", "run `butler doctor` again"),
     }
 }
 
 pub async fn model(host: &Host) -> Check {
-    let given = host.model_dir().map(Path::to_path_buf);
-    if given.is_none() && butler_fetch::present(&butler_embed::WHEEL, &host.options().cache_dir).is_none() {
-        return Check::failed("model", "the embedding model is not here yet", SETUP);
+    let custom_dir = host.model_dir().map(Path::to_path_buf);
+    if custom_dir.is_none() && butler_fetch::present(&butler_embed::WHEEL, &host.options().cache_dir).is_none() {
+        return Check::failed("model", "the embedding model is not downloaded yet", SETUP);
     }
     match host.engine().warm_up().await {
         Ok(()) => {
             let id = host.engine().model();
-            Check::passed("model", format!("{} ({} dimensions) loads and answers", id.model, id.dimensions))
+            Check::passed("model", format!("{} ({} dimensions) loads and works", id.model, id.dimensions))
         }
         Err(error) => Check::from_error("model", &error.into()),
     }

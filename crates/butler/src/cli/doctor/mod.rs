@@ -1,4 +1,4 @@
-//! `butler doctor`: looks at everything a working server needs, and says what to do about what is missing.
+//! `butler doctor` checks everything a server needs and reports how to fix what is missing.
 
 mod access;
 mod backups;
@@ -21,19 +21,21 @@ use self::check::{Check, Verdict};
 use super::Settings;
 use crate::printer::{Colour, Printer};
 
-/// Check runtime, model, database, extensions, indexes, schedules, tokens, TLS, LLM, hooks, backups, disk, port, and a live call over MCP
+/// Check the installation and report how to fix problems
 ///
-/// Changes nothing that is stored, and migrates nothing. Exit code 1 if a check fails; each failure names its remedy.
+/// Checks disk, runtime, model, port, LLM, TLS, hooks, backups, database, extensions, indexes, schedules, tokens, and a
+/// live call over MCP. Does not change stored data and does not migrate. Exits with code 1 if a check fails; each
+/// failure names its remedy.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:\n  butler doctor\n  butler doctor --json")]
 pub struct Args {
-    /// As JSON
+    /// Print the result as JSON
     #[arg(long)]
     json: bool,
 }
 
 pub async fn run(args: Args, settings: &Settings, printer: Printer) -> Result<(), HostError> {
-    let checks = examine(settings).await?;
+    let checks = run_checks(settings).await?;
     let failed = checks.iter().filter(|check| check.verdict == Verdict::Failed).count();
     if args.json {
         printer.json(&json!({"healthy": failed == 0, "checks": checks}));
@@ -43,7 +45,7 @@ pub async fn run(args: Args, settings: &Settings, printer: Printer) -> Result<()
     if failed == 0 { Ok(()) } else { Err(HostError::Unhealthy(failed)) }
 }
 
-async fn examine(settings: &Settings) -> Result<Vec<Check>, HostError> {
+async fn run_checks(settings: &Settings) -> Result<Vec<Check>, HostError> {
     let host = Host::new(settings.host.clone())?;
     let serving = instance::running(&settings.host.data_dir);
     let mut checks = vec![match create_data_dir(&settings.host.data_dir) {
@@ -59,11 +61,11 @@ async fn examine(settings: &Settings) -> Result<Vec<Check>, HostError> {
     checks.push(hooks::check());
     let now = host.clock().now();
     checks.extend(host.butlers().iter().map(|butler| backups::check(&host, butler, now)));
-    // A start would fetch what is missing, and a doctor only looks.
+    // Starting the host would download what is missing, and `doctor` only checks.
     if checks.iter().any(|check| check.verdict == Verdict::Failed && check.blocks_start()) {
         checks.extend(
             ["database", "extensions", "indexes", "schedules", "tokens", "mcp"]
-                .map(|name| Check::skipped(name, "needs what failed above")),
+                .map(|name| Check::skipped(name, "skipped because an earlier check failed")),
         );
     } else {
         let outdated = database::outdated(&host).await;
@@ -79,7 +81,7 @@ async fn examine(settings: &Settings) -> Result<Vec<Check>, HostError> {
             checks.extend(outdated);
             checks.extend(
                 ["extensions", "indexes", "schedules", "tokens", "mcp"]
-                    .map(|name| Check::skipped(name, "needs the program's own schema")),
+                    .map(|name| Check::skipped(name, "skipped because migrations are pending")),
             );
         }
         if let Err(error) = host.stop().await {

@@ -1,4 +1,4 @@
-//! A real client's first steps, against the running server or one made for the purpose.
+//! Checks MCP with the first requests of a real client, against the running server or a temporary one.
 
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::Arc;
@@ -15,18 +15,18 @@ use tokio_util::sync::CancellationToken;
 use super::check::Check;
 
 const NAME: &str = "mcp";
-const PATIENCE: Duration = Duration::from_secs(10);
+const TIMEOUT: Duration = Duration::from_secs(10);
 
 pub async fn check(host: Arc<Host>, serving: Option<Instance>) -> Check {
     let outcome = match serving {
         Some(instance) => converse(instance.address, instance.secret().unwrap_or_default())
             .await
-            .map(|what| (what, format!("pid {}", instance.pid))),
-        None => temporary(host).await.map(|what| (what, "a temporary server".to_owned())),
+            .map(|summary| (summary, format!("process {}", instance.pid))),
+        None => temporary(host).await.map(|summary| (summary, "temporary server".to_owned())),
     };
     match outcome {
-        Ok((what, by)) => Check::passed(NAME, format!("{what} ({by})")),
-        Err(reason) => Check::failed(NAME, reason, "look into the server's log; start it with -v to see more"),
+        Ok((summary, server)) => Check::passed(NAME, format!("{summary} ({server})")),
+        Err(reason) => Check::failed(NAME, reason, "see the server's log; start it with -v for details"),
     }
 }
 
@@ -37,40 +37,40 @@ async fn temporary(host: Arc<Host>) -> Result<String, String> {
     let (address, stop) = (listeners.address(), CancellationToken::new());
     let authenticator = Authenticator::new(Arc::clone(&host), secret.clone(), true, 0);
     let router = butler_server::router(host, AllowedHosts::on(address, &[]), authenticator);
-    let server = tokio::spawn(listeners.serve(router, PATIENCE, stop.clone()));
+    let server = tokio::spawn(listeners.serve(router, TIMEOUT, stop.clone()));
     let outcome = converse(address, secret.expose()).await;
     stop.cancel();
     let _ = server.await;
     outcome
 }
 
-/// Initialize, list the tools, call one that only reads.
+/// Initializes a session, lists the tools and calls one that only reads.
 async fn converse(address: SocketAddr, secret: &str) -> Result<String, String> {
-    let begun = Instant::now();
-    let hello = json!({
+    let started = Instant::now();
+    let initialize = json!({
         "protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "butler-doctor", "version": env!("CARGO_PKG_VERSION")},
     });
-    ask(address, secret, "initialize", hello).await?;
-    let listed = ask(address, secret, "tools/list", json!({})).await?;
+    request(address, secret, "initialize", initialize).await?;
+    let listed = request(address, secret, "tools/list", json!({})).await?;
     let tools = listed["tools"].as_array().map_or(0, Vec::len);
-    let stats = ask(address, secret, "tools/call", json!({"name": "memory_stats", "arguments": {}})).await?;
+    let stats = request(address, secret, "tools/call", json!({"name": "memory_stats", "arguments": {}})).await?;
     if stats["isError"] == true {
         return Err(format!("memory_stats failed: {}", stats["content"][0]["text"]));
     }
-    Ok(format!("{tools} tools listed, memory_stats answered, {} ms in all", begun.elapsed().as_millis()))
+    Ok(format!("{tools} tools listed, memory_stats called, {} ms in total", started.elapsed().as_millis()))
 }
 
-async fn ask(address: SocketAddr, secret: &str, method: &str, params: Value) -> Result<Value, String> {
-    let request = json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params}).to_string();
-    let answer = tokio::time::timeout(PATIENCE, client::send(address, "POST", "/mcp", Some(secret), &request))
+async fn request(address: SocketAddr, secret: &str, method: &str, params: Value) -> Result<Value, String> {
+    let body = json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params}).to_string();
+    let response = tokio::time::timeout(TIMEOUT, client::send(address, "POST", "/mcp", Some(secret), &body))
         .await
-        .map_err(|_| format!("{method}: no answer within {} s", PATIENCE.as_secs()))?
+        .map_err(|_| format!("{method}: no response within {} s", TIMEOUT.as_secs()))?
         .map_err(|error| format!("{method}: {error}"))?;
-    let mut body: Value = serde_json::from_slice(&answer.body).map_err(|_| {
-        format!("{method}: HTTP {} without JSON: {}", answer.status, String::from_utf8_lossy(&answer.body))
+    let mut body: Value = serde_json::from_slice(&response.body).map_err(|_| {
+        format!("{method}: HTTP {} without JSON: {}", response.status, String::from_utf8_lossy(&response.body))
     })?;
     if body["result"].is_null() {
-        return Err(format!("{method}: HTTP {}: {}", answer.status, body["error"]));
+        return Err(format!("{method}: HTTP {}: {}", response.status, body["error"]));
     }
     Ok(body["result"].take())
 }

@@ -1,9 +1,9 @@
-//! `butler hook`: an agent's own hooks, in the JSON that Claude Code speaks. Memory is a help, never a hindrance: whatever
-//! goes wrong is said on stderr, and the agent goes on.
+//! `butler hook` handles an agent's session hooks in Claude Code's JSON format. A hook never fails: it reports problems
+//! on stderr, and the agent continues without memory.
 
-mod known;
 mod start;
 mod stop;
+mod stored_sessions;
 mod transcript;
 
 use std::io::{self, Read, Write};
@@ -19,10 +19,10 @@ use serde_json::{Map, Value, json};
 use super::Settings;
 use super::tool_client::ToolClient;
 
-/// The memory steps of a session, for an agent's own hooks
+/// Handle an agent's session hooks
 ///
-/// They read the hook's JSON on stdin and answer on stdout, as Claude Code's hooks do. `butler connect claude-code`
-/// installs them. If memory does not work they say so on stderr and end well.
+/// Reads the hook's JSON from stdin and prints the response to stdout, in Claude Code's format. `butler connect
+/// claude-code` installs the hooks. If memory is not available, the hook reports this on stderr and exits with code 0.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:\n  \
     echo '{\"session_id\": \"…\", \"cwd\": \"/home/ann/shop\", \"source\": \"startup\"}' | butler hook session-start\n  \
@@ -34,27 +34,27 @@ pub struct Args {
 
 #[derive(Debug, clap::Subcommand)]
 enum Event {
-    /// A session begins: what memory knows about the project goes to stdout
+    /// Print what memory knows about the project of a new session
     #[command(after_help = "Examples:\n  echo '{\"cwd\": \"/home/ann/shop\"}' | butler hook session-start --timeout 5")]
     SessionStart(Common),
-    /// A session ends: what is new in its transcript becomes an episode
+    /// Store the new part of a session's transcript as an episode
     #[command(after_help = "Examples:\n  \
         echo '{\"session_id\": \"…\", \"transcript_path\": \"session.jsonl\"}' | butler hook session-end")]
     SessionEnd {
         #[command(flatten)]
         common: Common,
-        /// Do it here and now, also without a server
+        /// Store the episode in this process, even without a running server
         #[arg(long, hide = true)]
         foreground: bool,
     },
-    /// A prompt was sent: what memory knows about it goes to stdout
+    /// Print what memory knows about a prompt
     #[command(after_help = "Examples:\n  echo '{\"prompt\": \"Fix the build\"}' | butler hook user-prompt")]
     UserPrompt(Common),
 }
 
 #[derive(Debug, Clone, Copy, clap::Args)]
 struct Common {
-    /// How long to wait for memory, in seconds
+    /// Maximum time to wait for memory, in seconds
     #[arg(long, value_name = "SECONDS", default_value = "2")]
     timeout: f64,
 }
@@ -65,7 +65,7 @@ impl Common {
     }
 }
 
-/// What the agent tells; all of it may be missing.
+/// The hook input that the agent sends. Every field is optional.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 struct Input {
@@ -79,26 +79,26 @@ struct Input {
 }
 
 impl Input {
-    /// The folder's name, which is what people call a project.
+    /// The project's name: the last component of the working directory.
     fn project(&self) -> &str {
         self.cwd.trim_end_matches(['/', '\\']).rsplit(['/', '\\']).next().unwrap_or_default()
     }
 }
 
-/// A few hundred bytes, or a long prompt.
+/// Limit of the hook input. It is usually a few hundred bytes, but may contain a long prompt.
 const INPUT_BYTES: u64 = 4 * 1024 * 1024;
 
-/// Never fails: what it has to say about memory that does not work goes to stderr.
+/// Runs a hook. It never fails; problems go to stderr.
 pub async fn run(args: Args, settings: &Settings) {
-    // `butler run` asks and tells memory itself; memory's own work is not remembered.
-    let own = env::var(env::TRIGGER_SOURCE).is_some_and(|source| source == TRIGGER_CONSOLIDATION);
-    if own || env::var(env::SESSION_ID).is_some() {
+    // `butler run` gets the context and stores the episode itself, and consolidation sessions are not remembered.
+    let is_consolidation = env::var(env::TRIGGER_SOURCE).is_some_and(|source| source == TRIGGER_CONSOLIDATION);
+    if is_consolidation || env::var(env::SESSION_ID).is_some() {
         return print(&json!({}));
     }
     let (input, raw) = match read() {
         Ok(read) => read,
         Err(reason) => {
-            complain(&reason, None);
+            report(&reason, None);
             return print(&json!({}));
         }
     };
@@ -112,7 +112,7 @@ pub async fn run(args: Args, settings: &Settings) {
     match outcome {
         Ok(answer) => print(&answer),
         Err(error) => {
-            complain(&error.to_string(), error.hint());
+            report(&error.to_string(), error.hint());
             print(&json!({}));
         }
     }
@@ -124,13 +124,13 @@ fn read() -> Result<(Input, Vec<u8>), String> {
         .lock()
         .take(INPUT_BYTES)
         .read_to_end(&mut raw)
-        .map_err(|error| format!("stdin cannot be read: {error}"))?;
+        .map_err(|error| format!("cannot read stdin: {error}"))?;
     if raw.trim_ascii().is_empty() {
         return Ok((Input::default(), raw));
     }
     match serde_json::from_slice(&raw) {
         Ok(input) => Ok((input, raw)),
-        Err(error) => Err(format!("what is on stdin is not a hook's JSON: {error}")),
+        Err(error) => Err(format!("stdin is not valid hook input: {error}")),
     }
 }
 
@@ -138,19 +138,19 @@ fn print(answer: &Value) {
     let _ = writeln!(io::stdout().lock(), "{answer}");
 }
 
-fn complain(reason: &str, hint: Option<String>) {
+fn report(reason: &str, hint: Option<String>) {
     let hint = hint.map_or_else(String::new, |hint| format!("\nhint: {hint}"));
-    let _ = writeln!(io::stderr().lock(), "butler: this session goes on without memory: {reason}{hint}");
+    let _ = writeln!(io::stderr().lock(), "butler: this session continues without memory: {reason}{hint}");
 }
 
-/// A server answers in milliseconds; a database that was set up before is started in about a second. What would have to
-/// be set up first is left to `butler serve`.
+/// Opens memory if this is fast: a running server answers in milliseconds, and an existing database starts in about a
+/// second. A first-time setup is too slow for a hook, so `butler serve` has to do it.
 fn open_client(settings: &Settings) -> Result<ToolClient, HostError> {
     let data_dir = &settings.host.data_dir;
-    let cheap = instance::running(data_dir).is_some()
+    let is_fast = instance::running(data_dir).is_some()
         || settings.host.database_url.is_some()
         || data_dir.join("postgres/PG_VERSION").is_file();
-    if !cheap {
+    if !is_fast {
         return Err(HostError::NotServing { data_dir: data_dir.clone() });
     }
     ToolClient::open(settings)
@@ -165,8 +165,8 @@ async fn call(
     match tokio::time::timeout(timeout, client.call(tool, arguments)).await {
         Ok(answer) => answer.map_err(HostError::Tool),
         Err(_) => {
-            let message = format!("memory gave no answer within {} s", timeout.as_secs_f64());
-            let hint = Some("`butler doctor` looks at it; `butler serve` keeps it ready".to_owned());
+            let message = format!("memory did not respond within {} s", timeout.as_secs_f64());
+            let hint = Some("run `butler doctor` to find the cause, or keep `butler serve` running".to_owned());
             Err(HostError::Tool(ToolError { hint, ..ToolError::new(ErrorCode::Unavailable, message) }))
         }
     }

@@ -1,4 +1,4 @@
-//! What memory knows, for a session that begins or a prompt that was sent.
+//! The memory context for a new session or a prompt.
 
 use std::path::Path;
 use std::time::Duration;
@@ -9,7 +9,8 @@ use serde_json::{Value, json};
 use super::{Input, call, object, open_client, transcript};
 use crate::cli::Settings;
 
-/// A prompt comes often, and what the session began with is still there: only what is likely to matter, and little.
+/// Limits for the context of a single prompt. Prompts are frequent, and the session already has its initial context, so
+/// a prompt gets only a few memories that are likely to matter.
 const PROMPT_RELEVANCE: f64 = 0.05;
 const PROMPT_TOKENS: u32 = 800;
 
@@ -24,19 +25,19 @@ pub async fn prompt(input: &Input, settings: &Settings, timeout: Duration) -> Re
     context(input, "UserPromptSubmit", &input.prompt, Some((PROMPT_RELEVANCE, PROMPT_TOKENS)), settings, timeout).await
 }
 
-/// What is known about a session that has no prompt yet: the project; of one that goes on, what was asked last.
+/// The text to retrieve memories for: the prompt, or for a resumed session its last prompt, and the project's name.
 fn trigger(input: &Input) -> String {
-    let asked = if input.prompt.trim().is_empty() {
+    let prompt = if input.prompt.trim().is_empty() {
         transcript::last_prompt(Path::new(&input.transcript_path)).unwrap_or_default()
     } else {
         input.prompt.clone()
     };
     let project = input.project();
-    match (asked.trim(), project) {
+    match (prompt.trim(), project) {
         ("", "") => "a new session".to_owned(),
         ("", project) => format!("Working on the project {project}"),
-        (asked, "") => asked.to_owned(),
-        (asked, project) => format!("{asked}\n(in the project {project})"),
+        (prompt, "") => prompt.to_owned(),
+        (prompt, project) => format!("{prompt}\n(in the project {project})"),
     }
 }
 
@@ -44,13 +45,13 @@ async fn context(
     input: &Input,
     event: &str,
     trigger: &str,
-    narrow: Option<(f64, u32)>,
+    limits: Option<(f64, u32)>,
     settings: &Settings,
     timeout: Duration,
 ) -> Result<Value, HostError> {
     let client = open_client(settings)?;
     let mut arguments = json!({"trigger_prompt": trigger, "butler": client.butler()});
-    if let Some((relevance, tokens)) = narrow {
+    if let Some((relevance, tokens)) = limits {
         arguments["min_relevance"] = json!(relevance);
         arguments["token_budget"] = json!(tokens);
     }

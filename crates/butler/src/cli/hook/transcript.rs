@@ -1,5 +1,5 @@
-//! Claude Code's transcript: a line of JSON for each message. What people and the assistant said is of interest, not what
-//! the tools did.
+//! Reads Claude Code's transcript, which has one line of JSON per message. It keeps what the user and the assistant
+//! said and skips tool calls.
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom};
@@ -7,63 +7,63 @@ use std::path::Path;
 
 use serde_json::Value;
 
-/// A session of months; beyond it the rest is left out.
+/// Read limit of a transcript, enough for months of work. The rest is ignored.
 const TRANSCRIPT_BYTES: u64 = 256 * 1024 * 1024;
-/// Where the last prompt of a session is looked for.
+/// How much of the end of a transcript to search for the last prompt.
 const TAIL_BYTES: u64 = 256 * 1024;
 
-/// A prompt and the last thing the assistant said before the next.
+/// A prompt, and the assistant's last message before the next prompt.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Turn {
-    /// The id of its last message.
+pub struct Exchange {
+    /// Id of its last message.
     pub id: String,
-    pub asked: String,
-    pub answered: String,
+    pub prompt: String,
+    pub answer: String,
 }
 
-pub fn read(path: &Path) -> io::Result<Vec<Turn>> {
-    Ok(turns(BufReader::new(File::open(path)?.take(TRANSCRIPT_BYTES))))
+pub fn read(path: &Path) -> io::Result<Vec<Exchange>> {
+    Ok(exchanges(BufReader::new(File::open(path)?.take(TRANSCRIPT_BYTES))))
 }
 
 pub fn last_prompt(path: &Path) -> Option<String> {
     let mut file = File::open(path).ok()?;
     let length = file.metadata().ok()?.len();
     file.seek(SeekFrom::Start(length.saturating_sub(TAIL_BYTES))).ok()?;
-    turns(BufReader::new(file)).into_iter().rev().map(|turn| turn.asked).find(|asked| !asked.is_empty())
+    exchanges(BufReader::new(file)).into_iter().rev().map(|exchange| exchange.prompt).find(|prompt| !prompt.is_empty())
 }
 
-/// Lines that are no JSON (a half-written last one, the cut beginning of a tail) are passed over.
-fn turns(lines: impl BufRead) -> Vec<Turn> {
-    let mut turns: Vec<Turn> = Vec::new();
+/// Skips lines that are not valid JSON: the last line may be incomplete, and the tail of a file may start mid-line.
+fn exchanges(lines: impl BufRead) -> Vec<Exchange> {
+    let mut exchanges: Vec<Exchange> = Vec::new();
     for line in lines.split(b'\n').map_while(Result::ok) {
         let Ok(message) = serde_json::from_slice::<Value>(&line) else { continue };
-        // Helpers' conversations, and what the program says to itself.
+        // Conversations of subagents, and messages that Claude Code generates itself.
         if ["isSidechain", "isMeta", "isCompactSummary"].iter().any(|flag| message[flag] == true) {
             continue;
         }
-        let said = text(&message["message"]["content"]);
+        let text = text_of(&message["message"]["content"]);
         let id = message["uuid"].as_str().unwrap_or_default().to_owned();
         match message["type"].as_str() {
-            Some("user") if !said.is_empty() && !is_machinery(&said) => {
-                turns.push(Turn { id, asked: said, answered: String::new() });
+            Some("user") if !text.is_empty() && !is_generated(&text) => {
+                exchanges.push(Exchange { id, prompt: text, answer: String::new() });
             }
-            Some("assistant") if !said.is_empty() => {
-                if turns.is_empty() {
-                    turns.push(Turn::default());
+            Some("assistant") if !text.is_empty() => {
+                if exchanges.is_empty() {
+                    exchanges.push(Exchange::default());
                 }
-                if let Some(turn) = turns.last_mut() {
-                    turn.answered = said;
-                    turn.id = id;
+                if let Some(exchange) = exchanges.last_mut() {
+                    exchange.answer = text;
+                    exchange.id = id;
                 }
             }
             _ => {}
         }
     }
-    turns
+    exchanges
 }
 
-/// Of a text, or of the texts in a list of blocks.
-fn text(content: &Value) -> String {
+/// Returns the text of a message, which is a string or a list of content blocks.
+fn text_of(content: &Value) -> String {
     match content {
         Value::String(text) => text.trim().to_owned(),
         Value::Array(blocks) => {
@@ -75,11 +75,11 @@ fn text(content: &Value) -> String {
     }
 }
 
-/// What the program writes in the user's name: slash commands, their output, interruptions.
-fn is_machinery(said: &str) -> bool {
-    const BEGINNINGS: [&str; 6] =
+/// Whether Claude Code generated this user message: slash commands, their output, interruptions.
+fn is_generated(text: &str) -> bool {
+    const PREFIXES: [&str; 6] =
         ["<command-", "<local-command-", "<bash-", "<system-reminder>", "Caveat: ", "[Request interrupted"];
-    BEGINNINGS.iter().any(|beginning| said.starts_with(beginning))
+    PREFIXES.iter().any(|prefix| text.starts_with(prefix))
 }
 
 #[cfg(test)]
@@ -87,7 +87,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn prompts_and_final_answers_are_kept_and_the_noise_of_tools_is_not() {
+    fn keeps_prompts_and_final_answers_and_skips_tool_calls() {
         let lines = [
             r#"{"type":"summary","summary":"old"}"#,
             r#"{"type":"user","uuid":"u1","message":{"role":"user","content":"Fix the build"}}"#,
@@ -100,14 +100,14 @@ mod tests {
             r#"{"type":"user","uuid":"u5","message":{"content":[{"type":"text","text":"Thanks"}]}}"#,
             r#"{"type":"assistant","uuid":"a4","mess"#,
         ];
-        let turn = |id: &str, asked: &str, answered: &str| Turn {
+        let exchange = |id: &str, prompt: &str, answer: &str| Exchange {
             id: id.into(),
-            asked: asked.into(),
-            answered: answered.into(),
+            prompt: prompt.into(),
+            answer: answer.into(),
         };
         assert_eq!(
-            turns(lines.join("\n").as_bytes()),
-            [turn("a3", "Fix the build", "A comma was missing."), turn("u5", "Thanks", "")]
+            exchanges(lines.join("\n").as_bytes()),
+            [exchange("a3", "Fix the build", "A comma was missing."), exchange("u5", "Thanks", "")]
         );
     }
 }

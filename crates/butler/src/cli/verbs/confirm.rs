@@ -7,15 +7,16 @@ use super::input::one_of;
 use super::{Output, Request, show};
 use crate::printer::Printer;
 
-/// Say that a fact or rule still holds: its decay starts anew
+/// Confirm that a fact or rule still holds, which restarts its decay
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:\n  \
     butler confirm fact 01993c1e-8a70-7d0c-b1a5-54d2a1f0c3aa\n  \
     butler confirm rule 01993c1e-8a70-7d0c-b1a5-54d2a1f0c3aa --json")]
 pub struct Args {
+    /// Type of the memory
     #[arg(value_name = "TYPE", value_parser = one_of::<MemoryType>(MemoryType::NAMES))]
     memory_type: MemoryType,
-    /// Its id, as `search` and `remember` print it
+    /// Id of the memory, as printed by `search` and `remember`
     #[arg(value_name = "ID")]
     memory_id: Uuid,
     #[command(flatten)]
@@ -25,13 +26,13 @@ pub struct Args {
 impl Args {
     pub(super) fn request(self) -> Request {
         let arguments = json!({"memory_type": self.memory_type, "memory_id": self.memory_id});
-        Request::new("memory_confirm", arguments, self.output, confirmed)
+        Request::new("memory_confirm", arguments, self.output, print_confirmed)
     }
 }
 
-fn confirmed(printer: Printer, answer: &Answer) {
+fn print_confirmed(printer: Printer, answer: &Answer) {
     let (kind, id) = (show::text(&answer.structured, "memory_type"), show::text(&answer.structured, "id"));
     let confidence = show::number(&answer.structured, "effective_confidence").unwrap_or_default();
-    let rescued = if answer.structured["was_fading"] == true { "; it was about to be forgotten" } else { "" };
+    let rescued = if answer.structured["was_fading"] == true { "; it was fading" } else { "" };
     printer.line(format_args!("confirmed {kind} {id}: confidence {confidence:.2}{rescued}"));
 }

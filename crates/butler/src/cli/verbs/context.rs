@@ -6,19 +6,19 @@ use super::input::text;
 use super::{Output, Request, show};
 use crate::printer::Printer;
 
-/// The block of memory a session about this prompt would start with
+/// Print the memory context that a session with this prompt starts with
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:\n  \
     butler context 'Plan a dinner for Anna'\n  \
     butler context 'Fix the build' --token-budget 800\n  \
     cat prompt.txt | butler context - --json")]
 pub struct Args {
-    /// What the session is about; `-` reads it from stdin
+    /// Prompt of the session; `-` reads it from stdin
     prompt: Option<String>,
-    /// The most tokens of the block, headers included [default: 3000]
+    /// Maximum number of tokens, including headings [default: 3000]
     #[arg(long, value_name = "NUMBER")]
     token_budget: Option<u32>,
-    /// Leave facts and rules out unless one is at least this likely to be relevant, 0 to 1
+    /// Omit all facts and rules unless at least one has this probability of being relevant, 0 to 1
     #[arg(long, value_name = "NUMBER")]
     min_relevance: Option<f64>,
     #[command(flatten)]
@@ -31,14 +31,14 @@ impl Args {
             "trigger_prompt": text(self.prompt, "the prompt")?, "butler": butler, "token_budget": self.token_budget,
             "min_relevance": self.min_relevance,
         });
-        Ok(Request::new("memory_context", arguments, self.output, block))
+        Ok(Request::new("memory_context", arguments, self.output, print_context))
     }
 }
 
-fn block(printer: Printer, answer: &Answer) {
+fn print_context(printer: Printer, answer: &Answer) {
     let text = show::text(&answer.structured, "context");
     if text.is_empty() {
-        printer.note("nothing is remembered that would help");
+        printer.note("no memories match this prompt");
     } else {
         printer.line(text.trim_end());
     }

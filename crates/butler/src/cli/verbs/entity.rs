@@ -4,11 +4,11 @@ use butler_memory::tool::Answer;
 use serde_json::{Map, Value, json};
 use uuid::Uuid;
 
-use super::input::{given, object, one_of};
+use super::input::{non_empty, object, one_of};
 use super::{Output, Request, show};
 use crate::printer::Printer;
 
-/// Who and what the facts are about
+/// Manage entities: the people, organizations, places and things that facts are about
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:\n  \
     butler entity resolve Chloe\n  \
@@ -16,89 +16,95 @@ use crate::printer::Printer;
     butler entity merge SOURCE TARGET")]
 pub struct Args {
     #[command(subcommand)]
-    what: What,
+    action: Action,
 }
 
 #[derive(Debug, clap::Subcommand)]
-enum What {
-    /// Make a person, organization, place or other thing known
+enum Action {
+    /// Create a person, organization, place or other entity
     #[command(
         after_help = "Examples:\n  butler entity create 'Chloe Martin' --type person --alias Chloe --alias 'C. Martin'"
     )]
     Create {
-        /// The name it is known by
+        /// Canonical name
         name: String,
+        /// Type of the entity
         #[arg(long = "type", value_name = "TYPE", default_value = "other", value_parser = one_of::<EntityType>(EntityType::NAMES))]
         entity_type: EntityType,
-        /// Another name; repeat it for several
+        /// Alternative name; repeatable
         #[arg(long = "alias", value_name = "NAME")]
         aliases: Vec<String>,
-        /// Anything else worth keeping with it
+        /// Additional data to store with the entity
         #[arg(long, value_name = "JSON", value_parser = object)]
         metadata: Option<Map<String, Value>>,
         #[command(flatten)]
         output: Output,
     },
-    /// One entity by its id
+    /// Print an entity
     #[command(after_help = "Examples:\n  butler entity get 01993c1e-8a70-7d0c-b1a5-54d2a1f0c3aa")]
     Get {
+        /// Id of the entity
         #[arg(value_name = "ID")]
         entity_id: Uuid,
         #[command(flatten)]
         output: Output,
     },
-    /// Change an entity's name, aliases or metadata; what is left out stays
+    /// Update an entity's name, aliases or metadata; omitted fields keep their values
     #[command(
         after_help = "Examples:\n  butler entity update 01993c1e-8a70-7d0c-b1a5-54d2a1f0c3aa --name 'Chloe Dubois' --alias 'Chloe Martin'"
     )]
     Update {
+        /// Id of the entity
         #[arg(value_name = "ID")]
         entity_id: Uuid,
-        /// Replaces the name
+        /// New canonical name
         #[arg(long, value_name = "NAME")]
         name: Option<String>,
-        /// Replaces all aliases: repeat it for each
+        /// Replace all aliases with this one; repeatable
         #[arg(long = "alias", value_name = "NAME", conflicts_with = "no_aliases")]
         aliases: Vec<String>,
-        /// Removes all aliases
+        /// Remove all aliases
         #[arg(long)]
         no_aliases: bool,
-        /// Its keys are merged into the metadata
+        /// Keys to merge into the metadata
         #[arg(long, value_name = "JSON", value_parser = object)]
         metadata: Option<Map<String, Value>>,
         #[command(flatten)]
         output: Output,
     },
-    /// Which entities a name may mean, best first
+    /// List the entities a name may refer to, best match first
     #[command(
         after_help = "Examples:\n  butler entity resolve Chloe --topic cooking\n  butler entity resolve Chole --fuzzy --json"
     )]
     Resolve {
+        /// Name to resolve
         name: String,
         /// Only entities of this type
         #[arg(long = "type", value_name = "TYPE", value_parser = one_of::<EntityType>(EntityType::NAMES))]
         entity_type: Option<EntityType>,
-        /// Also similar names
+        /// Also match similar names
         #[arg(long)]
         fuzzy: bool,
-        /// What the conversation is about
+        /// Topic of the conversation
         #[arg(long, value_name = "TEXT")]
         topic: Option<String>,
-        /// A name that was mentioned along with it; repeat it for several
+        /// Another name mentioned in the same context; repeatable
         #[arg(long = "with", value_name = "NAME")]
         mentioned_with: Vec<String>,
         #[command(flatten)]
         output: Output,
     },
-    /// Two entities are the same: the source's facts and names go to the target. Cannot be undone
+    /// Merge a duplicate entity into another
+    ///
+    /// The facts and names of the source move to the target. This cannot be undone.
     #[command(
         after_help = "Examples:\n  butler entity merge 01993c1e-8a70-7d0c-b1a5-54d2a1f0c3aa 01993c1e-9b01-7e0d-8c22-0a1b2c3d4e5f"
     )]
     Merge {
-        /// The duplicate, which becomes a tombstone
+        /// Id of the duplicate, which becomes a tombstone
         #[arg(value_name = "SOURCE")]
         source_id: Uuid,
-        /// The entity that lives on
+        /// Id of the entity to keep
         #[arg(value_name = "TARGET")]
         target_id: Uuid,
         #[command(flatten)]
@@ -108,50 +114,53 @@ enum What {
 
 impl Args {
     pub(super) fn request(self) -> Result<Request, HostError> {
-        Ok(match self.what {
-            What::Create { name, entity_type, aliases, metadata, output } => Request::new(
+        Ok(match self.action {
+            Action::Create { name, entity_type, aliases, metadata, output } => Request::new(
                 "entity_create",
-                json!({"canonical_name": name, "entity_type": entity_type, "aliases": given(aliases), "metadata": metadata}),
+                json!({"canonical_name": name, "entity_type": entity_type, "aliases": non_empty(aliases), "metadata": metadata}),
                 output,
-                created,
+                print_created,
             ),
-            What::Get { entity_id, output } => {
-                Request::new("entity_get", json!({"entity_id": entity_id}), output, show::fields)
+            Action::Get { entity_id, output } => {
+                Request::new("entity_get", json!({"entity_id": entity_id}), output, show::print_fields)
             }
-            What::Update { entity_id, name, aliases, no_aliases, metadata, output } => {
-                let aliases = if no_aliases { Some(Vec::new()) } else { given(aliases) };
+            Action::Update { entity_id, name, aliases, no_aliases, metadata, output } => {
+                let aliases = if no_aliases { Some(Vec::new()) } else { non_empty(aliases) };
                 if name.is_none() && aliases.is_none() && metadata.is_none() {
-                    return Err(HostError::usage("nothing is to change", "give --name, --alias or --metadata"));
+                    return Err(HostError::usage(
+                        "nothing to update",
+                        "give --name, --alias, --no-aliases or --metadata",
+                    ));
                 }
                 let arguments =
                     json!({"entity_id": entity_id, "canonical_name": name, "aliases": aliases, "metadata": metadata});
-                Request::new("entity_update", arguments, output, show::fields)
+                Request::new("entity_update", arguments, output, show::print_fields)
             }
-            What::Resolve { name, entity_type, fuzzy, topic, mentioned_with, output } => {
-                let hints = json!({"topic": topic, "mentioned_with": given(mentioned_with)});
+            Action::Resolve { name, entity_type, fuzzy, topic, mentioned_with, output } => {
+                let hints = json!({"topic": topic, "mentioned_with": non_empty(mentioned_with)});
                 let hints = show::without_nulls(hints);
                 let arguments = json!({
                     "name": name, "entity_type": entity_type, "enable_fuzzy": fuzzy.then_some(true),
                     "context_hints": (!hints.is_empty()).then_some(hints),
                 });
-                Request::new("entity_resolve", arguments, output, candidates)
+                Request::new("entity_resolve", arguments, output, print_candidates)
             }
-            What::Merge { source_id, target_id, output } => {
+            Action::Merge { source_id, target_id, output } => {
                 let arguments = json!({"source_entity_id": source_id, "target_entity_id": target_id});
-                Request::new("entity_merge", arguments, output, show::fields)
+                Request::new("entity_merge", arguments, output, show::print_fields)
             }
         })
     }
 }
 
-fn created(printer: Printer, answer: &Answer) {
+fn print_created(printer: Printer, answer: &Answer) {
     printer.line(format_args!("created entity {}", show::text(&answer.structured, "entity_id")));
 }
 
-fn candidates(printer: Printer, answer: &Answer) {
+fn print_candidates(printer: Printer, answer: &Answer) {
     let found = answer.structured.get("candidates").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
     if found.is_empty() {
-        printer.note("no entity of that name");
+        printer.note("no entity matches that name");
     }
     for candidate in found.iter().filter_map(Value::as_object) {
         let aliases: Vec<&str> = candidate
@@ -163,7 +172,7 @@ fn candidates(printer: Printer, answer: &Answer) {
             .collect();
         let also = if aliases.is_empty() { String::new() } else { format!(", also {}", aliases.join(", ")) };
         printer.line(format_args!(
-            "{:>5.0}  {} ({}{also})\n       {}  by {}",
+            "{:>5.0}  {} ({}{also})\n       {}  {} match",
             show::number(candidate, "score").unwrap_or_default(),
             show::text(candidate, "canonical_name"),
             show::text(candidate, "entity_type"),

@@ -7,17 +7,18 @@ use super::input::one_of;
 use super::{Output, Request, show};
 use crate::printer::Printer;
 
-/// Take a memory out of every later search, recall and context
+/// Exclude a memory from all future searches, recalls and contexts
 ///
-/// It stays readable by its id, for the record. Forgetting twice is no error.
+/// The memory stays readable by its id. Forgetting it again is not an error.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:\n  \
     butler forget fact 01993c1e-8a70-7d0c-b1a5-54d2a1f0c3aa\n  \
     butler forget episode 01993c1e-8a70-7d0c-b1a5-54d2a1f0c3aa --json")]
 pub struct Args {
+    /// Type of the memory
     #[arg(value_name = "TYPE", value_parser = one_of::<MemoryType>(MemoryType::NAMES))]
     memory_type: MemoryType,
-    /// Its id, as `search` and `remember` print it
+    /// Id of the memory, as printed by `search` and `remember`
     #[arg(value_name = "ID")]
     memory_id: Uuid,
     #[command(flatten)]
@@ -27,12 +28,12 @@ pub struct Args {
 impl Args {
     pub(super) fn request(self) -> Request {
         let arguments = json!({"memory_type": self.memory_type, "memory_id": self.memory_id});
-        Request::new("memory_forget", arguments, self.output, forgotten)
+        Request::new("memory_forget", arguments, self.output, print_forgotten)
     }
 }
 
-fn forgotten(printer: Printer, answer: &Answer) {
+fn print_forgotten(printer: Printer, answer: &Answer) {
     let (kind, id) = (show::text(&answer.structured, "memory_type"), show::text(&answer.structured, "id"));
-    let before = if answer.structured["changed"] == true { "forgot" } else { "had forgotten before:" };
-    printer.line(format_args!("{before} {kind} {id}"));
+    let outcome = if answer.structured["changed"] == true { "forgot" } else { "already forgotten:" };
+    printer.line(format_args!("{outcome} {kind} {id}"));
 }

@@ -5,17 +5,18 @@ use uuid::Uuid;
 use super::input::one_of;
 use super::{Output, Request, show};
 
-/// Read one memory in full
+/// Print a memory in full
 ///
-/// Whatever its state. Looking at a memory counts as a use of it.
+/// Also prints expired, superseded and forgotten memories. Getting a memory counts as a reference to it.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:\n  \
     butler get fact 01993c1e-8a70-7d0c-b1a5-54d2a1f0c3aa\n  \
     butler get episode 01993c1e-8a70-7d0c-b1a5-54d2a1f0c3aa --json")]
 pub struct Args {
+    /// Type of the memory
     #[arg(value_name = "TYPE", value_parser = one_of::<MemoryType>(MemoryType::NAMES))]
     memory_type: MemoryType,
-    /// Its id, as `search` and `remember` print it
+    /// Id of the memory, as printed by `search` and `remember`
     #[arg(value_name = "ID")]
     memory_id: Uuid,
     #[command(flatten)]
@@ -25,6 +26,6 @@ pub struct Args {
 impl Args {
     pub(super) fn request(self) -> Request {
         let arguments = json!({"memory_type": self.memory_type, "memory_id": self.memory_id});
-        Request::new("memory_get", arguments, self.output, show::fields)
+        Request::new("memory_get", arguments, self.output, show::print_fields)
     }
 }

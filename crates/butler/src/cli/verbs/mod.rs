@@ -1,4 +1,4 @@
-//! The tools from the shell: one file a verb. Each makes one call and shows its answer.
+//! Commands that call one tool and print its result. Each has its own file.
 
 mod confirm;
 mod context;
@@ -37,32 +37,27 @@ pub enum Verb {
     Entity(entity::Args),
 }
 
-/// How the answer is written.
+/// How to print the result.
 #[derive(Debug, Clone, Copy, clap::Args)]
 pub struct Output {
-    /// Print the tool's structured answer as JSON
+    /// Print the tool's structured result as JSON
     #[arg(long)]
     json: bool,
 }
 
-/// The call a verb comes to.
+/// The tool call that a command makes.
 struct Request {
     tool: &'static str,
     arguments: Map<String, Value>,
     output: Output,
-    /// The answer for people.
+    /// Prints the result for people.
     show: fn(Printer, &Answer),
 }
 
 impl Request {
-    /// Arguments that are null were not given.
+    /// Drops arguments that are null: they were not given.
     fn new(tool: &'static str, arguments: Value, output: Output, show: fn(Printer, &Answer)) -> Self {
-        let mut given = match arguments {
-            Value::Object(given) => given,
-            _ => Map::new(),
-        };
-        given.retain(|_, value| !value.is_null());
-        Self { tool, arguments: given, output, show }
+        Self { tool, arguments: show::without_nulls(arguments), output, show }
     }
 }
 

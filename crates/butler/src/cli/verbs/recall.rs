@@ -1,33 +1,33 @@
 use butler_host::error::HostError;
 use serde_json::json;
 
-use super::input::question;
+use super::input::text_or_empty;
 use super::{Output, Request, show};
 
-/// What to know about a topic: facts and rules, the most useful first
+/// List the facts and rules about a topic, most useful first
 ///
-/// By relevance, importance, recency and confidence together. What is returned counts as used.
+/// The order combines relevance, importance, recency and confidence. Each returned memory counts as referenced.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:\n  \
     butler recall 'dinner with Anna'\n  \
     butler recall deployment --scope code --limit 5\n  \
     butler recall 'release day' --json")]
 pub struct Args {
-    /// What you are about to do or want to know; `-` reads it from stdin
+    /// What you plan to do or want to know; `-` reads it from stdin
     topic: Option<String>,
-    /// Only this scope and the global one
+    /// Only memories of this scope and the global scope
     #[arg(long, value_name = "NAME")]
     scope: Option<String>,
-    /// The most results, 0 to 100 [default: 10]
+    /// Maximum number of results, 0 to 100 [default: 10]
     #[arg(short = 'n', long, value_name = "NUMBER")]
     limit: Option<u32>,
-    /// Leave out what has decayed below this confidence, 0 to 1 [default: 0.2]
+    /// Omit memories whose confidence has decayed below this value, 0 to 1 [default: 0.2]
     #[arg(long, value_name = "NUMBER")]
     min_confidence: Option<f64>,
-    /// Return nothing unless something is at least this likely to be relevant, 0 to 1
+    /// Return nothing unless at least one result has this probability of being relevant, 0 to 1
     #[arg(long, value_name = "NUMBER")]
     min_relevance: Option<f64>,
-    /// Also tell how each result came about (with --json)
+    /// Include how each score was computed (with --json)
     #[arg(long)]
     explain: bool,
     #[command(flatten)]
@@ -37,10 +37,10 @@ pub struct Args {
 impl Args {
     pub(super) fn request(self) -> Result<Request, HostError> {
         let arguments = json!({
-            "topic": question(self.topic, "the topic")?, "scope": self.scope, "limit": self.limit,
+            "topic": text_or_empty(self.topic, "the topic")?, "scope": self.scope, "limit": self.limit,
             "min_confidence": self.min_confidence, "min_relevance": self.min_relevance,
             "explain": self.explain.then_some(true),
         });
-        Ok(Request::new("memory_recall", arguments, self.output, show::hits))
+        Ok(Request::new("memory_recall", arguments, self.output, show::print_results))
     }
 }

@@ -4,7 +4,7 @@ use butler_memory::tool::Answer;
 use serde_json::{Map, Value, json};
 use uuid::Uuid;
 
-use super::input::{given, object, one_of, text};
+use super::input::{non_empty, object, one_of, text};
 use super::{Output, Request, show};
 use crate::printer::Printer;
 
@@ -17,17 +17,19 @@ use crate::printer::Printer;
     git log -1 --format=%B | butler remember episode -")]
 pub struct Args {
     #[command(subcommand)]
-    what: What,
+    memory: Kind,
 }
 
 #[derive(Debug, clap::Subcommand)]
-enum What {
+enum Kind {
     Episode(EpisodeArgs),
     Fact(FactArgs),
     Rule(RuleArgs),
 }
 
-/// What happened: kept for days, and learned from
+/// Store an episode: something that happened
+///
+/// Consolidation learns facts and rules from episodes. Episodes expire after some days.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:\n  \
     butler remember episode 'Anna asked for the report in French.'\n  \
@@ -36,56 +38,58 @@ enum What {
 struct EpisodeArgs {
     /// What happened; `-` reads it from stdin
     content: Option<String>,
-    /// The session it belongs to
+    /// Session in which it happened
     #[arg(long, value_name = "UUID")]
     session_id: Option<Uuid>,
-    /// How much it matters, 0 to 10 [default: 5]
+    /// Importance, 0 to 10 [default: 5]
     #[arg(long, value_name = "NUMBER")]
     importance: Option<f64>,
     #[command(flatten)]
-    more: More,
+    options: StoreOptions,
     #[command(flatten)]
     output: Output,
 }
 
-/// What is true: supersedes the active fact of the same subject, predicate and scope
+/// Store a fact: something that is true
+///
+/// Supersedes the active fact with the same subject, predicate and scope.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:\n  \
     butler remember fact user favorite_color blue\n  \
     butler remember fact 'Anna Berg' employer 'Anna works at Initech.' --permanence stable\n  \
     echo 'severe, to peanuts' | butler remember fact user allergy -")]
 struct FactArgs {
-    /// Who or what it is about
+    /// Who or what the fact is about
     subject: String,
-    /// Which property, always spelled the same
+    /// Property of the subject; always use the same spelling
     predicate: String,
     /// What is true; `-` reads it from stdin
     content: Option<String>,
-    /// How much it matters, 0 to 10 [default: 5]
+    /// Importance, 0 to 10 [default: 5]
     #[arg(long, value_name = "NUMBER")]
     importance: Option<f64>,
-    /// How long it holds without confirmation [default: standard]
+    /// How slowly the fact decays without confirmation [default: standard]
     #[arg(long, value_parser = one_of::<Permanence>(Permanence::NAMES))]
     permanence: Option<Permanence>,
-    /// `global`, or the butler it concerns [default: global]
+    /// `global`, or the butler that the memory is for [default: global]
     #[arg(long, value_name = "NAME")]
     scope: Option<String>,
-    /// A label; repeat it, or separate several by commas
+    /// Label; repeatable, or separated by commas
     #[arg(long = "tag", value_name = "TAG", value_delimiter = ',')]
     tags: Vec<String>,
-    /// The entity it is about
+    /// Entity that the fact is about
     #[arg(long, value_name = "UUID")]
     entity_id: Option<Uuid>,
-    /// The episode it was learned from
+    /// Episode that the fact was learned from
     #[arg(long, value_name = "UUID")]
     source_episode_id: Option<Uuid>,
     #[command(flatten)]
-    more: More,
+    options: StoreOptions,
     #[command(flatten)]
     output: Output,
 }
 
-/// What works: one instruction that later sessions should follow
+/// Store a rule: one instruction for later sessions to follow
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:\n  \
     butler remember rule 'Run the linter before every commit.' --scope code\n  \
@@ -93,83 +97,83 @@ struct FactArgs {
 struct RuleArgs {
     /// The instruction; `-` reads it from stdin
     content: Option<String>,
-    /// How long it holds without confirmation
+    /// How slowly the rule decays without confirmation
     #[arg(long, value_parser = one_of::<Permanence>(Permanence::NAMES))]
     permanence: Option<Permanence>,
-    /// `global`, or the butler it concerns [default: global]
+    /// `global`, or the butler that the memory is for [default: global]
     #[arg(long, value_name = "NAME")]
     scope: Option<String>,
-    /// A label; repeat it, or separate several by commas
+    /// Label; repeatable, or separated by commas
     #[arg(long = "tag", value_name = "TAG", value_delimiter = ',')]
     tags: Vec<String>,
     #[command(flatten)]
-    more: More,
+    options: StoreOptions,
     #[command(flatten)]
     output: Output,
 }
 
 #[derive(Debug, clap::Args)]
-struct More {
-    /// Anything else worth keeping with it
+struct StoreOptions {
+    /// Additional data to store with the memory
     #[arg(long, value_name = "JSON", value_parser = object)]
     metadata: Option<Map<String, Value>>,
-    /// Your name for this request: repeated with the same key, it stores nothing more
+    /// Key that identifies this request; a repeated request with the same key stores nothing
     #[arg(long, value_name = "KEY")]
     idempotency_key: Option<String>,
 }
 
 impl Args {
     pub(super) fn request(self, butler: &str) -> Result<Request, HostError> {
-        Ok(match self.what {
-            What::Episode(args) => Request::new(
+        Ok(match self.memory {
+            Kind::Episode(args) => Request::new(
                 "memory_store_episode",
                 json!({
                     "content": text(args.content, "the content")?, "butler": butler, "session_id": args.session_id,
-                    "importance": args.importance, "metadata": args.more.metadata,
-                    "idempotency_key": args.more.idempotency_key,
+                    "importance": args.importance, "metadata": args.options.metadata,
+                    "idempotency_key": args.options.idempotency_key,
                 }),
                 args.output,
-                stored_episode,
+                print_stored_episode,
             ),
-            What::Fact(args) => Request::new(
+            Kind::Fact(args) => Request::new(
                 "memory_store_fact",
                 json!({
                     "subject": args.subject, "predicate": args.predicate, "content": text(args.content, "the content")?,
                     "importance": args.importance, "permanence": args.permanence, "scope": args.scope,
-                    "tags": given(args.tags), "entity_id": args.entity_id, "source_episode_id": args.source_episode_id,
-                    "metadata": args.more.metadata, "idempotency_key": args.more.idempotency_key,
+                    "tags": non_empty(args.tags), "entity_id": args.entity_id, "source_episode_id": args.source_episode_id,
+                    "metadata": args.options.metadata, "idempotency_key": args.options.idempotency_key,
                 }),
                 args.output,
-                stored_fact,
+                print_stored_fact,
             ),
-            What::Rule(args) => Request::new(
+            Kind::Rule(args) => Request::new(
                 "memory_store_rule",
                 json!({
                     "content": text(args.content, "the content")?, "permanence": args.permanence, "scope": args.scope,
-                    "tags": given(args.tags), "metadata": args.more.metadata,
-                    "idempotency_key": args.more.idempotency_key,
+                    "tags": non_empty(args.tags), "metadata": args.options.metadata,
+                    "idempotency_key": args.options.idempotency_key,
                 }),
                 args.output,
-                stored_rule,
+                print_stored_rule,
             ),
         })
     }
 }
 
-fn stored_episode(printer: Printer, answer: &Answer) {
+fn print_stored_episode(printer: Printer, answer: &Answer) {
     printer.line(format_args!("stored episode {}", show::text(&answer.structured, "id")));
     if let Some(expires) = show::date(&answer.structured, "expires_at") {
-        printer.line(format_args!("  it is kept until {expires}"));
+        printer.line(format_args!("  expires {expires}"));
     }
 }
 
-fn stored_fact(printer: Printer, answer: &Answer) {
+fn print_stored_fact(printer: Printer, answer: &Answer) {
     printer.line(format_args!("stored fact {}", show::text(&answer.structured, "id")));
     if let Some(old) = answer.structured.get("superseded_id").and_then(Value::as_str) {
-        printer.line(format_args!("  it supersedes {old}"));
+        printer.line(format_args!("  supersedes {old}"));
     }
 }
 
-fn stored_rule(printer: Printer, answer: &Answer) {
+fn print_stored_rule(printer: Printer, answer: &Answer) {
     printer.line(format_args!("stored rule {}", show::text(&answer.structured, "id")));
 }

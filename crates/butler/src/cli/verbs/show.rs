@@ -1,4 +1,4 @@
-//! Answers for people.
+//! Prints tool results for people.
 
 use butler_domain::text::flatten_line;
 use butler_memory::tool::Answer;
@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 
 use crate::printer::{Colour, Printer};
 
-/// As much of a memory as a list shows; `get` has all of it.
+/// Maximum length of a memory in a list; `get` prints all of it.
 const LINE_CHARS: usize = 300;
 
 pub fn text<'a>(fields: &'a Map<String, Value>, key: &str) -> &'a str {
@@ -17,23 +17,24 @@ pub fn number(fields: &Map<String, Value>, key: &str) -> Option<f64> {
     fields.get(key).and_then(Value::as_f64)
 }
 
-/// The day and minute of a time.
+/// Returns a timestamp as date and minute.
 pub fn date(fields: &Map<String, Value>, key: &str) -> Option<String> {
     let time = fields.get(key)?.as_str()?;
     Some(time.get(..16).map_or_else(|| time.to_owned(), |minute| minute.replace('T', " ")))
 }
 
+/// Returns the object without its null members.
 pub fn without_nulls(value: Value) -> Map<String, Value> {
     let Value::Object(mut map) = value else { return Map::new() };
     map.retain(|_, value| !value.is_null());
     map
 }
 
-/// The results of a search or recall, best first.
-pub fn hits(printer: Printer, answer: &Answer) {
+/// Prints the results of a search or recall.
+pub fn print_results(printer: Printer, answer: &Answer) {
     let found = answer.structured.get("results").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
     if found.is_empty() {
-        printer.note("nothing found");
+        printer.note("no results");
     }
     for hit in found.iter().filter_map(Value::as_object) {
         let kind = printer.on_out(&format!("{:<7}", text(hit, "memory_type")), Colour::Cyan);
@@ -70,21 +71,21 @@ fn shortened(text: &str) -> String {
     }
 }
 
-/// `0.5` rather than `0.4999999761759265`.
+/// Rounds to four decimals, to print `0.5` instead of `0.4999999761759265`.
 fn rounded(number: f64) -> String {
     ((number * 1e4).round() / 1e4).to_string()
 }
 
-/// Everything that is set, one field a line, the content last.
-pub fn fields(printer: Printer, answer: &Answer) {
-    let set = |value: &Value| match value {
+/// Prints all non-empty fields, one per line, and the content last.
+pub fn print_fields(printer: Printer, answer: &Answer) {
+    let is_set = |value: &Value| match value {
         Value::Null => false,
         Value::Array(items) => !items.is_empty(),
         Value::Object(fields) => !fields.is_empty(),
         _ => true,
     };
     let shown: Vec<(&String, &Value)> =
-        answer.structured.iter().filter(|(key, value)| *key != "content" && set(value)).collect();
+        answer.structured.iter().filter(|(key, value)| *key != "content" && is_set(value)).collect();
     let width = shown.iter().map(|(key, _)| key.len()).max().unwrap_or_default();
     for (key, value) in shown {
         let value = match value {

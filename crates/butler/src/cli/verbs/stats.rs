@@ -4,11 +4,11 @@ use serde_json::{Value, json};
 use super::{Output, Request};
 use crate::printer::{Colour, Printer};
 
-/// Count what is remembered, by type and state
+/// Count memories by type and state
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:\n  butler stats\n  butler stats --scope health --json")]
 pub struct Args {
-    /// Only this scope: its facts and rules with the global ones, and that butler's episodes
+    /// Only the facts and rules of this scope and the global scope, and the episodes of the butler with this name
     #[arg(long, value_name = "NAME")]
     scope: Option<String>,
     #[command(flatten)]
@@ -17,11 +17,11 @@ pub struct Args {
 
 impl Args {
     pub(super) fn request(self) -> Request {
-        Request::new("memory_stats", json!({"scope": self.scope}), self.output, counts)
+        Request::new("memory_stats", json!({"scope": self.scope}), self.output, print_counts)
     }
 }
 
-fn counts(printer: Printer, answer: &Answer) {
+fn print_counts(printer: Printer, answer: &Answer) {
     for kind in ["episodes", "facts", "rules"] {
         let Some(Value::Object(counts)) = answer.structured.get(kind) else { continue };
         let total = counts.get("total").and_then(Value::as_i64).unwrap_or_default();

@@ -1,10 +1,10 @@
-//! Every path answers as the OpenAPI document says.
+//! Checks every operation against the OpenAPI document.
 
 use serde_json::{Value, json};
 
 use super::{Api, id};
 
-/// Holds a value against a schema of the document: the part of JSON Schema that the document uses.
+/// Validates a value against a schema of the document. It supports the part of JSON Schema that the document uses.
 fn check(document: &Value, schema: &Value, value: &Value, at: &str) -> Result<(), String> {
     if let Some(target) = schema.get("$ref").and_then(Value::as_str) {
         let found = document.pointer(target.trim_start_matches('#')).ok_or(format!("{at}: no {target}"))?;
@@ -12,9 +12,9 @@ fn check(document: &Value, schema: &Value, value: &Value, at: &str) -> Result<()
     }
     for key in ["anyOf", "oneOf"] {
         if let Some(parts) = schema.get(key).and_then(Value::as_array) {
-            let tried: Vec<_> = parts.iter().map(|part| check(document, part, value, at)).collect();
-            if tried.iter().all(Result::is_err) {
-                return Err(format!("{at}: none of {key}: {tried:?}"));
+            let results: Vec<_> = parts.iter().map(|part| check(document, part, value, at)).collect();
+            if results.iter().all(Result::is_err) {
+                return Err(format!("{at}: none of {key}: {results:?}"));
             }
         }
     }
@@ -60,7 +60,7 @@ fn check(document: &Value, schema: &Value, value: &Value, at: &str) -> Result<()
             return Err(format!("{at}: {name} is missing"));
         }
     }
-    // a field that the document does not know would reach no generated client
+    // Generated clients would not see a field that the document does not describe.
     if let (Some(known), None) = (properties, schema.get("additionalProperties"))
         && let Some(unknown) = object.keys().find(|name| !known.contains_key(*name))
     {
@@ -69,8 +69,8 @@ fn check(document: &Value, schema: &Value, value: &Value, at: &str) -> Result<()
     Ok(())
 }
 
-/// A butler that knows one of everything, with a history.
-async fn furnished(api: &Api) -> [String; 5] {
+/// Stores one memory of each type, with a history.
+async fn fill(api: &Api) -> [String; 5] {
     let entity = json!({"canonical_name": "Ada", "entity_type": "person", "aliases": ["Augusta"]});
     let entity = api.tool("general", "entity_create", entity).await["entity_id"].as_str().unwrap().to_owned();
     let episode = api.episode("Ada said she likes engines").await;
@@ -89,12 +89,12 @@ async fn furnished(api: &Api) -> [String; 5] {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn every_path_answers_as_the_document_says() {
+async fn every_operation_matches_the_openapi_document() {
     let api = Api::start().await;
-    let [entity, episode, fact, rule, other] = furnished(&api).await;
+    let [entity, episode, fact, rule, other] = fill(&api).await;
     let document = api.get("/api/openapi.json").await;
     assert_eq!(document["openapi"], "3.1.0");
-    let mut looked = 0;
+    let mut checked = 0;
     for (path, methods) in document["paths"].as_object().unwrap() {
         for (method, operation) in methods.as_object().unwrap() {
             let Some(schema) = operation.pointer("/responses/200/content/application~1json/schema") else { continue };
@@ -105,7 +105,7 @@ async fn every_path_answers_as_the_document_says() {
                 path if path.contains("/episodes/") => &episode,
                 _ => &entity,
             };
-            let place = path.replace("{id}", about).replace("{name}", "general").replace("{job}", "decay_sweep");
+            let url = path.replace("{id}", about).replace("{name}", "general").replace("{job}", "decay_sweep");
             let (query, body) = match operation["operationId"].as_str().unwrap() {
                 "recallMemory" | "searchMemory" => ("?q=Ada", Value::Null),
                 "mergeEntity" => ("?preview=true", json!({"target_entity_id": other})),
@@ -120,20 +120,20 @@ async fn every_path_answers_as_the_document_says() {
                 "put" => "PUT",
                 _ => "DELETE",
             };
-            // what an earlier path changed is put right again
-            if place.contains("/facts/") || place.contains("/rules/") {
-                let kind = if place.contains("/facts/") { "facts" } else { "rules" };
+            // Undo what an earlier operation changed.
+            if url.contains("/facts/") || url.contains("/rules/") {
+                let kind = if url.contains("/facts/") { "facts" } else { "rules" };
                 api.send("POST", &format!("/api/memory/{kind}/{about}/restore"), Value::Null).await;
             }
-            let answer = api.send(method, &format!("{place}{query}"), body).await;
-            assert_eq!(answer.status, 200, "{method} {place}: {}", answer.text());
+            let answer = api.send(method, &format!("{url}{query}"), body).await;
+            assert_eq!(answer.status, 200, "{method} {url}: {}", answer.text());
             if let Err(problem) = check(&document, schema, &answer.json(), "answer") {
-                panic!("{method} {place}: {problem}");
+                panic!("{method} {url}: {problem}");
             }
-            looked += 1;
+            checked += 1;
         }
     }
-    assert!(looked >= 30, "{looked} operations");
+    assert!(checked >= 30, "{checked} operations");
     let error = document.pointer("/components/schemas/ErrorBody").unwrap();
     for path in
         ["/api/memory/facts/00000000-0000-0000-0000-000000000000", "/api/memory/rules/none", "/api/memory/facts?x=1"]

@@ -1,10 +1,10 @@
-//! Tenant A asks every path for every id of tenant B: it must learn nothing and change nothing.
+//! Tenant A calls every operation with every id of tenant B. It must not see or change anything.
 
 use serde_json::{Value, json};
 
 use super::Api;
 
-/// In every text of tenant B, and nowhere else.
+/// A word that occurs in every text of tenant B and nowhere else.
 const SECRET: &str = "zanzibar";
 
 async fn tenant_b(api: &Api) -> Vec<String> {
@@ -27,8 +27,8 @@ async fn tenant_b(api: &Api) -> Vec<String> {
     vec![entity, episode, old, fact, rule]
 }
 
-/// All that B can see of its own, but for what time alone changes.
-async fn seen_by_b(api: &Api) -> String {
+/// Everything that tenant B sees, except for values that change with time.
+async fn view_of_b(api: &Api) -> String {
     let lists = ["facts?validity=all&", "rules?state=all&", "episodes?", "entities?merged=true&"];
     let paths = lists.iter().map(|list| format!("/api/memory/{list}")).chain(["/api/timeline?".to_owned()]);
     let mut all = Vec::new();
@@ -43,13 +43,13 @@ async fn seen_by_b(api: &Api) -> String {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn no_path_shows_or_changes_what_is_another_tenants() {
+async fn no_operation_shows_or_changes_data_of_another_tenant() {
     let api = Api::start().await;
     let ids = tenant_b(&api).await;
-    let before = seen_by_b(&api).await;
+    let before = view_of_b(&api).await;
     assert!(before.contains(SECRET), "{before}");
     let document = api.get("/api/openapi.json").await;
-    let mut asked = 0;
+    let mut requests = 0;
     for (path, methods) in document["paths"].as_object().unwrap() {
         for (method, operation) in methods.as_object().unwrap() {
             let operation = operation["operationId"].as_str().unwrap();
@@ -57,7 +57,7 @@ async fn no_path_shows_or_changes_what_is_another_tenants() {
                 continue;
             }
             for id in &ids {
-                let place = path.replace("{id}", id).replace("{name}", "general");
+                let url = path.replace("{id}", id).replace("{name}", "general");
                 let query = match operation {
                     "recallMemory" | "searchMemory" => format!("?q={SECRET}&tenant=a"),
                     "listFacts" => format!("?entity_id={id}&validity=all&tenant=a"),
@@ -75,14 +75,14 @@ async fn no_path_shows_or_changes_what_is_another_tenants() {
                     "put" => "PUT",
                     _ => "DELETE",
                 };
-                let answer = api.send(method, &format!("{place}{query}"), body).await;
-                let told = answer.text().replace(&format!("\"query\":\"{SECRET}\""), "");
-                assert!(!told.contains(SECRET), "{method} {place} told {told}");
-                assert!(!path.contains("{id}") || answer.status == 404, "{method} {place}: {told}");
-                asked += 1;
+                let answer = api.send(method, &format!("{url}{query}"), body).await;
+                let response_text = answer.text().replace(&format!("\"query\":\"{SECRET}\""), "");
+                assert!(!response_text.contains(SECRET), "{method} {url} leaks: {response_text}");
+                assert!(!path.contains("{id}") || answer.status == 404, "{method} {url}: {response_text}");
+                requests += 1;
             }
         }
     }
-    assert!(asked > 100, "{asked}");
-    assert_eq!(seen_by_b(&api).await, before, "and nothing changed");
+    assert!(requests > 100, "{requests}");
+    assert_eq!(view_of_b(&api).await, before, "nothing was changed");
 }

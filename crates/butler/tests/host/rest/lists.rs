@@ -1,4 +1,4 @@
-//! Lists: exact totals, pages that neither repeat nor skip, and butlers that are down.
+//! Lists: exact totals, pages without gaps or duplicates, and unavailable butlers.
 
 use serde_json::{Value, json};
 
@@ -29,16 +29,20 @@ async fn pages_by_offset_and_by_cursor_are_the_same_list_across_butlers() {
         }
         assert_eq!((&by_offset, &by_cursor), (&expected, &expected), "{path}");
     }
-    let usual = api.get("/api/memory/facts").await;
+    let default_page = api.get("/api/memory/facts").await;
     assert_eq!(
-        (&usual["meta"]["limit"], texts(&usual).len()),
+        (&default_page["meta"]["limit"], texts(&default_page).len()),
         (&json!(7), 7),
         "default_limit is the page size of lists"
     );
     let first = api.get("/api/memory/facts?limit=6").await;
     let cursor = first["meta"]["next_cursor"].as_str().unwrap();
     let last = api.get(&format!("/api/memory/facts?limit=6&cursor={cursor}")).await;
-    assert_eq!((texts(&last).len(), &last["meta"]["has_more"]), (6, &json!(false)), "full, and nothing behind it");
+    assert_eq!(
+        (texts(&last).len(), &last["meta"]["has_more"]),
+        (6, &json!(false)),
+        "the last page is full and has no successor"
+    );
     let by_name = api.get("/api/memory/facts?sort=subject&limit=3").await;
     assert_eq!(texts(&by_name), ["s0", "s1", "s10"]);
     for bad in [
@@ -65,7 +69,7 @@ async fn a_butler_that_cannot_be_reached_is_named_and_never_counted_as_zero() {
         api.tool(butler, "memory_store_fact", fact).await;
     }
     assert_eq!(api.get("/api/memory/facts").await["meta"]["total"], 2);
-    // its pools are closed, as when its database is gone
+    // Close its pools, as if its database were down.
     api.host.butler(Some("finance")).unwrap().database().unwrap().close().await;
     let facts = api.get("/api/memory/facts").await;
     assert_eq!((&facts["meta"]["total"], &facts["meta"]["unavailable"]), (&json!(1), &json!(["finance"])));
@@ -75,7 +79,7 @@ async fn a_butler_that_cannot_be_reached_is_named_and_never_counted_as_zero() {
     let butlers: Vec<&str> =
         stats["data"]["butlers"].as_array().unwrap().iter().map(|it| it["butler"].as_str().unwrap()).collect();
     assert_eq!(butlers, ["health"]);
-    // the lab asks the first that is there, and names the other
+    // The query lab uses the first available butler and reports the other.
     let lab = api.get("/api/memory/recall?q=there").await;
     assert_eq!((&lab["data"]["butler"], &lab["meta"]["unavailable"]), (&json!("health"), &json!(["finance"])));
     let scoped = api.answer("/api/butlers/finance/memory/facts").await;
@@ -86,7 +90,7 @@ async fn a_butler_that_cannot_be_reached_is_named_and_never_counted_as_zero() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn dead_letters_are_paged_as_every_list_is_oldest_first() {
+async fn dead_letters_are_paged_oldest_first() {
     let api = Api::with(&["one", "two"]).await;
     let mut stored = Vec::new();
     for number in 0..5 {

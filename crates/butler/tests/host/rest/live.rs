@@ -1,4 +1,4 @@
-//! The stream of events.
+//! The event stream.
 
 use std::io::{BufRead, BufReader, Write};
 use std::net::TcpStream;
@@ -9,13 +9,13 @@ use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 
 use super::Api;
 
-/// Longer than any event takes, also on a busy machine.
-const PATIENCE: Duration = Duration::from_secs(90);
+/// Long enough for an event on a busy machine.
+const TIMEOUT: Duration = Duration::from_secs(90);
 
-/// The lines of a stream, as they come; closed when the stream ends.
+/// Opens an event stream and returns its lines. The channel closes when the stream ends.
 fn listen(api: &Api, resume: Option<&str>) -> UnboundedReceiver<String> {
     let mut stream = TcpStream::connect(api.address).unwrap();
-    stream.set_read_timeout(Some(PATIENCE)).unwrap();
+    stream.set_read_timeout(Some(TIMEOUT)).unwrap();
     let resume = resume.map(|id| format!("Last-Event-ID: {id}\r\n")).unwrap_or_default();
     write!(stream, "GET /api/events HTTP/1.0\r\nHost: {}\r\n{resume}\r\n", api.address).unwrap();
     let (sender, lines) = unbounded_channel();
@@ -31,14 +31,14 @@ fn listen(api: &Api, resume: Option<&str>) -> UnboundedReceiver<String> {
 
 async fn until(lines: &mut UnboundedReceiver<String>, prefix: &str) -> String {
     loop {
-        let line = tokio::time::timeout(PATIENCE, lines.recv()).await.expect("in time").expect("an open stream");
+        let line = tokio::time::timeout(TIMEOUT, lines.recv()).await.expect("in time").expect("an open stream");
         if let Some(rest) = line.strip_prefix(prefix) {
             return rest.to_owned();
         }
     }
 }
 
-/// The id and the data of the next event of a memory.
+/// Returns the id and the data of the next memory event.
 async fn next(lines: &mut UnboundedReceiver<String>) -> (String, Value) {
     until(lines, "event: memory").await;
     let id = until(lines, "id: ").await;
@@ -46,7 +46,7 @@ async fn next(lines: &mut UnboundedReceiver<String>) -> (String, Value) {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_listener_hears_a_write_and_resumes_where_it_broke_off() {
+async fn an_event_stream_reports_a_write_and_resumes_after_a_disconnect() {
     let api = Api::start().await;
     let mut lines = listen(&api, None);
     until(&mut lines, "event: ready").await;
@@ -67,5 +67,5 @@ async fn an_open_stream_ends_when_the_server_stops() {
     until(&mut lines, "event: ready").await;
     api.host.closing().cancel();
     let ended = async { while lines.recv().await.is_some() {} };
-    tokio::time::timeout(PATIENCE, ended).await.expect("the stream ends");
+    tokio::time::timeout(TIMEOUT, ended).await.expect("the stream ends");
 }

@@ -1,4 +1,4 @@
-//! The REST API as its clients meet it: over HTTP, on a real database, with the real model.
+//! The REST API over HTTP, with a real database and the real model.
 
 mod contract;
 mod leaks;
@@ -25,7 +25,7 @@ use tokio::net::TcpListener;
 
 use crate::program::{Answer, request};
 
-/// A server in this process, on databases of its own.
+/// A server in this process, with its own databases.
 pub struct Api {
     pub address: SocketAddr,
     pub host: Arc<Host>,
@@ -34,17 +34,17 @@ pub struct Api {
 }
 
 impl Api {
-    /// One butler, `general`.
+    /// Starts a server with one butler, `general`.
     pub async fn start() -> Self {
         Self::with(&["general"]).await
     }
 
-    /// Each butler with a database of its own.
+    /// Starts a server with these butlers, each with its own database.
     pub async fn with(names: &[&str]) -> Self {
         Self::configured(names, "").await
     }
 
-    /// The same with more in each butler.toml.
+    /// Starts a server with these butlers and additional lines in each butler.toml.
     pub async fn configured(names: &[&str], more: &str) -> Self {
         let dir = tempfile::tempdir().unwrap();
         let mut databases = Vec::new();
@@ -80,15 +80,15 @@ impl Api {
 
     async fn ask(&self, method: &'static str, path: &str, headers: &'static [(&str, &str)], body: String) -> Answer {
         let (address, path) = (self.address, path.to_owned());
-        let asked = tokio::task::spawn_blocking(move || request(address, method, &path, headers, body.as_bytes()));
-        asked.await.unwrap()
+        let response = tokio::task::spawn_blocking(move || request(address, method, &path, headers, body.as_bytes()));
+        response.await.unwrap()
     }
 
     pub async fn answer(&self, path: &str) -> Answer {
         self.ask("GET", path, &[], String::new()).await
     }
 
-    /// The answer to a request that must succeed.
+    /// Sends a GET request that must succeed, and returns its JSON.
     pub async fn get(&self, path: &str) -> Value {
         let answer = self.answer(path).await;
         assert_eq!(answer.status, 200, "GET {path}: {}", answer.text());
@@ -107,7 +107,7 @@ impl Api {
         answer.json()["data"].clone()
     }
 
-    /// A tool of a butler, as an agent calls it.
+    /// Calls a tool of a butler as an agent does.
     pub async fn tool(&self, butler: &str, tool: &str, arguments: Value) -> Value {
         let Value::Object(arguments) = arguments else { panic!("arguments are an object") };
         let found = self.host.butler(Some(butler)).unwrap();

@@ -1,4 +1,4 @@
-//! Every operation of the document against every kind of token: what a token may not do is refused, on every path.
+//! Calls every operation with every kind of token and checks that forbidden operations are rejected.
 
 use butler_host::access::new_token;
 
@@ -8,14 +8,14 @@ use serde_json::{Value, json};
 use super::{Api, id};
 use crate::program::{Answer, request};
 
-/// In every text of the memory that is looked for, and nowhere else.
+/// A word that occurs in every text of tenant `default` and nowhere else.
 const SECRET: &str = "zanzibar";
 
-/// One operation, ready to be asked for.
+/// One operation with its parameters and body.
 struct Case {
     name: String,
     method: String,
-    /// With the ids of what tenant `default` has in butler `general`.
+    /// Contains the ids of memories of tenant `default` in butler `general`.
     path: String,
     query: String,
     body: String,
@@ -30,7 +30,7 @@ impl Case {
         format!("{}{}{joint}{parameter}", self.path, self.query)
     }
 
-    fn whole(&self) -> String {
+    fn target(&self) -> String {
         format!("{}{}", self.path, self.query)
     }
 
@@ -41,11 +41,11 @@ impl Case {
             headers.push(("Content-Type".to_owned(), "application/json".to_owned()));
         }
         let (address, method, body) = (api.address, self.method.clone(), self.body.clone());
-        let asked = tokio::task::spawn_blocking(move || {
+        let response = tokio::task::spawn_blocking(move || {
             let headers: Vec<(&str, &str)> = headers.iter().map(|(k, v)| (k.as_str(), v.as_str())).collect();
             request(address, &method, &target, &headers, body.as_bytes())
         });
-        asked.await.unwrap()
+        response.await.unwrap()
     }
 
     #[track_caller]
@@ -55,8 +55,8 @@ impl Case {
     }
 }
 
-/// What tenant `default` has in butler `general`, by kind.
-async fn furnished(api: &Api) -> [(&'static str, String); 4] {
+/// Stores one memory of each type for tenant `default` in butler `general`.
+async fn fill(api: &Api) -> [(&'static str, String); 4] {
     let entity = json!({"canonical_name": SECRET, "entity_type": "place"});
     let entity = api.tool("general", "entity_create", entity).await["entity_id"].as_str().unwrap().to_owned();
     let rule = api.rule(SECRET).await;
@@ -66,7 +66,7 @@ async fn furnished(api: &Api) -> [(&'static str, String); 4] {
     [("/facts/", fact), ("/rules/", rule), ("/episodes/", episode), ("/entities/", entity)]
 }
 
-/// The whole document as cases; the event stream never ends, so it is asked for elsewhere.
+/// Turns every operation of the document into a case, except for the event stream, which never ends.
 fn cases(document: &Value, ids: &[(&str, String)]) -> Vec<Case> {
     let mut all = Vec::new();
     for (path, methods) in document["paths"].as_object().unwrap() {
@@ -74,22 +74,22 @@ fn cases(document: &Value, ids: &[(&str, String)]) -> Vec<Case> {
             let name = operation["operationId"].as_str().unwrap().to_owned();
             let Some(right) = operation["x-right"].as_str().filter(|_| name != "listenEvents") else { continue };
             let about = ids.iter().find(|(part, _)| path.contains(part)).map(|(_, id)| id.as_str());
-            let anybody = "00000000-0000-0000-0000-000000000000";
-            let place = path.replace("{id}", about.unwrap_or(anybody)).replace("{name}", "general");
+            let unknown_id = "00000000-0000-0000-0000-000000000000";
+            let url = path.replace("{id}", about.unwrap_or(unknown_id)).replace("{name}", "general");
             let (query, body) = match name.as_str() {
                 "recallMemory" | "searchMemory" => ("?q=zanzibar", Value::Null),
-                "mergeEntity" => ("?preview=true", json!({"target_entity_id": anybody})),
+                "mergeEntity" => ("?preview=true", json!({"target_entity_id": unknown_id})),
                 "editFact" | "editRule" => ("", json!({"content": format!("{SECRET} edited")})),
                 "createToken" => ("", json!({"name": "another", "rights": ["admin"]})),
                 _ => ("", Value::Null),
             };
             let mut parameters = operation["parameters"].as_array().into_iter().flatten();
-            // of episodes it is whose sessions they are, not where they lie
+            // For episodes, `butler` filters by the butler of the session, not by the database.
             let names_butler = name != "listEpisodes" && parameters.any(|parameter| parameter["name"] == "butler");
             all.push(Case {
                 name,
                 method: method.to_uppercase(),
-                path: place.replace("{job}", "decay_sweep"),
+                path: url.replace("{job}", "decay_sweep"),
                 query: query.to_owned(),
                 body: if body.is_null() { String::new() } else { body.to_string() },
                 right: right.to_owned(),
@@ -101,7 +101,7 @@ fn cases(document: &Value, ids: &[(&str, String)]) -> Vec<Case> {
     all
 }
 
-/// As `butler token create` makes them.
+/// Creates a token as `butler token create` does.
 async fn token(api: &Api, tenant: &str, butler: Option<&str>, rights: &[&str]) -> String {
     let token = new_token().unwrap();
     let now = api.host.clock().now();
@@ -129,30 +129,31 @@ async fn token(api: &Api, tenant: &str, butler: Option<&str>, rights: &[&str]) -
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn every_operation_keeps_to_the_rights_the_tenant_and_the_butler_of_a_token() {
+async fn every_operation_enforces_the_rights_tenant_and_butler_of_a_token() {
     let api = Api::with(&["general", "other"]).await;
-    let ids = furnished(&api).await;
+    let ids = fill(&api).await;
     let cases = cases(&api.get("/api/openapi.json").await, &ids);
     assert!(cases.len() >= 37, "{} operations", cases.len());
     let all = ["read", "write", "admin"];
     let without = |right: &str| all.into_iter().filter(|one| *one != right).collect::<Vec<_>>();
-    let own = async |rights: &[&str]| token(&api, "default", None, rights).await;
-    let [only_read, only_write, only_admin] = [own(&["read"]).await, own(&["write"]).await, own(&["admin"]).await];
+    let own_token = async |rights: &[&str]| token(&api, "default", None, rights).await;
+    let [only_read, only_write, only_admin] =
+        [own_token(&["read"]).await, own_token(&["write"]).await, own_token(&["admin"]).await];
     let [no_read, no_write, no_admin] =
-        [own(&without("read")).await, own(&without("write")).await, own(&without("admin")).await];
-    let everything = own(&all).await;
+        [own_token(&without("read")).await, own_token(&without("write")).await, own_token(&without("admin")).await];
+    let everything = own_token(&all).await;
     let guest = token(&api, "guest", None, &all).await;
     let bound = token(&api, "default", Some("other"), &all).await;
 
     for case in &cases {
-        let answer = case.ask(&api, case.whole(), None, &[]).await;
+        let answer = case.ask(&api, case.target(), None, &[]).await;
         assert_eq!(answer.status, 401, "{} without a token: {}", case.name, answer.text());
         let (right, lacking) = match case.right.as_str() {
             "read" => (&only_read, &no_read),
             "write" => (&only_write, &no_write),
             _ => (&only_admin, &no_admin),
         };
-        let answer = case.ask(&api, case.whole(), Some(lacking), &[]).await;
+        let answer = case.ask(&api, case.target(), Some(lacking), &[]).await;
         case.refused(&answer, "all rights but the one it needs");
         assert!(
             answer.json()["error"]["hint"].as_str().unwrap().contains(&case.right),
@@ -161,39 +162,39 @@ async fn every_operation_keeps_to_the_rights_the_tenant_and_the_butler_of_a_toke
             answer.text()
         );
 
-        // another tenant: not by name, and by its own not a word of what is not its own
+        // A token of another tenant can neither name this tenant nor see its data.
         let answer = case.ask(&api, case.with("tenant=default"), Some(&guest), &[]).await;
         case.refused(&answer, "the name of another tenant");
-        let answer = case.ask(&api, case.whole(), Some(&guest), &[]).await;
+        let answer = case.ask(&api, case.target(), Some(&guest), &[]).await;
         let expected: &[u16] = if case.by_id { &[404] } else { &[200, 404] };
         assert!(expected.contains(&answer.status), "{} by a guest: {} {}", case.name, answer.status, answer.text());
-        // what was asked for may be said back, once
+        // The response may repeat the query once.
         let echo = usize::from(case.query.contains(SECRET));
-        let told = |answer: &Answer| answer.text().matches(SECRET).count() > echo;
-        assert!(!told(&answer), "{} tells a guest: {}", case.name, answer.text());
+        let leaks = |answer: &Answer| answer.text().matches(SECRET).count() > echo;
+        assert!(!leaks(&answer), "{} leaks to a guest: {}", case.name, answer.text());
 
-        // a token of one butler
-        let answer = case.ask(&api, case.whole(), Some(&bound), &[]).await;
+        // A token for another butler.
+        let answer = case.ask(&api, case.target(), Some(&bound), &[]).await;
         match (case.path.contains("/butlers/general/"), case.by_id) {
             (true, _) => case.refused(&answer, "a token of another butler"),
             (false, true) => assert_eq!(answer.status, 404, "{} of another butler: {}", case.name, answer.text()),
-            _ => assert!(!told(&answer), "{} of another butler: {}", case.name, answer.text()),
+            _ => assert!(!leaks(&answer), "{} of another butler: {}", case.name, answer.text()),
         }
         if case.names_butler && !case.path.contains("/butlers/") {
             let answer = case.ask(&api, case.with("butler=general"), Some(&bound), &[]).await;
             case.refused(&answer, "the name of another butler");
         }
 
-        // a browser that was sent here by a page of another site
+        // A browser request from a page of another site.
         if case.method != "GET" {
             for forged in [("Sec-Fetch-Site", "cross-site"), ("Origin", "https://evil.example")] {
-                let answer = case.ask(&api, case.whole(), Some(&everything), &[forged]).await;
+                let answer = case.ask(&api, case.target(), Some(&everything), &[forged]).await;
                 case.refused(&answer, forged.0);
             }
         }
         assert!(right != lacking);
     }
-    // after all that was refused: nothing changed, and each right opens what it is for
+    // The rejected requests changed nothing, and each right allows its operations.
     let stats = api.tool("general", "memory_stats", json!({})).await;
     assert_eq!(stats["facts"]["active"], 1, "{stats}");
     assert_eq!(stats["rules"]["total"], 1, "{stats}");
@@ -203,15 +204,15 @@ async fn every_operation_keeps_to_the_rights_the_tenant_and_the_butler_of_a_toke
             "write" => &only_write,
             _ => &only_admin,
         };
-        let answer = case.ask(&api, case.whole(), Some(right), &[]).await;
+        let answer = case.ask(&api, case.target(), Some(right), &[]).await;
         assert!(![401, 403].contains(&answer.status), "{} with {}: {}", case.name, case.right, answer.text());
     }
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_token_made_here_counts_at_once_and_a_revoked_one_no_more() {
+async fn a_created_token_works_immediately_and_a_revoked_one_stops_working() {
     let api = Api::start().await;
-    let made = api.done("POST", "/api/tokens", json!({"name": "mine", "rights": ["read", "write", "admin"]})).await;
+    let created = api.done("POST", "/api/tokens", json!({"name": "mine", "rights": ["read", "write", "admin"]})).await;
     let case = |method: &str, path: String| Case {
         name: path.clone(),
         method: method.to_owned(),
@@ -222,13 +223,13 @@ async fn a_token_made_here_counts_at_once_and_a_revoked_one_no_more() {
         by_id: false,
         names_butler: false,
     };
-    assert_eq!(api.answer("/api/server").await.status, 401, "the first token closes the door");
-    let token = made["token"].as_str();
+    assert_eq!(api.answer("/api/server").await.status, 401, "the first token makes tokens required");
+    let token = created["token"].as_str();
     let server = case("GET", "/api/server".to_owned());
-    let seen = server.ask(&api, server.whole(), token, &[]).await.json();
-    assert_eq!((&seen["data"]["token_id"], &seen["data"]["auth_required"]), (&made["id"], &json!(true)));
-    let revoke = case("DELETE", format!("/api/tokens/{}", made["id"].as_str().unwrap()));
-    let revoked = revoke.ask(&api, revoke.whole(), token, &[]).await;
+    let seen = server.ask(&api, server.target(), token, &[]).await.json();
+    assert_eq!((&seen["data"]["token_id"], &seen["data"]["auth_required"]), (&created["id"], &json!(true)));
+    let revoke = case("DELETE", format!("/api/tokens/{}", created["id"].as_str().unwrap()));
+    let revoked = revoke.ask(&api, revoke.target(), token, &[]).await;
     assert_eq!(revoked.json()["data"]["state"], "revoked", "{}", revoked.text());
-    assert_eq!(server.ask(&api, server.whole(), token, &[]).await.status, 401);
+    assert_eq!(server.ask(&api, server.target(), token, &[]).await.status, 401);
 }

@@ -1,4 +1,4 @@
-//! The server's side of the specification's dashboard sections, each by its number.
+//! The REST API behind the dashboard sections of the specification, named by section number.
 
 use serde_json::{Value, json};
 
@@ -27,7 +27,7 @@ async fn section_9_1_stats_count_permanence_maturity_episodes_and_fading() {
     assert_eq!(data["fading"], 0);
     assert_eq!(data["pipeline"]["pending"], 1);
     let bins = data["confidence"]["facts"].as_array().unwrap();
-    assert_eq!((bins.len(), &bins[19]), (20, &json!(2)), "new facts are fully believed");
+    assert_eq!((bins.len(), &bins[19]), (20, &json!(2)), "new facts have full confidence");
     assert_eq!(
         (data["confidence"]["retrieval_threshold"].as_f64(), data["backlog"].as_array().unwrap().len()),
         (Some(0.2), 30)
@@ -49,7 +49,7 @@ async fn section_9_2_facts_by_scope_subject_words_and_confidence_and_one_with_it
     let other = api.fact("Charles", "plans", "a difference engine").await;
     assert_eq!(ids(&api.get("/api/memory/facts?scope=finance").await), [scoped.as_str()]);
     assert_eq!(ids(&api.get("/api/memory/facts?subject=Charles").await), [other.as_str()]);
-    assert_eq!(ids(&api.get("/api/memory/facts?q=analyt").await), [new.as_str()], "the beginning of a word finds it");
+    assert_eq!(ids(&api.get("/api/memory/facts?q=analyt").await), [new.as_str()], "a prefix finds it");
     assert_eq!(api.get("/api/memory/facts?q=engine&min_confidence=0.5").await["meta"]["total"], 2);
     assert_eq!(ids(&api.get("/api/memory/facts?validity=superseded").await), [old.as_str()]);
     let detail = api.get(&format!("/api/memory/facts/{old}")).await["data"].clone();
@@ -69,11 +69,11 @@ async fn section_9_2_facts_by_scope_subject_words_and_confidence_and_one_with_it
     let current = api.get(&format!("/api/memory/facts/{new}")).await["data"].clone();
     assert!(current["decay"]["fades_on"].as_str() < current["decay"]["expires_on"].as_str(), "{current}");
     assert_eq!(current["decay"]["rate"], 0.008);
-    assert_eq!(current["reference_count"], 0, "looking at it in a browser is not using it");
+    assert_eq!(current["reference_count"], 0, "browsing does not count as a reference");
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn section_9_2_an_episode_that_is_gone_is_told_as_expired() {
+async fn section_9_2_a_deleted_source_episode_is_shown_as_expired() {
     let api = Api::start().await;
     let episode = api.episode("gone tomorrow").await;
     let fact = json!({"subject": "x", "predicate": "is", "content": "y", "source_episode_id": episode});
@@ -123,7 +123,7 @@ async fn section_9_6_episodes_by_butler_day_and_status_and_what_one_became() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn sections_9_7_and_9_11_activity_and_timeline_tell_how_knowledge_changed() {
+async fn sections_9_7_and_9_11_activity_and_timeline_show_how_knowledge_changed() {
     let api = Api::start().await;
     api.fact("Ada", "likes", "looms").await;
     let fact = api.fact("Ada", "likes", "engines").await;
@@ -138,7 +138,7 @@ async fn sections_9_7_and_9_11_activity_and_timeline_tell_how_knowledge_changed(
     for kind in ["rule_promoted", "rule_created", "fact_superseded", "fact_created"] {
         assert!(kinds.contains(&kind), "{kind} in {kinds:?}");
     }
-    assert!(!kinds.contains(&"fact_confirmed"), "confirming changes no knowledge");
+    assert!(!kinds.contains(&"fact_confirmed"), "a confirmation is not activity");
     let promoted = api.get("/api/timeline?type=rule_promoted&kind=rule").await;
     assert_eq!((&promoted["meta"]["total"], &promoted["data"][0]["label"]), (&json!(1), &json!("Ask twice")));
     assert_eq!(api.get("/api/timeline?type=fact_confirmed&butler=general").await["meta"]["total"], 1);
@@ -176,7 +176,7 @@ async fn section_9_8_butler_scoped_lists_hold_the_butlers_own_scope_and_the_glob
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn section_9_12_the_palette_finds_every_kind_while_one_types() {
+async fn section_9_12_the_palette_finds_every_kind_by_prefix() {
     let api = Api::start().await;
     api.fact("Ada", "builds", "a zeppelin").await;
     api.rule("Polish the zeppelin weekly").await;
@@ -199,7 +199,7 @@ async fn section_9_12_the_palette_finds_every_kind_while_one_types() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_palette_puts_what_bears_the_typed_name_first_an_entity_before_its_facts() {
+async fn the_palette_ranks_name_matches_first_and_an_entity_before_its_facts() {
     let api = Api::start().await;
     api.fact("Max", "met", "Ada at the harbour; Ada told Ada stories").await;
     api.fact("Ada", "likes", "engines").await;
@@ -214,7 +214,7 @@ async fn the_palette_puts_what_bears_the_typed_name_first_an_entity_before_its_f
         .map(|it| (it["kind"].as_str().unwrap(), it["title"].as_str().unwrap()))
         .collect();
     assert_eq!(titles[..3], [("entity", "Ada Byron"), ("fact", "Ada likes"), ("fact", "Max met")], "{found}");
-    assert_eq!(titles[3].0, "episode", "found by the words of its content: {found}");
+    assert_eq!(titles[3].0, "episode", "a content match comes last: {found}");
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -228,10 +228,10 @@ async fn the_query_lab_shows_every_part_of_the_score_and_the_exact_context_block
         assert!(hit[part].is_number(), "{part} of {hit}");
     }
     assert!(hit["explain"]["weighed"]["relevance"].is_number() && lab["trace"]["weights"]["recency"].is_number());
-    let asked = json!({"trigger_prompt": "What is Ada allergic to", "butler": "general"});
-    let told = api.tool("general", "memory_context", asked).await;
-    assert_eq!(lab["context"]["text"], told["context"], "what an agent is told");
-    assert_eq!(lab["context"]["tokens"], told["tokens"]);
+    let arguments = json!({"trigger_prompt": "What is Ada allergic to", "butler": "general"});
+    let context = api.tool("general", "memory_context", arguments).await;
+    assert_eq!(lab["context"]["text"], context["context"], "the lab shows the context that an agent gets");
+    assert_eq!(lab["context"]["tokens"], context["tokens"]);
     let detail = api.get(&format!("/api/memory/facts/{fact}")).await["data"].clone();
-    assert_eq!(detail["reference_count"], 1, "the agent's call counted, the lab's did not");
+    assert_eq!(detail["reference_count"], 1, "the agent's call counts as a reference, the lab's does not");
 }

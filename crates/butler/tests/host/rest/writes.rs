@@ -1,11 +1,11 @@
-//! What a person does to memory: correct, confirm, forget, and take it back.
+//! Edits, confirmations, deletions and restores through the REST API.
 
 use serde_json::{Value, json};
 
 use super::{Api, id};
 
 #[tokio::test(flavor = "multi_thread")]
-async fn sections_9_3_and_9_13_fact_edit_creates_supersession_and_undo_takes_it_back() {
+async fn sections_9_3_and_9_13_fact_edit_creates_supersession_and_undo_reverts_it() {
     let api = Api::start().await;
     let fact = api.fact("Ada", "likes", "looms").await;
     let path = format!("/api/memory/facts/{fact}");
@@ -45,7 +45,7 @@ async fn sections_9_3_and_9_13_fact_delete_sets_validity_to_retracted_and_restor
     let fact = api.fact("Ada", "likes", "looms").await;
     let path = format!("/api/memory/facts/{fact}");
     assert_eq!(api.done("DELETE", &path, Value::Null).await["changed"], true);
-    assert_eq!(api.done("DELETE", &path, Value::Null).await["changed"], false, "twice is no error");
+    assert_eq!(api.done("DELETE", &path, Value::Null).await["changed"], false, "deleting twice is not an error");
     assert_eq!(api.get(&path).await["data"]["validity"], "retracted");
     assert_eq!(api.get("/api/memory/facts").await["meta"]["total"], 0);
     assert_eq!(api.get("/api/memory/facts?validity=forgotten").await["data"][0]["id"], fact.as_str());
@@ -54,7 +54,7 @@ async fn sections_9_3_and_9_13_fact_delete_sets_validity_to_retracted_and_restor
     assert_eq!(api.done("POST", &format!("{path}/restore"), Value::Null).await["changed"], true);
     assert_eq!(api.get("/api/memory/facts").await["meta"]["total"], 1);
     assert_eq!(api.done("POST", &format!("{path}/confirm"), Value::Null).await["effective_confidence"], 1.0);
-    // another fact of the key stands in the way
+    // Another active fact has the same key.
     api.done("DELETE", &path, Value::Null).await;
     let other = api.fact("Ada", "likes", "engines").await;
     let refused = api.send("POST", &format!("{path}/restore"), Value::Null).await;
@@ -63,7 +63,7 @@ async fn sections_9_3_and_9_13_fact_delete_sets_validity_to_retracted_and_restor
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn section_9_5_rule_edit_resets_to_candidate_and_undo_gives_its_standing_back() {
+async fn section_9_5_rule_edit_resets_to_candidate_and_undo_restores_its_maturity() {
     let api = Api::start().await;
     let rule = api.rule("Ask twice").await;
     for _ in 0..5 {
@@ -74,7 +74,7 @@ async fn section_9_5_rule_edit_resets_to_candidate_and_undo_gives_its_standing_b
     let edited = api.done("PUT", &path, json!({"content": "Ask three times"})).await;
     assert_eq!((&edited["maturity"], &edited["success_count"]), (&json!("candidate"), &json!(0)));
     let detail = api.get(&path).await["data"].clone();
-    assert_eq!(detail["applications"].as_array().unwrap().len(), 5, "its history stays");
+    assert_eq!(detail["applications"].as_array().unwrap().len(), 5, "its history is kept");
     assert_eq!(detail["next_level"]["helpful_marks"], 5);
     assert_eq!(api.get("/api/memory/rules?q=three").await["meta"]["total"], 1, "it is found by its new words");
     api.done("POST", &format!("{path}/restore"), Value::Null).await;
@@ -108,10 +108,10 @@ async fn a_merge_is_previewed_without_changing_anything() {
     let preview = api.done("POST", &format!("{path}?preview=true"), body.clone()).await;
     assert_eq!((&preview["facts_superseded"], &preview["aliases"]), (&json!(1), &json!(["Augusta"])));
     assert_eq!(preview["conflicts"][0]["loser"], "likes: poems", "{preview}");
-    assert_eq!(api.get("/api/memory/entities").await["meta"]["total"], 2, "nothing happened");
+    assert_eq!(api.get("/api/memory/entities").await["meta"]["total"], 2, "the preview changes nothing");
     let mut merged = api.done("POST", &path, body.clone()).await;
     merged["preview"] = json!(true);
-    assert_eq!(merged, preview, "what was foretold");
+    assert_eq!(merged, preview, "the merge matches its preview");
     let detail = api.get(&format!("/api/memory/entities/{ada}")).await["data"].clone();
     assert_eq!((&detail["facts_total"], &detail["past_facts_total"]), (&json!(1), &json!(1)), "{detail}");
     assert_eq!(api.get(&format!("/api/memory/entities/{augusta}")).await["data"]["merged_into"], json!(ada));
@@ -119,7 +119,7 @@ async fn a_merge_is_previewed_without_changing_anything() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn texts_come_back_as_they_were_written_whatever_they_look_like() {
+async fn hostile_texts_are_returned_unchanged() {
     let api = Api::start().await;
     for text in [
         "<script>alert(1)</script>",
@@ -139,11 +139,11 @@ async fn texts_come_back_as_they_were_written_whatever_they_look_like() {
         let rule = api.get(&format!("/api/memory/rules/{rule}")).await["data"].clone();
         assert_eq!((&rule["content"], &rule["harmful_reasons"][0]), (&json!(text), &json!(text)));
     }
-    assert_eq!(api.get("/api/memory/facts?q=%3Cscript%3E").await["meta"]["total"], 1, "signs are looked for, too");
+    assert_eq!(api.get("/api/memory/facts?q=%3Cscript%3E").await["meta"]["total"], 1, "punctuation is searchable");
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_form_of_another_site_cannot_write() {
+async fn cross_site_requests_cannot_write() {
     let api = Api::start().await;
     let fact = api.fact("Ada", "likes", "looms").await;
     let path = format!("/api/memory/facts/{fact}/confirm");
@@ -160,7 +160,7 @@ async fn a_form_of_another_site_cannot_write() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_is_gone_is_refused_with_a_path_that_brings_it_back() {
+async fn changing_a_forgotten_memory_is_refused_with_a_hint_to_restore_it() {
     let api = Api::start().await;
     let (fact, rule) = (api.fact("gate", "is", "shut").await, api.rule("Knock first").await);
     api.done("DELETE", &format!("/api/memory/facts/{fact}"), Value::Null).await;
@@ -190,13 +190,13 @@ async fn what_is_gone_is_refused_with_a_path_that_brings_it_back() {
         assert_eq!(api.send("POST", &remedy, Value::Null).await.status, 200, "the remedy works");
         api.done("DELETE", path.trim_end_matches("/confirm").trim_end_matches("/helpful"), Value::Null).await;
     }
-    // no answer of this API sends its reader to a tool
-    let nobody = "00000000-0000-0000-0000-000000000000";
+    // Hints of this API name REST paths, not tools.
+    let unknown_id = "00000000-0000-0000-0000-000000000000";
     for (method, path) in
         [("POST", "facts/{}/confirm"), ("GET", "rules/{}"), ("GET", "entities/{}"), ("POST", "entities/{}/merge")]
     {
         let body = if path.ends_with("merge") { json!({"target_entity_id": fact}) } else { Value::Null };
-        let answer = api.send(method, &format!("/api/memory/{}", path.replace("{}", nobody)), body).await;
+        let answer = api.send(method, &format!("/api/memory/{}", path.replace("{}", unknown_id)), body).await;
         let error = answer.json()["error"].clone();
         assert_eq!(answer.status, 404, "{path}: {error}");
         assert!(error["hint"].as_str().unwrap().contains("GET /api/"), "{path}: {error}");

@@ -1,4 +1,4 @@
-//! A PostgreSQL of the test's own, made with the runtime's tools: a primary, or a streaming copy of one.
+//! A PostgreSQL server for tests: a primary, or a streaming standby.
 
 use std::fs::Permissions;
 use std::os::unix::fs::{PermissionsExt, chown};
@@ -13,8 +13,8 @@ use rustix::process::Signal;
 use super::sql;
 use crate::program::{eventually, send};
 
-/// Whom root lets run PostgreSQL, which refuses root itself: the account that the private server takes, too, since that one's way to the
-/// programs is open.
+/// The account that runs PostgreSQL if the test runs as root, because PostgreSQL refuses to run as root. It is the
+/// account that the private server uses, which can access the programs.
 static ACCOUNT: LazyLock<Option<(u32, u32)>> = LazyLock::new(|| {
     let accounts = std::fs::read_to_string("/etc/passwd").unwrap();
     let ids = |name: &str| {
@@ -23,21 +23,21 @@ static ACCOUNT: LazyLock<Option<(u32, u32)>> = LazyLock::new(|| {
     };
     rustix::process::getuid().is_root().then(|| ids("postgres").or_else(|| ids("nobody")).unwrap())
 });
-const PATIENCE: Duration = Duration::from_secs(60);
+const TIMEOUT: Duration = Duration::from_secs(60);
 
 pub struct Pg {
-    /// Holds `data` and, beside it, the directory of the socket.
+    /// Contains the data directory `data` and the socket directory `run`.
     home: PathBuf,
     bin: PathBuf,
     child: Option<Child>,
 }
 
 impl Pg {
-    /// A new primary with an empty database `memory`. The settings win over the usual ones.
+    /// Creates a primary with an empty database `memory`. `settings` override the defaults.
     pub fn primary(home: &Path, settings: &[&str]) -> Self {
         let mut pg = Self::at(home);
         pg.tool("initdb", &["-U", "butler", "--auth=trust", "-E", "UTF8", "--locale=C", "-D"], Some("data"));
-        // a promotion that meets a standby between two attempts to reach its primary waits for the next: five seconds by default
+        // A standby retries its primary every five seconds by default, and a promotion waits for that interval to end.
         let own = "listen_addresses = ''\nshared_buffers = 64MB\nmax_wal_senders = 4\nhot_standby_feedback = on\n\
                    wal_retrieve_retry_interval = '200ms'\n";
         let conf = home.join("data/postgresql.conf");
@@ -48,7 +48,7 @@ impl Pg {
         pg
     }
 
-    /// A copy that follows it.
+    /// Creates a streaming standby of `primary`.
     pub fn standby_of(primary: &Pg, home: &Path) -> Self {
         let mut pg = Self::at(home);
         let socket = primary.socket().display().to_string();
@@ -73,7 +73,7 @@ impl Pg {
             }
             std::fs::set_permissions(&dir, Permissions::from_mode(0o755)).unwrap();
         }
-        // the temporary directory above is its maker's alone
+        // Only its owner can enter the temporary directory by default.
         std::fs::set_permissions(home.parent().unwrap(), Permissions::from_mode(0o755)).unwrap();
         Self { home: home.to_path_buf(), bin: runtime.bin_dir, child: None }
     }
@@ -82,7 +82,7 @@ impl Pg {
         format!("postgres://butler@localhost/{database}?host={}", self.socket().display())
     }
 
-    /// Both servers in one URL, as a client that survives a failover names them.
+    /// A URL that names both servers, for clients that survive a failover.
     pub fn url_of_either(&self, other: &Pg) -> String {
         format!("{},{}&target_session_attrs=read-write", self.url("memory"), other.socket().display())
     }
@@ -97,14 +97,14 @@ impl Pg {
         command.arg("-D").arg(self.home.join("data")).arg("-c");
         command.arg(format!("unix_socket_directories={}", self.socket().display()));
         self.child = Some(command.stdout(Stdio::null()).stderr(log).spawn().unwrap());
-        eventually(PATIENCE, "PostgreSQL accepts connections", || {
+        eventually(TIMEOUT, "PostgreSQL accepts connections", || {
             let socket = self.socket().display().to_string();
             let ready = self.command("pg_isready").args(["-q", "-U", "butler", "-h", &socket]).status().unwrap();
             ready.success().then_some(())
         });
     }
 
-    /// SIGKILL to the postmaster; its children notice and go.
+    /// Kills the postmaster with SIGKILL. Its child processes then exit.
     pub fn kill(&mut self) {
         let mut child = self.child.take().unwrap();
         child.kill().unwrap();
@@ -117,7 +117,7 @@ impl Pg {
         child.wait().unwrap();
     }
 
-    /// The copy becomes a primary.
+    /// Promotes the standby to primary.
     pub fn promote(&self) {
         sql(&self.url("postgres"), "SELECT pg_promote()::text");
     }
@@ -148,5 +148,5 @@ impl Drop for Pg {
     }
 }
 
-/// Shared by threads that write while the test kills what they write to.
+/// State shared with writer threads.
 pub type Shared<T> = Arc<std::sync::Mutex<T>>;

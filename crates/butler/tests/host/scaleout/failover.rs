@@ -1,4 +1,4 @@
-//! The primary dies, its synchronous standby takes over: the servers find it by themselves, and nothing acknowledged is lost.
+//! Failover to a synchronous standby: the servers find the new primary and lose no acknowledged write.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -12,14 +12,14 @@ use super::cluster::{Pg, Shared};
 use super::{rows, sql};
 use crate::program::{Mcp, Serving, eventually};
 
-const PATIENCE: Duration = Duration::from_secs(60);
+const TIMEOUT: Duration = Duration::from_secs(60);
 const WRITERS: usize = 4;
 
-/// What the writers were told was stored, and how long the longest pause between two acknowledgements was.
+/// The acknowledged writes, and the longest pause between two acknowledgements.
 #[derive(Default)]
 struct Journal {
     acknowledged: BTreeSet<String>,
-    refused: usize,
+    rejected: usize,
     last: Option<Instant>,
     longest: Duration,
 }
@@ -27,7 +27,7 @@ struct Journal {
 fn write_on(mcp: &Mcp, writer: usize, journal: &Shared<Journal>, count: &AtomicUsize, stop: &AtomicBool) {
     while !stop.load(Ordering::Relaxed) {
         let n = count.fetch_add(1, Ordering::Relaxed);
-        // the key makes it safe to ask again what may have been done
+        // The idempotency key makes the call safe to retry.
         let key = format!("{writer}-{n}");
         let arguments = json!({"content": format!("note {key}"), "butler": "general", "idempotency_key": key});
         let answer = mcp.try_call("memory_store_episode", arguments);
@@ -41,7 +41,7 @@ fn write_on(mcp: &Mcp, writer: usize, journal: &Shared<Journal>, count: &AtomicU
             }
             Err(error) => {
                 assert_eq!(error["error"], "unavailable", "{error}");
-                journal.refused += 1;
+                journal.rejected += 1;
                 drop(journal);
                 std::thread::sleep(Duration::from_millis(20));
             }
@@ -49,16 +49,17 @@ fn write_on(mcp: &Mcp, writer: usize, journal: &Shared<Journal>, count: &AtomicU
     }
 }
 
-/// Makes a standby synchronous, and waits until it is.
-fn synchronous(primary: &Pg) {
+/// Makes the standby synchronous and waits until it is.
+fn make_synchronous(primary: &Pg) {
     let url = primary.url("postgres");
     sql(&url, "ALTER SYSTEM SET synchronous_standby_names = '*'");
     sql(&url, "SELECT pg_reload_conf()::text");
     let state = "SELECT sync_state FROM pg_stat_replication";
-    eventually(PATIENCE, "the standby is synchronous", || (rows(&url, state) == ["sync"]).then_some(()));
+    eventually(TIMEOUT, "the standby is synchronous", || (rows(&url, state) == ["sync"]).then_some(()));
 }
 
-/// One failover under load; both servers go on, and the copy has everything.
+/// Runs one failover under load, and checks that the servers continue and that the standby has every acknowledged
+/// write.
 fn round(dir: &Path, primary: &mut Pg, standby: &Pg, servers: &[&Serving]) -> Value {
     let (journal, stop) = (Shared::<Journal>::default(), AtomicBool::new(false));
     let count = Arc::new(AtomicUsize::new(0));
@@ -70,13 +71,13 @@ fn round(dir: &Path, primary: &mut Pg, standby: &Pg, servers: &[&Serving]) -> Va
             let (journal, count, stop) = (&journal, &count, &stop);
             scope.spawn(move || write_on(&mcp, writer, journal, count, stop));
         }
-        eventually(PATIENCE, "writes are acknowledged", || (acknowledged() > 50).then_some(()));
+        eventually(TIMEOUT, "writes are acknowledged", || (acknowledged() > 50).then_some(()));
         primary.kill();
-        let begun = Instant::now();
+        let started = Instant::now();
         standby.promote();
-        promotion = begun.elapsed();
+        promotion = started.elapsed();
         let before = acknowledged();
-        eventually(PATIENCE, "writes are acknowledged again", || (acknowledged() > before + 50).then_some(()));
+        eventually(TIMEOUT, "writes are acknowledged again", || (acknowledged() > before + 50).then_some(()));
         stop.store(true, Ordering::Relaxed);
     });
     let journal = Mutex::into_inner(Arc::into_inner(journal).unwrap()).unwrap();
@@ -84,33 +85,33 @@ fn round(dir: &Path, primary: &mut Pg, standby: &Pg, servers: &[&Serving]) -> Va
     let lost: Vec<&String> = journal.acknowledged.difference(&stored).collect();
     assert!(lost.is_empty(), "acknowledged and lost: {lost:?} in {}", dir.display());
     let twice = "SELECT content FROM episodes GROUP BY content HAVING count(*) > 1";
-    assert_eq!(rows(&standby.url("memory"), twice), Vec::<String>::new(), "a repeated request is done once");
-    json!({"acknowledged": journal.acknowledged.len(), "lost": 0, "refused": journal.refused,
+    assert_eq!(rows(&standby.url("memory"), twice), Vec::<String>::new(), "a repeated request is stored once");
+    json!({"acknowledged": journal.acknowledged.len(), "lost": 0, "rejected": journal.rejected,
            "longest_pause_ms": journal.longest.as_millis() as u64, "promotion_ms": promotion.as_millis() as u64})
 }
 
 #[test]
-fn a_promoted_standby_is_found_and_nothing_acknowledged_is_lost() {
+fn servers_find_a_promoted_standby_and_lose_no_acknowledged_write() {
     let dir = tempfile::tempdir().unwrap();
     let mut primary = Pg::primary(&dir.path().join("a"), &[]);
     let standby = Pg::standby_of(&primary, &dir.path().join("b"));
     let url = primary.url_of_either(&standby);
     let server = Serving::with(&dir.path().join("data"), &["--database-url".as_ref(), url.as_ref()]);
-    synchronous(&primary);
-    // the copy inherits the setting, and has nobody to wait for once it is alone
+    make_synchronous(&primary);
+    // The standby inherits the setting, but has no standby of its own to wait for.
     sql(&standby.url("postgres"), "ALTER SYSTEM SET synchronous_standby_names = ''");
     sql(&standby.url("postgres"), "SELECT pg_reload_conf()::text");
-    let told = round(dir.path(), &mut primary, &standby, &[&server]);
-    eprintln!("failover: {told}");
-    // Calls that only read, and workers, find it too.
+    let figures = round(dir.path(), &mut primary, &standby, &[&server]);
+    eprintln!("failover: {figures}");
+    // Reads and background jobs also find the new primary.
     assert!(!server.mcp().call("memory_search", json!({"query": "note"}))["results"].as_array().unwrap().is_empty());
     server.is_ready_soon();
 }
 
-/// `cargo xtask scaleout`: again and again, each time with a new standby of the new primary, under two servers.
+/// Repeats failovers under two servers, each with a new standby of the new primary. Run by `cargo xtask scaleout`.
 #[test]
 #[ignore = "takes minutes; run by cargo xtask scaleout"]
-fn failover_after_failover() {
+fn repeated_failovers_lose_no_acknowledged_write() {
     let rounds: usize = std::env::var("BUTLER_SCALEOUT_ROUNDS").ok().and_then(|n| n.parse().ok()).unwrap_or(5);
     let dir = tempfile::tempdir().unwrap();
     let (a, b) = (dir.path().join("a"), dir.path().join("b"));
@@ -121,15 +122,19 @@ fn failover_after_failover() {
     let (one, two) = (serve("one"), serve("two"));
     println!("| round | acknowledged | lost | refused | promotion | longest pause |\n|---|---|---|---|---|---|");
     for n in 1..=rounds {
-        synchronous(&primary);
+        make_synchronous(&primary);
         sql(&standby.url("postgres"), "ALTER SYSTEM SET synchronous_standby_names = ''");
         sql(&standby.url("postgres"), "SELECT pg_reload_conf()::text");
-        let told = round(dir.path(), &mut primary, &standby, &[&one, &two]);
+        let figures = round(dir.path(), &mut primary, &standby, &[&one, &two]);
         println!(
             "| {n} | {} | {} | {} | {} ms | {} ms |",
-            told["acknowledged"], told["lost"], told["refused"], told["promotion_ms"], told["longest_pause_ms"]
+            figures["acknowledged"],
+            figures["lost"],
+            figures["rejected"],
+            figures["promotion_ms"],
+            figures["longest_pause_ms"]
         );
-        // The dead one comes back as a copy of its successor, in the same place.
+        // The killed server becomes a standby of the new primary, in the same directory.
         let home = if n % 2 == 1 { &a } else { &b };
         drop(std::mem::replace(&mut primary, standby));
         std::fs::remove_dir_all(home).unwrap();

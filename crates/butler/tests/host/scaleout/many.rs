@@ -1,4 +1,4 @@
-//! Very many butlers as schemas of one database, served by one process with few connections.
+//! Many butlers as schemas of one database, served by one process with few connections.
 
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -32,24 +32,24 @@ impl Roster {
     }
 
     fn serve(&self) -> (Serving, Duration) {
-        let begun = Instant::now();
+        let started = Instant::now();
         let roster = self.dir.path().join("roster");
         let server = Serving::with(&self.dir.path().join("data"), &["--roster".as_ref(), roster.as_os_str()]);
-        (server, begun.elapsed())
+        (server, started.elapsed())
     }
 
-    /// Each butler is asked by one of the clients; says how long each call took.
-    fn ask_all(&self, server: &Serving, ask: impl Fn(&Mcp, &str) + Sync) -> Vec<Duration> {
-        let (ask, names, door) = (&ask, &self.names, &server.mcp());
+    /// Calls each butler from one of the clients. Returns the sorted durations.
+    fn call_all(&self, server: &Serving, call: impl Fn(&Mcp, &str) + Sync) -> Vec<Duration> {
+        let (call, names, mcp) = (&call, &self.names, &server.mcp());
         std::thread::scope(|scope| {
             let clients: Vec<_> = (0..CLIENTS)
                 .map(|client| {
                     scope.spawn(move || {
                         let mine = names.iter().skip(client).step_by(CLIENTS);
                         mine.map(|name| {
-                            let begun = Instant::now();
-                            ask(&Mcp { path: format!("/butlers/{name}/mcp"), ..door.clone() }, name);
-                            begun.elapsed()
+                            let started = Instant::now();
+                            call(&Mcp { path: format!("/butlers/{name}/mcp"), ..mcp.clone() }, name);
+                            started.elapsed()
                         })
                         .collect::<Vec<_>>()
                     })
@@ -74,7 +74,7 @@ fn store(mcp: &Mcp, name: &str) {
 fn recall(mcp: &Mcp, name: &str) {
     let found = mcp.call("memory_recall", json!({"topic": "Who is the butler?"}));
     let found = found["results"].as_array().unwrap();
-    assert_eq!(found.len(), 1, "{name} knows itself alone: {found:?}");
+    assert_eq!(found.len(), 1, "{name} finds only its own fact: {found:?}");
     assert_eq!(found[0]["content"], format!("the butler {name}"));
 }
 
@@ -82,21 +82,21 @@ fn recall(mcp: &Mcp, name: &str) {
 fn more_butlers_than_connections_are_all_served() {
     let roster = Roster::of(24, 20);
     let (server, _) = roster.serve();
-    roster.ask_all(&server, store);
-    roster.ask_all(&server, recall);
-    // 20, less 3 for superusers, of which three quarters
+    roster.call_all(&server, store);
+    roster.call_all(&server, recall);
+    // Three quarters of 20 connections without the 3 reserved for superusers.
     let metrics = server.get("/metrics").text();
-    let most = metrics.lines().find(|line| line.starts_with("butler_server_connections_max")).unwrap().to_owned();
-    assert!(most.ends_with(" 12"), "{most}");
-    eventually(Duration::from_secs(60), "no more than the limit", || (roster.connections() <= 12).then_some(()));
+    let limit = metrics.lines().find(|line| line.starts_with("butler_server_connections_max")).unwrap().to_owned();
+    assert!(limit.ends_with(" 12"), "{limit}");
+    eventually(Duration::from_secs(60), "the limit is respected", || (roster.connections() <= 12).then_some(()));
     let ready = server.get("/readyz").json();
     assert_eq!(ready, json!({"ready": true, "not_ready": []}));
     let stats = server.get("/api/memory/stats").json();
-    assert!(stats["meta"]["unavailable"].is_null(), "the dashboard sees all of them: {}", stats["meta"]);
+    assert!(stats["meta"]["unavailable"].is_null(), "all butlers are available: {}", stats["meta"]);
     assert_eq!(stats["data"]["facts"]["total"], 24, "{stats}");
 }
 
-/// `cargo xtask scaleout`: the figures of docs/scaling.md.
+/// Prints the figures of docs/scaling.md. Run by `cargo xtask scaleout`.
 #[test]
 #[ignore = "takes minutes; run by cargo xtask scaleout"]
 fn two_hundred_butlers_in_one_process() {
@@ -109,21 +109,21 @@ fn two_hundred_butlers_in_one_process() {
     println!("| first start, with migrations | {:.1} s |", first.as_secs_f64());
     println!("| start | {:.1} s |", again.as_secs_f64());
     println!("| memory of the process | {} MiB |", resident_mib(server.pid()));
-    println!("{}", figures("store, each butler once, cold", &roster.ask_all(&server, store)));
-    println!("{}", figures("recall, each butler once, cold", &roster.ask_all(&server, recall)));
-    println!("{}", figures("recall, each butler once more", &roster.ask_all(&server, recall)));
+    println!("{}", figures("store, each butler once, cold", &roster.call_all(&server, store)));
+    println!("{}", figures("recall, each butler once, cold", &roster.call_all(&server, recall)));
+    println!("{}", figures("recall, each butler once more", &roster.call_all(&server, recall)));
     println!("| connections meanwhile | {} |", roster.connections());
     let few = Roster { names: roster.names[..20].to_vec(), _pg: roster._pg, url: roster.url, dir: roster.dir };
-    few.ask_all(&server, recall);
-    let warm: Vec<Duration> = (0..10).flat_map(|_| few.ask_all(&server, recall)).collect();
+    few.call_all(&server, recall);
+    let warm: Vec<Duration> = (0..10).flat_map(|_| few.call_all(&server, recall)).collect();
     println!("{}", figures("recall, 20 of the butlers, warm", &warm));
-    let begun = Instant::now();
+    let started = Instant::now();
     let stats = server.get("/api/memory/stats").json();
     assert_eq!((&stats["meta"]["unavailable"], &stats["data"]["facts"]["total"]), (&Value::Null, &json!(butlers)));
-    println!("| the dashboard's first page, all butlers | {:.1} s |", begun.elapsed().as_secs_f64());
-    let begun = Instant::now();
+    println!("| the dashboard's first page, all butlers | {:.1} s |", started.elapsed().as_secs_f64());
+    let started = Instant::now();
     assert_eq!(server.get("/readyz").status, 200);
-    println!("| /readyz | {} ms |", begun.elapsed().as_millis());
+    println!("| /readyz | {} ms |", started.elapsed().as_millis());
     println!("| memory of the process, afterwards | {} MiB |", resident_mib(server.pid()));
     eventually(Duration::from_secs(120), "idle connections are closed", || (few.connections() <= 12).then_some(()));
     println!("| connections a while later, nobody asking | {} |", few.connections());

@@ -1,5 +1,5 @@
-//! Beyond one process and one server: several `butler serve` on one database, a replica, a failover, very many butlers.
-//! What takes minutes is ignored here and run by `cargo xtask scaleout`, which prints the figures of docs/scaling.md.
+//! Several servers on one database, a replica, failovers, and many butlers. Tests that take minutes are ignored by
+//! default; `cargo xtask scaleout` runs them and prints the figures of docs/scaling.md.
 
 mod cluster;
 mod failover;
@@ -12,12 +12,12 @@ use std::path::Path;
 use sqlx::postgres::PgConnectOptions;
 use sqlx::{AssertSqlSafe, ConnectOptions, Connection, Row};
 
-/// Runs one statement, past the program.
+/// Runs a statement directly on the database.
 fn sql(url: &str, statement: &str) {
     let _ = rows(url, statement);
 }
 
-/// The first column of each row, as text.
+/// Runs a query and returns the first column of each row as text.
 fn rows(url: &str, statement: &str) -> Vec<String> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     runtime.block_on(async {

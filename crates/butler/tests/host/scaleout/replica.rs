@@ -1,4 +1,4 @@
-//! A streaming replica serves reads, and nobody misses what they just wrote.
+//! A streaming replica serves reads, and clients always see their own writes.
 
 use std::path::Path;
 use std::time::Duration;
@@ -9,7 +9,7 @@ use super::cluster::Pg;
 use super::{rows, sql};
 use crate::program::{Mcp, Serving, eventually};
 
-const PATIENCE: Duration = Duration::from_secs(60);
+const TIMEOUT: Duration = Duration::from_secs(60);
 
 fn serve(dir: &Path, primary: &Pg, replica: &Pg) -> Serving {
     let config = dir.join("butler.toml");
@@ -20,12 +20,12 @@ fn serve(dir: &Path, primary: &Pg, replica: &Pg) -> Serving {
 
 fn degraded(server: &Serving) -> Value {
     let answer = server.get("/readyz");
-    assert_eq!(answer.status, 200, "a replica that is away stops nothing: {}", answer.text());
+    assert_eq!(answer.status, 200, "the server stays ready without its replica: {}", answer.text());
     answer.json()["degraded"].clone()
 }
 
-/// Whether a search was the last that one of the program's connections did there.
-fn searched(pg: &Pg) -> bool {
+/// Whether the last query of one of the program's connections to this server was a search.
+fn served_a_search(pg: &Pg) -> bool {
     let searches =
         "SELECT query FROM pg_stat_activity WHERE application_name = 'butler' AND query LIKE '%memory_retrieve%'";
     !rows(&pg.url("memory"), searches).is_empty()
@@ -37,7 +37,7 @@ fn search(mcp: &Mcp, tenant: &str, query: &str) -> Vec<Value> {
 }
 
 #[test]
-fn reads_go_to_the_replica_and_a_tenant_that_wrote_sees_it_at_once() {
+fn reads_use_the_replica_and_a_tenant_sees_its_own_writes() {
     let dir = tempfile::tempdir().unwrap();
     let primary = Pg::primary(&dir.path().join("a"), &[]);
     let mut replica = Pg::standby_of(&primary, &dir.path().join("b"));
@@ -47,7 +47,7 @@ fn reads_go_to_the_replica_and_a_tenant_that_wrote_sees_it_at_once() {
         let arguments = json!({"content": what, "butler": "general", "request_context": {"tenant_id": tenant}});
         mcp.call("memory_store_episode", arguments)["id"].clone()
     };
-    eventually(PATIENCE, "the replica has the schema", || degraded(&server).is_null().then_some(()));
+    eventually(TIMEOUT, "the replica has the schema", || degraded(&server).is_null().then_some(()));
     store("quiet", "The quiet one likes tea");
     for n in 0..20 {
         let id = store("busy", &format!("parcel {n} arrived"));
@@ -55,60 +55,60 @@ fn reads_go_to_the_replica_and_a_tenant_that_wrote_sees_it_at_once() {
         assert!(found.iter().any(|hit| hit["id"] == id), "{n}: {found:?}");
     }
 
-    // Whoever has not written lately is served by the replica.
-    eventually(PATIENCE, "the replica has the quiet one's episode", || {
+    // The replica serves a tenant without recent writes.
+    eventually(TIMEOUT, "the replica has the quiet one's episode", || {
         let there = rows(&replica.url("memory"), "SELECT content FROM episodes WHERE tenant_id = 'quiet'");
         (!there.is_empty()).then_some(())
     });
-    eventually(PATIENCE, "the replica serves", || {
+    eventually(TIMEOUT, "the replica serves", || {
         assert_eq!(search(&mcp, "quiet", "tea").len(), 1);
-        searched(&replica).then_some(())
+        served_a_search(&replica).then_some(())
     });
 
-    // A replica that stands still: the one who writes reads from the primary, again and again.
+    // While the replica lags, a tenant with recent writes reads from the primary.
     sql(&replica.url("memory"), "SELECT pg_wal_replay_pause()::text");
     let id = store("busy", "the last parcel arrived");
     for _ in 0..3 {
         assert!(search(&mcp, "busy", "last parcel").iter().any(|hit| hit["id"] == id));
     }
     let listed = server.get("/api/memory/episodes?tenant=busy&limit=1").json();
-    assert_eq!(listed["data"][0]["id"], id, "lists, too: {listed}");
+    assert_eq!(listed["data"][0]["id"], id, "lists use the primary, too: {listed}");
     let there = rows(&replica.url("memory"), "SELECT content FROM episodes WHERE content LIKE 'the last%'");
-    assert!(there.is_empty(), "it was not the replica that knew");
+    assert!(there.is_empty(), "the replica does not have the episode");
     sql(&replica.url("memory"), "SELECT pg_wal_replay_resume()::text");
 
-    // Counting references is the primary's, and a recall through the replica still counts.
+    // A recall through the replica is counted on the primary.
     mcp.call("memory_recall", json!({"topic": "tea", "request_context": {"tenant_id": "quiet"}}));
     let fact =
         json!({"subject": "tea", "predicate": "is", "content": "green", "request_context": {"tenant_id": "quiet"}});
     let fact = mcp.call("memory_store_fact", fact)["id"].as_str().unwrap().to_owned();
     mcp.call("memory_recall", json!({"topic": "green tea", "request_context": {"tenant_id": "quiet"}}));
     let count = format!("SELECT reference_count::text FROM facts WHERE id = '{fact}'");
-    eventually(PATIENCE, "the recall is counted", || (rows(&primary.url("memory"), &count) == ["1"]).then_some(()));
+    eventually(TIMEOUT, "the recall is counted", || (rows(&primary.url("memory"), &count) == ["1"]).then_some(()));
 
-    // Without the replica nothing fails, and it is said.
+    // Without the replica nothing fails, and /readyz reports it.
     replica.kill();
     for _ in 0..5 {
         assert_eq!(search(&mcp, "quiet", "likes tea").len(), 2);
     }
-    let told = degraded(&server);
-    assert_eq!((&told[0]["what"], &told[0]["butler"]), (&json!("replica"), &json!("general")), "{told}");
+    let problems = degraded(&server);
+    assert_eq!((&problems[0]["what"], &problems[0]["butler"]), (&json!("replica"), &json!("general")), "{problems}");
     let metrics = server.get("/metrics").text();
     assert!(metrics.contains("butler_replica_up{butler=\"general\"} 0"), "{metrics}");
     replica.start();
-    eventually(PATIENCE, "it is used again", || degraded(&server).is_null().then_some(()));
+    eventually(TIMEOUT, "the replica is used again", || degraded(&server).is_null().then_some(()));
 }
 
 #[test]
-fn a_read_url_that_leads_to_another_server_is_not_used() {
+fn a_read_url_to_an_unrelated_server_is_not_used() {
     let dir = tempfile::tempdir().unwrap();
     let primary = Pg::primary(&dir.path().join("a"), &[]);
     let stranger = Pg::primary(&dir.path().join("b"), &[]);
-    // It would let us in.
+    // The unrelated server accepts the login.
     sql(&stranger.url("memory"), "CREATE ROLE butler_app");
     let server = serve(dir.path(), &primary, &stranger);
     server.mcp().store_episode("Mine alone").unwrap();
     assert_eq!(search(&server.mcp(), "default", "mine").len(), 1);
-    let told = degraded(&server);
-    assert!(told[0]["message"].as_str().unwrap().contains("not a replica of this primary"), "{told}");
+    let problems = degraded(&server);
+    assert!(problems[0]["message"].as_str().unwrap().contains("not a replica of this primary"), "{problems}");
 }

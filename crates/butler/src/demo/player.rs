@@ -1,4 +1,4 @@
-//! The plan comes true, day by day, through the same use cases that serve everybody.
+//! Executes the plan day by day through the same use cases that serve real clients.
 
 use std::sync::Arc;
 
@@ -15,43 +15,56 @@ use futures::StreamExt;
 use serde_json::{Map, json};
 
 use super::life::{Fate, Life};
-use super::plan::{Day, Deed, Plan, Telling};
-use super::script::Script;
+use super::plan::{Action, Day, Plan, PlannedEpisode};
+use super::scripted_llm::ScriptedLlm;
 
-/// What is stored at once: enough to fill the engine's batches, less than the pool has connections.
-const AT_ONCE: usize = 6;
-/// In the small hours, when the jobs run.
+/// Episodes stored concurrently: enough to fill the embedding batches, fewer than the connections in the pool.
+const CONCURRENT_EPISODES: usize = 6;
+/// The hour at which the nightly jobs run.
 const NIGHT_HOUR: i64 = 3;
-/// The night before the last day nobody answers for this butler, so that its episodes wait for another attempt.
+/// The LLM is unavailable for this butler on the last night, so that its episodes wait for a retry.
 const BROKEN_BUTLER: &str = "work";
 
-pub struct Living<'a> {
+pub struct Player<'a> {
     pub life: &'a Life,
     pub plan: &'a Plan,
     pub memory: Arc<Memory>,
     pub clock: Arc<MockClock>,
-    pub script: Arc<Script>,
+    pub scripted_llm: Arc<ScriptedLlm>,
     pub scheduler: Arc<Scheduler>,
     pub now: Timestamp,
-    beings: Vec<EntityId>,
-    /// The newest version of each chain that was stored directly.
+    entities: Vec<EntityId>,
+    /// The newest fact of each chain that the agent stores itself.
     facts: Vec<Option<FactId>>,
     rules: Vec<Option<RuleId>>,
+    /// The episodes of the current day with their butlers.
     today: Vec<(EpisodeId, String)>,
 }
 
-impl<'a> Living<'a> {
+impl<'a> Player<'a> {
     pub fn new(
         life: &'a Life,
         plan: &'a Plan,
         memory: Arc<Memory>,
         clock: Arc<MockClock>,
-        script: Arc<Script>,
+        scripted_llm: Arc<ScriptedLlm>,
         now: Timestamp,
     ) -> Self {
         let scheduler = Scheduler::new(Arc::clone(&memory), "demo".to_owned());
         let (facts, rules) = (vec![None; plan.chains.len()], vec![None; life.rules.len()]);
-        Self { life, plan, memory, clock, script, scheduler, now, beings: Vec::new(), facts, rules, today: Vec::new() }
+        Self {
+            life,
+            plan,
+            memory,
+            clock,
+            scripted_llm,
+            scheduler,
+            now,
+            entities: Vec::new(),
+            facts,
+            rules,
+            today: Vec::new(),
+        }
     }
 
     fn call(&self, at: Timestamp, actor: &str) -> Call {
@@ -59,18 +72,18 @@ impl<'a> Living<'a> {
         Call { tenant: TenantId::default(), origin, now: at, idempotency_key: None }
     }
 
-    pub async fn meet_everybody(&mut self) -> Result<(), MemoryError> {
+    pub async fn create_entities(&mut self) -> Result<(), MemoryError> {
         let at = self.plan.days.first().map_or(self.now, |day| day.midnight);
         self.clock.set(at);
-        for being in &self.plan.beings {
+        for entity in &self.plan.entities {
             let input = EntityInput {
-                canonical_name: being.name.clone(),
-                entity_type: being.entity_type,
-                aliases: being.aliases.clone(),
-                metadata: object(json!({"kind": being.kind})),
+                canonical_name: entity.name.clone(),
+                entity_type: entity.entity_type,
+                aliases: entity.aliases.clone(),
+                metadata: object(json!({"kind": entity.kind})),
             };
             let call = self.call(at, "demo");
-            self.beings.push(self.memory.create_entity(&call, input).await?.entity_id);
+            self.entities.push(self.memory.create_entity(&call, input).await?.entity_id);
         }
         Ok(())
     }
@@ -79,34 +92,34 @@ impl<'a> Living<'a> {
         let plan = self.plan;
         let day = &plan.days[index];
         self.clock.set(day.midnight);
-        self.tell(day).await.map_err(failed)?;
-        for (at, deed) in &day.deeds {
+        self.store_episodes(day).await.map_err(failed)?;
+        for (at, action) in &day.actions {
             self.clock.set(*at);
-            self.act(*at, deed).await.map_err(failed)?;
+            self.act(*at, action).await.map_err(failed)?;
         }
         self.night(index).await
     }
 
-    /// The day's episodes, and what the agent writes down at once because of them.
-    async fn tell(&mut self, day: &Day) -> Result<(), MemoryError> {
-        let tellings = day.episodes.iter().map(|told| self.episode(told));
-        let stored: Vec<_> = futures::stream::iter(tellings).buffered(AT_ONCE).collect().await;
+    /// Stores the day's episodes and the facts that the agent learns from them immediately.
+    async fn store_episodes(&mut self, day: &Day) -> Result<(), MemoryError> {
+        let episodes = day.episodes.iter().map(|planned| self.store_episode(planned));
+        let stored: Vec<_> = futures::stream::iter(episodes).buffered(CONCURRENT_EPISODES).collect().await;
         let mut today = Vec::new();
-        for (told, id) in day.episodes.iter().zip(stored) {
+        for (planned, id) in day.episodes.iter().zip(stored) {
             let id = id?;
-            today.push((id, told.butler.clone()));
-            if told.poison {
-                self.script.poison(id);
+            today.push((id, planned.butler.clone()));
+            if planned.poison {
+                self.scripted_llm.poison(id);
             }
-            let Some((chain, version)) = told.learned else { continue };
+            let Some((chain, version)) = planned.learned else { continue };
             let plan = &self.plan.chains[chain];
             if plan.consolidated {
                 let fact = json!({"subject": plan.subject, "predicate": plan.predicate, "content": plan.values[version],
                                   "permanence": plan.permanence, "importance": plan.importance, "tags": plan.tags,
                                   "episode_ids": [id]});
-                self.script.learn(id, fact);
+                self.scripted_llm.learn(id, fact);
             } else {
-                let stored = self.fact(told, id, chain, version).await?;
+                let stored = self.store_fact(planned, id, chain, version).await?;
                 self.facts[chain] = Some(stored);
             }
         }
@@ -114,20 +127,20 @@ impl<'a> Living<'a> {
         Ok(())
     }
 
-    async fn episode(&self, told: &Telling) -> Result<EpisodeId, MemoryError> {
+    async fn store_episode(&self, planned: &PlannedEpisode) -> Result<EpisodeId, MemoryError> {
         let input = EpisodeInput {
-            butler: name(&told.butler)?,
-            session_id: Some(told.session),
-            content: told.content.clone(),
-            importance: told.importance.clamp(1.0, 10.0),
+            butler: name(&planned.butler)?,
+            session_id: Some(planned.session),
+            content: planned.content.clone(),
+            importance: planned.importance.clamp(1.0, 10.0),
             metadata: Map::new(),
         };
-        Ok(self.memory.store_episode(&self.call(told.at, &told.butler), input).await?.id)
+        Ok(self.memory.store_episode(&self.call(planned.at, &planned.butler), input).await?.id)
     }
 
-    async fn fact(
+    async fn store_fact(
         &self,
-        told: &Telling,
+        planned: &PlannedEpisode,
         source: EpisodeId,
         chain: usize,
         version: usize,
@@ -141,40 +154,40 @@ impl<'a> Living<'a> {
             permanence: plan.permanence,
             scope: scope(plan.scope)?,
             tags: plan.tags.clone(),
-            entity_id: plan.being.map(|being| self.beings[being]),
+            entity_id: plan.entity.map(|entity| self.entities[entity]),
             source_episode_id: Some(source),
-            source_butler: Some(told.butler.clone()),
+            source_butler: Some(planned.butler.clone()),
             metadata: Map::new(),
         };
-        let call = self.call(told.at + TimeDelta::seconds(20), &told.butler);
+        let call = self.call(planned.at + TimeDelta::seconds(20), &planned.butler);
         Ok(self.memory.store_fact(&call, input).await?.id)
     }
 
-    async fn act(&mut self, at: Timestamp, deed: &Deed) -> Result<(), MemoryError> {
+    async fn act(&mut self, at: Timestamp, action: &Action) -> Result<(), MemoryError> {
         let call = self.call(at, "demo");
-        match deed {
-            Deed::Confirm(chain) => {
+        match action {
+            Action::Confirm(chain) => {
                 let Some(fact) = self.facts[*chain] else { return Ok(()) };
-                // Every other one by what the episodes say, the rest by somebody who was asked.
+                // Consolidation confirms every other fact, and the agent confirms the rest.
                 if chain % 2 == 0 {
-                    self.script.confirm(fact.0);
+                    self.scripted_llm.confirm(fact.0);
                 } else {
                     ignore_ended(self.memory.confirm(&call, MemoryType::Fact, fact.0).await)?;
                 }
             }
-            Deed::Retract(chain) => {
+            Action::Retract(chain) => {
                 if let Some(fact) = self.facts[*chain] {
                     self.memory.forget(&call, MemoryType::Fact, fact.0).await?;
                 }
             }
-            Deed::Link(a, b, relation) => {
+            Action::Link(a, b, relation) => {
                 let end = |fact: FactId| End { memory_type: MemoryType::Fact, id: fact.0 };
                 if let (Some(a), Some(b)) = (self.facts[*a], self.facts[*b]) {
                     self.memory.create_link(&call, end(a), end(b), *relation).await?;
                 }
             }
-            Deed::StoreRule(rule) => self.store_rule(&call, *rule).await?,
-            Deed::Mark { rule, helpful, reason } => {
+            Action::StoreRule(rule) => self.store_rule(&call, *rule).await?,
+            Action::Mark { rule, helpful, reason } => {
                 let Some(id) = self.rule_id(&call, *rule).await? else { return Ok(()) };
                 if *helpful {
                     self.memory.mark_helpful(&call, id).await?;
@@ -182,25 +195,25 @@ impl<'a> Living<'a> {
                     self.memory.mark_harmful(&call, id, reason.as_deref()).await?;
                 }
             }
-            Deed::ForgetRule(rule) => {
+            Action::ForgetRule(rule) => {
                 if let Some(id) = self.rule_id(&call, *rule).await? {
                     self.memory.forget(&call, MemoryType::Rule, id.0).await?;
                 }
             }
-            Deed::ConfirmRule(rule) => {
+            Action::ConfirmRule(rule) => {
                 if let Some(id) = self.rule_id(&call, *rule).await? {
                     ignore_ended(self.memory.confirm(&call, MemoryType::Rule, id.0).await)?;
                 }
             }
-            Deed::ForgetEpisode => {
+            Action::ForgetEpisode => {
                 if let Some((id, _)) = self.today.first() {
                     self.memory.forget(&call, MemoryType::Episode, id.0).await?;
                 }
             }
-            Deed::Merge(source, target) => {
-                self.memory.merge_entities(&call, self.beings[*source], self.beings[*target]).await?;
+            Action::Merge(source, target) => {
+                self.memory.merge_entities(&call, self.entities[*source], self.entities[*target]).await?;
             }
-            Deed::Recall(topic) => {
+            Action::Recall(topic) => {
                 let input = RecallInput {
                     topic: topic.clone(),
                     scope: None,
@@ -215,30 +228,30 @@ impl<'a> Living<'a> {
         Ok(())
     }
 
-    /// By the agent, or by the next consolidation where there is an episode it can come from.
+    /// Stores a rule directly, or lets the next consolidation learn it if there is an episode to learn it from.
     async fn store_rule(&mut self, call: &Call, rule: usize) -> Result<(), MemoryError> {
-        let guidance = &self.life.rules[rule];
+        let rule_plan = &self.life.rules[rule];
         let source = self.today.iter().find(|(_, butler)| butler == "demo").map(|(id, _)| *id);
-        let learned = guidance.scope.is_none() && matches!(guidance.fate, Fate::Candidate | Fate::Established);
+        let learned = rule_plan.scope.is_none() && matches!(rule_plan.fate, Fate::Candidate | Fate::Established);
         if let Some(source) = source.filter(|_| learned) {
-            let rule = json!({"content": guidance.content, "tags": guidance.tags, "episode_ids": [source]});
-            self.script.learn_rule(source, rule);
+            let rule = json!({"content": rule_plan.content, "tags": rule_plan.tags, "episode_ids": [source]});
+            self.scripted_llm.learn_rule(source, rule);
             return Ok(());
         }
         let input = RuleInput {
-            content: guidance.content.clone(),
-            scope: scope(guidance.scope.as_deref().unwrap_or("global"))?,
+            content: rule_plan.content.clone(),
+            scope: scope(rule_plan.scope.as_deref().unwrap_or("global"))?,
             permanence: None,
-            tags: guidance.tags.clone(),
+            tags: rule_plan.tags.clone(),
             source_episode_id: source,
-            source_butler: Some(guidance.scope.clone().unwrap_or_else(|| "demo".to_owned())),
+            source_butler: Some(rule_plan.scope.clone().unwrap_or_else(|| "demo".to_owned())),
             metadata: Map::new(),
         };
         self.rules[rule] = Some(self.memory.store_rule(call, input).await?.id);
         Ok(())
     }
 
-    /// A rule that consolidation made is found by its words.
+    /// Returns the id of a rule. A rule that consolidation created is found by its text.
     async fn rule_id(&mut self, call: &Call, rule: usize) -> Result<Option<RuleId>, MemoryError> {
         if self.rules[rule].is_none() {
             let content = &self.life.rules[rule].content;
@@ -248,30 +261,30 @@ impl<'a> Living<'a> {
         Ok(self.rules[rule])
     }
 
-    /// What the jobs do while everybody sleeps, under their schedules' names and with their records.
+    /// Runs the nightly jobs and records the runs as scheduled.
     async fn night(&mut self, index: usize) -> Result<(), HostError> {
         let night = self.plan.days[index].midnight + TimeDelta::days(1) + TimeDelta::hours(NIGHT_HOUR);
         if night > self.now {
             return Ok(());
         }
         let next_night = night + TimeDelta::days(1);
-        self.script.down((next_night > self.now).then_some(BROKEN_BUTLER));
+        self.scripted_llm.down((next_night > self.now).then_some(BROKEN_BUTLER));
         for (job, minutes) in [(CONSOLIDATION, 0), (DECAY_SWEEP, 10), (EPISODE_CLEANUP, 60)] {
             self.clock.set(night + TimeDelta::minutes(minutes));
             let run = self.scheduler.run_now(job, Trigger::Schedule, JobRequest::default()).await;
             run.map_err(|error| HostError::Failed(format!("{job}: {error}")))?;
         }
-        // Marks wake this in a running server.
+        // In a running server a harmful mark triggers this.
         self.memory.invert_pending(None).await.map_err(failed)?;
         Ok(())
     }
 }
 
 fn failed(error: MemoryError) -> HostError {
-    HostError::Failed(format!("the demo could not be filled: {error}"))
+    HostError::Failed(format!("cannot fill the demo: {error}"))
 }
 
-/// A fact that faded away before its confirmation came stays so.
+/// Ignores the error for a memory that expired before its planned confirmation.
 fn ignore_ended<T>(outcome: Result<T, MemoryError>) -> Result<(), MemoryError> {
     match outcome {
         Ok(_) | Err(MemoryError::Gone { .. } | MemoryError::InvalidState { .. }) => Ok(()),

@@ -1,4 +1,4 @@
-//! MCP beyond tools: resources, prompts and completion, over HTTP as any client speaks it.
+//! MCP resources, prompts and completion over HTTP.
 
 use serde_json::{Value, json};
 
@@ -10,7 +10,7 @@ fn prompt(mcp: &Mcp, name: &str, arguments: Value) -> String {
 }
 
 #[test]
-fn resources_prompts_and_completion_are_there_for_clients_that_use_them() {
+fn resources_prompts_and_completion_work() {
     let dir = tempfile::tempdir().unwrap();
     let server = Serving::on(&dir.path().join("data"));
     let mcp = server.mcp();
@@ -47,8 +47,8 @@ fn resources_prompts_and_completion_are_there_for_clients_that_use_them() {
     assert_eq!(mcp.rpc("prompts/get", json!({"name": "recall"}))["error"]["code"], -32602);
 
     let complete = |reference: Value, name: &str, value: &str| {
-        let asked = json!({"ref": reference, "argument": {"name": name, "value": value}});
-        mcp.rpc("completion/complete", asked)["result"]["completion"]["values"].clone()
+        let params = json!({"ref": reference, "argument": {"name": name, "value": value}});
+        mcp.rpc("completion/complete", params)["result"]["completion"]["values"].clone()
     };
     let one = json!({"type": "ref/resource", "uri": "memory://{type}/{id}"});
     assert_eq!(complete(one, "type", "f"), json!(["fact"]));

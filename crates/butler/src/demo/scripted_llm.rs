@@ -1,4 +1,5 @@
-//! The LLM of the demo: it answers each consolidation with what the plan says is learned from the episodes it is shown.
+//! The scripted LLM of the demo. It answers each consolidation prompt with the facts and rules that the plan assigns to
+//! the episodes in the prompt.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -11,7 +12,7 @@ use serde_json::{Value, json};
 use uuid::Uuid;
 
 #[derive(Default)]
-pub struct Script(Mutex<State>);
+pub struct ScriptedLlm(Mutex<State>);
 
 #[derive(Default)]
 struct State {
@@ -19,11 +20,11 @@ struct State {
     rules: Vec<(EpisodeId, Value)>,
     poison: HashSet<EpisodeId>,
     confirmations: Vec<Uuid>,
-    /// Nobody answers for this butler.
+    /// The butler for which the LLM is unavailable.
     down: Option<String>,
 }
 
-impl Script {
+impl ScriptedLlm {
     fn state(&self) -> MutexGuard<'_, State> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -36,15 +37,17 @@ impl Script {
         self.state().rules.push((from, rule));
     }
 
+    /// Makes every consolidation that contains this episode fail.
     pub fn poison(&self, episode: EpisodeId) {
         self.state().poison.insert(episode);
     }
 
-    /// With the next answer.
+    /// Confirms a fact in the next answer.
     pub fn confirm(&self, fact: Uuid) {
         self.state().confirmations.push(fact);
     }
 
+    /// Makes the LLM unavailable for this butler, or available again for all.
     pub fn down(&self, butler: Option<&str>) {
         self.state().down = butler.map(str::to_owned);
     }
@@ -71,9 +74,9 @@ impl Script {
     }
 }
 
-impl Runtime for Script {
+impl Runtime for ScriptedLlm {
     fn describe(&self) -> String {
-        "the demo's script".to_owned()
+        "the demo's scripted LLM".to_owned()
     }
 
     fn complete(&self, session: Session) -> BoxFuture<'_, Result<Completion, RuntimeError>> {

@@ -1,5 +1,5 @@
-//! How far each session's transcript has been told already: a session that is resumed tells only what is new, also when
-//! its transcript goes on in another file.
+//! Records how much of each session's transcript is already stored. A resumed session stores only its new part, even if
+//! its transcript continues in another file.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{Read, Seek, SeekFrom, Write};
@@ -9,24 +9,24 @@ use std::path::{Path, PathBuf};
 use butler_host::error::HostError;
 use serde::{Deserialize, Serialize};
 
-/// Sessions that are remembered, the latest last; older ones are not resumed any more.
+/// Number of sessions to keep, newest last. Older sessions are unlikely to be resumed.
 const SESSIONS: usize = 500;
 
 #[derive(Debug, Default, Serialize, Deserialize)]
 struct Session {
     id: String,
-    /// The last message that was told.
+    /// Id of the last stored message.
     last: String,
 }
 
-/// Locked while it is open: two sessions may end at the same time.
-pub struct Known {
+/// The file is locked while it is open, because two sessions may end at the same time.
+pub struct StoredSessions {
     path: PathBuf,
     file: File,
     sessions: Vec<Session>,
 }
 
-impl Known {
+impl StoredSessions {
     pub fn open(data_dir: &Path) -> Result<Self, HostError> {
         let path = data_dir.join("hook-sessions.json");
         let opened = || -> std::io::Result<(File, Vec<u8>)> {
@@ -39,17 +39,18 @@ impl Known {
             Ok((file, text))
         };
         let (file, text) = opened().map_err(HostError::io("open", &path))?;
-        // A file that was cut short is begun anew; the idempotency key still keeps a session from being told twice.
+        // A truncated file counts as empty. The idempotency key still prevents storing an episode twice.
         Ok(Self { sessions: serde_json::from_slice(&text).unwrap_or_default(), file, path })
     }
 
-    /// How many of these messages have been told.
-    pub fn told<'a>(&self, messages: impl DoubleEndedIterator<Item = &'a str> + ExactSizeIterator) -> usize {
+    /// Returns how many of these messages are already stored.
+    pub fn stored_count<'a>(&self, messages: impl DoubleEndedIterator<Item = &'a str> + ExactSizeIterator) -> usize {
         let known = |id: &str| !id.is_empty() && self.sessions.iter().any(|it| it.last == id);
         messages.enumerate().rev().find(|(_, id)| known(id)).map_or(0, |(at, _)| at + 1)
     }
 
-    pub fn tell(&mut self, session: &str, last: &str) -> Result<(), HostError> {
+    /// Records the last stored message of a session.
+    pub fn record(&mut self, session: &str, last: &str) -> Result<(), HostError> {
         self.sessions.retain(|it| it.id != session);
         self.sessions.push(Session { id: session.to_owned(), last: last.to_owned() });
         let surplus = self.sessions.len().saturating_sub(SESSIONS);

@@ -1,4 +1,5 @@
-//! A command's own way to a butler's memory: past the tools, as the owner, beside a server if one runs.
+//! Direct access to one butler's memory, for commands that do not go through its tools. It uses the owner role, and a
+//! server may run at the same time.
 
 use std::sync::Arc;
 
@@ -12,15 +13,15 @@ use butler_store::tokens::TokenRow;
 use super::Settings;
 use crate::progress;
 
-pub struct Own {
+pub struct OpenedButler {
     pub host: Arc<Host>,
     pub butler: Arc<Butler>,
     pub memory: Arc<Memory>,
 }
 
-impl Own {
-    /// Only this butler, and no model: an import that has to embed loads it then. [`Self::close`] it in the end: the
-    /// private PostgreSQL may be waiting to be stopped.
+impl OpenedButler {
+    /// Starts this butler only. The model loads on first use, for example by an import that has to embed. The caller
+    /// must call [`Self::close`], which also stops a private PostgreSQL that this command started.
     pub async fn open(settings: &Settings) -> Result<Self, HostError> {
         create_data_dir(&settings.host.data_dir)?;
         let host = Host::new(settings.host.clone())?;
@@ -31,18 +32,19 @@ impl Own {
             None => {
                 let name = butler.name.to_string();
                 host.stop().await?;
-                Err(HostError::Failed(format!("butler {name:?} has no memory module: it is disabled")))
+                Err(HostError::Failed(format!("butler {name:?} has no memory module: enable it in butler.toml")))
             }
         }
     }
 
-    /// Those of this butler's database.
+    /// Lists the tokens in this butler's database.
     pub async fn tokens(&self) -> Result<Vec<TokenRow>, HostError> {
         let failed = |source| HostError::Store { butler: self.butler.name.to_string(), source };
         let mut conn = self.memory.db().owner().await.map_err(failed)?;
         butler_store::tokens::list(&mut conn).await.map_err(failed)
     }
 
+    /// Stops what [`Self::open`] started and returns `outcome`.
     pub async fn close<T>(self, outcome: Result<T, HostError>) -> Result<T, HostError> {
         drop(self.memory);
         let stopped = self.host.stop().await;

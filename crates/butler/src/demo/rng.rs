@@ -1,10 +1,10 @@
-//! Chance that falls the same way every time: the demo tells the same life on every machine.
+//! A seeded random number generator, so that the demo is the same on every machine.
 
-/// SplitMix64: small, fast, and nobody's secret depends on it.
+/// SplitMix64, which is small, fast and not cryptographically secure.
 #[derive(Debug, Clone)]
-pub struct Dice(u64);
+pub struct Rng(u64);
 
-impl Dice {
+impl Rng {
     pub const fn new(seed: u64) -> Self {
         Self(seed)
     }
@@ -17,15 +17,17 @@ impl Dice {
         z ^ (z >> 31)
     }
 
-    /// From 0 up to, not including, `end`; 0 when there is nothing below it.
+    /// Returns a number from 0 to `end` (exclusive), or 0 if `end` is 0.
     pub fn below(&mut self, end: usize) -> usize {
         if end == 0 { 0 } else { (self.number() % end as u64) as usize }
     }
 
+    /// Returns a number from `first` to `last` (inclusive).
     pub fn between(&mut self, first: usize, last: usize) -> usize {
         first + self.below(last.saturating_sub(first) + 1)
     }
 
+    /// Returns true with the given probability.
     pub fn chance(&mut self, probability: f64) -> bool {
         ((self.number() >> 11) as f64) / ((1_u64 << 53) as f64) < probability
     }

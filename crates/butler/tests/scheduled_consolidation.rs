@@ -1,4 +1,4 @@
-//! The real server with a real program as its LLM and a fast schedule: nobody touches it, and episodes become facts.
+//! A real server with a real program as its LLM consolidates episodes on schedule.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -18,10 +18,10 @@ impl Drop for Server {
     }
 }
 
-/// The "model": says one thing about whatever it reads.
+/// The fake model: it returns the same fact for every prompt.
 const MODEL: &str = r#"cat > /dev/null; printf '%s' '{"new_facts": [{"subject": "Ann", "predicate": "likes", "content": "Ann likes tea."}]}'"#;
 
-/// A server whose LLM is `command`, with a schedule of every second.
+/// Starts a server whose LLM is `command` and that consolidates every second.
 async fn serve(db: &TestDb, folder: &Path, command: &[&str]) -> Server {
     let config = folder.join("butler.toml");
     let text = format!(
@@ -46,7 +46,7 @@ async fn serve(db: &TestDb, folder: &Path, command: &[&str]) -> Server {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_server_with_a_runtime_consolidates_on_schedule_with_nobody_touching_it() {
+async fn a_server_with_a_runtime_consolidates_on_schedule() {
     let db = TestDb::new().await;
     let folder = tempfile::tempdir().unwrap();
     let _server = serve(&db, folder.path(), &["sh", "-c", MODEL]).await;
@@ -63,7 +63,7 @@ async fn a_server_with_a_runtime_consolidates_on_schedule_with_nobody_touching_i
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_runtime_that_echoes_its_prompt_fails_the_attempt_and_nothing_becomes_memory() {
+async fn a_runtime_that_echoes_its_prompt_fails_the_attempt_and_stores_nothing() {
     let db = TestDb::new().await;
     let folder = tempfile::tempdir().unwrap();
     let _server = serve(&db, folder.path(), &["cat"]).await;
@@ -73,14 +73,14 @@ async fn a_runtime_that_echoes_its_prompt_fails_the_attempt_and_nothing_becomes_
     until(&db, "SELECT 1 + (SELECT count(*) FROM facts) + (SELECT count(*) FROM rules)").await;
 }
 
-async fn until(db: &TestDb, question: &'static str) {
+async fn until(db: &TestDb, query: &'static str) {
     let started = Instant::now();
     loop {
-        let count: i64 = sqlx::query_scalar(question).fetch_one(&mut db.connect().await).await.unwrap();
+        let count: i64 = sqlx::query_scalar(query).fetch_one(&mut db.connect().await).await.unwrap();
         if count == 1 {
             return;
         }
-        assert!(started.elapsed() < Duration::from_secs(120), "still {count}: {question}");
+        assert!(started.elapsed() < Duration::from_secs(120), "still {count}: {query}");
         tokio::time::sleep(Duration::from_millis(50)).await;
     }
 }
