@@ -3,6 +3,7 @@
 mod bench;
 mod fuzz;
 mod llm;
+mod metadata;
 mod openapi;
 mod prepare;
 mod run;
