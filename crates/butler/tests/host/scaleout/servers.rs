@@ -99,7 +99,7 @@ fn three_servers_on_one_database_are_one_memory() {
 /// A page that one server feeds shows what happens at another.
 fn hears_of_it(writer: &Serving, teller: &Serving) {
     let mut stream = TcpStream::connect(teller.address).unwrap();
-    stream.set_read_timeout(Some(Duration::from_secs(30))).unwrap();
+    stream.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
     write!(stream, "GET /api/events HTTP/1.1\r\nHost: {}\r\nAccept: text/event-stream\r\n\r\n", teller.address)
         .unwrap();
     let mut lines = BufReader::new(stream).lines().map_while(Result::ok);
