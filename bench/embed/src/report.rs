@@ -110,7 +110,7 @@ pub fn print(instructions: &str, rows: &[Row]) {
     }
     match missed(rows).as_slice() {
         [] => println!("goal met: at least {GOAL} times as fast as candle on one thread"),
-        missed => println!("goal missed: {GOAL} times as fast as candle on one thread, at {}", missed.join(", ")),
+        cases => println!("goal missed: {GOAL} times as fast as candle on one thread, at {}", cases.join(", ")),
     }
 }
 
