@@ -1,1 +1,1 @@
-"""What the measurements in Python share. Standard library only: they run before anything is installed."""
+"""Shared code of the Python programs. Standard library only, because it runs before anything is installed."""

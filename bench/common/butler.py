@@ -1,4 +1,4 @@
-"""The real server of this project, on a data directory of its own."""
+"""The server of this project with its own data directory."""
 
 import subprocess
 
@@ -16,7 +16,7 @@ class Butler(Process):
         line = self.child.stdout.readline().decode().strip()
         if not line.startswith("ready http://"):
             self.stop()
-            raise RuntimeError(f"butler did not come up: {self.tail()}")
+            raise RuntimeError(f"butler did not start: {self.tail()}")
         self.address = line.removeprefix("ready http://")
 
     def tools(self):

@@ -1,11 +1,11 @@
-"""Figures in the form of the other benches, so that `cargo xtask bench report` reads them."""
+"""Figures in the format of the other benchmarks, so that `cargo xtask bench report` can read them."""
 
 import json
 from pathlib import Path
 
 
 def quantile(samples, q):
-    """The same rounding as crates/bench."""
+    """Rounds as crates/bench does."""
     ordered = sorted(samples)
     return ordered[round((len(ordered) - 1) * q)] if ordered else float("nan")
 
@@ -25,7 +25,7 @@ class Report:
 
     def _add(self, what, value, unit, goal, met):
         self.figures.append({"what": what, "value": value, "unit": unit, "goal": goal, "met": met})
-        verdict = {True: "met", False: "NOT MET", None: ""}[met]
+        verdict = {True: "met", False: "MISSED", None: ""}[met]
         print(f"  {what:<72} {value:>10.3f} {unit:<8} {goal or '':<8} {verdict}", flush=True)
 
     def write(self, path):
@@ -36,3 +36,12 @@ class Report:
             content["note"] = " ".join(self.notes)
         Path(path).parent.mkdir(parents=True, exist_ok=True)
         Path(path).write_text(json.dumps(content, indent=2, ensure_ascii=False) + "\n")
+
+    def exit_if_missed(self):
+        """Ends the program with exit code 1 and a list of the missed goals, if there are any."""
+        missed = [figure for figure in self.figures if figure["met"] is False]
+        if missed:
+            raise SystemExit("\n".join(
+                f"goal missed: {figure['what']}: {figure['value']:.3f} {figure['unit']} (goal {figure['goal']})"
+                for figure in missed
+            ))

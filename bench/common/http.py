@@ -1,4 +1,4 @@
-"""One kept-alive HTTP connection: opened anew when its server closed it, and whose server it is when it breaks."""
+"""A keep-alive HTTP connection that reconnects after the server closed it and reports the server's state when it fails."""
 
 import http.client
 import select
@@ -6,11 +6,11 @@ import select
 
 class Connection:
     def __init__(self, address, timeout, process=None):
-        """`process` is the server, where it is a child of ours: what it said last belongs to the error."""
+        """`process` is the server, if it is a child process: its last output becomes part of the error."""
         self.http, self.process = http.client.HTTPConnection(address, timeout=timeout), process
 
     def post(self, path, body, headers):
-        """The answer and its content."""
+        """Returns the response and its body."""
         if self.closed_by_server():
             self.http.close()
         try:
@@ -18,7 +18,7 @@ class Connection:
             try:
                 self.http.request("POST", path, body, headers)
             except ConnectionError:
-                # closed between our look and our words: nothing of them was heard
+                # the server closed the connection in between and has seen nothing of the request
                 self.http.close()
                 if not kept_alive:
                     raise
@@ -31,5 +31,5 @@ class Connection:
             raise RuntimeError(f"POST {path}: {error or type(error).__name__}{said}") from error
 
     def closed_by_server(self):
-        """Servers close what was idle for some seconds. Between two requests there is nothing else to be read."""
+        """Servers close idle connections. Between two requests nothing else can be readable."""
         return self.http.sock is not None and bool(select.select([self.http.sock], [], [], 0)[0])

@@ -1,4 +1,4 @@
-"""The least MCP client there is: JSON-RPC by POST on one kept-alive connection."""
+"""A minimal MCP client: JSON-RPC by POST on one keep-alive connection."""
 
 import json
 
@@ -17,14 +17,14 @@ class HttpTools:
         self.connection = Connection(address, timeout, process)
 
     def open(self):
-        """The handshake; a server without sessions needs none."""
+        """Performs the handshake. A server without sessions needs none."""
         hello = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "bench", "version": "1"}}
         self.request("initialize", hello)
         self.post({"jsonrpc": "2.0", "method": "notifications/initialized"})
         return self
 
     def call(self, tool, **arguments):
-        """A tool's answer; what it says is an error is one."""
+        """Calls a tool and returns its answer. A tool error is an exception."""
         result = self.request("tools/call", {"name": tool, "arguments": arguments})
         if result.get("isError"):
             raise ToolError(f"{tool}: {result.get('content')}")

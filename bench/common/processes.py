@@ -1,4 +1,4 @@
-"""Servers as child processes: started, waited for, measured, stopped."""
+"""Servers as child processes: start, wait, measure, stop."""
 
 import contextlib
 import os
@@ -19,13 +19,13 @@ def free_port():
         return listener.getsockname()[1]
 
 
-def end_politely():
-    """Told to end, this program ends what it started."""
+def exit_on_sigterm():
+    """Exits normally on SIGTERM, so that the child processes are stopped."""
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
 
 
 class Process:
-    """A program with its children in one group, its output in a file."""
+    """A program and its children in one process group, with its output in a file."""
 
     def __init__(self, command, log, env=None, cwd=None, **pipes):
         self.log = Path(log)
@@ -44,18 +44,18 @@ class Process:
         return " | ".join(line.strip() for line in text[-lines:])
 
     def last_words(self):
-        """How it is, and what it said last; one whose pipes just broke is given a moment to be gone."""
+        """Its state and its last output. Waits a moment, because a broken pipe may be the first sign of its end."""
         with contextlib.suppress(subprocess.TimeoutExpired):
             self.child.wait(2)
-        how = "it is running" if self.running() else f"it ended with {self.child.returncode}"
+        how = "it is running" if self.running() else f"it exited with {self.child.returncode}"
         return f"{Path(str(self.child.args[0])).name}: {how}; its last lines: {self.tail() or 'none'}"
 
     def wait_for(self, url, seconds):
-        """Until the address answers anything at all."""
+        """Waits until the URL returns any response."""
         end = time.monotonic() + seconds
         while time.monotonic() < end:
             if not self.running():
-                raise RuntimeError(f"{self.child.args[0]} ended with {self.child.returncode}: {self.tail()}")
+                raise RuntimeError(f"{self.child.args[0]} exited with {self.child.returncode}: {self.tail()}")
             try:
                 urllib.request.urlopen(url, timeout=2).close()
                 return
@@ -83,7 +83,7 @@ class Process:
 
 
 def resident_mb(pid):
-    """Resident memory of a process and all its descendants (Linux), what they share counted once."""
+    """Resident memory of a process and its descendants (Linux), with shared pages counted once."""
     parents = {}
     for folder in Path("/proc").iterdir():
         if folder.name.isdigit():

@@ -1,1 +1,1 @@
-"""Consolidation with a real, small and bad model: what its answers are like, and what the butler makes of them."""
+"""Consolidation with a real, small and bad model: the quality of its answers, and what butler keeps of them."""

@@ -1,4 +1,4 @@
-"""Runs batches of episodes through the real server and a real model, plainly and by JSON schema, and counts."""
+"""Consolidates batches of episodes with the real server and a real model, with and without a JSON schema."""
 
 import argparse
 import json
@@ -10,15 +10,15 @@ from pathlib import Path
 
 from common.butler import Butler
 from common.figures import Report
-from common.processes import end_politely
+from common.processes import exit_on_sigterm
 
-from .door import Door
 from .episodes import episode
 from .model import NAME, Model
+from .proxy import RecordingProxy
 from .reader import complete_actions, is_json
 
 EPISODES_A_BATCH = 2
-# room for the prompt (some 1500 of its tokens) and an answer of some 500, so that one that runs in circles ends
+# enough for the prompt (about 1500 tokens of this model) and an answer of about 500, so that endless repetition ends
 CONTEXT = 2048
 PROMPT_TOKENS = 1100
 COPIED = re.compile(r"(\d+) actions are the prompt's own example")
@@ -41,15 +41,15 @@ enabled = false
 
 
 class Trial:
-    """One way of asking: a server of its own, and everything that was seen."""
+    """One mode with its own server, and everything that was measured."""
 
     def __init__(self, way, args, model, folder):
         self.way, self.model = way, model
         self.said = (args.answers / f"{way}.jsonl").open("w") if args.answers else None
-        self.door = Door(model.port, plain=way == "plain")
+        self.proxy = RecordingProxy(model.port, plain=way == "plain")
         self.counts, self.stored, self.missing, self.errors = Counter(), [], 0, []
         config = folder / f"{way}.toml"
-        config.write_text(CONFIG.format(url=self.door.url, model=NAME, batch=EPISODES_A_BATCH, tokens=PROMPT_TOKENS))
+        config.write_text(CONFIG.format(url=self.proxy.url, model=NAME, batch=EPISODES_A_BATCH, tokens=PROMPT_TOKENS))
         home = folder / way
         home.mkdir()
         self.server = Butler(args.butler, home / "data", "--config", config)
@@ -63,7 +63,7 @@ class Trial:
                 self.stored.append(self.tools.call("memory_store_episode", content=content, butler="llm")["id"])
             began = time.monotonic()
             report = self.tools.call("memory_run_consolidation")
-            self.note(report, self.door.take())
+            self.note(report, self.proxy.take())
             print(f"  {self.way} {self.counts['batches']}/{batches}: {time.monotonic() - began:.0f} s, "
                   f"{self.counts['consolidated']} episodes consolidated, {self.counts['kept']} actions", flush=True)
 
@@ -79,7 +79,7 @@ class Trial:
         self.errors += report["errors"]
         complete = sum(len(complete_actions(answer["text"])) for answer in answers)
         self.counts["complete"] += complete
-        # what was complete is kept, or named: as an action that could not be applied, or as a copy of the prompt's example
+        # every complete action must be kept, or reported as failed or as a copy of the prompt's example
         copied = sum(int(number) for error in report["errors"] for number in COPIED.findall(error))
         self.counts["copied"] += copied
         missing = max(0, complete - sum(totals[key] for key in KEPT) - totals["actions_failed"] - copied)
@@ -90,7 +90,7 @@ class Trial:
                 print(f"    the model said: {json.dumps(answer)}", flush=True)
 
     def states(self):
-        """Where every stored episode is now; one that cannot be read is lost."""
+        """Counts the stored episodes by state. An episode that cannot be read is lost."""
         states = Counter()
         for number in self.stored:
             states[self.tools.call("memory_get", memory_type="episode", memory_id=number)["consolidation_status"]] += 1
@@ -100,7 +100,7 @@ class Trial:
         crashed = 0 if self.server.running() else 1
         crashed += 0 if self.model.running() else 1
         self.server.stop()
-        self.door.close()
+        self.proxy.close()
         return crashed
 
 
@@ -133,11 +133,11 @@ def main():
     parser.add_argument("--butler", type=Path, required=True)
     parser.add_argument("--json", type=Path)
     parser.add_argument("--batches", type=int, default=50)
-    parser.add_argument("--minutes", type=float, default=120, help="each way ends after this, with the batches it has")
-    parser.add_argument("--ways", default="plain,schema")
-    parser.add_argument("--answers", type=Path, help="a folder that keeps what the model said")
+    parser.add_argument("--minutes", type=float, default=120, help="stop each mode after this time")
+    parser.add_argument("--ways", default="plain,schema", help="the modes: plain, schema, or both")
+    parser.add_argument("--answers", type=Path, help="a folder to write the model's answers to")
     args = parser.parse_args()
-    end_politely()
+    exit_on_sigterm()
     report = Report("llm")
     with tempfile.TemporaryDirectory() as folder, Model(Path(folder) / "model.log", CONTEXT) as model:
         for way in args.ways.split(","):
@@ -151,8 +151,7 @@ def main():
             for error, times in Counter(trial.errors).most_common(8):
                 print(f"    {times} × {error[:160]}")
     report.write(args.json)
-    if any(figure["met"] is False for figure in report.figures):
-        raise SystemExit("not all goals were met")
+    report.exit_if_missed()
 
 
 if __name__ == "__main__":

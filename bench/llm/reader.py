@@ -1,4 +1,4 @@
-"""A second opinion on an answer: a strict reader that shares nothing with the butler's lenient one."""
+"""A strict parser of answers, independent of butler's lenient one."""
 
 import json
 
@@ -7,7 +7,7 @@ NEEDED = {"new_facts": FACT, "updated_facts": FACT | {"target_id"}, "new_rules":
 
 
 def is_json(text):
-    """Whether the answer is what was asked for: one JSON object with the four lists, in a fence or bare."""
+    """Whether the answer is one JSON object with the four lists, with or without a code fence."""
     body = text.strip().removeprefix("```json").removesuffix("```")
     try:
         answer = json.loads(body)
@@ -17,9 +17,9 @@ def is_json(text):
 
 
 def complete_actions(text):
-    """The facts and rules that stand whole in the first object with a list we know, even if the text is cut off later.
+    """The complete facts and rules of the first known lists, even if the text is cut off later.
 
-    Only what plain JSON can read counts, so this is what must be kept at the least.
+    Only valid JSON counts, so butler must keep at least these.
     """
     found = set()
     for key, needed in NEEDED.items():
@@ -35,7 +35,7 @@ def complete_actions(text):
 
 
 def items(text, at):
-    """The objects of a list, up to the first thing that is none."""
+    """The objects of a list, up to the first item that is not an object."""
     decoder = json.JSONDecoder()
     while True:
         while at < len(text) and text[at] in " \t\r\n,":

@@ -1,7 +1,7 @@
-"""Requests by the thousand, made from /api/openapi.json, against a server with half a year of an invented life.
+"""Runs thousands of requests generated from /api/openapi.json against a server with demo data.
 
-No answer may be a server error, have a status, a type or a shape the document does not name, or let in a method it does
-not know.
+Fails on a server error, on a status, content type or shape that the document does not describe, and on an accepted
+method that it does not describe.
 """
 
 import argparse
@@ -11,16 +11,16 @@ from pathlib import Path
 
 from common.butler import Butler
 from common.install import environment, run
-from common.processes import end_politely
+from common.processes import exit_on_sigterm
 
-# Not among them: that whatever fits the schema is accepted (a cursor is one of the server's own or none), and that what
-# does not fit is refused (a parameter without a value counts as not given).
+# Two checks are left out: that all data valid by the schema is accepted (a cursor must come from the server), and that
+# invalid data is rejected (a parameter without a value counts as missing).
 CHECKS = [
     "not_a_server_error", "status_code_conformance", "content_type_conformance", "response_headers_conformance",
     "response_schema_conformance", "missing_required_header", "unsupported_method", "allow_header_conformance",
     "use_after_free", "ignored_auth",
 ]
-# never ends, by its nature
+# an event stream, which never ends
 ENDLESS = "/api/events"
 
 
@@ -30,7 +30,7 @@ def main():
     parser.add_argument("--seconds", type=int, default=120)
     parser.add_argument("--seed", type=int, default=7)
     args = parser.parse_args()
-    end_politely()
+    exit_on_sigterm()
     home = environment("schemathesis", "schemathesis>=4.32,<5")
     with tempfile.TemporaryDirectory(prefix="api") as folder, Butler(args.butler, Path(folder) / "data") as server:
         run([args.butler, "demo", "--size", "500", "--data-dir", Path(folder) / "data"])
@@ -42,7 +42,7 @@ def main():
         )
         alive = server.running()
     if done.returncode != 0 or not alive:
-        raise SystemExit(f"schemathesis ended with {done.returncode}; the server {'lives' if alive else 'is gone'}")
+        raise SystemExit(f"schemathesis exited with {done.returncode}; the server {'is running' if alive else 'has exited'}")
 
 
 if __name__ == "__main__":

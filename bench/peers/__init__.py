@@ -1,1 +1,1 @@
-"""The same work on this project and on what people use today."""
+"""The same work on this project and on other memory systems."""

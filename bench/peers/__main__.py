@@ -7,18 +7,18 @@ from pathlib import Path
 
 from common.figures import Report
 from common.install import NotInstalled
-from common.processes import Process, end_politely
+from common.processes import Process, exit_on_sigterm
 
 from . import measure, systems
 from .locomo import Locomo
-from .work import Made
+from .work import Generated
 
-# over systems that do the same: search by meaning in memories kept on disk; the others just have to be slower
+# the factor over comparable systems (semantic search in memories on disk); the others only have to be slower
 COMPARABLE_GOAL = 5.0
 
 
 class Bench:
-    """What every system may use: our programs, and the one embedding endpoint."""
+    """What the systems share: our programs and one embedding endpoint."""
 
     def __init__(self, args, folder):
         self.butler, self.hold = args.butler, args.bench.with_name("postgres-hold")
@@ -26,11 +26,11 @@ class Bench:
                               stdout=subprocess.PIPE)
         self.endpoint = self.server.child.stdout.readline().decode().strip().removeprefix("ready ")
         if not self.endpoint.startswith("http"):
-            raise SystemExit(f"the embedding endpoint did not come up: {self.server.tail()}")
+            raise SystemExit(f"the embedding endpoint did not start: {self.server.tail()}")
 
 
 def trial(kind, bench, work, args, report):
-    """One system from its installation to its end; what goes wrong is said and ends only its own trial."""
+    """Installs, measures and stops one system. An error is reported and ends only this trial."""
     system = kind(bench)
     try:
         installed = system.install()
@@ -41,7 +41,7 @@ def trial(kind, bench, work, args, report):
     print(f"\n{said}", flush=True)
     report.notes.append(said)
     results = []
-    # short, since it becomes the path of a socket
+    # short, because it becomes part of the path of a socket
     with tempfile.TemporaryDirectory(prefix="peer") as folder:
         try:
             system.start(Path(folder))
@@ -53,7 +53,7 @@ def trial(kind, bench, work, args, report):
                 if stored < wanted:
                     break
         except Exception as error:
-            report.notes.append(f"{kind.name} gave up after {len(results)} of {len(args.sizes)} sizes: {error}.")
+            report.notes.append(f"{kind.name} failed after {len(results)} of {len(args.sizes)} sizes: {error}.")
             print(f"  {kind.name}: {error}", flush=True)
         finally:
             system.stop()
@@ -93,12 +93,13 @@ def main():
     parser.add_argument("--json", type=Path)
     parser.add_argument("--sizes", type=lambda text: [int(size) for size in text.split(",")], default=[1000, 10000])
     parser.add_argument("--questions", type=int, default=200)
-    parser.add_argument("--limit", type=float, default=300, help="seconds a system may take to be filled to a size")
-    parser.add_argument("--only", default="", help="names of the systems, separated by commas")
-    parser.add_argument("--data", type=Path, help="LoCoMo instead of what the bench makes up")
+    parser.add_argument("--limit", type=float, default=300, help="seconds for filling a system to a size")
+    parser.add_argument("--only", default="", help="names of the systems to measure, separated by commas")
+    parser.add_argument("--data", type=Path, help="a LoCoMo file to use instead of generated memories")
+    parser.add_argument("--allow-missed", action="store_true", help="exit with 0 although a goal is missed")
     args = parser.parse_args()
-    end_politely()
-    work = Locomo(args.data) if args.data else Made(max(args.sizes))
+    exit_on_sigterm()
+    work = Locomo(args.data) if args.data else Generated(max(args.sizes))
     report, wanted = Report("peers"), [name.strip() for name in args.only.split(",") if name.strip()]
     chosen = [kind for kind in systems.ALL if not wanted or kind.name in wanted]
     with tempfile.TemporaryDirectory() as folder:
@@ -112,6 +113,8 @@ def main():
         if kind is not systems.ButlerMemory:
             compare(results.get(systems.ButlerMemory, []), results[kind], kind, report)
     report.write(args.json)
+    if not args.allow_missed:
+        report.exit_if_missed()
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""LoCoMo as the work (`--data`, your own copy): a turn is a memory, its evidence answers a question."""
+"""LoCoMo as the work (`--data`, your own copy): each turn is a memory, and the evidence of a question is its answer."""
 
 import json
 import random
@@ -18,7 +18,7 @@ class Locomo:
                 self.texts.append(f"[{sessions[name + '_date_time']}] {turn['speaker']}: {turn['text']}")
         for asked in talk["qa"]:
             evidence = {numbers[place] for place in asked.get("evidence", []) if place in numbers}
-            # category 5 asks for what was never said
+            # category 5 asks for things that were never said
             if evidence and asked["category"] != 5:
                 self.asked.append((asked["question"], evidence))
 

@@ -1,4 +1,4 @@
-"""The work itself: fill, store, search, and how long until what was stored is found."""
+"""The measurements: fill, store, search, and the time until a stored memory is found."""
 
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -6,10 +6,10 @@ from concurrent.futures import ThreadPoolExecutor
 from common.figures import quantile
 
 CLIENTS = 4
-# stored one after the other at the end of a fill, for the latency of a store at that size
+# stored one after the other at the end of a fill, to measure the latency at that size
 TIMED_STORES = 200
 LAGS = 10
-# a memory that is not found by then is counted as not found
+# a memory that is not found within this time counts as never found
 LAG_LIMIT_S = 10.0
 
 
@@ -20,9 +20,9 @@ def timed(work, *arguments):
 
 
 def fill(system, work, first, last, seconds):
-    """Stores by several clients at once; as many as the time allows. Gives how many are there, and how many a second."""
+    """Stores with several clients until the time is over. Returns the number of memories and the stores per second."""
     if first == 0 and last > 0:
-        # alone, since it creates what is missing: tables, indexes, caches
+        # the first one alone, because it creates tables, indexes and caches
         system.store(work.text(0))
         first = 1
     began, end = time.monotonic(), time.monotonic() + seconds
@@ -39,7 +39,7 @@ def fill(system, work, first, last, seconds):
 
 
 def size(system, work, first, wanted, questions, seconds):
-    """All figures of a system that holds `wanted` memories, or as many as the time allowed."""
+    """Measures a system with `wanted` memories, or with as many as it could store in time."""
     filled, a_second = fill(system, work, first, max(first, wanted - TIMED_STORES), seconds)
     last = min(wanted, filled + TIMED_STORES)
     stores = [timed(system.store, work.text(number))[0] for number in range(filled, last)]
@@ -58,7 +58,7 @@ def size(system, work, first, wanted, questions, seconds):
 
 
 def lag(system, work, stored):
-    """From the acknowledgement of a store until a search for its very words finds it."""
+    """The time from the acknowledgement of a store until a search for its text finds it."""
     lags, never = [], 0
     for number in range(LAGS):
         text = f"Note {stored}-{number}: {work.text(number)}"

@@ -1,4 +1,4 @@
-"""mem0's library behind the least HTTP there is, as its own server has it: one add, one search. Runs in mem0's environment.
+"""A minimal HTTP server around mem0's library, with one add and one search. Runs in mem0's environment.
 
 usage: mem0_server.py PORT DATABASE_URL ENDPOINT HISTORY
 """

@@ -1,4 +1,4 @@
-"""JSON over one kept-alive HTTP connection a thread."""
+"""JSON over one keep-alive HTTP connection per thread."""
 
 import json
 import threading

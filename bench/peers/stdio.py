@@ -1,4 +1,4 @@
-"""An MCP server on standard input and output, used by several threads at once."""
+"""An MCP server on standard input and output, used by several threads."""
 
 import json
 import subprocess
@@ -22,12 +22,12 @@ class StdioTools:
             waiting = self.waiting.pop(answer.get("id"), None)
             if waiting:
                 waiting["answer"] = answer
-                waiting["there"].set()
-        # it says nothing any more: whoever waits waits in vain
+                waiting["done"].set()
+        # its output has ended, so no waiting request gets an answer
         with self.lock:
             self.ended, waiting = True, list(self.waiting.values())
-        for one in waiting:
-            one["there"].set()
+        for request in waiting:
+            request["done"].set()
 
     def send(self, message):
         try:
@@ -38,19 +38,19 @@ class StdioTools:
             raise RuntimeError(f"{message['method']}: {error}; {self.process.last_words()}") from error
 
     def request(self, method, params):
-        waiting = {"there": threading.Event()}
+        waiting = {"done": threading.Event()}
         with self.lock:
             self.calls += 1
             number = self.calls
             self.waiting[number] = waiting
             if self.ended:
-                waiting["there"].set()
+                waiting["done"].set()
         self.send({"jsonrpc": "2.0", "id": number, "method": method, "params": params})
-        if not waiting["there"].wait(120):
+        if not waiting["done"].wait(120):
             raise RuntimeError(f"{method}: no answer within 120 s; {self.process.last_words()}")
         answer = waiting.get("answer")
         if answer is None:
-            raise RuntimeError(f"{method}: no answer any more; {self.process.last_words()}")
+            raise RuntimeError(f"{method}: the server ended without an answer; {self.process.last_words()}")
         if "error" in answer:
             raise RuntimeError(f"{method}: {answer['error']}")
         return answer["result"]

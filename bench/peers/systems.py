@@ -1,6 +1,6 @@
-"""Each system with its own interface: how it is installed, started, told and asked.
+"""The systems, each with its own interface: how to install, start and call it.
 
-`store(text)` returns when the system has acknowledged the text; `search(question, limit)` gives texts, best first.
+`store(text)` returns when the system has acknowledged the text. `search(question, limit)` returns texts, best first.
 """
 
 import json
@@ -21,10 +21,10 @@ DIMENSIONS = "384"
 
 
 class System:
-    """What the bench needs of each."""
+    """The interface of a system."""
 
     name = about = ""
-    # by meaning, kept on disk, over a network: only such a system does the same work
+    # whether it does the same work: semantic search in memories on disk, over a network
     comparable = True
 
     def __init__(self, bench):
@@ -62,7 +62,7 @@ class ButlerMemory(System):
         return [hit["content"] for hit in found["results"]]
 
     def resident_mb(self):
-        # its PostgreSQL is no child of it
+        # its PostgreSQL is not its child process
         postmaster = (self.server.data / "postgres" / "postmaster.pid").read_text().split()[0]
         return super().resident_mb() + resident_mb(int(postmaster))
 
@@ -101,7 +101,7 @@ class Hindsight(System):
     about = "REST: retain (LLM provider none: chunks), recall; its reranker is rank fusion; pgvector"
 
     def install(self):
-        # the distribution without torch: the vectors come from the bench's endpoint
+        # the distribution without torch, because the vectors come from the benchmark's endpoint
         self.home = environment("hindsight", "hindsight-api-slim")
         return version(self.home, "hindsight-api-slim")
 
@@ -137,7 +137,7 @@ class McpMemoryService(System):
     about = "REST: /api/memories, /api/search; sqlite-vec; semantic deduplication and quality scoring off"
 
     def install(self):
-        # sqlite-vec is an extension, which not every Python's SQLite may load
+        # sqlite-vec is an extension, which not every Python's SQLite can load
         python = python_that("import sqlite3; sqlite3.connect(':memory:').enable_load_extension(True)")
         self.home = environment("mcp-memory-service", "mcp-memory-service", python=python)
         return version(self.home, "mcp-memory-service")

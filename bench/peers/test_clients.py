@@ -1,4 +1,4 @@
-"""The bench's own clients against peers that close connections and that die: `python3 -B -m unittest peers.test_clients`."""
+"""The clients with systems that close connections or exit: `python3 -B -m unittest peers.test_clients`."""
 
 import sys
 import tempfile
@@ -12,7 +12,7 @@ from common.processes import Process
 from .rest import Rest
 from .stdio import StdioTools
 
-# answers the handshake, then says why it ends in the middle of the next request
+# answers the handshake, then exits with a message during the next request
 DYING = """
 import sys
 print('{"jsonrpc":"2.0","id":1,"result":{}}', flush=True)
@@ -23,7 +23,7 @@ ENDED = "import sys; sys.exit('no more room')"
 
 
 class Closing(ThreadingHTTPServer):
-    """Keeps a connection alive by its words, and closes it after each answer, as one does that was idle too long."""
+    """Announces keep-alive but closes the connection after each response, as servers do after an idle timeout."""
 
     def __init__(self):
         self.served, self.closed = 0, threading.Semaphore(0)
@@ -58,7 +58,7 @@ class Clients(unittest.TestCase):
         self.addCleanup(folder.cleanup)
         self.log = Path(folder.name) / "peer.log"
 
-    def test_a_connection_that_the_peer_closed_is_opened_anew(self):
+    def test_a_closed_connection_is_opened_again(self):
         server = Closing()
         self.addCleanup(server.server_close)
         self.addCleanup(server.shutdown)
@@ -68,19 +68,19 @@ class Clients(unittest.TestCase):
             self.assertTrue(server.closed.acquire(timeout=60))
         self.assertEqual(server.served, 3)
 
-    def test_a_rest_peer_that_died_is_told_with_its_last_words(self):
+    def test_the_error_contains_the_last_output_of_a_rest_server(self):
         process = Process([sys.executable, "-c", ENDED], self.log)
         process.child.wait(60)
-        # nobody listens there
+        # a port on which nothing listens
         rest = Rest("127.0.0.1:1", process)
-        with self.assertRaisesRegex(RuntimeError, "POST /: .*ended with 1.*no more room"):
+        with self.assertRaisesRegex(RuntimeError, "POST /: .*exited with 1.*no more room"):
             rest.post("/", {})
 
-    def test_a_stdio_peer_that_died_is_told_at_once_with_its_last_words(self):
+    def test_the_error_contains_the_last_output_of_a_stdio_server(self):
         tools = StdioTools([sys.executable, "-c", DYING], self.log)
         self.addCleanup(tools.process.stop)
         for _ in range(2):
-            with self.assertRaisesRegex(RuntimeError, "ended with 1.*the disk is on fire"):
+            with self.assertRaisesRegex(RuntimeError, "exited with 1.*the disk is on fire"):
                 tools.call("any", {})
 
 

@@ -1,4 +1,4 @@
-"""What is stored and asked: made up, the same every time, every memory unlike all others, every question with one answer."""
+"""Generated memories and questions, the same in every run. Every memory is unique, every question has one answer."""
 
 import random
 
@@ -14,7 +14,7 @@ PLACES = """bakery harbour station library school museum orchard bridge hospital
 castle airport lighthouse vineyard quarry mill garden""".split()
 MONTHS = "January February March April May June July August September October November December".split()
 
-# a memory, and a question in other words than its own
+# a memory, and a question about it in other words
 KINDS = [
     ("{who} left the {colour} {thing} behind the {place} in {month} and paid {sum} francs to get it back.",
      "Where did {who} forget the {colour} {thing}?"),
@@ -31,8 +31,8 @@ COMBINATIONS = len(PEOPLE) * len(COLOURS) * len(THINGS)
 
 
 def memory(number):
-    """Person, colour and thing together name one memory."""
-    # a step without a common divisor walks through all combinations before it repeats one
+    """The memory and the question with this number. Person, colour and thing together are unique."""
+    # a step coprime to the number of combinations visits all of them before it repeats one
     spot = number * 7919 % COMBINATIONS
     who, rest = PEOPLE[spot % len(PEOPLE)], spot // len(PEOPLE)
     colour, thing = COLOURS[rest % len(COLOURS)], THINGS[rest // len(COLOURS)]
@@ -43,17 +43,17 @@ def memory(number):
     return text.format(**words), question.format(**words)
 
 
-class Made:
-    """Memories made up, as many as there are combinations."""
+class Generated:
+    """Generated memories, up to the number of combinations."""
 
     def __init__(self, largest):
         if largest > COMBINATIONS:
-            raise SystemExit(f"at most {COMBINATIONS} memories can be told apart")
+            raise SystemExit(f"at most {COMBINATIONS} different memories can be generated")
 
     def text(self, number):
         return memory(number)[0]
 
     def questions(self, stored, how_many):
-        """Questions with the texts that answer them, spread over all that is stored."""
+        """Random questions about stored memories, each with the texts that answer it."""
         picked = random.Random(stored).sample(range(stored), min(how_many, stored))
         return [(memory(number)[1], {memory(number)[0]}) for number in picked]

@@ -1,4 +1,4 @@
-//! Whatever stands in a butler.toml: a configuration, or a mistake shown at its place.
+//! Any text as butler.toml: a configuration, or an error that points to a place in the file.
 #![no_main]
 
 use std::path::Path;
@@ -12,7 +12,7 @@ fuzz_target!(|source: &str| {
         Ok(parsed) => {
             let name = parsed.file.butler.name.clone().unwrap_or_else(|| "general".to_owned());
             let butler = ButlerConfig { name, file: parsed.file, path: Some(path.to_path_buf()), set: parsed.set };
-            let settings = show::settings(&butler).expect("what was read can be shown");
+            let settings = show::settings(&butler).expect("a configuration that was read can be shown");
             assert!(!settings.is_empty());
         }
         Err(error) => {

@@ -1,4 +1,4 @@
-//! Whatever a model answers: no panic, and only actions that may be carried out.
+//! Any text as the answer of a model: no panic, and only actions that may be executed.
 #![no_main]
 
 use butler_domain::consolidation::parse;
@@ -20,6 +20,6 @@ fuzz_target!(|answer: &str| {
     for rule in &result.new_rules {
         assert!(!rule.content.trim().is_empty());
     }
-    // the same answer means the same
+    // parsing is deterministic
     assert_eq!(parse(answer), result);
 });

@@ -1,4 +1,4 @@
-//! Whatever stands in a file to import: what it holds, and what is wrong with which line.
+//! Any text as a file to import: no panic, and each problem names a line of the file.
 #![no_main]
 
 use butler_domain::TenantId;
@@ -6,7 +6,7 @@ use fuzz::{memory, wait};
 use libfuzzer_sys::fuzz_target;
 use butler_memory::transfer::{Foreign, ImportOptions, ImportReport, Line, recognise};
 
-/// A file's beginning that is in order, so that the lines are looked at whatever became of theirs.
+/// A valid header, so that the lines are read even if the input's own header is invalid.
 const HEADER: &str = r#"{"format":"butler-memory","version":1,"created_at":"2026-01-01T00:00:00Z","program":"fuzz","butler":"fuzz","tenant":"default","embedding":{"model":"fake","version":"1","dimensions":384},"counts":{}}"#;
 
 fuzz_target!(|text: &str| {
@@ -22,7 +22,7 @@ fuzz_target!(|text: &str| {
     for format in [Foreign::Mem0, Foreign::McpMemory, Foreign::ClaudeCode] {
         match wait(memory().import_foreign(format, text, "notes", &options, &|_, _| ())) {
             Ok(report) => holds(&report, text.lines().count().max(1) as u64),
-            // what it found may be there already, which only the database knows; here there is none
+            // only the database knows which memories exist already, and it is closed here
             Err(error) => assert!(format!("{error:?}").contains("Unavailable"), "{error}"),
         }
     }

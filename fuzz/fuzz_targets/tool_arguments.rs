@@ -1,4 +1,4 @@
-//! Whatever a model sends as a tool's arguments: an answer, or a refusal that says why; never a fault of ours.
+//! Any JSON object as the arguments of a tool: a result, or an error with a reason; never `internal`.
 #![no_main]
 
 use std::sync::LazyLock;

@@ -1,4 +1,4 @@
-//! Text of a memory stays data: it ends no line, no tag and no string of the database.
+//! The text of a memory stays data: it cannot end a line, a tag or a string in the database.
 #![no_main]
 
 use butler_domain::consolidation::prompt::wrap_episode_content;

@@ -1,4 +1,4 @@
-//! What the targets share: a memory whose database is closed, so that everything before the first statement runs.
+//! Shared by the targets: a memory whose database is closed, so that calls run up to their first statement.
 
 use std::sync::{Arc, LazyLock};
 
@@ -23,7 +23,7 @@ static MEMORY: LazyLock<Memory> = LazyLock::new(|| {
     })
 });
 
-/// Answers every statement with `unavailable`, at once.
+/// A memory that answers every statement with `unavailable` at once.
 pub fn memory() -> &'static Memory {
     &MEMORY
 }

@@ -1,4 +1,4 @@
-//! The same model by candle's own BERT, with mean pooling and unit length as its example for this model does.
+//! The same model with candle's BERT, mean pooling and normalisation, as in candle's own example for this model.
 
 use std::path::Path;
 
@@ -18,7 +18,7 @@ impl Candle {
         Ok(Candle(BertModel::load(weights, &config)?))
     }
 
-    /// All sequences must have one length, so that there is no padding to slow it down.
+    /// All sequences must have the same length, so that padding does not slow candle down.
     pub fn forward(&self, sequences: &[Vec<u32>]) -> Result<Vec<Vec<f32>>, Failure> {
         let rows =
             sequences.iter().map(|ids| Tensor::new(ids.as_slice(), &Device::Cpu)).collect::<Result<Vec<_>, _>>()?;

@@ -1,4 +1,4 @@
-//! Lists and details of the REST API over HTTP at 100k facts.
+//! Lists and details of the REST API with 100k facts.
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
@@ -16,15 +16,15 @@ pub struct Args {
     /// Facts in one tenant.
     #[arg(long, default_value_t = 100_000)]
     facts: usize,
-    /// Requests of each path.
+    /// Requests per path.
     #[arg(long, default_value_t = 60)]
     rounds: usize,
 }
 
 const TENANT: &str = "api-0";
-/// What a person notices as immediate, with the page's own time beside it.
+/// Together with the page's own time, a person still perceives this as immediate.
 const GOAL_MS: f64 = 50.0;
-/// The first requests of a path plan and read what stays in memory.
+/// The first requests of a path plan the statement and fill the caches.
 const WARM_UP: usize = 5;
 
 pub async fn run(args: Args) -> anyhow::Result<Report> {
@@ -34,7 +34,7 @@ pub async fn run(args: Args) -> anyhow::Result<Report> {
     let mut pg = PgConnection::connect(&world.url).await?;
     let vectors = Vectors::new(&world.engine).await?;
     load(&mut pg, &vectors, "api", 1, args.facts, Words::Ordinary).await?;
-    furnish(&mut pg).await?;
+    add_other_memories(&mut pg).await?;
     let (fact, rule, episode, entity) = ids(&mut pg).await?;
     let deep = args.facts - 20;
     let paths = [
@@ -68,7 +68,7 @@ pub async fn run(args: Args) -> anyhow::Result<Report> {
         let samples = measure(&address, TENANT, path, args.rounds)?;
         report.at_most(format!("{what}, p95"), samples.ms(0.95), "ms", GOAL_MS);
     }
-    // one look at everything: no list and no detail, so without a goal
+    // counts everything, so it has no goal
     report.note("overview, p95", measure(&address, TENANT, "/api/memory/stats", args.rounds)?.ms(0.95), "ms");
     world.stop()?;
     Ok(report)
@@ -85,7 +85,7 @@ pub fn measure(address: &str, tenant: &str, path: &str, rounds: usize) -> anyhow
     Ok(samples)
 }
 
-/// A connection each, as a browser's first request of a page.
+/// Opens a new connection, as a browser does for the first request of a page.
 fn get(address: &str, tenant: &str, path: &str) -> anyhow::Result<Duration> {
     let began = Instant::now();
     let mut stream = TcpStream::connect(address)?;
@@ -99,8 +99,8 @@ fn get(address: &str, tenant: &str, path: &str) -> anyhow::Result<Duration> {
     Ok(took)
 }
 
-/// Beside the facts: ten thousand episodes, a thousand rules with marks, entities, and an event for every fact.
-async fn furnish(pg: &mut PgConnection) -> anyhow::Result<()> {
+/// Adds ten thousand episodes, a thousand rules with marks, entities, and an event for every fact.
+async fn add_other_memories(pg: &mut PgConnection) -> anyhow::Result<()> {
     for statement in [
         "INSERT INTO episodes (tenant_id, butler, content, search_vector, created_at, expires_at)
          SELECT 'api-0', 'general', t, to_tsvector('english', t), now() - n * interval '1 minute', now() + interval '7 days'

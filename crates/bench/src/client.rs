@@ -1,4 +1,4 @@
-//! The least MCP client there is: JSON-RPC by POST on one kept-alive connection, so that what is measured is the server.
+//! A minimal MCP client: JSON-RPC by POST on one keep-alive connection, so that the client's own cost is small.
 
 use std::time::{Duration, Instant};
 
@@ -10,12 +10,12 @@ use tokio::net::TcpStream;
 pub struct Client {
     stream: BufReader<TcpStream>,
     address: String,
-    /// The line of the header, if there is one.
+    /// The `Authorization` header line, or empty.
     authorization: String,
     calls: u64,
-    /// How long the last answer was …
+    /// The size of the last answer.
     pub answer_bytes: usize,
-    /// … and how long it took, from the first byte sent to the last one read.
+    /// The time of the last call, from the first byte sent to the last byte read.
     pub took: Duration,
 }
 
@@ -37,7 +37,7 @@ impl Client {
         Self { authorization: format!("Authorization: Bearer {token}\r\n"), ..self }
     }
 
-    /// Calls a tool and gives its structured answer; a tool error is an error.
+    /// Calls a tool and returns its structured answer. A tool error is an error.
     pub async fn call(&mut self, tool: &str, arguments: Value) -> anyhow::Result<Value> {
         self.calls += 1;
         let request = json!({
@@ -67,7 +67,7 @@ impl Client {
         );
         self.stream.write_all(&[head.as_bytes(), body.as_bytes()].concat()).await?;
         let (status, length) = self.head().await?;
-        let mut answer = vec![0; length.context("the answer has no Content-Length")?];
+        let mut answer = vec![0; length.context("the response has no Content-Length")?];
         self.stream.read_exact(&mut answer).await?;
         if status != 200 {
             bail!("HTTP {status}: {}", String::from_utf8_lossy(&answer));
@@ -78,7 +78,7 @@ impl Client {
     async fn head(&mut self) -> anyhow::Result<(u16, Option<usize>)> {
         let mut line = String::new();
         self.stream.read_line(&mut line).await?;
-        let status = line.split_whitespace().nth(1).context("not an HTTP answer")?.parse()?;
+        let status = line.split_whitespace().nth(1).context("not an HTTP response")?.parse()?;
         let mut length = None;
         loop {
             line.clear();

@@ -1,4 +1,4 @@
-//! Throughput against the number of clients: stores and recalls a second over HTTP, and how long each takes meanwhile.
+//! Throughput and latency of stores and recalls over HTTP, by the number of clients.
 
 use std::time::{Duration, Instant};
 
@@ -16,13 +16,13 @@ use crate::world::World;
 
 #[derive(clap::Args)]
 pub struct Args {
-    /// Facts in the tenant all of them work on.
+    /// Facts in the tenant that all clients use.
     #[arg(long, default_value_t = 10_000)]
     rows: usize,
-    /// Clients at once.
+    /// Numbers of concurrent clients.
     #[arg(long, value_delimiter = ',', default_values_t = [1, 2, 4, 8, 16, 32])]
     clients: Vec<usize>,
-    /// Each number of clients for so long.
+    /// Seconds for each number of clients.
     #[arg(long, default_value_t = 4)]
     seconds: u64,
 }
@@ -53,9 +53,9 @@ pub async fn run(args: Args) -> anyhow::Result<Report> {
     load(&mut pg, &vectors, "clients", 1, args.rows, Words::Ordinary).await?;
     world.memory.retrain_indexes().await?;
     let span = Duration::from_secs(args.seconds);
-    // no text twice in all of it: the engine remembers them
+    // every text is new, because the engine caches embeddings
     let mut seed = 50_000;
-    // recalls first, so that they see the size they are said to see
+    // recalls first, because stores change the number of facts
     for (work, engine) in [(RECALL, questions_alone(&world).await?), (STORE, engine_alone(&world, 3).await?)] {
         report.note(format!("{}: the engine alone, batches of 256", work.tool), engine, "texts/s");
         let mut best = 0_f64;
@@ -111,7 +111,7 @@ async fn together(
     Ok((f64::from(calls) / began.elapsed().as_secs_f64(), samples))
 }
 
-/// Questions a second of the engine, with nothing else to do.
+/// Questions that the engine alone embeds per second.
 async fn questions_alone(world: &World) -> anyhow::Result<f64> {
     let mut dice = Dice::new(4_711);
     let began = Instant::now();

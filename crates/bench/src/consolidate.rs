@@ -1,5 +1,5 @@
-//! What consolidation costs beside the model: building the prompt, carrying out its answer; and the cleanup of what has
-//! expired, beside a writer who should not notice.
+//! What consolidation costs without the model: building the prompt and applying the answer. And the cleanup of expired
+//! episodes, beside a writer that must not be delayed.
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -25,9 +25,10 @@ pub struct Args {
     /// Facts in the tenant whose episodes are consolidated.
     #[arg(long, default_value_t = 100_000)]
     rows: usize,
-    /// Expired episodes that are cleaned up.
+    /// Expired episodes to clean up.
     #[arg(long, default_value_t = 100_000)]
     expired: i32,
+    /// Batches to consolidate.
     #[arg(long, default_value_t = 5)]
     rounds: usize,
 }
@@ -37,20 +38,20 @@ const BUTLER: &str = "bench";
 const EPISODES: usize = 50;
 const ACTIONS: usize = 50;
 
-/// A model that answers at once, and remembers when it was asked.
+/// A model that answers at once and records when it was called.
 #[derive(Default)]
-struct Prompt {
+struct InstantModel {
     answer: Mutex<String>,
-    asked: Mutex<Option<Instant>>,
+    called_at: Mutex<Option<Instant>>,
 }
 
-impl Runtime for Prompt {
+impl Runtime for InstantModel {
     fn describe(&self) -> String {
         "a ready answer".to_owned()
     }
 
     fn complete(&self, _: Session) -> BoxFuture<'_, Result<Completion, RuntimeError>> {
-        *self.asked.lock().unwrap_or_else(PoisonError::into_inner) = Some(Instant::now());
+        *self.called_at.lock().unwrap_or_else(PoisonError::into_inner) = Some(Instant::now());
         let text = self.answer.lock().unwrap_or_else(PoisonError::into_inner).clone();
         async move { Ok(Completion { text, tokens_in: None, tokens_out: None }) }.boxed()
     }
@@ -70,7 +71,7 @@ pub async fn run(args: Args) -> anyhow::Result<Report> {
 }
 
 async fn batches(report: &mut Report, world: &World, rounds: usize) -> anyhow::Result<()> {
-    let runtime = Arc::new(Prompt::default());
+    let runtime = Arc::new(InstantModel::default());
     let memory = Memory::new(MemoryParts {
         butler: Butler::new(BUTLER)?,
         db: Database::connect(DatabaseOptions::new(world.url.clone())).await?,
@@ -94,15 +95,15 @@ async fn batches(report: &mut Report, world: &World, rounds: usize) -> anyhow::R
         let began = Instant::now();
         let outcome = memory.run_consolidation(&ConsolidationRequest::default()).await?;
         let ended = Instant::now();
-        let asked = runtime.asked.lock().unwrap_or_else(PoisonError::into_inner).unwrap_or(began);
+        let called_at = runtime.called_at.lock().unwrap_or_else(PoisonError::into_inner).unwrap_or(began);
         anyhow::ensure!(outcome.errors.is_empty(), "consolidation failed: {:?}", outcome.errors);
-        // other texts of the same length: the engine remembers those it has seen
+        // other texts of the same length, because the engine caches embeddings
         let again = facts.iter().map(|(subject, content)| format!("{subject} note again {content}")).collect();
         let started = Instant::now();
         world.engine.embed_batch(again).await?;
         if round > 0 {
-            prompts.add(asked - began);
-            executions.add(ended - asked);
+            prompts.add(called_at - began);
+            executions.add(ended - called_at);
             embeddings.add(started.elapsed());
         }
     }
@@ -129,7 +130,7 @@ async fn episodes(memory: &Memory, dice: &mut Dice, round: usize) -> anyhow::Res
     Ok(())
 }
 
-/// While the cleanup runs, another connection writes: how long it has to wait at most.
+/// Measures the cleanup, and the longest write of another connection during it.
 async fn cleanup(report: &mut Report, world: &World, pg: &mut PgConnection, expired: i32) -> anyhow::Result<()> {
     sqlx::query(
         "INSERT INTO episodes (id, tenant_id, butler, content, embedding, search_vector, created_at, expires_at, consolidated, consolidation_status)

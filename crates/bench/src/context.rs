@@ -1,5 +1,5 @@
-//! A session's block of memory over HTTP against its floor (embedding the prompt and one `SELECT 1`), and beside it, on the
-//! same data and in the same turns, a recall and a list: how each grows with the tenant.
+//! `memory_context` over HTTP, compared with its floor (embedding the prompt and one `SELECT 1`), with a recall and with a
+//! list of facts, as the tenant grows.
 
 use std::time::{Duration, Instant};
 
@@ -21,15 +21,15 @@ use crate::world::World;
 
 #[derive(clap::Args)]
 pub struct Args {
-    /// Facts in one tenant; it also has an episode for ten and a rule for a hundred of them.
+    /// Facts in one tenant, which also has one episode per ten facts and one rule per hundred.
     #[arg(long, value_delimiter = ',', default_values_t = [1000, 10_000, 100_000])]
     sizes: Vec<usize>,
-    /// Blocks measured at each size.
+    /// Calls per size.
     #[arg(long, default_value_t = 100)]
     rounds: usize,
 }
 
-/// Calls of a kind in a row, so that each finds the caches as its own work leaves them.
+/// Calls of one kind in a row, so that each finds the caches as its own kind leaves them.
 const TURN: usize = 20;
 const BUTLER: &str = "general";
 const BUDGET: usize = 3000;
@@ -38,7 +38,7 @@ pub async fn run(args: Args) -> anyhow::Result<Report> {
     let mut report = Report::new("context");
     let mut vectors = None;
     for size in &args.sizes {
-        // a fresh server each, since it remembers how large a tenant was a minute ago
+        // a new server for each size, because it caches the size of a tenant for a minute
         let world = World::start(None).await?;
         let mut pg = PgConnection::connect(&world.url).await?;
         if vectors.is_none() {
@@ -61,7 +61,7 @@ async fn one_size(report: &mut Report, world: &World, size: usize, rounds: usize
     let mut dice = Dice::new(7_000 + size as u64);
     let (mut floor, mut context, mut recall, mut tokens) =
         (Samples::default(), Samples::default(), Samples::default(), 0);
-    // the first turn warms up
+    // the first turn is a warm-up
     for turn in 0..=rounds.div_ceil(TURN) {
         let keep = |samples: &mut Samples, took: Duration| {
             if turn > 0 {
@@ -116,7 +116,7 @@ pub fn context_of(tenant: &str, prompt: &str) -> Value {
     json!({"trigger_prompt": prompt, "butler": BUTLER, "token_budget": BUDGET, "request_context": {"tenant_id": tenant}})
 }
 
-/// Counted on the connection that serves them, which already knows the tenant.
+/// Statements per call, counted on the connection that serves it and already has the tenant set.
 async fn statements(world: &World, tenant: &TenantId, dice: &mut Dice) -> anyhow::Result<f64> {
     let mut sent = [0; 3];
     for counted in &mut sent {
@@ -132,7 +132,7 @@ async fn statements(world: &World, tenant: &TenantId, dice: &mut Dice) -> anyhow
     Ok((sent[2] - sent[1]) as f64)
 }
 
-/// The whole HTTP body of a search, in kilobytes.
+/// The size of the HTTP body of a search, in kilobytes.
 async fn answer(client: &mut Client, tenant: &TenantId, dice: &mut Dice) -> anyhow::Result<f64> {
     let arguments = json!({"query": question(dice), "limit": 10, "request_context": {"tenant_id": tenant.as_str()}});
     client.call("memory_search", arguments).await?;

@@ -1,12 +1,12 @@
-//! Rows by COPY in PostgreSQL's binary form, and the indexes of a table out of the way while they come.
+//! Bulk loading with binary COPY, with the tables' indexes dropped in the meantime.
 
 use sqlx::{Executor, PgConnection};
 use uuid::Uuid;
 
-/// Microseconds from 1970 to 2000, where PostgreSQL's time begins.
+/// Microseconds from 1970 to 2000, the epoch of PostgreSQL.
 const EPOCH: i64 = 946_684_800_000_000;
 
-/// Rows as COPY wants them.
+/// Rows in the format of binary COPY.
 pub struct Rows(Vec<u8>);
 
 impl Rows {
@@ -17,7 +17,7 @@ impl Rows {
         Self(rows)
     }
 
-    /// Begins a row of so many fields.
+    /// Begins a row with this number of fields.
     pub fn row(&mut self, fields: i16) -> &mut Self {
         self.0.extend(fields.to_be_bytes());
         self
@@ -34,7 +34,7 @@ impl Rows {
     }
 
     pub fn json(&mut self, value: &serde_json::Value) -> &mut Self {
-        // one byte says which form of jsonb follows
+        // the first byte is the version of the jsonb format
         self.field(format!("\u{1}{value}").as_bytes())
     }
 
@@ -68,9 +68,9 @@ impl Rows {
     }
 }
 
-/// Removes the indexes that no constraint needs from the tables memories are in; [`restore`] builds them again. The search
-/// vectors are made by a trigger meanwhile.
-pub async fn bare(pg: &mut PgConnection) -> anyhow::Result<()> {
+/// Drops the indexes of the memory tables that no constraint needs; [`restore_indexes`] builds them again. In the
+/// meantime triggers compute the search vectors.
+pub async fn drop_indexes(pg: &mut PgConnection) -> anyhow::Result<()> {
     pg.execute(
         "CREATE TEMP TABLE bench_indexes AS
          SELECT i.indexrelid::regclass::text AS name, pg_get_indexdef(i.indexrelid) AS definition
@@ -91,7 +91,8 @@ pub async fn bare(pg: &mut PgConnection) -> anyhow::Result<()> {
     Ok(())
 }
 
-pub async fn restore(pg: &mut PgConnection) -> anyhow::Result<()> {
+/// Builds the dropped indexes again.
+pub async fn restore_indexes(pg: &mut PgConnection) -> anyhow::Result<()> {
     pg.execute(
         "DROP TRIGGER bench_words ON facts; DROP TRIGGER bench_words ON episodes; DROP TRIGGER bench_words ON rules;
          SET maintenance_work_mem = '1GB';

@@ -1,5 +1,4 @@
-//! `POST /v1/embeddings` as OpenAI has it, with the same MiniLM vectors the butler itself uses, so that what `bench peers`
-//! compares is the systems and not their models.
+//! OpenAI's `POST /v1/embeddings` with our MiniLM model, so that `bench peers` compares the systems and not their models.
 
 use std::sync::Arc;
 
@@ -19,6 +18,7 @@ const MODEL: &str = "all-MiniLM-L6-v2";
 
 #[derive(clap::Args)]
 pub struct Args {
+    /// The address to listen on.
     #[arg(long, default_value = "127.0.0.1:0")]
     listen: String,
 }
@@ -37,9 +37,9 @@ struct Request {
     encoding_format: Option<String>,
 }
 
-/// Serves until its standard input ends, as it does when the bench that started it is gone.
+/// Serves until its standard input ends, which happens when the program that started it exits.
 pub async fn run(args: Args) -> anyhow::Result<()> {
-    // One text at a time is remembered: every system stores the same texts, and none may profit from the one before it.
+    // The smallest cache: every system embeds the same texts, and none may profit from an earlier one.
     let engine = Engine::new(EngineOptions { cache_capacity: 1, ..EngineOptions::default() });
     engine.warm_up().await?;
     let listener = TcpListener::bind(&args.listen).await?;
@@ -84,7 +84,7 @@ async fn embeddings(
     Ok(Json(json!({"object": "list", "model": MODEL, "data": data, "usage": usage})))
 }
 
-/// OpenAI's own client asks for little-endian floats in base64; others for numbers.
+/// OpenAI's own client asks for little-endian floats in base64, other clients for numbers.
 fn encoded(vector: &[f32], base64: bool) -> Value {
     if base64 {
         let bytes: Vec<u8> = vector.iter().flat_map(|value| value.to_le_bytes()).collect();

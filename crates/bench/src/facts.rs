@@ -1,4 +1,4 @@
-//! Many facts, quickly: texts of ordinary words, vectors that are mixtures of real ones, straight into the table.
+//! Bulk loading of facts: generated sentences, and vectors that are mixtures of real embeddings.
 
 use std::ops::Range;
 
@@ -8,10 +8,10 @@ use uuid::Uuid;
 
 use crate::copy::{self, Rows};
 
-/// Real embeddings the others are mixed from.
+/// Real embeddings that the vectors are mixed from.
 const BASE: usize = 1500;
 
-/// A generator whose numbers are the same in every run.
+/// A random number generator with the same sequence in every run.
 pub struct Dice(u64);
 
 impl Dice {
@@ -32,7 +32,7 @@ impl Dice {
         (self.next() % n as u64) as usize
     }
 
-    /// In (−1, 1), more often near 0.
+    /// In (−1, 1), with a triangular distribution around 0.
     fn noise(&mut self) -> f32 {
         let unit = |bits: u64| (bits >> 40) as f32 / (1 << 24) as f32;
         unit(self.next()) + unit(self.next()) - 1.0
@@ -88,7 +88,7 @@ const DETAILS: [&str; 16] = [
     "on the weekend",
 ];
 
-/// A sentence; the number keeps each one different.
+/// A random sentence. The number makes it unique.
 pub fn sentence(dice: &mut Dice, number: usize) -> String {
     let (person, thing) = (PEOPLE[dice.below(PEOPLE.len())], THINGS[dice.below(THINGS.len())]);
     let (detail, more) = (DETAILS[dice.below(DETAILS.len())], THINGS[dice.below(THINGS.len())]);
@@ -110,7 +110,7 @@ impl Vectors {
         Ok(Self { base })
     }
 
-    /// Between two real ones, and a little beside.
+    /// A unit vector between two real embeddings, with noise.
     pub fn mix(&self, dice: &mut Dice) -> Vec<f32> {
         let (a, b) = (&self.base[dice.below(self.base.len())], &self.base[dice.below(self.base.len())]);
         let share = 0.3 + 0.2 * dice.noise();
@@ -121,27 +121,27 @@ impl Vectors {
     }
 }
 
-/// How large a vocabulary the texts have.
+/// The vocabulary of the texts.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Words {
     Ordinary,
-    /// Each of ten words is in half of the texts.
+    /// Ten words, each in half of the texts.
     Few,
 }
 
-/// What a load of facts looks like.
+/// The properties of facts to load.
 pub struct Facts<'a> {
     /// Tenants are called `prefix-0`, …
     pub prefix: &'a str,
     pub words: Words,
-    /// Which tenant the n-th fact belongs to.
+    /// The tenant of the n-th fact.
     pub owner: &'a dyn Fn(usize) -> usize,
     pub versions: &'a [Uuid],
     /// When the n-th fact was stored, in microseconds since 1970.
     pub stored_at: &'a dyn Fn(usize) -> i64,
 }
 
-/// `rows` facts spread over `tenants` (named `prefix-0`, …), in bulk: COPY into bare tables, then the indexes.
+/// Loads `rows` facts, spread over `tenants` (named `prefix-0`, …): COPY without indexes, then the indexes.
 pub async fn load(
     pg: &mut PgConnection,
     vectors: &Vectors,
@@ -159,9 +159,9 @@ pub async fn load(
         versions: &versions,
         stored_at: &|number| now + number as i64 - rows as i64,
     };
-    copy::bare(pg).await?;
+    copy::drop_indexes(pg).await?;
     copy_facts(pg, vectors, &facts, 0..rows, |_| ()).await?;
-    copy::restore(pg).await
+    copy::restore_indexes(pg).await
 }
 
 /// The database's clock, in microseconds since 1970.
@@ -188,15 +188,15 @@ pub async fn versions(pg: &mut PgConnection, prefix: &str, tenants: Range<usize>
     Ok(ids.bind(&names).bind(butler_embed::MODEL).bind(butler_embed::VERSION).fetch_all(pg).await?)
 }
 
-/// An id as the program makes it at that moment, in microseconds since 1970.
+/// An id as the program makes it at this moment (microseconds since 1970).
 pub fn id_at(micros: i64) -> Uuid {
     butler_domain::Timestamp::from_timestamp_micros(micros).map(butler_domain::ids::new_id).unwrap_or_default()
 }
 
-/// Rows in one COPY: some tens of megabytes.
+/// Rows per COPY, some tens of megabytes.
 pub const BATCH: usize = 10_000;
 
-/// A fact on its way into the table.
+/// A fact that is being loaded.
 pub struct Stored<'a> {
     pub number: usize,
     pub tenant: usize,
@@ -205,7 +205,7 @@ pub struct Stored<'a> {
     pub content: &'a str,
 }
 
-/// These facts by COPY; each is also shown to `seen`.
+/// Loads facts with COPY, and passes each one to `seen`.
 pub async fn copy_facts(
     pg: &mut PgConnection,
     vectors: &Vectors,
@@ -222,7 +222,7 @@ pub async fn copy_facts(
             let subject = format!("{} {number}", PEOPLE[dice.below(PEOPLE.len())]);
             let content = match facts.words {
                 Words::Ordinary => sentence(&mut dice, number),
-                Words::Few => few(&mut dice),
+                Words::Few => sentence_of_few_words(&mut dice),
             };
             rows.row(9)
                 .uuid(id)
@@ -246,7 +246,7 @@ pub async fn copy_facts(
     Ok(())
 }
 
-fn few(dice: &mut Dice) -> String {
+fn sentence_of_few_words(dice: &mut Dice) -> String {
     const WORDS: [&str; 10] = ["red", "blue", "green", "house", "boat", "tree", "river", "stone", "cloud", "bread"];
     WORDS.iter().filter(|_| dice.below(2) == 0).copied().collect::<Vec<_>>().join(" ")
 }

@@ -1,4 +1,4 @@
-//! Samples, percentiles and the table they end in.
+//! Samples, percentiles, and the table of figures with their goals.
 
 use std::path::Path;
 use std::time::Duration;
@@ -6,7 +6,7 @@ use std::time::Duration;
 use anyhow::Context;
 use serde::Serialize;
 
-/// Durations of the same thing done many times.
+/// Durations of repetitions of the same operation, in milliseconds.
 #[derive(Default)]
 pub struct Samples(Vec<f64>);
 
@@ -15,7 +15,7 @@ impl Samples {
         self.0.push(took.as_secs_f64() * 1000.0);
     }
 
-    /// Milliseconds at a quantile (0.5 is the median); NaN when nothing was measured.
+    /// The given quantile in milliseconds (0.5 is the median); NaN without samples.
     pub fn ms(&self, quantile: f64) -> f64 {
         let mut sorted = self.0.clone();
         sorted.sort_by(f64::total_cmp);
@@ -28,7 +28,7 @@ impl Samples {
     }
 }
 
-/// One line of the table: what was measured, what it may be at most (or at least), and whether it holds.
+/// One line of the table: what was measured, its goal if it has one, and whether the goal is met.
 #[derive(Serialize)]
 pub struct Figure {
     pub what: String,
@@ -38,7 +38,7 @@ pub struct Figure {
     pub met: Option<bool>,
 }
 
-/// A value at a size or at a number of clients: what plots are drawn from, and tables with a column a size.
+/// A value at one size or number of clients. Plots, and tables with a column per size, are drawn from these.
 #[derive(Serialize)]
 pub struct Point {
     pub series: String,
@@ -60,15 +60,18 @@ impl Report {
         Self { bench, ..Self::default() }
     }
 
+    /// Adds a figure without a goal.
     pub fn note(&mut self, what: impl Into<String>, value: f64, unit: &'static str) {
         self.figures.push(Figure { what: what.into(), value, unit, goal: None, met: None });
     }
 
+    /// Adds a figure whose goal is a maximum.
     pub fn at_most(&mut self, what: impl Into<String>, value: f64, unit: &'static str, goal: f64) {
         let goal_text = Some(format!("≤ {goal}"));
         self.figures.push(Figure { what: what.into(), value, unit, goal: goal_text, met: Some(value <= goal) });
     }
 
+    /// Adds a figure whose goal is a minimum.
     pub fn at_least(&mut self, what: impl Into<String>, value: f64, unit: &'static str, goal: f64) {
         let goal_text = Some(format!("≥ {goal}"));
         self.figures.push(Figure { what: what.into(), value, unit, goal: goal_text, met: Some(value >= goal) });
@@ -89,7 +92,7 @@ impl Report {
         for figure in &self.figures {
             let verdict = match figure.met {
                 Some(true) => "met",
-                Some(false) => "NOT MET",
+                Some(false) => "MISSED",
                 None => "",
             };
             let goal = figure.goal.as_deref().unwrap_or("");
@@ -97,7 +100,17 @@ impl Report {
         }
     }
 
-    /// The points line by line, in the order the lines began.
+    /// The figures that miss their goal, as lines. A figure that could not be measured (NaN) misses it.
+    pub fn missed(&self) -> Vec<String> {
+        let missed = self.figures.iter().filter(|figure| figure.met == Some(false));
+        let line = |figure: &Figure| {
+            let goal = figure.goal.as_deref().unwrap_or_default();
+            format!("{}: {:.3} {} (goal {goal})", figure.what, figure.value, figure.unit)
+        };
+        missed.map(line).collect()
+    }
+
+    /// The points by series, in the order in which the series first appear.
     fn by_series(&self) -> Vec<(&str, Vec<&Point>)> {
         let mut lines: Vec<(&str, Vec<&Point>)> = Vec::new();
         for point in &self.points {
@@ -113,5 +126,30 @@ impl Report {
         let Some(path) = path else { return Ok(()) };
         std::fs::write(path, serde_json::to_string_pretty(self)?)
             .with_context(|| format!("cannot write {}", path.display()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Report;
+
+    #[test]
+    fn only_figures_beyond_their_goal_are_missed() {
+        let mut report = Report::new("test");
+        report.note("no goal", 1e9, "ms");
+        report.at_most("at the maximum", 3.0, "ms", 3.0);
+        report.at_least("at the minimum", 0.98, "", 0.98);
+        assert_eq!(report.missed(), Vec::<String>::new());
+        report.at_most("too slow", 3.5, "ms", 3.0);
+        report.at_least("too few", 0.5, "/s", 1.0);
+        assert_eq!(report.missed(), ["too slow: 3.500 ms (goal ≤ 3)", "too few: 0.500 /s (goal ≥ 1)"]);
+    }
+
+    #[test]
+    fn a_goal_without_a_measurement_is_missed() {
+        let mut report = Report::new("test");
+        report.at_most("nothing measured", f64::NAN, "ms", 3.0);
+        report.at_least("nothing measured", f64::NAN, "ms", 3.0);
+        assert_eq!(report.missed().len(), 2);
     }
 }

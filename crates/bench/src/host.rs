@@ -1,7 +1,7 @@
-//! How fast the server is there, how much memory it takes idle and under load, what storing an episode over HTTP costs
-//! beyond embedding its text and committing one insert, and what the way in costs by itself.
+//! Start time and memory use of the server, the cost of storing an episode over HTTP beyond embedding its text and
+//! committing one insert, and the cost of HTTP, MCP and the token themselves.
 
-mod door;
+mod overhead;
 
 use std::time::{Duration, Instant};
 
@@ -15,7 +15,7 @@ use crate::server::{Server, database_url};
 
 #[derive(clap::Args)]
 pub struct Args {
-    /// Episodes stored and measured.
+    /// Episodes to store.
     #[arg(long, default_value_t = 400)]
     rounds: usize,
 }
@@ -23,7 +23,7 @@ pub struct Args {
 pub async fn run(args: Args) -> anyhow::Result<Report> {
     let mut report = Report::new("host");
     let dir = tempfile::tempdir()?;
-    // The runtime and the model may have to be fetched first; that is the network's speed, not ours.
+    // Downloading the runtime and the model is not part of the start time.
     let prepared = crate::server::butler()?.arg("setup").arg("--data-dir").arg(dir.path()).output()?;
     anyhow::ensure!(prepared.status.success(), "butler setup: {}", String::from_utf8_lossy(&prepared.stderr));
 
@@ -43,12 +43,12 @@ pub async fn run(args: Args) -> anyhow::Result<Report> {
     report.at_most("resident memory, idle", server.rss_mb(), "MB", 250.0);
     store(&mut report, &server, &database_url(dir.path())?, args.rounds).await?;
     report.note("resident memory, after storing", server.rss_mb(), "MB");
-    door::measure(&mut report, &server, dir.path(), &database_url(dir.path())?, args.rounds).await?;
+    overhead::measure(&mut report, &server, dir.path(), &database_url(dir.path())?, args.rounds).await?;
     server.stop()?;
     Ok(report)
 }
 
-/// The three are interleaved, so that a busy moment of the machine hits them alike.
+/// The three measurements are interleaved, so that noise affects them alike.
 async fn store(report: &mut Report, server: &Server, url: &str, rounds: usize) -> anyhow::Result<()> {
     let mut client = Client::connect(&server.address).await?;
     let engine = Engine::new(EngineOptions::default());
@@ -61,7 +61,7 @@ async fn store(report: &mut Report, server: &Server, url: &str, rounds: usize) -
         let began = Instant::now();
         client.call("memory_store_episode", json!({ "content": text, "butler": "bench" })).await?;
         over_http.add(began.elapsed());
-        // another text of the same length, since the engine remembers exact texts
+        // another text of the same length, because the engine caches embeddings
         let began = Instant::now();
         let vector = engine.embed(Some(&text.replace("user", "guest"))).await?;
         embedding.add(began.elapsed());

@@ -1,7 +1,7 @@
-//! Retrieval quality on LoCoMo: how much of the evidence of each question is among the first k memories.
+//! Retrieval quality on LoCoMo: the share of each question's evidence among the first k results.
 //!
-//! One tenant a conversation, one episode a turn with content "[date] speaker: text", the session's UUID and the speaker
-//! in its metadata, stored in order. The data is the user's own copy (`--data`): its licence keeps it out of the project.
+//! One tenant per conversation and one episode per turn, with the content "[date] speaker: text", the session's UUID, and
+//! the speaker in the metadata, stored in order. `--data` names your own copy: its licence keeps it out of the project.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::PathBuf;
@@ -19,12 +19,13 @@ use crate::world::World;
 
 #[derive(clap::Args)]
 pub struct Args {
-    /// LoCoMo as published: a list of conversations with their questions.
+    /// The LoCoMo file as published: a list of conversations with questions.
     #[arg(long)]
     data: PathBuf,
+    /// Search modes to measure.
     #[arg(long, default_values = ["hybrid", "deep"])]
     mode: Vec<String>,
-    /// A database to use instead of a fresh one.
+    /// Use this database instead of a new one.
     #[arg(long)]
     database_url: Option<String>,
 }
@@ -43,9 +44,9 @@ struct Question {
     evidence: Vec<String>,
 }
 
-/// The depths that are reported.
+/// The numbers of results that are reported.
 const DEPTHS: [usize; 3] = [5, 10, 20];
-/// The adversarial questions: asked about the wrong person, their evidence still to be found.
+/// Adversarial questions, which ask about the wrong person. Their evidence still has to be found.
 const ADVERSARIAL: u8 = 5;
 
 pub async fn run(args: Args) -> anyhow::Result<Report> {
@@ -104,7 +105,7 @@ async fn store(memory: &Memory, tenant: &TenantId, of: &Conversation) -> anyhow:
     Ok(turns)
 }
 
-/// Some name several turns in one text, some a turn that is not there.
+/// The turns that contain the answer. Some questions name several turns in one text, some a turn that does not exist.
 fn evidence(question: &Question, turns: &HashMap<String, Uuid>) -> HashSet<Uuid> {
     let named = question.evidence.iter().flat_map(|text| text.split(|c: char| !(c.is_alphanumeric() || c == ':')));
     named.filter_map(|dialogue| turns.get(dialogue)).copied().collect()

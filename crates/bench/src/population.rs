@@ -1,6 +1,6 @@
-//! A whole memory in bulk: facts, an episode for ten of them, a rule for a hundred, an event for each, and links.
+//! Bulk loading of a whole memory: facts, one episode per ten facts, one rule per hundred, an event for each, and links.
 //!
-//! The vectors are mixtures of real ones with noise (see [`crate::facts`]); everything else is as the program stores it.
+//! Vectors are mixtures of real embeddings with noise (see [`crate::facts`]). The rest is as the program stores it.
 
 use std::ops::Range;
 use std::time::{Duration, Instant};
@@ -13,31 +13,33 @@ use crate::copy::{self, Rows};
 use crate::facts::{BATCH, Dice, Facts, Stored, Vectors, Words, copy_facts, id_at, now, sentence, versions};
 use crate::world::World;
 
-/// Facts to an episode, and to a rule.
+/// Facts per episode.
 pub const EPISODE: usize = 10;
+/// Facts per rule.
 pub const RULE: usize = 100;
-/// The memories' age: they came evenly over so many days.
+/// The creation times are spread evenly over this many days.
 const DAYS: i64 = 60;
+/// In microseconds.
 const DAY: i64 = 86_400_000_000;
 
-/// From so many facts to so many, of these tenants.
+/// The memories to add: from one number of facts to another.
 pub struct Growth<'a> {
     pub prefix: &'a str,
     pub facts: Range<usize>,
-    /// Tenants there will be.
+    /// The number of tenants afterwards.
     pub tenants: usize,
-    /// Which of them the n-th memory of a kind belongs to.
+    /// The tenant of the n-th memory of a kind.
     pub owner: &'a dyn Fn(usize) -> usize,
 }
 
-/// How long it took.
+/// The times of the loading steps.
 pub struct Loaded {
     pub rows: Duration,
     pub indexes: Duration,
     pub training: Duration,
 }
 
-/// Loads what is missing, then builds the indexes and trains those of the vectors.
+/// Loads the missing memories, then builds the indexes and trains the vector indexes.
 pub async fn grow(
     world: &World,
     pg: &mut PgConnection,
@@ -48,7 +50,7 @@ pub async fn grow(
     let versions = versions(pg, growth.prefix, 0..growth.tenants).await?;
     let now = now(pg).await?;
     let (first, last) = (growth.facts.start, growth.facts.end);
-    copy::bare(pg).await?;
+    copy::drop_indexes(pg).await?;
     let kind = |each: usize| (first.div_ceil(each)..last.div_ceil(each), age(now, first / each, last / each));
     let (numbers, stored_at) = kind(EPISODE);
     let episodes = episodes(pg, vectors, growth, numbers, &versions, &stored_at).await?;
@@ -56,7 +58,7 @@ pub async fn grow(
     rules(pg, vectors, growth, numbers, &versions, &stored_at).await?;
     facts(pg, vectors, growth, &versions, &age(now, first, last), &episodes).await?;
     let rows = began.elapsed();
-    copy::restore(pg).await?;
+    copy::restore_indexes(pg).await?;
     let indexes = began.elapsed() - rows;
     world.memory.retrain_indexes().await?;
     world.memory.forget_pools();
@@ -76,7 +78,7 @@ fn event(rows: &mut Rows, owner: &str, of: (&str, &str, Uuid), at: i64, after: &
     rows.json(&json!({ "after": after })).time(at);
 }
 
-/// Facts with their events; every tenth was learned from an episode of its tenant.
+/// Loads facts with their events. Every tenth is linked to an episode of its tenant.
 async fn facts(
     pg: &mut PgConnection,
     vectors: &Vectors,
@@ -118,7 +120,7 @@ async fn facts(
     Ok(())
 }
 
-/// Episodes of the butler `general`; nine in ten were learned from.
+/// Loads episodes of the butler `general`. Nine in ten are consolidated.
 async fn episodes(
     pg: &mut PgConnection,
     vectors: &Vectors,

@@ -1,4 +1,4 @@
-//! What a recall costs beyond its floor: embedding the query and one `SELECT 1` on the same pool.
+//! The cost of a recall compared with its floor: embedding the query and one `SELECT 1` on the same pool.
 
 use std::time::{Duration, Instant};
 
@@ -19,21 +19,21 @@ pub struct Args {
     /// Facts in one tenant.
     #[arg(long, value_delimiter = ',', default_values_t = [1000, 10_000, 100_000])]
     sizes: Vec<usize>,
-    /// Recalls measured at each size.
+    /// Recalls per size.
     #[arg(long, default_value_t = 200)]
     rounds: usize,
-    /// A database to use instead of a fresh one; then nothing goes over HTTP.
+    /// Use this database instead of a new one, without HTTP.
     #[arg(long)]
     database_url: Option<String>,
 }
 
-/// Calls of a kind in a row.
+/// Calls of one kind in a row.
 const TURN: usize = 20;
 
-/// Concurrent clients of the p95 figure.
+/// Concurrent clients for the p95 figure.
 const CLIENTS: usize = 8;
 
-/// Calls of each of them before that.
+/// Calls of each client before the measurement.
 const WARM_UP: usize = 10;
 
 pub async fn run(args: Args) -> anyhow::Result<Report> {
@@ -55,7 +55,8 @@ pub async fn run(args: Args) -> anyhow::Result<Report> {
     Ok(report)
 }
 
-/// A fresh table with `rows` facts, its index trained. A tenant of its own name, since the server remembers the last one.
+/// Loads `rows` facts into an empty table and trains its index. The tenant gets a new name, because the server caches
+/// what it knows about a tenant.
 pub async fn prepare(
     world: &World,
     pg: &mut PgConnection,
@@ -86,8 +87,8 @@ async fn one_size(
         Some(server) => Some(Client::connect(&server.address).await?),
         None => None,
     };
-    // In turns, so that a busy moment of the machine hits all alike; several of a kind in a turn, so that each finds the
-    // caches as its own work leaves them and not as another process does. The first turn warms up.
+    // In turns, so that noise affects all kinds alike; several calls of a kind per turn, so that each finds the caches as
+    // its own kind leaves them. The first turn is a warm-up.
     for turn in 0..=rounds.div_ceil(TURN) {
         let keep = |samples: &mut Samples, took: Duration| {
             if turn > 0 {
@@ -115,8 +116,8 @@ async fn one_size(
             keep(&mut cached, began.elapsed());
         }
         if let Some(client) = &mut client {
-            // Every other call asks how long its embedding took, which is the floor of the others: another process, with
-            // another model in its caches, cannot tell it.
+            // Every other call asks how long its embedding took, which is the floor of the rest. Another process cannot
+            // measure it, because it has its own model in the caches.
             for number in 0..2 * TURN {
                 let (topic, tenant) = (question(&mut dice), json!({"tenant_id": tenant.as_str()}));
                 let explain = number % 2 == 1;
@@ -149,7 +150,7 @@ async fn one_size(
     concurrent(report, world, tenant, size, rounds).await
 }
 
-/// Eight clients at once: how far the slow ones are from the usual.
+/// Eight concurrent clients: p95 compared with p50.
 async fn concurrent(
     report: &mut Report,
     world: &World,
@@ -163,11 +164,11 @@ async fn concurrent(
         .map(|number| {
             let (address, tenant) = (server.address.clone(), tenant.clone());
             tokio::spawn(async move {
-                // others than at the sizes before: the engine remembers those
+                // other queries than at the previous sizes, because the engine caches embeddings
                 let mut dice = Dice::new((size * 100 + number) as u64);
                 let mut client = Client::connect(&address).await?;
                 let mut took = Vec::new();
-                // the first calls open the server's connections, and each of these plans its statements anew
+                // the first calls open the server's connections, each of which plans its statements
                 for call in 0..WARM_UP + each {
                     let arguments =
                         json!({"topic": question(&mut dice), "request_context": {"tenant_id": tenant.as_str()}});
@@ -195,7 +196,7 @@ async fn concurrent(
     Ok(())
 }
 
-/// Ten words, each in half of all rows: what the keyword leg adds to the vector leg.
+/// With ten words, each in half of all rows: the cost of hybrid search compared with vector search alone.
 async fn bounded(report: &mut Report, world: &World, size: usize, rounds: usize) -> anyhow::Result<()> {
     let tenant = TenantId::new("few-0")?;
     let (mut vector, mut hybrid) = (Samples::default(), Samples::default());

@@ -1,8 +1,8 @@
-//! `cargo xtask bench report`: docs/benchmarks.md from the figures of the last runs.
+//! `cargo xtask bench report`: writes docs/benchmarks.md from the figures of the last runs.
 //!
-//! A run leaves its figures in target/bench. `report` records them, with machine, date and commit, in docs/benchmarks/, and
-//! writes the page from all that is recorded there: a bench that was not run again keeps its older figures, and their date.
-//! What a person says about a bench's figures lies beside them, in docs/benchmarks/NAME.md, and stands above its table.
+//! A run writes its figures to target/bench. `report` copies them to docs/benchmarks/, with machine, date and commit, and
+//! writes the page from everything recorded there. A benchmark that was not run again keeps its figures and their date.
+//! A note about a benchmark is in docs/benchmarks/NAME.md and appears above its table.
 
 mod page;
 mod plots;
@@ -16,10 +16,10 @@ use serde_json::{Value, json};
 
 #[derive(clap::Args)]
 pub struct Args {
-    /// Where the runs left their figures.
+    /// The directory with the figures of the runs.
     #[arg(long)]
     figures: PathBuf,
-    /// The project's folder.
+    /// The project's root directory.
     #[arg(long)]
     root: PathBuf,
 }
@@ -46,16 +46,16 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Values at several sizes.
-struct Measured {
+/// The values of one series at several sizes.
+struct Series {
     name: String,
     unit: String,
     points: Vec<(f64, f64)>,
 }
 
-/// The points of a bench line by line, in the order the lines began.
-fn points(bench: &Value) -> Vec<Measured> {
-    let mut lines: Vec<Measured> = Vec::new();
+/// The points of a benchmark by series, in the order in which the series first appear.
+fn points(bench: &Value) -> Vec<Series> {
+    let mut lines: Vec<Series> = Vec::new();
     for point in bench["points"].as_array().into_iter().flatten() {
         let (Some(name), Some(x), Some(y)) = (point["series"].as_str(), point["x"].as_f64(), point["y"].as_f64())
         else {
@@ -65,7 +65,7 @@ fn points(bench: &Value) -> Vec<Measured> {
             Some(line) => line.points.push((x, y)),
             None => {
                 let unit = point["unit"].as_str().unwrap_or_default().to_owned();
-                lines.push(Measured { name: name.to_owned(), unit, points: vec![(x, y)] });
+                lines.push(Series { name: name.to_owned(), unit, points: vec![(x, y)] });
             }
         }
     }

@@ -12,14 +12,15 @@ use crate::server::{Server, database_url};
 
 #[derive(clap::Args)]
 pub struct Args {
+    /// Entities in the tenant.
     #[arg(long, default_value_t = 100_000)]
     entities: i32,
-    /// Questions of each kind.
+    /// Calls per kind of name.
     #[arg(long, default_value_t = 200)]
     rounds: usize,
 }
 
-/// Names people have: few first names, so that many share one; family names of syllables; half of them with nicknames.
+/// Realistic names: few first names, which many entities share; family names made of syllables; nicknames for half.
 const FILL: &str = "
     INSERT INTO entities (id, canonical_name, entity_type, aliases)
     SELECT gen_random_uuid(),
@@ -37,7 +38,7 @@ const FILL: &str = "
                        'strom','hol','land','field'] AS syllables) s
     ON CONFLICT DO NOTHING";
 
-/// An entity to ask about: its name, and a nickname if it has one.
+/// An entity to resolve: its name, and its nickname if it has one.
 struct Known {
     name: String,
     nick: Option<String>,
@@ -55,7 +56,7 @@ pub async fn run(args: Args) -> anyhow::Result<Report> {
 
     let known = sample(&mut connection, args.rounds).await?;
     let mut client = Client::connect(&server.address).await?;
-    // the first calls plan and fill the caches
+    // the first calls plan the statements and fill the caches
     measure(&mut client, &known[..known.len().min(10)], "exact", |known| Some(json!({ "name": known.name }))).await?;
     let quick = 10.0;
     let samples =
@@ -88,7 +89,7 @@ async fn sample(connection: &mut PgConnection, rounds: usize) -> anyhow::Result<
     Ok(rows.into_iter().map(|(name, nick)| Known { name, nick }).collect())
 }
 
-/// Every question must find something of the tier it asks for, or its time means nothing.
+/// Fails if a call finds nothing in the expected tier, because its time would mean nothing.
 async fn measure(
     client: &mut Client,
     known: &[Known],
@@ -111,12 +112,12 @@ fn beginning(name: &str) -> String {
     name.chars().take(kept).collect()
 }
 
-/// The family name from its second character on, so that no name begins with it.
+/// The family name without its first character, so that no name begins with it.
 fn family(name: &str) -> String {
     name.split(' ').nth(1).unwrap_or(name).chars().skip(1).collect()
 }
 
-/// A character is missing, another doubled.
+/// The name with one character missing and another one doubled.
 fn misspelled(name: &str) -> String {
     let chars: Vec<char> = name.chars().collect();
     let (gap, twice) = (chars.len() / 4, chars.len() * 3 / 4);

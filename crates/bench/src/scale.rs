@@ -1,8 +1,8 @@
-//! How cost grows from a hundredth of the facts to all of them: 1M facts over 1000 tenants, of which one holds a fifth,
-//! with 100k episodes, 10k rules and an event for each.
+//! How costs grow from a hundredth of the facts to all of them: 1M facts of 1000 tenants, one of which has a fifth, with
+//! 100k episodes, 10k rules and an event for each memory.
 //!
-//! A table that grows tenfold also has ten times the tenants, so the small tenant stays as it is: what it pays more is the
-//! others' doing. The large one grows with the table.
+//! The number of tenants grows with the table, so the small tenant keeps its size: if it becomes slower, the other tenants
+//! are the cause. The large tenant grows with the table.
 
 mod calls;
 mod workers;
@@ -19,19 +19,19 @@ use crate::world::World;
 
 #[derive(clap::Args)]
 pub struct Args {
-    /// Facts at the end; cost is also measured at a hundredth and a tenth of them.
+    /// Facts at the end. Costs are also measured at a hundredth and a tenth of them.
     #[arg(long, default_value_t = 1_000_000)]
     facts: usize,
-    /// Calls of each kind.
+    /// Calls per kind.
     #[arg(long, default_value_t = 60)]
     rounds: usize,
 }
 
-/// Facts to a tenant, on average.
+/// Average facts per tenant.
 const TENANT: usize = 1000;
-/// Every fifth memory is the large tenant's, which has the number 0.
+/// Every fifth memory belongs to the large tenant, which has the number 0.
 const LARGE: usize = 5;
-/// A tenant of the first step: of the usual size, and the same at every step.
+/// A tenant of average size from the first step, which does not change afterwards.
 const SMALL: usize = 1;
 
 pub async fn run(args: Args) -> anyhow::Result<Report> {
@@ -64,21 +64,21 @@ pub async fn run(args: Args) -> anyhow::Result<Report> {
     Ok(report)
 }
 
-/// On a server that starts with what is there: it remembers nothing of a smaller table.
+/// Measures on a newly started server, which has cached nothing about a smaller table.
 async fn one_size(report: &mut Report, data: &Path, size: usize, rounds: usize) -> anyhow::Result<()> {
     let world = World::on(data).await?;
     let mut pg = PgConnection::connect(&world.url).await?;
     for (who, tenant) in [("large", 0), ("small", SMALL)] {
         calls::measure(report, &world, who, &format!("scale-{tenant}"), size, rounds).await?;
     }
-    room(report, &mut pg, size).await?;
+    disk_size(report, &mut pg, size).await?;
     workers::measure(report, &world, &mut pg, size).await?;
     drop(pg);
     world.stop()
 }
 
-/// What it takes on disk.
-async fn room(report: &mut Report, pg: &mut PgConnection, size: usize) -> anyhow::Result<()> {
+/// Measures the size on disk.
+async fn disk_size(report: &mut Report, pg: &mut PgConnection, size: usize) -> anyhow::Result<()> {
     let (all, vectors, events): (i64, i64, i64) = sqlx::query_as(
         "SELECT pg_database_size(current_database()),
                 pg_relation_size('facts_embedding') + pg_relation_size('episodes_embedding') + pg_relation_size('rules_embedding'),

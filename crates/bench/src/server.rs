@@ -1,4 +1,4 @@
-//! The real server as a process, on a data directory of its own.
+//! The real server as a process with its own data directory.
 
 use std::io::{BufRead, BufReader};
 use std::path::Path;
@@ -11,15 +11,15 @@ pub struct Server {
     child: Child,
     /// `127.0.0.1:PORT`
     pub address: String,
-    /// From process start to the line `ready`.
+    /// The time from the start of the process to its line `ready`.
     pub start: Duration,
 }
 
-/// The binary beside this one: `cargo xtask bench` builds both.
+/// The `butler` program beside this one. `cargo xtask bench` builds both.
 pub fn butler() -> anyhow::Result<Command> {
     let program = std::env::current_exe()?.with_file_name("butler");
     if !program.exists() {
-        bail!("{} is missing; run this through `cargo xtask bench`", program.display());
+        bail!("{} is missing; run `cargo xtask bench`, which builds it", program.display());
     }
     Ok(Command::new(program))
 }
@@ -35,7 +35,7 @@ impl Server {
             .spawn()?;
         let mut line = String::new();
         BufReader::new(child.stdout.take().context("no stdout")?).read_line(&mut line)?;
-        let address = line.trim().strip_prefix("ready http://").context("the server did not come up")?.to_owned();
+        let address = line.trim().strip_prefix("ready http://").context("the server did not start")?.to_owned();
         Ok(Self { child, address, start: began.elapsed() })
     }
 
@@ -51,7 +51,7 @@ impl Server {
         self.end()
     }
 
-    /// Asks it to stop, so that it stops its PostgreSQL, and waits for that.
+    /// Stops the server gracefully, so that it stops its PostgreSQL, and waits for it.
     fn end(&mut self) -> anyhow::Result<()> {
         if self.child.try_wait()?.is_none() {
             Command::new("kill").arg(self.child.id().to_string()).status()?;
@@ -61,7 +61,7 @@ impl Server {
     }
 }
 
-/// A bench that fails leaves no server behind.
+/// Stops the server when a benchmark fails.
 impl Drop for Server {
     fn drop(&mut self) {
         let _ = self.end();

@@ -1,5 +1,5 @@
-//! What storing a fact costs beyond embedding it, against one committed insert of the same row; what superseding adds; and
-//! how much of the embedding engine's own throughput sixteen clients get.
+//! The cost of storing a fact beyond embedding it, compared with one committed insert of the same row; the cost of
+//! superseding; and the share of the embedding engine's throughput that sixteen clients reach.
 
 use std::time::{Duration, Instant};
 
@@ -17,16 +17,16 @@ pub struct Args {
     /// Facts already in the table.
     #[arg(long, default_value_t = 100_000)]
     rows: usize,
-    /// Facts stored and measured, each of the ways.
+    /// Facts to store in each way.
     #[arg(long, default_value_t = 300)]
     rounds: usize,
-    /// How long the sixteen clients write.
+    /// Seconds that the sixteen clients write.
     #[arg(long, default_value_t = 10)]
     seconds: u64,
 }
 
 const CLIENTS: usize = 16;
-/// Of the engine alone: what it embeds at once.
+/// Texts per batch when the engine is measured alone.
 const BATCH: usize = 256;
 const TENANT: &str = "bench-0";
 
@@ -47,14 +47,14 @@ pub fn fact(tenant: &str, subject: &str, content: &str) -> Value {
     json!({ "subject": subject, "predicate": "note", "content": content, "request_context": { "tenant_id": tenant } })
 }
 
-/// All are interleaved, so that a busy moment of the machine hits them alike.
+/// All measurements are interleaved, so that noise affects them alike.
 async fn one_client(report: &mut Report, world: &World, pg: &mut PgConnection, rounds: usize) -> anyhow::Result<()> {
     let mut client = client(world).await?;
     let (mut new, mut superseding, mut embedding, mut insert) =
         (Samples::default(), Samples::default(), Samples::default(), Samples::default());
     let mut dice = Dice::new(11);
     for round in 0..rounds + 5 {
-        // the same length each, never the same text: the engine remembers those
+        // texts of the same length, each one new, because the engine caches embeddings
         let texts: Vec<String> = (0..4).map(|n| sentence(&mut dice, 1_000_000 + round * 4 + n)).collect();
         let subject = format!("store {round}");
         let stored = timed(client.call("memory_store_fact", fact(TENANT, &subject, &texts[0]))).await?;
@@ -115,7 +115,7 @@ async fn insert_alone(pg: &mut PgConnection, subject: &str, content: &str, vecto
 }
 
 async fn many_clients(report: &mut Report, world: &World, span: Duration) -> anyhow::Result<()> {
-    // before and after, since the machine may not be equally busy
+    // before and after, because the load of the machine may change
     let before = engine_alone(world, 1).await?;
     let began = Instant::now();
     let mut tasks = Vec::new();
@@ -145,7 +145,7 @@ async fn many_clients(report: &mut Report, world: &World, span: Duration) -> any
     Ok(())
 }
 
-/// Texts a second of the engine, with nothing else to do.
+/// Texts that the engine alone embeds per second.
 pub async fn engine_alone(world: &World, seed: u64) -> anyhow::Result<f64> {
     let mut dice = Dice::new(seed);
     let began = Instant::now();

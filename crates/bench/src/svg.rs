@@ -1,10 +1,10 @@
-//! Plots as SVG, drawn here: lines over a logarithmic x axis, readable on GitHub's light and dark pages.
+//! Line plots as SVG with a logarithmic x axis, readable on GitHub's light and dark pages.
 //!
-//! GitHub shows an SVG as an image, so it can only ask for the reader's colour scheme; the background stays transparent.
+//! GitHub shows an SVG as an image. It can query the reader's colour scheme, and its background is transparent.
 
 use std::fmt::Write as _;
 
-/// One line of a plot, its points in the order of x.
+/// One line of a plot, with its points in the order of x.
 pub struct Line {
     pub name: String,
     pub points: Vec<(f64, f64)>,
@@ -12,10 +12,10 @@ pub struct Line {
 
 pub struct Plot {
     pub title: String,
-    /// What x and y are.
+    /// The labels of the axes.
     pub x: &'static str,
     pub y: &'static str,
-    /// Values that span orders of magnitude are shown by their ratios.
+    /// Whether y is logarithmic, for values that span orders of magnitude.
     pub logarithmic: bool,
     pub lines: Vec<Line>,
 }
@@ -26,10 +26,10 @@ const LEFT: f64 = 64.0;
 const RIGHT: f64 = 200.0;
 const TOP: f64 = 48.0;
 const BOTTOM: f64 = 52.0;
-/// Names at the lines' ends need so much room.
-const NAME: f64 = 15.0;
+/// The height of a line's name.
+const NAME_HEIGHT: f64 = 15.0;
 
-/// Distinguishable for the colour-blind, on white and on black.
+/// Colours for light and dark pages that colour-blind readers can tell apart.
 const COLOURS: [(&str, &str); 6] = [
     ("#0969da", "#58a6ff"),
     ("#bc4c00", "#f0883e"),
@@ -106,18 +106,18 @@ impl Plot {
         }
     }
 
-    /// Beside each line's end, pushed apart where they would lie over each other.
+    /// The y coordinates of the names at the ends of the lines, moved apart where they would overlap.
     fn places_of_names(&self, scale: &Scale) -> Vec<f64> {
         let ends = self.lines.iter().map(|line| line.points.last().map_or(TOP, |(_, y)| scale.y(*y)));
         let mut order: Vec<(usize, f64)> = ends.enumerate().collect();
         order.sort_by(|a, b| a.1.total_cmp(&b.1));
         let mut places = vec![0.0; order.len()];
-        let room = |after: usize| HEIGHT - BOTTOM - NAME * after as f64;
+        let room = |after: usize| HEIGHT - BOTTOM - NAME_HEIGHT * after as f64;
         let mut least = TOP;
         for (rank, (line, end)) in order.iter().enumerate() {
             let place = end.max(least).min(room(order.len() - 1 - rank)).max(least);
             places[*line] = place;
-            least = place + NAME;
+            least = place + NAME_HEIGHT;
         }
         places
     }
@@ -143,7 +143,7 @@ impl Line {
     }
 }
 
-/// Where a value lies.
+/// Maps values to coordinates.
 struct Scale {
     columns: Vec<f64>,
     ticks: Vec<f64>,
@@ -162,7 +162,7 @@ impl Scale {
         Self { columns, ticks, logarithmic: plot.logarithmic }
     }
 
-    /// Sizes and clients multiply from step to step, so x is always logarithmic.
+    /// Always logarithmic, because sizes and numbers of clients grow by factors.
     fn x(&self, value: f64) -> f64 {
         let (first, last) = (self.columns.first().copied().unwrap_or(1.0), self.columns.last().copied().unwrap_or(1.0));
         let share = if last > first { (value / first).ln() / (last / first).ln() } else { 0.5 };
@@ -180,7 +180,7 @@ impl Scale {
     }
 }
 
-/// 1, 2, 5, 10, … around all values.
+/// The ticks 1, 2, 5, 10, … that enclose all values.
 fn decades(least: f64, most: f64) -> Vec<f64> {
     let steps = (-3..9).flat_map(|power| [1.0, 2.0, 5.0].map(|digit| digit * 10_f64.powi(power)));
     let all: Vec<f64> = steps.collect();
@@ -189,7 +189,7 @@ fn decades(least: f64, most: f64) -> Vec<f64> {
     all[first..=last.max(first + 1)].to_vec()
 }
 
-/// From 0 in four to eight round steps.
+/// Ticks from 0 in four to eight round steps.
 fn steps(most: f64) -> Vec<f64> {
     let rough = 10_f64.powf((most.max(1e-6) / 4.0).log10().floor());
     let step =
@@ -197,7 +197,7 @@ fn steps(most: f64) -> Vec<f64> {
     (0..=(most / step).ceil() as u32).map(|n| f64::from(n) * step).collect()
 }
 
-/// 1500 is 1.5k.
+/// Abbreviates a number: 1500 becomes 1.5k.
 pub fn shown(value: f64) -> String {
     let (scaled, unit) = match value.abs() {
         size if size >= 1e6 => (value / 1e6, "M"),
@@ -226,7 +226,7 @@ mod tests {
     }
 
     #[test]
-    fn all_values_lie_within_the_axes() {
+    fn all_values_are_within_the_axes() {
         for logarithmic in [false, true] {
             let plot = plot(logarithmic);
             let scale = Scale::new(&plot);
@@ -238,21 +238,21 @@ mod tests {
     }
 
     #[test]
-    fn names_of_close_lines_do_not_cover_each_other() {
+    fn names_of_close_lines_do_not_overlap() {
         let plot = plot(false);
         let places = plot.places_of_names(&Scale::new(&plot));
-        assert!((places[0] - places[1]).abs() >= NAME);
+        assert!((places[0] - places[1]).abs() >= NAME_HEIGHT);
     }
 
     #[test]
-    fn text_is_escaped_and_both_themes_are_there() {
+    fn text_is_escaped_and_both_colour_schemes_are_present() {
         let svg = plot(false).draw();
         assert!(svg.contains("Latency &lt;against> size"));
         assert!(svg.contains("prefers-color-scheme:dark"));
     }
 
     #[test]
-    fn large_numbers_are_short() {
+    fn large_numbers_are_abbreviated() {
         assert_eq!(shown(1_000_000.0), "1M");
         assert_eq!(shown(1500.0), "1.5k");
         assert_eq!(shown(0.25), "0.2");

@@ -13,7 +13,7 @@ pub struct Args {
     /// Facts in the table.
     #[arg(long, default_value_t = 100_000)]
     rows: usize,
-    /// A database to use instead of a fresh one.
+    /// Use this database instead of a new one.
     #[arg(long)]
     database_url: Option<String>,
 }

@@ -1,4 +1,4 @@
-//! Vector search against the exact answer: recall@20 and time, in one tenant and in a small one of a large table.
+//! Vector search compared with exact search: recall@20 and time, in one tenant and in small tenants of a large table.
 
 use std::collections::HashSet;
 use std::time::Instant;
@@ -18,12 +18,13 @@ pub struct Args {
     /// Facts in one tenant.
     #[arg(long, value_delimiter = ',', default_values_t = [10_000, 100_000])]
     sizes: Vec<usize>,
-    /// Tenants with a hundredth and with a fifth of a table of this many facts; 0 leaves it out.
+    /// Also measure tenants with a hundredth and a fifth of a table of this many facts; 0 to skip.
     #[arg(long, default_value_t = 0)]
     spread: usize,
+    /// Queries per tenant.
     #[arg(long, default_value_t = 50)]
     rounds: usize,
-    /// A database to use instead of a fresh one.
+    /// Use this database instead of a new one.
     #[arg(long)]
     database_url: Option<String>,
 }
@@ -53,7 +54,7 @@ pub async fn run(args: Args) -> anyhow::Result<Report> {
     if args.spread > 0 {
         pg.execute("TRUNCATE facts CASCADE").await?;
         pg.execute("COMMENT ON INDEX facts_embedding IS NULL").await?;
-        // a fifth is one tenant's, the rest is shared evenly
+        // one tenant has a fifth, the others share the rest evenly
         load(&mut pg, &vectors, "spread", 80, args.spread / 5 * 4, Words::Ordinary).await?;
         load(&mut pg, &vectors, "large", 1, args.spread / 5, Words::Ordinary).await?;
         world.memory.retrain_indexes().await?;

@@ -1,4 +1,4 @@
-//! A memory in this process on a database: a given one, or that of a server started for the purpose.
+//! A memory in this process, on a given database or on that of a server started for the benchmark.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -15,7 +15,7 @@ pub struct World {
     pub memory: Memory,
     pub engine: Arc<Engine>,
     pub url: String,
-    /// Over HTTP, where the server is ours.
+    /// The server, if the benchmark started one.
     pub server: Option<Server>,
     _data: Option<TempDir>,
 }
@@ -32,7 +32,7 @@ impl World {
         }
     }
 
-    /// With a server on a data directory that stays when it stops.
+    /// Starts a server on a data directory that is kept when it stops.
     pub async fn on(data: &Path) -> anyhow::Result<Self> {
         let server = Server::start(data)?;
         Self::open(database_url(data)?, Some(server), None).await

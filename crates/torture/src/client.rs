@@ -1,4 +1,4 @@
-//! One MCP client on a kept connection, and what it learned from a call.
+//! An MCP client on a keep-alive connection, and the outcome of a call.
 
 use std::time::Duration;
 
@@ -7,21 +7,21 @@ use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::net::TcpStream;
 
-/// Longer than any pause of the plan and the server's own patience with its database.
-const PATIENCE: Duration = Duration::from_secs(40);
-/// Refusals that promise that nothing was done, and that no retry would change.
+/// Longer than any pause of the plan and the server's own database timeouts.
+const CALL_TIMEOUT: Duration = Duration::from_secs(40);
+/// Codes that promise that nothing was changed and that a retry is useless.
 const REFUSALS: [&str; 4] = ["invalid_argument", "not_found", "invalid_state", "conflict"];
 
-/// What the caller knows after a call.
+/// What a client knows after a call.
 #[derive(Debug)]
 pub enum Reply {
-    /// It was done: the structured answer, and the text beside it.
+    /// The call succeeded: its structured answer and its text.
     Done { answer: Value, text: String },
-    /// It was not done, and why.
+    /// The call changed nothing, with the reason.
     Refused { code: String, text: String },
-    /// It may have been done: the connection broke, or the server says that its database is away.
+    /// The call may have succeeded: the connection broke, or the server reported `unavailable`.
     Unknown { said: Option<String> },
-    /// What no fault excuses.
+    /// An answer that no fault excuses.
     Wrong { what: String },
 }
 
@@ -40,8 +40,8 @@ impl Client {
         let body = json!({
             "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": { "name": tool, "arguments": arguments },
         });
-        match tokio::time::timeout(PATIENCE, self.post(&body.to_string())).await {
-            Ok(Ok((status, answer))) => understand(status, &answer),
+        match tokio::time::timeout(CALL_TIMEOUT, self.post(&body.to_string())).await {
+            Ok(Ok((status, answer))) => interpret(status, &answer),
             Ok(Err(_)) | Err(_) => {
                 self.stream = None;
                 Reply::Unknown { said: None }
@@ -64,7 +64,7 @@ impl Client {
         let (status, length) = head(&mut stream).await?;
         let mut answer = vec![0; length];
         stream.read_exact(&mut answer).await?;
-        // kept only after a whole answer: half of one must not be read as the next
+        // only after a whole answer, so that the rest of one is never read as the next
         self.stream = Some(stream);
         Ok((status, answer))
     }
@@ -73,22 +73,22 @@ impl Client {
 async fn head(stream: &mut BufReader<TcpStream>) -> anyhow::Result<(u16, usize)> {
     let mut line = String::new();
     stream.read_line(&mut line).await?;
-    let status = line.split_whitespace().nth(1).context("no answer")?.parse()?;
+    let status = line.split_whitespace().nth(1).context("no HTTP response")?.parse()?;
     let mut length = None;
     loop {
         line.clear();
         if stream.read_line(&mut line).await? == 0 {
-            bail!("half an answer");
+            bail!("the response ends in its head");
         }
         let Some((name, value)) = line.trim_end().split_once(':') else { break };
         if name.eq_ignore_ascii_case("content-length") {
             length = Some(value.trim().parse()?);
         }
     }
-    Ok((status, length.context("the answer has no length")?))
+    Ok((status, length.context("the response has no Content-Length")?))
 }
 
-fn understand(status: u16, body: &[u8]) -> Reply {
+fn interpret(status: u16, body: &[u8]) -> Reply {
     let shown = || String::from_utf8_lossy(body).chars().take(600).collect::<String>();
     if status == 503 {
         return Reply::Unknown { said: Some(shown()) };
@@ -116,22 +116,22 @@ fn understand(status: u16, body: &[u8]) -> Reply {
 mod tests {
     use serde_json::json;
 
-    use super::{Reply, understand};
+    use super::{Reply, interpret};
 
     fn tool_error(code: &str) -> Reply {
         let text = json!({"error": code, "message": "m", "hint": "h"}).to_string();
         let body = json!({"jsonrpc": "2.0", "id": 1, "result": {"isError": true, "content": [{"type": "text", "text": text}]}});
-        understand(200, body.to_string().as_bytes())
+        interpret(200, body.to_string().as_bytes())
     }
 
     #[test]
-    fn only_an_answer_acknowledges_and_only_a_reasoned_refusal_promises_that_nothing_was_done() {
+    fn only_a_result_acknowledges_and_only_known_codes_promise_that_nothing_was_changed() {
         let body = json!({"result": {"structuredContent": {"id": 1}, "content": [{"text": "t"}]}}).to_string();
-        assert!(matches!(understand(200, body.as_bytes()), Reply::Done { .. }));
+        assert!(matches!(interpret(200, body.as_bytes()), Reply::Done { .. }));
         assert!(matches!(tool_error("not_found"), Reply::Refused { .. }));
         assert!(matches!(tool_error("unavailable"), Reply::Unknown { .. }));
         assert!(matches!(tool_error("internal"), Reply::Wrong { .. }));
-        assert!(matches!(understand(401, b"{}"), Reply::Wrong { .. }));
-        assert!(matches!(understand(503, b"{}"), Reply::Unknown { .. }));
+        assert!(matches!(interpret(401, b"{}"), Reply::Wrong { .. }));
+        assert!(matches!(interpret(503, b"{}"), Reply::Unknown { .. }));
     }
 }

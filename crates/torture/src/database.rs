@@ -1,15 +1,15 @@
-//! The torture's own way to PostgreSQL: what it broke itself may take its time to come back.
+//! Connections of the torture test itself to PostgreSQL, which may still be recovering from a fault.
 
 use std::time::{Duration, Instant};
 
 use anyhow::Context;
 use sqlx::{Connection, PgConnection};
 
-/// PostgreSQL goes through its log after a crash, and a busy machine lets it wait: whether the server came back in time is
-/// checked elsewhere, so this one only ends a run that nothing can save.
-const PATIENCE: Duration = Duration::from_secs(600);
+/// Recovery after a crash takes time, and longer on a busy machine. Whether it took too long is checked elsewhere; this
+/// limit only ends a run that cannot go on.
+const RETRY_FOR: Duration = Duration::from_secs(600);
 const PAUSE: Duration = Duration::from_millis(200);
-/// A server that was stopped takes a connection and says nothing.
+/// A paused server accepts a connection and does not answer.
 const CONNECT: Duration = Duration::from_secs(30);
 
 pub async fn connect(database_url: &str) -> anyhow::Result<PgConnection> {
@@ -17,21 +17,21 @@ pub async fn connect(database_url: &str) -> anyhow::Result<PgConnection> {
     Ok(connected.context("no answer in time")??)
 }
 
-/// Again and again until it succeeds, or until nobody would wait any longer.
-pub async fn patiently<T>(attempt: impl AsyncFnMut() -> anyhow::Result<T>) -> anyhow::Result<T> {
-    within(PATIENCE, PAUSE, attempt).await
+/// Repeats an attempt until it succeeds or the time is over.
+pub async fn retry<T>(attempt: impl AsyncFnMut() -> anyhow::Result<T>) -> anyhow::Result<T> {
+    within(RETRY_FOR, PAUSE, attempt).await
 }
 
 async fn within<T>(
-    patience: Duration,
+    limit: Duration,
     pause: Duration,
     mut attempt: impl AsyncFnMut() -> anyhow::Result<T>,
 ) -> anyhow::Result<T> {
     let begun = Instant::now();
     loop {
         match attempt().await {
-            Err(_) if begun.elapsed() < patience => tokio::time::sleep(pause).await,
-            outcome => return outcome.with_context(|| format!("PostgreSQL was not back within {patience:?}")),
+            Err(_) if begun.elapsed() < limit => tokio::time::sleep(pause).await,
+            outcome => return outcome.with_context(|| format!("PostgreSQL did not come back within {limit:?}")),
         }
     }
 }
@@ -43,7 +43,7 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn a_database_that_is_not_back_yet_is_waited_for() {
+    async fn a_failed_attempt_is_repeated_until_it_succeeds() {
         let mut attempts = 0;
         let done = within(Duration::from_secs(60), Duration::ZERO, async || {
             attempts += 1;
@@ -56,15 +56,14 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn one_that_never_comes_back_is_told_with_what_it_said_last() {
+    async fn after_the_limit_the_last_error_is_returned() {
         let never = within(Duration::ZERO, Duration::ZERO, async || -> anyhow::Result<()> { bail!("refused") });
         let error = format!("{:#}", never.await.unwrap_err());
-        assert!(error.ends_with("refused") && error.contains("was not back within"), "{error}");
+        assert!(error.ends_with("refused") && error.contains("did not come back within"), "{error}");
     }
 
     #[tokio::test]
-    async fn a_connection_to_nobody_is_an_error_that_can_be_tried_again() {
-        let nobody = connect("postgres://nobody@127.0.0.1:1/none");
-        assert!(nobody.await.is_err());
+    async fn a_connection_to_a_closed_port_is_an_error() {
+        assert!(connect("postgres://nobody@127.0.0.1:1/none").await.is_err());
     }
 }

@@ -1,4 +1,4 @@
-//! A disk of our own that can be full: a tmpfs, made as small as what is on it, and large again.
+//! A disk that can be filled: a tmpfs that is shrunk to the size of its contents and enlarged again.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -6,28 +6,28 @@ use std::process::Command;
 use anyhow::{Context, bail};
 
 const MIB: u64 = 1 << 20;
-/// Room for a run of an hour; memory is used for what is written only.
-const ROOM: u64 = 6 * 1024 * MIB;
-/// What may still be written to a full disk: nearly nothing, but not so little that the kernel refuses to shrink it.
-const SCRAPS: [u64; 4] = [64 << 10, 512 << 10, 2 * MIB, 16 * MIB];
+/// Enough for a run of an hour. Only written pages use memory.
+const CAPACITY: u64 = 6 * 1024 * MIB;
+/// Space left on a full disk, tried in this order: the kernel may refuse to shrink it to its exact contents.
+const LEFTOVERS: [u64; 4] = [64 << 10, 512 << 10, 2 * MIB, 16 * MIB];
 
 pub struct Disk {
     at: PathBuf,
 }
 
 impl Disk {
-    /// Needs the right to mount; without it there is no honest way to fill a disk without filling everybody's.
+    /// Needs the privilege to mount. Without it, filling the disk would fill it for every other program.
     pub fn mount(at: &Path) -> anyhow::Result<Self> {
-        run(Command::new("mount").args(["-t", "tmpfs", "-o", &options(ROOM), "tmpfs"]).arg(at))?;
+        run(Command::new("mount").args(["-t", "tmpfs", "-o", &options(CAPACITY), "tmpfs"]).arg(at))?;
         Ok(Self { at: at.to_owned() })
     }
 
-    /// No room from now on.
+    /// Shrinks the disk to its contents.
     pub fn fill(&self) -> anyhow::Result<()> {
         let used = self.used()?;
         let mut refused = None;
-        for scraps in SCRAPS {
-            match self.resize(used + scraps) {
+        for leftover in LEFTOVERS {
+            match self.resize(used + leftover) {
                 Ok(()) => return Ok(()),
                 Err(error) => refused = Some(error),
             }
@@ -35,9 +35,9 @@ impl Disk {
         Err(refused.unwrap_or_else(|| anyhow::anyhow!("no size was tried")))
     }
 
-    /// Room again.
+    /// Enlarges the disk again.
     pub fn free(&self) -> anyhow::Result<()> {
-        self.resize(ROOM)
+        self.resize(CAPACITY)
     }
 
     pub fn used(&self) -> anyhow::Result<u64> {
@@ -52,7 +52,7 @@ impl Disk {
 
 impl Drop for Disk {
     fn drop(&mut self) {
-        // what still uses it keeps it until it ends
+        // lazily, because a process may still use it
         let _ = run(Command::new("umount").arg("--lazy").arg(&self.at));
     }
 }
@@ -74,10 +74,10 @@ mod tests {
     use super::Disk;
 
     #[test]
-    fn a_full_disk_takes_nothing_and_takes_it_again_once_there_is_room() {
+    fn a_full_disk_refuses_writes_until_it_is_enlarged() {
         let dir = tempfile::tempdir().unwrap();
         let Ok(disk) = Disk::mount(dir.path()) else {
-            eprintln!("skipped: this machine does not let us mount a tmpfs");
+            eprintln!("skipped: this machine does not allow mounting a tmpfs");
             return;
         };
         let megabytes = vec![7; 20 << 20];
@@ -86,7 +86,7 @@ mod tests {
         disk.fill().unwrap();
         let refused = std::fs::write(dir.path().join("more"), &megabytes).unwrap_err();
         assert_eq!(refused.kind(), std::io::ErrorKind::StorageFull);
-        assert_eq!(std::fs::read(&file).unwrap(), megabytes, "what was there stays");
+        assert_eq!(std::fs::read(&file).unwrap(), megabytes, "existing files are unchanged");
         disk.free().unwrap();
         std::fs::write(dir.path().join("more"), &megabytes).unwrap();
     }

@@ -1,10 +1,11 @@
-//! What the clients were told: the one truth the database is held against.
+//! What the clients were told. The database is compared with it.
 
 use std::collections::{BTreeMap, HashMap};
 use std::time::Instant;
 
 use uuid::Uuid;
 
+/// The kind of a memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Kind {
     Episode,
@@ -29,17 +30,18 @@ pub enum Outcome {
     Unknown,
 }
 
-/// What a call was to change.
+/// The change that a call asks for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Change {
-    /// Nothing: it looks for something.
+    /// No change: a query.
     Nothing,
-    /// Nothing: it reads what is known to be there.
+    /// No change: reads a memory that is known to exist.
     Get {
         kind: Kind,
     },
+    /// No change: reads an entity that is known to exist.
     GetEntity,
-    /// `content` is of this call alone; the ids are known once it was acknowledged.
+    /// `content` is unique to this call; the ids are known once the call is acknowledged.
     Store {
         kind: Kind,
         content: String,
@@ -63,7 +65,7 @@ pub enum Change {
         name: String,
         id: Option<Uuid>,
     },
-    /// `key` is of this call alone.
+    /// `key` is unique to this call.
     UpdateEntity {
         id: Uuid,
         key: String,
@@ -72,7 +74,7 @@ pub enum Change {
         source: Uuid,
         target: Uuid,
     },
-    /// The workers by hand: whatever they found to do.
+    /// Starts a background job, which may change anything.
     Work,
 }
 
@@ -84,15 +86,16 @@ pub struct Entry {
     pub change: Change,
 }
 
-/// Of all clients and rounds, by request id.
+/// The calls of all clients and rounds.
 #[derive(Debug, Default)]
 pub struct Journal {
+    /// By request id.
     pub entries: HashMap<String, Entry>,
-    /// One of each sort, with how often it was seen.
+    /// One example of each kind of violation, and their number.
     pub violations: BTreeMap<String, (String, u64)>,
-    /// How often each tool was acknowledged, refused, left unknown.
+    /// The number of acknowledged, refused and unknown calls of each tool.
     pub tools: BTreeMap<&'static str, [u64; 3]>,
-    /// What the server said when it could not serve, once each.
+    /// The reasons the server gave when it was unavailable, and their number.
     pub excuses: BTreeMap<String, u64>,
 }
 
@@ -108,10 +111,10 @@ impl Journal {
     }
 
     pub fn violation(&mut self, what: String) {
-        // a thousand that differ in a number are worth one line
-        let sort: String =
+        // violations that differ only in numbers and ids are one kind
+        let kind: String =
             what.split(|c: char| c.is_ascii_hexdigit() || c == '-').filter(|part| !part.is_empty()).collect();
-        self.violations.entry(sort).or_insert_with(|| (what, 0)).1 += 1;
+        self.violations.entry(kind).or_insert_with(|| (what, 0)).1 += 1;
     }
 
     pub fn violation_count(&self) -> u64 {
@@ -122,7 +125,7 @@ impl Journal {
         let error: serde_json::Value = serde_json::from_str(said).unwrap_or_default();
         let message = error["message"].as_str().or(error["error"]["message"].as_str()).unwrap_or(said);
         let hint = error["hint"].as_str().or(error["error"]["hint"].as_str()).unwrap_or("");
-        // which file, how many bytes: of no use in a table
+        // numbers (of bytes, of files) would make every reason different
         let message: String = message.chars().map(|c| if c.is_ascii_digit() { '#' } else { c }).collect();
         *self.excuses.entry(format!("{} [{hint}]", message.replace("##", "#").replace("##", "#"))).or_default() += 1;
     }
@@ -131,25 +134,25 @@ impl Journal {
         !matches!(change, Change::Nothing | Change::Get { .. } | Change::GetEntity)
     }
 
-    /// Acknowledged, refused, unknown.
+    /// Acknowledged, refused and unknown calls.
     pub fn totals(&self) -> [u64; 3] {
         self.tools.values().fold([0; 3], |sum, counts| std::array::from_fn(|i| sum[i] + counts[i]))
     }
 }
 
-/// What a tenant's clients know of their memory, to have something to work on.
+/// The memories a tenant's clients know, so that calls can refer to them.
 #[derive(Debug, Default)]
 pub struct Known {
     pub facts: Vec<Uuid>,
     pub rules: Vec<Uuid>,
     pub episodes: Vec<Uuid>,
     pub entities: Vec<Uuid>,
-    /// Acknowledged as forgotten, and since when: not to be found any more.
+    /// When each forgotten memory was acknowledged as forgotten. No later search may find it.
     pub forgotten: HashMap<Uuid, Instant>,
 }
 
-/// Beyond this many the oldest are no longer worked on; they are still checked.
-const WORKED_ON: usize = 400;
+/// Memories of a kind that calls refer to. Older ones are still checked.
+const MAX_KNOWN: usize = 400;
 
 impl Known {
     pub fn of(&self, kind: Kind) -> &[Uuid] {
@@ -175,7 +178,7 @@ impl Known {
 }
 
 fn push(list: &mut Vec<Uuid>, id: Uuid) {
-    if list.len() >= WORKED_ON {
+    if list.len() >= MAX_KNOWN {
         list.remove(0);
     }
     list.push(id);

@@ -1,3 +1,3 @@
-//! What the tests of the program share with its torture.
+//! The part of the torture test that other crates' tests use.
 
 pub mod disk;

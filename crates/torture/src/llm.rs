@@ -1,4 +1,4 @@
-//! The model of the torture: it reads the prompt on stdin and learns something from it, sometimes slowly, sometimes not at all.
+//! The model of the torture test: answers a prompt on stdin, sometimes slowly, sometimes with prose instead of JSON.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io::{Read, Write};
@@ -19,7 +19,7 @@ pub fn run() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Everything it was shown goes into what it learns: were it shown two tenants, the checker would find both in one memory.
+/// Copies every secret of the prompt into what it learns, so that a prompt with data of two tenants shows in one memory.
 fn answer(prompt: &str, chance: u64) -> String {
     if chance.is_multiple_of(9) {
         return "I had rather not say.".to_owned();
@@ -45,9 +45,9 @@ mod tests {
     use super::answer;
 
     #[test]
-    fn what_it_was_shown_is_in_what_it_learns() {
+    fn secrets_of_the_prompt_are_in_the_answer() {
         let learned = answer("hushamber7 then hushquartz0", 1);
         assert!(learned.contains("hushamber7 hushquartz0 learned 1"), "{learned}");
-        assert!(!answer("hushamber7", 18).contains('{'), "now and then it fails");
+        assert!(!answer("hushamber7", 18).contains('{'), "sometimes it answers with prose");
     }
 }

@@ -1,8 +1,8 @@
-//! `cargo xtask torture`: a real server under load and faults, and a checker that knows what was acknowledged.
+//! `cargo xtask torture`: runs a real server under load, injects faults, and checks that nothing acknowledged is lost.
 //!
-//! 64 clients of several tenants use all tools through a wire that can be cut. The server, its PostgreSQL and their disk
-//! fail in ways the seed decides. After each round everything must be there that a client was told of, everything must be
-//! whole, and no tenant may see another's.
+//! 64 clients of several tenants use all tools through a proxy that can break connections. The seed decides how the
+//! server, its PostgreSQL and their disk fail. After each round everything acknowledged must exist, the database must be
+//! consistent, and no tenant may see another tenant's memory.
 
 mod check;
 mod client;
@@ -33,7 +33,7 @@ use crate::tenant::Tenant;
 use crate::work::World;
 
 #[derive(Parser)]
-#[command(name = "torture", about = "Faults under load, and whether anything acknowledged was lost")]
+#[command(name = "torture", about = "Injects faults under load and checks that nothing acknowledged is lost")]
 struct Cli {
     #[command(subcommand)]
     role: Role,
@@ -41,35 +41,37 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Role {
-    /// The torture itself.
+    /// Run the torture test.
     Run(Args),
-    /// The model it consolidates with: prompt on stdin, answer on stdout.
+    /// Act as the model for consolidation: prompt on stdin, answer on stdout.
     #[command(hide = true)]
     Llm,
 }
 
 #[derive(clap::Args)]
 struct Args {
-    /// How long it goes on; the round that has begun is finished.
+    /// Start no further round after this time.
     #[arg(long, default_value_t = 10.0)]
     minutes: f64,
-    /// At most this many rounds.
+    /// Stop after this many rounds.
     #[arg(long)]
     rounds: Option<u64>,
-    /// Decides which faults come when.
+    /// Determines the faults and their order.
     #[arg(long, default_value_t = 1)]
     seed: u64,
+    /// Concurrent clients.
     #[arg(long, default_value_t = 64)]
     clients: usize,
+    /// Tenants that share the clients.
     #[arg(long, default_value_t = 4)]
     tenants: usize,
-    /// The program under torture; the one beside this one if left out.
+    /// The program to test. Default: `butler` beside this program.
     #[arg(long)]
     butler: Option<PathBuf>,
-    /// Where the outcome is written as JSON.
+    /// Write the results to this file as JSON.
     #[arg(long)]
     json: Option<PathBuf>,
-    /// Where the server's log goes.
+    /// Write the server's log to this file.
     #[arg(long)]
     log: Option<PathBuf>,
 }
@@ -98,9 +100,9 @@ async fn torture(args: Args) -> anyhow::Result<ExitCode> {
     runner.report.not_possible.extend(why_not);
     let ended = runner.run(args.clients, Duration::from_secs_f64(args.minutes * 60.0), args.rounds).await;
     if let Err(error) = ended {
-        runner.world().journal().violation(format!("the torture ended early: {error:#}"));
+        runner.world().journal().violation(format!("the run ended early: {error:#}"));
     }
-    // the disk goes last: the server lies on it
+    // dropped last, because the server's data is on it
     let world = std::sync::Arc::clone(runner.world());
     let (report, _disk) = runner.stop().await;
     let journal = world.journal();
@@ -109,23 +111,24 @@ async fn torture(args: Args) -> anyhow::Result<ExitCode> {
         report.write(&journal, path)?;
     }
     if journal.violation_count() > 0 {
-        eprintln!("the same plan again: --seed {}", args.seed);
+        eprintln!("repeat the same faults with --seed {}", args.seed);
         return Ok(ExitCode::FAILURE);
     }
     Ok(ExitCode::SUCCESS)
 }
 
-/// As root the private PostgreSQL runs as another account, which must be able to go in.
+/// As root the private PostgreSQL runs under another account, which must be able to enter the directory.
 fn open_to_all(dir: &Path) -> anyhow::Result<()> {
     use std::os::unix::fs::PermissionsExt;
-    std::fs::set_permissions(dir, std::fs::Permissions::from_mode(0o755)).context("cannot open the directory")
+    std::fs::set_permissions(dir, std::fs::Permissions::from_mode(0o755))
+        .context("cannot set the permissions of the directory")
 }
 
 fn setup(args: &Args, dir: &Path) -> anyhow::Result<Setup> {
     let program = std::env::current_exe()?;
     let butler = args.butler.clone().unwrap_or_else(|| program.with_file_name("butler"));
     if !butler.exists() {
-        bail!("{} is missing; run this through `cargo xtask torture`", butler.display());
+        bail!("{} is missing; run `cargo xtask torture`, which builds it", butler.display());
     }
     let config = dir.join("butler.toml");
     std::fs::write(&config, configuration(&program))?;
@@ -134,7 +137,7 @@ fn setup(args: &Args, dir: &Path) -> anyhow::Result<Setup> {
     Ok(Setup { butler, data_dir: dir.join("data"), config, log })
 }
 
-/// One token each: from the first on, nobody is served without.
+/// Creates a token per tenant. From the first token on, the server requires one.
 async fn tenants(setup: &Setup, server: &Server, count: usize) -> anyhow::Result<Vec<Tenant>> {
     let mut tenants = Vec::new();
     for index in 0..count {
@@ -143,7 +146,7 @@ async fn tenants(setup: &Setup, server: &Server, count: usize) -> anyhow::Result
         let made: serde_json::Value = serde_json::from_str(&command(setup, &create).await?)?;
         let tenant = Tenant::new(index, made["token"].as_str().context("no token")?.to_owned());
         let mut client = Client::new(server.address.clone(), tenant.token.clone());
-        // the server hears of a token moments after it was made
+        // the server learns of a new token after a moment
         while !matches!(client.call("memory_stats", &serde_json::json!({})).await, Reply::Done { .. }) {
             tokio::time::sleep(Duration::from_millis(50)).await;
         }

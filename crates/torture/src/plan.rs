@@ -1,4 +1,4 @@
-//! What goes wrong, and when: made from the seed alone, before anything happens.
+//! The plan of faults, made from the seed alone.
 
 use std::fmt;
 use std::time::Duration;
@@ -12,25 +12,25 @@ use crate::dice::Dice;
 pub enum Fault {
     /// SIGKILL of `butler serve`; it is started again.
     KillServer,
-    /// SIGKILL of the postmaster; the server must start it again by itself.
+    /// SIGKILL of the postmaster; the server must start it again.
     KillPostmaster,
-    /// SIGKILL of one backend: PostgreSQL throws all others out and recovers.
+    /// SIGKILL of one backend: PostgreSQL ends all other sessions and recovers.
     KillBackend,
-    /// Both at once; the next start recovers.
+    /// SIGKILL of the server and the postmaster; the next start recovers.
     KillBoth,
     /// SIGSTOP and SIGCONT of `butler serve`.
     PauseServer,
     /// SIGSTOP and SIGCONT of all processes of PostgreSQL.
     PausePostgres,
-    /// The connections between clients and server break at any byte.
+    /// Connections between clients and server break after some bytes.
     CutClients,
-    /// The connections between server and PostgreSQL break at any byte.
+    /// Connections between server and PostgreSQL break after some bytes.
     CutDatabase,
-    /// PostgreSQL closes the server's sessions, as an administrator would.
+    /// `pg_terminate_backend` of all sessions of the server.
     EndSessions,
-    /// No byte can be written to the data directory any more; then there is room again.
+    /// The disk of the data directory is full for a while.
     FillDisk,
-    /// The postmaster is killed while the disk is full: it cannot even recover before there is room.
+    /// SIGKILL of the postmaster while the disk is full, so that it can recover only when there is space again.
     FillDiskAndKillPostmaster,
 }
 
@@ -78,10 +78,10 @@ impl fmt::Display for Fault {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Step {
-    /// Of undisturbed work before it.
+    /// Load without faults before this step.
     pub after: Duration,
     pub fault: Fault,
-    /// How long it lasts, where it lasts.
+    /// The duration of a fault that has one.
     pub lasts: Duration,
 }
 
@@ -113,7 +113,7 @@ mod tests {
     }
 
     #[test]
-    fn every_fault_comes_within_a_few_rounds_and_none_of_the_disk_where_it_cannot_be_filled() {
+    fn every_fault_occurs_within_forty_rounds_and_disk_faults_only_with_a_disk() {
         let of = |disk| (0..40).flat_map(|number| round(1, number, disk)).map(|step| step.fault).collect::<Vec<_>>();
         assert!(Fault::ALL.iter().all(|fault| of(true).contains(fault)));
         assert!(!of(false).iter().any(|fault| fault.needs_disk()));

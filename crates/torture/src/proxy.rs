@@ -1,7 +1,7 @@
-//! A wire with scissors: between clients and server it is a TCP port, between server and PostgreSQL a unix socket.
+//! Proxies that break connections: a TCP port between clients and server, a unix socket between server and PostgreSQL.
 //!
-//! While it is whole it passes everything on. While it cuts, every connection breaks after some bytes, in one direction
-//! or the other, so that a request, a commit or an answer is lost half-way.
+//! Normally a proxy forwards everything. During a fault each connection breaks after some bytes in one direction, so that
+//! a request, a commit or an answer is lost half-way.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
@@ -14,52 +14,53 @@ use tokio::task::JoinHandle;
 
 use crate::dice::Dice;
 
-/// A connection that is to be cut breaks within this many bytes of one direction: a request is some hundred.
-const LONGEST_LIFE: u64 = 6_000;
+/// A connection breaks within this many bytes of one direction. A request has some hundred.
+const MAX_BYTES_BEFORE_BREAK: u64 = 6_000;
 
+/// Decides when the connections of a proxy break.
 #[derive(Clone)]
-pub struct Scissors {
-    cutting: Arc<watch::Sender<bool>>,
+pub struct ConnectionBreaker {
+    breaking: Arc<watch::Sender<bool>>,
     dice: Arc<Mutex<Dice>>,
 }
 
-impl Scissors {
+impl ConnectionBreaker {
     pub fn new(dice: Dice) -> Self {
-        Self { cutting: Arc::new(watch::Sender::new(false)), dice: Arc::new(Mutex::new(dice)) }
+        Self { breaking: Arc::new(watch::Sender::new(false)), dice: Arc::new(Mutex::new(dice)) }
     }
 
-    /// What is open breaks soon, and so does what is opened meanwhile.
-    pub async fn cut_for(&self, time: Duration) {
-        self.cutting.send_replace(true);
+    /// Breaks all connections for a while, including new ones.
+    pub async fn break_for(&self, time: Duration) {
+        self.breaking.send_replace(true);
         tokio::time::sleep(time).await;
-        self.cutting.send_replace(false);
+        self.breaking.send_replace(false);
     }
 
-    /// How many bytes each direction still carries.
-    fn life(&self) -> (u64, u64) {
+    /// The number of bytes that each direction of a connection forwards before it breaks.
+    fn budgets(&self) -> (u64, u64) {
         let mut dice = self.dice.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-        let life = dice.between(0, LONGEST_LIFE);
-        if dice.one_in(2) { (life, u64::MAX) } else { (u64::MAX, life) }
+        let budget = dice.between(0, MAX_BYTES_BEFORE_BREAK);
+        if dice.one_in(2) { (budget, u64::MAX) } else { (u64::MAX, budget) }
     }
 }
 
-/// Between clients and the server, wherever the server is at the moment.
-pub struct Wire {
+/// The proxy between clients and the server. The server's address may change.
+pub struct ClientProxy {
     pub address: String,
     task: JoinHandle<()>,
 }
 
-impl Wire {
-    pub async fn lay(server: watch::Receiver<String>, scissors: Scissors) -> anyhow::Result<Self> {
+impl ClientProxy {
+    pub async fn start(server: watch::Receiver<String>, breaker: ConnectionBreaker) -> anyhow::Result<Self> {
         let listener = TcpListener::bind("127.0.0.1:0").await?;
         let address = listener.local_addr()?.to_string();
         let task = tokio::spawn(async move {
             while let Ok((near, _)) = listener.accept().await {
-                let (server, scissors) = (server.borrow().clone(), scissors.clone());
+                let (server, breaker) = (server.borrow().clone(), breaker.clone());
                 tokio::spawn(async move {
                     let Ok(far) = TcpStream::connect(server).await else { return };
                     let _ = (near.set_nodelay(true), far.set_nodelay(true));
-                    carry(near.into_split(), far.into_split(), scissors).await;
+                    forward(near.into_split(), far.into_split(), breaker).await;
                 });
             }
         });
@@ -67,21 +68,21 @@ impl Wire {
     }
 }
 
-impl Drop for Wire {
+impl Drop for ClientProxy {
     fn drop(&mut self) {
         self.task.abort();
     }
 }
 
-/// Steps between a server and PostgreSQL for a while: PostgreSQL's socket is moved aside and ours takes its place.
-pub struct Tap {
+/// The proxy between server and PostgreSQL: while it exists, PostgreSQL's socket is moved aside and replaced by its own.
+pub struct DatabaseProxy {
     socket: PathBuf,
     aside: PathBuf,
     task: JoinHandle<()>,
 }
 
-impl Tap {
-    pub fn place(socket: &Path, scissors: Scissors) -> anyhow::Result<Self> {
+impl DatabaseProxy {
+    pub fn start(socket: &Path, breaker: ConnectionBreaker) -> anyhow::Result<Self> {
         let aside = socket.with_extension("aside");
         std::fs::rename(socket, &aside)?;
         let listener = match UnixListener::bind(socket) {
@@ -94,10 +95,10 @@ impl Tap {
         let far_end = aside.clone();
         let task = tokio::spawn(async move {
             while let Ok((near, _)) = listener.accept().await {
-                let (far_end, scissors) = (far_end.clone(), scissors.clone());
+                let (far_end, breaker) = (far_end.clone(), breaker.clone());
                 tokio::spawn(async move {
                     let Ok(far) = UnixStream::connect(far_end).await else { return };
-                    carry(near.into_split(), far.into_split(), scissors).await;
+                    forward(near.into_split(), far.into_split(), breaker).await;
                 });
             }
         });
@@ -105,33 +106,33 @@ impl Tap {
     }
 }
 
-impl Drop for Tap {
+impl Drop for DatabaseProxy {
     fn drop(&mut self) {
         self.task.abort();
-        // one that PostgreSQL made anew meanwhile would be overwritten: it makes none while it lives
+        // PostgreSQL creates its socket only when it starts, so this overwrites ours and not a newer one of its own
         let _ = std::fs::rename(&self.aside, &self.socket);
     }
 }
 
-async fn carry<R1, W1, R2, W2>(near: (R1, W1), far: (R2, W2), scissors: Scissors)
+async fn forward<R1, W1, R2, W2>(near: (R1, W1), far: (R2, W2), breaker: ConnectionBreaker)
 where
     R1: AsyncRead + Unpin,
     W1: AsyncWrite + Unpin,
     R2: AsyncRead + Unpin,
     W2: AsyncWrite + Unpin,
 {
-    let (there, back) = scissors.life();
-    let there = pass(near.0, far.1, scissors.cutting.subscribe(), there);
-    let back = pass(far.0, near.1, scissors.cutting.subscribe(), back);
-    // whichever ends first takes the other with it: both ends are dropped
+    let (there, back) = breaker.budgets();
+    let there = forward_one_way(near.0, far.1, breaker.breaking.subscribe(), there);
+    let back = forward_one_way(far.0, near.1, breaker.breaking.subscribe(), back);
+    // when one direction ends, the connection ends
     tokio::select! {
         () = there => {}
         () = back => {}
     }
 }
 
-/// Until the end, or until `life` bytes have passed since the wire began to be cut.
-async fn pass<R, W>(mut from: R, mut to: W, mut cutting: watch::Receiver<bool>, mut life: u64)
+/// Forwards one direction until its end, or until `budget` bytes have passed while breaking.
+async fn forward_one_way<R, W>(mut from: R, mut to: W, mut breaking: watch::Receiver<bool>, mut budget: u64)
 where
     R: AsyncRead + Unpin,
     W: AsyncWrite + Unpin,
@@ -139,13 +140,13 @@ where
     let mut buffer = vec![0; 16 << 10];
     loop {
         let Ok(read @ 1..) = from.read(&mut buffer).await else { return };
-        let whole = !*cutting.borrow_and_update();
-        let passed = if whole { read } else { read.min(usize::try_from(life).unwrap_or(usize::MAX)) };
+        let forwarding = !*breaking.borrow_and_update();
+        let passed = if forwarding { read } else { read.min(usize::try_from(budget).unwrap_or(usize::MAX)) };
         if to.write_all(&buffer[..passed]).await.is_err() || passed < read {
             return;
         }
-        if !whole {
-            life -= passed as u64;
+        if !forwarding {
+            budget -= passed as u64;
         }
     }
 }

@@ -1,4 +1,4 @@
-//! What happened, in a table and as JSON.
+//! The results as a table and as JSON.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -16,12 +16,12 @@ pub struct Report {
     pub tenants: usize,
     pub rounds: u64,
     pub took: Duration,
-    /// How often, and the longest time until the server was ready again.
+    /// The number of injections of each fault, and the longest recovery.
     pub faults: BTreeMap<Fault, (u64, Duration)>,
-    /// What could not be tried here, and why.
+    /// Faults this machine does not allow, with the reason.
     pub not_possible: Vec<String>,
     pub disk_used: u64,
-    /// Starts that failed once and succeeded the second time.
+    /// Starts that succeeded only at the second attempt.
     pub repeated_starts: u64,
 }
 
@@ -36,16 +36,16 @@ impl Report {
     pub fn print(&self, journal: &Journal) {
         println!("\ntorture: seed {}, {} clients, {} tenants", self.seed, self.clients, self.tenants);
         println!("  {:<52} {:>10.1} min", "time", self.took.as_secs_f64() / 60.0);
-        println!("  {:<52} {:>10}", "rounds, each checked as a whole", self.rounds);
+        println!("  {:<52} {:>10}", "rounds", self.rounds);
         for (fault, (count, longest)) in &self.faults {
             println!("  {:<52} {count:>10} × ready again within {:.1} s", fault.name(), longest.as_secs_f64());
         }
         println!("  {:<52} {:>10}", "faults", self.faults.values().map(|(count, _)| count).sum::<u64>());
         if self.repeated_starts > 0 {
-            println!("  {:<52} {:>10}", "starts that had to be repeated", self.repeated_starts);
+            println!("  {:<52} {:>10}", "repeated starts", self.repeated_starts);
         }
         for line in &self.not_possible {
-            println!("  not possible here: {line}");
+            println!("  not possible on this machine: {line}");
         }
         println!("\n  {:<52} {:>12} {:>9} {:>9}", "calls", "acknowledged", "refused", "unknown");
         for (tool, [done, refused, unknown]) in &journal.tools {
@@ -53,7 +53,7 @@ impl Report {
         }
         let [done, refused, unknown] = journal.totals();
         println!("  {:<52} {done:>12} {refused:>9} {unknown:>9}", "all");
-        println!("\n  what the server said while it could not serve:");
+        println!("\n  reasons for `unavailable`:");
         for (said, count) in &journal.excuses {
             println!("  {count:>8} × {said}");
         }

@@ -1,4 +1,4 @@
-//! The driver: work, faults, recovery, check; round by round until the time is over.
+//! The driver. Each round: load, faults, recovery, checks.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -12,26 +12,26 @@ use tokio::sync::watch;
 use tokio::task::JoinSet;
 
 use crate::check;
-use crate::database::{self, patiently};
+use crate::database::{self, retry};
 use crate::dice::Dice;
 use crate::plan::{self, Fault, Step};
-use crate::proxy::{Scissors, Tap, Wire};
+use crate::proxy::{ClientProxy, ConnectionBreaker, DatabaseProxy};
 use crate::report::Report;
 use crate::server::{Server, Setup, command, ready_again, send};
 use crate::work::{Worker, World};
 
-/// After a fault is over; longer is a violation. PostgreSQL recovers in seconds and a failed start rests for five; the rest is
-/// for a machine that others use, too.
+/// Recovery time after a fault; taking longer is a violation. PostgreSQL recovers in seconds and the server waits five
+/// seconds after a failed start; the rest is for busy machines.
 const RECOVERY: Duration = Duration::from_secs(180);
-/// Of undisturbed work at the end of a round.
+/// Load without faults at the end of a round.
 const CALM: Duration = Duration::from_secs(2);
 
 pub struct Runner {
     setup: Setup,
     server: Server,
     address: watch::Sender<String>,
-    wire: Wire,
-    scissors: Scissors,
+    proxy: ClientProxy,
+    breaker: ConnectionBreaker,
     database_url: String,
     disk: Option<Disk>,
     world: Arc<World>,
@@ -48,23 +48,23 @@ impl Runner {
         seed: u64,
     ) -> anyhow::Result<Self> {
         let address = watch::Sender::new(server.address.clone());
-        let scissors = Scissors::new(Dice::new(seed, 2_000_000));
-        let wire = Wire::lay(address.subscribe(), scissors.clone()).await?;
+        let breaker = ConnectionBreaker::new(Dice::new(seed, 2_000_000));
+        let proxy = ClientProxy::start(address.subscribe(), breaker.clone()).await?;
         let database_url = command(&setup, &["db", "url"]).await?;
         let (world, dice) = (Arc::new(world), Dice::new(seed, 3_000_000));
         let report = Report { seed, tenants: world.tenants.len(), ..Report::default() };
-        Ok(Self { setup, server, address, wire, scissors, database_url, disk, world, dice, report })
+        Ok(Self { setup, server, address, proxy, breaker, database_url, disk, world, dice, report })
     }
 
     pub fn world(&self) -> &Arc<World> {
         &self.world
     }
 
-    /// Rounds until the time is over, or until something is found that no further round can mend.
+    /// Runs rounds until the time is over. An error ends the run early.
     pub async fn run(&mut self, clients: usize, time: Duration, rounds: Option<u64>) -> anyhow::Result<()> {
         let begun = Instant::now();
         let mut workers: Vec<Worker> =
-            (0..clients).map(|index| Worker::new(&self.world, index, self.report.seed, &self.wire.address)).collect();
+            (0..clients).map(|index| Worker::new(&self.world, index, self.report.seed, &self.proxy.address)).collect();
         self.report.clients = clients;
         while begun.elapsed() < time && rounds.is_none_or(|rounds| self.report.rounds < rounds) {
             workers = self.round(workers).await?;
@@ -91,7 +91,7 @@ impl Runner {
             workers.push(worker?);
         }
         let checked = Instant::now();
-        check::everything(&self.world, &self.database_url, &self.server.address).await?;
+        check::all(&self.world, &self.database_url, &self.server.address).await?;
         self.say(&steps, checked.elapsed());
         Ok(workers)
     }
@@ -125,15 +125,15 @@ impl Runner {
             Fault::PauseServer => {
                 self.server.pause();
                 tokio::time::sleep(step.lasts).await;
-                self.server.go_on();
+                self.server.resume();
             }
             Fault::PausePostgres => {
                 postgres.pause();
                 tokio::time::sleep(step.lasts).await;
-                postgres.go_on();
+                postgres.resume();
             }
-            Fault::CutClients => self.scissors.cut_for(step.lasts).await,
-            Fault::CutDatabase => self.cut_database(step.lasts).await?,
+            Fault::CutClients => self.breaker.break_for(step.lasts).await,
+            Fault::CutDatabase => self.break_database_connections(step.lasts).await?,
             Fault::EndSessions => self.end_sessions().await?,
             Fault::FillDisk => self.fill(step.lasts, false).await?,
             Fault::FillDiskAndKillPostmaster => self.fill(step.lasts, true).await?,
@@ -141,24 +141,24 @@ impl Runner {
         Ok(())
     }
 
-    /// Once more for what was let in meanwhile: the pools come back at once.
+    /// Ends the server's sessions three times, because its pools open new ones at once.
     async fn end_sessions(&mut self) -> anyhow::Result<()> {
         for _ in 0..3 {
-            patiently(async || end_sessions(&self.database_url).await).await?;
+            retry(async || end_sessions(&self.database_url).await).await?;
             tokio::time::sleep(Duration::from_millis(self.dice.between(50, 400))).await;
         }
         Ok(())
     }
 
-    async fn cut_database(&mut self, lasts: Duration) -> anyhow::Result<()> {
-        let scissors = Scissors::new(Dice::new(self.dice.next(), 0));
+    async fn break_database_connections(&mut self, lasts: Duration) -> anyhow::Result<()> {
+        let breaker = ConnectionBreaker::new(Dice::new(self.dice.next(), 0));
         let direct = self.database_url.clone();
-        // sessions come to us when they are opened anew
-        let mut db = patiently(async || database::connect(&direct).await).await?;
-        let tap = Tap::place(&self.server.postgres().socket(), scissors.clone())?;
+        let mut db = retry(async || database::connect(&direct).await).await?;
+        let proxy = DatabaseProxy::start(&self.server.postgres().socket(), breaker.clone())?;
+        // the server opens new sessions, which go through the proxy
         sqlx::query(END_SESSIONS).execute(&mut db).await?;
-        scissors.cut_for(lasts).await;
-        drop(tap);
+        breaker.break_for(lasts).await;
+        drop(proxy);
         Ok(())
     }
 
@@ -173,7 +173,7 @@ impl Runner {
         disk.free()
     }
 
-    /// The fault is over: the server must come back by itself, unless it was killed.
+    /// Waits until the server is ready after a fault, and starts it again if the fault killed it.
     async fn recovered(&mut self, fault: Fault) -> anyhow::Result<()> {
         let begun = Instant::now();
         if matches!(fault, Fault::KillServer | Fault::KillBoth) {
@@ -181,12 +181,12 @@ impl Runner {
             self.restart().await?;
         }
         if let Some(status) = self.server.died() {
-            self.world.journal().violation(format!("the server ended by itself ({status}) after: {fault}"));
+            self.world.journal().violation(format!("the server exited on its own ({status}) after: {fault}"));
             self.restart().await?;
         }
         if ready_again(&self.server.address, RECOVERY).await.is_none() {
             let within = RECOVERY.as_secs();
-            self.world.journal().violation(format!("the server was not ready again within {within} s after: {fault}"));
+            self.world.journal().violation(format!("the server was not ready within {within} s after: {fault}"));
             self.server.kill().await?;
             self.restart().await?;
         }
@@ -197,9 +197,9 @@ impl Runner {
     async fn restart(&mut self) -> anyhow::Result<()> {
         self.server = match Server::start(&self.setup).await {
             Ok(server) => server,
-            // once more, as a supervisor would: the first attempt may have run out of patience with a busy machine
+            // again, as a supervisor would: on a busy machine the first attempt may time out
             Err(error) => {
-                eprintln!("a start failed and is repeated: {error:#}");
+                eprintln!("a start failed, trying again: {error:#}");
                 self.report.repeated_starts += 1;
                 Server::start(&self.setup).await?
             }
@@ -208,10 +208,10 @@ impl Runner {
         Ok(())
     }
 
-    /// In order, as a user stops it. The disk is left to whoever cleans up.
+    /// Stops the server gracefully. Returns the disk, because the caller still needs what is on it.
     pub async fn stop(self) -> (Report, Option<Disk>) {
         if let Err(error) = self.server.stop().await {
-            self.world.journal().violation(format!("asked to stop: {error:#}"));
+            self.world.journal().violation(format!("the server did not stop cleanly: {error:#}"));
         }
         (self.report, self.disk)
     }

@@ -1,4 +1,4 @@
-//! The server under torture, as a process: started, killed, paused, asked.
+//! The server under test as a process: start, kill, pause, query.
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -10,17 +10,17 @@ use rustix::process::{Pid, Signal, kill_process};
 use tokio::io::{AsyncBufReadExt, BufReader};
 use tokio::process::{Child, Command};
 
-/// A start with crash recovery on a busy machine.
+/// Enough for a start with crash recovery on a busy machine.
 const START_WITHIN: Duration = Duration::from_secs(240);
 const STOP_WITHIN: Duration = Duration::from_secs(120);
 
-/// What is needed to start it again and again.
+/// Everything needed to start the server.
 #[derive(Debug, Clone)]
 pub struct Setup {
     pub butler: PathBuf,
     pub data_dir: PathBuf,
     pub config: PathBuf,
-    /// What it said, for whoever looks into a violation.
+    /// The server's log, for the investigation of a violation.
     pub log: PathBuf,
 }
 
@@ -53,12 +53,12 @@ impl Server {
             let said = std::fs::read_to_string(&setup.log).unwrap_or_default();
             let tail: Vec<&str> = said.lines().rev().take(12).collect();
             let tail = tail.into_iter().rev().collect::<Vec<_>>().join("\n");
-            bail!("the server did not come up ({}):\n{tail}", if read.is_err() { "in time" } else { "it ended" });
+            bail!("the server did not start ({}):\n{tail}", if read.is_err() { "timeout" } else { "it exited" });
         };
         Ok(Self { setup: setup.clone(), address: address.to_owned(), child })
     }
 
-    /// Whether it ended although nobody ended it.
+    /// The exit status, if the server has exited.
     pub fn died(&mut self) -> Option<String> {
         self.child.try_wait().ok().flatten().map(|status| status.to_string())
     }
@@ -71,16 +71,17 @@ impl Server {
         self.signal(Signal::STOP);
     }
 
-    pub fn go_on(&self) {
+    pub fn resume(&self) {
         self.signal(Signal::CONT);
     }
 
-    /// Gracefully: the private PostgreSQL goes with it.
+    /// Stops the server gracefully, together with its private PostgreSQL.
     pub async fn stop(mut self) -> anyhow::Result<()> {
         self.signal(Signal::TERM);
-        let status = tokio::time::timeout(STOP_WITHIN, self.child.wait()).await.context("it does not stop")??;
+        let status =
+            tokio::time::timeout(STOP_WITHIN, self.child.wait()).await.context("it did not exit in time")??;
         if !status.success() {
-            bail!("it stopped with {status}");
+            bail!("it exited with {status}");
         }
         Ok(())
     }
@@ -96,7 +97,7 @@ impl Server {
     }
 }
 
-/// The private PostgreSQL of a data directory, as its processes.
+/// The processes of a data directory's private PostgreSQL.
 pub struct Postgres {
     data_dir: PathBuf,
 }
@@ -111,10 +112,10 @@ impl Postgres {
         file.lines().next()?.trim().parse().ok()
     }
 
-    /// The processes that serve a session of somebody.
+    /// The processes that serve a session of the server.
     pub fn backends(&self) -> Vec<u32> {
-        let of_us = |pid: &u32| command_line(*pid).contains("butler");
-        self.children().into_iter().filter(of_us).collect()
+        let of_server = |pid: &u32| command_line(*pid).contains("butler");
+        self.children().into_iter().filter(of_server).collect()
     }
 
     pub fn kill(&self) {
@@ -127,12 +128,12 @@ impl Postgres {
         self.all(Signal::STOP);
     }
 
-    pub fn go_on(&self) {
+    pub fn resume(&self) {
         self.all(Signal::CONT);
     }
 
     fn all(&self, signal: Signal) {
-        // the postmaster first, so that it starts nothing that is not paused; and last to hear that it goes on
+        // the postmaster is paused first and resumed last, so that it starts no process in between
         let mut pids: Vec<u32> = self.postmaster().into_iter().chain(self.children()).collect();
         if signal == Signal::CONT {
             pids.reverse();
@@ -149,7 +150,7 @@ impl Postgres {
 }
 
 pub fn send(pid: u32, signal: Signal) {
-    // it may have ended meanwhile
+    // the process may have exited in the meantime
     if let Some(pid) = i32::try_from(pid).ok().and_then(Pid::from_raw) {
         let _ = kill_process(pid, signal);
     }
@@ -164,7 +165,7 @@ fn command_line(pid: u32) -> String {
     std::fs::read_to_string(format!("/proc/{pid}/cmdline")).unwrap_or_default()
 }
 
-/// Whether the server says that it can serve.
+/// Whether the server reports that it is ready.
 pub async fn is_ready(address: &str) -> bool {
     let ask = async {
         let mut stream = tokio::net::TcpStream::connect(address).await.ok()?;
@@ -177,7 +178,7 @@ pub async fn is_ready(address: &str) -> bool {
     tokio::time::timeout(Duration::from_secs(10), ask).await.is_ok_and(|answer| answer.is_some())
 }
 
-/// How long it took, or `None` after `within`.
+/// Waits until the server is ready. Returns the time it took, or `None` after `within`.
 pub async fn ready_again(address: &str, within: Duration) -> Option<Duration> {
     let begun = Instant::now();
     while begun.elapsed() < within {
@@ -189,7 +190,7 @@ pub async fn ready_again(address: &str, within: Duration) -> Option<Duration> {
     None
 }
 
-/// A command of the program under torture, on its data directory.
+/// Runs a command of the program under test on its data directory.
 pub async fn command(setup: &Setup, arguments: &[&str]) -> anyhow::Result<String> {
     let mut command = Command::new(&setup.butler);
     command.args(arguments).arg("--data-dir").arg(&setup.data_dir).arg("--config").arg(&setup.config);
@@ -200,7 +201,7 @@ pub async fn command(setup: &Setup, arguments: &[&str]) -> anyhow::Result<String
     Ok(String::from_utf8(output.stdout)?.trim().to_owned())
 }
 
-/// What the configuration under torture says: a model that answers at once, workers that run every minute.
+/// The configuration for the test: this program as the model, and background jobs every minute.
 pub fn configuration(program: &Path) -> String {
     format!(
         "[butler]\nname = \"general\"\n\n[butler.runtime]\ntype = \"command\"\ncommand = [{:?}, \"llm\"]\n\n\

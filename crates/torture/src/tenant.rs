@@ -1,4 +1,4 @@
-//! The tenants: what they write, and how one recognises what is theirs.
+//! The tenants, and the words that identify what each of them wrote.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -7,24 +7,24 @@ use crate::journal::Known;
 pub struct Tenant {
     pub name: String,
     pub token: String,
-    /// In all it writes; others ask for it.
+    /// In everything the tenant writes. Other tenants ask for it.
     pub word: String,
-    /// Beside the word in all it writes; nobody ever says it: whoever reads it in an answer reads another's memory.
+    /// Next to the word in everything the tenant writes, and in no query: an answer that contains it contains the tenant's
+    /// memory.
     pub secret: String,
     known: Mutex<Known>,
 }
 
 const WORDS: [&str; 8] = ["quartz", "walnut", "copper", "velvet", "saffron", "granite", "juniper", "amber"];
 
-/// What a secret begins with.
-const SECRET: &str = "hush";
+/// The prefix of every secret.
+const SECRET_PREFIX: &str = "hush";
 
-/// The word and the secret of a tenant; more tenants than words share none, since each carries its number. All secrets are
-/// of one length, so none is the beginning of another, and the number comes first, so one that was cut short still tells
-/// whose it is.
+/// The word and the secret of a tenant. Both contain its number, so they are unique. All secrets have the same length, so
+/// none is a prefix of another; the number comes first, so a secret that is cut short still identifies its tenant.
 fn words(index: usize) -> (String, String) {
     let word = WORDS[index % WORDS.len()];
-    (format!("{word}{index}"), format!("{SECRET}{index:03}{word:x<7}"))
+    (format!("{word}{index}"), format!("{SECRET_PREFIX}{index:03}{word:x<7}"))
 }
 
 impl Tenant {
@@ -33,7 +33,7 @@ impl Tenant {
         Self { name: name(index), token, word, secret, known: Mutex::default() }
     }
 
-    /// Whether a secret found in a text is this tenant's own; a limit or a snippet may have cut it short.
+    /// Whether a secret in a text is this tenant's. It may be cut short, by a limit or in a snippet.
     pub fn owns(&self, found: &str) -> bool {
         self.secret.starts_with(found)
     }
@@ -47,10 +47,10 @@ pub fn name(index: usize) -> String {
     format!("tenant-{index}")
 }
 
-/// Every secret in a text, whole or cut short, in its order, once each: what the model of the torture was shown.
+/// The distinct secrets in a text, whole or cut short, in their order.
 pub fn secrets_in(text: &str) -> Vec<&str> {
     let mut found = Vec::new();
-    for word in text.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| word.starts_with(SECRET)) {
+    for word in text.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| word.starts_with(SECRET_PREFIX)) {
         if !found.contains(&word) {
             found.push(word);
         }
@@ -70,7 +70,7 @@ mod tests {
     }
 
     #[test]
-    fn no_secret_is_another_one_or_its_beginning() {
+    fn no_secret_contains_another() {
         let tenants: Vec<Tenant> = (0..100).map(|index| Tenant::new(index, String::new())).collect();
         for (index, one) in tenants.iter().enumerate() {
             assert_eq!(one.secret.len(), tenants[0].secret.len());
@@ -81,8 +81,8 @@ mod tests {
     }
 
     #[test]
-    fn a_secret_that_was_cut_short_is_its_tenants_and_nobody_elses() {
-        // the same word, and one number is the beginning of the other
+    fn a_secret_that_is_cut_short_still_identifies_its_tenant() {
+        // the same word, and one number is a prefix of the other
         let (own, other) = (Tenant::new(1, String::new()), Tenant::new(17, String::new()));
         let cut = &own.secret[..own.secret.len() - 3];
         let text = format!("{} {cut}… learned", own.word);

@@ -1,49 +1,49 @@
-//! `cargo xtask bench`: figures, always as ratios within one run, since the machine is shared and noisy.
+//! `cargo xtask bench`: runs a benchmark on release builds. A missed goal fails the command.
 
 use clap::ValueEnum;
 
-use crate::run::{build_release, cargo, in_full, python, root, step, target_dir};
+use crate::run::{build_release, cargo, python, root, step, target_dir, with_absolute_paths};
 
 #[derive(clap::Args)]
 pub struct Args {
-    /// What to measure.
+    /// The benchmark to run.
     which: Bench,
-    /// Passed on to the benchmark.
+    /// Options of the benchmark, for instance `--allow-missed`.
     #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
     rest: Vec<String>,
 }
 
 #[derive(Clone, Copy, ValueEnum)]
 enum Bench {
-    /// Lists and details of the REST API at 100k facts.
+    /// Lists and details of the REST API with 100k facts.
     Api,
-    /// The embedding engine against candle, one thread and all.
+    /// The embedding engine compared with candle.
     Embed,
-    /// Stores and recalls a second by 1 to 32 clients over HTTP.
+    /// Stores and recalls per second by 1 to 32 clients over HTTP.
     Clients,
-    /// A session's block of memory over HTTP at 1k, 10k and 100k facts.
+    /// A session's context over HTTP with 1k, 10k and 100k facts.
     Context,
-    /// Consolidation beside the model, and the cleanup of episodes.
+    /// Consolidation without the model, and episode cleanup.
     Consolidate,
-    /// First and warm start of `butler serve`, its memory, and the cost of storing over HTTP.
+    /// First and warm start of `butler serve`, its memory use, and the cost of storing over HTTP.
     Host,
-    /// Storing and superseding a fact at 100k facts, alone and by sixteen clients.
+    /// Storing and superseding facts with 100k facts in the table, by one and by sixteen clients.
     Store,
     /// Resolving names among 100k entities over HTTP, tier by tier.
     Resolve,
     /// The decay sweep over 100k facts.
     Sweep,
-    /// What a recall costs beyond embedding its query and one round trip.
+    /// The cost of a recall beyond embedding its query and one round trip.
     Recall,
     /// Retrieval quality on the LoCoMo conversations: `-- --data PATH`.
     Locomo,
-    /// How the cost of everything grows from 10k to 1M facts over 1000 tenants; `-- --facts N` for fewer.
+    /// How every cost grows from 10k to 1M facts in 1000 tenants; `-- --facts N` for fewer.
     Scale,
-    /// Vector search against the exact answer.
+    /// Vector search compared with the exact answer.
     Vector,
-    /// The same work on mem0, Hindsight, mcp-memory-service and the official MCP memory server, beside ours.
+    /// The same work on this project, mem0, Hindsight, mcp-memory-service and the official MCP memory server.
     Peers,
-    /// docs/benchmarks.md from the figures of the last runs.
+    /// Write docs/benchmarks.md from the figures of the last runs.
     Report,
 }
 
@@ -51,7 +51,7 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
     let out = target_dir().join("bench");
     std::fs::create_dir_all(&out)?;
     match args.which {
-        // A package of its own, so that candle is no part of the project's build.
+        // a package of its own, so that candle is not part of the project's build
         Bench::Embed => step(
             "bench embed",
             cargo()
@@ -85,16 +85,16 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
     }
 }
 
-/// In Python, since three of the peers are; they are installed in environments of their own.
+/// Written in Python, as most of the other systems are. Each of them is installed in its own environment.
 fn peers(rest: &[String]) -> anyhow::Result<()> {
     build_release()?;
     let (release, json) = (target_dir().join("release"), target_dir().join("bench").join("peers.json"));
     let mut peers = python("peers");
     peers.arg("--butler").arg(release.join("butler")).arg("--bench").arg(release.join("bench"));
-    step("bench peers", peers.arg("--json").arg(json).args(in_full(rest)))
+    step("bench peers", peers.arg("--json").arg(json).args(with_absolute_paths(rest)))
 }
 
-/// A sub-bench of crates/bench, beside a server built the same way.
+/// Runs a benchmark of crates/bench with a server of the same build.
 fn program(name: &str, rest: &[String]) -> anyhow::Result<()> {
     build_release()?;
     let mut program = std::process::Command::new(target_dir().join("release").join("bench"));
@@ -107,15 +107,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_clients_of_the_bench_outlive_closed_connections_and_tell_of_peers_that_died() {
-        let tested = python("unittest").arg("peers.test_clients").output().unwrap();
+    fn the_python_programs_pass_their_own_tests() {
+        let tested = python("unittest").args(["peers.test_clients", "common.test_figures"]).output().unwrap();
         assert!(tested.status.success(), "{}", String::from_utf8_lossy(&tested.stderr));
     }
 
     #[test]
-    fn a_file_is_named_in_full_and_nothing_else_is_changed() {
+    fn the_path_of_a_file_becomes_absolute_and_other_arguments_stay() {
         let given = ["--data".to_owned(), "Cargo.toml".to_owned(), "--sizes".to_owned(), "1000,10000".to_owned()];
-        let passed: Vec<_> = in_full(&given).collect();
+        let passed: Vec<_> = with_absolute_paths(&given).collect();
         assert_eq!(passed[1], std::env::current_dir().unwrap().join("Cargo.toml").canonicalize().unwrap());
         assert_eq!(
             (&passed[0], &passed[2], &passed[3]),

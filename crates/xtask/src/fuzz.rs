@@ -1,4 +1,4 @@
-//! `cargo xtask fuzz`: each fuzz target for a bounded time, from its committed corpus.
+//! `cargo xtask fuzz`: runs the fuzz targets for a limited time, starting from the committed corpora.
 
 use anyhow::bail;
 
@@ -6,10 +6,10 @@ use crate::run::{cargo, exists, root, step, target_dir};
 
 #[derive(clap::Args)]
 pub struct Args {
-    /// How long each target runs.
+    /// Seconds per target.
     #[arg(long, default_value_t = 60)]
     seconds: u64,
-    /// One target alone.
+    /// Run only this target.
     target: Option<String>,
 }
 
@@ -22,25 +22,25 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
     let named = args.target.as_deref();
     let targets: Vec<&str> = TARGETS.into_iter().filter(|target| named.is_none_or(|named| named == *target)).collect();
     if targets.is_empty() {
-        bail!("there is no such target; there are: {}", TARGETS.join(", "));
+        bail!("no such fuzz target; the targets are: {}", TARGETS.join(", "));
     }
     targets.into_iter().try_for_each(|target| one(target, args.seconds))
 }
 
-/// Every target, where cargo-fuzz is installed already.
+/// Runs every target. cargo-fuzz must be installed.
 pub fn all(seconds: u64) -> anyhow::Result<()> {
     TARGETS.into_iter().try_for_each(|target| one(target, seconds))
 }
 
 fn one(target: &str, seconds: u64) -> anyhow::Result<()> {
-    // What is found on the way stays out of the committed corpus.
+    // new inputs are kept out of the committed corpus
     let grown = target_dir().join("fuzz/corpus").join(target);
     std::fs::create_dir_all(&grown)?;
     step(
         &format!("fuzz {target}"),
         cargo()
             .current_dir(root().join("fuzz"))
-            // libFuzzer's instrumentation is an unstable flag of a stable compiler; no sanitizer, since there is no unsafe code
+            // libFuzzer's instrumentation is an unstable flag of the stable compiler; without unsafe code no sanitizer is needed
             .env("RUSTC_BOOTSTRAP", "1")
             .args(["fuzz", "run", "--sanitizer", "none", "--target-dir"])
             .arg(target_dir().join("fuzz/build"))
@@ -59,7 +59,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_target_is_run_and_begins_with_a_committed_corpus() {
+    fn every_target_is_listed_and_has_a_committed_corpus() {
         let fuzz = root().join("fuzz");
         let named: BTreeSet<String> = TARGETS.iter().map(|target| (*target).to_owned()).collect();
         let stems = |folder: &str| -> BTreeSet<String> {

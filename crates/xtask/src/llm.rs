@@ -1,16 +1,16 @@
-//! `cargo xtask llm`: consolidation with a real, small and bad model, plainly and by JSON schema.
+//! `cargo xtask llm`: consolidation with a real, small and bad model, with and without a JSON schema.
 
 use crate::run::{build_release, python, step, target_dir};
 
 #[derive(clap::Args)]
 pub struct Args {
-    /// How many batches are consolidated each way.
+    /// Batches to consolidate in each mode.
     #[arg(long, default_value_t = 50)]
     batches: usize,
-    /// Each way ends after this, with the batches it has by then.
+    /// Stop each mode after this time, whatever number of batches is done.
     #[arg(long, default_value_t = 120)]
     minutes: u64,
-    /// `plain`, `schema` or both.
+    /// The modes: `plain`, `schema`, or both.
     #[arg(long, default_value = "plain,schema")]
     ways: String,
 }

@@ -1,13 +1,16 @@
-//! Development chores: `cargo xtask test`, `bench`, `prepare`, `torture`, `scaleout`, `fuzz`, `tidy`, `web`.
+//! Development tasks: `cargo xtask --help` lists them.
 
 mod bench;
 mod fuzz;
+mod licences;
 mod llm;
+mod metadata;
 mod openapi;
 mod prepare;
 mod run;
 mod scaleout;
 mod server;
+mod spdx;
 mod test;
 mod tidy;
 mod torture;
@@ -16,47 +19,50 @@ mod web;
 use clap::{Parser, Subcommand};
 
 #[derive(Parser)]
-#[command(name = "cargo xtask", about = "Development chores of Butler Memory")]
+#[command(name = "cargo xtask", about = "Development tasks of Butler Memory")]
 struct Cli {
     #[command(subcommand)]
-    chore: Chore,
+    task: Task,
 }
 
 #[derive(Subcommand)]
-enum Chore {
-    /// Everything that must hold before a change lands: format, clippy, house rules, all tests, licences.
+enum Task {
+    /// Run every check that must pass before a change lands: format, house rules, licences, clippy, all tests, the dashboard.
     Test(test::Args),
-    /// Measurements, as ratios within one run.
+    /// Run a benchmark. It fails if a goal is missed.
     Bench(bench::Args),
-    /// Renews the committed data of the checked SQL statements (.sqlx) against a freshly migrated database.
+    /// Update the committed data of the checked SQL statements (.sqlx) from a freshly migrated database.
     Prepare,
-    /// The tests that kill things, for long: every acknowledged write must survive.
+    /// Inject faults under load, for minutes: every acknowledged write must survive.
     Torture(torture::Args),
-    /// Two hundred butlers in one process, and failover after failover: the figures of docs/scaling.md.
+    /// Measure two hundred butlers in one process, and repeated failovers: the figures of docs/scaling.md.
     Scaleout(scaleout::Args),
-    /// Each fuzz target for a while, from its committed corpus.
+    /// Run the fuzz targets from their committed corpora.
     Fuzz(fuzz::Args),
-    /// Consolidation with a real, small and bad model on loopback. Building its server takes minutes, so no test waits for it.
+    /// Check the licence and the source of every dependency.
+    Licences,
+    /// Consolidate with a real, small and bad model on loopback. Not part of the tests, because building its server takes minutes.
     Llm(llm::Args),
-    /// schemathesis against the REST API: no server error, no answer that the OpenAPI document does not name.
+    /// Run schemathesis against the REST API: no server error, and no response that the OpenAPI document does not describe.
     Openapi(openapi::Args),
-    /// The house rules that no compiler checks.
+    /// Check the house rules that the compiler does not check.
     Tidy,
-    /// The dashboard: builds it and fails on a difference from the committed files, then its tests.
+    /// Check the dashboard: build it, compare it with the committed files, run its tests.
     Web(web::Args),
 }
 
 fn main() -> anyhow::Result<()> {
-    match Cli::parse().chore {
-        Chore::Test(args) => test::run(&args),
-        Chore::Bench(args) => bench::run(&args),
-        Chore::Fuzz(args) => fuzz::run(&args),
-        Chore::Llm(args) => llm::run(&args),
-        Chore::Openapi(args) => openapi::run(&args),
-        Chore::Prepare => prepare::run(),
-        Chore::Torture(args) => torture::run(&args),
-        Chore::Scaleout(args) => scaleout::run(&args),
-        Chore::Tidy => tidy::run(),
-        Chore::Web(args) => web::run(&args),
+    match Cli::parse().task {
+        Task::Test(args) => test::run(&args),
+        Task::Bench(args) => bench::run(&args),
+        Task::Fuzz(args) => fuzz::run(&args),
+        Task::Licences => licences::run(),
+        Task::Llm(args) => llm::run(&args),
+        Task::Openapi(args) => openapi::run(&args),
+        Task::Prepare => prepare::run(),
+        Task::Torture(args) => torture::run(&args),
+        Task::Scaleout(args) => scaleout::run(&args),
+        Task::Tidy => tidy::run(),
+        Task::Web(args) => web::run(&args),
     }
 }

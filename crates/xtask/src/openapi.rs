@@ -1,13 +1,13 @@
-//! `cargo xtask openapi`: schemathesis against the REST API of a real server with the demo's memories.
+//! `cargo xtask openapi`: runs schemathesis against the REST API of a real server with demo data.
 
 use crate::run::{cargo, python, step, target_dir};
 
 #[derive(clap::Args)]
 pub struct Args {
-    /// How long requests are made up.
+    /// Seconds of generated requests.
     #[arg(long, default_value_t = 120)]
     seconds: u64,
-    /// The same requests again.
+    /// The seed of the generated requests.
     #[arg(long, default_value_t = 7)]
     seed: u64,
 }

@@ -1,4 +1,4 @@
-//! `cargo xtask scaleout`: what of tests/host/scaleout takes minutes, with the tables of docs/scaling.md.
+//! `cargo xtask scaleout`: the long tests of tests/host/scaleout, which print the tables of docs/scaling.md.
 
 use std::path::PathBuf;
 
@@ -6,13 +6,13 @@ use crate::run::{cargo, step};
 
 #[derive(clap::Args)]
 pub struct Args {
-    /// Butlers in one process, each a schema of one database.
+    /// Butlers in one process, each in its own schema of one database.
     #[arg(long, default_value_t = 200)]
     butlers: usize,
-    /// Failovers one after the other.
+    /// Consecutive failovers.
     #[arg(long, default_value_t = 5)]
     rounds: usize,
-    /// The program to measure, for instance a release build; without it, the one the tests build.
+    /// The program to measure, for instance a release build. Default: the one that the tests build.
     #[arg(long, value_name = "FILE")]
     program: Option<PathBuf>,
 }

@@ -1,4 +1,4 @@
-//! The PostgreSQL all tests share, started once and held open for as long as they run.
+//! The PostgreSQL server that all tests share, kept running for as long as they run.
 
 use std::io::{BufRead, BufReader};
 use std::path::PathBuf;
@@ -10,16 +10,17 @@ use crate::run::{cargo, root, step, target_dir};
 
 pub struct TestServer {
     child: Child,
-    /// Connects as the owner to the server's maintenance database.
+    /// The owner's URL of the maintenance database.
     pub url: String,
-    /// Where the server's own psql lies.
+    /// The folder of the server's own psql.
     pub bin_dir: PathBuf,
 }
 
 impl TestServer {
-    /// Builds and runs the holder, which fetches what a new machine lacks. The tests find the server by its data directory.
+    /// Builds and runs `postgres-hold`, which downloads what a new machine lacks. Tests find the server by its data
+    /// directory.
     ///
-    /// `packages` says what to build with it: the whole workspace shares its dependencies with the tests that follow.
+    /// `packages` selects what to build: with the whole workspace, the tests that follow reuse the dependencies.
     pub fn start(packages: &[&str]) -> anyhow::Result<Self> {
         step("build", cargo().args(["build", "--bins"]).args(packages))?;
         eprintln!("\n── test server");
@@ -37,14 +38,14 @@ impl TestServer {
         let words: Vec<&str> = line.trim_end().splitn(4, ' ').collect();
         match words[..] {
             ["ready", _pid, url, bin_dir] => Ok(Self { child, url: url.to_owned(), bin_dir: bin_dir.into() }),
-            _ => bail!("the test server did not come up: {line}"),
+            _ => bail!("the test server did not start: {line}"),
         }
     }
 }
 
 impl Drop for TestServer {
     fn drop(&mut self) {
-        // It stops at the end of its input.
+        // it stops when its input ends
         drop(self.child.stdin.take());
         let _ = self.child.wait();
     }

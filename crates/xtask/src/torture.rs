@@ -1,4 +1,4 @@
-//! `cargo xtask torture`: what `cargo xtask test` does for seconds, for as long as it takes to believe it.
+//! `cargo xtask torture`: fault injection and crash tests for minutes instead of seconds.
 
 use std::process::Command;
 
@@ -7,22 +7,22 @@ use crate::run::{cargo, exists, step, target_dir};
 
 #[derive(clap::Args)]
 pub struct Args {
-    /// How long a server under load is killed, paused, cut off and left without disk; each round is checked as a whole.
+    /// Minutes of fault injection under load, with a check of the whole database after each round.
     #[arg(long)]
     minutes: Option<f64>,
-    /// How often the tests that kill something kill it; without --minutes and --rounds: 10 minutes and 50 times.
+    /// Kills in each of the tests that kill something. Without --minutes and --rounds: 10 minutes and 50 rounds.
     #[arg(long)]
     rounds: Option<usize>,
-    /// Decides which faults come when; the same seed is the same plan.
+    /// Determines the faults and their order; the same seed gives the same plan.
     #[arg(long, default_value_t = 1)]
     seed: u64,
-    /// How many clients.
+    /// Concurrent clients.
     #[arg(long, default_value_t = 64)]
     clients: usize,
-    /// How long each fuzz target runs where cargo-fuzz is installed; 0: not at all.
+    /// Seconds per fuzz target if cargo-fuzz is installed; 0 to skip.
     #[arg(long, default_value_t = 60)]
     fuzz_seconds: u64,
-    /// An optimised build instead of the tests' own, whose arithmetic is checked.
+    /// Use a release build instead of the debug build, which checks for overflow.
     #[arg(long)]
     release: bool,
 }
@@ -49,8 +49,8 @@ fn kills(rounds: usize) -> anyhow::Result<()> {
         "kill a worker in every phase of consolidation",
         tests("consolidation").arg("kill::").env("BUTLER_TEST_KILLS", &rounds),
     )?;
-    step("every tool of one tenant with every id of another", tests("core").arg("leaks::"))?;
-    step("every path of one tenant with every id of another", tests("host").arg("rest::leaks::"))?;
+    step("call every tool of one tenant with every id of another", tests("core").arg("leaks::"))?;
+    step("call every path of one tenant with every id of another", tests("host").arg("rest::leaks::"))?;
     step("10 000 requests from 64 connections", tests("host").args(["load::", "--", "--ignored", "--nocapture"]))
 }
 
@@ -59,13 +59,13 @@ fn fuzzed(args: &Args) -> anyhow::Result<()> {
         return Ok(());
     }
     if !exists("cargo", &["fuzz", "--version"]) {
-        eprintln!("\n── cargo-fuzz is not installed: nothing was fuzzed (`cargo xtask fuzz` installs it)");
+        eprintln!("\n── cargo-fuzz is not installed, so no fuzz target runs (`cargo xtask fuzz` installs it)");
         return Ok(());
     }
     fuzz::all(args.fuzz_seconds)
 }
 
-/// Built as the tests build it, so that overflows and broken assumptions panic, and so that it is built once.
+/// Uses the build of the tests by default: overflows and failed assertions panic, and nothing is compiled twice.
 fn faults(args: &Args, minutes: f64) -> anyhow::Result<()> {
     let mut build = cargo();
     build.args(["build", "--workspace", "--bin", "butler", "--bin", "torture"]);
@@ -83,7 +83,7 @@ fn faults(args: &Args, minutes: f64) -> anyhow::Result<()> {
     step("faults under load", &mut torture)
 }
 
-/// With the workspace, as `cargo xtask test` builds it: a package alone would be built with other features, anew.
+/// With the whole workspace, as `cargo xtask test` builds it: a package alone gets other features and is compiled again.
 fn tests(name: &str) -> Command {
     let mut command = cargo();
     command.args(["test", "--workspace", "--test", name]);

@@ -8,21 +8,30 @@ use anyhow::Context;
 
 use crate::run::{cargo, exists, root, step, target_dir};
 
-#[derive(Default, clap::Args)]
+#[derive(clap::Args)]
 pub struct Args {
-    /// Renews the generated client and the committed files instead of comparing them.
+    /// Rewrite the generated client and the committed files instead of comparing them.
     #[arg(long)]
-    build: bool,
-    /// Leaves the tests in a browser out.
+    pub build: bool,
+    /// Leave out the browser tests, which need Chromium.
     #[arg(long)]
-    no_browser: bool,
+    pub skip_browser: bool,
+}
+
+/// Fails if Node.js or npm is missing, or Chromium, which `apt-get` installs first if it can.
+pub fn require_tools(browser: bool) -> anyhow::Result<()> {
+    for tool in ["node", "npm"] {
+        anyhow::ensure!(
+            exists(tool, &["--version"]),
+            "`{tool}` is missing, which the dashboard's checks need\nhint: install Node.js with npm, or leave these \
+             checks out with `cargo xtask test --skip-dashboard`"
+        );
+    }
+    if browser { require_chromium() } else { Ok(()) }
 }
 
 pub fn run(args: &Args) -> anyhow::Result<()> {
-    if !exists("node", &["--version"]) || !exists("npm", &["--version"]) {
-        eprintln!("\n── node or npm is not installed: the dashboard was neither rebuilt nor tested");
-        return Ok(());
-    }
+    require_tools(!args.build && !args.skip_browser)?;
     install()?;
     if args.build {
         step("dashboard: client", npm().args(["run", "--silent", "generate"]))?;
@@ -36,7 +45,11 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
     step("dashboard: client", npm().args(["run", "--silent", "generate"]).env("BUTLER_WEB_SCHEMA", &schema))?;
     same(&schema, &web().join("src/api/schema.d.ts"))?;
     step("dashboard: unit tests", npm().args(["run", "--silent", "test"]))?;
-    if args.no_browser { Ok(()) } else { browser() }
+    if args.skip_browser {
+        eprintln!("\n── dashboard: no browser tests (--skip-browser)");
+        return Ok(());
+    }
+    browser()
 }
 
 fn web() -> PathBuf {
@@ -55,16 +68,16 @@ fn node() -> Command {
     command
 }
 
-/// Only when the lock file is another than at the last installation.
+/// Installs the packages if the lock file changed since the last installation.
 fn install() -> anyhow::Result<()> {
     let lock = fs::read(web().join("package-lock.json")).context("cannot read web/package-lock.json")?;
-    let mark = web().join("node_modules/.installed-lock.json");
-    if fs::read(&mark).is_ok_and(|installed| installed == lock) {
+    let installed = web().join("node_modules/.installed-lock.json");
+    if fs::read(&installed).is_ok_and(|installed| installed == lock) {
         return Ok(());
     }
-    // not `ci`: it refuses a lock file without the optional packages of other platforms, which npm itself writes so
+    // not `npm ci`: it rejects lock files without the optional packages of other platforms, which npm itself writes
     step("dashboard: packages", npm().args(["install", "--no-save", "--no-audit", "--no-fund", "--loglevel=error"]))?;
-    fs::write(&mark, lock).context("cannot write into web/node_modules")
+    fs::write(&installed, lock).context("cannot write into web/node_modules")
 }
 
 fn build(out: &Path) -> anyhow::Result<()> {
@@ -77,24 +90,29 @@ fn same(fresh: &Path, committed: &Path) -> anyhow::Result<()> {
     let read = |path: &Path| fs::read(path).with_context(|| format!("cannot read {}", path.display()));
     anyhow::ensure!(
         read(fresh)? == read(committed)?,
-        "web/src/api/schema.d.ts is not what docs/openapi.json generates; `cargo xtask web --build` renews it"
+        "web/src/api/schema.d.ts does not match docs/openapi.json\nhint: run `cargo xtask web --build`"
     );
     Ok(())
 }
 
-/// Debian's Chromium drives the tests; a machine without it gets it where that is possible.
-fn browser() -> anyhow::Result<()> {
-    if !exists("chromium", &["--version"]) {
-        let apt =
-            |arguments: &[&str]| Command::new("apt-get").args(arguments).status().is_ok_and(|status| status.success());
-        let install = ["install", "--yes", "--quiet", "--no-install-recommends", "chromium"];
-        // a new machine may know no packages yet
-        anyhow::ensure!(
-            apt(&install) || (apt(&["update", "--quiet"]) && apt(&install)),
-            "Chromium is missing and could not be installed; install it (Debian: apt-get install chromium)"
-        );
+fn require_chromium() -> anyhow::Result<()> {
+    if exists("chromium", &["--version"]) {
+        return Ok(());
     }
-    // with the workspace, as the tests build it: alone it would be built with other features, and all of it anew
+    let apt =
+        |arguments: &[&str]| Command::new("apt-get").args(arguments).status().is_ok_and(|status| status.success());
+    let install = ["install", "--yes", "--quiet", "--no-install-recommends", "chromium"];
+    // a new machine has no package lists yet
+    anyhow::ensure!(
+        apt(&install) || (apt(&["update", "--quiet"]) && apt(&install)),
+        "Chromium is missing, which the dashboard's browser tests need, and apt-get could not install it\nhint: install \
+         it (Debian: `apt-get install chromium`), or leave these tests out with `--skip-browser`"
+    );
+    Ok(())
+}
+
+fn browser() -> anyhow::Result<()> {
+    // the whole workspace, as the tests build it: a package alone gets other features and is compiled again
     step("dashboard: server", cargo().args(["build", "--workspace", "--bin", "butler"]))?;
     let butler = target_dir().join("debug").join("butler");
     step("dashboard: browser tests", npm().args(["run", "--silent", "e2e"]).env("BUTLER_BIN", butler))

@@ -1,4 +1,4 @@
-//! docs/benchmarks.md.
+//! Generates docs/benchmarks.md.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -13,16 +13,20 @@ use crate::svg::shown;
 const HEAD: &str = "\
 # Benchmarks
 
-Everything here can be measured anew from a clone with Rust and Python's pip; each command prints its table and says what it met:
+You can repeat every measurement from a clone with Rust and Python's pip:
 
-| | |
+| command | what it does |
 |---|---|
-| `cargo xtask bench NAME` | one section below (`cargo xtask bench --help` lists the names); then `cargo xtask bench report` writes this page |
-| `cargo xtask torture` | kills, pauses, full disks and cut connections under load, then a checker that knows what was acknowledged |
-| `cargo xtask scaleout`, `cargo xtask bench peers` | several servers on one database, replicas and failover ([scaling](scaling.md)); the same work on other memory systems |
+| `cargo xtask bench NAME` | runs one section below (`cargo xtask bench --help` lists the names) and prints its table; `cargo xtask bench report` then writes this page |
+| `cargo xtask bench peers` | runs the same work on other memory systems |
+| `cargo xtask torture` | injects faults under load and checks that nothing acknowledged is lost ([torture test](torture.md)) |
+| `cargo xtask scaleout` | runs several servers on one database, with replicas and failovers ([scaling](scaling.md)) |
 
-This page is generated from docs/benchmarks/*.json, notes from docs/benchmarks/*.md. Figures are ratios within one run where that is
-possible: machines are shared and noisy. What is said about retrieval's figures is in [retrieval](retrieval.md) and the ADRs.
+A benchmark that misses a goal lists it at the end and exits with 1, unless `--allow-missed` is given.
+
+This page is generated from docs/benchmarks/*.json and the notes in docs/benchmarks/*.md. Where possible, figures are
+ratios within one run, because machines are shared and noisy. [Retrieval](retrieval.md) and the ADRs explain the figures
+of retrieval.
 ";
 
 pub fn page(recorded: &Path) -> anyhow::Result<String> {
@@ -56,7 +60,7 @@ fn section(page: &mut String, name: &str, title: &str, about: &[&str; 2], bench:
     Ok(())
 }
 
-/// The table with a column a size, where there are points: a row a line, and how much it grew.
+/// Writes a table with one row per series and one column per size, if there are points. The last column is the growth.
 fn columns(page: &mut String, bench: &Value) -> anyhow::Result<()> {
     let lines = points(bench);
     let mut sizes: Vec<f64> = lines.iter().flat_map(|line| line.points.iter().map(|(x, _)| *x)).collect();
@@ -95,7 +99,7 @@ fn rows(bench: &Value) -> Vec<String> {
         };
         return figures.iter().map(row).collect();
     }
-    // the embedding's own form
+    // bench/embed has its own format
     let row = |row: &Value| {
         let ms = |who: &str, key: &str| row[who][key].as_f64().unwrap_or(f64::NAN);
         let least = ms("candle_1_thread", "cpu_min_ms") / ms("ours_1_thread", "cpu_min_ms");
@@ -114,7 +118,7 @@ fn rows(bench: &Value) -> Vec<String> {
     bench["rows"].as_array().map(|all| all.iter().map(row).collect()).unwrap_or_default()
 }
 
-/// Three digits that say something.
+/// Rounds to three significant digits.
 fn rounded(value: f64) -> String {
     match value.abs() {
         size if size >= 100.0 => format!("{value:.0}"),

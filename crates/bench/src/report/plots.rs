@@ -1,12 +1,12 @@
-//! The plots of the page: which lines of which bench.
+//! The plots of the page.
 
 use std::path::Path;
 
 use super::{points, read};
 use crate::svg::{Line, Plot};
 
-/// A plot: its bench, file, title, axes, and the lines by the beginning of their names, which the plot leaves out.
-struct Drawn {
+/// A plot of a benchmark. `lines` pairs each series with its name in the plot.
+struct PlotSpec {
     bench: &'static str,
     file: &'static str,
     title: &'static str,
@@ -16,8 +16,8 @@ struct Drawn {
     lines: &'static [(&'static str, &'static str)],
 }
 
-const PLOTS: &[Drawn] = &[
-    Drawn {
+const PLOTS: &[PlotSpec] = &[
+    PlotSpec {
         bench: "context",
         file: "latency.svg",
         title: "Latency against size, one tenant",
@@ -31,7 +31,7 @@ const PLOTS: &[Drawn] = &[
             ("list of facts, p50", "list of facts"),
         ],
     },
-    Drawn {
+    PlotSpec {
         bench: "clients",
         file: "throughput.svg",
         title: "Throughput against clients",
@@ -40,7 +40,7 @@ const PLOTS: &[Drawn] = &[
         logarithmic: false,
         lines: &[("memory_store_fact, a second", "memory_store_fact"), ("memory_recall, a second", "memory_recall")],
     },
-    Drawn {
+    PlotSpec {
         bench: "scale",
         file: "scale-large.svg",
         title: "The large tenant (a fifth of all facts)",
@@ -56,7 +56,7 @@ const PLOTS: &[Drawn] = &[
             ("large tenant: floor (embedding, SELECT 1), p50", "floor"),
         ],
     },
-    Drawn {
+    PlotSpec {
         bench: "scale",
         file: "scale-small.svg",
         title: "A small tenant (889 facts) among more and more others",
@@ -74,12 +74,12 @@ const PLOTS: &[Drawn] = &[
     },
 ];
 
-/// Files and titles of a bench's plots.
+/// The files and titles of a benchmark's plots.
 pub fn plots_of(bench: &str) -> impl Iterator<Item = (&'static str, &'static str)> {
     PLOTS.iter().filter(move |plot| plot.bench == bench).map(|plot| (plot.file, plot.title))
 }
 
-/// Draws those whose bench was recorded.
+/// Draws the plots of all recorded benchmarks.
 pub fn draw(recorded: &Path) -> anyhow::Result<()> {
     for plot in PLOTS {
         let bench = recorded.join(format!("{}.json", plot.bench));
@@ -92,7 +92,7 @@ pub fn draw(recorded: &Path) -> anyhow::Result<()> {
             Some(Line { name: (*name).to_owned(), points: found.points.clone() })
         };
         let lines = plot.lines.iter().filter_map(line).collect();
-        let Drawn { title, x, y, logarithmic, .. } = *plot;
+        let PlotSpec { title, x, y, logarithmic, .. } = *plot;
         let svg = Plot { title: title.to_owned(), x, y, logarithmic, lines }.draw();
         std::fs::write(recorded.join(plot.file), svg)?;
     }

@@ -1,59 +1,59 @@
-//! What the page consists of.
+//! The sections of the page.
 
-/// The page's sections: a bench, its title, and what a reader must know of it.
+/// Name, title and description of each benchmark, in the order of the page.
 pub const SECTIONS: &[(&str, &str, &str)] = &[
     (
         "host",
         "The host",
-        "Starts and memory of `butler serve`, what storing an episode over HTTP costs beyond embedding it and one committed insert, what HTTP, MCP and the token cost by themselves, and a hook's process from its start to its answer.",
+        "Start time and memory use of `butler serve`; the cost of storing an episode over HTTP beyond embedding it and one committed insert; the cost of HTTP, MCP and the token themselves; and the process of a hook from start to answer.",
     ),
     (
         "embed",
         "Embedding",
-        "Ours against candle 0.11, interleaved. The ratio is of the least CPU time of all rounds on one thread; the median is beside it.",
+        "Our engine and candle 0.11 in turns. The ratio compares the shortest CPU times of all rounds on one thread, with the ratio of the medians in parentheses.",
     ),
     (
         "store",
         "Storing facts",
-        "At 100k facts. The insert is a single row with its vector into the same table, committed.",
+        "With 100k facts in the table. The insert is one committed row with its vector in the same table.",
     ),
     (
         "recall",
-        "What a recall costs",
-        "The floor is embedding the query and one `SELECT 1` on the same pool; over HTTP the embedding is timed by the server itself, in every other call. Statements, asserted by a test: search 1, recall 2, context 2.",
+        "Recall",
+        "The floor is the time to embed the query plus one `SELECT 1` on the same pool. Over HTTP the server itself measures the embedding, in every other call. A test asserts the number of statements: search 1, recall 2, context 2.",
     ),
     (
         "context",
-        "A session's block of memory",
-        "`memory_context` over HTTP with 3000 tokens, against the same floor, and beside it a recall and a list on the same data: a tenant with an episode for ten facts and a rule for a hundred.",
+        "Session context",
+        "`memory_context` over HTTP with a budget of 3000 tokens, compared with the same floor, and with a recall and a list on the same data: a tenant with one episode per ten facts and one rule per hundred.",
     ),
     (
         "clients",
-        "Throughput against clients",
-        "Calls over HTTP by so many clients at once on a tenant with 10k facts; no text twice. The server, PostgreSQL, the model and the clients share the machine.",
+        "Throughput by number of clients",
+        "Concurrent clients call a tenant with 10k facts over HTTP; every text is new. The server, PostgreSQL, the model and the clients share the machine.",
     ),
     (
         "vector",
         "Vector search",
-        "Against the exact answer. The vectors are mixtures of real sentence embeddings with noise.",
+        "Compared with the exact answer. The vectors are mixtures of real sentence embeddings with noise.",
     ),
     (
         "locomo",
         "Retrieval quality (LoCoMo)",
-        "`--data` names your own copy. One tenant a conversation, one episode a turn; the share of a question's evidence among the first k.",
+        "`--data` names your own copy. One tenant per conversation, one episode per turn. R@k is the share of a question's evidence among the first k results.",
     ),
     ("resolve", "Resolving names", "`entity_resolve` over HTTP among 100k entities."),
     ("consolidate", "Consolidation and cleanup", "With a model that answers at once, in a tenant with 100k facts."),
     ("sweep", "The decay sweep", "100k facts, a tenth of which change their state."),
-    ("api", "The REST API", "Lists and details at 100k facts."),
+    ("api", "The REST API", "Lists and details with 100k facts."),
     (
         "scale",
         "Scale",
-        "1M facts over 1000 tenants, one of which holds a fifth; 100k episodes, 10k rules, an event for each. Loaded by COPY; the vectors are mixtures of real sentence embeddings with noise. The small tenant (889 facts) is the same at every size, the large one grows with the table (2k, 20k, 200k facts). Growth is the last column against the first.",
+        "1M facts of 1000 tenants, one of which has a fifth of them; 100k episodes and 10k rules; an event for each memory. Loaded with COPY; the vectors are mixtures of real sentence embeddings with noise. The small tenant (889 facts) is the same at every size, the large one grows with the table (2k, 20k, 200k facts). Growth is the ratio of the last column to the first.",
     ),
     (
         "peers",
         "Side by side",
-        "The same work over each system's own interface, the same MiniLM vectors, one after the other in one run. What each is told to leave out, and why, is in [bench/peers](../bench/peers/README.md).",
+        "The same work over each system's own interface with the same MiniLM vectors, one system after the other in one run. [bench/peers](../bench/peers/README.md) lists what is disabled in each system, and why.",
     ),
 ];

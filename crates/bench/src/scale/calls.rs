@@ -1,4 +1,4 @@
-//! What a tenant's calls cost in a database of this size.
+//! The cost of a tenant's calls in a database of a given size.
 
 use std::time::{Duration, Instant};
 
@@ -16,7 +16,7 @@ use crate::recall::question;
 use crate::store::{fact, timed};
 use crate::world::World;
 
-/// Calls of a kind in a row.
+/// Calls of one kind in a row.
 const TURN: usize = 20;
 
 const LISTS: [(&str, &str); 10] = [
@@ -49,7 +49,7 @@ pub async fn measure(
     Ok(())
 }
 
-/// In turns, so that a busy moment of the machine hits all alike. The first turn warms up.
+/// Measures in turns, so that noise affects all tools alike. The first turn is a warm-up.
 async fn tools(
     report: &mut Report,
     world: &World,

@@ -1,4 +1,4 @@
-//! What the workers cost: each works through all tenants.
+//! The cost of the background jobs, each of which covers all tenants.
 
 use std::time::Instant;
 
@@ -12,7 +12,7 @@ use crate::world::World;
 pub async fn measure(report: &mut Report, world: &World, pg: &mut PgConnection, size: usize) -> anyhow::Result<()> {
     let seconds = |began: Instant| began.elapsed().as_secs_f64();
     let hundredth = |rows: usize| (rows / 100).max(1) as i64;
-    // one in a hundred has not been confirmed for long
+    // one in a hundred was confirmed long ago
     sqlx::query(
         "UPDATE facts SET last_confirmed_at = last_confirmed_at - interval '220 days'
          WHERE id IN (SELECT id FROM facts WHERE validity = 'active' AND NOT memory_is_fading(metadata)
@@ -40,7 +40,7 @@ pub async fn measure(report: &mut Report, world: &World, pg: &mut PgConnection, 
     .await?;
     pg.execute("VACUUM ANALYZE episodes").await?;
     pg.execute("CHECKPOINT").await?;
-    // as many as there are may stay: what is measured is the removal of what has expired
+    // no limit on the rest, so that only expired episodes are removed
     let most = size as u64;
     let began = Instant::now();
     let cleaned = world.memory.run_episode_cleanup(None, most, &Origin::default()).await?;

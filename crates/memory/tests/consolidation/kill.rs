@@ -109,13 +109,13 @@ async fn hold_rows(gate: &mut PgConnection) {
 }
 
 async fn until(world: &World, question: &'static str, answer: &str) {
-    for _ in 0..3000 {
+    for _ in 0..6000 {
         if world.one(question).await == answer {
             return;
         }
         tokio::time::sleep(Duration::from_millis(10)).await;
     }
-    panic!("{question} is not {answer} after 30 s");
+    panic!("{question} is not {answer} after 60 s");
 }
 
 struct Worker(Child);

@@ -1,4 +1,4 @@
-//! The database as the owner sees it: all tenants.
+//! The rows of all tenants, as the database's owner sees them.
 
 use std::collections::{HashMap, HashSet};
 
@@ -12,11 +12,11 @@ pub struct Rows {
     pub rules: HashMap<Uuid, Memory>,
     pub marks: HashMap<Uuid, Marks>,
     pub entities: HashMap<Uuid, Entity>,
-    /// Which events each request left: type and what it is about.
+    /// The events of each request: type and memory.
     pub events: HashMap<String, Vec<(String, Option<Uuid>)>>,
-    /// Episodes that cleanup removed, and said so.
+    /// Episodes whose removal was recorded.
     pub removed: HashSet<Uuid>,
-    /// From the newer to the older.
+    /// Pairs of the newer and the older fact.
     pub supersedes: HashSet<(Uuid, Uuid)>,
 }
 
@@ -24,7 +24,7 @@ pub struct Rows {
 pub struct Memory {
     pub tenant: String,
     pub content: String,
-    /// A fact's validity, a rule's maturity, an episode's status.
+    /// A fact's validity, a rule's maturity, or an episode's consolidation status.
     pub state: String,
     pub forgotten: bool,
 }

@@ -1,4 +1,4 @@
-//! What an answer adds to the journal, and to what the tenant's clients can work on.
+//! Adds the ids in an answer to the journal, and to the memories that the tenant's clients know.
 
 use std::time::Instant;
 
@@ -36,8 +36,8 @@ impl Worker {
 }
 
 impl Change {
-    /// A fact or a rule: unlike an episode, nothing removes it.
-    pub fn is_of_what_stays(&self) -> bool {
+    /// Whether the call names a fact, a rule or an entity. Unlike an episode, it is never removed.
+    pub fn names_a_permanent_row(&self) -> bool {
         match self {
             Self::Get { kind } | Self::Confirm { kind, .. } | Self::Forget { kind, .. } => *kind != Kind::Episode,
             Self::Mark { .. } | Self::GetEntity | Self::UpdateEntity { .. } | Self::MergeEntities { .. } => true,

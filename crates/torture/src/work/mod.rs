@@ -1,4 +1,4 @@
-//! The load: clients that use every tool, each with its own dice, and write down what they are told.
+//! The load: clients that use every tool, each with its own random numbers, and record every answer.
 
 mod choose;
 mod learn;
@@ -14,10 +14,10 @@ use crate::dice::Dice;
 use crate::journal::{Change, Entry, Journal, Outcome};
 use crate::tenant::Tenant;
 
-/// Together with the pauses between them longer than any fault lasts.
+/// With the pauses in between, this takes longer than any fault lasts.
 const ATTEMPTS: u32 = 40;
 
-/// What clients, checker and driver share.
+/// State shared by clients, checks and driver.
 pub struct World {
     pub tenants: Vec<Tenant>,
     pub stop: AtomicBool,
@@ -34,14 +34,14 @@ impl World {
     }
 }
 
-/// A call as the dice made it.
+/// A call that a client is about to make.
 pub struct Call {
     pub tool: &'static str,
     pub arguments: Value,
     pub change: Change,
-    /// Asked again under its key until there is an answer.
+    /// Has an idempotency key, and is repeated with it until there is an answer.
     pub keyed: bool,
-    /// It names what is another tenant's: it must be refused.
+    /// Names another tenant's memory, so it must be refused.
     pub foreign: bool,
 }
 
@@ -61,7 +61,7 @@ impl Worker {
         Self { world: Arc::clone(world), index, tenant, dice: Dice::new(seed, index as u64), client, calls: 0 }
     }
 
-    /// Until it is told to stop; it finishes what it began.
+    /// Makes calls until it is told to stop. The last call is finished.
     pub async fn run(mut self) -> Self {
         while !self.world.stop.load(Ordering::Relaxed) {
             let call = self.choose();
@@ -80,7 +80,7 @@ impl Worker {
         }
         let begun = Instant::now();
         let reply = self.ask(&call).await;
-        self.listen(&call, &reply, begun);
+        self.judge(&call, &reply, begun);
         let outcome = match &reply {
             Reply::Done { .. } => Outcome::Acknowledged,
             Reply::Refused { .. } => Outcome::Refused,
@@ -109,8 +109,8 @@ impl Worker {
         }
     }
 
-    /// What no answer may say, whatever happens around it.
-    fn listen(&self, call: &Call, reply: &Reply, begun: Instant) {
+    /// Records what no answer may contain, whatever faults are going on.
+    fn judge(&self, call: &Call, reply: &Reply, begun: Instant) {
         let (tool, tenant) = (call.tool, &self.world.tenants[self.tenant]);
         let text = match reply {
             Reply::Done { text, .. } | Reply::Refused { text, .. } => text.as_str(),
@@ -123,27 +123,89 @@ impl Worker {
         let mut violations = Vec::new();
         for other in self.world.tenants.iter().filter(|other| other.name != tenant.name) {
             if text.contains(&other.secret) {
-                violations.push(format!("{tool}: {} was shown what is {}'s: {text}", tenant.name, other.name));
+                violations.push(format!("{tool}: {} was shown a secret of {}: {text}", tenant.name, other.name));
             }
         }
         match reply {
             Reply::Done { .. } if call.foreign => {
-                violations.push(format!("{tool}: {} was let at another tenant's: {}", tenant.name, call.arguments));
+                violations.push(format!("{tool}: {} reached another tenant's memory: {}", tenant.name, call.arguments));
             }
             Reply::Done { answer, .. } => {
                 let known = tenant.known();
                 let found = answer["results"].as_array().into_iter().flatten();
                 for id in found.filter_map(|hit| hit["id"].as_str()?.parse().ok()) {
                     if known.forgotten.get(&id).is_some_and(|since| *since < begun) {
-                        violations.push(format!("{tool}: {id} was found although it had been forgotten"));
+                        violations.push(format!("{tool}: {id} was found although it is forgotten"));
                     }
                 }
             }
-            Reply::Refused { code, .. } if code == "not_found" && !call.foreign && call.change.is_of_what_stays() => {
-                violations.push(format!("{tool}: what was acknowledged is not there: {text}"));
+            Reply::Refused { code, .. }
+                if code == "not_found" && !call.foreign && call.change.names_a_permanent_row() =>
+            {
+                violations.push(format!("{tool}: an acknowledged memory was not found: {text}"));
             }
             _ => {}
         }
         violations.into_iter().for_each(|violation| self.world.journal().violation(violation));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use uuid::Uuid;
+
+    use super::*;
+
+    /// The violations after a call whose answer is this reply.
+    fn violations(call: &Call, reply: &Reply) -> Vec<String> {
+        let tenants = (0..2).map(|index| Tenant::new(index, String::new())).collect();
+        let world = Arc::new(World::new(tenants));
+        let begun = Instant::now();
+        let earlier = begun.checked_sub(Duration::from_secs(1)).unwrap();
+        world.tenants[0].known().forgotten.insert(Uuid::nil(), earlier);
+        Worker::new(&world, 0, 1, "127.0.0.1:1").judge(call, reply, begun);
+        let journal = world.journal();
+        journal.violations.values().map(|(example, _)| example.clone()).collect()
+    }
+
+    fn call(change: Change, foreign: bool) -> Call {
+        Call { tool: "tool", arguments: json!({}), change, keyed: false, foreign }
+    }
+
+    fn done(answer: Value) -> Reply {
+        Reply::Done { text: answer.to_string(), answer }
+    }
+
+    fn not_found() -> Reply {
+        Reply::Refused { code: "not_found".to_owned(), text: String::new() }
+    }
+
+    #[track_caller]
+    fn is_found(call: &Call, reply: &Reply, what: &str) {
+        let found = violations(call, reply);
+        assert!(found.iter().any(|violation| violation.contains(what)), "{what:?} is not in {found:?}");
+    }
+
+    #[test]
+    fn every_violation_in_an_answer_is_found() {
+        let read = call(Change::Nothing, false);
+        is_found(&read, &Reply::Wrong { what: "internal".to_owned() }, "internal");
+        let secret = Tenant::new(1, String::new()).secret;
+        is_found(&read, &done(json!({"results": [{"content": secret}]})), "was shown a secret of");
+        is_found(&read, &Reply::Unknown { said: Some(secret) }, "was shown a secret of");
+        is_found(&call(Change::GetEntity, true), &done(json!({})), "reached another tenant's memory");
+        is_found(&read, &done(json!({"results": [{"id": Uuid::nil()}]})), "although it is forgotten");
+        is_found(&call(Change::GetEntity, false), &not_found(), "an acknowledged memory was not found");
+    }
+
+    #[test]
+    fn answers_in_order_are_no_violation() {
+        let own = Tenant::new(0, String::new()).secret;
+        let read = call(Change::Nothing, false);
+        assert_eq!(violations(&read, &done(json!({"results": [{"id": Uuid::max(), "content": own}]}))), [""; 0]);
+        assert_eq!(violations(&read, &Reply::Unknown { said: None }), [""; 0]);
+        assert_eq!(violations(&call(Change::GetEntity, true), &not_found()), [""; 0]);
+        let episode = Change::Get { kind: crate::journal::Kind::Episode };
+        assert_eq!(violations(&call(episode, false), &not_found()), [""; 0], "cleanup removes episodes");
     }
 }

@@ -99,7 +99,7 @@ fn three_servers_on_one_database_share_one_memory() {
 /// An event stream of one server reports writes on another.
 fn assert_events_reach_another_server(writer: &Serving, listener: &Serving) {
     let mut stream = TcpStream::connect(listener.address).unwrap();
-    stream.set_read_timeout(Some(Duration::from_secs(30))).unwrap();
+    stream.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
     write!(stream, "GET /api/events HTTP/1.1\r\nHost: {}\r\nAccept: text/event-stream\r\n\r\n", listener.address)
         .unwrap();
     let mut lines = BufReader::new(stream).lines().map_while(Result::ok);

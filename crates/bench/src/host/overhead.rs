@@ -1,5 +1,5 @@
-//! What stands between a client and the memory: HTTP, MCP and the token of a call, the start of a hook's process, and
-//! the memory that many connections take.
+//! The overhead of the server: HTTP, MCP and the token of a call, the process of a hook, and the memory use of many
+//! connections.
 
 use std::io::Write;
 use std::path::Path;
@@ -19,7 +19,7 @@ use crate::world::World;
 
 const CONNECTIONS: usize = 64;
 
-/// All of it against one server with a token.
+/// Runs all measurements against one server with a token.
 pub async fn measure(
     report: &mut Report,
     server: &Server,
@@ -40,7 +40,7 @@ fn token(data_dir: &Path) -> anyhow::Result<String> {
     Ok(made["token"].as_str().context("no token")?.to_owned())
 }
 
-/// The cheapest tool there is, over HTTP with a token and in this process, in turns.
+/// Calls the cheapest tool over HTTP with a token and in this process, in turns.
 async fn overhead(report: &mut Report, server: &Server, token: &str, url: &str, rounds: usize) -> anyhow::Result<()> {
     let world = World::start(Some(url)).await?;
     let call = Call::internal(&world.memory, TenantId::default(), "bench");
@@ -60,7 +60,7 @@ async fn overhead(report: &mut Report, server: &Server, token: &str, url: &str, 
         let began = Instant::now();
         world.memory.get_entity(&call, id).await?.context("the entity is gone")?;
         let alone = began.elapsed();
-        // The first ones prepare statements.
+        // the first calls prepare statements
         if round >= 50 {
             over_http.add(took);
             in_process.add(alone);
@@ -73,7 +73,7 @@ async fn overhead(report: &mut Report, server: &Server, token: &str, url: &str, 
     Ok(())
 }
 
-/// From the start of the process to its end, which is when an agent has its answer.
+/// Measures a hook from the start of its process to its end, when the agent has the answer.
 fn hook(report: &mut Report, data_dir: &Path) -> anyhow::Result<()> {
     let event = json!({"session_id": "0b8a2f3e-6a55-4c39-9a0e-3f1d2c4b5a69", "cwd": "/home/ann/shop", "source": "startup",
                        "hook_event_name": "SessionStart"});
@@ -98,7 +98,7 @@ fn hook(report: &mut Report, data_dir: &Path) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Many connections that all search and now and then store; the server's memory is looked at meanwhile.
+/// Measures the server's memory use while many connections search and sometimes store.
 async fn load(report: &mut Report, server: &Server, token: &str, requests: usize) -> anyhow::Result<()> {
     let began = Instant::now();
     let mut clients = tokio::task::JoinSet::new();
@@ -119,10 +119,10 @@ async fn load(report: &mut Report, server: &Server, token: &str, requests: usize
         });
     }
     let mut most = server.rss_mb();
-    let mut look = tokio::time::interval(std::time::Duration::from_millis(100));
+    let mut sample = tokio::time::interval(std::time::Duration::from_millis(100));
     loop {
         tokio::select! {
-            _ = look.tick() => most = most.max(server.rss_mb()),
+            _ = sample.tick() => most = most.max(server.rss_mb()),
             ended = clients.join_next() => match ended {
                 Some(ended) => ended??,
                 None => break,

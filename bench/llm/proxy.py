@@ -1,4 +1,4 @@
-"""The door before the model: remembers every answer and, asked to, knows no response_format, as many servers do."""
+"""A proxy in front of the model that records every answer. With `plain` it rejects response_format, as many servers do."""
 
 import http.client
 import json
@@ -6,10 +6,10 @@ import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 
-class Door:
+class RecordingProxy:
     def __init__(self, port, plain):
         self.answers, self.refused, self.broken = [], 0, []
-        door = self
+        proxy = self
 
         class Handler(BaseHTTPRequestHandler):
             protocol_version = "HTTP/1.1"
@@ -17,13 +17,13 @@ class Door:
             def do_POST(self):
                 body = self.rfile.read(int(self.headers["Content-Length"]))
                 if plain and "response_format" in json.loads(body):
-                    door.refused += 1
+                    proxy.refused += 1
                     return self.answer(400, json.dumps({"error": "response_format is not supported"}).encode())
                 model = http.client.HTTPConnection("127.0.0.1", port, timeout=1200)
                 model.request("POST", self.path, body, {"Content-Type": "application/json"})
                 reply = model.getresponse()
                 content = reply.read()
-                door.remember(reply.status, content)
+                proxy.record(reply.status, content)
                 self.answer(reply.status, content)
 
             def answer(self, status, content):
@@ -40,7 +40,7 @@ class Door:
         self.url = f"http://127.0.0.1:{self.server.server_address[1]}/v1"
         threading.Thread(target=self.server.serve_forever, daemon=True).start()
 
-    def remember(self, status, content):
+    def record(self, status, content):
         if status == 200:
             choice = json.loads(content)["choices"][0]
             self.answers.append({"text": choice["message"]["content"] or "", "finish": choice["finish_reason"]})
@@ -48,7 +48,7 @@ class Door:
             self.broken.append(f"{status}: {content.decode(errors='replace')[:300]}")
 
     def take(self):
-        """The answers since the last call."""
+        """Returns the answers since the last call."""
         taken, self.answers = self.answers, []
         return taken
 

@@ -1,0 +1,159 @@
+//! Every kind of damage is injected into a sound journal and its rows, and found.
+
+use serde_json::json;
+
+use super::*;
+use crate::check::rows::{Entity, Marks};
+
+fn id(n: u128) -> Uuid {
+    Uuid::from_u128(n)
+}
+
+fn tenants() -> Vec<Tenant> {
+    (0..2).map(|index| Tenant::new(index, String::new())).collect()
+}
+
+fn memory(tenant: usize, content: &str, state: &str) -> Memory {
+    let (tenant, content) = (tenants()[tenant].name.clone(), content.to_owned());
+    Memory { tenant, content, state: state.to_owned(), forgotten: state == "retracted" }
+}
+
+fn entry(outcome: Outcome, change: Change) -> Entry {
+    Entry { tenant: 0, tool: "tool", outcome, change }
+}
+
+fn fact(n: u128, content: &str, superseded: Option<u128>) -> Change {
+    let (id, superseded) = (Some(id(n)), superseded.map(id));
+    Change::Store { kind: Kind::Fact, content: content.to_owned(), id, superseded }
+}
+
+fn event(rows: &mut Rows, request: &str, event: &str, about: u128) {
+    rows.events.entry(request.to_owned()).or_default().push((event.to_owned(), Some(id(about))));
+}
+
+/// A fact that superseded another, a marked rule, a forgotten fact, a changed and merged entity, a refused call and a
+/// read: all as it should be.
+fn sound() -> (Journal, Rows) {
+    let (mut journal, mut rows) = (Journal::default(), Rows::default());
+    for (request, change) in [
+        ("1", fact(1, "old", None)),
+        ("2", fact(2, "new", Some(1))),
+        ("3", Change::Mark { rule: id(3), helpful: true }),
+        ("4", Change::Forget { kind: Kind::Fact, id: id(2), changed: true }),
+        ("5", Change::CreateEntity { name: "n".to_owned(), id: Some(id(5)) }),
+        ("6", Change::UpdateEntity { id: id(5), key: "k".to_owned() }),
+        ("7", Change::MergeEntities { source: id(5), target: id(6) }),
+        ("9", Change::Get { kind: Kind::Fact }),
+    ] {
+        journal.note(request.to_owned(), entry(Outcome::Acknowledged, change));
+    }
+    journal.note("8".to_owned(), entry(Outcome::Refused, fact(9, "refused", None)));
+    rows.facts.insert(id(1), memory(0, "old", "superseded"));
+    rows.facts.insert(id(2), memory(0, "new", "retracted"));
+    rows.rules.insert(id(3), memory(0, "rule", "candidate"));
+    rows.marks.insert(id(3), Marks { helpful: 1, harmful: 0 });
+    let entity = |merged_into: Option<u128>, metadata| Entity {
+        tenant: tenants()[0].name.clone(),
+        name: "n".to_owned(),
+        merged_into: merged_into.map(id),
+        metadata,
+    };
+    rows.entities.insert(id(5), entity(Some(6), json!({})));
+    rows.entities.insert(id(6), entity(None, json!({"k": 1})));
+    rows.supersedes.insert((id(2), id(1)));
+    for (request, event_type, about) in [
+        ("1", "fact_created", 1),
+        ("2", "fact_created", 2),
+        ("2", "fact_superseded", 1),
+        ("3", "rule_marked_helpful", 3),
+        ("4", "fact_forgotten", 2),
+        ("5", "entity_created", 5),
+        ("6", "entity_updated", 5),
+        ("7", "entity_merge", 5),
+    ] {
+        event(&mut rows, request, event_type, about);
+    }
+    (journal, rows)
+}
+
+type Injection = fn(&mut Journal, &mut Rows);
+
+/// Ways to do each kind of damage. A new kind does not compile without one.
+fn injections(damage: Damage) -> Vec<Injection> {
+    match damage {
+        Damage::RefusedButDone => vec![|_, rows| event(rows, "8", "fact_created", 9)],
+        Damage::MissingLink => vec![|_, rows| rows.supersedes.clear()],
+        Damage::AnswerWithoutId => vec![|journal, _| {
+            let nameless = Change::Store { kind: Kind::Rule, content: "c".to_owned(), id: None, superseded: None };
+            journal.note("10".to_owned(), entry(Outcome::Acknowledged, nameless));
+        }],
+        Damage::Lost => vec![|_, rows| drop(rows.facts.remove(&id(1)))],
+        Damage::Changed => vec![|_, rows| drop(rows.facts.insert(id(1), memory(1, "old", "active"))), |_, rows| {
+            drop(rows.facts.insert(id(1), memory(0, "else", "active")))
+        }],
+        Damage::StoredTwice => {
+            vec![|_, rows| drop(rows.facts.insert(id(7), memory(0, "old", "active"))), |journal, rows| {
+                journal.note("10".to_owned(), entry(Outcome::Unknown, fact(0, "unknown", None)));
+                rows.facts.insert(id(7), memory(0, "unknown", "active"));
+                rows.facts.insert(id(8), memory(0, "unknown", "active"));
+            }]
+        }
+        Damage::ForgottenReturned => vec![|_, rows| drop(rows.facts.insert(id(2), memory(0, "new", "active")))],
+        Damage::MissingEntity => vec![|_, rows| drop(rows.entities.remove(&id(5))), |_, rows| {
+            rows.entities.entry(id(5)).and_modify(|entity| entity.tenant.push('!'));
+        }],
+        Damage::MissingEntityUpdate => vec![|_, rows| {
+            rows.entities.entry(id(6)).and_modify(|entity| entity.metadata = json!({}));
+        }],
+        Damage::MissingMerge => vec![|_, rows| {
+            rows.entities.entry(id(5)).and_modify(|entity| entity.merged_into = None);
+        }],
+        Damage::WrongEventCount => {
+            vec![|_, rows| drop(rows.events.remove("1")), |_, rows| event(rows, "1", "fact_created", 1)]
+        }
+        Damage::WrongMarkCount => {
+            vec![|_, rows| rows.marks.clear(), |_, rows| rows.marks.extend([(id(3), Marks { helpful: 2, harmful: 0 })])]
+        }
+        Damage::ReadLeftEvents => vec![|_, rows| event(rows, "9", "fact_confirmed", 1)],
+        Damage::ForeignContent => vec![
+            |_, rows| drop(rows.facts.insert(id(8), memory(0, &tenants()[1].secret, "active"))),
+            // cut short, as a snippet is
+            |_, rows| drop(rows.facts.insert(id(8), memory(0, &tenants()[1].secret[..9], "active"))),
+        ],
+    }
+}
+
+#[test]
+fn every_kind_of_damage_is_found() {
+    for damage in Damage::ALL {
+        for inject in injections(*damage) {
+            let (mut journal, mut rows) = sound();
+            inject(&mut journal, &mut rows);
+            let found = find(&journal, &rows, &tenants());
+            assert!(found.iter().any(|(kind, _)| kind == damage), "{damage:?} is not in {found:#?}");
+        }
+    }
+}
+
+#[test]
+fn a_sound_database_has_no_damage() {
+    let (journal, rows) = sound();
+    assert_eq!(check(&journal, &rows, &tenants()), Vec::<String>::new());
+}
+
+#[test]
+fn a_mark_whose_answer_was_lost_may_count() {
+    let (mut journal, mut rows) = sound();
+    let lost_answer = entry(Outcome::Unknown, Change::Mark { rule: id(3), helpful: true });
+    journal.note("10".to_owned(), lost_answer);
+    rows.marks.insert(id(3), Marks { helpful: 2, harmful: 0 });
+    assert_eq!(check(&journal, &rows, &tenants()), Vec::<String>::new());
+}
+
+#[test]
+fn a_memory_may_contain_its_own_tenants_secret_cut_short() {
+    let (journal, mut rows) = sound();
+    let secret = tenants()[0].secret.clone();
+    rows.facts.insert(id(8), memory(0, &format!("{secret} {}", &secret[..9]), "active"));
+    assert_eq!(check(&journal, &rows, &tenants()), Vec::<String>::new());
+}
