@@ -6,7 +6,8 @@ use crate::clock::Timestamp;
 use crate::ids::{EntityId, EpisodeId, FactId};
 use crate::kinds::{Permanence, Validity};
 
-/// What is true: subject, predicate, content. Decays unless confirmed; superseded by the next fact of the same key.
+/// A statement about a subject. Its confidence decays unless confirmed. A new fact with the same subject and predicate
+/// supersedes it.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Fact {
     pub id: FactId,

@@ -6,7 +6,8 @@ use crate::clock::Timestamp;
 use crate::ids::{EpisodeId, RuleId};
 use crate::kinds::{Maturity, Permanence};
 
-/// What works: guidance that earns or loses trust through marks, up to becoming a warning.
+/// Guidance on how to act. Helpful and harmful marks change its maturity; a rule that does harm becomes an
+/// anti-pattern.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Rule {
     pub id: RuleId,

@@ -734,7 +734,7 @@ export interface components {
         ConfirmedAt: {
             /**
              * Format: double
-             * @description The confidence it has now: the full one, since decay starts anew.
+             * @description The confidence now. It equals the stored confidence, because decay restarts.
              */
             effective_confidence: number;
             /** @description The butler in whose database it is. */
@@ -744,7 +744,7 @@ export interface components {
             /** Format: date-time */
             last_confirmed_at: string;
             memory_type: components["schemas"]["MemoryType"];
-            /** @description Whether it had faded so far that it was about to be forgotten. */
+            /** @description Whether it was fading, that is, close to expiry. */
             was_fading: boolean;
         };
         /** @description One thing. */
@@ -925,7 +925,7 @@ export interface components {
             created_at: string;
             /**
              * Format: uuid
-             * @description The same as `id`, under the name other tools take it by.
+             * @description The same as `id`, under the name that other tools use for it.
              */
             entity_id: string;
             entity_type: components["schemas"]["EntityType"];
@@ -942,7 +942,7 @@ export interface components {
             id: string;
             /**
              * Format: uuid
-             * @description The id to use instead, where it lives on at the end of however many merges. Null if it was never merged.
+             * @description The entity to use instead, after all merges. Null if it was never merged.
              */
             merged_into: string | null;
             merged_into_name: string | null;
@@ -1006,7 +1006,7 @@ export interface components {
             consolidated: boolean;
             /**
              * Format: int32
-             * @description `retry_count` under the name of the normative document.
+             * @description Equals `retry_count`, under the specification's name.
              */
             consolidation_attempts: number;
             consolidation_status: components["schemas"]["ConsolidationStatus"];
@@ -1025,7 +1025,7 @@ export interface components {
             id: string;
             /** Format: double */
             importance: number;
-            /** @description `last_error` under the name of the normative document. */
+            /** @description Equals `last_error`, under the specification's name. */
             last_consolidation_error: string | null;
             last_error: string | null;
             /** Format: date-time */
@@ -1093,7 +1093,7 @@ export interface components {
             consolidated: boolean;
             /**
              * Format: int32
-             * @description `retry_count` under the name of the normative document.
+             * @description Equals `retry_count`, under the specification's name.
              */
             consolidation_attempts: number;
             consolidation_status: components["schemas"]["ConsolidationStatus"];
@@ -1110,7 +1110,7 @@ export interface components {
             id: string;
             /** Format: double */
             importance: number;
-            /** @description `last_error` under the name of the normative document. */
+            /** @description Equals `last_error`, under the specification's name. */
             last_consolidation_error: string | null;
             last_error: string | null;
             /** Format: date-time */
@@ -1197,29 +1197,34 @@ export interface components {
             data: components["schemas"]["EventItemAt"][];
             meta: components["schemas"]["PageMeta"];
         };
-        /** @description Of one result. What does not apply is null. */
+        /** @description How a result was found and scored. Fields that do not apply are null. */
         Explained: {
-            /** @description It has every term of the query. */
+            /** @description Whether it contains every term of the query. */
             all_terms: boolean;
             /** @description The parts of a deep score. */
             deep: unknown;
+            /** @description Whether the keyword search found it. */
             in_keyword: boolean;
+            /** @description Whether the semantic search found it. */
             in_semantic: boolean;
-            /** @description `scan`, `index`, or `newest` for terms that most of the store has. */
+            /** @description `scan`, `index`, or `newest` for terms that most memories contain. */
             keyword_path: string | null;
             /**
              * Format: double
-             * @description With min_relevance: how likely the memory answers the query at all.
+             * @description With min_relevance: the estimated probability that the memory answers the query.
              */
             min_relevance: number | null;
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description The index lists that were probed, with `ann` only.
+             */
             probes: number | null;
             /**
-             * @description `exact`, or `ann` for the approximate index (then with the lists probed); `+all` where too few rows passed and
-             *     every row was looked at.
+             * @description `exact` for a full comparison, or `ann` for the approximate index. A suffix `+all` means that too few rows
+             *     passed the filters, so every row was compared.
              */
             vector_path: string | null;
-            /** @description Each part of a recall's score times its weight. */
+            /** @description Each part of a recall's score, multiplied by its weight. */
             weighed: components["schemas"]["Weights"] | null;
         };
         /** @description Something that lives in a butler's database. */
@@ -1413,9 +1418,9 @@ export interface components {
         FactState: ("active" | "superseded" | "expired" | "retracted") | "fading";
         /** @description Something that lives in a butler's database. */
         ForgottenAt: {
-            /** @description Whether this call did it. False if it was forgotten before, which is no error. */
+            /** @description Whether this call forgot it. False if it was forgotten before, which is not an error. */
             changed: boolean;
-            /** @description Always true: it is forgotten now. */
+            /** @description Always true. */
             forgotten: boolean;
             /** @description The butler in whose database it is. */
             home: string;
@@ -1430,18 +1435,21 @@ export interface components {
         };
         /** @enum {string} */
         FoundKind: "fact" | "rule" | "episode" | "entity";
-        /** @description One result: the memory, its score and what the score is made of; a part that does not apply is null. Never an embedding. */
+        /** @description One result: the memory, its score and the parts of the score. Parts that do not apply are null. */
         Hit: {
             butler?: string | null;
             /**
              * Format: double
-             * @description What is left after decay; null for episodes, which have none.
+             * @description Confidence after decay, 0–1; null for episodes, which do not decay.
              */
             confidence: number | null;
             content: string;
             /** Format: date-time */
             created_at: string;
-            /** Format: double */
+            /**
+             * Format: double
+             * @description In a recall: the confidence after decay as part of the score, 0–1.
+             */
             effective_confidence: number | null;
             /** Format: double */
             effectiveness?: number | null;
@@ -1450,7 +1458,7 @@ export interface components {
             /** @description The entity's canonical name. */
             entity_name?: string | null;
             explain?: components["schemas"]["Explained"] | null;
-            /** @description Soon forgotten unless confirmed. */
+            /** @description Whether it is close to expiry and needs confirmation. */
             fading?: boolean;
             /** Format: uuid */
             id: string;
@@ -1461,7 +1469,7 @@ export interface components {
             importance: number | null;
             /**
              * Format: uint
-             * @description Place among the results by words; limit + 1 if not among them.
+             * @description Rank in the keyword search, from 1; limit + 1 if it was not found there.
              */
             keyword_rank: number | null;
             maturity?: string | null;
@@ -1469,37 +1477,40 @@ export interface components {
             predicate?: string | null;
             /**
              * Format: double
-             * @description ts_rank of the words.
+             * @description ts_rank of the query's words.
              */
             rank: number | null;
             /**
              * Format: double
-             * @description Of recall: halves with every week since the memory was last used.
+             * @description In a recall: 1 for a memory used just now, halved with every week since its last use.
              */
             recency: number | null;
             /**
              * Format: double
-             * @description Of recall: rrf_score between the worst and the best possible.
+             * @description In a recall: rrf_score scaled to 0–1.
              */
             relevance: number | null;
-            /** Format: double */
+            /**
+             * Format: double
+             * @description Reciprocal rank fusion of both ranks.
+             */
             rrf_score: number | null;
             scope?: string | null;
             /**
              * Format: double
-             * @description The order of the results; how it is made depends on the mode.
+             * @description Results are sorted by it, highest first. How it is computed depends on the mode.
              */
             score: number;
             /**
              * Format: uint
-             * @description Place among the results by meaning; limit + 1 if not among them.
+             * @description Rank in the semantic search, from 1; limit + 1 if it was not found there.
              */
             semantic_rank: number | null;
             /** Format: uuid */
             session_id?: string | null;
             /**
              * Format: double
-             * @description 1 − cosine distance to the query.
+             * @description Cosine similarity to the query.
              */
             similarity: number | null;
             subject?: string | null;
@@ -1574,35 +1585,35 @@ export interface components {
             aliases: string[];
             /**
              * Format: uint64
-             * @description Names the target did not have before.
+             * @description Names that the target did not have before.
              */
             aliases_added: number;
-            /** @description All names of the target afterwards. */
+            /** @description The name of the target after the merge. */
             canonical_name: string;
-            /** @description Facts that lose to one of the same scope and predicate. */
+            /** @description Facts superseded by one with the same scope and predicate. */
             conflicts: components["schemas"]["Conflict"][];
             /**
              * Format: uint64
-             * @description Facts that now hang on the target, whatever their validity.
+             * @description Facts that were moved to the target, in any state.
              */
             facts_repointed: number;
             /**
              * Format: uint64
-             * @description Facts that lost to a more confident one of the same scope and predicate.
+             * @description Facts superseded by one with higher confidence and the same scope and predicate.
              */
             facts_superseded: number;
             /** @description The butler in whose database it is. */
             home: string;
-            /** @description Nothing was changed. */
+            /** @description Whether it is only a preview and nothing was changed. */
             preview: boolean;
             /**
              * Format: uuid
-             * @description It is a tombstone now, and names the target.
+             * @description The duplicate, now a tombstone that refers to the target.
              */
             source_entity_id: string;
             /**
              * Format: uuid
-             * @description It lives on.
+             * @description The entity that remains.
              */
             target_entity_id: string;
         };
@@ -1615,7 +1626,7 @@ export interface components {
             /** @description Butlers that could not be reached: what they know is not in `data`. */
             unavailable?: string[];
         };
-        /** @description How to match. */
+        /** @description How memories are matched and ranked. */
         Mode: "semantic" | "keyword" | "hybrid" | "deep";
         /** @description What a rule still lacks. */
         NextStep: {
@@ -1758,7 +1769,7 @@ export interface components {
         };
         /** @description Something that lives in a butler's database. */
         RestoredAt: {
-            /** @description Whether this call did it. False if there was nothing to undo, which is no error. */
+            /** @description Whether this call changed anything. False if there was nothing to undo, which is not an error. */
             changed: boolean;
             /** @description The butler in whose database it is. */
             home: string;
@@ -1766,7 +1777,7 @@ export interface components {
             id: string;
             /**
              * Format: uuid
-             * @description The newer version that was taken back for it.
+             * @description The newer version that was retracted in exchange.
              */
             retracted_id: string | null;
         };
@@ -2098,20 +2109,20 @@ export interface components {
             data: components["schemas"]["TokenItem"][];
             meta: components["schemas"]["PageMeta"];
         };
-        /** @description Of a whole call. What does not apply is null. */
+        /** @description How the call was executed. Fields that do not apply are null. */
         Trace: {
             /**
              * Format: double
-             * @description The one statement, with the way to the server and back.
+             * @description Milliseconds for the SQL statement, including the round trip.
              */
             database_ms: number;
             /**
              * Format: double
-             * @description Embedding the query; nearly nothing when it was embedded before.
+             * @description Milliseconds for embedding the query; close to 0 if the embedding was cached.
              */
             embed_ms: number;
             mode: components["schemas"]["Mode"] | null;
-            /** @description Of each type searched: `rows` that could be found, of `total` in the table; `ms` in the server. */
+            /** @description For each type searched: the searchable `rows` out of `total` in the table, and the `ms` spent in the database. */
             stores: {
                 [key: string]: unknown;
             };

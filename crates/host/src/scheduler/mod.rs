@@ -226,7 +226,7 @@ impl Scheduler {
             return;
         }
         loop {
-            self.memory.retraining_wanted().await;
+            self.memory.retraining_requested().await;
             match self.run_now(RETRAIN_INDEXES, Trigger::Wake, JobRequest::default()).await {
                 Ok(_) | Err(RunError::Busy { .. }) => {}
                 Err(error) => tracing::error!(%error, "an outgrown vector index could not be trained"),
@@ -237,7 +237,7 @@ impl Scheduler {
     /// A rule that was marked harmful too often is turned at once.
     async fn wake_inversion(self: Arc<Self>) {
         loop {
-            self.memory.inversion_wanted().await;
+            self.memory.inversion_requested().await;
             // Whoever runs it may have passed the rule already, so that it is not done until it is done here.
             let outcome = loop {
                 match self.run_now(INVERSION, Trigger::Wake, JobRequest::default()).await {

@@ -48,7 +48,7 @@ impl Scheduler {
         request: JobRequest,
     ) -> Result<Finished, RunError> {
         if !self.all.is_of_the_host(job) {
-            self.memory.known_job(job)?;
+            self.memory.check_job_exists(job)?;
         }
         if request.dry_run {
             // Writes nothing, so nobody needs to wait for it, and no record claims that the job ran.

@@ -1,4 +1,4 @@
-//! Confirming restarts decay; forgetting ends retrieval.
+//! Confirming a memory restarts its decay; forgetting excludes it from retrieval.
 
 use butler_testkit::MemoryFixture;
 use serde_json::json;
@@ -54,7 +54,7 @@ async fn confirm_episode_rejected() {
 }
 
 #[tokio::test]
-async fn confirming_what_is_no_longer_active_is_an_error() {
+async fn confirming_an_inactive_memory_is_an_error() {
     let memory = MemoryFixture::new().await;
     let old = fact(&memory, "user", "car", "Volvo").await;
     let new = fact(&memory, "user", "car", "Saab").await;

@@ -1,4 +1,4 @@
-//! Links: validated, idempotent, asked by direction.
+//! Links: validation, idempotency, and queries by direction.
 
 use butler_domain::{MemoryType, Relation};
 use butler_memory::MemoryError;

@@ -16,7 +16,7 @@ async fn harmful(memory: &MemoryFixture, id: &Value, reason: Option<&str>) -> Va
     memory.call("memory_mark_harmful", json!({ "rule_id": id, "reason": reason })).await.unwrap()
 }
 
-/// Sets a rule's past, past the program.
+/// Sets a rule's counts directly in the database.
 async fn history(memory: &MemoryFixture, id: &Value, applied: i32, success: i32, harmful: i32, maturity: Maturity) {
     let effectiveness = f64::from(success) / f64::from(applied);
     let id = id.as_str().unwrap();
@@ -181,8 +181,10 @@ async fn rule_inversion_to_anti_pattern() {
     for reason in ["woke them", "ignored", "woke them twice"] {
         harmful(&memory, &id, Some(reason)).await;
     }
-    // the mark wakes the job: it does not have to be asked for
-    tokio::time::timeout(Duration::from_secs(60), memory.memory.inversion_wanted()).await.expect("woken by the mark");
+    // The mark itself starts the job.
+    tokio::time::timeout(Duration::from_secs(60), memory.memory.inversion_requested())
+        .await
+        .expect("woken by the mark");
     assert_eq!(memory.memory.invert_pending(None).await.unwrap(), 1);
     let stored = row(&memory, "rules", &id).await;
     let content =
@@ -210,7 +212,7 @@ async fn rule_inversion_to_anti_pattern() {
 }
 
 #[tokio::test]
-async fn a_rule_nobody_gave_reasons_for_failed_repeatedly() {
+async fn a_rule_inverted_without_reasons_says_repeated_failures() {
     let memory = MemoryFixture::new().await;
     let id = rule(&memory, "guess").await;
     for _ in 0..3 {
@@ -242,7 +244,7 @@ async fn a_forgotten_rule_cannot_be_marked() {
 }
 
 #[tokio::test]
-async fn the_list_of_reasons_is_bounded_and_the_record_complete() {
+async fn the_list_of_reasons_is_bounded_and_rule_applications_keep_all() {
     let memory = MemoryFixture::new().await;
     let id = rule(&memory, "guess").await;
     let reasons: Vec<String> = (0..butler_domain::limits::HARMFUL_REASONS).map(|n| format!("reason {n}")).collect();

@@ -29,7 +29,7 @@ async fn context_structure() {
 }
 
 #[tokio::test]
-async fn the_header_alone_when_nothing_is_known() {
+async fn without_memories_the_block_is_the_header() {
     let world = MemoryFixture::new().await;
     assert_eq!(block(&world, json!({"trigger_prompt": "Hello", "butler": "health"})).await, "# Memory Context\n");
     assert_eq!(block(&world, json!({"trigger_prompt": "", "butler": "health"})).await, "# Memory Context\n");

@@ -100,7 +100,7 @@ async fn hybrid_search_uses_reciprocal_rank_fusion() {
 }
 
 #[tokio::test]
-async fn where_ranks_tie_an_answer_has_the_newer_first_and_the_library_the_better_semantic_rank() {
+async fn among_equal_scores_the_tool_puts_the_newer_first_and_the_library_the_better_semantic_rank() {
     let world = MemoryFixture::new().await;
     let by_meaning = fact(&world, "tree", "kind", "walnut").await;
     world.clock.advance(std::time::Duration::from_secs(1));
@@ -117,7 +117,7 @@ async fn where_ranks_tie_an_answer_has_the_newer_first_and_the_library_the_bette
 }
 
 #[tokio::test]
-async fn every_part_of_a_score_is_there_and_null_where_it_does_not_apply() {
+async fn every_part_of_a_score_is_present_and_null_if_it_does_not_apply() {
     let world = MemoryFixture::new().await;
     fact(&world, "user", "diet", "vegetarian").await;
     rule(&world, "Suggest a vegetarian diet", json!({})).await;
@@ -296,7 +296,7 @@ async fn searching_does_not_count_as_a_reference_and_ten_results_are_small() {
 }
 
 #[tokio::test]
-async fn explain_tells_ranks_paths_and_timings() {
+async fn explain_returns_ranks_paths_and_timings() {
     let world = MemoryFixture::new().await;
     fact(&world, "user", "diet", "vegetarian").await;
     let answer = world.call("memory_search", json!({"query": "diet", "explain": true})).await.unwrap();
@@ -334,7 +334,7 @@ async fn vectors_of_two_models_are_never_compared() {
 }
 
 #[tokio::test]
-async fn nothing_relevant_is_a_possible_answer() {
+async fn with_min_relevance_a_search_may_return_nothing() {
     let world = MemoryFixture::new().await;
     for n in 0..40 {
         fact(&world, &format!("invoice {n}"), "state", &format!("invoice {n} was paid in month {}", n % 12)).await;

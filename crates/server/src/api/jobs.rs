@@ -6,7 +6,7 @@ use axum::http::StatusCode;
 use butler_domain::Timestamp;
 use butler_host::access::Right;
 use butler_host::scheduler::{Jobs, RunError, Scheduler, Trigger, worker_name};
-use butler_memory::jobs::{CONSOLIDATION, JobRequest, REEMBED, RETRAIN_INDEXES, seen_by};
+use butler_memory::jobs::{CONSOLIDATION, JobRequest, REEMBED, RETRAIN_INDEXES, visible_to};
 use butler_memory::tool::ToolError;
 use butler_store::jobs::{self as records, RunRow};
 use schemars::JsonSchema;
@@ -78,7 +78,7 @@ async fn list(asked: &Asked, butler: &str) -> Result<Vec<JobItem>, ApiError> {
     for spec in jobs.specs() {
         let schedule = schedules.iter().find(|row| row.job == spec.name);
         let runs = records::runs(&mut conn, Some(spec.name), asked.bound(), SHOWN_RUNS).await?;
-        let runs: Vec<RunRow> = runs.into_iter().map(|run| seen_by(run, asked.bound())).collect();
+        let runs: Vec<RunRow> = runs.into_iter().map(|run| visible_to(run, asked.bound())).collect();
         let cheap = ![CONSOLIDATION, REEMBED, RETRAIN_INDEXES].contains(&spec.name) && !jobs.is_of_the_host(spec.name);
         items.push(JobItem {
             job: spec.name.to_owned(),

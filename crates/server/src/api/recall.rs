@@ -103,7 +103,7 @@ async fn answer(asked: &Asked, memory: &Memory, question: &Question) -> Result<R
         min_relevance: None,
         explain: true,
     };
-    let found = memory.recall_unseen(&call, &input).await?;
+    let found = memory.recall_uncounted(&call, &input).await?;
     let token_budget =
         question.token_budget.map_or(config.retrieval.context_token_budget, |budget| budget.unsigned_abs() as usize);
     let request = ContextRequest {
@@ -113,7 +113,7 @@ async fn answer(asked: &Asked, memory: &Memory, question: &Question) -> Result<R
         token_budget,
         min_relevance: None,
     };
-    let block = memory.context_unseen(&call, &request).await?;
+    let block = memory.context_uncounted(&call, &request).await?;
     Ok(RecallView {
         butler: memory.butler().to_string(),
         query: topic,

@@ -52,7 +52,7 @@ impl Operation for MergeEntity {
             .await?;
         let (source, target) = (EntityId(id), EntityId(body.target_entity_id));
         let preview = how.preview.unwrap_or(false);
-        let item = memory.merge_entities_shown(&asked.call(&memory), source, target, preview).await?;
+        let item = memory.merge_entities_detailed(&asked.call(&memory), source, target, preview).await?;
         Ok(One::of(At { home, item }))
     }
 }

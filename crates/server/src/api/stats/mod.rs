@@ -7,7 +7,7 @@ mod sum;
 use butler_domain::Scope;
 use butler_host::access::Right;
 use butler_memory::Memory;
-use butler_memory::jobs::{CONSOLIDATION, seen_by};
+use butler_memory::jobs::{CONSOLIDATION, visible_to};
 use butler_store::browse::figures as read;
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -88,7 +88,7 @@ async fn part(asked: &Asked, memory: &Memory, scope: Option<&Scope>) -> Result<P
         backlog,
         entities,
         next_run_at: schedule.and_then(|row| row.next_run_at),
-        last_run: run.map(|run| seen_by(run, asked.bound())),
+        last_run: run.map(|run| visible_to(run, asked.bound())),
         runtime: memory.runtime().is_some(),
     })
 }
