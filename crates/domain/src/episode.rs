@@ -16,10 +16,13 @@ pub struct Episode {
     pub butler: String,
     pub session_id: Option<Uuid>,
     pub content: String,
+    /// How much it matters, 0 to 10.
     pub importance: f64,
+    /// How often it was used by a context block or a read.
     pub reference_count: i32,
     pub consolidated: bool,
     pub consolidation_status: ConsolidationStatus,
+    /// The number of failed consolidation attempts.
     pub retry_count: i32,
     pub last_error: Option<String>,
     /// Equals `retry_count`, under the specification's name.

@@ -1023,7 +1023,10 @@ export interface components {
             home: string;
             /** Format: uuid */
             id: string;
-            /** Format: double */
+            /**
+             * Format: double
+             * @description How much it matters, 0 to 10.
+             */
             importance: number;
             /** @description Equals `last_error`, under the specification's name. */
             last_consolidation_error: string | null;
@@ -1041,9 +1044,15 @@ export interface components {
              * @description How many facts and rules were made from it.
              */
             produced: number;
-            /** Format: int32 */
+            /**
+             * Format: int32
+             * @description How often it was used by a context block or a read.
+             */
             reference_count: number;
-            /** Format: int32 */
+            /**
+             * Format: int32
+             * @description The number of failed consolidation attempts.
+             */
             retry_count: number;
             /** Format: uuid */
             session_id: string | null;
@@ -1108,7 +1117,10 @@ export interface components {
             home: string;
             /** Format: uuid */
             id: string;
-            /** Format: double */
+            /**
+             * Format: double
+             * @description How much it matters, 0 to 10.
+             */
             importance: number;
             /** @description Equals `last_error`, under the specification's name. */
             last_consolidation_error: string | null;
@@ -1125,9 +1137,15 @@ export interface components {
              * @description How many facts and rules were made from it.
              */
             produced: number;
-            /** Format: int32 */
+            /**
+             * Format: int32
+             * @description How often it was used by a context block or a read.
+             */
             reference_count: number;
-            /** Format: int32 */
+            /**
+             * Format: int32
+             * @description The number of failed consolidation attempts.
+             */
             retry_count: number;
             /** Format: uuid */
             session_id: string | null;
@@ -1229,13 +1247,19 @@ export interface components {
         };
         /** @description Something that lives in a butler's database. */
         FactDetailAt: {
-            /** Format: double */
+            /**
+             * Format: double
+             * @description The confidence at the last confirmation, 0 to 1; it decays from there.
+             */
             confidence: number;
             content: string;
             /** Format: date-time */
             created_at: string;
             decay: components["schemas"]["Decay"];
-            /** Format: double */
+            /**
+             * Format: double
+             * @description The rate of exponential decay per day. With 0 the confidence never decays.
+             */
             decay_rate: number;
             /**
              * Format: double
@@ -1251,7 +1275,10 @@ export interface components {
             home: string;
             /** Format: uuid */
             id: string;
-            /** Format: double */
+            /**
+             * Format: double
+             * @description How much it matters, 0 to 10.
+             */
             importance: number;
             /** Format: date-time */
             last_confirmed_at: string | null;
@@ -1265,7 +1292,10 @@ export interface components {
             predicate: string;
             /** @description The episodes it was learned from. */
             provenance: components["schemas"]["Source"][];
-            /** Format: int32 */
+            /**
+             * Format: int32
+             * @description How often it was used by a recall, a context block or a read.
+             */
             reference_count: number;
             scope: string;
             source_butler: string | null;
@@ -1273,7 +1303,10 @@ export interface components {
             source_episode_id: string | null;
             state: components["schemas"]["FactState"];
             subject: string;
-            /** Format: uuid */
+            /**
+             * Format: uuid
+             * @description The fact that this one superseded.
+             */
             supersedes_id: string | null;
             /** @description Every version under its key, oldest first. */
             supersession_chain: components["schemas"]["Version"][];
@@ -1317,12 +1350,18 @@ export interface components {
         };
         /** @description A fact in a list. */
         FactItem: {
-            /** Format: double */
+            /**
+             * Format: double
+             * @description The confidence at the last confirmation, 0 to 1; it decays from there.
+             */
             confidence: number;
             content: string;
             /** Format: date-time */
             created_at: string;
-            /** Format: double */
+            /**
+             * Format: double
+             * @description The rate of exponential decay per day. With 0 the confidence never decays.
+             */
             decay_rate: number;
             /**
              * Format: double
@@ -1334,7 +1373,10 @@ export interface components {
             entity_name: string | null;
             /** Format: uuid */
             id: string;
-            /** Format: double */
+            /**
+             * Format: double
+             * @description How much it matters, 0 to 10.
+             */
             importance: number;
             /** Format: date-time */
             last_confirmed_at: string | null;
@@ -1345,7 +1387,10 @@ export interface components {
             };
             permanence: components["schemas"]["Permanence"];
             predicate: string;
-            /** Format: int32 */
+            /**
+             * Format: int32
+             * @description How often it was used by a recall, a context block or a read.
+             */
             reference_count: number;
             scope: string;
             source_butler: string | null;
@@ -1353,7 +1398,10 @@ export interface components {
             source_episode_id: string | null;
             state: components["schemas"]["FactState"];
             subject: string;
-            /** Format: uuid */
+            /**
+             * Format: uuid
+             * @description The fact that this one superseded.
+             */
             supersedes_id: string | null;
             tags: string[];
             tenant_id: string;
@@ -1363,12 +1411,18 @@ export interface components {
         };
         /** @description Something that lives in a butler's database. */
         FactItemAt: {
-            /** Format: double */
+            /**
+             * Format: double
+             * @description The confidence at the last confirmation, 0 to 1; it decays from there.
+             */
             confidence: number;
             content: string;
             /** Format: date-time */
             created_at: string;
-            /** Format: double */
+            /**
+             * Format: double
+             * @description The rate of exponential decay per day. With 0 the confidence never decays.
+             */
             decay_rate: number;
             /**
              * Format: double
@@ -1382,7 +1436,10 @@ export interface components {
             home: string;
             /** Format: uuid */
             id: string;
-            /** Format: double */
+            /**
+             * Format: double
+             * @description How much it matters, 0 to 10.
+             */
             importance: number;
             /** Format: date-time */
             last_confirmed_at: string | null;
@@ -1393,7 +1450,10 @@ export interface components {
             };
             permanence: components["schemas"]["Permanence"];
             predicate: string;
-            /** Format: int32 */
+            /**
+             * Format: int32
+             * @description How often it was used by a recall, a context block or a read.
+             */
             reference_count: number;
             scope: string;
             source_butler: string | null;
@@ -1401,7 +1461,10 @@ export interface components {
             source_episode_id: string | null;
             state: components["schemas"]["FactState"];
             subject: string;
-            /** Format: uuid */
+            /**
+             * Format: uuid
+             * @description The fact that this one superseded.
+             */
             supersedes_id: string | null;
             tags: string[];
             tenant_id: string;
@@ -1790,15 +1853,24 @@ export interface components {
         RuleDetailAt: {
             /** @description The marks it got, newest first. */
             applications: components["schemas"]["Application"][];
-            /** Format: int32 */
+            /**
+             * Format: int32
+             * @description The number of all marks.
+             */
             applied_count: number;
-            /** Format: double */
+            /**
+             * Format: double
+             * @description The confidence at the last confirmation, 0 to 1; it decays from there.
+             */
             confidence: number;
             content: string;
             /** Format: date-time */
             created_at: string;
             decay: components["schemas"]["Decay"];
-            /** Format: double */
+            /**
+             * Format: double
+             * @description The rate of exponential decay per day. With 0 the confidence never decays.
+             */
             decay_rate: number;
             /**
              * Format: double
@@ -1807,11 +1879,17 @@ export interface components {
             effective_confidence: number;
             /** @description Effectiveness and maturity after each mark, oldest first. */
             effectiveness_over_time: components["schemas"]["EffectAt"][];
-            /** Format: double */
+            /**
+             * Format: double
+             * @description How well the rule works according to its marks, 0 to 1.
+             */
             effectiveness_score: number;
             /** @description Who changed it, newest first. */
             events: components["schemas"]["EventItem"][];
-            /** Format: int32 */
+            /**
+             * Format: int32
+             * @description The number of harmful marks.
+             */
             harmful_count: number;
             /** @description Why it did harm, oldest first. */
             harmful_reasons: string[];
@@ -1839,14 +1917,20 @@ export interface components {
             permanence: components["schemas"]["Permanence"];
             /** @description The episodes it was learned from. */
             provenance: components["schemas"]["Source"][];
-            /** Format: int32 */
+            /**
+             * Format: int32
+             * @description How often it was used by a recall, a context block or a read.
+             */
             reference_count: number;
             scope: string;
             source_butler: string | null;
             /** Format: uuid */
             source_episode_id: string | null;
             state: components["schemas"]["RuleState"];
-            /** Format: int32 */
+            /**
+             * Format: int32
+             * @description The number of helpful marks.
+             */
             success_count: number;
             tags: string[];
             tenant_id: string;
@@ -1883,23 +1967,38 @@ export interface components {
         };
         /** @description Something that lives in a butler's database. */
         RuleItemAt: {
-            /** Format: int32 */
+            /**
+             * Format: int32
+             * @description The number of all marks.
+             */
             applied_count: number;
-            /** Format: double */
+            /**
+             * Format: double
+             * @description The confidence at the last confirmation, 0 to 1; it decays from there.
+             */
             confidence: number;
             content: string;
             /** Format: date-time */
             created_at: string;
-            /** Format: double */
+            /**
+             * Format: double
+             * @description The rate of exponential decay per day. With 0 the confidence never decays.
+             */
             decay_rate: number;
             /**
              * Format: double
              * @description The confidence left after decay since the last confirmation.
              */
             effective_confidence: number;
-            /** Format: double */
+            /**
+             * Format: double
+             * @description How well the rule works according to its marks, 0 to 1.
+             */
             effectiveness_score: number;
-            /** Format: int32 */
+            /**
+             * Format: int32
+             * @description The number of harmful marks.
+             */
             harmful_count: number;
             /** @description The butler in whose database it is. */
             home: string;
@@ -1918,14 +2017,20 @@ export interface components {
                 [key: string]: unknown;
             };
             permanence: components["schemas"]["Permanence"];
-            /** Format: int32 */
+            /**
+             * Format: int32
+             * @description How often it was used by a recall, a context block or a read.
+             */
             reference_count: number;
             scope: string;
             source_butler: string | null;
             /** Format: uuid */
             source_episode_id: string | null;
             state: components["schemas"]["RuleState"];
-            /** Format: int32 */
+            /**
+             * Format: int32
+             * @description The number of helpful marks.
+             */
             success_count: number;
             tags: string[];
             tenant_id: string;
@@ -1941,23 +2046,38 @@ export interface components {
         RuleState: "active" | "fading" | "forgotten";
         /** @description Something that lives in a butler's database. */
         RuleViewAt: {
-            /** Format: int32 */
+            /**
+             * Format: int32
+             * @description The number of all marks.
+             */
             applied_count: number;
-            /** Format: double */
+            /**
+             * Format: double
+             * @description The confidence at the last confirmation, 0 to 1; it decays from there.
+             */
             confidence: number;
             content: string;
             /** Format: date-time */
             created_at: string;
-            /** Format: double */
+            /**
+             * Format: double
+             * @description The rate of exponential decay per day. With 0 the confidence never decays.
+             */
             decay_rate: number;
             /**
              * Format: double
              * @description The confidence left after decay since the last confirmation.
              */
             effective_confidence: number;
-            /** Format: double */
+            /**
+             * Format: double
+             * @description How well the rule works according to its marks, 0 to 1.
+             */
             effectiveness_score: number;
-            /** Format: int32 */
+            /**
+             * Format: int32
+             * @description The number of harmful marks.
+             */
             harmful_count: number;
             /** @description The butler in whose database it is. */
             home: string;
@@ -1976,13 +2096,19 @@ export interface components {
                 [key: string]: unknown;
             };
             permanence: components["schemas"]["Permanence"];
-            /** Format: int32 */
+            /**
+             * Format: int32
+             * @description How often it was used by a recall, a context block or a read.
+             */
             reference_count: number;
             scope: string;
             source_butler: string | null;
             /** Format: uuid */
             source_episode_id: string | null;
-            /** Format: int32 */
+            /**
+             * Format: int32
+             * @description The number of helpful marks.
+             */
             success_count: number;
             tags: string[];
             tenant_id: string;
