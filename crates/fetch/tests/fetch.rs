@@ -218,7 +218,7 @@ fn an_interrupted_unpack_is_repeated() {
     // Without pip, so that nothing can be fetched again.
     let dir = Fetcher::with_path("").ensure(&wheel, &bench.cache(), &Silent).unwrap();
     assert!(dir.join("parcel/data").is_file() && !dir.join("parcel/leftover").exists());
-    assert!(!bench.cache().join(FILE).exists(), "the archive is not kept beside what was unpacked");
+    assert!(!bench.cache().join(FILE).exists(), "the archive is deleted after unpacking");
     assert_eq!(butler_fetch::present(&wheel, &bench.cache()), Some(dir));
 }
 

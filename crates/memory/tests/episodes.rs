@@ -147,7 +147,7 @@ async fn episode_stored_event() {
     )
     .await;
     assert_eq!(row.get::<&str, _>(0), "episode_created");
-    assert_eq!(row.get::<&str, _>(1), "general", "the hosting butler where nobody is named");
+    assert_eq!(row.get::<&str, _>(1), "general", "the hosting butler is the default");
     assert_eq!(row.get::<&str, _>(2), "req-7");
     assert_eq!((row.get::<&str, _>(3), row.get::<&str, _>(4)), ("episode", answer["id"].as_str().unwrap()));
     assert_eq!((row.get::<&str, _>(5), row.get::<&str, _>(6)), ("alice", "c"));

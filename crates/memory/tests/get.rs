@@ -94,7 +94,7 @@ async fn a_missing_memory_and_one_of_another_tenant_are_not_found() {
         assert_eq!((error.code, error.request_id.as_deref()), ("not_found", Some("7")));
         assert!(error.message.contains(id) && error.hint.is_some(), "{error:?}");
     }
-    assert_eq!(get(&fixture, "fact", FACT).await["reference_count"], 1, "what was not found was not counted");
+    assert_eq!(get(&fixture, "fact", FACT).await["reference_count"], 1, "a failed read does not count as a reference");
 }
 
 #[tokio::test]

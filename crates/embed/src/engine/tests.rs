@@ -68,7 +68,7 @@ async fn a_full_queue_makes_callers_wait_and_loses_no_text() {
     let mut many = engine.embed_batch(texts);
     assert!(poll_immediate(&mut many).await.is_none());
     started.recv().unwrap();
-    assert!(engine.stats().queue_depth <= 2, "the rest waits outside");
+    assert!(engine.stats().queue_depth <= 2, "the others wait for a free slot");
     drop(go);
     let lengths: Vec<f32> = many.await.unwrap().iter().map(|vector| vector[0]).collect();
     let expected: Vec<f32> = (0..50).map(|n| if n == 0 { 1.0 } else { n as f32 }).collect();

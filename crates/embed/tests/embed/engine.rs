@@ -82,7 +82,7 @@ async fn a_repeated_text_comes_from_the_cache() {
 async fn the_engine_is_a_lazily_loaded_singleton() {
     let options = EngineOptions { model_dir: Some(model_dir()), ..EngineOptions::default() };
     let first = Engine::shared(options.clone());
-    assert!(!first.stats().loaded, "made, but not loaded");
+    assert!(!first.stats().loaded, "created but not loaded");
     let second = Engine::shared(EngineOptions { threads: 1, ..options.clone() });
     assert!(Arc::ptr_eq(&first, &second), "subsequent calls return the same instance");
     second.warm_up().await.unwrap();

@@ -46,7 +46,7 @@ fn a_text_is_truncated_at_256_tokens() {
     let ids = model.token_ids(&long).unwrap();
     assert_eq!(ids.len(), MAX_TOKENS);
     assert_eq!((ids[0], ids[MAX_TOKENS - 1]), (101, 102), "the special tokens stay");
-    assert_eq!(model.token_ids(&"memory ".repeat(254)).unwrap(), ids, "what is beyond does not count");
+    assert_eq!(model.token_ids(&"memory ".repeat(254)).unwrap(), ids, "tokens beyond the limit are ignored");
     assert_eq!(model.token_ids(&"memory ".repeat(253)).unwrap().len(), MAX_TOKENS - 1);
 }
 

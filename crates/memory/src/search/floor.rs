@@ -64,7 +64,7 @@ impl Background {
         let evidence = Evidence {
             similarity: memory.similarity.unwrap_or(0.0),
             query_term_counts: self.terms.iter().flat_map(BTreeMap::values).copied().flatten().collect(),
-            matched_term_counts: info.terms.iter().flatten().filter_map(count).collect(),
+            matched_term_counts: info.terms.iter().flatten().flatten().filter_map(count).collect(),
             name_count: info.named,
         };
         relevance(&statistics, &evidence)

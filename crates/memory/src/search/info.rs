@@ -16,7 +16,7 @@ pub(crate) struct MatchInfo {
     /// The parts of a deep score.
     pub deep: Option<Value>,
     /// The terms of the query that the memory contains.
-    pub terms: Option<Vec<String>>,
+    pub terms: Option<Vec<Option<String>>>,
     /// Set if the query names the memory's subject or entity: the number of memories that share it.
     pub named: Option<f64>,
 }

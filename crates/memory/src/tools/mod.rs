@@ -26,22 +26,22 @@ use serde_json::Value;
 
 use crate::tool::{Tool, boxed};
 
-/// What a memory is worth when nobody says.
+/// The importance of a memory whose caller does not set one.
 const DEFAULT_IMPORTANCE: f64 = 5.0;
 
-/// An argument that may be left out; null counts as left out.
+/// Reads an optional argument. Null counts as omitted.
 fn optional<T>(value: Option<&Value>, read: impl FnOnce(&Value) -> Result<T, Invalid>) -> Result<Option<T>, Invalid> {
     value.filter(|value| !value.is_null()).map(read).transpose()
 }
 
-/// The butler a memory is from.
+/// The butler that a memory comes from.
 fn butler(value: &Value) -> Result<String, Invalid> {
     const FIELD: &str = "source_butler";
     let named = Butler::new(validate::string(FIELD, value)?);
     named.map(String::from).map_err(|error| Invalid::new(FIELD, error.to_string()))
 }
 
-/// Every tool of the module, in the order clients list them.
+/// All tools of the module, in the order in which clients list them.
 pub fn tools() -> Vec<Box<dyn Tool>> {
     vec![
         boxed::<memory_store_episode::MemoryStoreEpisode>(),

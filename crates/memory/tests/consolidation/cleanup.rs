@@ -40,8 +40,8 @@ async fn pending_grace_days_keep_an_expired_episode_that_was_never_consolidated(
         .await
         .unwrap();
     world.fixture.clock.advance_days(8.0);
-    assert_eq!(cleanup(&world, 10_000).await.expired_deleted, 1, "what was forgotten is not kept");
-    assert_eq!(world.run().await.totals.consolidated, 1, "the grace is for this");
+    assert_eq!(cleanup(&world, 10_000).await.expired_deleted, 1, "a forgotten episode is not kept");
+    assert_eq!(world.run().await.totals.consolidated, 1, "the grace period applies");
     assert_eq!(cleanup(&world, 10_000).await.expired_deleted, 1);
 }
 
@@ -60,11 +60,11 @@ async fn capacity_enforcement_targets_consolidated_episodes() {
     assert_eq!(cleanup(&world, 5).await, counted);
     assert_eq!(counted, CleanupReport { expired_deleted: 0, capacity_deleted: 4, remaining: 5 });
     let left = "SELECT string_agg(content, ',' ORDER BY created_at) FROM episodes";
-    assert_eq!(world.one(left).await, "old 4,old 5,new 0,new 1,new 2", "the oldest went");
+    assert_eq!(world.one(left).await, "old 4,old 5,new 0,new 1,new 2", "the oldest was deleted");
     assert_eq!(
         cleanup(&world, 1).await,
         CleanupReport { expired_deleted: 0, capacity_deleted: 2, remaining: 3 },
-        "what is not consolidated is never deleted for room"
+        "pending episodes are never deleted because of the capacity"
     );
     assert_eq!(world.one("SELECT count(*) FROM memory_events WHERE event_type = 'episode_evicted'").await, "6");
 }

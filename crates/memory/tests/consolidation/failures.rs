@@ -40,7 +40,7 @@ async fn a_failed_episode_is_retried_with_backoff_and_becomes_a_dead_letter_afte
         assert_eq!(report.totals.failed, 1, "attempt {attempt}");
         world.fixture.clock.advance(Duration::from_secs(minutes * 60 - 1));
         let early = world.run().await;
-        assert_eq!((early.totals.episodes, early.totals.waiting), (0, 1), "not before its time");
+        assert_eq!((early.totals.episodes, early.totals.waiting), (0, 1), "not before the retry is due");
         world.fixture.clock.advance(Duration::from_secs(1));
     }
     let report = world.run().await;
@@ -48,7 +48,7 @@ async fn a_failed_episode_is_retried_with_backoff_and_becomes_a_dead_letter_afte
     assert_eq!(world.one(STATUS).await, "dead_letter|f|5|5|t|t");
     assert_eq!(model.sessions().len(), 5);
     world.fixture.clock.advance_days(1.0);
-    assert_eq!(world.run().await.totals.episodes, 0, "a dead letter is left alone");
+    assert_eq!(world.run().await.totals.episodes, 0, "a dead letter is not retried");
     let events =
         "SELECT string_agg(event_type || count::text, ' ' ORDER BY event_type) FROM (SELECT event_type, count(*)
                   FROM memory_events WHERE event_type LIKE 'episode_%' GROUP BY 1) e";

@@ -46,7 +46,7 @@ async fn thirty_two_concurrent_writers_of_one_key_leave_one_active_fact_and_one_
     let answers = write_at_once(&memory, None).await;
     assert_one_chain(&memory, WRITERS).await;
     let firsts = answers.iter().filter(|answer| answer["superseded_id"].is_null()).count();
-    assert_eq!(firsts, 1, "each answer names what it replaced");
+    assert_eq!(firsts, 1, "each answer names the fact it superseded");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]

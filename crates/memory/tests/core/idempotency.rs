@@ -23,7 +23,7 @@ async fn the_same_key_again_returns_the_first_result_and_writes_nothing() {
         memory.clock.advance_days(1.0);
         assert_eq!(memory.call(tool, arguments).await.unwrap(), first, "{tool}");
         assert_eq!(everything(&memory).await, before, "{tool}");
-        assert_eq!(memory.embedder.texts(), texts, "nothing is embedded for a known answer");
+        assert_eq!(memory.embedder.texts(), texts, "a stored answer needs no embedding");
     }
 }
 

@@ -50,7 +50,7 @@ async fn idempotent_link_creation() {
     let b = end(MemoryType::Fact, &fact(&memory, "u", "b", "2").await);
     memory.memory.create_link(&call, a, b, Relation::Supports).await.unwrap();
     let again = memory.memory.create_link(&call, a, b, Relation::Contradicts).await.unwrap();
-    assert_eq!(again, LinkOutcome::Exists(Relation::Supports), "says which relation stands");
+    assert_eq!(again, LinkOutcome::Exists(Relation::Supports), "names the existing relation");
     assert_eq!(count(&memory, "memory_links").await, 1);
     assert_eq!(count(&memory, "memory_events WHERE event_type = 'link_created'").await, 1);
 }

@@ -92,7 +92,7 @@ async fn a_killed_job_continues_where_it_stopped() {
     job.abort();
     let _ = job.await;
     let done = count(&memory, "facts WHERE embedding IS NOT NULL").await;
-    assert!(done >= 64, "what was done before the kill stays: {done}");
+    assert!(done >= 64, "the work before the kill is kept: {done}");
     let report = upgraded.reembed(None, &|_| {}).await.unwrap();
     assert_eq!(count(&memory, "facts WHERE embedding IS NULL").await, 0);
     assert!(report.facts as i64 <= 300 - done, "nothing is done twice but the batch in flight");

@@ -123,8 +123,12 @@ async fn a_store_is_at_most_four_round_trips_including_begin_and_commit() {
 
     let keyed = |key: &str| json!({"content": "k", "idempotency_key": key});
     counted.of("memory_store_rule", keyed("1")).await;
-    assert_eq!(counted.of("memory_store_rule", keyed("2")).await.0, 2, "with a key, one more to ask for it");
-    assert_eq!(counted.of("memory_store_rule", keyed("2")).await.0, 1, "a known answer is only read");
+    assert_eq!(
+        counted.of("memory_store_rule", keyed("2")).await.0,
+        2,
+        "with an idempotency key, one more to look it up"
+    );
+    assert_eq!(counted.of("memory_store_rule", keyed("2")).await.0, 1, "a stored answer is only read");
 
     for (tool, arguments) in [
         ("memory_mark_helpful", json!({"rule_id": rule["id"]})),

@@ -75,7 +75,7 @@ async fn mark_helpful_increments_counts_and_recalculates_effectiveness() {
     assert!(marked["last_applied_at"].is_string());
     let stored = row(&memory, "rules", &id).await;
     for key in ["success_count", "applied_count", "effectiveness_score", "maturity", "metadata"] {
-        assert_eq!(stored[key], marked[key], "the answer is what is stored: {key}");
+        assert_eq!(stored[key], marked[key], "the answer equals the stored rule: {key}");
     }
     assert_eq!(events_of(&memory, &id).await, ["rule_created", "rule_marked_helpful", "rule_promoted"]);
 }
@@ -195,13 +195,13 @@ async fn rule_inversion_to_anti_pattern() {
     assert_eq!(stored["harmful_count"], 3);
     let expected: Vec<f32> = memory.embedder.vector(content).to_vec();
     let vector = rows(&memory, "SELECT embedding::real[] AS v FROM rules").await[0]["v"].clone();
-    assert_eq!(serde_json::from_value::<Vec<f32>>(vector).unwrap(), expected, "embedded anew");
+    assert_eq!(serde_json::from_value::<Vec<f32>>(vector).unwrap(), expected, "embedded again");
     assert_eq!(count(&memory, "rules WHERE search_vector @@ plainto_tsquery('english', 'caused problems')").await, 1);
     let event = rows(&memory, "SELECT payload, actor FROM memory_events WHERE event_type = 'rule_inverted'").await;
     assert_eq!(event[0]["payload"]["before"]["content"], "email people at night");
     assert_eq!(event[0]["payload"]["after"]["content"], content);
     assert_eq!(event[0]["actor"], "inversion");
-    assert_eq!(memory.memory.invert_pending(None).await.unwrap(), 0, "once is enough");
+    assert_eq!(memory.memory.invert_pending(None).await.unwrap(), 0, "a second run does nothing");
     let marked = harmful(&memory, &id, Some("still wrong")).await;
     assert_eq!(
         (&marked["maturity"], &marked["content"]),
@@ -221,7 +221,7 @@ async fn a_rule_inverted_without_reasons_says_repeated_failures() {
     let one = TenantId::new("other").unwrap();
     assert_eq!(memory.memory.invert_pending(Some(&one)).await.unwrap(), 0, "another tenant's rules are left alone");
     let report = memory.memory.sweep(None).await.unwrap();
-    assert_eq!(report.rules_inverted, 1, "the sweep catches what was missed");
+    assert_eq!(report.rules_inverted, 1, "the sweep inverts rules that were missed");
     assert_eq!(
         get(&memory, "rule", &id).await["content"],
         "ANTI-PATTERN: Do NOT guess. This caused problems because: repeated failures"

@@ -184,7 +184,7 @@ async fn hold(memory: &MemoryFixture, entities: &[String], known: &[String]) -> 
     for (number, entity) in entities.iter().enumerate() {
         let seen = get(memory, entity).await;
         let survivor = if seen["merged_into"].is_null() { seen["id"].clone() } else { seen["merged_into"].clone() };
-        prop_assert!(get(memory, &id(&survivor)).await["merged_into"].is_null(), "a survivor is alive");
+        prop_assert!(get(memory, &id(&survivor)).await["merged_into"].is_null(), "a survivor is not a tombstone");
         for name in [format!("Entity number {number}"), format!("alias{number}")] {
             let candidates = resolve(memory, json!({ "name": name, "enable_fuzzy": true })).await;
             prop_assert_eq!(&candidates[0]["entity_id"], &survivor, "{}", name);

@@ -43,7 +43,7 @@ async fn prefix_substring_match_tier_3() {
     for part in ["chl", "martin", "e M", "boss", "he b", "o"] {
         assert_eq!(ranking(&memory, json!({ "name": part })).await, [line("Chloe Martin", "prefix", 50.0)], "{part}");
     }
-    assert!(resolve(&memory, json!({ "name": "martin boss" })).await.is_empty(), "no name spans two");
+    assert!(resolve(&memory, json!({ "name": "martin boss" })).await.is_empty(), "a match does not span two names");
 }
 
 #[tokio::test]
@@ -55,7 +55,7 @@ async fn fuzzy_match_tier_4_opt_in() {
     assert_eq!(ranking(&memory, asked).await, [line("Katherine Johnson", "fuzzy", 20.0)]);
     let alias = json!({ "name": "Compuder", "enable_fuzzy": true });
     assert_eq!(ranking(&memory, alias).await, [line("Katherine Johnson", "fuzzy", 20.0)], "aliases, too");
-    assert!(resolve(&memory, json!({ "name": "Katherin Jonson" })).await.is_empty(), "only when asked");
+    assert!(resolve(&memory, json!({ "name": "Katherin Jonson" })).await.is_empty(), "only with enable_fuzzy");
     assert!(resolve(&memory, json!({ "name": "Bi", "enable_fuzzy": true })).await.is_empty(), "more than 2 characters");
 }
 
@@ -146,7 +146,7 @@ async fn an_entity_with_a_domain_score_is_always_a_candidate() {
         .await;
     let last = person(&memory, "Susanna", &[]).await;
     let plain = resolve(&memory, json!({ "name": "anna" })).await;
-    assert_eq!(plain.len(), 100, "the most of one call");
+    assert_eq!(plain.len(), 100, "the maximum of one call");
     assert_eq!(plain[0]["canonical_name"], "Anna 0001");
     let hints = json!({ "domain_scores": { last: 5 } });
     let found = ranking(&memory, json!({ "name": "anna", "context_hints": hints, "enable_fuzzy": true })).await;
@@ -255,5 +255,5 @@ async fn the_migration_composes_names_that_were_stored_decomposed() {
     assert_eq!(ranking(&memory, json!({ "name": "zo\u{e9}" })).await, [line("Zo\u{e9}", "exact", 100.0)]);
     assert_eq!(ranking(&memory, json!({ "name": "zoe\u{308}" })).await, [line("Zo\u{e9}", "alias", 80.0)]);
     let names = rows(&memory, "SELECT canonical_name FROM entities WHERE canonical_name LIKE 'Ren%'").await;
-    assert_eq!(names.len(), 2, "two that are one name are for a person to merge");
+    assert_eq!(names.len(), 2, "duplicates are left for a person to merge");
 }

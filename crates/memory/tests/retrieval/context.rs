@@ -100,7 +100,7 @@ async fn the_same_data_gives_the_same_block_and_its_rows_are_referenced() {
     .fetch_all(&mut world.db.connect().await)
     .await
     .unwrap();
-    assert_eq!(bumped, [5, 1, 1], "exactly what the block holds");
+    assert_eq!(bumped, [5, 1, 1], "exactly the memories in the block");
     assert_eq!(first, block(&world, ask).await);
 }
 

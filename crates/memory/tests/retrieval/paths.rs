@@ -59,7 +59,7 @@ async fn the_trained_approximate_index_is_used_and_finds_what_an_exact_search_fi
     let trained = world.memory.retrain_indexes().await.unwrap();
     assert_eq!(trained.len(), 1, "only what has grown: {trained:?}");
     assert_eq!((trained[0].relation, trained[0].lists, trained[0].rows), ("facts", 158, 4000));
-    assert!(world.memory.retrain_indexes().await.unwrap().is_empty(), "once is enough");
+    assert!(world.memory.retrain_indexes().await.unwrap().is_empty(), "a second run does nothing");
     let mut found = 0;
     for (query, exact) in queries.iter().zip(exact) {
         let answer = explained(&world, query, json!({"mode": "semantic"})).await;

@@ -45,7 +45,7 @@ async fn relevance_is_the_normalised_rrf_score() {
     let world = MemoryFixture::new().await;
     fact(&world, "user", "diet", "vegetarian food").await;
     let found = results(&world, "memory_recall", json!({"topic": "user diet vegetarian food"})).await;
-    assert_eq!(number(&found[0], "relevance"), 1.0, "first in both legs");
+    assert_eq!(number(&found[0], "relevance"), 1.0, "first in both searches");
     assert_eq!(number(&found[0], "rrf_score"), 2.0 / 61.0);
 }
 

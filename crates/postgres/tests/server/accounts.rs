@@ -47,8 +47,8 @@ async fn as_root_the_server_runs_under_an_account_that_gets_only_the_search_perm
     };
     // Without setpriv, checking the modes above must suffice.
     if let Ok(listed) = as_user(&account.to_string(), &data_dir) {
-        assert!(!listed, "the account may pass, not look around");
-        assert!(!as_user("12345", &data_dir.join("run")).unwrap(), "another user may not even pass");
+        assert!(!listed, "the account may search but not list the directory");
+        assert!(!as_user("12345", &data_dir.join("run")).unwrap(), "another user may not search it");
     }
     server.stop().await.unwrap();
 }

@@ -39,7 +39,7 @@ async fn the_server_of_a_killed_process_is_adopted_by_the_next() {
     let server = start(dir.path()).await.unwrap();
     assert_eq!(server.pid(), pid);
     server.stop().await.unwrap();
-    assert!(!up(dir.path()), "the killed user is not waited for");
+    assert!(!up(dir.path()), "it does not wait for the killed process");
 }
 
 #[tokio::test]
@@ -56,7 +56,7 @@ async fn after_server_and_process_are_killed_the_next_start_recovers() {
     }
     hold.kill();
     drop(server);
-    assert!(pid_file(dir.path()).is_file(), "nobody was left to remove it");
+    assert!(pid_file(dir.path()).is_file(), "no process was left to remove it");
     let server = start(dir.path()).await.unwrap();
     assert_eq!(psql(&server, "SELECT count(*) FROM t"), "20000");
     server.stop().await.unwrap();
@@ -120,7 +120,7 @@ async fn a_very_long_data_path_gets_a_short_private_socket_directory() {
     assert!(!socket_dir.starts_with(dir.path()));
     assert_eq!(psql(&server, "SELECT 1"), "1");
     let second = start(&path).await.unwrap();
-    assert_eq!(second.socket_dir(), socket_dir, "everyone comes to the same one");
+    assert_eq!(second.socket_dir(), socket_dir, "every process computes the same path");
     second.stop().await.unwrap();
     server.stop().await.unwrap();
     assert!(!socket_dir.exists(), "nothing is left behind");
