@@ -137,8 +137,7 @@ impl Memory {
     async fn prompt(&self, batch: &mut Batch<'_>) -> Result<Prompt, MemoryError> {
         let (group, ids) = (batch.group, batch.ids());
         let (facts, rules) = {
-            // Row-level security would slow the similarity search down, so the owner runs it. The statements filter by
-            // tenant.
+            // Only the owner may run these searches, which bypass row-level security. The statements filter by tenant.
             let mut conn = self.db().owner().await?;
             (
                 known::facts(&mut conn, &group.tenant, &group.butler, &ids, KNOWN_FACTS).await?,
