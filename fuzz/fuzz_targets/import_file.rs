@@ -14,7 +14,7 @@ fuzz_target!(|text: &str| {
     for beginning in [None, Some(HEADER)] {
         let mut lines = (1..).zip(beginning.into_iter().chain(text.lines()));
         let mut next = || Ok(lines.next().map(|(number, text)| Line { number, text: text.to_owned() }));
-        if let Ok(report) = memory().look_through(&mut next) {
+        if let Ok(report) = memory().check_export(&mut next) {
             holds(&report, text.lines().count() as u64 + 1);
         }
     }

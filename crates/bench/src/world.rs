@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use butler_domain::{Butler, SystemClock};
+use butler_domain::{Butler, SystemClock, TenantId};
 use butler_embed::{Engine, EngineOptions};
 use butler_memory::{Memory, MemoryConfig, MemoryParts};
 use butler_store::{Database, DatabaseOptions};
@@ -54,6 +54,12 @@ impl World {
             config: MemoryConfig::default(),
         });
         Ok(Self { memory, engine, url, server, _data: data })
+    }
+
+    /// Runs the cheapest statement a reader can run: the lower bound for every call.
+    pub async fn ping(&self, tenant: &TenantId) -> anyhow::Result<()> {
+        let mut conn = self.memory.db().reader(tenant).await?;
+        Ok(butler_store::search::ping(&mut conn).await?)
     }
 
     pub fn stop(self) -> anyhow::Result<()> {

@@ -1,29 +1,31 @@
-//! The only place that looks at the system's clock.
+//! The clock abstraction. [`SystemClock`] is the only code that reads the system clock.
 
 use std::sync::Mutex;
 use std::time::Duration;
 
 use chrono::{DateTime, TimeDelta, Utc};
 
+/// A point in time in UTC.
 pub type Timestamp = DateTime<Utc>;
 
-/// Where time comes from. Passed into every statement as a parameter, so that decay and expiry are testable to the second.
+/// Supplies the current time. Statements take it as a parameter, so tests control decay and expiry to the second.
 pub trait Clock: Send + Sync + 'static {
     fn now(&self) -> Timestamp;
 }
 
+/// The machine's clock, truncated to the microseconds that PostgreSQL stores.
 #[derive(Debug, Default, Clone, Copy)]
 pub struct SystemClock;
 
 impl Clock for SystemClock {
     #[expect(clippy::disallowed_methods, reason = "this is the clock")]
     fn now(&self) -> Timestamp {
-        // PostgreSQL keeps microseconds: a time that was stored and read back equals the one that was passed.
+        // PostgreSQL stores microseconds. Without truncation a stored time would differ from the one passed in.
         chrono::SubsecRound::trunc_subsecs(Utc::now(), 6)
     }
 }
 
-/// A clock that stands still until told otherwise.
+/// A clock for tests: its time changes only through [`set`](Self::set) and the `advance` methods.
 #[derive(Debug)]
 pub struct MockClock(Mutex<Timestamp>);
 
@@ -55,7 +57,7 @@ impl Clock for MockClock {
     }
 }
 
-/// Days (with their fraction) from one time to another; negative spans count as none, since clocks of two machines differ.
+/// Days from `earlier` to `later`, including the fraction. A negative span is 0, because clocks of two machines differ.
 pub fn days_between(earlier: Timestamp, later: Timestamp) -> f64 {
     let micros = (later - earlier).num_microseconds().unwrap_or(i64::MAX);
     (micros.max(0) as f64) / 86_400_000_000.0

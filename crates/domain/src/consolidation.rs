@@ -1,6 +1,6 @@
-//! What an LLM made of a batch of episodes: the actions it may ask for, and a parser that never fails.
+//! Parses an LLM's answer to a batch of episodes into actions.
 //!
-//! The answer is foreign text. Whatever it is, `parse` returns what of it is valid and says what was not.
+//! The answer is untrusted text. [`parse`] never fails: it returns the valid actions and a list of problems.
 
 mod actions;
 mod echo;

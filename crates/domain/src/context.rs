@@ -1,4 +1,5 @@
-//! The block of memory that is put in front of a session: sections, line formats, order. What fits is `packing`'s.
+//! Builds the context block that a session starts with: sections, line formats and order. `packing` decides which lines
+//! fit into the budget.
 
 mod packing;
 #[cfg(test)]
@@ -15,28 +16,33 @@ use crate::scoring::by_score;
 use crate::text::flatten_line;
 use packing::{Line, Section, pack};
 
+/// The first line of every context block.
 pub const HEADER: &str = "# Memory Context\n";
 const TITLES: [&str; 3] = ["\n## Key Facts\n", "\n## Active Rules\n", "\n## Recent Episodes\n"];
-/// The specification's approximation; the real token count is enforced beside it.
+/// The specification's approximation of a token. The block also respects the tokenizer's own count.
 pub const CHARS_PER_TOKEN: usize = 4;
 
-/// A deterministic tokenizer. The model's own is unknown here, so a bundled one stands for all.
+/// Counts tokens deterministically. The model's own tokenizer is unknown, so a bundled one stands in for it.
 pub trait TokenCounter {
+    /// The number of tokens in `text`.
     fn count(&self, text: &str) -> usize;
 }
 
-/// A fact with its composite score and its effective confidence.
+/// A fact that may become a line of the context block.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ContextFact<'a> {
     pub id: FactId,
+    /// Composite score; higher comes first.
     pub score: f64,
     pub created_at: Timestamp,
     pub subject: &'a str,
     pub predicate: &'a str,
     pub content: &'a str,
-    pub confidence: f64,
+    /// Confidence after decay, 0 to 1; printed in the line.
+    pub effective_confidence: f64,
 }
 
+/// A rule that may become a line of the context block. Rules are ordered by maturity first, then by score.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ContextRule<'a> {
     pub id: RuleId,
@@ -47,7 +53,7 @@ pub struct ContextRule<'a> {
     pub effectiveness: f64,
 }
 
-/// Equal scores put the most recent episode first.
+/// An episode that may become a line of the context block. Among equal scores the newest episode comes first.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ContextEpisode<'a> {
     pub id: EpisodeId,
@@ -56,6 +62,7 @@ pub struct ContextEpisode<'a> {
     pub content: &'a str,
 }
 
+/// The candidates for a context block, in any order.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct ContextInput<'a> {
     pub facts: Vec<ContextFact<'a>>,
@@ -63,12 +70,12 @@ pub struct ContextInput<'a> {
     pub episodes: Vec<ContextEpisode<'a>>,
 }
 
-/// Each section's share of the budget. What a section leaves unused goes to the next, and what is left at the end to
-/// the memories that were left out, in the order of the sections. A share of 0 leaves the section out.
+/// Each section's share of the token budget, 0 to 1. Budget that a section leaves unused passes to the next one. Budget
+/// left at the end goes to memories that did not fit before, in the order of the sections. A share of 0 omits the
+/// section.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct ContextQuotas {
-    /// Of the budget, 0 to 1.
     pub facts: f64,
     pub rules: f64,
     pub episodes: f64,
@@ -80,18 +87,19 @@ impl Default for ContextQuotas {
     }
 }
 
-/// The block and what is in it: the rows whose reference counts rise.
+/// The rendered block and the ids of the memories in it, whose reference counts the caller raises.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct ContextBlock {
     pub text: String,
+    /// Tokens of `text` as the [`TokenCounter`] counts them.
     pub tokens: usize,
     pub facts: Vec<FactId>,
     pub rules: Vec<RuleId>,
     pub episodes: Vec<EpisodeId>,
 }
 
-/// At most `token_budget` tokens and at most four times as many characters, headers included. A budget too small even
-/// for the header gives an empty text: nothing is the only honest answer that fits.
+/// Assembles the context block within `token_budget` tokens and four times as many characters, headers included. If not
+/// even the header fits, the text is empty.
 pub fn assemble(
     input: &ContextInput<'_>,
     token_budget: usize,
@@ -120,7 +128,10 @@ fn fact_lines(facts: &[ContextFact<'_>]) -> Vec<Line> {
     let line = |f: &ContextFact<'_>| {
         let (subject, predicate, content) =
             (flatten_line(f.subject), flatten_line(f.predicate), flatten_line(f.content));
-        Line::new(f.id.0, format!("- [{subject}] [{predicate}]: {content} (confidence: {:.2})\n", f.confidence))
+        Line::new(
+            f.id.0,
+            format!("- [{subject}] [{predicate}]: {content} (confidence: {:.2})\n", f.effective_confidence),
+        )
     };
     facts.into_iter().map(line).collect()
 }
@@ -129,7 +140,7 @@ fn rule_lines(rules: &[ContextRule<'_>]) -> Vec<Line> {
     let mut rules: Vec<_> = rules.iter().collect();
     rules.sort_by(|a, b| {
         let key = |r: &ContextRule<'_>| (r.score, r.created_at, r.id.0);
-        a.maturity.trust().cmp(&b.maturity.trust()).then_with(|| by_score(key(a), key(b)))
+        a.maturity.trust_rank().cmp(&b.maturity.trust_rank()).then_with(|| by_score(key(a), key(b)))
     });
     let line = |r: &ContextRule<'_>| {
         let (content, maturity) = (flatten_line(r.content), r.maturity);
@@ -147,9 +158,10 @@ fn episode_lines(episodes: &[ContextEpisode<'_>]) -> Vec<Line> {
     episodes.into_iter().map(line).collect()
 }
 
-/// What `packing` gives back, by section.
+/// The result of `packing`.
 struct Packed {
     text: String,
     tokens: usize,
+    /// The ids of the included lines, one list per section.
     ids: [Vec<Uuid>; 3],
 }

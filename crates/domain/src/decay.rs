@@ -1,15 +1,15 @@
-//! How confidence fades without confirmation. Every reader, the sweep included, goes through these functions.
+//! How confidence decays without confirmation. All Rust code that needs a decayed confidence calls these functions.
 
 use chrono::TimeDelta;
 
 use crate::clock::{Timestamp, days_between};
 
-/// `confidence · exp(−decay_rate · days)`. A rate that is not above zero never decays: permanence is tested first.
+/// `confidence · exp(−decay_rate · days)`. With a `decay_rate` of 0 or less, `confidence` does not change.
 pub fn confidence_after(confidence: f64, decay_rate: f64, days: f64) -> f64 {
     if decay_rate > 0.0 { confidence * (-decay_rate * days.max(0.0)).exp() } else { confidence }
 }
 
-/// What a confidence is worth now. Never confirmed is worth nothing, unless it cannot decay at all.
+/// The confidence left at `now`. A memory that was never confirmed has 0, unless its decay rate is 0.
 pub fn effective_confidence(
     confidence: f64,
     decay_rate: f64,
@@ -23,11 +23,12 @@ pub fn effective_confidence(
     }
 }
 
-/// Two confidences nearer than this are equal where one of two facts must go: facts of one afternoon differ by less.
-pub const SAME_CONFIDENCE: f64 = 0.005;
+/// When a merge must drop one of two facts, effective confidences closer than this count as equal: facts confirmed on
+/// the same afternoon differ by less.
+pub const CONFIDENCE_TOLERANCE: f64 = 0.005;
 
-/// When a memory falls below `threshold`: `None` if it never will (or never was above, for want of a confirmation),
-/// the confirmation itself if it started below.
+/// When the effective confidence falls below `threshold`. `None` if it never does, or if the memory was never
+/// confirmed. A memory that starts below the threshold falls below it at its confirmation.
 pub fn falls_below_at(
     threshold: f64,
     confidence: f64,
@@ -42,7 +43,7 @@ pub fn falls_below_at(
     if !(decay_rate > 0.0 && days.is_finite()) {
         return None;
     }
-    // Beyond the calendar's end means never.
+    // A date beyond the range of the calendar means never.
     let seconds = (days * 86_400.0).ceil();
     if seconds > i64::MAX as f64 / 2000.0 {
         return None;
@@ -50,10 +51,12 @@ pub fn falls_below_at(
     from.checked_add_signed(TimeDelta::try_seconds(seconds as i64)?)
 }
 
-/// Where normal ends and where memory ends; both from `[modules.memory.confidence]`.
+/// The limits of effective confidence from `[modules.memory.confidence]`, each 0 to 1.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct DecayThresholds {
+    /// Below this a memory is fading and is not retrieved by default.
     pub retrieval: f64,
+    /// Below this a fact expires. Never above `retrieval`.
     pub expiry: f64,
 }
 
@@ -63,6 +66,7 @@ impl Default for DecayThresholds {
     }
 }
 
+/// Thresholds outside 0 to 1, or an expiry threshold above the retrieval threshold.
 #[derive(Debug, Clone, Copy, PartialEq, thiserror::Error)]
 #[error(
     "retrieval_threshold {retrieval} and expiry_threshold {expiry} must lie in 0–1, with expiry not above retrieval"
@@ -74,7 +78,7 @@ pub struct ThresholdError {
 
 impl DecayThresholds {
     pub fn new(retrieval: f64, expiry: f64) -> Result<Self, ThresholdError> {
-        // Comparisons with NaN are false, so this refuses it too.
+        // Comparisons with NaN are false, so this rejects NaN too.
         if 0.0 <= expiry && expiry <= retrieval && retrieval <= 1.0 {
             Ok(Self { retrieval, expiry })
         } else {
@@ -97,7 +101,11 @@ mod tests {
     #[test]
     fn permanent_facts_never_decay() {
         assert_eq!(effective_confidence(0.7, 0.0, Some(day(0.0)), day(90_000.0)), 0.7);
-        assert_eq!(effective_confidence(0.7, 0.0, None, day(1.0)), 0.7, "permanence is tested before confirmation");
+        assert_eq!(
+            effective_confidence(0.7, 0.0, None, day(1.0)),
+            0.7,
+            "permanence takes precedence over a missing confirmation"
+        );
         assert_eq!(falls_below_at(0.2, 1.0, 0.0, Some(day(0.0))), None);
     }
 
@@ -110,11 +118,15 @@ mod tests {
     fn confidence_decays_exponentially_since_last_confirmation() {
         let value = effective_confidence(0.9, 0.008, Some(day(10.0)), day(110.5));
         assert!((value - 0.9 * (-0.008f64 * 100.5).exp()).abs() < 1e-12);
-        assert_eq!(effective_confidence(1.0, 0.1, Some(day(5.0)), day(1.0)), 1.0, "a clock behind gains nothing");
+        assert_eq!(
+            effective_confidence(1.0, 0.1, Some(day(5.0)), day(1.0)),
+            1.0,
+            "a clock that runs behind does not raise confidence"
+        );
     }
 
     #[test]
-    fn thresholds_that_make_no_sense_are_refused() {
+    fn thresholds_out_of_range_or_in_the_wrong_order_are_rejected() {
         assert!(DecayThresholds::new(0.2, 0.3).is_err());
         assert!(DecayThresholds::new(1.1, 0.0).is_err());
         assert!(DecayThresholds::new(f64::NAN, 0.0).is_err());
@@ -122,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn a_fall_beyond_the_calendar_is_never() {
+    fn a_date_beyond_the_calendar_means_never() {
         assert_eq!(falls_below_at(0.2, 1.0, 1e-300, Some(day(0.0))), None);
         assert_eq!(falls_below_at(0.0, 1.0, 0.1, Some(day(0.0))), None);
         assert_eq!(falls_below_at(0.2, 0.1, 0.1, Some(day(3.0))), Some(day(3.0)));
@@ -138,7 +150,7 @@ mod tests {
         }
 
         #[test]
-        fn the_foretold_date_is_when_the_threshold_is_crossed(c in 0.3..=1.0f64, r in 0.001..1.0f64) {
+        fn the_predicted_date_is_when_the_threshold_is_crossed(c in 0.3..=1.0f64, r in 0.001..1.0f64) {
             let at = falls_below_at(0.2, c, r, Some(day(0.0))).unwrap();
             let second = TimeDelta::seconds(2);
             prop_assert!(effective_confidence(c, r, Some(day(0.0)), at + second) < 0.2);
@@ -146,7 +158,7 @@ mod tests {
         }
 
         #[test]
-        fn no_input_makes_it_panic(c in any::<f64>(), r in any::<f64>(), t in any::<f64>(), d in any::<i32>()) {
+        fn no_input_makes_decay_panic(c in any::<f64>(), r in any::<f64>(), t in any::<f64>(), d in any::<i32>()) {
             let from = DateTime::UNIX_EPOCH + TimeDelta::hours(i64::from(d));
             let _ = falls_below_at(t, c, r, Some(from));
             let _ = effective_confidence(c, r, Some(from), day(0.0));

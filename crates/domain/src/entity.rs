@@ -6,7 +6,7 @@ use crate::clock::Timestamp;
 use crate::ids::EntityId;
 use crate::kinds::EntityType;
 
-/// Who or what facts are about: a stable identity behind many names.
+/// A person, organization, place or thing that facts are about: one stable identity with several names.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Entity {
     pub id: EntityId,

@@ -7,7 +7,8 @@ use crate::clock::Timestamp;
 use crate::ids::EpisodeId;
 use crate::kinds::ConsolidationStatus;
 
-/// What happened in one session: high in volume, short-lived. Its embedding never leaves the database.
+/// A raw observation from one session. Episodes are numerous and short-lived; consolidation turns them into facts and
+/// rules. The embedding never leaves the database.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Episode {
     pub id: EpisodeId,
@@ -15,15 +16,18 @@ pub struct Episode {
     pub butler: String,
     pub session_id: Option<Uuid>,
     pub content: String,
+    /// How much it matters, 0 to 10.
     pub importance: f64,
+    /// How often it was used by a context block or a read.
     pub reference_count: i32,
     pub consolidated: bool,
     pub consolidation_status: ConsolidationStatus,
+    /// The number of failed consolidation attempts.
     pub retry_count: i32,
     pub last_error: Option<String>,
-    /// `retry_count` under the name of the normative document.
+    /// Equals `retry_count`, under the specification's name.
     pub consolidation_attempts: i32,
-    /// `last_error` under the name of the normative document.
+    /// Equals `last_error`, under the specification's name.
     pub last_consolidation_error: Option<String>,
     pub next_consolidation_retry_at: Option<Timestamp>,
     pub created_at: Timestamp,

@@ -1,9 +1,10 @@
-//! The audit stream's vocabulary: one event type for every change, named here and nowhere else.
+//! The event types of the audit log, one for each kind of change, and the origin that every event records.
 
 use serde::{Deserialize, Serialize};
 
 macro_rules! events {
     ($($variant:ident = $text:literal),+ $(,)?) => {
+        /// What a row of `memory_events` records.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
         pub enum EventType { $(#[serde(rename = $text)] $variant),+ }
 
@@ -54,10 +55,11 @@ events! {
     Reembedded = "reembedded",
 }
 
-/// Who asks, on whose behalf and under which request: what every event of a call records.
+/// Who makes a change, and in which request. Every event of a call records it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Origin {
-    /// The butler, worker or person that acts.
+    /// The butler, worker or person that makes the change.
     pub actor: Option<String>,
+    /// The caller's id for the request, which links the events of one call.
     pub request_id: Option<String>,
 }

@@ -6,7 +6,8 @@ use crate::clock::Timestamp;
 use crate::ids::{EntityId, EpisodeId, FactId};
 use crate::kinds::{Permanence, Validity};
 
-/// What is true: subject, predicate, content. Decays unless confirmed; superseded by the next fact of the same key.
+/// A statement about a subject. Its confidence decays unless confirmed. A new fact with the same subject and predicate
+/// supersedes it.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Fact {
     pub id: FactId,
@@ -14,16 +15,21 @@ pub struct Fact {
     pub subject: String,
     pub predicate: String,
     pub content: String,
+    /// How much it matters, 0 to 10.
     pub importance: f64,
+    /// The confidence at the last confirmation, 0 to 1; it decays from there.
     pub confidence: f64,
+    /// The rate of exponential decay per day. With 0 the confidence never decays.
     pub decay_rate: f64,
     pub permanence: Permanence,
     pub source_butler: Option<String>,
     pub source_episode_id: Option<EpisodeId>,
+    /// The fact that this one superseded.
     pub supersedes_id: Option<FactId>,
     pub entity_id: Option<EntityId>,
     pub validity: Validity,
     pub scope: String,
+    /// How often it was used by a recall, a context block or a read.
     pub reference_count: i32,
     pub created_at: Timestamp,
     pub last_referenced_at: Option<Timestamp>,

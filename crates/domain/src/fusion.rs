@@ -1,15 +1,16 @@
-//! Reciprocal rank fusion of the semantic and the keyword leg: ranks, since a cosine and a `ts_rank` do not compare.
+//! Reciprocal rank fusion (RRF) of semantic and keyword search. It fuses ranks, because a cosine and a `ts_rank` are
+//! not comparable.
 
-/// The constant of the published method: it keeps the first rank from drowning all others.
+/// The constant of the published method. It keeps the first rank from dominating all others.
 pub const RRF_K: f64 = 60.0;
 
-/// Ranks count from 1; of a leg that did not find the memory it is the one behind its last: `limit + 1`.
+/// The fused score of two ranks, which start at 1. A search that did not find the memory counts as rank `limit + 1`.
 pub fn rrf_score(semantic_rank: usize, keyword_rank: usize) -> f64 {
     1.0 / (RRF_K + semantic_rank as f64) + 1.0 / (RRF_K + keyword_rank as f64)
 }
 
-/// Relevance in [0, 1]: 1 for first in both legs, 0 for absent from both. Dividing by the best alone would leave the
-/// first and the tenth result almost equal in the final score.
+/// Scales an RRF score to [0, 1]: 1 for first in both searches, 0 for absent from both. Dividing by the best score
+/// alone would leave the first and the tenth result almost equal in the final score.
 pub fn normalised_rrf(rrf_score: f64, limit: usize) -> f64 {
     let best = self::rrf_score(1, 1);
     let absent = limit.saturating_add(1);
@@ -26,7 +27,7 @@ mod tests {
     #[test]
     fn a_score_adds_the_reciprocals_of_both_ranks() {
         assert_eq!(rrf_score(2, 1), 1.0 / 62.0 + 1.0 / 61.0);
-        assert_eq!(rrf_score(1, 11), rrf_score(11, 1), "neither leg counts more");
+        assert_eq!(rrf_score(1, 11), rrf_score(11, 1), "both searches have the same weight");
     }
 
     #[test]
@@ -34,12 +35,12 @@ mod tests {
         assert_eq!(normalised_rrf(rrf_score(1, 1), 10), 1.0);
         assert_eq!(normalised_rrf(rrf_score(11, 11), 10), 0.0);
         assert_eq!(normalised_rrf(99.0, 10), 1.0);
-        let apart = normalised_rrf(rrf_score(1, 1), 10) - normalised_rrf(rrf_score(10, 10), 10);
-        assert!(apart > 0.8, "{apart}");
+        let difference = normalised_rrf(rrf_score(1, 1), 10) - normalised_rrf(rrf_score(10, 10), 10);
+        assert!(difference > 0.8, "{difference}");
     }
 
     #[test]
-    fn a_limit_of_nothing_has_no_relevance() {
+    fn with_a_limit_of_zero_the_relevance_is_zero() {
         assert_eq!(normalised_rrf(1.0, 0), 0.0);
     }
 

@@ -1,4 +1,5 @@
-//! Ids are UUIDv7 made by the program from the clock's time: they sort by age, which keeps index inserts local.
+//! Typed ids. The program creates them as UUIDv7 from the clock's time, so they sort by age and index inserts stay
+//! local.
 
 use std::fmt;
 use std::str::FromStr;
@@ -8,7 +9,7 @@ use uuid::Uuid;
 
 use crate::clock::Timestamp;
 
-/// A new time-ordered id.
+/// A new UUIDv7 with the time `at`.
 pub fn new_id(at: Timestamp) -> Uuid {
     let seconds = u64::try_from(at.timestamp()).unwrap_or(0);
     Uuid::new_v7(uuid::Timestamp::from_unix(uuid::NoContext, seconds, at.timestamp_subsec_nanos()))

@@ -1,14 +1,15 @@
-//! The closed lists of the specification: what a memory, a fact's validity, a rule's maturity can be.
+//! The specification's enumerations, each with the names that JSON and the database use.
 
 use std::fmt;
 use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-/// A name that is not on its list; says which list and what is on it.
+/// A name that is not a value of its enumeration. The message lists the valid names.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("unknown {what} {given:?}: valid are {}", .valid.join(", "))]
+#[error("unknown {what} {given:?}; valid values: {}", .valid.join(", "))]
 pub struct UnknownName {
+    /// The enumeration, such as "memory type".
     pub what: &'static str,
     pub given: String,
     pub valid: &'static [&'static str],
@@ -22,8 +23,10 @@ macro_rules! kind {
 
         impl $name {
             pub const ALL: &'static [Self] = &[$(Self::$variant),+];
+            /// The names of [`Self::ALL`], in the same order.
             pub const NAMES: &'static [&'static str] = &[$($text),+];
 
+            /// The name in JSON and in the database.
             pub const fn as_str(self) -> &'static str {
                 match self { $(Self::$variant => $text),+ }
             }
@@ -52,7 +55,8 @@ macro_rules! kind {
 kind!(MemoryType, "memory type", { Episode = "episode", Fact = "fact", Rule = "rule" });
 
 kind!(
-    /// Fading is not here: it is `metadata.status = 'fading'` of an active fact. `forgotten` is an older name of retracted.
+    /// The state of a fact. A fading fact is active and has `metadata.status = 'fading'`. `forgotten` is an older name
+    /// for `retracted` and is still accepted.
     Validity, "validity",
     { Active = "active", Superseded = "superseded", Expired = "expired", Retracted = "retracted" },
     aliases { "forgotten" => Retracted }
@@ -80,17 +84,17 @@ kind!(EntityType, "entity type", {
 });
 
 impl Maturity {
-    /// What is proven to work comes first, then what is known to harm: the order of every list of rules.
+    /// The order of every list of rules: proven rules first, then anti-patterns, which warn of known harm.
     pub const BY_TRUST: [Self; 4] = [Self::Proven, Self::AntiPattern, Self::Established, Self::Candidate];
 
-    /// The place in [`Self::BY_TRUST`].
-    pub fn trust(self) -> usize {
+    /// The index in [`Self::BY_TRUST`]; 0 is the most trusted.
+    pub fn trust_rank(self) -> usize {
         Self::BY_TRUST.iter().position(|maturity| *maturity == self).unwrap_or(Self::BY_TRUST.len())
     }
 }
 
 impl Permanence {
-    /// How fast confidence is lost without confirmation, per day.
+    /// The rate of exponential decay per day without confirmation.
     pub const fn decay_rate(self) -> f64 {
         match self {
             Self::Permanent => 0.0,

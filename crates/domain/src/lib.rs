@@ -1,6 +1,7 @@
-//! What memory is, without IO: the types, the rules of their lifecycle, and the arithmetic of scoring.
+//! The memory model without I/O: types, lifecycle rules and scoring.
 //!
-//! Nothing here is async, speaks SQL or looks at the system clock: numbers in, numbers out.
+//! Everything in this crate is synchronous and pure. It contains no SQL, and only [`SystemClock`] reads the system
+//! clock; every other function takes the time as a parameter.
 
 pub mod clock;
 pub mod consolidation;

@@ -1,30 +1,32 @@
-//! Limits, each with its reason. Beyond one: a clear error, nothing written.
+//! The limits on input. A call that exceeds one fails with an error and writes nothing. `*_BYTES` limit the length of a
+//! UTF-8 text; the others limit the number of items.
 
-/// Text of one memory. More is a document, not a memory; PostgreSQL's tsvector ends at 1 MB too.
+/// The content of one memory. PostgreSQL limits a `tsvector` to 1 MB as well.
 pub const CONTENT_BYTES: usize = 1024 * 1024;
-/// The text a search vector is made of is cut here, on a code point.
+/// The text of a search vector is truncated to this length, at a character boundary.
 pub const SEARCH_TEXT_BYTES: usize = 1024 * 1024;
-/// A query is a question, not a document.
+/// A search query, which is a question and not a document.
 pub const QUERY_BYTES: usize = 8 * 1024;
-/// The most results of one call.
+/// The results of one search call.
 pub const RESULTS: usize = 100;
-/// Four characters a token: the largest context that still fits an HTTP answer of 4 MiB.
+/// The tokens of a context block. At four characters per token the block still fits into an HTTP response of 4 MiB.
 pub const TOKEN_BUDGET: usize = 1_000_000;
 pub const TAGS: usize = 64;
 pub const TAG_BYTES: usize = 256;
 pub const METADATA_BYTES: usize = 64 * 1024;
-/// Tenant, scope and butler: part of B-tree keys, which end at 2704 bytes together with subject and predicate.
+/// Names of tenants, scopes and butlers. Together with subject and predicate they form B-tree keys, which PostgreSQL
+/// limits to 2704 bytes.
 pub const NAME_BYTES: usize = 256;
 pub const SUBJECT_BYTES: usize = 1024;
 pub const PREDICATE_BYTES: usize = 512;
-/// A name longer than this is a text that was put in the wrong field.
+/// The name of an entity. A longer text was most likely meant for another field.
 pub const ENTITY_NAME_BYTES: usize = 512;
-/// A list that is given; one that an entity has grown to by merges may be given again.
+/// The aliases in one call. An entity that has more because of merges may be updated with as many as it has.
 pub const ALIASES: usize = 64;
-/// What merges add up to: all names together are one indexed text.
+/// The aliases an entity can have after merges. All its names together form one indexed text.
 pub const MERGED_ALIASES: usize = 1024;
 pub const REASON_BYTES: usize = 4 * 1024;
-/// Kept with the rule, newest last; every reason ever given stays in rule_applications.
+/// The reasons kept in a rule's metadata, newest last. `rule_applications` keeps all of them.
 pub const HARMFUL_REASONS: usize = 100;
 pub const REQUEST_ID_BYTES: usize = 256;
 pub const IDEMPOTENCY_KEY_BYTES: usize = 256;

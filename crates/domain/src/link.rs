@@ -5,7 +5,7 @@ use uuid::Uuid;
 use crate::clock::Timestamp;
 use crate::kinds::{MemoryType, Relation};
 
-/// A directed edge between two memories: where a fact came from, what it replaced.
+/// A directed edge between two memories, for example from a fact to the episode it was derived from.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Link {
     pub source_type: MemoryType,

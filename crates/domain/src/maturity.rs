@@ -1,4 +1,5 @@
-//! How a rule earns and loses trust. One mark moves a rule by one step at most; only a harmful mark moves it down.
+//! Promotion and demotion of rules. A mark is one recorded outcome of applying a rule, helpful or harmful. It changes
+//! the maturity by one level at most, and only a harmful mark demotes.
 
 use crate::clock::{Timestamp, days_between};
 use crate::kinds::Maturity;
@@ -6,20 +7,27 @@ use crate::rule::Rule;
 
 /// One harmful outcome weighs as much as four helpful ones.
 const HARMFUL_WEIGHT: f64 = 4.0;
-/// Keeps the harmful formula defined; it also keeps it below 1, however often a rule helped.
+/// Prevents a division by zero in the harmful formula and keeps its result below 1.
 const HARMFUL_EPSILON: f64 = 0.01;
-/// What stands in an inverted rule when nobody gave a reason.
+/// The reason in an inverted rule's text when no mark gave one.
 pub const NO_REASON: &str = "repeated failures";
 
-/// `[modules.memory.rules]`.
+/// What a rule needs for each maturity level, from `[modules.memory.rules]`. Effectiveness ranges from 0 to 1.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct RuleThresholds {
+    /// Helpful marks needed to become established.
     pub established_successes: i32,
+    /// Effectiveness needed to become established, and to stay it.
     pub established_effectiveness: f64,
+    /// Helpful marks needed to become proven.
     pub proven_successes: i32,
+    /// Effectiveness needed to become proven, and to stay it.
     pub proven_effectiveness: f64,
+    /// Days since creation needed to become proven.
     pub proven_age_days: f64,
+    /// Harmful marks after which a rule may be inverted.
     pub anti_pattern_harmful: i32,
+    /// A rule is inverted only if its effectiveness is below this.
     pub anti_pattern_effectiveness: f64,
 }
 
@@ -37,8 +45,8 @@ impl Default for RuleThresholds {
     }
 }
 
-/// What it takes to reach a level.
-struct Rise {
+/// The requirements of a promotion.
+struct Promotion {
     to: Maturity,
     successes: i32,
     effectiveness: f64,
@@ -46,16 +54,16 @@ struct Rise {
 }
 
 impl RuleThresholds {
-    /// `None`: there is no level above.
-    fn above(&self, maturity: Maturity) -> Option<Rise> {
+    /// The promotion from `maturity` to the next level, or `None` for the highest level and for anti-patterns.
+    fn next_promotion(&self, maturity: Maturity) -> Option<Promotion> {
         match maturity {
-            Maturity::Candidate => Some(Rise {
+            Maturity::Candidate => Some(Promotion {
                 to: Maturity::Established,
                 successes: self.established_successes,
                 effectiveness: self.established_effectiveness,
                 age_days: None,
             }),
-            Maturity::Established => Some(Rise {
+            Maturity::Established => Some(Promotion {
                 to: Maturity::Proven,
                 successes: self.proven_successes,
                 effectiveness: self.proven_effectiveness,
@@ -66,14 +74,18 @@ impl RuleThresholds {
     }
 }
 
+/// How often a rule was marked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct RuleCounts {
+    /// All marks.
     pub applied: i32,
+    /// Helpful marks.
     pub success: i32,
+    /// Harmful marks.
     pub harmful: i32,
 }
 
-/// What of a rule a mark depends on.
+/// The part of a rule that the effect of a mark depends on.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct RuleState {
     pub counts: RuleCounts,
@@ -97,41 +109,44 @@ impl From<&Rule> for RuleState {
     }
 }
 
+/// A change of a rule's maturity by one level.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Step {
+pub enum MaturityChange {
     Promoted { from: Maturity, to: Maturity },
     Demoted { from: Maturity, to: Maturity },
 }
 
-/// What a rule is after a mark.
+/// The state of a rule after a mark.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct MarkOutcome {
     pub counts: RuleCounts,
     pub effectiveness: f64,
     pub maturity: Maturity,
-    pub step: Option<Step>,
-    /// To be written as `metadata.needs_inversion` after every mark: a rule that recovered is no longer inverted.
+    pub change: Option<MaturityChange>,
+    /// Written to `metadata.needs_inversion` after every mark, so that a rule that recovered is not inverted.
     pub needs_inversion: bool,
 }
 
+/// The outcome of a helpful mark. Effectiveness becomes `success / applied`.
 pub fn mark_helpful(rule: &RuleState, thresholds: &RuleThresholds, now: Timestamp) -> MarkOutcome {
-    let mut counts = counted(rule.counts);
+    let mut counts = count_application(rule.counts);
     counts.success = counts.success.saturating_add(1);
     let effectiveness = f64::from(counts.success) / f64::from(counts.applied);
     let from = rule.maturity;
     let age = days_between(rule.created_at, now);
-    let risen = thresholds.above(from).filter(|rise| {
-        counts.success >= rise.successes
-            && effectiveness >= rise.effectiveness
-            && rise.age_days.is_none_or(|wanted| age >= wanted)
+    let promotion = thresholds.next_promotion(from).filter(|promotion| {
+        counts.success >= promotion.successes
+            && effectiveness >= promotion.effectiveness
+            && promotion.age_days.is_none_or(|required| age >= required)
     });
-    let to = risen.map_or(from, |rise| rise.to);
-    let step = (from != to).then_some(Step::Promoted { from, to });
-    outcome(counts, effectiveness, to, step, thresholds)
+    let to = promotion.map_or(from, |promotion| promotion.to);
+    let change = (from != to).then_some(MaturityChange::Promoted { from, to });
+    outcome(counts, effectiveness, to, change, thresholds)
 }
 
+/// The outcome of a harmful mark. Effectiveness becomes `success / (success + 4 · harmful + 0.01)`.
 pub fn mark_harmful(rule: &RuleState, thresholds: &RuleThresholds) -> MarkOutcome {
-    let mut counts = counted(rule.counts);
+    let mut counts = count_application(rule.counts);
     counts.harmful = counts.harmful.saturating_add(1);
     let success = f64::from(counts.success);
     let effectiveness = success / (success + HARMFUL_WEIGHT * f64::from(counts.harmful) + HARMFUL_EPSILON);
@@ -141,12 +156,12 @@ pub fn mark_harmful(rule: &RuleState, thresholds: &RuleThresholds) -> MarkOutcom
         Maturity::Proven if effectiveness < thresholds.proven_effectiveness => Maturity::Established,
         unchanged => unchanged,
     };
-    let step = (from != to).then_some(Step::Demoted { from, to });
-    outcome(counts, effectiveness, to, step, thresholds)
+    let change = (from != to).then_some(MaturityChange::Demoted { from, to });
+    outcome(counts, effectiveness, to, change, thresholds)
 }
 
-/// Counts of a damaged row start at zero: a negative one would make the formulas divide by nothing.
-fn counted(counts: RuleCounts) -> RuleCounts {
+/// Counts one more application. Negative counts of a damaged row become 0, because they could cause a division by zero.
+fn count_application(counts: RuleCounts) -> RuleCounts {
     RuleCounts {
         applied: counts.applied.max(0).saturating_add(1),
         success: counts.success.max(0),
@@ -158,28 +173,29 @@ fn outcome(
     counts: RuleCounts,
     effectiveness: f64,
     maturity: Maturity,
-    step: Option<Step>,
+    change: Option<MaturityChange>,
     thresholds: &RuleThresholds,
 ) -> MarkOutcome {
     let needs_inversion = eligible_for_inversion(maturity, counts, effectiveness, thresholds);
-    MarkOutcome { counts, effectiveness, maturity, step, needs_inversion }
+    MarkOutcome { counts, effectiveness, maturity, change, needs_inversion }
 }
 
-/// What a rule still lacks for its next level; all zero: the next helpful mark promotes it.
+/// What a rule still needs to be promoted to its next level.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct NextLevel {
     pub maturity: Maturity,
-    /// Helpful marks, if no harmful one comes between.
+    /// Helpful marks still needed, provided that no harmful mark comes between them. At least 1, because only a mark
+    /// promotes.
     pub helpful_marks: i32,
-    /// Days until it is old enough.
+    /// Days until the rule is old enough.
     pub days: f64,
 }
 
-/// `None`: there is no level above. A mark is what promotes, so at least one is always wanted.
+/// The next level of a rule, or `None` if there is none above.
 pub fn next_level(rule: &RuleState, thresholds: &RuleThresholds, now: Timestamp) -> Option<NextLevel> {
-    let Rise { to: maturity, successes, effectiveness, age_days } = thresholds.above(rule.maturity)?;
+    let Promotion { to: maturity, successes, effectiveness, age_days } = thresholds.next_promotion(rule.maturity)?;
     let (success, applied) = (f64::from(rule.counts.success.max(0)), f64::from(rule.counts.applied.max(0)));
-    // (success + n) / (applied + n) ≥ effectiveness
+    // The smallest n with (success + n) / (applied + n) ≥ effectiveness.
     let for_effectiveness = if effectiveness < 1.0 {
         ((effectiveness * applied - success) / (1.0 - effectiveness)).ceil().max(0.0)
     } else if success < applied {
@@ -188,11 +204,12 @@ pub fn next_level(rule: &RuleState, thresholds: &RuleThresholds, now: Timestamp)
         0.0
     };
     let helpful_marks = (successes - rule.counts.success).max(for_effectiveness as i32).max(1);
-    let days = age_days.map_or(0.0, |wanted| (wanted - days_between(rule.created_at, now)).max(0.0));
+    let days = age_days.map_or(0.0, |required| (required - days_between(rule.created_at, now)).max(0.0));
     Some(NextLevel { maturity, helpful_marks, days })
 }
 
-/// A warning is not turned round again, or it would recommend what it warned of.
+/// Whether a rule has enough harmful marks to be rewritten as a warning. Anti-patterns are warnings already: inverting
+/// one again would recommend what it warns of.
 pub fn eligible_for_inversion(
     maturity: Maturity,
     counts: RuleCounts,
@@ -204,7 +221,7 @@ pub fn eligible_for_inversion(
         && effectiveness < thresholds.anti_pattern_effectiveness
 }
 
-/// The text of a rule that became a warning.
+/// The text of a rule that becomes an anti-pattern, with the reasons of its harmful marks.
 pub fn inverted_content<S: AsRef<str>>(original_content: &str, reasons: &[S]) -> String {
     let given: Vec<&str> = reasons.iter().map(|r| r.as_ref().trim()).filter(|r| !r.is_empty()).collect();
     let reasons = if given.is_empty() { NO_REASON.to_owned() } else { given.join("; ") };
@@ -241,7 +258,7 @@ mod tests {
         let after = helpful(&rule(7, 4, 1, Maturity::Proven), 0);
         assert_eq!(after.counts, RuleCounts { applied: 8, success: 5, harmful: 1 });
         assert_eq!(after.effectiveness, 5.0 / 8.0);
-        assert_eq!((after.maturity, after.step), (Maturity::Proven, None), "only a harmful mark demotes");
+        assert_eq!((after.maturity, after.change), (Maturity::Proven, None), "only a harmful mark demotes");
     }
 
     #[test]
@@ -255,7 +272,10 @@ mod tests {
     fn rule_promotion_from_candidate_to_established() {
         assert_eq!(helpful(&rule(3, 3, 0, Maturity::Candidate), 0).maturity, Maturity::Candidate);
         let after = helpful(&rule(4, 4, 0, Maturity::Candidate), 0);
-        assert_eq!(after.step, Some(Step::Promoted { from: Maturity::Candidate, to: Maturity::Established }));
+        assert_eq!(
+            after.change,
+            Some(MaturityChange::Promoted { from: Maturity::Candidate, to: Maturity::Established })
+        );
         assert_eq!(helpful(&rule(8, 4, 0, Maturity::Candidate), 0).maturity, Maturity::Candidate, "5/9 < 0.6");
     }
 
@@ -265,13 +285,16 @@ mod tests {
         assert_eq!(helpful(&rule(14, 14, 0, Maturity::Established), 29).maturity, Maturity::Established);
         assert_eq!(helpful(&rule(18, 14, 0, Maturity::Established), 30).maturity, Maturity::Established, "15/19 < 0.8");
         let candidate = helpful(&rule(14, 14, 0, Maturity::Candidate), 30);
-        assert_eq!(candidate.maturity, Maturity::Established, "one step a call");
+        assert_eq!(candidate.maturity, Maturity::Established, "one level per mark");
     }
 
     #[test]
     fn rule_demotion_from_established_to_candidate() {
         let after = harmful(&rule(5, 5, 0, Maturity::Established));
-        assert_eq!(after.step, Some(Step::Demoted { from: Maturity::Established, to: Maturity::Candidate }));
+        assert_eq!(
+            after.change,
+            Some(MaturityChange::Demoted { from: Maturity::Established, to: Maturity::Candidate })
+        );
         assert_eq!(harmful(&rule(20, 20, 0, Maturity::Established)).maturity, Maturity::Established);
     }
 
@@ -279,7 +302,7 @@ mod tests {
     fn rule_demotion_from_proven_to_established() {
         assert_eq!(harmful(&rule(15, 15, 0, Maturity::Proven)).maturity, Maturity::Established);
         let ruined = harmful(&rule(20, 15, 5, Maturity::Proven));
-        assert_eq!(ruined.maturity, Maturity::Established, "one step a call, however low");
+        assert_eq!(ruined.maturity, Maturity::Established, "one level per mark, however low the effectiveness");
     }
 
     #[test]
@@ -287,8 +310,8 @@ mod tests {
         assert!(!harmful(&rule(1, 0, 1, Maturity::Candidate)).needs_inversion);
         let third = harmful(&rule(2, 0, 2, Maturity::Candidate));
         assert!(third.needs_inversion);
-        let liked = harmful(&rule(12, 10, 2, Maturity::Established));
-        assert!(!liked.needs_inversion, "10/22.01 is not below 0.3");
+        let mostly_helpful = harmful(&rule(12, 10, 2, Maturity::Established));
+        assert!(!mostly_helpful.needs_inversion, "10/22.01 is not below 0.3");
     }
 
     #[test]
@@ -299,7 +322,7 @@ mod tests {
     }
 
     #[test]
-    fn an_anti_pattern_stays() {
+    fn an_anti_pattern_is_never_promoted_or_inverted() {
         let warning = rule(40, 30, 10, Maturity::AntiPattern);
         assert_eq!(helpful(&warning, 99).maturity, Maturity::AntiPattern);
         let after = harmful(&rule(9, 0, 9, Maturity::AntiPattern));
@@ -319,28 +342,28 @@ mod tests {
     }
 
     #[test]
-    fn the_foretold_number_of_helpful_marks_promotes() {
+    fn the_predicted_number_of_helpful_marks_promotes() {
         let (thresholds, now) = (RuleThresholds::default(), after_days(100));
         let mut rule = rule(6, 2, 4, Maturity::Candidate);
-        let wanted = next_level(&rule, &thresholds, now).unwrap();
-        assert_eq!((wanted.maturity, wanted.days), (Maturity::Established, 0.0));
-        for mark in 1..=wanted.helpful_marks {
+        let next = next_level(&rule, &thresholds, now).unwrap();
+        assert_eq!((next.maturity, next.days), (Maturity::Established, 0.0));
+        for mark in 1..=next.helpful_marks {
             let outcome = mark_helpful(&rule, &thresholds, now);
-            assert_eq!(outcome.maturity == Maturity::Established, mark == wanted.helpful_marks, "mark {mark}");
+            assert_eq!(outcome.maturity == Maturity::Established, mark == next.helpful_marks, "mark {mark}");
             rule = RuleState { counts: outcome.counts, effectiveness: outcome.effectiveness, ..rule };
         }
     }
 
     proptest! {
         #[test]
-        fn marks_stay_within_their_bounds(a in any::<i32>(), s in any::<i32>(), h in any::<i32>(), level in 0..4usize) {
+        fn a_mark_keeps_every_value_in_range(a in any::<i32>(), s in any::<i32>(), h in any::<i32>(), level in 0..4usize) {
             let before = rule(a.max(s), s, h, Maturity::ALL[level]);
             for after in [helpful(&before, 400), harmful(&before)] {
                 prop_assert!(after.effectiveness >= 0.0 && after.effectiveness.is_finite());
                 prop_assert!(after.counts.applied >= 1 && after.counts.success >= 0 && after.counts.harmful >= 0);
                 let moved = (Maturity::ALL.iter().position(|m| *m == after.maturity).unwrap()).abs_diff(level);
                 prop_assert!(moved <= 1);
-                prop_assert_eq!(after.step.is_some(), moved == 1);
+                prop_assert_eq!(after.change.is_some(), moved == 1);
             }
         }
     }

@@ -1,4 +1,4 @@
-//! What a memory is worth to a question: relevance, importance, recency and confidence, weighed.
+//! The composite score of a memory: the weighted sum of relevance, importance, recency and effective confidence.
 
 use std::cmp::Ordering;
 
@@ -8,21 +8,24 @@ use uuid::Uuid;
 
 use crate::clock::{Timestamp, days_between};
 
-/// Rules have no importance of their own; they count as the default of facts.
+/// Rules have no importance of their own; they score like a fact with the default importance.
 pub const RULE_IMPORTANCE: f64 = 5.0;
+/// The upper end of the importance scale, which starts at 0.
 pub const MAX_IMPORTANCE: f64 = 10.0;
-/// A memory nobody asked for in a week is half as fresh.
+/// The recency of a memory halves with every week without a reference.
 pub const RECENCY_HALF_LIFE_DAYS: f64 = 7.0;
 
-/// `[modules.memory.retrieval] score_weights`. They need not sum to 1: only the order of scores matters.
+/// The weights of the composite score, from `[modules.memory.retrieval] score_weights`. They need not sum to 1, because
+/// only the order of scores matters.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct ScoreWeights {
-    /// How well it fits the topic.
+    /// How well the memory matches the topic.
     pub relevance: f64,
     pub importance: f64,
-    /// How recently it was used.
+    /// How recently the memory was used.
     pub recency: f64,
+    /// The confidence left after decay.
     pub confidence: f64,
 }
 
@@ -32,8 +35,9 @@ impl Default for ScoreWeights {
     }
 }
 
+/// A weight that is negative, infinite or NaN.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
-#[error("score_weights.{name} is {value}: a weight must be a finite number that is not negative")]
+#[error("score_weights.{name} is {value}; a weight must be a finite number of at least 0")]
 pub struct WeightError {
     pub name: &'static str,
     pub value: f64,
@@ -50,7 +54,7 @@ impl ScoreWeights {
     }
 }
 
-/// The four parts, each in [0, 1]; shown beside the score so that a reader can see why a memory came first.
+/// The four parts of a composite score, each in [0, 1]. Results show them to explain the order.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct ScoreParts {
     pub relevance: f64,
@@ -60,7 +64,7 @@ pub struct ScoreParts {
 }
 
 impl ScoreParts {
-    /// `importance` as stored, 0–10.
+    /// Clamps each part to [0, 1]. `importance` is the stored value, 0 to 10.
     pub fn new(relevance: f64, importance: f64, recency: f64, effective_confidence: f64) -> Self {
         Self {
             relevance: unit(relevance),
@@ -70,6 +74,7 @@ impl ScoreParts {
         }
     }
 
+    /// The weighted sum of the parts.
     pub fn composite(&self, weights: &ScoreWeights) -> f64 {
         weights.relevance * self.relevance
             + weights.importance * self.importance
@@ -78,12 +83,12 @@ impl ScoreParts {
     }
 }
 
-/// Into [0, 1]; what is not a number counts as nothing.
+/// Clamps to [0, 1]; NaN becomes 0.
 fn unit(value: f64) -> f64 {
     if value.is_nan() { 0.0 } else { value.clamp(0.0, 1.0) }
 }
 
-/// `exp(−ln 2 / 7 · days)` since the memory was last referenced; never referenced is not recent at all.
+/// `exp(−ln 2 / 7 · days)` since the last reference, or 0 if the memory was never referenced.
 pub fn recency(last_referenced_at: Option<Timestamp>, now: Timestamp) -> f64 {
     last_referenced_at.map_or(0.0, |at| {
         let days = days_between(at, now);
@@ -91,8 +96,8 @@ pub fn recency(last_referenced_at: Option<Timestamp>, now: Timestamp) -> f64 {
     })
 }
 
-/// The order of every list of results: score descending, then the newer, then the lower id. Total, so that two runs
-/// over the same data agree.
+/// The order of every list of results: higher score first, then newer, then lower id. The order is total, so the same
+/// data always gives the same list.
 pub fn by_score(a: (f64, Timestamp, Uuid), b: (f64, Timestamp, Uuid)) -> Ordering {
     b.0.total_cmp(&a.0).then_with(|| b.1.cmp(&a.1)).then_with(|| a.2.cmp(&b.2))
 }
@@ -122,7 +127,7 @@ mod tests {
         assert_eq!(recency(Some(day(3)), day(3)), 1.0);
         assert!((recency(Some(day(0)), day(7)) - 0.5).abs() < 1e-12);
         assert!((recency(Some(day(0)), day(21)) - 0.125).abs() < 1e-12);
-        assert_eq!(recency(Some(day(9)), day(3)), 1.0, "the future is clamped");
+        assert_eq!(recency(Some(day(9)), day(3)), 1.0, "a reference in the future counts as now");
     }
 
     #[test]
@@ -134,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn negative_weights_are_refused_and_a_sum_other_than_one_is_accepted() {
+    fn negative_weights_are_rejected_and_a_sum_other_than_one_is_accepted() {
         assert_eq!(ScoreWeights::new(0.4, -0.1, 0.2, 0.1).unwrap_err().name, "importance");
         assert!(ScoreWeights::new(f64::NAN, 0.0, 0.0, 0.0).is_err());
         assert!(ScoreWeights::new(0.0, 0.0, f64::INFINITY, 0.0).is_err());

@@ -1,4 +1,4 @@
-//! Whose memory, in which namespace, of which butler: names that are never empty and never longer than an index can hold.
+//! Names of tenants, scopes and butlers: trimmed, never empty, and short enough for an index key.
 
 use std::fmt;
 
@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::limits;
 
+/// Why a name was rejected. Each variant carries the kind of name, such as `scope`.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum NameError {
     #[error("{0} must not be empty")]
@@ -24,6 +25,7 @@ macro_rules! name {
         pub struct $name(String);
 
         impl $name {
+            /// Trims and validates the name.
             pub fn new(text: impl Into<String>) -> Result<Self, NameError> {
                 let clean: fn(&str) -> String = $clean;
                 let text = clean(&text.into()).trim().to_owned();
@@ -67,17 +69,18 @@ macro_rules! name {
 }
 
 name!(
-    /// Whose data it is. Tenants never see each other.
+    /// The owner of the data. Tenants never see each other's memories.
     ///
-    /// A wall is not found by guessing what was meant: NUL is refused like any control character.
+    /// Unlike in a scope or butler name, a NUL is rejected and not removed, so that two different inputs never become
+    /// the same tenant.
     TenantId, "tenant_id", str::to_owned
 );
 name!(
-    /// A namespace within a tenant: `global`, or a role's own.
+    /// A namespace within a tenant: `global`, or one for a single role.
     Scope, "scope", crate::text::strip_nul
 );
 name!(
-    /// The agent whose sessions are remembered.
+    /// The agent that a memory belongs to.
     Butler, "butler", crate::text::strip_nul
 );
 
@@ -88,6 +91,7 @@ impl Default for TenantId {
 }
 
 impl Scope {
+    /// The scope that every butler sees.
     pub const GLOBAL: &'static str = "global";
 }
 

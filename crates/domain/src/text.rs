@@ -1,34 +1,34 @@
-//! Text on its way into an index, an embedding or a context line. Each has one function here and nowhere else.
+//! Prepares text for the search index, for embedding and for a line of the context block.
 
 use crate::limits::SEARCH_TEXT_BYTES;
 
-/// PostgreSQL refuses NUL in text; nothing a person writes contains it on purpose.
+/// Removes NUL characters, which PostgreSQL rejects in text.
 pub fn strip_nul(text: &str) -> String {
     text.replace('\0', "")
 }
 
-/// What a search vector is made of: no NUL, single spaces, trimmed, at most 1 MB on a code point.
+/// The text of a search vector: no NUL, single spaces, trimmed, and truncated to 1 MiB at a character boundary.
 pub fn preprocess_text(text: &str) -> String {
     let mut text = collapse(text);
     text.truncate(text.floor_char_boundary(SEARCH_TEXT_BYTES));
-    // The cut may fall behind a space; without this a second run would change the text again.
+    // The cut may leave a trailing space. Without this, preprocessing the result again would change it.
     text.truncate(text.trim_end().len());
     text
 }
 
-/// A query is preprocessed like the text it is compared with, but never cut: its length is checked where it is read.
+/// Preprocesses a query like the indexed text, but without truncation: validation limits its length.
 pub fn preprocess_search_query(query: &str) -> String {
     collapse(query)
 }
 
-/// THE text that is embedded and indexed for a fact. "What is my favourite colour?" must find a fact whose content is
-/// only "blue", so subject and predicate are part of it. Storing and re-embedding both call this.
+/// The text that is embedded and indexed for a fact. It includes subject and predicate, so that "What is my favourite
+/// colour?" finds a fact whose content is only "blue". Storing and re-embedding must both use it.
 pub fn fact_text(subject: &str, predicate: &str, content: &str) -> String {
     [subject, predicate, content].join(" ")
 }
 
-/// One line that cannot pretend to be two, nor a heading: what a memory's text becomes inside the context block.
-/// Marks that would open a heading in any of its former lines are dropped; a `#` inside a sentence stays.
+/// Joins a memory's text into one line that cannot forge a second line or a heading of the context block. Heading marks
+/// at the start of any of its lines are removed; a `#` inside a sentence stays.
 pub fn flatten_line(text: &str) -> String {
     let mut flat = String::with_capacity(text.len().min(4096));
     for line in strip_nul(text).split(is_line_break) {
@@ -37,7 +37,7 @@ pub fn flatten_line(text: &str) -> String {
             if at_start && is_heading_mark(word) {
                 continue;
             }
-            let word = if at_start { without_glued_marks(word) } else { word };
+            let word = if at_start { without_attached_marks(word) } else { word };
             at_start = at_start && is_list_mark(word);
             push_word(&mut flat, word);
         }
@@ -45,7 +45,7 @@ pub fn flatten_line(text: &str) -> String {
     flat
 }
 
-/// Every character some reader takes for the end of a line: CR, LF, VT, FF, NEL, the separators of ASCII and Unicode.
+/// Every character that some reader treats as a line break: CR, LF, VT, FF, NEL, the ASCII and Unicode separators.
 fn is_line_break(c: char) -> bool {
     (c.is_control() && c != '\t') || matches!(c, '\u{2028}' | '\u{2029}')
 }
@@ -54,12 +54,12 @@ fn is_heading_mark(word: &str) -> bool {
     word.bytes().all(|b| b == b'#')
 }
 
-/// `##Rules` is a heading to a lenient reader; `#hashtag` is not to anybody.
-fn without_glued_marks(word: &str) -> &str {
+/// Removes the marks of `##Rules`, which a lenient reader takes for a heading. `#hashtag` stays.
+fn without_attached_marks(word: &str) -> &str {
     if word.starts_with("##") { word.trim_start_matches('#') } else { word }
 }
 
-/// Markdown allows a heading behind these.
+/// Markdown allows a heading after a list or quote mark.
 fn is_list_mark(word: &str) -> bool {
     matches!(word, "-" | "*" | "+") || word.bytes().all(|b| b == b'>')
 }

@@ -1,9 +1,9 @@
-//! The bundled tokenizer by which budgets are kept: the byte-pair encoding `cl100k_base`. The model at the other end may
-//! count a little differently; what matters is that the same text always counts the same.
+//! The bundled tokenizer for token budgets: the byte-pair encoding `cl100k_base`. The client's model may count slightly
+//! differently, but the count of a text is deterministic.
 
 use crate::context::TokenCounter;
 
-/// Its tables are built on first use and shared by all.
+/// Counts tokens of `cl100k_base`. The tables are built on first use and shared by all instances.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 pub struct Bpe;
 
@@ -19,7 +19,7 @@ mod tests {
 
     #[test]
     fn the_tokenizer_is_deterministic_and_the_published_one() {
-        // as OpenAI's own library counts them
+        // The expected counts come from OpenAI's own library.
         assert_eq!(Bpe.count("hello world"), 2);
         assert_eq!(Bpe.count("tiktoken is great!"), 6);
         assert_eq!(Bpe.count(""), 0);

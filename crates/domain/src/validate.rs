@@ -1,5 +1,5 @@
-//! Arguments become types here, at the edge, or an error that says which one, why, and what would be right.
-//! Nothing behind this checks again, and every text that leaves it is free of NUL.
+//! Validates the arguments of a call and converts them to domain types. An error names the argument, the reason and,
+//! where possible, a valid alternative. Later code relies on these checks. Validated text contains no NUL.
 
 mod collections;
 mod numbers;
@@ -17,12 +17,14 @@ use crate::text;
 pub use collections::{aliases, metadata, object, tags};
 pub use numbers::{importance, limit, min_confidence, number, token_budget, whole_number};
 
-/// An argument that was refused. Nothing was written.
+/// An invalid argument. The call wrote nothing.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{field}: {message}")]
 pub struct Invalid {
+    /// The argument's name, with the path inside it, such as `tags[1]`.
     pub field: String,
     pub message: String,
+    /// What the caller can do instead.
     pub hint: Option<String>,
 }
 
@@ -31,6 +33,7 @@ impl Invalid {
         Self { field: field.into(), message: message.into(), hint: None }
     }
 
+    /// Adds a hint to the error.
     pub fn hint(mut self, hint: impl Into<String>) -> Self {
         self.hint = Some(hint.into());
         self
@@ -50,7 +53,7 @@ impl From<NameError> for Invalid {
     }
 }
 
-/// A value for an error message: what it is, and its text when that is short.
+/// Describes a value in an error message: its type, and its text if that is short.
 fn describe(value: &Value) -> String {
     match value {
         Value::Null => "null".to_owned(),
@@ -63,11 +66,12 @@ fn describe(value: &Value) -> String {
     }
 }
 
+/// The text of a JSON string.
 pub fn string<'a>(field: &str, value: &'a Value) -> Result<&'a str, Invalid> {
     value.as_str().ok_or_else(|| Invalid::wrong_type(field, "a string", value))
 }
 
-/// A text that says something and is not longer than `max_bytes`; kept as it was written but for NUL.
+/// A text of at most `max_bytes` that is not blank. Only NUL is removed from it.
 pub fn required_text(field: &str, raw: &str, max_bytes: usize) -> Result<String, Invalid> {
     let text = text::strip_nul(raw);
     if text.trim().is_empty() {
@@ -79,21 +83,23 @@ pub fn required_text(field: &str, raw: &str, max_bytes: usize) -> Result<String,
     Ok(text)
 }
 
+/// The content of a memory, unchanged except for NUL.
 pub fn content(raw: &str) -> Result<String, Invalid> {
     required_text("content", raw, limits::CONTENT_BYTES)
-        .map_err(|e| if raw.len() > limits::CONTENT_BYTES { e.hint("store it in several memories") } else { e })
+        .map_err(|e| if raw.len() > limits::CONTENT_BYTES { e.hint("split it into several memories") } else { e })
 }
 
-/// Subject and predicate are the key by which a fact replaces its predecessor, so blanks around them do not count.
+/// A fact's subject, trimmed: subject and predicate form the key by which a fact supersedes another.
 pub fn subject(raw: &str) -> Result<String, Invalid> {
     required_text("subject", raw.trim(), limits::SUBJECT_BYTES).map(|text| text.trim().to_owned())
 }
 
+/// A fact's predicate, trimmed like the [`subject`].
 pub fn predicate(raw: &str) -> Result<String, Invalid> {
     required_text("predicate", raw.trim(), limits::PREDICATE_BYTES).map(|text| text.trim().to_owned())
 }
 
-/// A blank reason is none.
+/// The reason of a mark or a forget; `None` if it is blank.
 pub fn reason(raw: &str) -> Result<Option<String>, Invalid> {
     if text::strip_nul(raw).trim().is_empty() {
         return Ok(None);
@@ -101,18 +107,17 @@ pub fn reason(raw: &str) -> Result<Option<String>, Invalid> {
     required_text("reason", raw, limits::REASON_BYTES).map(Some)
 }
 
-/// Normalised for search. An empty query is no error: it finds nothing.
+/// A search query with normalised whitespace. An empty query is valid and finds nothing.
 pub fn query(field: &str, raw: &str) -> Result<String, Invalid> {
     let query = text::preprocess_search_query(raw);
     if query.len() > limits::QUERY_BYTES {
         let message = format!("is {} bytes long; at most {} are allowed", query.len(), limits::QUERY_BYTES);
-        return Err(
-            Invalid::new(field, message).hint("ask a shorter question: only its meaning and its words are matched")
-        );
+        return Err(Invalid::new(field, message).hint("shorten the query to the question itself"));
     }
     Ok(query)
 }
 
+/// A UUID in any of its usual spellings.
 pub fn uuid(field: &str, raw: &str) -> Result<Uuid, Invalid> {
     Uuid::from_str(raw.trim()).map_err(|_| {
         let shown: String = raw.chars().take(60).collect();
@@ -121,7 +126,7 @@ pub fn uuid(field: &str, raw: &str) -> Result<Uuid, Invalid> {
     })
 }
 
-/// Callers without a session send null or an empty string; anything else must be a UUID.
+/// The session's UUID. Null and blank strings mean that there is no session.
 pub fn session_id(value: &Value) -> Result<Option<Uuid>, Invalid> {
     match value {
         Value::Null => Ok(None),
@@ -130,7 +135,7 @@ pub fn session_id(value: &Value) -> Result<Option<Uuid>, Invalid> {
     }
 }
 
-/// A name from one of the closed lists of `kinds`; the error lists what is valid.
+/// A value of one of the enumerations in [`kinds`](crate::kinds). The error lists the valid names.
 pub fn one_of<T: FromStr<Err = UnknownName>>(field: &str, raw: &str) -> Result<T, Invalid> {
     raw.trim().parse().map_err(|e: UnknownName| Invalid::new(field, e.to_string()))
 }
@@ -144,14 +149,14 @@ mod tests {
     use crate::kinds::Permanence;
 
     #[test]
-    fn empty_content_subject_and_predicate_are_refused() {
-        for refused in [content(" \n\0"), subject(""), predicate("\0")] {
-            assert_eq!(refused.unwrap_err().message, "must not be empty");
+    fn empty_content_subject_and_predicate_are_rejected() {
+        for rejected in [content(" \n\0"), subject(""), predicate("\0")] {
+            assert_eq!(rejected.unwrap_err().message, "must not be empty");
         }
     }
 
     #[test]
-    fn oversized_content_is_refused_with_its_size() {
+    fn oversized_content_is_rejected_with_its_size() {
         let error = content(&"x".repeat(limits::CONTENT_BYTES + 1)).unwrap_err();
         assert_eq!(error.to_string(), "content: is 1048577 bytes long; at most 1048576 are allowed");
         assert!(error.hint.is_some());
@@ -159,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn blanks_around_a_key_do_not_count_but_content_is_kept_as_written() {
+    fn subject_is_trimmed_but_content_is_kept_as_written() {
         assert_eq!(subject(" user\0 ").unwrap(), "user");
         assert_eq!(content("  two\n lines\0 ").unwrap(), "  two\n lines ");
     }
@@ -184,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn a_query_may_be_empty_but_not_a_document() {
+    fn a_query_may_be_empty_but_not_too_long() {
         assert_eq!(query("query", " \0 "), Ok(String::new()));
         assert!(query("query", &"q".repeat(limits::QUERY_BYTES)).is_ok());
         assert!(query("topic", &"q".repeat(limits::QUERY_BYTES + 1)).unwrap_err().hint.is_some());
@@ -199,7 +204,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn no_text_that_passes_contains_nul(raw in "[a-z\\x00 ]{0,20}") {
+        fn validated_text_contains_no_nul(raw in "[a-z\\x00 ]{0,20}") {
             for text in [content(&raw), subject(&raw), predicate(&raw), query("q", &raw)].into_iter().flatten() {
                 prop_assert!(!text.contains('\0'));
             }

@@ -1,4 +1,4 @@
-//! The vectors of the texts asked for most recently.
+//! An LRU cache of vectors by text.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -6,7 +6,7 @@ use lru::LruCache;
 
 use crate::Vector;
 
-/// So that a few long texts cannot hold more memory than many short ones.
+/// Limits the memory of long texts, which the number of entries alone does not.
 const MAX_BYTES: usize = 16 << 20;
 
 pub struct Cache {
@@ -25,13 +25,13 @@ struct Inner {
 pub type Counters = (u64, u64, usize);
 
 impl Cache {
-    /// Holds at most `entries` texts; none at all if that is 0.
+    /// Creates a cache of at most `entries` texts. With 0 it stores nothing.
     pub fn new(entries: usize) -> Cache {
         let inner = Inner { vectors: LruCache::unbounded(), bytes: 0, hits: 0, misses: 0 };
         Cache { entries, inner: Mutex::new(inner) }
     }
 
-    /// Counts as a hit or a miss.
+    /// Looks up a text and counts a hit or a miss.
     pub fn get(&self, text: &str) -> Option<Vector> {
         let mut inner = self.lock();
         let found = inner.vectors.get(text).cloned();
@@ -42,7 +42,7 @@ impl Cache {
         found
     }
 
-    /// Looks again for a text that was already counted.
+    /// Looks up a text without counting, because [`get`](Self::get) has already counted it.
     pub fn peek(&self, text: &str) -> Option<Vector> {
         self.lock().vectors.peek(text).cloned()
     }
@@ -68,7 +68,7 @@ impl Cache {
     }
 
     fn lock(&self) -> MutexGuard<'_, Inner> {
-        // A panic cannot leave the map half changed: nothing here calls out.
+        // A poisoned lock is safe to use: no code under the lock can panic between two related changes.
         self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -96,7 +96,7 @@ mod tests {
     }
 
     #[test]
-    fn the_least_recently_used_text_goes_first() {
+    fn the_least_recently_used_text_is_evicted_first() {
         let cache = Cache::new(2);
         cache.insert("a".into(), vector());
         cache.insert("b".into(), vector());
@@ -107,7 +107,7 @@ mod tests {
     }
 
     #[test]
-    fn long_texts_are_bounded_by_their_bytes() {
+    fn the_total_size_of_the_texts_is_limited() {
         let cache = Cache::new(1000);
         for n in 0..20 {
             cache.insert(format!("{n}{}", "x".repeat(1 << 20)), vector());
@@ -121,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cache_of_no_entries_keeps_nothing() {
+    fn a_cache_with_capacity_zero_stores_nothing() {
         let cache = Cache::new(0);
         cache.insert("a".into(), vector());
         assert!(cache.get("a").is_none());

@@ -1,4 +1,4 @@
-//! One engine for the whole process: made in no time, loaded on first use, fed from any number of tasks.
+//! The embedding engine, which any number of tasks share. It loads the model on first use.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -12,33 +12,34 @@ use tokio::sync::{Semaphore, oneshot};
 
 use crate::cache::Cache;
 use crate::error::EmbedError;
-use crate::minilm::{Model, Scratch, enough};
+use crate::minilm::{Model, Scratch, model_prefix};
 use crate::queue::{Job, Lane};
 use crate::worker::{self, Backend, Session, Shared};
 use crate::{DIMENSIONS, EmbedStats, Embedder, MODEL, ModelId, VERSION, Vector, locate_model};
 
-/// What none and the empty text become.
+/// The text that is embedded for `None` and for an empty text.
 const BLANK: &str = " ";
 
-/// Beyond this many threads the products of so small a model no longer divide well.
+/// With more threads, the matrix products of this small model do not get faster.
 const MAX_THREADS: usize = 8;
 
 /// About 8 MB of vectors and their texts.
 const CACHE_ENTRIES: usize = 4096;
 
-/// Texts that may wait in each lane; further callers wait for a place. A thousand short ones are a few seconds' work.
-const QUEUE_PLACES: usize = 1024;
+/// The capacity of each queue lane; further callers wait. A thousand short texts take a few seconds.
+const QUEUE_CAPACITY: usize = 1024;
 
+/// Options of an [`Engine`].
 #[derive(Debug, Clone)]
 pub struct EngineOptions {
-    /// A directory with the model; none means the one in the cache, fetched if it is not there.
+    /// A directory with the model. `None` uses the one in the cache, which is fetched if it is missing.
     pub model_dir: Option<PathBuf>,
     pub cache_dir: PathBuf,
-    /// Threads that embed.
+    /// Number of embedding threads.
     pub threads: usize,
-    /// Texts whose vectors are remembered.
+    /// Number of texts whose vectors are cached.
     pub cache_capacity: usize,
-    /// Texts that may wait before callers do.
+    /// Number of texts that may wait in each queue lane.
     pub queue_capacity: usize,
 }
 
@@ -49,28 +50,31 @@ impl Default for EngineOptions {
             cache_dir: butler_fetch::default_cache_dir(),
             threads: thread::available_parallelism().map_or(1, |n| n.get().min(MAX_THREADS)),
             cache_capacity: CACHE_ENTRIES,
-            queue_capacity: QUEUE_PLACES,
+            queue_capacity: QUEUE_CAPACITY,
         }
     }
 }
 
+/// Embeds texts on its own threads: gathers concurrent requests into batches and caches the vectors.
 pub struct Engine {
     shared: Arc<Shared>,
     threads: usize,
-    /// Threads started so far: none before the first text.
+    /// Number of threads started so far; 0 before the first text.
     started: Mutex<usize>,
+    /// Free slots of the lane for single texts.
     single: Arc<Semaphore>,
+    /// Free slots of the lane for batches.
     bulk: Arc<Semaphore>,
 }
 
-/// Where a model is: the directory given, if any, and the cache.
-type Place = (Option<PathBuf>, PathBuf);
+/// The model directory, if one is configured, and the cache directory.
+type ModelLocation = (Option<PathBuf>, PathBuf);
 
 /// The engines of [`Engine::shared`].
-static ENGINES: Mutex<BTreeMap<Place, Arc<Engine>>> = Mutex::new(BTreeMap::new());
+static ENGINES: Mutex<BTreeMap<ModelLocation, Arc<Engine>>> = Mutex::new(BTreeMap::new());
 
 impl Engine {
-    /// An engine of its own. Loads nothing and starts no thread until the first text.
+    /// Creates a separate engine. It loads the model and starts its threads with the first text.
     pub fn new(options: EngineOptions) -> Arc<Engine> {
         let EngineOptions { model_dir, cache_dir, threads, cache_capacity, queue_capacity } = options;
         let load = move || {
@@ -91,21 +95,22 @@ impl Engine {
         load: Box<dyn Fn() -> Result<Arc<dyn Backend>, EmbedError> + Send + Sync>,
     ) -> Arc<Engine> {
         let threads = threads.max(1);
-        let places = || Arc::new(Semaphore::new(queue_capacity.clamp(1, Semaphore::MAX_PERMITS)));
+        let slots = || Arc::new(Semaphore::new(queue_capacity.clamp(1, Semaphore::MAX_PERMITS)));
         Arc::new(Engine {
             shared: Arc::new(Shared::new(threads, Cache::new(cache_capacity), load)),
             threads,
             started: Mutex::new(0),
-            single: places(),
-            bulk: places(),
+            single: slots(),
+            bulk: slots(),
         })
     }
 
-    /// The engine of that model: the first call makes it, every later one returns the same, whatever its other options.
+    /// The engine that the process shares for a model. The first call creates it; later calls return it and ignore
+    /// their other options.
     pub fn shared(options: EngineOptions) -> Arc<Engine> {
         let mut engines = ENGINES.lock().unwrap_or_else(PoisonError::into_inner);
-        let place = (options.model_dir.clone(), options.cache_dir.clone());
-        engines.entry(place).or_insert_with(|| Engine::new(options)).clone()
+        let location = (options.model_dir.clone(), options.cache_dir.clone());
+        engines.entry(location).or_insert_with(|| Engine::new(options)).clone()
     }
 
     /// Loads the model and runs it once, so that the first caller does not wait for it.
@@ -113,23 +118,23 @@ impl Engine {
         self.compute(Lane::Single, vec![BLANK.to_owned()]).await.map(drop)
     }
 
-    /// The vectors of `texts`, none of which is in the cache.
+    /// Computes the vectors of texts that are not in the cache.
     async fn compute(&self, lane: Lane, texts: Vec<String>) -> Result<Vec<Vector>, EmbedError> {
         self.start()?;
-        let places = match lane {
+        let slots = match lane {
             Lane::Single => &self.single,
             Lane::Bulk => &self.bulk,
         };
         let mut answers = Vec::with_capacity(texts.len());
         let mut texts = texts.into_iter();
         while texts.len() > 0 {
-            // As many at once as there are places, so that they can be batched, and at least one: then it waits.
-            let count = texts.len().min(places.available_permits()).max(1);
-            let mut permit = places.clone().acquire_many_owned(count as u32).await.map_err(|_| EmbedError::Stopped)?;
+            // Takes all free slots at once, so that the texts can be batched. If none is free, waits for one.
+            let count = texts.len().min(slots.available_permits()).max(1);
+            let mut permit = slots.clone().acquire_many_owned(count as u32).await.map_err(|_| EmbedError::Stopped)?;
             let jobs = texts.by_ref().take(count).filter_map(|text| {
                 let (reply, answer) = oneshot::channel();
                 answers.push(answer);
-                permit.split(1).map(|place| Job { text, reply, place })
+                permit.split(1).map(|slot| Job { text, reply, slot })
             });
             let jobs: Vec<Job> = jobs.collect();
             self.shared.queue.push(lane, jobs);
@@ -206,9 +211,9 @@ impl Drop for Engine {
     }
 }
 
-/// What is embedded for `text`, and its key in the cache.
+/// The text that is actually embedded for `text`; also its cache key.
 fn prepared(text: &str) -> &str {
-    if text.is_empty() { BLANK } else { enough(text) }
+    if text.is_empty() { BLANK } else { model_prefix(text) }
 }
 
 impl Backend for Model {

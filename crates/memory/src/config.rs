@@ -1,4 +1,4 @@
-//! `[modules.memory]` of a butler.toml: every key, its default, and which values make sense.
+//! The configuration `[modules.memory]` of a butler.toml: every key, its default and its valid values.
 
 mod check;
 
@@ -9,18 +9,20 @@ use butler_domain::scoring::ScoreWeights;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// A value that cannot work, and the key (below `[modules.memory]`) that holds it.
+/// An invalid configuration value.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{key} {problem}")]
 pub struct InvalidValue {
+    /// The key, relative to `[modules.memory]`.
     pub key: String,
+    /// The rest of a sentence that begins with the key.
     pub problem: String,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct MemoryConfig {
-    /// `false` leaves the module out of this butler.
+    /// `false` disables the module for this butler.
     pub enabled: bool,
     pub embedding: EmbeddingConfig,
     pub episodes: EpisodesConfig,
@@ -51,16 +53,16 @@ impl Default for MemoryConfig {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct EmbeddingConfig {
-    /// `all-MiniLM-L6-v2` is the only one so far.
+    /// The embedding model. Only `all-MiniLM-L6-v2` is supported.
     pub model: String,
-    /// 384, as that model has.
+    /// The model's vector size, 384.
     pub dimensions: usize,
-    /// An unpacked model; omitted: the one fetched into the cache directory.
+    /// A directory with the unpacked model. Default: the model downloaded into the cache directory.
     pub model_dir: Option<PathBuf>,
 }
 
 impl EmbeddingConfig {
-    /// The only model in this version: its vectors are what the tables' `vector(384)` columns hold.
+    /// The only supported model. Its vector size is fixed by the `vector(384)` columns of the tables.
     pub const MODEL: &'static str = "all-MiniLM-L6-v2";
     pub const DIMENSIONS: usize = 384;
 }
@@ -74,11 +76,11 @@ impl Default for EmbeddingConfig {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct EpisodesConfig {
-    /// How long an episode is kept.
+    /// Days until an episode expires.
     pub default_ttl_days: f64,
-    /// Beyond this the oldest consolidated episodes go first.
+    /// Episodes a tenant may keep. Beyond this, the cleanup deletes the oldest consolidated ones.
     pub max_entries: u64,
-    /// How long an expired episode that was never consolidated is kept.
+    /// Days for which an expired episode is kept while it still waits for consolidation.
     pub pending_grace_days: f64,
 }
 
@@ -91,9 +93,9 @@ impl Default for EpisodesConfig {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct ConfidenceConfig {
-    /// Below this effective confidence a memory fades and is not retrieved.
+    /// Below this effective confidence (0 to 1) a memory is fading and is not retrieved.
     pub retrieval_threshold: f64,
-    /// Below this it expires.
+    /// Below this effective confidence (0 to 1) a fact expires and a rule is forgotten.
     pub expiry_threshold: f64,
 }
 
@@ -133,7 +135,7 @@ pub struct Proven {
     /// Helpful marks.
     pub successes: u32,
     pub effectiveness: f64,
-    /// Days since it was stored.
+    /// Days since the rule was stored.
     pub age_days: f64,
 }
 
@@ -143,7 +145,8 @@ impl Default for Proven {
     }
 }
 
-/// From this many harmful marks, and below this effectiveness, a rule is turned into a warning.
+/// When a rule becomes an anti-pattern: it has at least this many harmful marks, and its effectiveness is below this
+/// value.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct AntiPattern {
@@ -170,21 +173,22 @@ pub enum SearchMode {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum KeywordMatch {
-    /// Memories with all terms first, then those with any.
+    /// Memories with all terms of the query first, then those with any.
     #[default]
     Broad,
-    /// Only memories with all terms.
+    /// Only memories with all terms of the query.
     Strict,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct RetrievalConfig {
-    /// The most tokens of a context block, headers included.
+    /// The maximum size of a context block in tokens, headers included.
     pub context_token_budget: usize,
-    /// The limit of the read tools (10 if left out), the recall depth of `memory_context` and the page size of lists (20 if left out).
+    /// The default `limit` of the read tools (10 if omitted), the recall depth of `memory_context` and the page size of
+    /// lists (both 20 if omitted).
     pub default_limit: Option<usize>,
-    /// How `memory_search` looks if it is not told.
+    /// The default `mode` of `memory_search`.
     pub default_mode: SearchMode,
     /// `broad`: memories with all words first, then those with any; `strict`: only those with all.
     pub keyword_match: KeywordMatch,
@@ -192,15 +196,16 @@ pub struct RetrievalConfig {
 }
 
 impl RetrievalConfig {
+    /// The recall depth of `memory_context` and the page size of lists, unless configured.
     pub const DEFAULT_LIMIT: usize = 20;
     const TOOL_LIMIT: usize = 10;
 
-    /// How deep `memory_context` recalls, and the page size of lists.
+    /// How many facts and rules `memory_context` recalls, and the page size of lists.
     pub fn depth(&self) -> usize {
         self.default_limit.unwrap_or(Self::DEFAULT_LIMIT)
     }
 
-    /// The default `limit` of `memory_search` and `memory_recall`: 10 unless the file sets `default_limit` itself.
+    /// The default `limit` of `memory_search` and `memory_recall`: 10 unless `default_limit` is configured.
     pub fn tool_limit(&self) -> usize {
         self.default_limit.unwrap_or(Self::TOOL_LIMIT)
     }
@@ -221,7 +226,7 @@ impl Default for RetrievalConfig {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct ContextConfig {
-    /// Whether a context block ends with recent episodes.
+    /// Whether a context block includes recent episodes.
     pub include_episodes: bool,
     pub quotas: ContextQuotas,
 }
@@ -235,11 +240,12 @@ impl Default for ContextConfig {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct ConsolidationConfig {
-    /// Episodes a prompt holds at most.
+    /// The maximum number of episodes in a prompt.
     pub batch_size: usize,
-    /// After this many failed attempts an episode is a dead letter.
+    /// After this many failed attempts an episode becomes a dead letter.
     pub max_attempts: u32,
-    /// Tokens a prompt holds at most; small enough for a local model's window with room for the answer.
+    /// The maximum number of tokens in a prompt. The default fits a local model's context window with room for the
+    /// answer.
     pub prompt_token_cap: usize,
 }
 
@@ -249,25 +255,26 @@ impl Default for ConsolidationConfig {
     }
 }
 
-/// When the jobs run: five cron fields each.
+/// When the jobs run. Each schedule has five cron fields.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct ScheduleConfig {
-    /// `false` runs no job on its own; by hand they still do.
+    /// `false` disables all schedules. Jobs can still be started by hand.
     pub enabled: bool,
     /// Turns episodes into facts and rules.
     pub consolidation: String,
-    /// Lets unconfirmed facts and rules fade and expire.
+    /// Marks decayed facts and rules as fading and expires them.
     pub decay_sweep: String,
     /// Removes expired and surplus episodes.
     pub episode_cleanup: String,
-    /// Rules that marks left to be turned into warnings are taken up at once; this finds what a crash left.
+    /// Turns harmful rules into anti-patterns. A mark starts this job at once; the schedule finds what a crash left
+    /// behind.
     pub inversion: String,
-    /// Fits the vector indexes to the data.
+    /// Retrains vector indexes that the data has outgrown.
     pub retrain_indexes: String,
-    /// Finds nothing to do unless the model changed.
+    /// Embeds memories again after a change of the model; otherwise does nothing.
     pub reembed: String,
-    /// A name of the IANA database.
+    /// The time zone of the schedules, a name from the IANA database.
     pub time_zone: String,
 }
 

@@ -1,4 +1,4 @@
-//! Confirming a memory: it is still true, so its decay starts anew.
+//! Confirms a memory: it still holds, so its decay restarts.
 
 use butler_domain::validate::Invalid;
 use butler_domain::{FactId, MemoryType, RuleId, Timestamp};
@@ -9,19 +9,20 @@ use uuid::Uuid;
 
 use crate::{Call, Memory, MemoryError};
 
+/// The state of a memory after its confirmation.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
 pub struct Confirmed {
     pub memory_type: MemoryType,
     pub id: Uuid,
     pub last_confirmed_at: Timestamp,
-    /// The confidence it has now: the full one, since decay starts anew.
+    /// The confidence now. It equals the stored confidence, because decay restarts.
     pub effective_confidence: f64,
-    /// Whether it had faded so far that it was about to be forgotten.
+    /// Whether it was fading, that is, close to expiry.
     pub was_fading: bool,
 }
 
 impl Memory {
-    /// `None`: there is no such memory.
+    /// Confirms a fact or rule. Returns `None` if it does not exist.
     pub async fn confirm(
         &self,
         call: &Call,
@@ -29,8 +30,8 @@ impl Memory {
         id: Uuid,
     ) -> Result<Option<Confirmed>, MemoryError> {
         if memory_type == MemoryType::Episode {
-            let invalid = Invalid::new("memory_type", "an episode cannot be confirmed: it does not decay, it expires")
-                .hint("store what it shows to be true with memory_store_fact");
+            let invalid = Invalid::new("memory_type", "an episode cannot be confirmed, because it does not decay")
+                .hint("store what it proves with memory_store_fact");
             return Err(invalid.into());
         }
         let mut conn = self.db().tenant(&call.tenant).await?;

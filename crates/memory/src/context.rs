@@ -1,4 +1,4 @@
-//! The block of memory a session starts with.
+//! Builds the context block that a session starts with.
 
 use butler_domain::context::{self, ContextBlock, ContextEpisode, ContextFact, ContextInput, ContextRule};
 use butler_domain::tokens::Bpe;
@@ -6,22 +6,26 @@ use butler_domain::{Butler, EpisodeId, FactId, Maturity, MemoryType, RuleId, Sco
 use butler_store::search::{Found, Referenced, Retrieved};
 
 use crate::recall::{RecallInput, compose};
-use crate::search::{Hit, relevant};
+use crate::search::{Hit, RatedMemory, apply_floor};
 use crate::{Call, Memory, MemoryError};
 
-/// A request for context whose fields were validated.
+/// A validated request for a context block.
 #[derive(Debug, Clone)]
 pub struct ContextRequest {
+    /// The session's first prompt; the block is about its topic.
     pub trigger_prompt: String,
+    /// The butler whose session it is. The block uses its memories and the global ones.
     pub butler: Butler,
+    /// The maximum size of the block in tokens, headers included.
     pub token_budget: usize,
+    /// Omits facts and rules unless one has at least this relevance, 0 to 1; see `butler_domain::relevance`.
     pub min_relevance: Option<f64>,
 }
 
 impl Memory {
-    /// Two statements: one that recalls facts and rules and finds the latest episodes, and the bump of what fitted.
+    /// Builds the block with one statement and counts a reference to each memory in it. The count is written later.
     pub async fn context(&self, call: &Call, request: &ContextRequest) -> Result<ContextBlock, MemoryError> {
-        let block = self.context_unseen(call, request).await?;
+        let block = self.context_uncounted(call, request).await?;
         let referenced = Referenced {
             facts: block.facts.iter().map(|id| id.0).collect(),
             rules: block.rules.iter().map(|id| id.0).collect(),
@@ -31,13 +35,13 @@ impl Memory {
         Ok(block)
     }
 
-    /// The same block, without counting it as a use.
-    pub async fn context_unseen(&self, call: &Call, request: &ContextRequest) -> Result<ContextBlock, MemoryError> {
+    /// Builds the same block without counting references, for people who inspect it.
+    pub async fn context_uncounted(&self, call: &Call, request: &ContextRequest) -> Result<ContextBlock, MemoryError> {
         let config = self.config();
         let depth = config.retrieval.depth();
         let recall = RecallInput {
             topic: request.trigger_prompt.clone(),
-            // a butler's own memories, and the global ones
+            // A scope includes the global memories.
             scope: Some(Scope::new(request.butler.as_str()).map_err(butler_domain::Invalid::from)?),
             limit: depth,
             min_confidence: config.confidence.retrieval_threshold,
@@ -46,12 +50,12 @@ impl Memory {
         };
         let recent = if config.context.include_episodes { depth } else { 0 };
         let (Retrieved { found, recent, stores }, _) = self.retrieve(call, &recall.as_search(), recent).await?;
-        let found = relevant(found, &stores, request.min_relevance);
-        let (facts, rules): (Vec<Found>, Vec<Found>) =
-            found.into_iter().partition(|found| found.memory_type == MemoryType::Fact);
-        // two recalls: neither kind crowds the other out before the budget is shared
-        let best = |found: Vec<Found>| {
-            let mut hits = compose(found, depth, &self.weights(), call.now);
+        let rated = apply_floor(found, &stores, request.min_relevance);
+        let (facts, rules): (Vec<RatedMemory>, Vec<RatedMemory>) =
+            rated.into_iter().partition(|rated| rated.memory.memory_type == MemoryType::Fact);
+        // Facts and rules are ranked separately, so that neither displaces the other before the budget is divided.
+        let best = |rated: Vec<RatedMemory>| {
+            let mut hits = compose(rated, depth, &self.weights(), call.now);
             hits.truncate(depth);
             hits
         };
@@ -73,7 +77,7 @@ fn fact_line(hit: &Hit) -> ContextFact<'_> {
         subject: hit.subject.as_deref().unwrap_or_default(),
         predicate: hit.predicate.as_deref().unwrap_or_default(),
         content: &hit.content,
-        confidence: hit.confidence.unwrap_or(0.0),
+        effective_confidence: hit.effective_confidence.unwrap_or(0.0),
     }
 }
 
@@ -88,7 +92,7 @@ fn rule_line(hit: &Hit) -> ContextRule<'_> {
     }
 }
 
-/// Without a score of its own an episode counts by its age alone.
-fn episode_line(found: &Found) -> ContextEpisode<'_> {
-    ContextEpisode { id: EpisodeId(found.id), score: 0.0, created_at: found.created_at, content: &found.content }
+/// Recent episodes have no score, so equal scores order them by age.
+fn episode_line(episode: &Found) -> ContextEpisode<'_> {
+    ContextEpisode { id: EpisodeId(episode.id), score: 0.0, created_at: episode.created_at, content: &episode.content }
 }

@@ -1,4 +1,5 @@
-//! A person corrects a memory: a fact gets a newer version, a rule gets other words and starts anew.
+//! Manual corrections: a fact is superseded by a new version; a rule is rewritten in place and becomes a candidate
+//! again.
 
 use butler_domain::event::EventType;
 use butler_domain::validate::Invalid;
@@ -11,19 +12,20 @@ use serde_json::{Map, Value};
 use crate::remember::{FactInput, StoredFact, superseded};
 use crate::{Call, Memory, MemoryError};
 
-/// What is to change, validated; `None` leaves a field as it is.
+/// The validated changes to a fact. `None` keeps the value.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct FactChanges {
     pub content: Option<String>,
     pub importance: Option<f64>,
     pub permanence: Option<Permanence>,
     pub tags: Option<Vec<String>>,
-    /// These are the fact's identity: given, they must be what they are.
+    /// Subject, predicate and scope identify the fact. If present, they must equal the current values.
     pub subject: Option<String>,
     pub predicate: Option<String>,
     pub scope: Option<Scope>,
 }
 
+/// The validated changes to a rule. `None` keeps the value.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct RuleChanges {
     pub content: Option<String>,
@@ -32,11 +34,11 @@ pub struct RuleChanges {
     pub tags: Option<Vec<String>>,
 }
 
-/// Another writer of the same key can come between reading and locking; hardly twice.
+/// Another writer may lock the same key first and cause a deadlock or serialization error, but hardly three times.
 const ATTEMPTS: u32 = 3;
 
 impl Memory {
-    /// Stores a newer version of an active fact, which it supersedes. `None`: there is no such fact.
+    /// Stores a new version that supersedes an active fact. Returns `None` if the fact does not exist.
     pub async fn edit_fact(
         &self,
         call: &Call,
@@ -68,10 +70,10 @@ impl Memory {
             return Ok(None);
         };
         let old = old.fact;
-        same("subject", changes.subject.as_deref(), &old.subject)?;
-        same("predicate", changes.predicate.as_deref(), &old.predicate)?;
-        same("scope", changes.scope.as_ref().map(Scope::as_str), &old.scope)?;
-        let metadata = unfaded(old.metadata);
+        require_unchanged("subject", changes.subject.as_deref(), &old.subject)?;
+        require_unchanged("predicate", changes.predicate.as_deref(), &old.predicate)?;
+        require_unchanged("scope", changes.scope.as_ref().map(Scope::as_str), &old.scope)?;
+        let metadata = without_fading_status(old.metadata);
         let input = FactInput {
             subject: old.subject,
             predicate: old.predicate,
@@ -98,14 +100,14 @@ impl Memory {
         Ok(Some(StoredFact { id: fact.id, superseded_id }))
     }
 
-    /// Rewrites a rule in place: it is a candidate again, and what was said about the old words no longer counts. Its
-    /// applications stay on record. `None`: there is no such rule.
+    /// Rewrites a rule in place. It becomes a candidate again, with zero marks; `rule_applications` keeps the old ones.
+    /// Returns `None` if the rule does not exist.
     pub async fn edit_rule(&self, call: &Call, id: RuleId, changes: &RuleChanges) -> Result<Option<Rule>, MemoryError> {
         let mut conn = self.db().tenant(&call.tenant).await?;
-        let Some(seen) = butler_store::browse::rules::one(&mut conn, &call.tenant, id.0, call.now).await? else {
+        let Some(current) = butler_store::browse::rules::one(&mut conn, &call.tenant, id.0, call.now).await? else {
             return Ok(None);
         };
-        let content = changes.content.clone().unwrap_or(seen.rule.content);
+        let content = changes.content.clone().unwrap_or(current.rule.content);
         let embedding = self.embed(&content).await?;
         let mut tx = conn.begin().await?;
         let Some(rule) = rules_feedback::lock(&mut tx, &call.tenant, id).await? else { return Ok(None) };
@@ -129,7 +131,7 @@ impl Memory {
             harmful_count: 0,
             last_confirmed_at: Some(call.now),
             tags: changes.tags.clone().unwrap_or_else(|| rule.tags.clone()),
-            metadata: without_judgement(rule.metadata.clone()),
+            metadata: without_feedback(rule.metadata.clone()),
             embedding,
         };
         rules_edit::apply(&mut tx, &call.tenant, &rule, &edited, EventType::RuleEdited, call.now, &call.origin).await?;
@@ -137,8 +139,8 @@ impl Memory {
         Ok(butler_store::browse::rules::one(&mut conn, &call.tenant, id.0, call.now).await?.map(|item| item.rule))
     }
 
-    /// Takes the last edit of a rule back, if nothing else happened to it since. `None`: there is nothing to take back.
-    pub(crate) async fn unedit_rule(&self, call: &Call, id: RuleId) -> Result<Option<()>, MemoryError> {
+    /// Reverts the last edit of a rule. Returns `None` if there is none, or if the rule changed since.
+    pub(crate) async fn revert_rule_edit(&self, call: &Call, id: RuleId) -> Result<Option<()>, MemoryError> {
         let mut conn = self.db().tenant(&call.tenant).await?;
         let Some(before) = rules_edit::before_last_edit(&mut conn, &call.tenant, id.0).await? else { return Ok(None) };
         let content = before["content"].as_str().unwrap_or_default().to_owned();
@@ -148,7 +150,7 @@ impl Memory {
         if rules_edit::before_last_edit(&mut tx, &call.tenant, id.0).await?.as_ref() != Some(&before) {
             return Ok(None);
         }
-        let restored = as_it_was(&before, &rule, content, embedding);
+        let restored = state_before_edit(&before, &rule, content, embedding);
         rules_edit::apply(&mut tx, &call.tenant, &rule, &restored, EventType::RuleRestored, call.now, &call.origin)
             .await?;
         tx.commit().await?;
@@ -156,33 +158,34 @@ impl Memory {
     }
 }
 
-fn as_it_was(before: &Value, now: &Rule, content: String, embedding: butler_store::Embedded) -> Edited {
+/// The recorded state of a rule. Fields missing from the record keep the current value.
+fn state_before_edit(before: &Value, current: &Rule, content: String, embedding: butler_store::Embedded) -> Edited {
     fn read<T: serde::de::DeserializeOwned>(before: &Value, field: &str) -> Option<T> {
         serde_json::from_value(before.get(field)?.clone()).ok()
     }
     Edited {
         content,
-        scope: read(before, "scope").unwrap_or_else(|| now.scope.clone()),
-        maturity: read(before, "maturity").unwrap_or(now.maturity),
-        permanence: read(before, "permanence").unwrap_or(now.permanence),
+        scope: read(before, "scope").unwrap_or_else(|| current.scope.clone()),
+        maturity: read(before, "maturity").unwrap_or(current.maturity),
+        permanence: read(before, "permanence").unwrap_or(current.permanence),
         decay_rate: read(before, "decay_rate").unwrap_or(DEFAULT_DECAY_RATE),
         effectiveness_score: read(before, "effectiveness_score").unwrap_or(0.0),
         applied_count: read(before, "applied_count").unwrap_or(0),
         success_count: read(before, "success_count").unwrap_or(0),
         harmful_count: read(before, "harmful_count").unwrap_or(0),
-        last_confirmed_at: read(before, "last_confirmed_at").unwrap_or(now.last_confirmed_at),
-        tags: read(before, "tags").unwrap_or_else(|| now.tags.clone()),
-        metadata: read(before, "metadata").unwrap_or_else(|| now.metadata.clone()),
+        last_confirmed_at: read(before, "last_confirmed_at").unwrap_or(current.last_confirmed_at),
+        tags: read(before, "tags").unwrap_or_else(|| current.tags.clone()),
+        metadata: read(before, "metadata").unwrap_or_else(|| current.metadata.clone()),
         embedding,
     }
 }
 
-/// Another subject, predicate or scope is another fact.
-fn same(field: &str, wanted: Option<&str>, is: &str) -> Result<(), MemoryError> {
-    match wanted {
-        Some(wanted) if wanted != is => {
-            let invalid = Invalid::new(field, format!("is {is:?}, and what a fact is about cannot be edited"));
-            Err(invalid.hint("forget this fact and store another one").into())
+/// Rejects a new subject, predicate or scope, which would make it another fact.
+fn require_unchanged(field: &str, new: Option<&str>, current: &str) -> Result<(), MemoryError> {
+    match new {
+        Some(new) if new != current => {
+            let invalid = Invalid::new(field, format!("is {current:?} and cannot be edited"));
+            Err(invalid.hint("forget this fact and store a new one").into())
         }
         _ => Ok(()),
     }
@@ -192,27 +195,27 @@ fn not_current(id: FactId, state: &str, current: Option<String>) -> MemoryError 
     match current {
         Some(current) => MemoryError::InvalidState {
             message: format!("fact {id} is {state}, so it cannot be edited"),
-            hint: format!("edit {current}, which is the current version"),
+            hint: format!("edit the current version, {current}"),
         },
         None => MemoryError::Gone { memory_type: MemoryType::Fact, id: id.0, state: state.to_owned(), done: "edited" },
     }
 }
 
-/// What was said about the old words.
-fn without_judgement(metadata: Map<String, Value>) -> Map<String, Value> {
-    let mut metadata = unfaded(metadata);
+/// Removes the keys that marks and inversion have set, because they refer to the old content.
+fn without_feedback(metadata: Map<String, Value>) -> Map<String, Value> {
+    let mut metadata = without_fading_status(metadata);
     for key in ["harmful_reasons", "needs_inversion", "original_content"] {
         metadata.remove(key);
     }
     metadata
 }
 
-/// As `fading_unmarked` of the database: a status that is not ours stays.
-fn unfaded(mut metadata: Map<String, Value>) -> Map<String, Value> {
+/// Removes the status `fading` and restores the caller's own status, like the SQL function `fading_unmarked`.
+fn without_fading_status(mut metadata: Map<String, Value>) -> Map<String, Value> {
     if metadata.get("status") == Some(&"fading".into()) {
         metadata.remove("status");
-        if let Some(own) = metadata.remove("status_before_fading") {
-            metadata.insert("status".to_owned(), own);
+        if let Some(status) = metadata.remove("status_before_fading") {
+            metadata.insert("status".to_owned(), status);
         }
     }
     metadata

@@ -1,4 +1,4 @@
-//! Marks: a rule earns or loses trust by what came of following it.
+//! Marks: the recorded outcomes of applying a rule, which promote or demote it.
 
 use butler_domain::maturity::{RuleState, RuleThresholds, mark_harmful, mark_helpful};
 use butler_domain::{MemoryType, RuleId, limits};
@@ -10,10 +10,12 @@ use crate::views::RuleView;
 use crate::{Call, Memory, MemoryError};
 
 impl Memory {
+    /// Records that a rule helped. Returns `None` if the rule does not exist.
     pub async fn mark_helpful(&self, call: &Call, id: RuleId) -> Result<Option<RuleView>, MemoryError> {
         self.mark(call, id, Mark::Helpful, None).await
     }
 
+    /// Records that a rule did harm, and why. Returns `None` if the rule does not exist.
     pub async fn mark_harmful(
         &self,
         call: &Call,
@@ -23,12 +25,12 @@ impl Memory {
         self.mark(call, id, Mark::Harmful, reason).await
     }
 
-    /// When a rule rises and falls, as configured.
+    /// The configured thresholds for promotion, demotion and inversion.
     pub fn rule_thresholds(&self) -> RuleThresholds {
         thresholds(&self.config().rules)
     }
 
-    /// The row stays locked from reading its counts to writing them, so no mark is lost. `None`: there is no such rule.
+    /// Keeps the row locked from reading its counts to writing them, so that concurrent marks are not lost.
     async fn mark(
         &self,
         call: &Call,
@@ -67,19 +69,19 @@ fn forgotten(id: RuleId) -> MemoryError {
 }
 
 pub(crate) fn thresholds(config: &RulesConfig) -> RuleThresholds {
-    let whole = |number: u32| i32::try_from(number).unwrap_or(i32::MAX);
+    let to_i32 = |number: u32| i32::try_from(number).unwrap_or(i32::MAX);
     RuleThresholds {
-        established_successes: whole(config.established.successes),
+        established_successes: to_i32(config.established.successes),
         established_effectiveness: config.established.effectiveness,
-        proven_successes: whole(config.proven.successes),
+        proven_successes: to_i32(config.proven.successes),
         proven_effectiveness: config.proven.effectiveness,
         proven_age_days: config.proven.age_days,
-        anti_pattern_harmful: whole(config.anti_pattern.harmful),
+        anti_pattern_harmful: to_i32(config.anti_pattern.harmful),
         anti_pattern_effectiveness: config.anti_pattern.effectiveness,
     }
 }
 
-/// The flag is recomputed at every mark: a rule that recovered is no longer inverted.
+/// Sets or clears `needs_inversion` and adds the reason. Clearing it keeps a rule that recovered from being inverted.
 fn marked_metadata(
     mut metadata: Map<String, Value>,
     needs_inversion: bool,

@@ -1,20 +1,21 @@
-//! The names of a struct's fields, asked of serde, so that an unknown argument can be answered with the nearest known one
-//! and no list of names is kept beside the struct.
+//! Reads the names of a struct's fields from its `Deserialize` implementation. The error for an unknown argument
+//! suggests the closest of these names, without a second list beside the struct.
 
 use serde::de::value::Error;
 use serde::de::{Deserialize, Deserializer, Visitor};
 use serde::forward_to_deserialize_any;
 
+/// The field names of `T` in JSON; empty if `T` is not a struct.
 pub(crate) fn of<T: for<'de> Deserialize<'de>>() -> &'static [&'static str] {
     let mut fields: &'static [&'static str] = &[];
-    let _ = T::deserialize(Names(&mut fields));
+    let _ = T::deserialize(NameCollector(&mut fields));
     fields
 }
 
-/// Hears the names and gives no data.
-struct Names<'a>(&'a mut &'static [&'static str]);
+/// A deserializer that records the field names and then fails.
+struct NameCollector<'a>(&'a mut &'static [&'static str]);
 
-impl<'de> Deserializer<'de> for Names<'_> {
+impl<'de> Deserializer<'de> for NameCollector<'_> {
     type Error = Error;
 
     fn deserialize_any<V: Visitor<'de>>(self, _: V) -> Result<V::Value, Error> {

@@ -1,4 +1,4 @@
-//! Forgetting a memory: it stays in the database for the record and is never retrieved again.
+//! Forgets a memory: it stays in the database for the record but is never retrieved again.
 
 use butler_domain::{EpisodeId, FactId, MemoryType, RuleId};
 use butler_store::forget::{self, ForgetOutcome};
@@ -8,18 +8,19 @@ use uuid::Uuid;
 
 use crate::{Call, Memory, MemoryError};
 
+/// The outcome of a forget.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Forgotten {
     pub memory_type: MemoryType,
     pub id: Uuid,
-    /// Always true: it is forgotten now.
+    /// Always true.
     pub forgotten: bool,
-    /// Whether this call did it. False if it was forgotten before, which is no error.
+    /// Whether this call forgot it. False if it was forgotten before, which is not an error.
     pub changed: bool,
 }
 
 impl Memory {
-    /// `None`: there is no such memory.
+    /// Forgets a memory. Returns `None` if it does not exist.
     pub async fn forget(
         &self,
         call: &Call,

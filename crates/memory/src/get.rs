@@ -1,4 +1,4 @@
-//! One memory by its id; looking at it counts as a reference.
+//! Reads one memory by its id, which counts as a reference.
 
 use butler_domain::{EpisodeId, FactId, MemoryType, RuleId};
 use uuid::Uuid;
@@ -7,6 +7,7 @@ use crate::views::{FactView, MemoryView, RuleView};
 use crate::{Call, Memory, MemoryError};
 
 impl Memory {
+    /// Returns the memory in any state, or `None` if it does not exist.
     pub async fn get(&self, call: &Call, memory_type: MemoryType, id: Uuid) -> Result<Option<MemoryView>, MemoryError> {
         let mut conn = self.db().relaxed(&call.tenant).await?;
         let (tenant, now) = (&call.tenant, call.now);

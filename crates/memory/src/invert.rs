@@ -1,4 +1,4 @@
-//! A rule that failed too often becomes a warning.
+//! Inversion: rewrites rules that did harm too often as anti-patterns, which warn against them.
 
 use butler_domain::TenantId;
 use butler_domain::event::Origin;
@@ -8,20 +8,20 @@ use serde_json::{Map, Value};
 
 use crate::{Memory, MemoryError};
 
-/// Few rules wait at a time; this only bounds the memory their texts take.
+/// Bounds the memory for the texts of a batch; usually only a few rules are pending.
 const BATCH: i64 = 50;
-/// A rule marked while it is embedded is read again. A rule marked that often meanwhile is left to the next call.
+/// A rule that is marked while it is being embedded is read again. After this many passes it is left to the next call.
 const PASSES: u32 = 5;
 
 impl Memory {
-    /// Returns when a mark has left a rule to be inverted (also one that came before this was called).
-    /// The host's inversion job waits here and then calls [`Self::invert_pending`].
-    pub async fn inversion_wanted(&self) {
+    /// Waits until a mark flags a rule for inversion. A mark made before the call counts too. The host's inversion job
+    /// then calls [`Self::invert_pending`].
+    pub async fn inversion_requested(&self) {
         self.inversion().notified().await;
     }
 
-    /// Inverts what marks flagged, of one tenant or of all. Returns how many rules became warnings. Repeating it, or
-    /// running it beside marks and beside itself, is harmless.
+    /// Inverts the flagged rules of one tenant, or of all, and returns their number. It is idempotent and may run
+    /// concurrently with marks and with itself.
     pub async fn invert_pending(&self, tenant: Option<&TenantId>) -> Result<u64, MemoryError> {
         let mut inverted = 0;
         for _ in 0..PASSES {
@@ -47,6 +47,7 @@ impl Memory {
         }
     }
 
+    /// Makes one pass over the flagged rules. Returns how many it inverted, and how many had changed meanwhile.
     async fn invert_once(&self, tenant: Option<&TenantId>) -> Result<(u64, u64), MemoryError> {
         let origin = Origin { actor: Some("inversion".to_owned()), request_id: None };
         let (mut done, mut missed) = (0, 0);
@@ -62,7 +63,7 @@ impl Memory {
                 metadata.insert("original_content".to_owned(), rule.content.clone().into());
                 if invert(&mut conn, rule, &content, &metadata, &embedding, self.now(), &origin).await? {
                     done += 1;
-                    tracing::info!(rule = %rule.id, tenant = %rule.tenant, "a rule became a warning");
+                    tracing::info!(rule = %rule.id, tenant = %rule.tenant, "a rule became an anti-pattern");
                 } else {
                     missed += 1;
                 }

@@ -1,5 +1,4 @@
-//! The workers the memory module brings. Configuration says when they run; whether they run is not in question, except
-//! by an explicit `enabled = false`.
+//! The background jobs of the memory module. They run on the configured schedules, unless `enabled = false`.
 
 use std::sync::Arc;
 
@@ -18,11 +17,12 @@ use crate::{Memory, MemoryConfig, MemoryError};
 pub const CONSOLIDATION: &str = "consolidation";
 pub const DECAY_SWEEP: &str = "decay_sweep";
 pub const EPISODE_CLEANUP: &str = "episode_cleanup";
-/// Woken by harmful marks; its schedule only picks up what a process that died left behind.
+/// Started by harmful marks. Its schedule only finds the rules that a crashed process left behind.
 pub const INVERSION: &str = "inversion";
 pub const RETRAIN_INDEXES: &str = "retrain_indexes";
 pub const REEMBED: &str = "reembed";
 
+/// A job and its schedule.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct JobSpec {
     pub name: &'static str,
@@ -38,7 +38,7 @@ impl JobSpec {
     }
 }
 
-/// All jobs, as configured.
+/// All jobs with their configured schedules.
 pub fn jobs(config: &MemoryConfig) -> Vec<JobSpec> {
     let schedule = &config.schedule;
     let job = |name, about, cron: &str| JobSpec {
@@ -50,52 +50,60 @@ pub fn jobs(config: &MemoryConfig) -> Vec<JobSpec> {
     };
     vec![
         job(CONSOLIDATION, "turns episodes into facts and rules", &schedule.consolidation),
-        job(DECAY_SWEEP, "lets unconfirmed facts and rules fade and expire", &schedule.decay_sweep),
+        job(DECAY_SWEEP, "marks decayed facts and rules as fading and expires them", &schedule.decay_sweep),
         job(EPISODE_CLEANUP, "removes expired and surplus episodes", &schedule.episode_cleanup),
-        job(INVERSION, "turns rules that harm into warnings", &schedule.inversion),
-        job(RETRAIN_INDEXES, "fits the vector indexes to the data", &schedule.retrain_indexes),
-        job(REEMBED, "embeds again what another model embedded", &schedule.reembed),
+        job(INVERSION, "turns harmful rules into anti-patterns", &schedule.inversion),
+        job(RETRAIN_INDEXES, "retrains vector indexes that the data has outgrown", &schedule.retrain_indexes),
+        job(REEMBED, "embeds memories again after a change of the model", &schedule.reembed),
     ]
 }
 
-/// The record of a run, as far as it concerns a tenant: what a run for all did for the others, and what it says of them
-/// in its errors, stays theirs. `None`: whoever looks may see all tenants.
-pub fn seen_by(mut run: RunRow, tenant: Option<&TenantId>) -> RunRow {
+/// Removes from the record of a run what concerns other tenants, including their errors. `None` stands for a viewer who
+/// may see all tenants.
+pub fn visible_to(mut run: RunRow, tenant: Option<&TenantId>) -> RunRow {
     let Some(tenant) = tenant.filter(|tenant| run.tenant.as_deref() != Some(tenant.as_str())) else { return run };
     run.result = match run.job.as_str() {
         CONSOLIDATION => ConsolidationReport::of_tenant(run.result, tenant),
         _ => json!({}),
     };
-    run.error = run.error.map(|_| "it failed; why is in the server's log".to_owned());
+    run.error = run.error.map(|_| "the job failed; see the server's log for the reason".to_owned());
     run
 }
 
-/// Done and total, for a progress bar.
+/// A callback for a progress bar with the number of items done and the total.
 pub type Progress = Arc<dyn Fn(u64, u64) + Send + Sync>;
 
+/// How to run a job.
 #[derive(Clone, Default)]
 pub struct JobRequest {
-    /// `None`: all tenants.
+    /// `None` means all tenants.
     pub tenant: Option<TenantId>,
+    /// Report what the job would do, and write nothing.
     pub dry_run: bool,
+    /// Cancelling it ends the job early. Only consolidation reacts to it.
     pub stop: CancellationToken,
     pub progress: Option<Progress>,
 }
 
 impl Memory {
-    /// Runs one job now and returns what it did, as an object.
+    /// Runs one job now and returns its report as a JSON object.
     pub async fn run_job(&self, job: &str, request: &JobRequest) -> Result<Value, MemoryError> {
         let tenant = request.tenant.as_ref();
         if request.dry_run && job != CONSOLIDATION {
-            return self.try_job(job, tenant).await;
+            return self.dry_run_job(job, tenant).await;
         }
-        let result = self.work(job, tenant, request).await;
-        // Workers write past the tenants' own connections; who reads next shall see it, replica or not.
+        let result = self.execute_job(job, tenant, request).await;
+        // Jobs do not write through the tenants' connections, so replica reads must be told about the writes.
         self.db().wrote_all();
         result
     }
 
-    async fn work(&self, job: &str, tenant: Option<&TenantId>, request: &JobRequest) -> Result<Value, MemoryError> {
+    async fn execute_job(
+        &self,
+        job: &str,
+        tenant: Option<&TenantId>,
+        request: &JobRequest,
+    ) -> Result<Value, MemoryError> {
         match job {
             CONSOLIDATION => {
                 let request = ConsolidationRequest {
@@ -125,38 +133,38 @@ impl Memory {
                 };
                 object(self.reembed(tenant, &report).await?)
             }
-            unknown => Err(self.no_job(unknown)),
+            unknown => Err(self.unknown_job(unknown)),
         }
     }
 
-    /// What a job would do, counted; nothing is written.
-    async fn try_job(&self, job: &str, tenant: Option<&TenantId>) -> Result<Value, MemoryError> {
-        let counted = match job {
-            DECAY_SWEEP => object(self.sweep_dry(tenant).await?),
-            EPISODE_CLEANUP => object(self.episode_cleanup_dry(tenant, self.config().episodes.max_entries).await?),
+    /// Reports what a job would do. Nothing is written.
+    async fn dry_run_job(&self, job: &str, tenant: Option<&TenantId>) -> Result<Value, MemoryError> {
+        let report = match job {
+            DECAY_SWEEP => object(self.dry_run_sweep(tenant).await?),
+            EPISODE_CLEANUP => object(self.dry_run_episode_cleanup(tenant, self.config().episodes.max_entries).await?),
             INVERSION => Ok(json!({"rules_inverted": self.count_pending_inversions(tenant).await?})),
-            REEMBED => object(self.reembed_dry(tenant).await?),
-            RETRAIN_INDEXES => Err(Invalid::new("dry_run", format!("{job} cannot be tried without running it"))
-                .hint("it may be run at any time without harm")
+            REEMBED => object(self.dry_run_reembed(tenant).await?),
+            RETRAIN_INDEXES => Err(Invalid::new("dry_run", format!("{job} has no dry run"))
+                .hint("run it without dry_run; it is safe at any time")
                 .into()),
-            unknown => Err(self.no_job(unknown)),
+            unknown => Err(self.unknown_job(unknown)),
         };
-        counted.map(|mut counts| {
+        report.map(|mut counts| {
             counts["mode"] = json!("dry_run");
             counts
         })
     }
 
-    /// An error that names the jobs there are, if this is none of them.
-    pub fn known_job(&self, job: &str) -> Result<(), MemoryError> {
-        let known = jobs(self.config()).iter().any(|spec| spec.name == job);
-        if known { Ok(()) } else { Err(self.no_job(job)) }
+    /// Fails if there is no such job. The error lists the valid names.
+    pub fn check_job_exists(&self, job: &str) -> Result<(), MemoryError> {
+        let exists = jobs(self.config()).iter().any(|spec| spec.name == job);
+        if exists { Ok(()) } else { Err(self.unknown_job(job)) }
     }
 
-    fn no_job(&self, unknown: &str) -> MemoryError {
+    fn unknown_job(&self, job: &str) -> MemoryError {
         let names: Vec<&str> = jobs(self.config()).iter().map(|job| job.name).collect();
-        Invalid::new("job", format!("there is no job {unknown:?}"))
-            .hint(format!("valid are {}", names.join(", ")))
+        Invalid::new("job", format!("there is no job {job:?}"))
+            .hint(format!("valid values: {}", names.join(", ")))
             .into()
     }
 }
@@ -193,21 +201,21 @@ mod tests {
     }
 
     #[test]
-    fn a_tenant_sees_of_a_run_for_all_what_it_did_for_that_tenant() {
+    fn a_tenant_sees_only_its_own_part_of_a_run_for_all_tenants() {
         let ann = TenantId::new("ann").unwrap();
-        let seen = seen_by(run(CONSOLIDATION, None), Some(&ann));
-        let told = format!("{} {:?}", seen.result, seen.error);
-        assert!(!told.contains("bob"), "{told}");
-        assert_eq!(seen.result["errors"], json!(["ann/ann's: new fact ann is"]));
-        assert_eq!((&seen.result["totals"]["episodes"], &seen.result["mode"]), (&json!(2), &json!("run")));
-        assert_eq!(seen_by(run(DECAY_SWEEP, None), Some(&ann)).result, json!({}));
+        let visible = visible_to(run(CONSOLIDATION, None), Some(&ann));
+        let text = format!("{} {:?}", visible.result, visible.error);
+        assert!(!text.contains("bob"), "{text}");
+        assert_eq!(visible.result["errors"], json!(["ann/ann's: new fact ann is"]));
+        assert_eq!((&visible.result["totals"]["episodes"], &visible.result["mode"]), (&json!(2), &json!("run")));
+        assert_eq!(visible_to(run(DECAY_SWEEP, None), Some(&ann)).result, json!({}));
     }
 
     #[test]
-    fn its_own_runs_and_a_trusted_callers_are_shown_whole() {
+    fn a_tenants_own_runs_and_those_of_a_trusted_caller_are_shown_in_full() {
         let bob = TenantId::new("bob").unwrap();
         for (tenant, viewer) in [(Some("bob"), Some(&bob)), (None, None), (Some("bob"), None)] {
-            assert_eq!(seen_by(run(CONSOLIDATION, tenant), viewer), run(CONSOLIDATION, tenant));
+            assert_eq!(visible_to(run(CONSOLIDATION, tenant), viewer), run(CONSOLIDATION, tenant));
         }
     }
 }

@@ -1,7 +1,7 @@
-//! The Memory module: use cases and MCP tools.
+//! The memory module: use cases and MCP tools.
 //!
-//! A tool (`tools/`) parses, calls one use case, answers. A use case embeds, takes a session of the tenant and runs the
-//! statements of `store`.
+//! A tool (`tools/`) parses its arguments, calls one use case and returns the answer. A use case computes embeddings,
+//! takes a database session of the tenant and runs the statements of `butler_store`.
 
 pub mod browse;
 mod call;
@@ -11,7 +11,7 @@ pub mod config;
 mod confirm;
 pub mod consolidate;
 mod context;
-mod dry;
+mod dry_run;
 mod edit;
 pub mod entities;
 mod error;
@@ -19,8 +19,8 @@ mod feedback;
 mod fields;
 mod forget;
 mod get;
-mod hygiene;
 mod idempotency;
+mod index_training;
 mod invert;
 pub mod jobs;
 mod links;

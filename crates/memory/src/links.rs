@@ -1,4 +1,4 @@
-//! Links between memories: where one came from, what it supports or contradicts.
+//! Links between memories, such as `derived_from`, `supports` and `contradicts`.
 
 use butler_domain::Relation;
 use butler_domain::validate::Invalid;
@@ -7,7 +7,7 @@ use butler_store::links::{self, Direction, End, FoundLink, LinkOutcome};
 use crate::{Call, Memory, MemoryError};
 
 impl Memory {
-    /// Links two memories of the tenant. Linking them again is no error: the outcome names the relation that stands.
+    /// Links two memories of the tenant. Linking them again is not an error; the outcome names the existing relation.
     pub async fn create_link(
         &self,
         call: &Call,
@@ -27,6 +27,7 @@ impl Memory {
         }
     }
 
+    /// The links of a memory in the given direction.
     pub async fn get_links(
         &self,
         call: &Call,

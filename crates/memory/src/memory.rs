@@ -5,11 +5,11 @@ use butler_embed::Embedder;
 use butler_store::{Database, Embedded, Model};
 use tokio::sync::Notify;
 
-use crate::hygiene::TrainingBell;
+use crate::index_training::TrainingSignal;
 use crate::runtime::Runtime;
 use crate::{MemoryConfig, MemoryError};
 
-/// What a memory is made of.
+/// The dependencies of a [`Memory`].
 pub struct MemoryParts {
     pub butler: Butler,
     pub db: Database,
@@ -18,26 +18,27 @@ pub struct MemoryParts {
     pub config: MemoryConfig,
 }
 
-/// The memory of one butler: all of its tenants, in its own database. Each use case is a method, in its own file.
+/// The memory of one butler with all its tenants, in the butler's own database. Each use case is a method in its own
+/// file.
 pub struct Memory {
     parts: MemoryParts,
-    /// The LLM; without one, consolidation only counts.
+    /// The LLM. Without one, consolidation only counts the waiting episodes.
     runtime: Option<Arc<dyn Runtime>>,
-    /// Rung when a mark leaves a rule to be inverted.
+    /// Notified when a mark flags a rule for inversion.
     inversion: Notify,
-    /// Rung when a search finds that an index must be trained.
-    training: TrainingBell,
-    /// What retrieval knows about the stores it searches.
+    /// Notified when a vector index should be retrained.
+    training: TrainingSignal,
+    /// Cached statistics of the stores, from which a search chooses its path.
     pools: butler_store::search::Pools,
 }
 
 impl Memory {
     pub fn new(parts: MemoryParts) -> Self {
-        let (training, pools) = (TrainingBell::default(), butler_store::search::Pools::default());
+        let (training, pools) = (TrainingSignal::default(), butler_store::search::Pools::default());
         Self { parts, runtime: None, inversion: Notify::new(), training, pools }
     }
 
-    /// With an LLM, for consolidation.
+    /// Adds the LLM that consolidation uses.
     #[must_use]
     pub fn with_runtime(mut self, runtime: Arc<dyn Runtime>) -> Self {
         self.runtime = Some(runtime);
@@ -72,7 +73,7 @@ impl Memory {
         &self.inversion
     }
 
-    pub(crate) fn training(&self) -> &TrainingBell {
+    pub(crate) fn training(&self) -> &TrainingSignal {
         &self.training
     }
 
@@ -80,7 +81,7 @@ impl Memory {
         &self.pools
     }
 
-    /// The vector of a text, with the model that made it.
+    /// Embeds a text and returns the vector together with the model that produced it.
     pub(crate) async fn embed(&self, text: &str) -> Result<Embedded, MemoryError> {
         let vector = self.parts.embedder.embed(Some(text)).await?;
         Ok(Embedded { vector, model: self.model() })

@@ -1,22 +1,27 @@
-//! Recall: what to know for a topic. Facts and rules by relevance, importance, recency and confidence together.
+//! Recall: the facts and rules for a topic, ranked by relevance, importance, recency and effective confidence.
 
 use butler_domain::MemoryType;
 use butler_domain::fusion::normalised_rrf;
 use butler_domain::scoring::{RULE_IMPORTANCE, ScoreParts, ScoreWeights, recency};
 use butler_domain::{Scope, Timestamp};
-use butler_store::search::{Found, Referenced, Retrieved};
+use butler_store::search::{Referenced, Retrieved};
 
-use crate::search::{Hit, Mode, SearchInput, SearchOutput, Weights, relevant};
+use crate::search::{Hit, Mode, RatedMemory, SearchInput, SearchOutput, Weights, apply_floor};
 use crate::{Call, Memory, MemoryError};
 
-/// A recall whose fields were validated.
+/// The validated arguments of a recall.
 #[derive(Debug, Clone)]
 pub struct RecallInput {
     pub topic: String,
+    /// This scope and `global`; `None` means all scopes.
     pub scope: Option<Scope>,
+    /// The maximum number of results.
     pub limit: usize,
+    /// The minimum effective confidence, 0 to 1.
     pub min_confidence: f64,
+    /// Returns nothing unless a memory has at least this relevance, 0 to 1; see `butler_domain::relevance`.
     pub min_relevance: Option<f64>,
+    /// Whether to return a trace and an explanation of each result.
     pub explain: bool,
 }
 
@@ -36,23 +41,24 @@ impl RecallInput {
 }
 
 impl Memory {
-    /// Two statements: the search, and the bump of exactly what is returned, which the answer does not wait for.
+    /// Recalls with one statement and counts a reference to each result. The count is written later, so the caller does
+    /// not wait for it.
     pub async fn recall(&self, call: &Call, input: &RecallInput) -> Result<SearchOutput, MemoryError> {
-        let found = self.recall_unseen(call, input).await?;
+        let output = self.recall_uncounted(call, input).await?;
         let mut referenced = Referenced::default();
-        for hit in &found.results {
+        for hit in &output.results {
             referenced.push(hit.memory_type, hit.id);
         }
         self.db().count_later(&call.tenant, referenced, call.now);
-        Ok(found)
+        Ok(output)
     }
 
-    /// The same answer, without counting it as a use: for people who look how recall works.
-    pub async fn recall_unseen(&self, call: &Call, input: &RecallInput) -> Result<SearchOutput, MemoryError> {
+    /// Returns the same results without counting references, for people who inspect how recall works.
+    pub async fn recall_uncounted(&self, call: &Call, input: &RecallInput) -> Result<SearchOutput, MemoryError> {
         let search = input.as_search();
         let (Retrieved { found, stores, .. }, mut trace) = self.retrieve(call, &search, 0).await?;
-        let found = relevant(found, &stores, input.min_relevance);
-        let mut hits = compose(found, input.limit, &self.weights(), call.now);
+        let rated = apply_floor(found, &stores, input.min_relevance);
+        let mut hits = compose(rated, input.limit, &self.weights(), call.now);
         hits.truncate(input.limit);
         if let Some(trace) = &mut trace {
             let weights = Weights::from(&self.weights());
@@ -70,12 +76,12 @@ impl Memory {
     }
 }
 
-/// Each memory with its composite score, in order.
-pub(crate) fn compose(found: Vec<Found>, limit: usize, weights: &ScoreWeights, now: Timestamp) -> Vec<Hit> {
-    let mut hits: Vec<Hit> = found
+/// Computes the composite score of each memory and sorts by it.
+pub(crate) fn compose(rated: Vec<RatedMemory>, limit: usize, weights: &ScoreWeights, now: Timestamp) -> Vec<Hit> {
+    let mut hits: Vec<Hit> = rated
         .into_iter()
-        .map(|found| {
-            let mut hit = Hit::new(found, now);
+        .map(|memory| {
+            let mut hit = Hit::new(memory, now);
             hit.fuse(limit);
             hit.compose(limit, weights, now);
             hit
@@ -90,21 +96,22 @@ impl Hit {
         let importance = self.importance.unwrap_or(RULE_IMPORTANCE);
         let relevance = normalised_rrf(self.rrf_score.unwrap_or(0.0), limit);
         let recency = recency(self.last_referenced_at, now);
-        let parts = ScoreParts::new(relevance, importance, recency, self.confidence.unwrap_or(0.0));
+        let parts = ScoreParts::new(relevance, importance, recency, self.effective_confidence.unwrap_or(0.0));
         self.score = parts.composite(weights);
         self.relevance = Some(parts.relevance);
         self.importance = Some(importance);
         self.recency = Some(parts.recency);
-        self.effective_confidence = Some(parts.effective_confidence);
+        self.confidence_part = Some(parts.effective_confidence);
     }
 
+    /// Adds each part of the score, multiplied by its weight, to the explanation.
     fn weigh(&mut self, weights: &Weights) {
         let part = |value: Option<f64>| value.unwrap_or(0.0);
         let weighed = Weights {
             relevance: weights.relevance * part(self.relevance),
             importance: weights.importance * part(self.importance) / butler_domain::scoring::MAX_IMPORTANCE,
             recency: weights.recency * part(self.recency),
-            confidence: weights.confidence * part(self.effective_confidence),
+            confidence: weights.confidence * part(self.confidence_part),
         };
         if let Some(explain) = &mut self.explain {
             explain.weighed = Some(weighed);

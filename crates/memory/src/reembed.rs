@@ -1,4 +1,4 @@
-//! After a change of model: everything an older one embedded is embedded again.
+//! Embeds memories again after a change of the embedding model.
 
 use butler_domain::event::Origin;
 use butler_domain::{MemoryType, TenantId};
@@ -9,9 +9,10 @@ use uuid::Uuid;
 
 use crate::{Call, Memory, MemoryError};
 
-/// Enough for the engine to fill its batches, little enough that a killed job repeats a second's work at most.
+/// Large enough for the engine to fill its batches, and small enough that a killed job loses at most a second of work.
 const BATCH: i64 = 64;
 
+/// How many memories of each type were embedded again.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub struct ReembedReport {
     pub episodes: u64,
@@ -19,7 +20,7 @@ pub struct ReembedReport {
     pub rules: u64,
 }
 
-/// How far the job is, over all tenants it was asked for.
+/// The progress of the job in memories, over all its tenants.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ReembedProgress {
     pub done: u64,
@@ -27,33 +28,33 @@ pub struct ReembedProgress {
 }
 
 impl Memory {
-    /// Embeds again what another version of the model embedded (or nobody), of one tenant or of all. A job that was
-    /// killed goes on where it was, because what is done is no longer stale. Readers never compare vectors of two
-    /// versions; what is not done yet is found by its words meanwhile.
+    /// Embeds all memories of one tenant, or of all, whose vector is missing or comes from another model version. A job
+    /// that was killed continues where it stopped. Searches never compare vectors of different versions; until a memory
+    /// is embedded again, only its words match.
     pub async fn reembed(
         &self,
         tenant: Option<&TenantId>,
         progress: &(dyn Fn(ReembedProgress) + Send + Sync),
     ) -> Result<ReembedReport, MemoryError> {
         let mut conn = self.db().owner().await?;
-        let of = match tenant {
+        let tenants = match tenant {
             Some(tenant) => vec![tenant.clone()],
             None => tenants(&mut conn).await?,
         };
         let mut work = Vec::new();
-        let mut at = ReembedProgress { done: 0, total: 0 };
-        for tenant in of {
+        let mut state = ReembedProgress { done: 0, total: 0 };
+        for tenant in tenants {
             let version = version_id(&mut conn, &tenant, &self.model(), self.now()).await?;
             let old = versions(&mut conn, &tenant).await?.into_iter().filter(|count| count.id != Some(version));
             let left: i64 = old.map(|count| count.episodes + count.facts + count.rules).sum();
-            at.total += left.unsigned_abs();
+            state.total += left.unsigned_abs();
             work.push((tenant, version));
         }
-        progress(at);
+        progress(state);
         let mut report = ReembedReport::default();
         for (tenant, version) in work {
             for memory_type in [MemoryType::Fact, MemoryType::Rule, MemoryType::Episode] {
-                let renewed = self.reembed_type(&mut conn, &tenant, memory_type, version, &mut at, progress).await?;
+                let renewed = self.reembed_type(&mut conn, &tenant, memory_type, version, &mut state, progress).await?;
                 match memory_type {
                     MemoryType::Fact => report.facts += renewed,
                     MemoryType::Rule => report.rules += renewed,
@@ -64,16 +65,16 @@ impl Memory {
         Ok(report)
     }
 
-    /// What [`Self::reembed`] would embed again.
-    pub async fn reembed_dry(&self, tenant: Option<&TenantId>) -> Result<ReembedReport, MemoryError> {
+    /// Counts what [`Self::reembed`] would embed again.
+    pub async fn dry_run_reembed(&self, tenant: Option<&TenantId>) -> Result<ReembedReport, MemoryError> {
         let mut conn = self.db().owner().await?;
-        let of = match tenant {
+        let tenants = match tenant {
             Some(tenant) => vec![tenant.clone()],
             None => tenants(&mut conn).await?,
         };
         let model = self.model();
         let mut report = ReembedReport::default();
-        for tenant in of {
+        for tenant in tenants {
             let current = |count: &VersionCount| {
                 count.model.as_deref() == Some(&model.name[..]) && count.version.as_deref() == Some(&model.version[..])
             };
@@ -92,7 +93,7 @@ impl Memory {
         tenant: &TenantId,
         memory_type: MemoryType,
         version: Uuid,
-        at: &mut ReembedProgress,
+        state: &mut ReembedProgress,
         progress: &(dyn Fn(ReembedProgress) + Send + Sync),
     ) -> Result<u64, MemoryError> {
         let origin = Origin { actor: Some("reembed".to_owned()), request_id: None };
@@ -105,12 +106,12 @@ impl Memory {
             let vectors = self.embedder().embed_batch(texts).await?;
             let vectors: Vec<_> = ids.into_iter().zip(vectors).collect();
             renewed += renew(conn, tenant, memory_type, version, &vectors, self.now(), &origin).await?;
-            at.done += vectors.len() as u64;
-            progress(*at);
+            state.done += vectors.len() as u64;
+            progress(*state);
         }
     }
 
-    /// Which versions of which models embedded how much.
+    /// Counts the tenant's memories by the model version that embedded them.
     pub async fn embedding_versions(&self, call: &Call) -> Result<Vec<VersionCount>, MemoryError> {
         let mut conn = self.db().reader(&call.tenant).await?;
         Ok(versions(&mut conn, &call.tenant).await?)

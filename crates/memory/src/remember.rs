@@ -1,4 +1,4 @@
-//! Storing what happened, what is true, what works.
+//! Stores episodes, facts and rules.
 
 use std::time::Duration;
 
@@ -19,11 +19,11 @@ use uuid::Uuid;
 use crate::idempotency::Replay;
 use crate::{Call, Memory, MemoryError};
 
-/// Writers of one key wait for each other; only a merge or an import that moves facts past that lock can still get in a
-/// writer's way, and hardly twice.
+/// Writers of one key wait for each other's lock. Only a merge or an import, which move facts without that lock, can
+/// still conflict with a writer, and hardly five times in a row.
 const ATTEMPTS: u32 = 5;
 
-/// An episode whose fields were validated.
+/// The validated fields of an episode.
 #[derive(Debug, Clone, Serialize)]
 pub struct EpisodeInput {
     pub butler: Butler,
@@ -33,15 +33,16 @@ pub struct EpisodeInput {
     pub metadata: Map<String, Value>,
 }
 
+/// The answer to storing an episode.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct StoredEpisode {
     /// The new episode's id, for memory_get and as the source of facts and rules.
     pub id: EpisodeId,
-    /// When it will be forgotten. What lasts is learned from it before then.
+    /// When it expires. Consolidation derives facts and rules from it before then.
     pub expires_at: Timestamp,
 }
 
-/// A fact whose fields were validated.
+/// The validated fields of a fact.
 #[derive(Debug, Clone, Serialize)]
 pub struct FactInput {
     pub subject: String,
@@ -57,20 +58,22 @@ pub struct FactInput {
     pub metadata: Map<String, Value>,
 }
 
+/// The answer to storing a fact.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct StoredFact {
     /// The new fact's id.
     pub id: FactId,
-    /// The fact it replaced: the one that was active for the same subject (or entity), predicate and scope. Null if none was.
+    /// The fact it superseded: the active one with the same subject (or entity), predicate and scope. Null if there was
+    /// none.
     pub superseded_id: Option<FactId>,
 }
 
-/// A rule whose fields were validated.
+/// The validated fields of a rule.
 #[derive(Debug, Clone, Serialize)]
 pub struct RuleInput {
     pub content: String,
     pub scope: Scope,
-    /// `None`: standard, at a rule's own rate.
+    /// `None` means `standard`, with the default decay rate of rules.
     pub permanence: Option<Permanence>,
     pub tags: Vec<String>,
     pub source_episode_id: Option<EpisodeId>,
@@ -78,6 +81,7 @@ pub struct RuleInput {
     pub metadata: Map<String, Value>,
 }
 
+/// The answer to storing a rule.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct StoredRule {
     /// The new rule's id, for memory_mark_helpful and memory_mark_harmful.
@@ -85,7 +89,7 @@ pub struct StoredRule {
 }
 
 impl Memory {
-    /// Two steps that take time: embedding, and one statement. So it is for all three.
+    /// Embeds and stores an episode. With an idempotency key that was used before, it returns the first answer.
     pub async fn store_episode(&self, call: &Call, input: EpisodeInput) -> Result<StoredEpisode, MemoryError> {
         let keyed = match self.replay(call, "memory_store_episode", &input).await? {
             Replay::Answer(answer) => return Ok(answer),
@@ -114,10 +118,12 @@ impl Memory {
     ) -> Result<StoredEpisode, MemoryError> {
         let mut conn = self.db().tenant(&call.tenant).await?;
         episodes::store(&mut conn, &call.tenant, episode, call.now, &call.origin, keyed).await?;
-        self.training().wrote(1);
+        self.training().record_writes(1);
         Ok(StoredEpisode { id: episode.id, expires_at: episode.expires_at })
     }
 
+    /// Embeds and stores a fact and supersedes the active one with the same key. With an idempotency key that was used
+    /// before, it returns the first answer.
     pub async fn store_fact(&self, call: &Call, input: FactInput) -> Result<StoredFact, MemoryError> {
         let keyed = match self.replay(call, "memory_store_fact", &input).await? {
             Replay::Answer(answer) => return Ok(answer),
@@ -128,9 +134,9 @@ impl Memory {
         self.written_or_replayed(call, keyed.as_ref(), written).await
     }
 
-    /// A fact ready for `butler_store::facts::store`, also inside a caller's own transaction.
+    /// Validates and embeds a fact for `butler_store::facts::store`, which may run in the caller's own transaction.
     pub async fn new_fact(&self, call: &Call, input: FactInput) -> Result<NewFact, MemoryError> {
-        unreserved(&input.metadata)?;
+        reject_reserved_metadata(&input.metadata)?;
         let embedding = self.embed(&fact_text(&input.subject, &input.predicate, &input.content)).await?;
         Ok(NewFact {
             id: FactId::new(call.now),
@@ -158,13 +164,15 @@ impl Memory {
                 Err(error) => return Err(error.into()),
                 Ok(outcome) => {
                     let superseded_id = superseded(fact, outcome)?;
-                    self.training().wrote(1);
+                    self.training().record_writes(1);
                     return Ok(StoredFact { id: fact.id, superseded_id });
                 }
             }
         }
     }
 
+    /// Embeds and stores a rule as a candidate. With an idempotency key that was used before, it returns the first
+    /// answer.
     pub async fn store_rule(&self, call: &Call, input: RuleInput) -> Result<StoredRule, MemoryError> {
         let keyed = match self.replay(call, "memory_store_rule", &input).await? {
             Replay::Answer(answer) => return Ok(answer),
@@ -175,9 +183,9 @@ impl Memory {
         self.written_or_replayed(call, keyed.as_ref(), written).await
     }
 
-    /// A rule ready for `butler_store::rules::store`, also inside a caller's own transaction.
+    /// Validates and embeds a rule for `butler_store::rules::store`, which may run in the caller's own transaction.
     pub async fn new_rule(&self, call: &Call, input: RuleInput) -> Result<NewRule, MemoryError> {
-        unreserved(&input.metadata)?;
+        reject_reserved_metadata(&input.metadata)?;
         let embedding = self.embed(&input.content).await?;
         Ok(NewRule {
             id: RuleId::new(call.now),
@@ -196,7 +204,7 @@ impl Memory {
         let mut conn = self.db().tenant(&call.tenant).await?;
         match rules::store(&mut conn, &call.tenant, rule, call.now, &call.origin, keyed).await? {
             RuleOutcome::Stored => {
-                self.training().wrote(1);
+                self.training().record_writes(1);
                 Ok(StoredRule { id: rule.id })
             }
             RuleOutcome::NoEpisode => Err(no_episode(rule.source_episode_id).into()),
@@ -204,20 +212,20 @@ impl Memory {
     }
 }
 
-/// What the fact replaced, or why it was refused.
+/// The fact that was superseded, or the reason why the new one was rejected.
 pub fn superseded(fact: &NewFact, outcome: FactOutcome) -> Result<Option<FactId>, Invalid> {
     let entity = fact.entity_id.map(|id| id.to_string()).unwrap_or_default();
     match outcome {
         FactOutcome::Stored { superseded_id } => Ok(superseded_id),
         FactOutcome::NoEntity => Err(Invalid::new("entity_id", format!("entity {entity} does not exist"))
-            .hint("entity_resolve finds entities by name, entity_create makes one")),
+            .hint("find the entity with entity_resolve, or create it with entity_create")),
         FactOutcome::EntityMerged { into: Some(target) } => {
             Err(Invalid::new("entity_id", format!("entity {entity} was merged into {target}"))
                 .hint(format!("use {target}")))
         }
         FactOutcome::EntityMerged { into: None } => {
             Err(Invalid::new("entity_id", format!("entity {entity} was merged into another one"))
-                .hint("entity_resolve finds the one that is left"))
+                .hint("find the remaining entity with entity_resolve"))
         }
         FactOutcome::NoEpisode => Err(no_episode(fact.source_episode_id)),
     }
@@ -226,17 +234,17 @@ pub fn superseded(fact: &NewFact, outcome: FactOutcome) -> Result<Option<FactId>
 fn no_episode(id: Option<EpisodeId>) -> Invalid {
     let id = id.map(|id| id.to_string()).unwrap_or_default();
     Invalid::new("source_episode_id", format!("episode {id} does not exist"))
-        .hint("it may have expired; leave source_episode_id out")
+        .hint("the episode may have expired; omit source_episode_id")
 }
 
 fn is_race(error: &StoreError) -> bool {
     error.constraint() == Some(&Constraint::OneActiveFact) || matches!(error.code().as_deref(), Some("40P01" | "40001"))
 }
 
-/// These say in which state a memory is, and are set by confirming, marking, forgetting and the sweep alone.
-fn unreserved(metadata: &Map<String, Value>) -> Result<(), Invalid> {
+/// Rejects metadata that record the state of a memory. Only confirming, marking, forgetting and the sweep set them.
+fn reject_reserved_metadata(metadata: &Map<String, Value>) -> Result<(), Invalid> {
     let is = |key: &str, value: Value| metadata.get(key) == Some(&value);
-    let taken = if is("status", "fading".into()) {
+    let key = if is("status", "fading".into()) {
         "status"
     } else if is("forgotten", true.into()) {
         "forgotten"
@@ -245,10 +253,10 @@ fn unreserved(metadata: &Map<String, Value>) -> Result<(), Invalid> {
     } else {
         return Ok(());
     };
-    Err(Invalid::new(format!("metadata.{taken}"), "is the memory's own mark of its state").hint("use another key"))
+    Err(Invalid::new(format!("metadata.{key}"), "is reserved for the state of the memory").hint("use another key"))
 }
 
-/// Beyond the calendar's end is its end.
+/// The time `days` after `from`, at most the end of the calendar.
 fn after_days(from: Timestamp, days: f64) -> Timestamp {
     Duration::try_from_secs_f64(days * 86_400.0)
         .ok()

@@ -1,4 +1,4 @@
-//! Undo: what was forgotten or replaced comes back.
+//! Undo: restores forgotten, expired and superseded memories.
 
 use butler_domain::{FactId, RuleId};
 use butler_store::restore::{self, RestoreOutcome};
@@ -8,18 +8,19 @@ use uuid::Uuid;
 
 use crate::{Call, Memory, MemoryError};
 
+/// The outcome of a restore.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Restored {
     pub id: Uuid,
-    /// The newer version that was taken back for it.
+    /// The newer version that was retracted in exchange.
     pub retracted_id: Option<Uuid>,
-    /// Whether this call did it. False if there was nothing to undo, which is no error.
+    /// Whether this call changed anything. False if there was nothing to undo, which is not an error.
     pub changed: bool,
 }
 
 impl Memory {
-    /// A retracted or expired fact is active again, and a replaced one in place of the one that replaced it, unless
-    /// another fact holds its key by now. `None`: there is no such fact.
+    /// Makes a retracted, expired or superseded fact active again. The fact that superseded it is retracted. It is an
+    /// error if another fact has the same key by now. Returns `None` if the fact does not exist.
     pub async fn restore_fact(&self, call: &Call, id: FactId) -> Result<Option<Restored>, MemoryError> {
         let mut conn = self.db().tenant(&call.tenant).await?;
         let expiry = self.config().confidence.expiry_threshold;
@@ -38,18 +39,18 @@ impl Memory {
         }
     }
 
-    /// A forgotten rule is remembered again; one that was just edited gets its old words and its standing back. `None`:
-    /// there is no such rule.
+    /// Restores a forgotten rule, or reverts the last edit of a rule together with its maturity and counts. Returns
+    /// `None` if the rule does not exist.
     pub async fn restore_rule(&self, call: &Call, id: RuleId) -> Result<Option<Restored>, MemoryError> {
         let expiry = self.config().confidence.expiry_threshold;
-        let remembered = {
+        let restored = {
             let mut conn = self.db().tenant(&call.tenant).await?;
             restore::rule(&mut conn, &call.tenant, id, expiry, call.now, &call.origin).await?
         };
-        let changed = match remembered {
+        let changed = match restored {
             None => return Ok(None),
             Some(true) => true,
-            Some(false) => self.unedit_rule(call, id).await?.is_some(),
+            Some(false) => self.revert_rule_edit(call, id).await?.is_some(),
         };
         Ok(Some(Restored { id: id.0, retracted_id: None, changed }))
     }

@@ -1,4 +1,4 @@
-//! The LLM, seen from memory: one session in, one answer out. The host implements it (a program, an HTTP endpoint);
+//! The interface to an LLM: one prompt in, one answer out. The host implements it with a program or an HTTP endpoint;
 //! consolidation and `butler run` use it.
 
 use std::path::PathBuf;
@@ -8,23 +8,24 @@ use futures::future::BoxFuture;
 use serde_json::Value;
 use uuid::Uuid;
 
-/// Why a session is started; sessions of consolidation itself must never become episodes.
+/// The trigger source of consolidation's own sessions, which must never become episodes.
 pub const TRIGGER_CONSOLIDATION: &str = "schedule:consolidation";
 
-/// One conversation of one turn.
+/// A conversation of one turn.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Session {
-    /// `schedule:consolidation`, `trigger`, `hook`, …: recorded by the runtime and visible to its child processes.
+    /// Why the session was started: `schedule:consolidation`, `trigger`, `hook`, …. The runtime records it and passes
+    /// it to its child processes.
     pub trigger_source: String,
     pub system: Option<String>,
     pub prompt: String,
     /// The JSON schema the answer should follow, for runtimes that can enforce one.
     pub schema: Option<Value>,
-    /// Where a program runs; omitted: where the host runs.
+    /// The working directory of a program; `None` means the host's.
     pub directory: Option<PathBuf>,
-    /// Under which its episode is stored.
+    /// The session id of the episode that is stored for it.
     pub id: Option<Uuid>,
-    /// A file with the MCP servers the session may use, in the form most programs read: `{"mcpServers": …}`.
+    /// A file with the MCP servers that the session may use, in the common format `{"mcpServers": …}`.
     pub mcp_config: Option<PathBuf>,
 }
 
@@ -42,53 +43,58 @@ impl Session {
     }
 }
 
-/// What came back. Token counts are there when the runtime reports them.
+/// The answer of a session.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Completion {
     pub text: String,
+    /// Tokens of prompt and answer, if the runtime reports them.
     pub tokens_in: Option<u64>,
     pub tokens_out: Option<u64>,
 }
 
+/// Runs sessions with an LLM.
 pub trait Runtime: Send + Sync + 'static {
-    /// For messages: the program, or the model and its endpoint. Never a secret.
+    /// Names the program, or the model and its endpoint, for messages. It contains no secret.
     fn describe(&self) -> String;
 
+    /// Runs a session to its end.
     fn complete(&self, session: Session) -> BoxFuture<'_, Result<Completion, RuntimeError>>;
 }
 
-/// Why a session brought no answer. Every message is safe to store and to show: keys are never part of one.
+/// Why a session gave no answer. The messages contain no secrets, so they may be stored and shown.
 #[derive(Debug, thiserror::Error)]
 pub enum RuntimeError {
     #[error("cannot start {program}: {source}")]
     CannotStart { program: String, source: std::io::Error },
-    #[error("{program} ended with {status}{}", said(.stderr))]
+    #[error("{program} ended with {status}{}", detail(.stderr))]
     Failed { program: String, status: String, stderr: String },
-    #[error("{runtime} gave no answer within {} s{}", .after.as_secs(), said(.stderr))]
+    #[error("{runtime} gave no answer within {} s{}", .after.as_secs(), detail(.stderr))]
     TimedOut { runtime: String, after: Duration, stderr: String },
     #[error("{runtime} answered with more than {limit} bytes")]
     TooLarge { runtime: String, limit: usize },
     #[error("cannot reach {url}: {reason}")]
     Unreachable { url: String, reason: String },
-    #[error("{url} answered {status}{}", said(.body))]
+    #[error("{url} answered {status}{}", detail(.body))]
     Refused { url: String, status: u16, body: String },
-    #[error("{url} answered something that is no completion: {reason}")]
+    #[error("{url} returned an invalid completion: {reason}")]
     Malformed { url: String, reason: String },
     #[error("the runtime is not usable: {0}")]
     Misconfigured(String),
 }
 
 impl RuntimeError {
-    /// What to do about it.
+    /// How to fix the problem, if it is known.
     pub fn hint(&self) -> Option<String> {
         match self {
             Self::CannotStart { program, .. } => {
                 Some(format!("install {program}, or name another program in [butler.runtime] command"))
             }
-            Self::TimedOut { .. } => Some("raise [butler.runtime] timeout_s, or take a faster model".to_owned()),
-            Self::Unreachable { .. } => Some("check [butler.runtime] base_url and that the server runs".to_owned()),
+            Self::TimedOut { .. } => Some("raise [butler.runtime] timeout_s, or use a faster model".to_owned()),
+            Self::Unreachable { .. } => {
+                Some("check [butler.runtime] base_url and whether the server is running".to_owned())
+            }
             Self::Refused { status: 401 | 403, .. } => {
-                Some("the key was refused: check the variable named by [butler.runtime] api_key_env".to_owned())
+                Some("the API key was rejected; check the variable that [butler.runtime] api_key_env names".to_owned())
             }
             Self::Refused { status: 404, .. } => Some("check [butler.runtime] base_url and model".to_owned()),
             _ => None,
@@ -96,7 +102,8 @@ impl RuntimeError {
     }
 }
 
-fn said(text: &str) -> String {
+/// `: text`, or nothing for a blank text.
+fn detail(text: &str) -> String {
     let text = text.trim();
     if text.is_empty() { String::new() } else { format!(": {text}") }
 }

@@ -1,4 +1,4 @@
-//! When a job runs: a cron expression in a time zone.
+//! Job schedules: a cron expression in a time zone.
 
 use std::str::FromStr;
 
@@ -7,7 +7,7 @@ use chrono_tz::Tz;
 use croner::Cron;
 use croner::parser::{CronParser, Seconds, Year};
 
-/// Five fields (minute, hour, day, month, weekday), or six with seconds first.
+/// A cron expression of five fields (minute, hour, day, month, weekday), or six with seconds first.
 #[derive(Debug, Clone)]
 pub struct Schedule {
     cron: Cron,
@@ -15,33 +15,32 @@ pub struct Schedule {
 }
 
 impl Schedule {
-    /// The error says what is wrong and what right looks like.
+    /// Parses a schedule. The error is the rest of a sentence that begins with the key; it includes a valid example.
     pub fn parse(cron: &str, zone: &str) -> Result<Self, String> {
-        let parsed = CronParser::builder()
-            .seconds(Seconds::Optional)
-            .year(Year::Disallowed)
-            .build()
-            .parse(cron)
-            .map_err(|error| format!("is {cron:?}, which is no cron expression ({error}); \"0 3 * * *\" is one"))?;
+        let parsed =
+            CronParser::builder().seconds(Seconds::Optional).year(Year::Disallowed).build().parse(cron).map_err(
+                |error| format!("is {cron:?}, which is not a valid cron expression ({error}); example: \"0 3 * * *\""),
+            )?;
         let schedule = Self { cron: parsed, zone: parse_zone(zone)? };
-        // A day that never comes (30 February) would be a job that silently never runs.
+        // With a date that never occurs, such as 30 February, the job would silently never run.
         match schedule.next_after(Timestamp::UNIX_EPOCH) {
             Some(_) => Ok(schedule),
-            None => Err(format!("is {cron:?}, which never comes")),
+            None => Err(format!("is {cron:?}, a time that never occurs")),
         }
     }
 
-    /// The first time after `now`; a time the clock skips in spring runs as soon as it is over, one that comes twice in
-    /// autumn runs once.
+    /// The first scheduled time after `now`. A time that daylight saving skips in spring moves to the end of the gap,
+    /// and one that occurs twice in autumn counts once.
     pub fn next_after(&self, now: Timestamp) -> Option<Timestamp> {
         let next = self.cron.find_next_occurrence(&now.with_timezone(&self.zone), false).ok()?;
         Some(next.to_utc())
     }
 }
 
-/// A name of the IANA database: `UTC`, `Europe/Berlin`.
+/// Parses a time zone name of the IANA database, such as `UTC` or `Europe/Berlin`.
 pub fn parse_zone(zone: &str) -> Result<Tz, String> {
-    Tz::from_str(zone).map_err(|_| format!("is {zone:?}, which is no time zone; \"UTC\" and \"Europe/Berlin\" are"))
+    Tz::from_str(zone)
+        .map_err(|_| format!("is {zone:?}, which is not a time zone; examples: \"UTC\", \"Europe/Berlin\""))
 }
 
 #[cfg(test)]
@@ -74,7 +73,7 @@ mod tests {
                 at = run;
             }
         }
-        assert_eq!(runs.len(), 4, "one a day: {runs:?}");
+        assert_eq!(runs.len(), 4, "one per day: {runs:?}");
     }
 
     #[test]
@@ -83,13 +82,13 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_schedule_is_refused_with_the_reason() {
+    fn an_invalid_schedule_is_rejected_with_the_reason() {
         for (cron, zone, reason) in [
-            ("", "UTC", "no cron expression"),
-            ("60 * * * *", "UTC", "no cron expression"),
-            ("0 25 * * *", "UTC", "no cron expression"),
-            ("0 0 30 2 *", "UTC", "never comes"),
-            ("0 3 * * *", "Mars/Olympus", "no time zone"),
+            ("", "UTC", "not a valid cron expression"),
+            ("60 * * * *", "UTC", "not a valid cron expression"),
+            ("0 25 * * *", "UTC", "not a valid cron expression"),
+            ("0 0 30 2 *", "UTC", "never occurs"),
+            ("0 3 * * *", "Mars/Olympus", "not a time zone"),
         ] {
             let error = Schedule::parse(cron, zone).expect_err(cron);
             assert!(error.contains(reason), "{cron}: {error}");

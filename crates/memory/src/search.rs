@@ -1,36 +1,38 @@
-//! Search: which memories match a query, by meaning, by words, by both.
+//! Search: the memories that match a query, by meaning, by words, or by both.
 
+mod floor;
 mod hit;
+mod info;
 mod trace;
 
 use std::cmp::Ordering;
 use std::str::FromStr;
 use std::time::Instant;
 
-use butler_domain::deep::{self, DeepWeights, Measures};
+use butler_domain::deep::{self, DeepWeights, SearchScores};
 use butler_domain::fusion::rrf_score;
 use butler_domain::{MemoryType, Scope, UnknownName};
-use butler_store::search::{Found, Retrieve, Retrieved};
+use butler_store::search::{Retrieve, Retrieved};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::config::{KeywordMatch, SearchMode};
 use crate::{Call, Memory, MemoryError};
+pub(crate) use floor::{RatedMemory, apply_floor};
 pub use hit::Hit;
-pub(crate) use trace::relevant;
 pub use trace::{Explained, Trace, Weights};
 
-/// How to match.
+/// How memories are matched and ranked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Mode {
-    /// By meaning: cosine similarity.
+    /// By meaning, with cosine similarity.
     Semantic,
-    /// By words: full-text search.
+    /// By words, with full-text search.
     Keyword,
-    /// Both, fused by their ranks.
+    /// By both, fused by rank.
     Hybrid,
-    /// Both, fused by their scores, with the neighbours and the session of an episode: for conversations.
+    /// By both, fused by score. For conversations: the neighbours and the session of an episode count too.
     Deep,
 }
 
@@ -62,32 +64,35 @@ impl From<SearchMode> for Mode {
     }
 }
 
-/// A search whose fields were validated.
+/// The validated arguments of a search.
 #[derive(Debug, Clone)]
 pub struct SearchInput {
-    /// As `butler_domain::validate::query` leaves it. Empty finds nothing.
+    /// The query, normalised by `butler_domain::validate::query`. An empty query finds nothing.
     pub query: String,
     pub types: Vec<MemoryType>,
-    /// `None`: all scopes.
+    /// This scope and `global`; `None` means all scopes.
     pub scope: Option<Scope>,
     pub mode: Mode,
+    /// The maximum number of results.
     pub limit: usize,
-    /// Of effective confidence.
+    /// The minimum effective confidence, 0 to 1.
     pub min_confidence: f64,
-    /// Below this relevance nothing is returned at all; see `butler_domain::relevance`.
+    /// Returns nothing unless a memory has at least this relevance, 0 to 1; see `butler_domain::relevance`.
     pub min_relevance: Option<f64>,
-    /// Also say how the results came about.
+    /// Whether to return a trace and an explanation of each result.
     pub explain: bool,
 }
 
+/// The results of a search or recall, best first.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct SearchOutput {
     pub results: Vec<Hit>,
+    /// Present if `explain` was set.
     pub trace: Option<Trace>,
 }
 
 impl Memory {
-    /// One statement. References are not counted: a search looks around, a recall uses.
+    /// Searches with one statement. Unlike a recall, a search does not count as a reference.
     pub async fn search(&self, call: &Call, input: &SearchInput) -> Result<SearchOutput, MemoryError> {
         self.search_ordered(call, input, Hit::order_by_score).await
     }
@@ -100,8 +105,8 @@ impl Memory {
     ) -> Result<SearchOutput, MemoryError> {
         let (retrieved, mut trace) = self.retrieve(call, input, 0).await?;
         let Retrieved { found, stores, .. } = retrieved;
-        let kept = relevant(found, &stores, input.min_relevance);
-        let mut hits = score(kept, input, call.now);
+        let rated = apply_floor(found, &stores, input.min_relevance);
+        let mut hits = score(rated, input, call.now);
         hits.sort_by(order);
         hits.truncate(input.limit);
         if let Some(trace) = &mut trace {
@@ -110,103 +115,113 @@ impl Memory {
         Ok(SearchOutput { results: hits, trace })
     }
 
-    /// Memories of one type by cosine similarity, best first, each with `similarity`.
+    /// Searches memories of one type by cosine similarity. Each hit has a `similarity`.
     pub async fn semantic_search(
         &self,
         call: &Call,
-        of: MemoryType,
+        memory_type: MemoryType,
         query: &str,
         scope: Option<Scope>,
         limit: usize,
     ) -> Result<Vec<Hit>, MemoryError> {
-        self.search_one(call, Mode::Semantic, of, query, scope, limit).await
+        self.search_one_type(call, Mode::Semantic, memory_type, query, scope, limit).await
     }
 
-    /// Memories of one type by full-text rank, best first, each with `rank`.
+    /// Searches memories of one type by full-text rank. Each hit has a `rank`.
     pub async fn keyword_search(
         &self,
         call: &Call,
-        of: MemoryType,
+        memory_type: MemoryType,
         query: &str,
         scope: Option<Scope>,
         limit: usize,
     ) -> Result<Vec<Hit>, MemoryError> {
-        self.search_one(call, Mode::Keyword, of, query, scope, limit).await
+        self.search_one_type(call, Mode::Keyword, memory_type, query, scope, limit).await
     }
 
-    /// Memories of one type by both, each with `rrf_score` and both ranks; where two tie, the better semantic rank goes first.
+    /// Searches memories of one type by both. Each hit has an `rrf_score` and both ranks. Among equal scores the better
+    /// semantic rank comes first.
     pub async fn hybrid_search(
         &self,
         call: &Call,
-        of: MemoryType,
+        memory_type: MemoryType,
         query: &str,
         scope: Option<Scope>,
         limit: usize,
     ) -> Result<Vec<Hit>, MemoryError> {
-        self.search_one(call, Mode::Hybrid, of, query, scope, limit).await
+        self.search_one_type(call, Mode::Hybrid, memory_type, query, scope, limit).await
     }
 
-    async fn search_one(
+    async fn search_one_type(
         &self,
         call: &Call,
         mode: Mode,
-        of: MemoryType,
+        memory_type: MemoryType,
         query: &str,
         scope: Option<Scope>,
         limit: usize,
     ) -> Result<Vec<Hit>, MemoryError> {
         let query = butler_domain::validate::query("query", query)?;
-        let (min_confidence, min_relevance, explain) = (0.0, None, false);
-        let input = SearchInput { query, types: vec![of], scope, mode, limit, min_confidence, min_relevance, explain };
+        let input = SearchInput {
+            query,
+            types: vec![memory_type],
+            scope,
+            mode,
+            limit,
+            min_confidence: 0.0,
+            min_relevance: None,
+            explain: false,
+        };
         let order = if mode == Mode::Hybrid { Hit::order_by_ranks } else { Hit::order_by_score };
         Ok(self.search_ordered(call, &input, order).await?.results)
     }
 
-    /// What all readers ask of the store, and how long it took.
+    /// Runs the statement behind search, recall and context. `recent` is the number of latest episodes to return as
+    /// well. The trace contains the timings.
     pub(crate) async fn retrieve(
         &self,
         call: &Call,
         input: &SearchInput,
         recent: usize,
     ) -> Result<(Retrieved, Option<Trace>), MemoryError> {
-        let searched = !(input.query.is_empty() || input.limit == 0);
-        if !searched && recent == 0 {
+        let has_query = !(input.query.is_empty() || input.limit == 0);
+        if !has_query && recent == 0 {
             return Ok((Retrieved::default(), input.explain.then(Trace::default)));
         }
         let started = Instant::now();
-        let before = self.db().pending_counts(&call.tenant);
+        let pending = self.db().pending_counts(&call.tenant);
         let embedding = match input.mode {
-            Mode::Semantic | Mode::Hybrid | Mode::Deep if searched => Some(self.embed(&input.query).await?.vector),
+            Mode::Semantic | Mode::Hybrid | Mode::Deep if has_query => Some(self.embed(&input.query).await?.vector),
             _ => None,
         };
         let embedded = started.elapsed();
         let request = Retrieve {
-            types: if searched { &input.types } else { &[] },
+            types: if has_query { &input.types } else { &[] },
             scope: input.scope.as_ref().map(Scope::as_str),
             at: call.now,
             min_confidence: input.min_confidence,
             model: &self.model(),
             embedding: embedding.as_deref(),
-            words: (searched && input.mode != Mode::Semantic).then_some(input.query.as_str()),
+            words: (has_query && input.mode != Mode::Semantic).then_some(input.query.as_str()),
             any_term: self.config().retrieval.keyword_match == KeywordMatch::Broad,
             limit: input.limit,
             deep: (input.mode == Mode::Deep).then(|| DeepWeights::default().as_array()),
             background: input.min_relevance.is_some(),
             recent,
         };
-        let mut conn = self.db().reader_after(&call.tenant, before).await?;
+        let mut conn = self.db().reader_after(&call.tenant, pending).await?;
         let retrieved = butler_store::search::retrieve(&mut conn, &call.tenant, &request, self.pools()).await?;
         if retrieved.has_outgrown_an_index() {
-            self.training().ring(call.now);
+            self.training().request(call.now);
         }
         let trace = input.explain.then(|| Trace::timed(input.mode, embedded, started.elapsed() - embedded));
         Ok((retrieved, trace))
     }
 }
 
-/// Each memory with its score.
-fn score(found: Vec<Found>, input: &SearchInput, now: butler_domain::Timestamp) -> Vec<Hit> {
-    let mut hits: Vec<Hit> = found.into_iter().map(|found| Hit::new(found, now)).collect();
+/// Computes the score of each memory for the mode of the search.
+fn score(rated: Vec<RatedMemory>, input: &SearchInput, now: butler_domain::Timestamp) -> Vec<Hit> {
+    let mut hits: Vec<Hit> = rated.into_iter().map(|memory| Hit::new(memory, now)).collect();
     match input.mode {
         Mode::Semantic => {
             for hit in &mut hits {
@@ -215,7 +230,7 @@ fn score(found: Vec<Found>, input: &SearchInput, now: butler_domain::Timestamp) 
         }
         Mode::Keyword => {
             for hit in &mut hits {
-                // all terms above any term, whatever the ranks say
+                // A memory with all terms always scores higher than one with only some of them.
                 hit.score = (f64::from(u8::from(hit.all_terms)) + hit.rank.unwrap_or(0.0)) / 2.0;
             }
         }
@@ -229,24 +244,24 @@ fn score(found: Vec<Found>, input: &SearchInput, now: butler_domain::Timestamp) 
     hits
 }
 
-/// Episodes were scored by the database; facts and rules among their own kind.
+/// Computes deep scores of facts and of rules, each type on its own. The database has already scored the episodes.
 fn deep_scores(hits: &mut [Hit]) {
-    for kind in [MemoryType::Fact, MemoryType::Rule] {
-        let of_kind = |hit: &&mut Hit| hit.memory_type == kind;
-        let measures: Vec<Measures> = hits
+    for memory_type in [MemoryType::Fact, MemoryType::Rule] {
+        let has_type = |hit: &&mut Hit| hit.memory_type == memory_type;
+        let list: Vec<SearchScores> = hits
             .iter_mut()
-            .filter(of_kind)
-            .map(|hit| Measures { similarity: hit.similarity, rank: hit.rank })
+            .filter(has_type)
+            .map(|hit| SearchScores { similarity: hit.similarity, keyword_rank: hit.rank })
             .collect();
-        let scores = deep::fuse(&measures, &DeepWeights::default());
-        for (hit, score) in hits.iter_mut().filter(of_kind).zip(scores) {
+        let scores = deep::fuse(&list, &DeepWeights::default());
+        for (hit, score) in hits.iter_mut().filter(has_type).zip(scores) {
             hit.score = score;
         }
     }
 }
 
 impl Hit {
-    /// Reciprocal rank fusion; a leg that did not find the memory counts as the rank behind its last.
+    /// Sets the fused score. A search that did not find the memory counts as rank `limit + 1`.
     pub(crate) fn fuse(&mut self, limit: usize) {
         let (semantic, keyword) = (self.semantic_rank.unwrap_or(limit + 1), self.keyword_rank.unwrap_or(limit + 1));
         let score = rrf_score(semantic, keyword);

@@ -1,4 +1,4 @@
-//! The decay sweep: daily hygiene of facts and rules.
+//! The decay sweep: marks facts and rules as fading or recovered, and expires those whose confidence has decayed.
 
 use butler_domain::TenantId;
 use butler_domain::decay::DecayThresholds;
@@ -7,12 +7,13 @@ use butler_store::sweep::{self, BATCH_ROWS, Batch};
 use chrono::TimeDelta;
 use serde::Serialize;
 
-use crate::dry::Step;
+use crate::dry_run::JobStep;
 use crate::{Memory, MemoryError};
 
-/// A retry comes within seconds, or after a weekend; this is generous.
+/// How long idempotency keys are kept. Retries come within seconds or, at the latest, after a weekend.
 const IDEMPOTENCY_DAYS: i64 = 30;
 
+/// The number of changes that a sweep made.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub struct SweepReport {
     pub facts_fading: u64,
@@ -21,25 +22,24 @@ pub struct SweepReport {
     pub rules_fading: u64,
     pub rules_recovered: u64,
     pub rules_forgotten: u64,
-    /// Rules a mark flagged and nobody had inverted yet.
+    /// Rules that were flagged for inversion but not inverted yet.
     pub rules_inverted: u64,
-    /// Answers kept for retries that will not come any more.
+    /// Stored answers for idempotency keys older than 30 days.
     pub idempotency_keys_removed: u64,
 }
 
 impl Memory {
-    /// Applies every transition that is due, in bounded batches, of one tenant or of all. Running it again at the same
-    /// time changes nothing.
+    /// Applies all due transitions of one tenant, or of all, in bounded batches. It is idempotent.
     pub async fn sweep(&self, tenant: Option<&TenantId>) -> Result<SweepReport, MemoryError> {
         self.sweep_or_count(tenant, false).await
     }
 
-    /// What [`Self::sweep`] would do now. Each batch is really swept and taken back, so that the two cannot differ.
-    pub async fn sweep_dry(&self, tenant: Option<&TenantId>) -> Result<SweepReport, MemoryError> {
+    /// Reports what [`Self::sweep`] would do: runs each batch and rolls it back.
+    pub async fn dry_run_sweep(&self, tenant: Option<&TenantId>) -> Result<SweepReport, MemoryError> {
         self.sweep_or_count(tenant, true).await
     }
 
-    async fn sweep_or_count(&self, tenant: Option<&TenantId>, dry: bool) -> Result<SweepReport, MemoryError> {
+    async fn sweep_or_count(&self, tenant: Option<&TenantId>, dry_run: bool) -> Result<SweepReport, MemoryError> {
         let origin = Origin { actor: Some("decay_sweep".to_owned()), request_id: None };
         let confidence = &self.config().confidence;
         let thresholds =
@@ -49,7 +49,7 @@ impl Memory {
         let mut conn = self.db().owner().await?;
         let mut batch = Batch { tenant, after: None, rows: BATCH_ROWS };
         loop {
-            let mut step = Step::new(&mut conn, dry).await?;
+            let mut step = JobStep::begin(&mut conn, dry_run).await?;
             let swept = sweep::facts(step.session(), batch, thresholds, now, &origin).await?;
             step.end().await?;
             report.facts_expired += swept.ended;
@@ -61,7 +61,7 @@ impl Memory {
             }
         }
         loop {
-            let mut step = Step::new(&mut conn, dry).await?;
+            let mut step = JobStep::begin(&mut conn, dry_run).await?;
             let swept = sweep::rules(step.session(), batch, thresholds, now, &origin).await?;
             step.end().await?;
             report.rules_forgotten += swept.ended;
@@ -72,13 +72,13 @@ impl Memory {
                 break;
             }
         }
-        let mut step = Step::new(&mut conn, dry).await?;
+        let mut step = JobStep::begin(&mut conn, dry_run).await?;
         report.idempotency_keys_removed =
             butler_store::idempotency::prune(step.session(), now - TimeDelta::days(IDEMPOTENCY_DAYS)).await?;
         step.end().await?;
         drop(conn);
         report.rules_inverted =
-            if dry { self.count_pending_inversions(tenant).await? } else { self.invert_pending(tenant).await? };
+            if dry_run { self.count_pending_inversions(tenant).await? } else { self.invert_pending(tenant).await? };
         Ok(report)
     }
 }

@@ -1,11 +1,11 @@
-//! Memories as tools and REST show them: the row's fields, and what its confidence is worth now.
+//! Memories as tools and the REST API return them: the stored fields and the effective confidence.
 
 use butler_domain::decay::effective_confidence;
 use butler_domain::{Episode, Fact, Rule, Timestamp};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// One memory of any type; its fields stand at the top level.
+/// A memory of any type. Its fields are at the top level of the JSON object.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[serde(tag = "memory_type", rename_all = "snake_case")]
 pub enum MemoryView {
@@ -31,6 +31,7 @@ pub struct RuleView {
 }
 
 impl FactView {
+    /// Adds the effective confidence at `now`.
     pub fn at(fact: Fact, now: Timestamp) -> Self {
         let effective_confidence = effective_confidence(fact.confidence, fact.decay_rate, fact.last_confirmed_at, now);
         Self { fact, effective_confidence }
@@ -38,6 +39,7 @@ impl FactView {
 }
 
 impl RuleView {
+    /// Adds the effective confidence at `now`.
     pub fn at(rule: Rule, now: Timestamp) -> Self {
         let effective_confidence = effective_confidence(rule.confidence, rule.decay_rate, rule.last_confirmed_at, now);
         Self { rule, effective_confidence }

@@ -1,4 +1,4 @@
-//! memory_store_episode: what is written, what is refused, what it costs.
+//! memory_store_episode: what it writes, what it rejects, and its round trips.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -73,7 +73,7 @@ async fn a_blank_session_id_is_null() {
 }
 
 #[tokio::test]
-async fn bad_input_is_refused_by_name_and_nothing_is_written() {
+async fn bad_input_is_rejected_with_the_argument_name_and_nothing_is_written() {
     let fixture = MemoryFixture::new().await;
     let long = "x".repeat(butler_domain::limits::CONTENT_BYTES + 1);
     let big = "x".repeat(butler_domain::limits::METADATA_BYTES);
@@ -117,7 +117,7 @@ async fn the_time_to_live_comes_from_the_configuration() {
 }
 
 #[tokio::test]
-async fn a_text_of_more_distinct_words_than_a_search_vector_holds_is_stored_whole() {
+async fn a_text_with_more_distinct_words_than_a_search_vector_holds_is_stored_in_full() {
     let fixture = MemoryFixture::new().await;
     let mut content: String = (0..170_000).map(|n| format!("w{n:x} ")).collect();
     content.truncate(butler_domain::limits::CONTENT_BYTES);
@@ -147,7 +147,7 @@ async fn episode_stored_event() {
     )
     .await;
     assert_eq!(row.get::<&str, _>(0), "episode_created");
-    assert_eq!(row.get::<&str, _>(1), "general", "the hosting butler where nobody is named");
+    assert_eq!(row.get::<&str, _>(1), "general", "the hosting butler is the default");
     assert_eq!(row.get::<&str, _>(2), "req-7");
     assert_eq!((row.get::<&str, _>(3), row.get::<&str, _>(4)), ("episode", answer["id"].as_str().unwrap()));
     assert_eq!((row.get::<&str, _>(5), row.get::<&str, _>(6)), ("alice", "c"));
@@ -159,7 +159,7 @@ async fn storing_an_episode_is_one_round_trip() {
     let fixture = MemoryFixture::new().await;
     let statements = async || {
         fixture.call("memory_store_episode", json!({"content": "c", "butler": "b"})).await.unwrap();
-        // the session used last is the one handed out next
+        // The pool returns the session that was used last.
         fixture.db.database().tenant(&TenantId::default()).await.unwrap().statements()
     };
     let first = statements().await;

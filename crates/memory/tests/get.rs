@@ -1,4 +1,4 @@
-//! memory_get: all three types, and who may see what.
+//! memory_get for all three types, and tenant isolation.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -7,7 +7,7 @@ use butler_memory::{Caller, CallerTenant};
 use butler_testkit::MemoryFixture;
 use serde_json::{Value, json};
 
-/// A memory of each type, written past the tools, for the tenant alice.
+/// Inserts a memory of each type directly into the database, for the tenant alice.
 const ONE_OF_EACH: &str = "
     INSERT INTO episodes (id, tenant_id, butler, content, created_at)
         VALUES ('00000000-0000-0000-0000-00000000000e', 'alice', 'health', 'an episode', '2030-01-01');
@@ -52,7 +52,7 @@ async fn get_memory_with_reference_bump() {
 }
 
 #[tokio::test]
-async fn an_episode_has_the_fields_of_both_documents() {
+async fn an_episode_has_the_field_names_of_both_specifications() {
     let fixture = with_one_of_each().await;
     fixture
         .db
@@ -78,14 +78,14 @@ async fn facts_and_rules_come_with_the_confidence_left_after_decay() {
 }
 
 #[tokio::test]
-async fn type_and_id_are_accepted_as_other_names() {
+async fn type_and_id_are_accepted_as_aliases() {
     let fixture = with_one_of_each().await;
     let arguments = json!({"type": "fact", "id": FACT, "tenant_id": "alice"});
     assert_eq!(fixture.call("memory_get", arguments).await.unwrap()["content"], "tea");
 }
 
 #[tokio::test]
-async fn a_missing_row_is_not_found_and_so_is_another_tenants() {
+async fn a_missing_memory_and_one_of_another_tenant_are_not_found() {
     let fixture = with_one_of_each().await;
     let nowhere = "00000000-0000-0000-0000-000000000001";
     for (memory_type, id) in [("episode", EPISODE), ("fact", FACT), ("rule", RULE), ("fact", nowhere), ("fact", RULE)] {
@@ -94,7 +94,7 @@ async fn a_missing_row_is_not_found_and_so_is_another_tenants() {
         assert_eq!((error.code.as_str(), error.request_id.as_deref()), ("not_found", Some("7")));
         assert!(error.message.contains(id) && error.hint.is_some(), "{error:?}");
     }
-    assert_eq!(get(&fixture, "fact", FACT).await["reference_count"], 1, "what was not found was not counted");
+    assert_eq!(get(&fixture, "fact", FACT).await["reference_count"], 1, "a failed read does not count as a reference");
 }
 
 #[tokio::test]
@@ -113,7 +113,7 @@ async fn a_token_fixes_the_tenant() {
 }
 
 #[tokio::test]
-async fn an_unknown_memory_type_or_malformed_id_is_refused() {
+async fn an_unknown_memory_type_or_malformed_id_is_rejected() {
     let fixture = with_one_of_each().await;
     let error = fixture.call("memory_get", json!({"memory_type": "thing", "memory_id": FACT})).await.unwrap_err();
     assert!(error.code.as_str() == "invalid_argument" && error.message.contains("episode, fact, rule"), "{error:?}");

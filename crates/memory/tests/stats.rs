@@ -1,11 +1,11 @@
-//! memory_stats: the counts, and what a scope means.
+//! memory_stats: counts by type and state, with and without a scope.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use butler_testkit::MemoryFixture;
 use serde_json::{Value, json};
 
-/// Now is 2030-01-15 12:00.
+/// The mock clock shows 2030-01-15 12:00.
 const STATES: &str = "
     INSERT INTO episodes (butler, content, consolidation_status, consolidated, created_at, expires_at) VALUES
         ('health', 'p', 'pending', false, '2030-01-15 06:00Z', '2030-01-22Z'),

@@ -1,4 +1,4 @@
-//! What every tool owes its callers, whatever it does.
+//! Checks that apply to every tool: its schemas and descriptions.
 
 use butler_memory::tool::Right;
 use serde_json::{Value, json};
@@ -13,7 +13,7 @@ fn objects(schema: &Value) -> Vec<&serde_json::Map<String, Value>> {
 }
 
 #[test]
-fn schemas_stand_alone_and_every_argument_is_described() {
+fn schemas_contain_no_references_and_every_argument_is_described() {
     for tool in butler_memory::tools() {
         let spec = tool.spec();
         for schema in [&spec.input_schema, &spec.output_schema] {

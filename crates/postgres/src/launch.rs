@@ -1,4 +1,4 @@
-//! Starting and stopping the server process.
+//! Starts and stops the server process.
 
 use std::fs::{self, File};
 use std::os::unix::process::CommandExt;
@@ -11,24 +11,25 @@ use rustix::process::Signal;
 
 use crate::account::Account;
 use crate::cluster::Cluster;
-use crate::error::{Blame, PostgresError};
+use crate::error::{PathContext, PostgresError};
 use crate::postmaster::{self, Phase, Postmaster, State};
 use crate::runtime::Runtime;
 
 pub(crate) const POLL: Duration = Duration::from_millis(10);
 
-/// A start that takes longer than this (recovery after a crash, mostly) is reported.
-const PATIENCE: Duration = Duration::from_secs(2);
+/// A start that takes longer than this is reported. The usual cause is recovery after a crash.
+const REPORT_AFTER: Duration = Duration::from_secs(2);
 
-/// Backends of a killed server notice within moments; until then their shared memory is in the way.
-const ORPHANS_LEAVE_WITHIN: Duration = Duration::from_secs(20);
+/// How long to wait for the backends of a killed server. They exit soon, but until then their shared memory blocks a
+/// start.
+const ORPHAN_TIMEOUT: Duration = Duration::from_secs(20);
 
-/// A fast shutdown writes a checkpoint, which takes a while on a slow disk; then the server is made to drop everything,
-/// which is safe (the next start recovers).
-const FAST_STOP_WITHIN: Duration = Duration::from_secs(60);
-const IMMEDIATE_STOP_WITHIN: Duration = Duration::from_secs(20);
+/// How long a fast shutdown may take; it writes a checkpoint, which is slow on a slow disk.
+const FAST_STOP_TIMEOUT: Duration = Duration::from_secs(60);
+/// How long an immediate shutdown may take. It skips the checkpoint, which is safe, because the next start recovers.
+const IMMEDIATE_STOP_TIMEOUT: Duration = Duration::from_secs(20);
 
-/// How many lines of the log an error quotes.
+/// The number of log lines that an error quotes.
 const QUOTED_LINES: usize = 12;
 
 /// Starts the server and waits until it accepts connections.
@@ -49,8 +50,8 @@ pub(crate) fn start(
             return Ok((postmaster, child));
         }
         let (log, tail) = log_tail(cluster);
-        if tail.contains("shared memory block") && begun.elapsed() < ORPHANS_LEAVE_WITHIN {
-            tracing::info!("waiting for the backends of the killed server to leave");
+        if tail.contains("shared memory block") && begun.elapsed() < ORPHAN_TIMEOUT {
+            tracing::info!("waiting for the backends of the killed server to exit");
             std::thread::sleep(Duration::from_millis(100));
             continue;
         }
@@ -66,17 +67,17 @@ pub(crate) fn start(
 
 fn spawn(cluster: &Cluster, runtime: &Runtime, account: &Account) -> Result<Child, PostgresError> {
     let log = startup_log(cluster);
-    let file = File::create(&log).blame("write", &log)?;
-    let also = file.try_clone().blame("write", &log)?;
+    let file = File::create(&log).path_context("write", &log)?;
+    let also = file.try_clone().path_context("write", &log)?;
     let program = runtime.bin_dir.join("postgres");
     let mut command = account.command(&program);
     command.arg("-D").arg(&cluster.dir).stdout(file).stderr(also);
-    // A group of its own: ctrl-c in the terminal is for butler, which then stops the server in order.
+    // A separate process group, because ctrl-c must reach only butler, which then shuts the server down properly.
     command.process_group(0);
-    command.spawn().blame("run", &program)
+    command.spawn().path_context("run", &program)
 }
 
-/// Waits as long as the process lives: recovery after a crash takes what it takes.
+/// Waits until the server is ready. There is no timeout while the process lives, because recovery can take long.
 pub(crate) fn await_ready(
     cluster: &Cluster,
     pid: i32,
@@ -93,7 +94,7 @@ pub(crate) fn await_ready(
             _ => {}
         }
         let seconds = begun.elapsed().as_secs();
-        if begun.elapsed() > PATIENCE && seconds > reported {
+        if begun.elapsed() > REPORT_AFTER && seconds > reported {
             if reported == 0 {
                 progress.start(WHAT, None);
             }
@@ -108,17 +109,17 @@ pub(crate) fn await_ready(
     ready
 }
 
-/// Stops the server in order and waits until it is gone.
+/// Shuts the server down and waits until its process has ended.
 pub(crate) fn stop(cluster: &Cluster, mut child: Option<Child>) -> Result<(), PostgresError> {
     let State::Up(postmaster) = postmaster::state(cluster) else { return Ok(()) };
-    for (signal, within) in [(Signal::INT, FAST_STOP_WITHIN), (Signal::QUIT, IMMEDIATE_STOP_WITHIN)] {
+    for (signal, timeout) in [(Signal::INT, FAST_STOP_TIMEOUT), (Signal::QUIT, IMMEDIATE_STOP_TIMEOUT)] {
         if !postmaster::signal(&postmaster, cluster, signal) {
-            tracing::warn!(pid = postmaster.pid, "the server cannot be reached by a signal; it is left running");
+            tracing::warn!(pid = postmaster.pid, "the server cannot be signalled; it keeps running");
             return Ok(());
         }
         let begun = Instant::now();
-        while begun.elapsed() < within {
-            // Waited for, or the process stays in the table as a zombie.
+        while begun.elapsed() < timeout {
+            // Without `try_wait` the process would stay a zombie.
             let reaped = child.as_mut().is_some_and(|child| matches!(child.try_wait(), Ok(Some(_))));
             if reaped || !postmaster::serves(postmaster.pid, &cluster.dir) {
                 return Ok(());
@@ -134,7 +135,8 @@ fn startup_log(cluster: &Cluster) -> PathBuf {
     cluster.log_dir.join("startup.log")
 }
 
-/// The end of what the server said before it died: on its standard error, or, once it logs by itself, in the newest log.
+/// The last lines of the server's output: from its standard error or, after it has opened its own log, from the newest
+/// log.
 fn log_tail(cluster: &Cluster) -> (PathBuf, String) {
     let startup = startup_log(cluster);
     let files = fs::read_dir(&cluster.log_dir).into_iter().flatten().flatten();
@@ -143,8 +145,7 @@ fn log_tail(cluster: &Cluster) -> (PathBuf, String) {
         .map(|entry| entry.path())
         .filter(|path| path.file_name().is_some_and(|name| name.to_string_lossy().starts_with("postgres-")))
         .max_by_key(age);
-    let said = read_lossy(&startup);
-    let redirected = said.contains("redirecting log output");
+    let redirected = read_lossy(&startup).contains("redirecting log output");
     let log = if redirected { newest.unwrap_or(startup) } else { startup };
     let text = read_lossy(&log);
     let lines: Vec<&str> = text.lines().collect();

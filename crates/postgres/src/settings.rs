@@ -1,4 +1,4 @@
-//! The server's settings, made to fit the machine. Written at every start; what a user sets in custom.conf wins.
+//! The server's settings, computed for the machine and written at every start. The user's custom.conf takes precedence.
 
 use std::fs;
 use std::path::Path;
@@ -6,16 +6,17 @@ use std::path::Path;
 const MIB: u64 = 1 << 20;
 const GIB: u64 = 1 << 30;
 
-/// What the settings depend on.
+/// The properties of the machine that the settings depend on.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Machine {
+    /// In bytes.
     pub memory: u64,
     pub cores: u64,
-    /// Room for the shared memory of parallel queries; containers often have 64 MB.
+    /// The size of /dev/shm in bytes, which parallel queries use. Containers often have only 64 MB.
     pub shm: u64,
 }
 
-/// Taken where the machine does not say: small enough to be safe anywhere.
+/// The memory to assume if it cannot be determined; small enough to be safe anywhere.
 const ASSUMED_MEMORY: u64 = 2 * GIB;
 
 impl Machine {
@@ -40,7 +41,7 @@ fn total_memory() -> Option<u64> {
     line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok().map(|kb| kb * 1024)
 }
 
-/// The tightest memory limit of the control groups this process is in, version 1 or 2.
+/// The lowest memory limit of this process's control groups, version 1 or 2.
 fn cgroup_limit() -> Option<u64> {
     let groups = fs::read_to_string("/proc/self/cgroup").ok()?;
     let mut files = Vec::new();
@@ -58,39 +59,39 @@ fn cgroup_limit() -> Option<u64> {
     files.iter().filter_map(|file| fs::read_to_string(file).ok()?.trim().parse().ok()).min()
 }
 
-/// Where this start puts the socket and the logs, and what its server can do.
-pub(crate) struct Places<'a> {
+/// The properties of one server that the settings depend on.
+pub(crate) struct Instance<'a> {
     pub socket_dir: &'a Path,
     pub log_dir: &'a Path,
-    /// pg_prewarm is installed.
+    /// Whether pg_prewarm is installed.
     pub prewarm: bool,
 }
 
-pub(crate) fn render(machine: &Machine, places: &Places<'_>) -> String {
-    let megabytes = |share: u64, least: u64, most: u64| (machine.memory / share / MIB).clamp(least, most);
-    // An eighth, not the customary quarter: the machine also runs the model and whatever the user runs.
+pub(crate) fn render(machine: &Machine, instance: &Instance<'_>) -> String {
+    let megabytes = |share: u64, min: u64, max: u64| (machine.memory / share / MIB).clamp(min, max);
+    // An eighth instead of the usual quarter, because the machine also runs the model and the user's programs.
     let shared_buffers = megabytes(8, 128, 2048);
     let work_mem = megabytes(256, 4, 32);
-    // Vector indexes are built in this; beyond it the build goes to disk.
+    // Vector indexes are built in this memory; larger builds spill to disk.
     let maintenance_work_mem = megabytes(16, 64, 512);
     let cache = megabytes(2, 512, 1 << 20);
     let cores = machine.cores;
     let gather = (cores / 2).min(2);
     let dsm = if machine.shm < 256 * MIB { "mmap" } else { "posix" };
-    // In double quotes too, since this setting is a list and a comma would divide it.
-    let sockets = quoted(&format!("\"{}\"", places.socket_dir.display().to_string().replace('"', "\"\"")));
-    let logs = quoted(&places.log_dir.display().to_string());
-    // A search reads a vector index past the shared buffers, so nothing else would bring that index into them.
-    let prewarm = if places.prewarm {
-        "\n# what was in memory is brought back after a start, in the background\nshared_preload_libraries = 'pg_prewarm'\n"
+    // Double quotes are needed too, because the setting is a list, in which a comma separates entries.
+    let sockets = quoted(&format!("\"{}\"", instance.socket_dir.display().to_string().replace('"', "\"\"")));
+    let logs = quoted(&instance.log_dir.display().to_string());
+    // Searches read vector indexes without loading them into the shared buffers, so only pg_prewarm does that.
+    let prewarm = if instance.prewarm {
+        "\n# reloads the shared buffers in the background after a start\nshared_preload_libraries = 'pg_prewarm'\n"
     } else {
         ""
     };
     format!(
         "\
-# Written by butler at every start; changes here are lost. Put your own settings into custom.conf, which wins.
+# Written by butler at every start; changes here are lost. Put your own settings into custom.conf, which takes precedence.
 
-# reached by the unix socket alone
+# accessible only through the Unix socket
 listen_addresses = ''
 port = 5432
 unix_socket_directories = {sockets}
@@ -100,7 +101,7 @@ max_connections = 100
 cluster_name = 'butler'
 timezone = 'UTC'
 
-# memory, from {memory} MiB and {cores} cores
+# memory, computed from {memory} MiB and {cores} cores
 shared_buffers = {shared_buffers}MB
 effective_cache_size = {cache}MB
 work_mem = {work_mem}MB
@@ -110,11 +111,11 @@ max_parallel_workers = {cores}
 max_parallel_workers_per_gather = {gather}
 max_parallel_maintenance_workers = {gather}
 {prewarm}
-# statements are short: planning for solid state disks, no compilation
+# statements are short: plan for solid state disks, no JIT compilation
 random_page_cost = 1.1
 jit = off
 
-# durability is PostgreSQL's default (fsync and full_page_writes on); these only spread the writing
+# durability is PostgreSQL's default (fsync and full_page_writes on); these settings only spread the writes
 wal_level = replica
 wal_compression = on
 max_wal_size = 1GB
@@ -122,14 +123,14 @@ min_wal_size = 80MB
 checkpoint_timeout = 15min
 checkpoint_completion_target = 0.9
 
-# every recall touches its rows, so vacuum and analyze come earlier than by default
+# every recall updates rows, so vacuum and analyze run earlier than by default
 autovacuum = on
 autovacuum_naptime = 30s
 autovacuum_vacuum_scale_factor = 0.05
 autovacuum_vacuum_insert_scale_factor = 0.1
 autovacuum_analyze_scale_factor = 0.02
 
-# one file a weekday, overwritten the week after
+# one file per weekday, overwritten after a week
 logging_collector = on
 log_directory = {logs}
 log_filename = 'postgres-%a.log'
@@ -158,14 +159,14 @@ mod tests {
         let machine = Machine { memory: gib * GIB, cores: 4, shm: u64::MAX };
         let text = render(
             &machine,
-            &Places { socket_dir: Path::new("/a, b/\"c\" 'd'"), log_dir: Path::new("/l'og"), prewarm: true },
+            &Instance { socket_dir: Path::new("/a, b/\"c\" 'd'"), log_dir: Path::new("/l'og"), prewarm: true },
         );
         let line = text.lines().find_map(|line| line.strip_prefix(&format!("{name} = ")));
         line.unwrap_or_else(|| panic!("{name} is not set")).to_owned()
     }
 
     #[test]
-    fn memory_is_shared_out_on_machines_of_1_4_and_16_gib() {
+    fn memory_settings_on_machines_with_1_4_and_16_gib() {
         let on = |name| [1, 4, 16].map(|gib| setting(gib, name));
         assert_eq!(on("shared_buffers"), ["128MB", "512MB", "2048MB"]);
         assert_eq!(on("work_mem"), ["4MB", "16MB", "32MB"]);
@@ -174,28 +175,29 @@ mod tests {
     }
 
     #[test]
-    fn durability_is_never_traded() {
+    fn durability_settings_keep_their_defaults() {
         let machine = Machine { memory: GIB, cores: 1, shm: 64 * MIB };
-        let text = render(&machine, &Places { socket_dir: Path::new("/s"), log_dir: Path::new("/l"), prewarm: false });
+        let text =
+            render(&machine, &Instance { socket_dir: Path::new("/s"), log_dir: Path::new("/l"), prewarm: false });
         for name in ["fsync", "full_page_writes", "synchronous_commit"] {
             assert!(!text.lines().any(|line| line.starts_with(name)), "{name} keeps PostgreSQL's default");
         }
         assert!(
             text.contains("dynamic_shared_memory_type = mmap"),
-            "64 MB of /dev/shm are too few for parallel queries"
+            "64 MB of /dev/shm are too little for parallel queries"
         );
-        assert!(!text.contains("shared_preload"), "a library that is not there would keep the server down");
+        assert!(!text.contains("shared_preload"), "the server would not start with a missing library");
     }
 
     #[test]
-    fn paths_are_quoted_for_the_list_and_for_the_file() {
+    fn paths_are_quoted_for_the_list_and_for_the_configuration_file() {
         assert_eq!(setting(1, "unix_socket_directories"), r#"'"/a, b/""c"" ''d''"'"#);
         assert_eq!(setting(1, "log_directory"), "'/l''og'");
         assert_eq!(setting(1, "shared_preload_libraries"), "'pg_prewarm'");
     }
 
     #[test]
-    fn this_machine_is_measured() {
+    fn the_properties_of_this_machine_are_detected() {
         let machine = Machine::detect();
         assert!(machine.memory > 100 * MIB && machine.cores >= 1, "{machine:?}");
     }

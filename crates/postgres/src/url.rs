@@ -1,18 +1,19 @@
-//! Connection URLs that name a socket directory of any spelling.
+//! Connection URLs for a socket directory with any characters in its path.
 
 use std::fmt::Write;
 use std::path::Path;
 
 use crate::{OWNER, PORT};
 
+/// The connection URL of a database, as the owner role.
 pub(crate) fn of(socket_dir: &Path, password: &str, database: &str) -> String {
     let (password, database) = (encode(password), encode(database));
     let host = encode(&socket_dir.to_string_lossy());
     format!("postgres://{OWNER}:{password}@localhost/{database}?host={host}&port={PORT}")
 }
 
-/// Encodes all but what RFC 3986 calls unreserved, so that both libpq (which does not read `+` as a space) and
-/// libraries that do agree on the result.
+/// Percent-encodes everything except RFC 3986's unreserved characters, so that libpq, which does not decode `+` as a
+/// space, and libraries that do read the same value.
 fn encode(text: &str) -> String {
     text.bytes().fold(String::with_capacity(text.len()), |mut out, byte| {
         match byte {
@@ -32,7 +33,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_url_with_spaces_and_non_ascii_letters_is_read_back_by_sqlx() {
+    fn sqlx_parses_a_url_with_spaces_and_non_ascii_letters() {
         let dir = Path::new("/home/Jörg Müller/a+b & c?d=#%/日本/run");
         let options = PgConnectOptions::from_str(&of(dir, "p@ss/w:d", "my db/ü")).unwrap();
         assert_eq!(options.get_socket().map(|s| s.as_path()), Some(dir));

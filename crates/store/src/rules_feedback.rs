@@ -2,7 +2,7 @@
 
 use butler_domain::event::{EventType, Origin};
 use butler_domain::ids::new_id;
-use butler_domain::maturity::{MarkOutcome, Step};
+use butler_domain::maturity::{MarkOutcome, MaturityChange};
 use butler_domain::{Rule, RuleId, TenantId, Timestamp};
 use serde_json::{Map, Value, json};
 use sqlx::types::Json;
@@ -138,10 +138,10 @@ fn mark_events(before: &Rule, mark: Mark, outcome: &MarkOutcome, reason: Option<
         marked["reason"] = reason.into();
     }
     let mut events = vec![(event, marked)];
-    if let Some(step) = outcome.step {
+    if let Some(step) = outcome.change {
         let (event, from, to) = match step {
-            Step::Promoted { from, to } => (EventType::RulePromoted, from, to),
-            Step::Demoted { from, to } => (EventType::RuleDemoted, from, to),
+            MaturityChange::Promoted { from, to } => (EventType::RulePromoted, from, to),
+            MaturityChange::Demoted { from, to } => (EventType::RuleDemoted, from, to),
         };
         events.push((event, json!({ "before": { "maturity": from }, "after": { "maturity": to } })));
     }

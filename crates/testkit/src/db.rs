@@ -1,4 +1,4 @@
-//! A fresh database per test, cloned from a template that was migrated once.
+//! A fresh database per test, cloned from a migrated template.
 
 use std::time::Duration;
 
@@ -10,14 +10,15 @@ use uuid::Uuid;
 
 use crate::server::TestServer;
 
-/// Names carry the second of their making, so that what a killed test left behind can be told by its age.
+/// Database names contain the second of their creation, so that the leftovers of killed tests are recognised by age.
 const PREFIX: &str = "butler_test_";
 const LEFTOVER_SECONDS: i64 = 3600;
-/// Any number no other program takes: templates are made one at a time.
+/// The advisory lock under which the template is created; any number that no other program uses.
 const TEMPLATE_LOCK: i64 = 0x6275_746c_6572;
-/// Enough for a test's own concurrency; many tests share the server's connections.
+/// Enough for the concurrency of one test. Many tests share the server's connections.
 const POOL_SIZE: usize = 8;
 
+/// A database for one test. It is dropped with the value.
 pub struct TestDb {
     server: &'static TestServer,
     name: String,
@@ -25,12 +26,12 @@ pub struct TestDb {
 }
 
 impl TestDb {
-    /// A migrated database of its own.
+    /// Creates a migrated database.
     pub async fn new() -> Self {
         Self::try_new().await.expect("a database for the test")
     }
 
-    /// A database in which nothing was migrated yet.
+    /// Creates a database without a schema. The test must connect itself.
     pub async fn empty() -> Self {
         let server = TestServer::shared().await;
         let name = unique_name();
@@ -48,7 +49,7 @@ impl TestDb {
         Ok(db)
     }
 
-    /// The store on it.
+    /// The store, connected to this database.
     pub fn database(&self) -> &Database {
         self.database.as_ref().expect("TestDb::new connects; with TestDb::empty connect yourself")
     }
@@ -57,7 +58,7 @@ impl TestDb {
         &self.name
     }
 
-    /// As the owner, who sees all tenants.
+    /// The connection URL, as the owner, who sees all tenants.
     pub fn url(&self) -> String {
         self.server.url(&self.name)
     }
@@ -66,19 +67,19 @@ impl TestDb {
         DatabaseOptions { pool_size: POOL_SIZE, ..DatabaseOptions::new(self.url()) }
     }
 
-    /// A connection of its own, past the store's pools, as the owner.
+    /// Opens a separate connection as the owner, outside of the store's pools.
     pub async fn connect(&self) -> PgConnection {
         self.server.options(&self.name).connect().await.expect("a connection to the test's database")
     }
 
-    /// Runs statements that take no parameters, as the owner.
+    /// Runs statements without parameters as the owner.
     pub async fn execute(&self, statements: &str) {
         sqlx::raw_sql(AssertSqlSafe(statements.to_owned())).execute(&mut self.connect().await).await.expect(statements);
     }
 }
 
 impl Drop for TestDb {
-    /// In the background: nobody waits for it, and what the end of the process cuts short is a leftover like any other.
+    /// Drops the database in the background. If the process ends first, a later test run removes it.
     fn drop(&mut self) {
         let (server, name) = (self.server, self.name.clone());
         std::thread::spawn(move || {
@@ -104,16 +105,16 @@ pub(crate) async fn remove_leftovers(server: &TestServer) -> anyhow::Result<()> 
         .await?;
     let oldest = SystemClock.now().timestamp() - LEFTOVER_SECONDS;
     for name in names {
-        let born = name[PREFIX.len()..].split('_').next().and_then(|seconds| seconds.parse::<i64>().ok());
-        if born.is_some_and(|born| born < oldest) {
-            // another process may be at it, too
+        let created = name[PREFIX.len()..].split('_').next().and_then(|seconds| seconds.parse::<i64>().ok());
+        if created.is_some_and(|created| created < oldest) {
+            // Another process may drop it at the same time.
             let _ = drop_database(server, &name).await;
         }
     }
     Ok(())
 }
 
-/// The migrated database all others are copies of, made anew when a migration changes.
+/// Returns the migrated template database, and creates it if the schema has changed.
 async fn template(server: &TestServer) -> anyhow::Result<String> {
     let name = format!("butler_template_{}", &butler_store::fingerprint()[..16]);
     if exists(&mut server.admin().await?, &name).await? {
@@ -122,7 +123,7 @@ async fn template(server: &TestServer) -> anyhow::Result<String> {
     let mut lock = server.admin().await?;
     sqlx::query("SELECT pg_advisory_lock($1)").bind(TEMPLATE_LOCK).execute(&mut lock).await?;
     if !exists(&mut lock, &name).await? {
-        // It gets its name when it is complete: a test that was killed meanwhile leaves no half-made template.
+        // The template gets its final name when it is complete, so that a killed test leaves no incomplete one.
         let draft = format!("{name}_draft");
         drop_database(server, &draft).await?;
         server.execute(format!("CREATE DATABASE {draft}")).await?;
@@ -135,7 +136,7 @@ async fn template(server: &TestServer) -> anyhow::Result<String> {
     Ok(name)
 }
 
-/// A connection that was just closed may count as a user of the database for another moment.
+/// Renames a database. It retries, because a connection that was just closed may still count as a user for a moment.
 async fn rename(server: &TestServer, from: &str, to: &str) -> anyhow::Result<()> {
     let mut attempts = 0;
     loop {

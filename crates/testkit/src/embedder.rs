@@ -1,4 +1,4 @@
-//! An embedder without a model: the same text always gets the same vector, texts that share words are near each other.
+//! An embedder without a model: equal texts have equal vectors, and texts that share words have similar ones.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -7,6 +7,7 @@ use butler_embed::{DIMENSIONS, EmbedError, EmbedStats, Embedder, ModelId, Vector
 use futures::FutureExt;
 use futures::future::BoxFuture;
 
+/// Embeds words by their hash, and counts the texts.
 #[derive(Debug)]
 pub struct FakeEmbedder {
     version: &'static str,
@@ -20,17 +21,17 @@ impl Default for FakeEmbedder {
 }
 
 impl FakeEmbedder {
-    /// Another version of the fake model, whose vectors do not compare with the first's.
+    /// Another version of the fake model, whose vectors are not comparable with those of the first.
     pub fn of_version(version: &'static str) -> Self {
         Self { version, texts: AtomicU64::new(0) }
     }
 
-    /// How many texts were embedded so far.
+    /// The number of texts embedded so far.
     pub fn texts(&self) -> u64 {
         self.texts.load(Ordering::Relaxed)
     }
 
-    /// The vector, without a future around it.
+    /// The vector of a text, without a future.
     pub fn vector(&self, text: &str) -> Vector {
         let mut vector = vec![0_f32; DIMENSIONS];
         for word in text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()) {
@@ -44,7 +45,7 @@ impl FakeEmbedder {
         }
         let length = vector.iter().map(|x| x * x).sum::<f32>().sqrt();
         if length == 0.0 {
-            // no words, or words that cancel each other
+            // There are no words, or they cancel each other out.
             vector[0] = 1.0;
         } else {
             vector.iter_mut().for_each(|x| *x /= length);
@@ -83,7 +84,7 @@ mod tests {
     }
 
     #[test]
-    fn equal_texts_are_equal_and_shared_words_are_near() {
+    fn equal_texts_have_equal_vectors_and_shared_words_similar_ones() {
         let fake = FakeEmbedder::default();
         let peanuts = fake.vector("allergic to peanuts");
         assert_eq!(peanuts, fake.vector("Allergic to  PEANUTS."));

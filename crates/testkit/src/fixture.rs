@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 
 use crate::{FakeEmbedder, TestDb};
 
-/// A memory on a database of its own, whose time stands still until the test moves it.
+/// A memory with its own database and a clock that only the test advances.
 pub struct MemoryFixture {
     pub memory: Arc<Memory>,
     pub clock: Arc<MockClock>,
@@ -15,10 +15,10 @@ pub struct MemoryFixture {
     pub db: TestDb,
 }
 
-/// Made once: the schemas take longer than a call.
+/// Created once, because the schemas take longer to build than a call.
 static TOOLS: LazyLock<Vec<Tool>> = LazyLock::new(butler_memory::tools);
 
-/// Any moment will do; this one is easy to recognise in a failure.
+/// The initial time of the clock. It is arbitrary, but easy to recognise in a failure message.
 pub const START: &str = "2030-01-15T12:00:00Z";
 
 impl MemoryFixture {
@@ -30,7 +30,7 @@ impl MemoryFixture {
         Self::on(TestDb::new().await, config)
     }
 
-    /// Another memory on a database that is there already.
+    /// Creates a memory on an existing database.
     pub fn on(db: TestDb, config: MemoryConfig) -> Self {
         let start: Timestamp = START.parse().expect("a time");
         let clock = Arc::new(MockClock::at(start));
@@ -45,12 +45,12 @@ impl MemoryFixture {
         Self { memory: Arc::new(memory), clock, embedder, db }
     }
 
-    /// A call by the test itself, for the default tenant, now.
+    /// An internal call for the default tenant at the clock's time.
     pub fn as_test(&self) -> Call {
         Call::internal(&self.memory, butler_domain::TenantId::default(), "test")
     }
 
-    /// A tool call by a trusted caller, with its structured answer.
+    /// Calls a tool as a trusted caller and returns its structured answer.
     pub async fn call(&self, tool: &str, arguments: Value) -> Result<Value, ToolError> {
         let answer = self.call_as(&Caller::trusted(), tool, arguments).await?;
         Ok(Value::Object(answer.structured))

@@ -1,5 +1,5 @@
-//! What the tests of all crates share: a PostgreSQL, a fresh database per test, an embedder that costs nothing, a memory
-//! whose time stands still.
+//! Test helpers for all crates: a shared PostgreSQL, a fresh database per test, a fake embedder, and a memory with a
+//! mock clock.
 
 mod db;
 mod embedder;

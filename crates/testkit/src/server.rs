@@ -1,4 +1,4 @@
-//! The PostgreSQL all tests share.
+//! The PostgreSQL server that all tests share.
 
 use std::path::PathBuf;
 use std::str::FromStr;
@@ -10,12 +10,12 @@ use tokio::sync::OnceCell;
 
 use crate::db;
 
-/// The server the tests of this process use: the one of `BUTLER_TEST_DATABASE_URL` (its role must be a superuser), else
-/// the private one in the target directory. `cargo xtask test` holds that one open; a single `cargo test` starts it if
-/// need be and leaves it running for the next.
+/// The server for the tests of this process: the one of `BUTLER_TEST_DATABASE_URL`, whose role must be a superuser, or
+/// a private one in the target directory. `cargo xtask test` keeps the private server running; a single `cargo test`
+/// starts it if necessary and leaves it running for the next.
 pub struct TestServer {
     admin: PgConnectOptions,
-    /// Held for the life of the process.
+    /// Kept until the process ends.
     private: Option<butler_postgres::Server>,
 }
 
@@ -43,18 +43,18 @@ impl TestServer {
         Ok(server)
     }
 
-    /// The private server itself, for tests that look at it; `None` with `BUTLER_TEST_DATABASE_URL`.
+    /// The private server, for tests that inspect it; `None` with `BUTLER_TEST_DATABASE_URL`.
     pub fn private(&self) -> Option<&butler_postgres::Server> {
         self.private.as_ref()
     }
 
-    /// As the superuser, to one of its databases.
+    /// Connection options for one of its databases, as the superuser.
     pub fn options(&self, database: &str) -> PgConnectOptions {
         self.admin.clone().database(database)
     }
 
     pub fn url(&self, database: &str) -> String {
-        // the original, not `to_url_lossy` of the parsed one: that leaves out a socket's directory
+        // Uses the original URL, because `to_url_lossy` omits the socket directory.
         match (&self.private, std::env::var("BUTLER_TEST_DATABASE_URL")) {
             (Some(private), _) => private.url(database),
             (None, Ok(url)) => with_database(&url, database),
@@ -62,19 +62,19 @@ impl TestServer {
         }
     }
 
-    /// A connection to the maintenance database.
+    /// Opens a connection to the maintenance database.
     pub async fn admin(&self) -> anyhow::Result<PgConnection> {
         Ok(self.admin.connect().await?)
     }
 
-    /// Runs a statement that takes no parameters, such as DDL with a name the test made.
+    /// Runs a statement without parameters, such as DDL with a generated name.
     pub async fn execute(&self, statement: String) -> anyhow::Result<()> {
         sqlx::raw_sql(AssertSqlSafe(statement)).execute(&mut self.admin().await?).await?;
         Ok(())
     }
 }
 
-/// `postgres://user@host/name?options` with another name.
+/// Replaces the database name in `postgres://user@host/name?options`.
 fn with_database(url: &str, database: &str) -> String {
     let (base, query) = url.split_once('?').map_or((url, None), |(base, query)| (base, Some(query)));
     let authority = base.split_once("://").map_or(base, |(_, rest)| rest);
@@ -83,7 +83,7 @@ fn with_database(url: &str, database: &str) -> String {
     format!("postgres://{host}/{database}{query}")
 }
 
-/// `test-postgres` in the target directory the test was built into, unless `BUTLER_TEST_DIR` names another place.
+/// `BUTLER_TEST_DIR`, or `test-postgres` in the target directory that the test was built into.
 fn directory() -> anyhow::Result<PathBuf> {
     if let Some(dir) = std::env::var_os("BUTLER_TEST_DIR") {
         return Ok(PathBuf::from(dir));
@@ -97,7 +97,7 @@ fn directory() -> anyhow::Result<PathBuf> {
 #[cfg(test)]
 mod tests {
     #[test]
-    fn the_name_in_a_url_is_replaced() {
+    fn the_database_name_in_a_url_is_replaced() {
         let with = |url| super::with_database(url, "new");
         assert_eq!(with("postgres://me:pw@db:5433/old?host=/tmp/x"), "postgres://me:pw@db:5433/new?host=/tmp/x");
         assert_eq!(with("postgres://me@%2Ftmp"), "postgres://me@%2Ftmp/new");

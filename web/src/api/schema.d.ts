@@ -737,7 +737,7 @@ export interface components {
         ConfirmedAt: {
             /**
              * Format: double
-             * @description The confidence it has now: the full one, since decay starts anew.
+             * @description The confidence now. It equals the stored confidence, because decay restarts.
              */
             effective_confidence: number;
             /** @description The butler whose database holds this item. */
@@ -747,7 +747,7 @@ export interface components {
             /** Format: date-time */
             last_confirmed_at: string;
             memory_type: components["schemas"]["MemoryType"];
-            /** @description Whether it had faded so far that it was about to be forgotten. */
+            /** @description Whether it was fading, that is, close to expiry. */
             was_fading: boolean;
         };
         /** @description A response with one item. */
@@ -928,7 +928,7 @@ export interface components {
             created_at: string;
             /**
              * Format: uuid
-             * @description The same as `id`, under the name other tools take it by.
+             * @description The same as `id`, under the name that other tools use for it.
              */
             entity_id: string;
             entity_type: components["schemas"]["EntityType"];
@@ -945,7 +945,7 @@ export interface components {
             id: string;
             /**
              * Format: uuid
-             * @description The id to use instead, where it lives on at the end of however many merges. Null if it was never merged.
+             * @description The entity to use instead, after all merges. Null if it was never merged.
              */
             merged_into: string | null;
             merged_into_name: string | null;
@@ -1009,7 +1009,7 @@ export interface components {
             consolidated: boolean;
             /**
              * Format: int32
-             * @description `retry_count` under the name of the normative document.
+             * @description Equals `retry_count`, under the specification's name.
              */
             consolidation_attempts: number;
             consolidation_status: components["schemas"]["ConsolidationStatus"];
@@ -1026,9 +1026,12 @@ export interface components {
             home: string;
             /** Format: uuid */
             id: string;
-            /** Format: double */
+            /**
+             * Format: double
+             * @description How much it matters, 0 to 10.
+             */
             importance: number;
-            /** @description `last_error` under the name of the normative document. */
+            /** @description Equals `last_error`, under the specification's name. */
             last_consolidation_error: string | null;
             last_error: string | null;
             /** Format: date-time */
@@ -1044,9 +1047,15 @@ export interface components {
              * @description How many facts and rules were made from it.
              */
             produced: number;
-            /** Format: int32 */
+            /**
+             * Format: int32
+             * @description How often it was used by a context block or a read.
+             */
             reference_count: number;
-            /** Format: int32 */
+            /**
+             * Format: int32
+             * @description The number of failed consolidation attempts.
+             */
             retry_count: number;
             /** Format: uuid */
             session_id: string | null;
@@ -1096,7 +1105,7 @@ export interface components {
             consolidated: boolean;
             /**
              * Format: int32
-             * @description `retry_count` under the name of the normative document.
+             * @description Equals `retry_count`, under the specification's name.
              */
             consolidation_attempts: number;
             consolidation_status: components["schemas"]["ConsolidationStatus"];
@@ -1111,9 +1120,12 @@ export interface components {
             home: string;
             /** Format: uuid */
             id: string;
-            /** Format: double */
+            /**
+             * Format: double
+             * @description How much it matters, 0 to 10.
+             */
             importance: number;
-            /** @description `last_error` under the name of the normative document. */
+            /** @description Equals `last_error`, under the specification's name. */
             last_consolidation_error: string | null;
             last_error: string | null;
             /** Format: date-time */
@@ -1128,9 +1140,15 @@ export interface components {
              * @description How many facts and rules were made from it.
              */
             produced: number;
-            /** Format: int32 */
+            /**
+             * Format: int32
+             * @description How often it was used by a context block or a read.
+             */
             reference_count: number;
-            /** Format: int32 */
+            /**
+             * Format: int32
+             * @description The number of failed consolidation attempts.
+             */
             retry_count: number;
             /** Format: uuid */
             session_id: string | null;
@@ -1200,40 +1218,51 @@ export interface components {
             data: components["schemas"]["EventItemAt"][];
             meta: components["schemas"]["PageMeta"];
         };
-        /** @description Of one result. What does not apply is null. */
+        /** @description How a result was found and scored. Fields that do not apply are null. */
         Explained: {
-            /** @description It has every term of the query. */
+            /** @description Whether it contains every term of the query. */
             all_terms: boolean;
             /** @description The parts of a deep score. */
             deep: unknown;
+            /** @description Whether the keyword search found it. */
             in_keyword: boolean;
+            /** @description Whether the semantic search found it. */
             in_semantic: boolean;
-            /** @description `scan`, `index`, or `newest` for terms that most of the store has. */
+            /** @description `scan`, `index`, or `newest` for terms that most memories contain. */
             keyword_path: string | null;
             /**
              * Format: double
-             * @description With min_relevance: how likely the memory answers the query at all.
+             * @description With min_relevance: the estimated probability that the memory answers the query.
              */
             min_relevance: number | null;
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description The index lists that were probed, with `ann` only.
+             */
             probes: number | null;
             /**
-             * @description `exact`, or `ann` for the approximate index (then with the lists probed); `+all` where too few rows passed and
-             *     every row was looked at.
+             * @description `exact` for a full comparison, or `ann` for the approximate index. A suffix `+all` means that too few rows
+             *     passed the filters, so every row was compared.
              */
             vector_path: string | null;
-            /** @description Each part of a recall's score times its weight. */
+            /** @description Each part of a recall's score, multiplied by its weight. */
             weighed: components["schemas"]["Weights"] | null;
         };
         /** @description An item together with the butler whose database holds it. */
         FactDetailAt: {
-            /** Format: double */
+            /**
+             * Format: double
+             * @description The confidence at the last confirmation, 0 to 1; it decays from there.
+             */
             confidence: number;
             content: string;
             /** Format: date-time */
             created_at: string;
             decay: components["schemas"]["Decay"];
-            /** Format: double */
+            /**
+             * Format: double
+             * @description The rate of exponential decay per day. With 0 the confidence never decays.
+             */
             decay_rate: number;
             /**
              * Format: double
@@ -1249,7 +1278,10 @@ export interface components {
             home: string;
             /** Format: uuid */
             id: string;
-            /** Format: double */
+            /**
+             * Format: double
+             * @description How much it matters, 0 to 10.
+             */
             importance: number;
             /** Format: date-time */
             last_confirmed_at: string | null;
@@ -1263,7 +1295,10 @@ export interface components {
             predicate: string;
             /** @description The episodes that the fact was learned from. */
             provenance: components["schemas"]["Source"][];
-            /** Format: int32 */
+            /**
+             * Format: int32
+             * @description How often it was used by a recall, a context block or a read.
+             */
             reference_count: number;
             scope: string;
             source_butler: string | null;
@@ -1271,7 +1306,10 @@ export interface components {
             source_episode_id: string | null;
             state: components["schemas"]["FactState"];
             subject: string;
-            /** Format: uuid */
+            /**
+             * Format: uuid
+             * @description The fact that this one superseded.
+             */
             supersedes_id: string | null;
             /** @description All versions of the fact, oldest first. */
             supersession_chain: components["schemas"]["Version"][];
@@ -1315,12 +1353,18 @@ export interface components {
         };
         /** @description A fact in a list. */
         FactItem: {
-            /** Format: double */
+            /**
+             * Format: double
+             * @description The confidence at the last confirmation, 0 to 1; it decays from there.
+             */
             confidence: number;
             content: string;
             /** Format: date-time */
             created_at: string;
-            /** Format: double */
+            /**
+             * Format: double
+             * @description The rate of exponential decay per day. With 0 the confidence never decays.
+             */
             decay_rate: number;
             /**
              * Format: double
@@ -1332,7 +1376,10 @@ export interface components {
             entity_name: string | null;
             /** Format: uuid */
             id: string;
-            /** Format: double */
+            /**
+             * Format: double
+             * @description How much it matters, 0 to 10.
+             */
             importance: number;
             /** Format: date-time */
             last_confirmed_at: string | null;
@@ -1343,7 +1390,10 @@ export interface components {
             };
             permanence: components["schemas"]["Permanence"];
             predicate: string;
-            /** Format: int32 */
+            /**
+             * Format: int32
+             * @description How often it was used by a recall, a context block or a read.
+             */
             reference_count: number;
             scope: string;
             source_butler: string | null;
@@ -1351,7 +1401,10 @@ export interface components {
             source_episode_id: string | null;
             state: components["schemas"]["FactState"];
             subject: string;
-            /** Format: uuid */
+            /**
+             * Format: uuid
+             * @description The fact that this one superseded.
+             */
             supersedes_id: string | null;
             tags: string[];
             tenant_id: string;
@@ -1361,12 +1414,18 @@ export interface components {
         };
         /** @description An item together with the butler whose database holds it. */
         FactItemAt: {
-            /** Format: double */
+            /**
+             * Format: double
+             * @description The confidence at the last confirmation, 0 to 1; it decays from there.
+             */
             confidence: number;
             content: string;
             /** Format: date-time */
             created_at: string;
-            /** Format: double */
+            /**
+             * Format: double
+             * @description The rate of exponential decay per day. With 0 the confidence never decays.
+             */
             decay_rate: number;
             /**
              * Format: double
@@ -1380,7 +1439,10 @@ export interface components {
             home: string;
             /** Format: uuid */
             id: string;
-            /** Format: double */
+            /**
+             * Format: double
+             * @description How much it matters, 0 to 10.
+             */
             importance: number;
             /** Format: date-time */
             last_confirmed_at: string | null;
@@ -1391,7 +1453,10 @@ export interface components {
             };
             permanence: components["schemas"]["Permanence"];
             predicate: string;
-            /** Format: int32 */
+            /**
+             * Format: int32
+             * @description How often it was used by a recall, a context block or a read.
+             */
             reference_count: number;
             scope: string;
             source_butler: string | null;
@@ -1399,7 +1464,10 @@ export interface components {
             source_episode_id: string | null;
             state: components["schemas"]["FactState"];
             subject: string;
-            /** Format: uuid */
+            /**
+             * Format: uuid
+             * @description The fact that this one superseded.
+             */
             supersedes_id: string | null;
             tags: string[];
             tenant_id: string;
@@ -1416,9 +1484,9 @@ export interface components {
         FactState: ("active" | "superseded" | "expired" | "retracted") | "fading";
         /** @description An item together with the butler whose database holds it. */
         ForgottenAt: {
-            /** @description Whether this call did it. False if it was forgotten before, which is no error. */
+            /** @description Whether this call forgot it. False if it was forgotten before, which is not an error. */
             changed: boolean;
-            /** @description Always true: it is forgotten now. */
+            /** @description Always true. */
             forgotten: boolean;
             /** @description The butler whose database holds this item. */
             home: string;
@@ -1433,18 +1501,21 @@ export interface components {
         };
         /** @enum {string} */
         FoundKind: "fact" | "rule" | "episode" | "entity";
-        /** @description One result: the memory, its score and what the score is made of; a part that does not apply is null. Never an embedding. */
+        /** @description One result: the memory, its score and the parts of the score. Parts that do not apply are null. */
         Hit: {
             butler?: string | null;
             /**
              * Format: double
-             * @description What is left after decay; null for episodes, which have none.
+             * @description Confidence after decay, 0–1; null for episodes, which do not decay.
              */
             confidence: number | null;
             content: string;
             /** Format: date-time */
             created_at: string;
-            /** Format: double */
+            /**
+             * Format: double
+             * @description In a recall: the confidence after decay as part of the score, 0–1.
+             */
             effective_confidence: number | null;
             /** Format: double */
             effectiveness?: number | null;
@@ -1453,7 +1524,7 @@ export interface components {
             /** @description The entity's canonical name. */
             entity_name?: string | null;
             explain?: components["schemas"]["Explained"] | null;
-            /** @description Soon forgotten unless confirmed. */
+            /** @description Whether it is close to expiry and needs confirmation. */
             fading?: boolean;
             /** Format: uuid */
             id: string;
@@ -1464,7 +1535,7 @@ export interface components {
             importance: number | null;
             /**
              * Format: uint
-             * @description Place among the results by words; limit + 1 if not among them.
+             * @description Rank in the keyword search, from 1; limit + 1 if it was not found there.
              */
             keyword_rank: number | null;
             maturity?: string | null;
@@ -1472,37 +1543,40 @@ export interface components {
             predicate?: string | null;
             /**
              * Format: double
-             * @description ts_rank of the words.
+             * @description ts_rank of the query's words.
              */
             rank: number | null;
             /**
              * Format: double
-             * @description Of recall: halves with every week since the memory was last used.
+             * @description In a recall: 1 for a memory used just now, halved with every week since its last use.
              */
             recency: number | null;
             /**
              * Format: double
-             * @description Of recall: rrf_score between the worst and the best possible.
+             * @description In a recall: rrf_score scaled to 0–1.
              */
             relevance: number | null;
-            /** Format: double */
+            /**
+             * Format: double
+             * @description Reciprocal rank fusion of both ranks.
+             */
             rrf_score: number | null;
             scope?: string | null;
             /**
              * Format: double
-             * @description The order of the results; how it is made depends on the mode.
+             * @description Results are sorted by it, highest first. How it is computed depends on the mode.
              */
             score: number;
             /**
              * Format: uint
-             * @description Place among the results by meaning; limit + 1 if not among them.
+             * @description Rank in the semantic search, from 1; limit + 1 if it was not found there.
              */
             semantic_rank: number | null;
             /** Format: uuid */
             session_id?: string | null;
             /**
              * Format: double
-             * @description 1 − cosine distance to the query.
+             * @description Cosine similarity to the query.
              */
             similarity: number | null;
             subject?: string | null;
@@ -1577,35 +1651,35 @@ export interface components {
             aliases: string[];
             /**
              * Format: uint64
-             * @description Names the target did not have before.
+             * @description Names that the target did not have before.
              */
             aliases_added: number;
-            /** @description All names of the target afterwards. */
+            /** @description The name of the target after the merge. */
             canonical_name: string;
-            /** @description Facts that lose to one of the same scope and predicate. */
+            /** @description Facts superseded by one with the same scope and predicate. */
             conflicts: components["schemas"]["Conflict"][];
             /**
              * Format: uint64
-             * @description Facts that now hang on the target, whatever their validity.
+             * @description Facts that were moved to the target, in any state.
              */
             facts_repointed: number;
             /**
              * Format: uint64
-             * @description Facts that lost to a more confident one of the same scope and predicate.
+             * @description Facts superseded by one with higher confidence and the same scope and predicate.
              */
             facts_superseded: number;
             /** @description The butler whose database holds this item. */
             home: string;
-            /** @description Nothing was changed. */
+            /** @description Whether it is only a preview and nothing was changed. */
             preview: boolean;
             /**
              * Format: uuid
-             * @description It is a tombstone now, and names the target.
+             * @description The duplicate, now a tombstone that refers to the target.
              */
             source_entity_id: string;
             /**
              * Format: uuid
-             * @description It lives on.
+             * @description The entity that remains.
              */
             target_entity_id: string;
         };
@@ -1618,7 +1692,7 @@ export interface components {
             /** @description Butlers that did not respond. `data` does not include what they store. */
             unavailable?: string[];
         };
-        /** @description How to match. */
+        /** @description How memories are matched and ranked. */
         Mode: "semantic" | "keyword" | "hybrid" | "deep";
         /** @description What a rule needs to reach the next maturity level. */
         NextStep: {
@@ -1768,7 +1842,7 @@ export interface components {
         };
         /** @description An item together with the butler whose database holds it. */
         RestoredAt: {
-            /** @description Whether this call did it. False if there was nothing to undo, which is no error. */
+            /** @description Whether this call changed anything. False if there was nothing to undo, which is not an error. */
             changed: boolean;
             /** @description The butler whose database holds this item. */
             home: string;
@@ -1776,7 +1850,7 @@ export interface components {
             id: string;
             /**
              * Format: uuid
-             * @description The newer version that was taken back for it.
+             * @description The newer version that was retracted in exchange.
              */
             retracted_id: string | null;
         };
@@ -1789,15 +1863,24 @@ export interface components {
         RuleDetailAt: {
             /** @description The helpful and harmful marks, newest first. */
             applications: components["schemas"]["Application"][];
-            /** Format: int32 */
+            /**
+             * Format: int32
+             * @description The number of all marks.
+             */
             applied_count: number;
-            /** Format: double */
+            /**
+             * Format: double
+             * @description The confidence at the last confirmation, 0 to 1; it decays from there.
+             */
             confidence: number;
             content: string;
             /** Format: date-time */
             created_at: string;
             decay: components["schemas"]["Decay"];
-            /** Format: double */
+            /**
+             * Format: double
+             * @description The rate of exponential decay per day. With 0 the confidence never decays.
+             */
             decay_rate: number;
             /**
              * Format: double
@@ -1806,11 +1889,17 @@ export interface components {
             effective_confidence: number;
             /** @description Effectiveness and maturity after each mark, oldest first. */
             effectiveness_over_time: components["schemas"]["EffectAt"][];
-            /** Format: double */
+            /**
+             * Format: double
+             * @description How well the rule works according to its marks, 0 to 1.
+             */
             effectiveness_score: number;
             /** @description Audit events of this rule, newest first. */
             events: components["schemas"]["EventItem"][];
-            /** Format: int32 */
+            /**
+             * Format: int32
+             * @description The number of harmful marks.
+             */
             harmful_count: number;
             /** @description The reasons given with harmful marks, oldest first. */
             harmful_reasons: string[];
@@ -1838,14 +1927,20 @@ export interface components {
             permanence: components["schemas"]["Permanence"];
             /** @description The episodes that the rule was learned from. */
             provenance: components["schemas"]["Source"][];
-            /** Format: int32 */
+            /**
+             * Format: int32
+             * @description How often it was used by a recall, a context block or a read.
+             */
             reference_count: number;
             scope: string;
             source_butler: string | null;
             /** Format: uuid */
             source_episode_id: string | null;
             state: components["schemas"]["RuleState"];
-            /** Format: int32 */
+            /**
+             * Format: int32
+             * @description The number of helpful marks.
+             */
             success_count: number;
             tags: string[];
             tenant_id: string;
@@ -1882,23 +1977,38 @@ export interface components {
         };
         /** @description An item together with the butler whose database holds it. */
         RuleItemAt: {
-            /** Format: int32 */
+            /**
+             * Format: int32
+             * @description The number of all marks.
+             */
             applied_count: number;
-            /** Format: double */
+            /**
+             * Format: double
+             * @description The confidence at the last confirmation, 0 to 1; it decays from there.
+             */
             confidence: number;
             content: string;
             /** Format: date-time */
             created_at: string;
-            /** Format: double */
+            /**
+             * Format: double
+             * @description The rate of exponential decay per day. With 0 the confidence never decays.
+             */
             decay_rate: number;
             /**
              * Format: double
              * @description The confidence left after decay since the last confirmation.
              */
             effective_confidence: number;
-            /** Format: double */
+            /**
+             * Format: double
+             * @description How well the rule works according to its marks, 0 to 1.
+             */
             effectiveness_score: number;
-            /** Format: int32 */
+            /**
+             * Format: int32
+             * @description The number of harmful marks.
+             */
             harmful_count: number;
             /** @description The butler whose database holds this item. */
             home: string;
@@ -1917,14 +2027,20 @@ export interface components {
                 [key: string]: unknown;
             };
             permanence: components["schemas"]["Permanence"];
-            /** Format: int32 */
+            /**
+             * Format: int32
+             * @description How often it was used by a recall, a context block or a read.
+             */
             reference_count: number;
             scope: string;
             source_butler: string | null;
             /** Format: uuid */
             source_episode_id: string | null;
             state: components["schemas"]["RuleState"];
-            /** Format: int32 */
+            /**
+             * Format: int32
+             * @description The number of helpful marks.
+             */
             success_count: number;
             tags: string[];
             tenant_id: string;
@@ -1940,23 +2056,38 @@ export interface components {
         RuleState: "active" | "fading" | "forgotten";
         /** @description An item together with the butler whose database holds it. */
         RuleViewAt: {
-            /** Format: int32 */
+            /**
+             * Format: int32
+             * @description The number of all marks.
+             */
             applied_count: number;
-            /** Format: double */
+            /**
+             * Format: double
+             * @description The confidence at the last confirmation, 0 to 1; it decays from there.
+             */
             confidence: number;
             content: string;
             /** Format: date-time */
             created_at: string;
-            /** Format: double */
+            /**
+             * Format: double
+             * @description The rate of exponential decay per day. With 0 the confidence never decays.
+             */
             decay_rate: number;
             /**
              * Format: double
              * @description The confidence left after decay since the last confirmation.
              */
             effective_confidence: number;
-            /** Format: double */
+            /**
+             * Format: double
+             * @description How well the rule works according to its marks, 0 to 1.
+             */
             effectiveness_score: number;
-            /** Format: int32 */
+            /**
+             * Format: int32
+             * @description The number of harmful marks.
+             */
             harmful_count: number;
             /** @description The butler whose database holds this item. */
             home: string;
@@ -1975,13 +2106,19 @@ export interface components {
                 [key: string]: unknown;
             };
             permanence: components["schemas"]["Permanence"];
-            /** Format: int32 */
+            /**
+             * Format: int32
+             * @description How often it was used by a recall, a context block or a read.
+             */
             reference_count: number;
             scope: string;
             source_butler: string | null;
             /** Format: uuid */
             source_episode_id: string | null;
-            /** Format: int32 */
+            /**
+             * Format: int32
+             * @description The number of helpful marks.
+             */
             success_count: number;
             tags: string[];
             tenant_id: string;
@@ -2108,20 +2245,20 @@ export interface components {
             data: components["schemas"]["TokenItem"][];
             meta: components["schemas"]["PageMeta"];
         };
-        /** @description Of a whole call. What does not apply is null. */
+        /** @description How the call was executed. Fields that do not apply are null. */
         Trace: {
             /**
              * Format: double
-             * @description The one statement, with the way to the server and back.
+             * @description Milliseconds for the SQL statement, including the round trip.
              */
             database_ms: number;
             /**
              * Format: double
-             * @description Embedding the query; nearly nothing when it was embedded before.
+             * @description Milliseconds for embedding the query; close to 0 if the embedding was cached.
              */
             embed_ms: number;
             mode: components["schemas"]["Mode"] | null;
-            /** @description Of each type searched: `rows` that could be found, of `total` in the table; `ms` in the server. */
+            /** @description For each type searched: the searchable `rows` out of `total` in the table, and the `ms` spent in the database. */
             stores: {
                 [key: string]: unknown;
             };

@@ -5,7 +5,9 @@ use std::io::{self, BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 
 use butler_host::error::HostError;
-use butler_memory::transfer::{Foreign, ImportOptions, ImportReport, Line, Source, TransferError, recognise};
+use butler_memory::transfer::{
+    FileFormat, ForeignFormat, ImportOptions, ImportReport, Line, TransferError, detect_format,
+};
 
 use super::Settings;
 use super::opened_butler::OpenedButler;
@@ -100,15 +102,15 @@ async fn import(
         partial: args.partial,
     };
     let source = match args.format {
-        Format::Auto => recognise(&input.head()?),
-        Format::Butler => Source::Butler,
-        Format::Mem0 => Source::Foreign(Foreign::Mem0),
-        Format::McpMemory => Source::Foreign(Foreign::McpMemory),
-        Format::ClaudeCode => Source::Foreign(Foreign::ClaudeCode),
+        Format::Auto => detect_format(&input.head()?),
+        Format::Butler => FileFormat::Butler,
+        Format::Mem0 => FileFormat::Foreign(ForeignFormat::Mem0),
+        Format::McpMemory => FileFormat::Foreign(ForeignFormat::McpMemory),
+        Format::ClaudeCode => FileFormat::Foreign(ForeignFormat::ClaudeCode),
     };
     let bar = progress::steps(settings.quiet, "importing");
     let outcome = match source {
-        Source::Butler => {
+        FileFormat::Butler => {
             bar.set_length(input.bytes.unwrap_or_default());
             let mut next = || {
                 let line = input.line()?;
@@ -119,7 +121,7 @@ async fn import(
             };
             opened.memory.import(&mut next, &options, &|_| ()).await
         }
-        Source::Foreign(format) => {
+        FileFormat::Foreign(format) => {
             let name =
                 args.file.file_stem().map_or_else(|| "memory".to_owned(), |name| name.to_string_lossy().into_owned());
             let text = input.read_all()?;

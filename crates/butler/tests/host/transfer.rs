@@ -1,7 +1,9 @@
 //! Export and import of everything a tenant owns.
 
 use butler_domain::TenantId;
-use butler_memory::transfer::{Foreign, ImportOptions, ImportReport, Line, Source, TransferError, recognise};
+use butler_memory::transfer::{
+    FileFormat, ForeignFormat, ImportOptions, ImportReport, Line, TransferError, detect_format,
+};
 use butler_store::idempotency;
 use butler_testkit::MemoryFixture;
 use serde_json::{Value, json};
@@ -138,8 +140,8 @@ async fn an_invalid_file_is_rejected_as_a_whole_and_every_invalid_line_is_report
 
     let mut newer = file.clone();
     newer[0] = file[0].replace("\"version\":1", "\"version\":2");
-    assert!(matches!(import(&there, &newer, |_| ()).await, Err(TransferError::Newer { found: 2, known: 1 })));
-    assert!(matches!(import(&there, &["[]".to_owned()], |_| ()).await, Err(TransferError::NotOurs(_))));
+    assert!(matches!(import(&there, &newer, |_| ()).await, Err(TransferError::Newer { found: 2, supported: 1 })));
+    assert!(matches!(import(&there, &["[]".to_owned()], |_| ()).await, Err(TransferError::NotAnExport(_))));
 }
 
 #[tokio::test]
@@ -188,14 +190,16 @@ async fn memories_of_other_programs_become_facts_once() {
                  {\"type\":\"entity\",\"name\":\"Acme\",\"entityType\":\"company\",\"observations\":[]}\n\
                  {\"type\":\"relation\",\"from\":\"Ada\",\"to\":\"Acme\",\"relationType\":\"works at\"}";
     let claude = "# Style\n- Use tabs\n- Write tests first\n\n## Commands\nRun `make` to build.\n";
-    assert_eq!(recognise(&mem0), Source::Foreign(Foreign::Mem0));
-    assert_eq!(recognise(graph), Source::Foreign(Foreign::McpMemory));
-    assert_eq!(recognise(claude), Source::Foreign(Foreign::ClaudeCode));
+    assert_eq!(detect_format(&mem0), FileFormat::Foreign(ForeignFormat::Mem0));
+    assert_eq!(detect_format(graph), FileFormat::Foreign(ForeignFormat::McpMemory));
+    assert_eq!(detect_format(claude), FileFormat::Foreign(ForeignFormat::ClaudeCode));
     let there = MemoryFixture::new().await;
     let options = ImportOptions { tenant: TenantId::default(), dry_run: false, partial: false };
-    for (format, text, facts) in
-        [(Foreign::Mem0, mem0.as_str(), 2), (Foreign::McpMemory, graph, 3), (Foreign::ClaudeCode, claude, 3)]
-    {
+    for (format, text, facts) in [
+        (ForeignFormat::Mem0, mem0.as_str(), 2),
+        (ForeignFormat::McpMemory, graph, 3),
+        (ForeignFormat::ClaudeCode, claude, 3),
+    ] {
         let trial = ImportOptions { dry_run: true, ..options.clone() };
         let tried = there.memory.import_foreign(format, text, "CLAUDE", &trial, &|_, _| ()).await.unwrap();
         assert_eq!((tried.kinds["fact"].created, tried.committed), (facts, false), "a dry run counts: {tried:?}");
@@ -218,11 +222,11 @@ async fn memories_of_other_programs_become_facts_once() {
         there.call("memory_search", json!({"query": "likes tea", "min_confidence": 0, "limit": 1})).await.unwrap();
     let id = &tea["results"][0]["id"];
     there.call("memory_forget", json!({"memory_type": "fact", "memory_id": id})).await.unwrap();
-    let later = there.memory.import_foreign(Foreign::McpMemory, graph, "x", &options, &|_, _| ()).await.unwrap();
+    let later = there.memory.import_foreign(ForeignFormat::McpMemory, graph, "x", &options, &|_, _| ()).await.unwrap();
     assert_eq!((later.created(), later.kinds["fact"].existing), (0, 3), "{later:?}");
     let bad = there
         .memory
-        .import_foreign(Foreign::Mem0, "{\"memory\": \"a\"}\n{oops", "x", &options, &|_, _| ())
+        .import_foreign(ForeignFormat::Mem0, "{\"memory\": \"a\"}\n{oops", "x", &options, &|_, _| ())
         .await
         .unwrap();
     assert!(!bad.committed && bad.problems[0].line == Some(2), "{bad:?}");

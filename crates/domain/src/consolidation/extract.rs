@@ -1,82 +1,87 @@
-//! Finding the answer in the text around it: in code fences first, else the outermost braces anywhere.
+//! Locates the JSON objects of an answer within other text: in code fences first, otherwise anywhere in the text.
 
-use super::json::{Json, Reading, read_object};
+use super::json::{Json, ParsedObject, read_object};
 
-/// Root and lists are kept when the text ends inside them; an action that is cut is not.
+/// If the text ends inside the object, the root object and its lists are kept; an incomplete action is not.
 const KEEP_DEPTH: usize = 2;
-/// Reading from a brace that is never closed costs the rest of the text; this many such readings are enough.
-const UNCLOSED_READINGS: usize = 8;
-/// There are four lists; a model that gives each a block of its own and says one twice is within this.
-const ANSWERS: usize = 8;
+/// Parsing from a brace that is never closed reads to the end of the text, so the number of such attempts is limited.
+const MAX_UNCLOSED_OBJECTS: usize = 8;
+/// There are four lists. A model that gives each its own block and repeats some stays within this limit.
+const MAX_ANSWER_OBJECTS: usize = 8;
 
-/// An object of an answer, and whether it has a key that we know.
-pub(super) struct Found {
-    /// Where it begins and ends, as byte offsets in the whole text.
-    pub at: usize,
+/// A JSON object in the text of an answer.
+pub(super) struct AnswerObject {
+    /// Byte offset in the text where the object begins.
+    pub start: usize,
+    /// Byte offset in the text after the object.
     pub end: usize,
     pub entries: Vec<(String, Json)>,
+    /// Whether the object has a known key.
     pub recognised: bool,
+    /// Whether the text ended inside the object.
     pub cut_off: bool,
-    /// Byte offsets in the whole text.
+    /// What the reader repaired, with byte offsets in the text.
     pub repairs: Vec<(usize, &'static str)>,
 }
 
-/// The objects with a known key, those in fences if any is; without one the first that is an object at all.
-pub(super) fn find_objects(text: &str, known: &[&str]) -> Vec<Found> {
+/// Finds the objects with a known key, in code fences if there are any. If there are none, returns the first object of
+/// any kind.
+pub(super) fn find_objects(text: &str, known: &[&str]) -> Vec<AnswerObject> {
     let mut recognised = Vec::new();
     let mut other = None;
     let mut unclosed = 0;
     let fences = fences(text);
-    let fenced = fences.len();
+    let fence_count = fences.len();
     for (number, (base, block)) in fences.into_iter().chain([(0, text)]).enumerate() {
-        if number == fenced && !recognised.is_empty() {
+        if number == fence_count && !recognised.is_empty() {
             break;
         }
         let mut at = 0;
         while let Some(start) = object_start(block, at) {
-            let reading = read_object(block, start, KEEP_DEPTH);
-            at = if reading.cut_off { start + 1 } else { reading.end };
-            unclosed += usize::from(reading.cut_off);
-            let found = into_found(reading, base, start, known);
-            match found {
-                Some(found) if found.recognised => {
-                    let whole = !found.cut_off;
-                    recognised.push(found);
-                    if whole && recognised.len() < ANSWERS {
+            let parsed = read_object(block, start, KEEP_DEPTH);
+            at = if parsed.cut_off { start + 1 } else { parsed.end };
+            unclosed += usize::from(parsed.cut_off);
+            match answer_object(parsed, base, start, known) {
+                Some(object) if object.recognised => {
+                    let complete = !object.cut_off;
+                    recognised.push(object);
+                    if complete && recognised.len() < MAX_ANSWER_OBJECTS {
                         continue;
                     }
-                    // the rest of the block is inside of it
+                    // The rest of the block lies inside this object.
                     break;
                 }
-                // `{name}` in prose reads as an empty object with a repair: that is no answer.
-                Some(found) if other.is_none() && (found.repairs.is_empty() || !found.entries.is_empty()) => {
-                    other = Some(found);
+                // `{name}` in prose parses as an empty object with a repair, which is not an answer.
+                Some(object) if other.is_none() && (object.repairs.is_empty() || !object.entries.is_empty()) => {
+                    other = Some(object);
                 }
                 _ => {}
             }
-            if unclosed >= UNCLOSED_READINGS {
+            if unclosed >= MAX_UNCLOSED_OBJECTS {
                 return if recognised.is_empty() { other.into_iter().collect() } else { recognised };
             }
         }
     }
     if recognised.is_empty() {
-        recognised.extend(other.filter(|found| !(found.cut_off && found.entries.is_empty())));
+        recognised.extend(other.filter(|object| !(object.cut_off && object.entries.is_empty())));
     }
     recognised
 }
 
-fn into_found(reading: Reading, base: usize, start: usize, known: &[&str]) -> Option<Found> {
-    let Reading { value, end, cut_off, repairs } = reading;
+/// Converts a parsed value that starts at `start` within the block at `base`.
+fn answer_object(parsed: ParsedObject, base: usize, start: usize, known: &[&str]) -> Option<AnswerObject> {
+    let ParsedObject { value, end, cut_off, repairs } = parsed;
     let repairs = repairs.into_iter().map(|(at, what)| (base + at, what)).collect();
     let (entries, recognised) = match recognise(value, known) {
         Ok(entries) => (entries, true),
         Err(Json::Object(entries)) => (entries, false),
         Err(_) => return None,
     };
-    Some(Found { at: base + start, end: base + end, entries, recognised, cut_off, repairs })
+    Some(AnswerObject { start: base + start, end: base + end, entries, recognised, cut_off, repairs })
 }
 
-/// The object itself or, as some models wrap their answer (`{"result": {…}}`), one directly inside.
+/// Returns the object's entries if it has a known key, or those of an object directly inside it, because some models
+/// wrap their answer (`{"result": {…}}`). Otherwise returns the value unchanged as the error.
 fn recognise(value: Json, known: &[&str]) -> Result<Vec<(String, Json)>, Json> {
     let knows = |entries: &[(String, Json)]| entries.iter().any(|(key, _)| known.contains(&key.as_str()));
     match value {
@@ -92,7 +97,7 @@ fn recognise(value: Json, known: &[&str]) -> Result<Vec<(String, Json)>, Json> {
     }
 }
 
-/// The next `{` behind which a key, a closing brace or a comment follows, as prose rarely has it.
+/// The next `{` that is followed by a key, a closing brace or a comment, which is rare in prose.
 fn object_start(text: &str, from: usize) -> Option<usize> {
     let bytes = text.as_bytes();
     let mut at = from;
@@ -107,7 +112,7 @@ fn object_start(text: &str, from: usize) -> Option<usize> {
     None
 }
 
-/// What stands between lines of three backticks, with its offset. A fence never closed reaches to the end.
+/// The text between lines of three backticks, with its byte offset. An unclosed fence extends to the end.
 fn fences(text: &str) -> Vec<(usize, &str)> {
     let mut blocks = Vec::new();
     let mut open: Option<usize> = None;
@@ -144,21 +149,21 @@ mod tests {
     }
 
     #[test]
-    fn an_object_with_a_known_key_wins_over_an_earlier_one_without() {
+    fn an_object_with_a_known_key_is_preferred_to_an_earlier_one_without() {
         let text = "```json\n{\"x\": 1}\n```\n```json\n{\"k\": 2}\n```";
-        let found = find_objects(text, &["k"]);
-        assert!(found.len() == 1 && found[0].recognised);
-        assert_eq!(found[0].entries, [("k".to_owned(), Json::Number(2.0))]);
-        assert!(text[found[0].at..].starts_with("{\"k\""));
+        let objects = find_objects(text, &["k"]);
+        assert!(objects.len() == 1 && objects[0].recognised);
+        assert_eq!(objects[0].entries, [("k".to_owned(), Json::Number(2.0))]);
+        assert!(text[objects[0].start..].starts_with("{\"k\""));
         let other = find_objects(text, &["nope"]);
         assert_eq!((other.len(), other[0].recognised, other[0].entries[0].0.as_str()), (1, false, "x"));
     }
 
     #[test]
-    fn what_stands_in_fences_is_not_found_again_outside_of_them() {
+    fn objects_outside_of_fences_are_ignored_if_a_fence_has_an_answer() {
         let text = "```json\n{\"k\": 1}\n```\n{\"k\": 3}\n```json\n{\"l\": 2}\n```";
-        let found = find_objects(text, &["k", "l"]);
-        let keys: Vec<_> = found.iter().map(|found| found.entries[0].0.as_str()).collect();
+        let objects = find_objects(text, &["k", "l"]);
+        let keys: Vec<_> = objects.iter().map(|object| object.entries[0].0.as_str()).collect();
         assert_eq!(keys, ["k", "l"]);
         assert_eq!(find_objects("{\"k\": 1} {\"l\": 2}", &["k", "l"]).len(), 2);
     }

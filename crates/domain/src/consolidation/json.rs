@@ -1,10 +1,11 @@
-//! A JSON reader for what language models write: comments, trailing and missing commas, single quotes, bare words,
-//! unescaped quotes, an end in the middle. Linear in its input, and without recursion: nesting cannot exhaust the stack.
+//! A lenient JSON reader for the output of language models. It accepts comments, trailing and missing commas, single
+//! quotes, unquoted words, unescaped quotes and truncated text. It runs in linear time and without recursion, so deep
+//! nesting cannot exhaust the stack.
 
 #[cfg(test)]
 mod tests;
 
-/// Deeper nesting means nothing here (an action is at depth 3, its tags at 4) and is read over.
+/// Deeper nesting is skipped; an answer needs only depth 4, for the tags of an action.
 const MAX_DEPTH: usize = 32;
 
 #[derive(Debug, Clone, PartialEq)]
@@ -14,22 +15,25 @@ pub(super) enum Json {
     Number(f64),
     String(String),
     Array(Vec<Json>),
-    /// Entries in order; a key that comes twice is there twice.
+    /// The entries in their order, including duplicate keys.
     Object(Vec<(String, Json)>),
 }
 
-/// What was read, where it ended, and which liberties were taken: each kind once, with its first byte offset.
+/// The result of [`read_object`].
 #[derive(Debug, PartialEq)]
-pub(super) struct Reading {
+pub(super) struct ParsedObject {
     pub value: Json,
+    /// Byte offset after the object.
     pub end: usize,
+    /// Whether the text ended inside the object.
     pub cut_off: bool,
+    /// The kinds of syntax errors that were repaired, each with the byte offset of its first occurrence.
     pub repairs: Vec<(usize, &'static str)>,
 }
 
-/// Reads the object that begins at `start` (a `{`). If the text ends inside, containers up to `keep_depth` are kept with
-/// what was complete in them, and deeper ones are dropped: half an action is none.
-pub(super) fn read_object(text: &str, start: usize, keep_depth: usize) -> Reading {
+/// Reads the object whose `{` is at `start`. If the text ends inside it, containers up to `keep_depth` keep their
+/// complete items, and deeper containers are dropped, because an incomplete action cannot be used.
+pub(super) fn read_object(text: &str, start: usize, keep_depth: usize) -> ParsedObject {
     let mut reader = Reader { text, bytes: text.as_bytes(), at: start, stack: Vec::new(), repairs: Vec::new() };
     let mut done = None;
     while done.is_none() && reader.at < reader.bytes.len() {
@@ -37,7 +41,7 @@ pub(super) fn read_object(text: &str, start: usize, keep_depth: usize) -> Readin
     }
     let cut_off = done.is_none();
     let value = done.unwrap_or_else(|| reader.salvage(keep_depth));
-    Reading { value, end: reader.at.min(text.len()), cut_off, repairs: reader.repairs }
+    ParsedObject { value, end: reader.at.min(text.len()), cut_off, repairs: reader.repairs }
 }
 
 enum Frame {
@@ -64,7 +68,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Consumes one token; the finished root, when this closed it.
+    /// Consumes one token. Returns the root object if the token closes it.
     fn step(&mut self) -> Option<Json> {
         let byte = self.peek(0)?;
         match byte {
@@ -103,7 +107,8 @@ impl Reader<'_> {
         self.at += 1;
     }
 
-    /// Closes the innermost container of this kind, and with it what was left open inside; a closer of nothing is junk.
+    /// Closes the innermost container of this kind and all containers open inside it. A closer without a matching
+    /// opener is skipped.
     fn close(&mut self, closer: u8) -> Option<Json> {
         let matches = |frame: &Frame| matches!(frame, Frame::Array(_)) == (closer == b']');
         if !self.stack.iter().any(matches) {
@@ -113,7 +118,7 @@ impl Reader<'_> {
         }
         self.at += 1;
         while let Some(frame) = self.stack.pop() {
-            let wanted = matches(&frame);
+            let is_target = matches(&frame);
             if matches!(frame, Frame::Object { key: Some(_), .. }) {
                 self.repaired("missing value");
             }
@@ -122,7 +127,7 @@ impl Reader<'_> {
                 return Some(value);
             }
             self.put(value);
-            if wanted {
+            if is_target {
                 break;
             }
             self.repaired("missing bracket");
@@ -187,7 +192,8 @@ impl Reader<'_> {
         }
     }
 
-    /// A number, `true`, `null`, or a word that should have been quoted. One that ends the text may be half a word.
+    /// Reads a number, a literal or a word that should have been quoted. It is discarded at the end of the text, where
+    /// it may be incomplete.
     fn bare(&mut self) {
         let start = self.at;
         let word = self.word(|b| !matches!(b, b',' | b'}' | b']' | b'{' | b'[' | b'"' | b'\n'));
@@ -211,7 +217,8 @@ impl Reader<'_> {
         self.put(value);
     }
 
-    /// From here to a comment or the first byte that does not belong; at least one character, so that reading goes on.
+    /// Reads up to a comment or the first byte for which `belongs` is false. Consumes at least one character, so that
+    /// the reader always advances.
     fn word(&mut self, belongs: impl Fn(u8) -> bool) -> String {
         let rest = &self.bytes[self.at..];
         let comment = |i: usize| rest[i] == b'/' && matches!(rest.get(i + 1), Some(b'/' | b'*'));
@@ -231,7 +238,7 @@ impl Reader<'_> {
         }
     }
 
-    /// `None` when the text ended inside the string.
+    /// Reads a string. Returns `None` if the text ends inside it.
     fn string(&mut self, quote: u8) -> Option<String> {
         if quote == b'\'' {
             self.repaired("single quotes");
@@ -265,20 +272,22 @@ impl Reader<'_> {
         }
     }
 
-    /// A quote ends a string only where JSON can go on behind it; otherwise it is part of the text: `"he said "no" to me"`.
+    /// Whether the quote at the current position ends the string. It does so only if JSON can continue after it;
+    /// otherwise it belongs to the text, as in `"he said "no" to me"`.
     fn ends_string(&self) -> bool {
         let rest = &self.bytes[self.at + 1..];
         let Some(blank) = rest.iter().position(|b| !b.is_ascii_whitespace()) else { return true };
         match rest[blank] {
             b',' | b':' | b'}' | b']' => true,
             b'/' => matches!(rest.get(blank + 1), Some(b'/' | b'*')),
-            // A missing comma between two lines.
+            // A comma is missing between two lines.
             b'"' | b'\'' => rest[..blank].contains(&b'\n'),
             _ => false,
         }
     }
 
-    /// One escaped character; an unknown escape is the character itself, half a surrogate the replacement character.
+    /// Reads one escape sequence. An unknown escape stands for the character itself, an unpaired surrogate for the
+    /// replacement character.
     fn escape(&mut self) -> Option<char> {
         let escaped = self.text[self.at + 1..].chars().next()?;
         self.at += 1 + escaped.len_utf8();
@@ -317,7 +326,7 @@ impl Reader<'_> {
         Some(code)
     }
 
-    /// Past a container that is nested too deep, minding strings.
+    /// Skips a container that is nested too deeply, including brackets inside its strings.
     fn skip_nested(&mut self) {
         let mut depth = 0usize;
         while let Some(byte) = self.peek(0) {
@@ -349,7 +358,7 @@ impl Reader<'_> {
         }
     }
 
-    /// The text ended: the open containers, innermost first, are dropped or closed.
+    /// Closes the containers that are open at the end of the text and drops those deeper than `keep_depth`.
     fn salvage(&mut self, keep_depth: usize) -> Json {
         self.stack.truncate(keep_depth);
         loop {

@@ -1,4 +1,4 @@
-//! Applying an action twice must change nothing: each has a key that is made of what it says.
+//! Idempotency keys of actions, so that applying an action twice changes nothing the second time.
 
 use uuid::Uuid;
 
@@ -6,9 +6,10 @@ use super::actions::{Confirmation, NewFact, NewRule, UpdatedFact};
 use crate::ids::EpisodeId;
 use crate::tenant::{Butler, TenantId};
 
-/// Our own namespace for version 5 ids; any constant will do as long as it never changes.
+/// The namespace of the version 5 UUIDs. It must never change, or actions would be applied again.
 const NAMESPACE: Uuid = Uuid::from_u128(0x6d1f_0c2e_5a3b_4d8e_9b47_2f60_c1a7_e5d3);
 
+/// An action of any kind.
 #[derive(Debug, Clone, Copy)]
 pub enum Action<'a> {
     NewFact(&'a NewFact),
@@ -17,14 +18,14 @@ pub enum Action<'a> {
     Confirmation(&'a Confirmation),
 }
 
-/// The same for the same batch and the same statement. What decorates a statement (importance, tags) does not count:
-/// after a crash a model asked again grades differently what it says alike.
+/// The key of an action: equal for the same batch and the same statement. Importance and tags do not influence it,
+/// because after a crash the model may repeat a statement with other values for them.
 pub fn idempotency_key(tenant: &TenantId, butler: &Butler, episodes: &[EpisodeId], action: Action<'_>) -> Uuid {
     let mut ids: Vec<_> = episodes.iter().map(|id| id.0).collect();
     ids.sort_unstable();
     ids.dedup();
     let mut bytes = Vec::new();
-    // Lengths in front, so that no two lists of parts give the same bytes.
+    // Each part is preceded by its length, so that different lists of parts never give the same bytes.
     let mut part = |text: &[u8]| {
         bytes.extend((text.len() as u64).to_be_bytes());
         bytes.extend(text);

@@ -1,78 +1,79 @@
-//! From the text of an answer to its actions. Total: whatever the text is, what is valid in it is kept.
+//! Converts the text of an answer to actions. It accepts any text and keeps every valid action in it.
 
 use std::collections::HashSet;
 
 use uuid::Uuid;
 
 use super::actions::{Confirmation, ConsolidationResult, NewFact, NewRule, UpdatedFact};
-use super::echo::{Quotable, without_prompt};
-use super::extract::{Found, find_objects};
+use super::echo::{PromptText, without_prompt};
+use super::extract::{AnswerObject, find_objects};
 use super::json::Json;
 use crate::ids::{EpisodeId, FactId};
 use crate::kinds::Permanence;
 use crate::limits;
 use crate::validate::{self, Invalid};
 
+/// The parse error of a text without any JSON object. The specification fixes the wording.
 pub const NO_JSON: &str = "No JSON block found in consolidation output";
 const KEYS: [&str; 4] = ["new_facts", "updated_facts", "new_rules", "confirmations"];
-/// A batch holds at most 50 episodes; an answer with more actions than this is a model that runs in circles.
+/// A batch has at most 50 episodes; a model that returns more actions than this repeats itself.
 const MAX_ACTIONS: usize = 1000;
-/// Enough to see what is wrong with an answer; ten megabytes of nonsense need not be listed in full.
+/// Enough to diagnose an answer. Without a limit a malformed answer of ten megabytes would list millions of problems.
 const MAX_ERRORS: usize = 100;
 const MIN_IMPORTANCE: f64 = 1.0;
 const DEFAULT_IMPORTANCE: f64 = 5.0;
 
-/// The actions of a text that answers no prompt.
+/// Parses a text that is not an answer to a prompt.
 pub fn parse(output: &str) -> ConsolidationResult {
     parse_answer(output, "")
 }
 
-/// The actions of an answer. What it only repeats of its prompt is none.
+/// Parses an answer to `prompt`. JSON copied from the prompt is ignored.
 pub fn parse_answer(output: &str, prompt: &str) -> ConsolidationResult {
     let output = &without_prompt(output, prompt);
-    let quotable = Quotable::new(prompt);
+    let prompt = PromptText::new(prompt);
     let mut errors = Errors::default();
     let mut result = ConsolidationResult::default();
     let mut seen: Vec<&str> = Vec::new();
-    let found = find_objects(output, &KEYS);
-    if found.is_empty() {
+    let objects = find_objects(output, &KEYS);
+    if objects.is_empty() {
         errors.push(NO_JSON.to_owned());
     }
-    for (number, found) in found.into_iter().enumerate() {
-        let said = output.get(found.at..found.end);
-        if found.says_something() && said.is_some_and(|said| quotable.holds(said)) {
-            errors.push(format!("the JSON block at byte {} is copied from the prompt; left out", found.at));
+    for (number, object) in objects.into_iter().enumerate() {
+        let source = output.get(object.start..object.end);
+        if object.has_actions() && source.is_some_and(|source| prompt.contains(source)) {
+            errors.push(format!("the JSON block at byte {} is copied from the prompt; left out", object.start));
             result.dropped += 1;
             continue;
         }
-        for (at, repair) in &found.repairs {
+        for (at, repair) in &object.repairs {
             errors.push(format!("syntax: {repair} at byte {at} (repaired)"));
         }
-        if found.cut_off {
-            errors.push("syntax: the output was cut off; what was incomplete is left out".to_owned());
+        if object.cut_off {
+            errors.push("syntax: the output was cut off; incomplete actions are left out".to_owned());
             result.dropped += 1;
         }
-        if !found.recognised {
+        if !object.recognised {
             errors.push(format!("the JSON object has none of the keys {}", KEYS.join(", ")));
         }
-        result.answered |= found.recognised;
-        // What a later block says about a list that an earlier one has may be a quotation as well as a second thought.
-        let fresh: Vec<&str> = KEYS.into_iter().filter(|key| has(&found, key) && !seen.contains(key)).collect();
+        result.answered |= object.recognised;
+        // The first block that has a list wins: a later one may be a quotation rather than a correction.
+        let new_keys: Vec<&str> = KEYS.into_iter().filter(|key| object.has(key) && !seen.contains(key)).collect();
         if number > 0 {
-            errors.push(another(&found, &fresh));
+            errors.push(describe_extra_object(&object, &new_keys));
         }
-        for (key, value) in found.entries.into_iter().filter(|(key, _)| fresh.contains(&key.as_str())) {
+        for (key, value) in object.entries.into_iter().filter(|(key, _)| new_keys.contains(&key.as_str())) {
             collect(&mut result, &key, value, &mut errors);
         }
-        seen.extend(fresh);
+        seen.extend(new_keys);
     }
     result.parse_errors = errors.finish();
     result
 }
 
-impl Found {
-    /// Empty lists are nobody's words: an answer may have them, whatever else does.
-    fn says_something(&self) -> bool {
+impl AnswerObject {
+    /// Whether a list is not empty. Empty lists in an answer are not evidence of copying from the prompt.
+    fn has_actions(&self) -> bool {
         let is_empty = |value: &Json| match value {
             Json::Null => true,
             Json::Array(items) => items.is_empty(),
@@ -80,22 +81,24 @@ impl Found {
         };
         self.entries.iter().any(|(key, value)| KEYS.contains(&key.as_str()) && !is_empty(value))
     }
+
+    fn has(&self, key: &str) -> bool {
+        self.entries.iter().any(|(name, _)| name == key)
+    }
 }
 
-fn has(found: &Found, key: &str) -> bool {
-    found.entries.iter().any(|(name, _)| name == key)
-}
-
-fn another(found: &Found, fresh: &[&str]) -> String {
-    let (at, taken) = (found.at, fresh.join(", "));
-    let left: Vec<&str> = KEYS.into_iter().filter(|key| has(found, key) && !fresh.contains(key)).collect();
-    let left = left.join(", ");
-    match (taken.is_empty(), left.is_empty()) {
-        (false, true) => format!("another JSON block at byte {at}: {taken} taken from it"),
+/// Reports which lists of a second or later JSON object are used.
+fn describe_extra_object(object: &AnswerObject, used: &[&str]) -> String {
+    let ignored: Vec<&str> = KEYS.into_iter().filter(|key| object.has(key) && !used.contains(key)).collect();
+    let (at, used, ignored) = (object.start, used.join(", "), ignored.join(", "));
+    match (used.is_empty(), ignored.is_empty()) {
+        (false, true) => format!("another JSON block at byte {at}: {used} taken from it"),
         (false, false) => {
-            format!("another JSON block at byte {at}: {taken} taken from it, {left} left out: an earlier block has it")
+            format!(
+                "another JSON block at byte {at}: {used} taken from it, {ignored} left out (already in an earlier block)"
+            )
         }
-        _ => format!("another JSON block at byte {at}: left out, an earlier block has {left}"),
+        _ => format!("another JSON block at byte {at}: left out, {ignored} already in an earlier block"),
     }
 }
 
@@ -129,7 +132,7 @@ fn collect(result: &mut ConsolidationResult, key: &str, value: Json, errors: &mu
             vec![object]
         }
         other => {
-            // null is how some say that there is nothing
+            // Some models write null for an empty list.
             result.dropped += usize::from(other != Json::Null);
             return errors.push(format!("{key}: must be a list, not {}", describe(&other)));
         }
@@ -154,10 +157,10 @@ fn collect(result: &mut ConsolidationResult, key: &str, value: Json, errors: &mu
             "new_facts" => fields.new_fact().map(|fact| result.new_facts.push(fact)),
             "updated_facts" => fields.updated_fact().map(|fact| result.updated_facts.push(fact)),
             "new_rules" => fields.new_rule().map(|rule| result.new_rules.push(rule)),
-            // said twice, it is one confirmation
-            _ => fields.confirmation(item).map(|named| {
-                if confirmed.insert(named.id) {
-                    result.confirmations.push(named);
+            // A repeated confirmation counts once.
+            _ => fields.confirmation(item).map(|confirmation| {
+                if confirmed.insert(confirmation.id) {
+                    result.confirmations.push(confirmation);
                 }
             }),
         };
@@ -165,8 +168,9 @@ fn collect(result: &mut ConsolidationResult, key: &str, value: Json, errors: &mu
     }
 }
 
-/// The fields of one action, with the place for its errors.
+/// The fields of one action.
 struct Fields<'a> {
+    /// The location in the answer, such as `new_facts[2]`; errors begin with it.
     path: String,
     entries: &'a [(String, Json)],
     errors: &'a mut Errors,
@@ -174,7 +178,7 @@ struct Fields<'a> {
 
 impl<'a> Fields<'a> {
     fn new_fact(&mut self) -> Option<NewFact> {
-        // All three are looked at before giving up, so that one reading names every problem.
+        // All fields are checked before the function returns, so that one run reports every problem.
         let (subject, predicate, content) = self.triple();
         Some(NewFact {
             permanence: self.permanence().unwrap_or(Permanence::Standard),
@@ -212,7 +216,7 @@ impl<'a> Fields<'a> {
         })
     }
 
-    /// A bare id as specified, or an object with one, so that a confirmation can name its episodes.
+    /// Reads a plain id, as specified, or an object with an id, which can also name its episodes.
     fn confirmation(&mut self, item: &Json) -> Option<Confirmation> {
         let id = match item {
             Json::String(text) => self.checked_uuid(&self.path.clone(), text),
@@ -225,7 +229,7 @@ impl<'a> Fields<'a> {
         Some(Confirmation { episode_ids: self.episode_ids(), id: id? })
     }
 
-    /// The last of its name, as in JSON; null is as good as missing.
+    /// The value of a field. Of duplicate keys the last counts, and null counts as missing.
     fn get(&self, name: &str) -> Option<&'a Json> {
         self.entries.iter().rev().find(|(key, _)| key == name).map(|(_, value)| value).filter(|v| **v != Json::Null)
     }
@@ -245,7 +249,7 @@ impl<'a> Fields<'a> {
     fn text(&mut self, name: &str, max_bytes: usize) -> Option<String> {
         let text = match self.get(name) {
             Some(Json::String(text)) => text.trim().to_owned(),
-            // "age": 42 is a fact, too.
+            // Accepts "content": 42.
             Some(Json::Number(number)) => {
                 self.problem(name, "a number where text was expected; read as text");
                 number.to_string()
@@ -296,7 +300,7 @@ impl<'a> Fields<'a> {
         parsed.map_err(|why| self.problem("permanence", why)).ok()
     }
 
-    /// Clamped rather than refused: a model that says 12 means "very".
+    /// Clamps a number that is out of range instead of rejecting it: a model that writes 12 means "very important".
     fn importance(&mut self) -> Option<f64> {
         let number = match self.get("importance")? {
             Json::Number(number) => Some(*number),

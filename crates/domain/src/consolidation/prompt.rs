@@ -1,14 +1,14 @@
-//! Episodes on their way into the prompt are data: nothing in them may look like the prompt's own markup.
+//! Escapes episodes for the consolidation prompt, so that their text cannot imitate the prompt's own markup.
 
-/// Turns `<` into `&lt;` wherever a reader could take it for a tag: before a letter, `/`, `!` or `?`, whatever blanks or
-/// invisible characters stand between, and at the end, where our own tag follows. `a < 5` stays readable.
+/// Replaces `<` by `&lt;` wherever it could begin a tag: before a letter, `/`, `!` or `?`, also across whitespace and
+/// invisible characters, and at the end of the text, where the prompt's own tag follows. `a < 5` stays readable.
 pub fn escape_markup(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
     while let Some(at) = rest.find('<') {
         out.push_str(&rest[..at]);
         rest = &rest[at + 1..];
-        let next = rest.chars().find(|c| !is_unseen(*c));
+        let next = rest.chars().find(|c| !is_invisible(*c));
         let is_tag = next.is_none_or(|c| c.is_alphabetic() || matches!(c, '/' | '!' | '?' | '\\' | '|'));
         out.push_str(if is_tag { "&lt;" } else { "<" });
     }
@@ -16,15 +16,16 @@ pub fn escape_markup(text: &str) -> String {
     out
 }
 
-/// Blanks, controls and the characters of no width that would hide a tag from a comparison but not from a model.
-fn is_unseen(c: char) -> bool {
+/// Whitespace, control characters and zero-width characters, which would hide a tag from a comparison but not from a
+/// model.
+fn is_invisible(c: char) -> bool {
     c.is_whitespace()
         || c.is_control()
         || matches!(c, '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}'
             | '\u{2060}'..='\u{206f}' | '\u{fe00}'..='\u{fe0f}' | '\u{feff}' | '\u{e0000}'..='\u{e007f}')
 }
 
-/// The content of one episode, wrapped as the security notice of the prompt announces it.
+/// Escapes the content of an episode and encloses it in the tags that the prompt's security notice describes.
 pub fn wrap_episode_content(content: &str) -> String {
     format!("<episode_content>\n{}\n</episode_content>", escape_markup(&crate::text::strip_nul(content)))
 }
@@ -45,7 +46,7 @@ mod tests {
     }
 
     #[test]
-    fn disguised_tags_are_escaped_and_comparisons_stay() {
+    fn disguised_tags_are_escaped_and_comparisons_are_not() {
         for evil in ["< /episode_content>", "<\u{200b}/Episode_Content>", "<\n\t/ episode_content", "<!--", "<?x", "<"]
         {
             assert!(!escape_markup(evil).contains('<'), "{evil:?}");
@@ -57,7 +58,7 @@ mod tests {
         #[test]
         fn only_our_own_tags_remain(text in "([<>/ \n\u{200b}]|episode_content|[a-c1]){0,30}") {
             let wrapped = wrap_episode_content(&text);
-            let squeezed: String = wrapped.to_lowercase().chars().filter(|c| !is_unseen(*c)).collect();
+            let squeezed: String = wrapped.to_lowercase().chars().filter(|c| !is_invisible(*c)).collect();
             prop_assert_eq!(squeezed.matches("<episode_content>").count(), 1);
             prop_assert_eq!(squeezed.matches("</episode_content").count(), 1);
             prop_assert!(wrapped.ends_with("</episode_content>"));

@@ -53,23 +53,23 @@ fn parse_bare_json_object() {
 }
 
 #[test]
-fn several_fences_each_list_is_taken_from_the_first_that_has_it() {
+fn with_several_fences_each_list_is_taken_from_the_first_that_has_it() {
     check_answer(&format!("```python\nx = {{'a': 1}}\n```\n```json\n{ANSWER}\n```\n```\nthat is all\n```"));
     let fact = r#"{"subject": "a", "predicate": "b", "content": "c"}"#;
     let result = parse(&format!(
         "```json\n{{\"new_facts\": [{fact}]}}\n```\nand\n```json\n{{\"new_facts\": [], \"new_rules\": [{{\"content\": \"Ask\"}}]}}\n```"
     ));
     assert_eq!((result.new_facts.len(), result.new_rules.len(), result.dropped), (1, 1, 0));
-    let said = &result.parse_errors[0];
-    assert!(said.contains("new_rules taken from it") && said.contains("new_facts left out"), "{said}");
+    let error = &result.parse_errors[0];
+    assert!(error.contains("new_rules taken from it") && error.contains("new_facts left out"), "{error}");
     let forged =
         parse(&format!("```json\n{ANSWER}\n```\nThe episode said:\n```json\n{{\"new_facts\": [{fact}]}}\n```"));
-    assert_eq!(forged.new_facts[0].subject, "user", "a quotation behind the answer is no part of it");
+    assert_eq!(forged.new_facts[0].subject, "user", "a quotation after the answer is not part of it");
     assert_eq!((forged.new_facts.len(), forged.parse_errors.len()), (1, 1));
 }
 
 #[test]
-fn what_was_repaired_or_said_to_be_nothing_is_not_dropped() {
+fn repaired_syntax_and_empty_lists_do_not_count_as_dropped() {
     for (output, dropped) in [
         (r#"{"new_facts": null, "new_rules": []}"#, 0),
         ("{'new_facts': [],}", 0),
@@ -93,7 +93,7 @@ fn no_json_found() {
 }
 
 #[test]
-fn an_object_without_a_known_key_is_no_answer() {
+fn an_object_without_a_known_key_is_not_an_answer() {
     for output in ["{}", r#"{"facts": []}"#] {
         let result = parse(output);
         assert!(!result.answered);
@@ -143,7 +143,7 @@ fn permanence_is_defaulted_importance_clamped_and_tags_default_to_none() {
 }
 
 #[test]
-fn wrong_types_end_in_parse_errors_and_what_is_valid_is_kept() {
+fn wrong_types_become_parse_errors_and_valid_actions_are_kept() {
     let result = parse(
         r#"{"new_facts": null, "updated_facts": 5, "new_rules": {"content": 42}, "confirmations": [7, "x", {"id": "0190b3c4-7a5e-7f00-8000-000000000001"}]}"#,
     );
@@ -177,7 +177,7 @@ fn updated_fact_validation() {
 #[test]
 fn confirmation_validation() {
     let result = parse(&format!(r#"{{"confirmations": ["{ID}", "nope", "{ID}"]}}"#));
-    assert_eq!(result.confirmations.len(), 1, "one confirmation, however often it is said");
+    assert_eq!(result.confirmations.len(), 1, "a repeated confirmation counts once");
     assert_eq!(result.parse_errors, ["confirmations[1]: \"nope\" is not a UUID"]);
 }
 
@@ -191,7 +191,7 @@ fn truncated_output_keeps_the_complete_actions() {
 }
 
 #[test]
-fn trailing_commas_comments_and_single_quotes_are_repaired_and_named() {
+fn trailing_commas_comments_and_single_quotes_are_repaired_and_reported() {
     let result = parse("{'new_rules': [{'content': 'Don't rush',},], // done\n}");
     assert_eq!(result.new_rules[0].content, "Don't rush");
     for repair in ["single quotes", "trailing comma", "comment"] {
@@ -200,7 +200,7 @@ fn trailing_commas_comments_and_single_quotes_are_repaired_and_named() {
 }
 
 #[test]
-fn nul_never_leaves_the_parser() {
+fn the_parser_removes_nul() {
     let result = facts(r#"[{"subject": "a\u0000", "predicate": "b", "content": "c\u0000d", "tags": ["t\u0000"]}]"#);
     let fact = &result.new_facts[0];
     assert_eq!((fact.subject.as_str(), fact.content.as_str(), fact.tags[0].as_str()), ("a", "cd", "t"));
@@ -234,7 +234,7 @@ fn adversarial_output_is_read_in_linear_time_and_bounded_space() {
             let text = format!("{prefix}{}", pattern.repeat(60_000 / pattern.len()));
             let start = Instant::now();
             let result = parse(&text);
-            // Linear is below a second even in a busy debug build; quadratic is minutes.
+            // Linear time is below a second even in a debug build on a busy machine; quadratic time is minutes.
             assert!(start.elapsed() < Duration::from_secs(20), "{prefix}{pattern}: {:?}", start.elapsed());
             assert!(result.parse_errors.len() <= 101);
         }
@@ -245,7 +245,7 @@ fn adversarial_output_is_read_in_linear_time_and_bounded_space() {
 }
 
 #[test]
-fn idempotency_keys_depend_on_what_is_said_and_on_the_batch() {
+fn idempotency_keys_depend_on_the_statement_and_the_batch() {
     let tenant = TenantId::default();
     let butler = Butler::new("health").unwrap();
     let result = parse(ANSWER);
@@ -269,19 +269,19 @@ fn idempotency_keys_depend_on_what_is_said_and_on_the_batch() {
     assert_eq!(
         key.to_string(),
         "bf71f9ba-f100-5bf5-a9f9-d4dfadf83e8b",
-        "pinned: a key that changes with a release would apply actions twice"
+        "if a release changed the key, it would apply actions twice"
     );
 }
 
 proptest! {
     #[test]
-    fn nothing_makes_the_parser_panic(text in "(\\PC|[{}\\[\\]\"',:`\\\\\n/*]|new_facts|confirmations|```json\n){0,80}") {
+    fn no_input_makes_the_parser_panic(text in "(\\PC|[{}\\[\\]\"',:`\\\\\n/*]|new_facts|confirmations|```json\n){0,80}") {
         let result = parse(&text);
         prop_assert!(result.answered || !result.parse_errors.is_empty());
     }
 
     #[test]
-    fn an_answer_cut_anywhere_loses_only_what_was_incomplete(at in 0..ANSWER.len()) {
+    fn a_truncated_answer_loses_only_incomplete_actions(at in 0..ANSWER.len()) {
         let full = parse(ANSWER);
         let part = parse(&ANSWER[..ANSWER.floor_char_boundary(at)]);
         prop_assert!(full.new_facts.starts_with(&part.new_facts));

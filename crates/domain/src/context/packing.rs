@@ -1,4 +1,4 @@
-//! Fitting lines under two budgets at once, characters and tokens, neither of which is ever exceeded.
+//! Selects the lines that fit into two budgets at once, characters and tokens. Neither is ever exceeded.
 
 use uuid::Uuid;
 
@@ -8,15 +8,15 @@ pub(super) struct Line {
     id: Uuid,
     text: String,
     chars: usize,
-    /// Counted once, and only for a line whose characters fit.
+    /// Computed on first use: tokenizing is expensive and unnecessary for a line that has too many characters.
     tokens: Option<usize>,
-    taken: bool,
+    included: bool,
 }
 
 impl Line {
     pub(super) fn new(id: Uuid, text: String) -> Self {
         let chars = text.chars().count();
-        Self { id, text, chars, tokens: None, taken: false }
+        Self { id, text, chars, tokens: None, included: false }
     }
 }
 
@@ -24,12 +24,13 @@ pub(super) struct Section {
     title: &'static str,
     share: f64,
     lines: Vec<Line>,
-    open: bool,
+    /// Whether a line is included, so that the title's cost has been counted.
+    has_title: bool,
 }
 
 impl Section {
     pub(super) fn new(title: &'static str, share: f64, lines: Vec<Line>) -> Self {
-        Self { title, share, lines, open: false }
+        Self { title, share, lines, has_title: false }
     }
 }
 
@@ -54,7 +55,7 @@ impl Cost {
     }
 
     fn share(self, fraction: f64) -> Self {
-        let part = |whole: usize| ((whole as f64 * fraction.clamp(0.0, 1.0)).floor() as usize).min(whole);
+        let part = |total: usize| ((total as f64 * fraction.clamp(0.0, 1.0)).floor() as usize).min(total);
         Self { chars: part(self.chars), tokens: part(self.tokens) }
     }
 }
@@ -72,11 +73,11 @@ pub(super) fn pack(
     }
     let start = used;
     let free = Cost { chars: budget.chars - used.chars, tokens: budget.tokens - used.tokens };
-    // The limit of a section is the sum of the shares up to it, so what one leaves unused flows to the next by itself.
-    let mut share = 0.0;
+    // A section's limit is the sum of all shares up to it, so budget that one section leaves unused passes to the next.
+    let mut cumulative_share = 0.0;
     for section in &mut sections {
-        share += section.share;
-        fill(section, &mut used, start.plus(free.share(share)), counter);
+        cumulative_share += section.share;
+        fill(section, &mut used, start.plus(free.share(cumulative_share)), counter);
     }
     for section in &mut sections {
         fill(section, &mut used, budget, counter);
@@ -84,39 +85,38 @@ pub(super) fn pack(
     finish(header, sections, budget, counter)
 }
 
-/// Takes every line that still fits, in order: one that is too large is passed over, not waited for.
+/// Includes every line that still fits, in order. A line that is too large is skipped; later ones may still fit.
 fn fill(section: &mut Section, used: &mut Cost, limit: Cost, counter: &dyn TokenCounter) {
-    // A share that is zero, negative or not a number leaves the section out.
+    // A share that is zero, negative or NaN omits the section.
     if section.lines.is_empty() || section.share.is_nan() || section.share <= 0.0 {
         return;
     }
     let title = Cost::of(section.title, counter);
-    for line in section.lines.iter_mut().filter(|line| !line.taken) {
-        let before = if section.open { *used } else { used.plus(title) };
+    for line in section.lines.iter_mut().filter(|line| !line.included) {
+        let before = if section.has_title { *used } else { used.plus(title) };
         if before.chars.saturating_add(line.chars) > limit.chars {
             continue;
         }
         let tokens = *line.tokens.get_or_insert_with(|| counter.count(&line.text));
         let after = before.plus(Cost { chars: line.chars, tokens });
         if after.within(limit) {
-            (line.taken, section.open, *used) = (true, true, after);
+            (line.included, section.has_title, *used) = (true, true, after);
         }
     }
 }
 
-/// The tokens of the whole may differ from the sum of its lines'; the whole is what counts. The least important line
-/// goes until it fits.
+/// Renders the block. Its token count may exceed the sum over its lines, so the last lines are dropped until it fits.
 fn finish(header: &str, mut sections: [Section; 3], budget: Cost, counter: &dyn TokenCounter) -> Packed {
     loop {
         let text = render(header, &sections);
         let cost = Cost::of(&text, counter);
         if cost.within(budget) {
-            let ids = sections.map(|s| s.lines.into_iter().filter(|l| l.taken).map(|l| l.id).collect());
+            let ids = sections.map(|s| s.lines.into_iter().filter(|l| l.included).map(|l| l.id).collect());
             return Packed { text, tokens: cost.tokens, ids };
         }
-        let last = sections.iter_mut().rev().find_map(|s| s.lines.iter_mut().rev().find(|l| l.taken));
+        let last = sections.iter_mut().rev().find_map(|s| s.lines.iter_mut().rev().find(|l| l.included));
         match last {
-            Some(line) => line.taken = false,
+            Some(line) => line.included = false,
             None => return Packed { text: String::new(), tokens: 0, ids: Default::default() },
         }
     }
@@ -125,7 +125,7 @@ fn finish(header: &str, mut sections: [Section; 3], budget: Cost, counter: &dyn 
 fn render(header: &str, sections: &[Section; 3]) -> String {
     let mut text = header.to_owned();
     for section in sections {
-        let mut lines = section.lines.iter().filter(|line| line.taken).peekable();
+        let mut lines = section.lines.iter().filter(|line| line.included).peekable();
         if lines.peek().is_some() {
             text.push_str(section.title);
         }

@@ -3,19 +3,19 @@ use proptest::prelude::*;
 
 use super::*;
 
-/// A word or a mark is a token: enough to be deterministic.
-struct Words;
+/// Counts each word and each punctuation mark as one token.
+struct WordCounter;
 
-impl TokenCounter for Words {
+impl TokenCounter for WordCounter {
     fn count(&self, text: &str) -> usize {
         text.split_whitespace().map(|w| 1 + w.chars().filter(|c| c.is_ascii_punctuation()).count()).sum()
     }
 }
 
-/// A tokenizer for which the whole is more than its parts.
-struct Superadditive;
+/// Counts more tokens for a text than for its lines together.
+struct SuperadditiveCounter;
 
-impl TokenCounter for Superadditive {
+impl TokenCounter for SuperadditiveCounter {
     fn count(&self, text: &str) -> usize {
         let words = text.split_whitespace().count();
         words + words * words / 50
@@ -28,7 +28,15 @@ fn day(days: i64) -> Timestamp {
 
 fn fact(id: u128, score: f64, content: &str) -> ContextFact<'_> {
     let id = FactId(Uuid::from_u128(id));
-    ContextFact { id, score, created_at: day(0), subject: "user", predicate: "likes", content, confidence: 0.876 }
+    ContextFact {
+        id,
+        score,
+        created_at: day(0),
+        subject: "user",
+        predicate: "likes",
+        content,
+        effective_confidence: 0.876,
+    }
 }
 
 fn rule(id: u128, score: f64, maturity: Maturity, content: &str) -> ContextRule<'_> {
@@ -41,7 +49,7 @@ fn episode(id: u128, at: i64, content: &str) -> ContextEpisode<'_> {
 }
 
 fn build(input: &ContextInput<'_>, budget: usize) -> ContextBlock {
-    assemble(input, budget, &ContextQuotas::default(), &Words)
+    assemble(input, budget, &ContextQuotas::default(), &WordCounter)
 }
 
 #[test]
@@ -66,12 +74,12 @@ fn context_structure() {
 }
 
 #[test]
-fn header_alone_when_nothing_is_known() {
+fn without_memories_the_block_is_the_header() {
     assert_eq!(build(&ContextInput::default(), 3000).text, "# Memory Context\n");
 }
 
 #[test]
-fn a_budget_below_the_header_gives_nothing() {
+fn a_budget_below_the_header_gives_an_empty_text() {
     let input = ContextInput { facts: vec![fact(1, 1.0, "x")], ..Default::default() };
     assert_eq!(build(&input, 4).text, "", "16 characters do not hold the header's 17");
     assert_eq!(build(&input, 5).text, "# Memory Context\n");
@@ -122,7 +130,7 @@ fn context_prioritizes_highest_scored_memories() {
 }
 
 #[test]
-fn deterministic_section_quotas_and_what_one_leaves_goes_to_the_next() {
+fn deterministic_section_quotas_and_unused_budget_passes_to_the_next_section() {
     let text = "alpha beta gamma delta epsilon zeta eta theta";
     let many = ContextInput {
         facts: (0..99).map(|i| fact(i, 0.5, text)).collect(),
@@ -133,11 +141,11 @@ fn deterministic_section_quotas_and_what_one_leaves_goes_to_the_next() {
     assert!(full.facts.len() > full.rules.len() && full.rules.len() > full.episodes.len());
     assert!(!full.episodes.is_empty());
     let few_facts = ContextInput { facts: vec![fact(1, 0.5, text)], ..many.clone() };
-    assert!(build(&few_facts, 1000).rules.len() > full.rules.len(), "unused by facts, used by rules");
+    assert!(build(&few_facts, 1000).rules.len() > full.rules.len(), "rules use the budget that facts leave");
     let only_facts = ContextInput { facts: many.facts.clone(), ..Default::default() };
-    assert!(build(&only_facts, 1000).facts.len() > full.facts.len() * 3 / 2, "until the budget is exhausted");
+    assert!(build(&only_facts, 1000).facts.len() > full.facts.len() * 3 / 2, "facts use the whole budget");
     let none = ContextQuotas { episodes: 0.0, ..Default::default() };
-    assert!(assemble(&many, 1000, &none, &Words).episodes.is_empty(), "a share of 0 leaves the section out");
+    assert!(assemble(&many, 1000, &none, &WordCounter).episodes.is_empty(), "a share of 0 omits the section");
 }
 
 #[test]
@@ -174,9 +182,9 @@ fn input_of(memories: &[(u8, u8, u8, String)]) -> ContextInput<'_> {
 proptest! {
     #[test]
     fn neither_budget_is_ever_exceeded(
-        memories in memories(), budget in 0..400usize, quotas in prop::array::uniform3(0.0..1.0f64), odd in any::<bool>(),
+        memories in memories(), budget in 0..400usize, quotas in prop::array::uniform3(0.0..1.0f64), superadditive in any::<bool>(),
     ) {
-        let counter: &dyn TokenCounter = if odd { &Superadditive } else { &Words };
+        let counter: &dyn TokenCounter = if superadditive { &SuperadditiveCounter } else { &WordCounter };
         let quotas = ContextQuotas { facts: quotas[0], rules: quotas[1], episodes: quotas[2] };
         let block = assemble(&input_of(&memories), budget, &quotas, counter);
         prop_assert!(block.text.chars().count() <= budget * CHARS_PER_TOKEN);

@@ -29,14 +29,14 @@ fn tiers_and_their_base_scores() {
 }
 
 #[test]
-fn fuzzy_only_when_asked_and_longer_than_2_characters() {
+fn fuzzy_matching_requires_the_option_and_at_least_3_characters() {
     assert!(fuzzy_applies("Zoë", true));
     assert!(!fuzzy_applies("Zo", true));
     assert!(!fuzzy_applies("Chloe", false));
 }
 
 #[test]
-fn an_empty_or_endless_name_is_an_error() {
+fn an_empty_or_too_long_name_is_an_error() {
     assert!(entity_name("name", " \0\n").is_err());
     assert!(entity_name("name", &"x".repeat(10_000)).is_err());
     assert_eq!(entity_name("name", " Ada \n Lovelace ").unwrap(), "Ada Lovelace");
@@ -96,7 +96,7 @@ proptest! {
     }
 
     #[test]
-    fn merging_loses_no_name_and_repeats_none(
+    fn a_merge_keeps_every_name_exactly_once(
         target in prop::collection::vec("[abAB]{1,2}", 0..6), source in prop::collection::vec("[abAB]{1,2}", 0..6),
     ) {
         let merged = merge_aliases("a", &target, "bb", &source);

@@ -1,4 +1,4 @@
-//! Lists and objects. Many clients send them as JSON inside a string; that is parsed, anything else is refused.
+//! Lists and objects. Many clients send them as a string of JSON, which is accepted as well.
 
 use serde_json::{Map, Value};
 
@@ -6,7 +6,7 @@ use super::{Invalid, required_text};
 use crate::limits;
 use crate::text::strip_nul;
 
-/// A list of short strings; null is the empty list.
+/// A list of trimmed strings. Null is an empty list.
 fn strings(field: &str, value: &Value, max_items: usize, max_bytes: usize) -> Result<Vec<String>, Invalid> {
     let parsed;
     let list = match value {
@@ -32,23 +32,24 @@ fn strings(field: &str, value: &Value, max_items: usize, max_bytes: usize) -> Re
     list.iter().enumerate().map(item).collect()
 }
 
+/// The tags of a memory; null means none.
 pub fn tags(value: &Value) -> Result<Vec<String>, Invalid> {
     strings("tags", value, limits::TAGS, limits::TAG_BYTES)
 }
 
-/// Other names of an entity, at most `most`. Two that differ only in case are one name, and the caller should know.
-pub fn aliases(value: &Value, most: usize) -> Result<Vec<String>, Invalid> {
-    let aliases = strings("aliases", value, most, limits::ENTITY_NAME_BYTES)?;
+/// The aliases of an entity, at most `max_items`. Names that differ only in case are duplicates and cause an error.
+pub fn aliases(value: &Value, max_items: usize) -> Result<Vec<String>, Invalid> {
+    let aliases = strings("aliases", value, max_items, limits::ENTITY_NAME_BYTES)?;
     for (i, alias) in aliases.iter().enumerate() {
         if let Some(first) = aliases[..i].iter().find(|other| other.to_lowercase() == alias.to_lowercase()) {
-            let message = format!("{alias:?} is the same name as {first:?}: case does not count");
+            let message = format!("{alias:?} is the same name as {first:?}; case is ignored");
             return Err(Invalid::new(format!("aliases[{i}]"), message).hint("give each alias once"));
         }
     }
     Ok(aliases)
 }
 
-/// An object; null is the empty one.
+/// A JSON object. Null is an empty object.
 pub fn object(field: &str, value: &Value) -> Result<Map<String, Value>, Invalid> {
     match value {
         Value::Null => Ok(Map::new()),
@@ -61,6 +62,7 @@ pub fn object(field: &str, value: &Value) -> Result<Map<String, Value>, Invalid>
     }
 }
 
+/// Metadata without NUL, within the size limit. Null is an empty object.
 pub fn metadata(value: &Value) -> Result<Map<String, Value>, Invalid> {
     let map = without_nul(object("metadata", value)?);
     let bytes = serde_json::to_string(&map).map_or(usize::MAX, |json| json.len());
@@ -71,7 +73,7 @@ pub fn metadata(value: &Value) -> Result<Map<String, Value>, Invalid> {
     Ok(map)
 }
 
-/// JSONB refuses `\u0000` as text does, in keys too.
+/// Removes NUL from all strings and keys, because PostgreSQL rejects `\u0000` in JSONB.
 fn without_nul(map: Map<String, Value>) -> Map<String, Value> {
     fn clean(value: Value) -> Value {
         match value {
@@ -98,7 +100,7 @@ mod tests {
     }
 
     #[test]
-    fn too_many_or_non_string_tags_are_refused() {
+    fn too_many_or_non_string_tags_are_rejected() {
         assert_eq!(tags(&json!(vec!["t"; 64])).unwrap().len(), 64);
         assert_eq!(tags(&json!(vec!["t"; 65])).unwrap_err().message, "has 65 items; at most 64 are allowed");
         let error = tags(&json!(["a", 5])).unwrap_err();
@@ -108,14 +110,14 @@ mod tests {
     }
 
     #[test]
-    fn aliases_that_differ_only_in_case_or_are_empty_are_refused() {
-        assert!(aliases(&json!(["Chloé", "CHLOÉ"]), 64).unwrap_err().message.contains("case does not count"));
+    fn aliases_that_differ_only_in_case_or_are_empty_are_rejected() {
+        assert!(aliases(&json!(["Chloé", "CHLOÉ"]), 64).unwrap_err().message.contains("case is ignored"));
         assert!(aliases(&json!(["Chloe", ""]), 64).is_err());
         assert_eq!(aliases(&json!(["Chlo", "Chloe"]), 64).unwrap().len(), 2);
     }
 
     #[test]
-    fn metadata_that_is_not_an_object_is_refused() {
+    fn metadata_that_is_not_an_object_is_rejected() {
         assert_eq!(metadata(&json!([1])).unwrap_err().to_string(), "metadata: must be an object, not a list");
         assert_eq!(metadata(&json!("x")).unwrap_err().message, "must be an object, not the string \"x\"");
         assert_eq!(metadata(&json!(null)), Ok(Map::new()));

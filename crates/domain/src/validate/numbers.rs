@@ -1,4 +1,4 @@
-//! Numbers are JSON numbers: a string that looks like one is refused rather than guessed at.
+//! Numbers. They must be JSON numbers: a string that contains one is an error, with a hint to drop the quotes.
 
 use serde_json::Value;
 
@@ -6,7 +6,7 @@ use super::Invalid;
 use crate::limits;
 use crate::scoring::MAX_IMPORTANCE;
 
-/// A number within `min..=max`; NaN and the infinities (which a library caller could pass) are refused.
+/// A finite number within `min..=max`.
 pub fn number(field: &str, value: &Value, min: f64, max: f64) -> Result<f64, Invalid> {
     let number = match value {
         Value::Number(n) => n.as_f64().filter(|n| n.is_finite()),
@@ -25,7 +25,7 @@ pub fn number(field: &str, value: &Value, min: f64, max: f64) -> Result<f64, Inv
     }
 }
 
-/// A whole number within `min..=max`; `10.0` is one, since some clients have no other numbers.
+/// A whole number within `min..=max`. `10.0` is accepted, because some clients have only floating-point numbers.
 pub fn whole_number(field: &str, value: &Value, min: usize, max: usize) -> Result<usize, Invalid> {
     let number = number(field, value, min as f64, max as f64)?;
     if number.fract() == 0.0 {
@@ -35,18 +35,22 @@ pub fn whole_number(field: &str, value: &Value, min: usize, max: usize) -> Resul
     }
 }
 
+/// An importance from 0 to 10.
 pub fn importance(value: &Value) -> Result<f64, Invalid> {
     number("importance", value, 0.0, MAX_IMPORTANCE)
 }
 
+/// A minimum effective confidence from 0 to 1.
 pub fn min_confidence(value: &Value) -> Result<f64, Invalid> {
     number("min_confidence", value, 0.0, 1.0)
 }
 
+/// A number of results from 0 to [`limits::RESULTS`].
 pub fn limit(value: &Value) -> Result<usize, Invalid> {
     whole_number("limit", value, 0, limits::RESULTS)
 }
 
+/// A token budget from 0 to [`limits::TOKEN_BUDGET`].
 pub fn token_budget(value: &Value) -> Result<usize, Invalid> {
     whole_number("token_budget", value, 0, limits::TOKEN_BUDGET)
 }
@@ -59,12 +63,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn importance_outside_0_to_10_is_refused() {
+    fn importance_outside_0_to_10_is_rejected() {
         assert_eq!(importance(&json!(0)), Ok(0.0));
         assert_eq!(importance(&json!(10.0)), Ok(10.0));
         assert_eq!(importance(&json!(-0.1)).unwrap_err().message, "must be between 0 and 10, not -0.1");
         assert!(importance(&json!(10.5)).is_err());
-        assert!(importance(&json!(f64::NAN)).is_err(), "JSON has no NaN: it arrives as null");
+        assert!(importance(&json!(f64::NAN)).is_err(), "JSON has no NaN, so it arrives as null");
         assert!(importance(&json!(true)).is_err());
     }
 
@@ -96,7 +100,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_passes_is_within_bounds(n in any::<f64>()) {
+        fn validated_numbers_are_within_bounds(n in any::<f64>()) {
             if let Ok(value) = importance(&json!(n)) { prop_assert!((0.0..=10.0).contains(&value)); }
             if let Ok(value) = limit(&json!(n)) { prop_assert!(value <= limits::RESULTS); }
         }

@@ -1,4 +1,4 @@
-//! The engine around a stand-in for the model, which waits, fails and panics when told to.
+//! The engine with a fake model that waits, fails and panics on demand.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize};
 use std::sync::mpsc;
@@ -7,10 +7,10 @@ use futures::future::{join_all, poll_immediate};
 
 use super::*;
 
-/// Answers with the text's length, after it was let go; "panic" panics.
+/// Returns the length of the text after the test releases the batch. The text "panic" panics.
 struct StandIn {
     gate: Mutex<mpsc::Receiver<()>>,
-    /// Texts of each batch.
+    /// The texts of each batch.
     batches: mpsc::Sender<Vec<String>>,
 }
 
@@ -25,14 +25,14 @@ struct StandInSession(Arc<StandIn>);
 impl Session for StandInSession {
     fn embed(&mut self, texts: &[&str]) -> Result<Vec<Vector>, EmbedError> {
         self.0.batches.send(texts.iter().map(|text| text.to_string()).collect()).unwrap();
-        // An error means that the test let everything go.
+        // An error means that the test has dropped the sender and releases all batches.
         let _ = self.0.gate.lock().unwrap().recv();
         assert!(!texts.contains(&"panic"), "as told");
         Ok(texts.iter().map(|text| Vector::from([text.len() as f32])).collect())
     }
 }
 
-/// The engine, the sender that lets a batch go (dropped: all of them), and the batches as they start.
+/// Returns the engine, the sender that releases a batch (or all, if dropped), and a receiver of started batches.
 fn stand_in(queue: usize) -> (Arc<Engine>, mpsc::Sender<()>, mpsc::Receiver<Vec<String>>) {
     let (go, gate) = mpsc::channel();
     let (batches, started) = mpsc::channel();
@@ -62,13 +62,13 @@ async fn concurrent_requests_are_embedded_together() {
 }
 
 #[tokio::test]
-async fn a_full_queue_makes_callers_wait_and_loses_none() {
+async fn a_full_queue_makes_callers_wait_and_loses_no_text() {
     let (engine, go, started) = stand_in(2);
     let texts: Vec<String> = (0..50).map(|n| "x".repeat(n)).collect();
     let mut many = engine.embed_batch(texts);
     assert!(poll_immediate(&mut many).await.is_none());
     started.recv().unwrap();
-    assert!(engine.stats().queue_depth <= 2, "the rest waits outside");
+    assert!(engine.stats().queue_depth <= 2, "the others wait for a free slot");
     drop(go);
     let lengths: Vec<f32> = many.await.unwrap().iter().map(|vector| vector[0]).collect();
     let expected: Vec<f32> = (0..50).map(|n| if n == 0 { 1.0 } else { n as f32 }).collect();
@@ -76,7 +76,7 @@ async fn a_full_queue_makes_callers_wait_and_loses_none() {
 }
 
 #[tokio::test]
-async fn a_panic_is_reported_and_the_engine_goes_on() {
+async fn a_panic_is_reported_and_the_engine_continues() {
     let (engine, go, _started) = stand_in(10);
     drop(go);
     let why = engine.embed(Some("panic")).await.unwrap_err().to_string();
@@ -85,7 +85,7 @@ async fn a_panic_is_reported_and_the_engine_goes_on() {
 }
 
 #[tokio::test]
-async fn a_failed_load_is_told_to_everyone_and_tried_again_by_the_next_call() {
+async fn a_failed_load_is_reported_to_all_callers_and_retried_by_the_next_call() {
     let (loads, fine) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicBool::new(false)));
     let (go, gate) = mpsc::channel();
     let (batches, _started) = mpsc::channel();
@@ -111,7 +111,7 @@ async fn a_failed_load_is_told_to_everyone_and_tried_again_by_the_next_call() {
 }
 
 #[tokio::test]
-async fn who_does_not_wait_any_more_is_not_served() {
+async fn a_text_whose_caller_is_gone_is_not_embedded() {
     let (engine, go, started) = stand_in(10);
     let mut first = engine.embed(Some("first"));
     assert!(poll_immediate(&mut first).await.is_none());

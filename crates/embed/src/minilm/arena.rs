@@ -4,14 +4,14 @@ use memmap2::MmapMut;
 
 use super::kernel::Piece;
 
-/// One block for all of them, in huge pages where the system has them: every forward pass reads all of it, and with
-/// small pages it spends a tenth of its time looking up addresses.
+/// One block of memory for all weights, in huge pages where the system supports them. Every forward pass reads all of
+/// it; with small pages it spends a tenth of its time on address translation.
 pub struct Arena(MmapMut);
 
 impl Arena {
     pub fn new(pieces: usize) -> std::io::Result<Arena> {
         let map = MmapMut::map_anon(pieces * size_of::<Piece>())?;
-        // Refused by a kernel without huge pages, and then merely slower.
+        // Fails on a kernel without huge pages, which only makes it slower.
         #[cfg(target_os = "linux")]
         let _ = map.advise(memmap2::Advice::HugePage);
         Ok(Arena(map))
@@ -19,13 +19,13 @@ impl Arena {
 
     #[expect(unsafe_code, reason = "the map hands out bytes")]
     pub fn pieces(&self) -> &[Piece] {
-        // SAFETY: any bits are a valid f32, and the map, which begins at a page, holds nothing but pieces.
+        // SAFETY: any bit pattern is a valid f32. The map begins at a page boundary and contains only pieces.
         unsafe { self.0.align_to().1 }
     }
 
     #[expect(unsafe_code, reason = "the map hands out bytes")]
     pub fn pieces_mut(&mut self) -> &mut [Piece] {
-        // SAFETY: as in `pieces`; and any f32 is valid bytes.
+        // SAFETY: as in `pieces`, and any f32 is a valid sequence of bytes.
         unsafe { self.0.align_to_mut().1 }
     }
 }

@@ -1,4 +1,5 @@
-//! Self-attention of one sequence in one head. No padding and no mask: sequences of a batch never see each other.
+//! Self-attention of one sequence in one head. It needs no padding and no mask, because sequences are processed
+//! separately.
 
 use std::cell::RefCell;
 
@@ -6,31 +7,31 @@ use rten_simd::ops::{BitOps, NumOps};
 use rten_simd::{Isa, Simd, SimdOp, SimdUnaryOp};
 use rten_vecmath::Exp;
 
-use super::kernel::{Ahead, Piece, Tiled, WIDTH, in_tiles, run, tile};
+use super::kernel::{Piece, Prefetch, Tiled, WIDTH, in_tiles, run, tile};
 
-/// The score of a key that is not there: its share of the softmax is zero.
+/// The score of a missing key, whose share of the softmax becomes zero.
 const ABSENT: f32 = -1e30;
 
-/// Working memory of a head, kept by each thread so that no layer allocates.
+/// The buffers of a head. Each thread keeps its own, so that layers do not allocate.
 #[derive(Default)]
-struct Working {
-    /// The keys with rows and columns exchanged, in strips.
+struct HeadBuffers {
+    /// The transposed keys, in strips.
     keys: Vec<Piece>,
     /// The scores of one tile of queries.
     scores: Vec<Piece>,
 }
 
 thread_local! {
-    static WORKING: RefCell<Working> = RefCell::default();
+    static BUFFERS: RefCell<HeadBuffers> = RefCell::default();
 }
 
-/// One piece a token each: a head is exactly as wide as a piece.
+/// Computes attention. Every slice has one piece per token, because a head is exactly as wide as a piece.
 pub fn attend(query: &[Piece], key: &[Piece], value: &[Piece], out: &mut [Piece]) {
-    WORKING.with_borrow_mut(|working| {
+    BUFFERS.with_borrow_mut(|buffers| {
         let blocks = key.len().div_ceil(WIDTH);
-        working.keys.resize(blocks * WIDTH, Piece::ZERO);
-        working.scores.resize(blocks * WIDTH, Piece::ZERO);
-        run(Head { query, key, value, keys: &mut working.keys, scores: &mut working.scores, out });
+        buffers.keys.resize(blocks * WIDTH, Piece::ZERO);
+        buffers.scores.resize(blocks * WIDTH, Piece::ZERO);
+        run(Head { query, key, value, keys: &mut buffers.keys, scores: &mut buffers.scores, out });
     });
 }
 
@@ -63,14 +64,14 @@ impl<I: Isa> Tiled<I> for Head<'_> {
     #[inline(always)]
     fn run<const R: usize>(&mut self, isa: I, first: usize) {
         self.score::<I, R>(isa, first);
-        // A loop, not a closure: what is not inlined here is not compiled for these instructions.
+        // A loop, not a closure: code that is not inlined here is not compiled for the selected instruction set.
         let mut shares = [0.0; R];
         for (row, share) in shares.iter_mut().enumerate() {
             *share = 1.0 / self.exponents::<I, R>(isa, row);
         }
         let ops = isa.f32();
         for column in (0..WIDTH).step_by(2 * ops.len()) {
-            let sums = tile::<I, R>(isa, self.scores, R, self.value, column, Ahead::none(self.value));
+            let sums = tile::<I, R>(isa, self.scores, R, self.value, column, Prefetch::none(self.value));
             for r in 0..R {
                 let (out, share) = (&mut self.out[first + r].0[column..], ops.splat(shares[r]));
                 ops.store(ops.mul(sums[r][0], share), out);
@@ -81,14 +82,14 @@ impl<I: Isa> Tiled<I> for Head<'_> {
 }
 
 impl Head<'_> {
-    /// Every key's score for `R` queries, in pieces as a product wants them.
+    /// The scores of all keys for `R` queries, in the layout that the next product expects.
     #[inline(always)]
     fn score<I: Isa, const R: usize>(&mut self, isa: I, first: usize) {
         let ops = isa.f32();
         let scale = ops.splat(1.0 / (WIDTH as f32).sqrt());
         for (strip, scores) in self.keys.chunks_exact(WIDTH).zip(self.scores.chunks_exact_mut(R)) {
             for column in (0..WIDTH).step_by(2 * ops.len()) {
-                let sums = tile::<I, R>(isa, &self.query[first..], 0, strip, column, Ahead::none(strip));
+                let sums = tile::<I, R>(isa, &self.query[first..], 0, strip, column, Prefetch::none(strip));
                 for r in 0..R {
                     let scores = &mut scores[r].0[column..];
                     ops.store(ops.mul(sums[r][0], scale), scores);
@@ -104,7 +105,7 @@ impl Head<'_> {
         }
     }
 
-    /// Turns the scores of one query into `exp(score - max)` and returns their sum; whoever uses them divides.
+    /// Replaces the scores of one query by `exp(score - max)` and returns their sum, by which the caller divides.
     #[inline(always)]
     fn exponents<I: Isa, const R: usize>(&mut self, isa: I, row: usize) -> f32 {
         let ops = isa.f32();

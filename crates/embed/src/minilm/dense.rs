@@ -1,31 +1,32 @@
-//! `y = x · matrix + bias`, a strip of columns at a time, and what follows while the numbers are still in registers.
+//! Dense layers: `y = x · matrix + bias` for one strip of columns, followed by the activation while the numbers are
+//! still in registers.
 
 use rten_simd::ops::{BitOps, NumOps};
 use rten_simd::{Isa, SimdOp, SimdUnaryOp};
 use rten_vecmath::Gelu;
 
-use super::kernel::{Ahead, Piece, Tiled, WIDTH, in_tiles, tile, tiles};
+use super::kernel::{Piece, Prefetch, Tiled, WIDTH, in_tiles, tile, tiles};
 
-/// What becomes of a product once its bias is added.
+/// What is done with a product after its bias is added.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Finish {
     Keep,
-    /// The exact gelu (by erf), which BERT was trained with, not the tanh approximation.
+    /// The exact GELU (with erf), with which BERT was trained, not the tanh approximation.
     Gelu,
-    /// Added to what is already there: the residual connection.
+    /// Adds the product to the output: the residual connection.
     Add,
 }
 
 /// One strip of columns of a product.
 pub struct Strip<'a> {
-    /// The pieces of all rows: the first ones, `stride` further on the second ones, and so on.
+    /// The pieces of all rows: first the first pieces, after `stride` pieces the second ones, and so on.
     pub x: &'a [Piece],
     pub stride: usize,
     /// This strip of the matrix.
     pub strip: &'a [Piece],
     pub bias: &'a Piece,
     pub finish: Finish,
-    /// The result: one piece a row.
+    /// The result, one piece per row.
     pub out: &'a mut [Piece],
 }
 
@@ -57,20 +58,20 @@ impl<I: Isa> Tiled<I> for StripTile<'_> {
     fn run<const R: usize>(&mut self, isa: I, first: usize) {
         let ops = isa.f32();
         let Strip { x, stride, strip, bias, finish, out } = &mut self.strip;
-        let ahead = Ahead::next(strip, self.turn, self.turns);
+        let prefetch = Prefetch::next(strip, self.turn, self.turns);
         self.turn += 1;
-        let sums = tile::<I, R>(isa, &x[first..], *stride, strip, self.column, ahead);
+        let sums = tile::<I, R>(isa, &x[first..], *stride, strip, self.column, prefetch);
         for (row, sums) in out[first..].iter_mut().zip(sums) {
             for (n, sum) in sums.into_iter().enumerate() {
                 let column = self.column + n * ops.len();
                 let sum = ops.add(sum, ops.load(&bias.0[column..]));
-                let place = &mut row.0[column..];
+                let output = &mut row.0[column..];
                 let result = match finish {
                     Finish::Keep => sum,
                     Finish::Gelu => Gelu {}.eval(isa, sum),
-                    Finish::Add => ops.add(sum, ops.load(place)),
+                    Finish::Add => ops.add(sum, ops.load(output)),
                 };
-                ops.store(result, place);
+                ops.store(result, output);
             }
         }
     }

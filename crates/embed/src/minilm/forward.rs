@@ -1,5 +1,6 @@
-//! The forward pass over a ragged batch: the linear layers run over all tokens of all sequences laid end to end,
-//! attention over each sequence alone. Nothing is padded, and a text's vector does not depend on its company.
+//! The forward pass over a batch of sequences of different lengths. The linear layers process the tokens of all
+//! sequences together, attention each sequence separately. Nothing is padded, and a vector does not depend on the other
+//! texts.
 
 use std::sync::Arc;
 
@@ -13,11 +14,11 @@ use super::weights::{Dense, Layer, Weights};
 use super::{HEADS, HIDDEN, INNER, MAX_TOKENS};
 use crate::Vector;
 
-/// Pieces of one token's row.
+/// Pieces per token.
 const HIDDEN_PIECES: usize = HIDDEN / WIDTH;
 const INNER_PIECES: usize = INNER / WIDTH;
 
-/// The buffers of a forward pass, kept between calls so that a warm call allocates nothing but its answers.
+/// The buffers of a forward pass. They are reused, so that later calls allocate only the results.
 #[derive(Default)]
 pub struct Scratch {
     hidden: Vec<Piece>,
@@ -34,7 +35,7 @@ impl Scratch {
             }
             &mut buffer[..length]
         }
-        // Odd, because pieces of one row that are a power of two apart would push each other out of the cache.
+        // An odd stride, because pieces of one row at a power-of-two distance would evict each other from the cache.
         let stride = tokens | 1;
         Buffers {
             shape: Shape { tokens, stride },
@@ -57,12 +58,12 @@ struct Buffers<'a> {
 #[derive(Clone, Copy)]
 struct Shape {
     tokens: usize,
-    /// Pieces from one strip to the next.
+    /// Distance between two strips, in pieces.
     stride: usize,
 }
 
 impl Shape {
-    /// Runs `step` for each strip of `out`, shared among the pool's threads if it has several.
+    /// Runs `step` for each strip of `out`, in parallel if the pool has several threads.
     fn each_strip(self, out: &mut [Piece], step: impl Fn(usize, &mut [Piece]) + Send + Sync) {
         let step = |(n, out): (usize, &mut [Piece])| step(n, &mut out[..self.tokens]);
         if rayon::current_num_threads() > 1 {
@@ -73,8 +74,8 @@ impl Shape {
     }
 }
 
-/// Tokens that go through the layers together: with more, the buffers would no longer stay in the cache.
-const TOGETHER: usize = MAX_TOKENS;
+/// The maximum number of tokens that are processed together. With more, the buffers would not fit into the cache.
+const MAX_GROUP_TOKENS: usize = MAX_TOKENS;
 
 /// The vectors of `sequences`, in order. Runs on the calling thread's rayon pool.
 pub fn forward(weights: &Weights, scratch: &mut Scratch, sequences: &[Vec<u32>]) -> Vec<Vector> {
@@ -84,7 +85,7 @@ pub fn forward(weights: &Weights, scratch: &mut Scratch, sequences: &[Vec<u32>])
         let mut tokens = 0;
         let fits = |ids: &&Vec<u32>| {
             tokens += ids.len();
-            tokens <= TOGETHER
+            tokens <= MAX_GROUP_TOKENS
         };
         let count = rest.iter().take_while(fits).count().max(1);
         let (group, after) = rest.split_at(count);
@@ -141,7 +142,7 @@ fn run_layer(weights: &Weights, layer: &Layer, b: &mut Buffers<'_>, sequences: &
     kernel::run(Normalise { x: b.hidden, rows: b.shape.tokens, norm: &layer.inner_norm });
 }
 
-/// The mean over a sequence's tokens, scaled to length one; given strip by strip.
+/// The mean over the tokens of a sequence, scaled to length 1.
 fn pool<'a>(strips: impl Iterator<Item = &'a [Piece]>) -> Vector {
     let mut mean = [0f32; HIDDEN];
     for (mean, pieces) in mean.chunks_exact_mut(WIDTH).zip(strips) {

@@ -1,9 +1,9 @@
-//! The one inner loop everything heavy runs through: a few rows times a strip of columns.
+//! The inner loop of all matrix products: a few rows times a strip of columns.
 //!
-//! Activations are kept in pieces of 32 numbers, all tokens' first pieces, then all their second ones, and so on; a
-//! weight matrix in strips of 32 columns, one after the other. Then a product reads both from front to back, its result
-//! is again in pieces, one strip of columns can be given to each thread, and a piece is just what an attention head
-//! works on.
+//! Activations are stored in pieces of 32 numbers: first the first piece of every token, then the second piece of every
+//! token, and so on. A weight matrix is stored in consecutive strips of 32 columns. With this layout a product reads
+//! both sequentially, its result has the same layout, each thread can compute one strip, and a piece is exactly the
+//! width of an attention head.
 
 use rten_simd::ops::{BitOps, NumOps};
 use rten_simd::{Isa, SimdOp};
@@ -11,7 +11,7 @@ use rten_simd::{Isa, SimdOp};
 /// Numbers in a piece, and columns in a strip.
 pub const WIDTH: usize = 32;
 
-/// Aligned to the cache lines it fills, so that no vector is loaded from two of them.
+/// A block of 32 numbers, aligned to cache lines, so that no vector load crosses two of them.
 #[derive(Clone, Copy)]
 #[repr(C, align(64))]
 pub struct Piece(pub [f32; WIDTH]);
@@ -20,7 +20,7 @@ impl Piece {
     pub const ZERO: Piece = Piece([0.0; WIDTH]);
 }
 
-/// On the best instructions this processor has. A test may choose lesser ones.
+/// Runs an operation with the best instruction set of this processor. Tests may select another one.
 pub fn run<Op: SimdOp>(work: Op) -> Op::Output {
     #[cfg(test)]
     return super::tests::run_on_chosen(work);
@@ -28,38 +28,38 @@ pub fn run<Op: SimdOp>(work: Op) -> Op::Output {
     work.dispatch()
 }
 
-/// Cuts a vector into pieces.
+/// Splits a vector into pieces.
 pub fn pieces(values: &[f32]) -> Vec<Piece> {
     values.as_chunks().0.iter().map(|chunk| Piece(*chunk)).collect()
 }
 
-/// What is read next while this strip is in use: the memory is far slower than the arithmetic.
+/// The memory to prefetch while a strip is in use, because memory is far slower than the arithmetic.
 #[derive(Clone, Copy)]
-pub struct Ahead {
+pub struct Prefetch {
     from: *const f32,
     step: usize,
 }
 
-impl Ahead {
-    /// Fetches nothing new.
-    pub fn none(strip: &[Piece]) -> Ahead {
-        Ahead { from: strip.as_ptr().cast(), step: 0 }
+impl Prefetch {
+    /// Prefetches nothing new.
+    pub fn none(strip: &[Piece]) -> Prefetch {
+        Prefetch { from: strip.as_ptr().cast(), step: 0 }
     }
 
-    /// One turn's share of the strip that follows `strip` in memory, when `turns` tiles use this one.
-    pub fn next(strip: &[Piece], turn: usize, turns: usize) -> Ahead {
+    /// The part of the next strip in memory that tile `turn` of `turns` prefetches.
+    pub fn next(strip: &[Piece], turn: usize, turns: usize) -> Prefetch {
         let step = WIDTH / turns;
-        // Past the last strip this names no memory of ours, which is fine: to prefetch is a hint and never a fault.
+        // After the last strip the address is outside of the arena. That is fine, because a prefetch never faults.
         let end = strip.as_ptr_range().end.cast::<f32>();
-        Ahead { from: end.wrapping_add(turn * strip.len() * step), step }
+        Prefetch { from: end.wrapping_add(turn * strip.len() * step), step }
     }
 }
 
-/// Rows `0..R` of `x` times `strip`, in the two vectors of columns that begin at `column`. `x` has a piece of each row
-/// for every 32 rows of the strip, `step` pieces apart.
+/// Multiplies rows `0..R` of `x` by two vectors of columns of `strip`, beginning at `column`. For every 32 rows of the
+/// strip, `x` has one piece of each row; these groups are `step` pieces apart.
 ///
-/// Each sum is one chain from the first row of the strip to the last, so a result depends neither on the tile it was
-/// computed in nor on the number of threads.
+/// Each sum runs from the first row of the strip to the last, so the result depends neither on the tile nor on the
+/// number of threads.
 #[inline(always)]
 pub fn tile<I: Isa, const R: usize>(
     isa: I,
@@ -67,18 +67,18 @@ pub fn tile<I: Isa, const R: usize>(
     step: usize,
     strip: &[Piece],
     column: usize,
-    ahead: Ahead,
+    prefetch: Prefetch,
 ) -> [[I::F32; 2]; R] {
     let ops = isa.f32();
     let mut sums = [[ops.zero(); 2]; R];
-    let mut fetch = ahead.from;
+    let mut fetch = prefetch.from;
     for (block, strip) in strip.chunks(WIDTH).enumerate() {
         let rows = &x[block * step..][..R];
         for (k, weights) in (0..WIDTH).zip(strip) {
-            // Also keeps the compiler from loading more ahead than there are registers.
+            // This also keeps the compiler from hoisting more loads than there are registers.
             ops.prefetch(fetch);
             ops.prefetch(fetch.wrapping_add(WIDTH / 2));
-            fetch = fetch.wrapping_add(ahead.step);
+            fetch = fetch.wrapping_add(prefetch.step);
             let weights = &weights.0[column..];
             let (first, second) = (ops.load(weights), ops.load(&weights[ops.len()..]));
             for r in 0..R {
@@ -91,12 +91,12 @@ pub fn tile<I: Isa, const R: usize>(
     sums
 }
 
-/// What is done with a tile of `R` rows, the first of which is `first`.
+/// Processes a tile of `R` rows, beginning with `first`.
 pub trait Tiled<I: Isa> {
     fn run<const R: usize>(&mut self, isa: I, first: usize);
 }
 
-/// How many tiles `rows` are cut into: as few as leave the sums of each in registers.
+/// The smallest number of tiles for `rows` such that the sums of each tile fit into registers.
 #[inline(always)]
 pub fn tiles<I: Isa>(isa: I, rows: usize) -> usize {
     rows.div_ceil(match isa.f32().len() {
@@ -106,7 +106,7 @@ pub fn tiles<I: Isa>(isa: I, rows: usize) -> usize {
     })
 }
 
-/// Runs `work` over all `rows`, in tiles of about one size.
+/// Runs `work` over all `rows`, in tiles of about equal size.
 #[inline(always)]
 pub fn in_tiles<I: Isa>(isa: I, rows: usize, work: &mut impl Tiled<I>) {
     let mut first = 0;

@@ -1,4 +1,4 @@
-//! all-MiniLM-L6-v2: a BERT of six layers, mean pooling, unit length.
+//! all-MiniLM-L6-v2: a BERT with six layers, mean pooling and normalisation to length 1.
 
 mod arena;
 mod attention;
@@ -15,7 +15,7 @@ use rten_simd::ops::BitOps;
 use rten_simd::{Isa, SimdOp};
 
 pub use forward::Scratch;
-pub(crate) use tokens::enough;
+pub(crate) use tokens::model_prefix;
 
 use crate::Vector;
 use crate::error::EmbedError;
@@ -29,17 +29,17 @@ const INNER: usize = 1536;
 const POSITIONS: usize = 512;
 const VOCABULARY: usize = 30522;
 
-/// What sentence-transformers keeps of a text, the two special tokens included.
+/// The length to which sentence-transformers truncates a text, including the two special tokens.
 pub const MAX_TOKENS: usize = 256;
 
-/// The model, ready to run; shared by all threads, each with its own [`Scratch`].
+/// The loaded model. All threads share it, and each has its own [`Scratch`].
 pub struct Model {
     tokens: tokens::Tokens,
     weights: weights::Weights,
 }
 
 impl Model {
-    /// Loads the model of `dir`. It trusts the files: [`crate::locate_model`] verifies them.
+    /// Loads the model in `dir`, which [`crate::locate_model`] has verified.
     pub fn load(dir: &Path) -> Result<Model, EmbedError> {
         Ok(Model {
             tokens: tokens::Tokens::load(&dir.join(TOKENIZER))?,
@@ -47,19 +47,19 @@ impl Model {
         })
     }
 
-    /// The token ids of `text`, special ones included, at most [`MAX_TOKENS`].
+    /// The token ids of `text`, including the special tokens, at most [`MAX_TOKENS`].
     pub fn token_ids(&self, text: &str) -> Result<Vec<u32>, EmbedError> {
         self.tokens.ids(text)
     }
 
-    /// The vectors of `sequences` of token ids (1 to [`MAX_TOKENS`] each), in order, computed on the rayon pool of the
-    /// calling thread: if that has one thread, on this thread alone.
+    /// Computes the vectors of sequences of 1 to [`MAX_TOKENS`] token ids, in order, on the rayon pool of the calling
+    /// thread. If that pool has one thread, only the calling thread is used.
     pub fn forward(&self, sequences: &[Vec<u32>], scratch: &mut Scratch) -> Vec<Vector> {
         forward::forward(&self.weights, scratch, sequences)
     }
 }
 
-/// Which instructions this processor computes with.
+/// The SIMD instruction set that is used on this processor.
 pub fn instructions() -> &'static str {
     struct Lanes;
 

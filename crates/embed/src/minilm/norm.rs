@@ -1,4 +1,4 @@
-//! Layer normalisation of rows that lie in pieces.
+//! Layer normalisation of rows that are stored in pieces.
 
 use rten_simd::ops::{BitOps, NumOps};
 use rten_simd::{Isa, SimdOp};
@@ -15,7 +15,7 @@ pub struct Norm {
     pub shift: Vec<Piece>,
 }
 
-/// Gives every row the mean 0 and the variance 1, then the learned scale and shift.
+/// Normalises every row to mean 0 and variance 1, then applies the learned scale and shift.
 pub struct Normalise<'a> {
     /// The pieces of all rows, in strips.
     pub x: &'a mut [Piece],
@@ -41,8 +41,8 @@ impl SimdOp for Normalise<'_> {
             let mut squares = ops.zero();
             for piece in self.x[row..].iter().step_by(stride) {
                 for column in (0..WIDTH).step_by(ops.len()) {
-                    let away = ops.sub(ops.load(&piece.0[column..]), mean);
-                    squares = ops.mul_add(away, away, squares);
+                    let difference = ops.sub(ops.load(&piece.0[column..]), mean);
+                    squares = ops.mul_add(difference, difference, squares);
                 }
             }
             let deviation = (ops.sum(squares) / HIDDEN as f32 + EPSILON).sqrt();

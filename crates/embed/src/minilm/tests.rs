@@ -1,5 +1,5 @@
-//! The kernels against the plainest arithmetic, and the whole model against sentence-transformers on every kind of
-//! instructions this processor has.
+//! Compares the kernels with plain arithmetic, and the model with sentence-transformers, for every instruction set of
+//! this processor.
 
 use std::cell::Cell;
 
@@ -38,7 +38,8 @@ pub(super) fn run_on_chosen<Op: SimdOp>(work: Op) -> Op::Output {
     }
 }
 
-/// Compiled for these instructions, as `dispatch` would: what is merely evaluated calls a function for each of them.
+/// Compiles the operation for this instruction set, like `dispatch`. Calling `eval` directly would not inline the
+/// operations.
 #[cfg(target_arch = "x86_64")]
 mod x86 {
     use rten_simd::SimdOp;
@@ -67,7 +68,7 @@ mod x86 {
     }
 }
 
-/// The whole model on the instructions of that name, each text alone and all of them together.
+/// Runs the model with the named instruction set: each text alone, and all texts together.
 fn gives_the_reference(chosen: Chosen, name: &str) {
     #[derive(Deserialize)]
     struct Reference {
@@ -82,7 +83,7 @@ fn gives_the_reference(chosen: Chosen, name: &str) {
     let references: Vec<Reference> =
         serde_json::from_str(include_str!("../../tests/fixtures/minilm.json")).expect("the fixture is JSON");
     let sequences: Vec<Vec<u32>> = references.iter().map(|reference| reference.token_ids.clone()).collect();
-    // a pool of one thread, which is the one that chooses
+    // A pool of one thread, because the choice of instructions is thread-local.
     rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap().install(|| {
         CHOSEN.set(chosen);
         assert_eq!(instructions(), name);
@@ -100,7 +101,7 @@ fn gives_the_reference(chosen: Chosen, name: &str) {
 
 #[test]
 fn portable_instructions_give_the_vectors_of_sentence_transformers() {
-    // they are as wide as NEON's, and told by their width
+    // Instruction sets are recognised by their width, and these are as wide as NEON's.
     gives_the_reference(Chosen::Portable, if cfg!(target_arch = "aarch64") { "NEON" } else { "portable" });
 }
 
@@ -122,13 +123,13 @@ fn avx_512_gives_the_vectors_of_sentence_transformers() {
     gives_the_reference(Chosen::Avx512, "AVX-512");
 }
 
-/// What the program itself takes, for instance NEON.
+/// The instruction set that the program itself selects, for example NEON.
 #[test]
 fn the_best_instructions_give_the_vectors_of_sentence_transformers() {
     gives_the_reference(Chosen::Best, instructions());
 }
 
-/// Numbers between -1 and 1 without a pattern.
+/// Pseudo-random numbers between -1 and 1.
 fn noise(seed: u32, count: usize) -> Vec<Piece> {
     let mut state = seed.wrapping_mul(2_654_435_761) | 1;
     let mut next = || {
@@ -149,7 +150,7 @@ fn assert_close(found: &[Piece], expected: &[Piece]) {
     }
 }
 
-/// Sums of a row of `x` times every column of the strip, in f64.
+/// The products of a row of `x` and every column of the strip, computed in f64.
 fn product(x: &[Piece], stride: usize, strip: &[Piece], row: usize) -> [f64; WIDTH] {
     std::array::from_fn(|column| {
         let term = |k: usize| x[k / WIDTH * stride + row].0[k % WIDTH] as f64 * strip[k].0[column] as f64;
@@ -158,7 +159,7 @@ fn product(x: &[Piece], stride: usize, strip: &[Piece], row: usize) -> [f64; WID
 }
 
 #[test]
-fn a_strip_is_the_product_whatever_the_number_of_rows() {
+fn a_strip_is_the_product_for_any_number_of_rows() {
     let (strip, bias) = (noise(1, 96), noise(2, 1)[0]);
     for rows in 1..=20 {
         let (stride, before) = (rows + 1, noise(4, rows));
@@ -188,7 +189,7 @@ fn a_strip_is_the_product_whatever_the_number_of_rows() {
 }
 
 #[test]
-fn a_row_does_not_depend_on_its_company() {
+fn a_row_does_not_depend_on_other_rows() {
     let (strip, bias) = (noise(1, 384), noise(2, 1)[0]);
     let x = noise(3, 12 * 21);
     let mut together = vec![Piece::ZERO; 21];

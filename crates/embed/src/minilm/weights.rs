@@ -1,5 +1,5 @@
-//! The weights as the forward pass wants them: the layers' matrices packed into strips once, the word table left in the
-//! file and read by row.
+//! The weights in the layout of the forward pass: the layers' matrices are packed into strips at load time; the word
+//! table stays in the memory-mapped file and is read row by row.
 
 use std::fs::File;
 use std::ops::Range;
@@ -14,7 +14,7 @@ use super::norm::Norm;
 use super::{HEADS, HIDDEN, INNER, LAYERS, MAX_TOKENS, POSITIONS, VOCABULARY};
 use crate::error::EmbedError;
 
-/// Pieces of one layer's matrices: query, key, value, what joins the heads, and the two of the inner part.
+/// Pieces of one layer's matrices: query, key, value, attention output, and the two feed-forward matrices.
 const LAYER_PIECES: usize = (4 * HIDDEN * HIDDEN + 2 * HIDDEN * INNER) / WIDTH;
 
 /// Bytes of one row of the word table.
@@ -22,14 +22,14 @@ const ROW: usize = HIDDEN * size_of::<f32>();
 
 /// A dense layer: `y = x · matrix + bias`.
 pub struct Dense {
-    /// Where the matrix is in the arena.
+    /// The position of the matrix in the arena.
     matrix: Range<usize>,
-    /// One piece a strip.
+    /// One piece per strip.
     pub bias: Vec<Piece>,
 }
 
 pub struct Layer {
-    /// Query, key and value side by side, so that one product makes all three.
+    /// Query, key and value side by side, so that one product computes all three.
     pub attention: Dense,
     pub attention_out: Dense,
     pub attention_norm: Norm,
@@ -39,9 +39,9 @@ pub struct Layer {
 }
 
 pub struct Weights {
-    /// The word table alone: 47 MB of which only the rows in use ever become resident.
+    /// A map of the word table only: 47 MB, of which only the rows in use become resident.
     words: Mmap,
-    /// Position and (the only) token type, added up ahead of time.
+    /// The sum of position and token type embeddings; there is only one token type.
     positions: Vec<Piece>,
     pub embedding_norm: Norm,
     pub layers: Vec<Layer>,
@@ -60,7 +60,8 @@ impl Weights {
 
         let words = reader.bytes("embeddings.word_embeddings.weight", &[VOCABULARY, HIDDEN])?;
         let offset = words.as_ptr().addr() - whole.as_ptr().addr();
-        // Mapped anew so that dropping the whole map gives back the pages that packing the layers has touched.
+        // A separate map, so that dropping the map of the whole file frees the pages that packing the layers has
+        // touched.
         let words = map(MmapOptions::new().offset(offset as u64).len(words.len()), &file).map_err(&unreadable)?;
 
         let mut positions = reader.floats("embeddings.position_embeddings.weight", &[POSITIONS, HIDDEN])?;
@@ -79,7 +80,7 @@ impl Weights {
         &self.arena.pieces()[dense.matrix.clone()]
     }
 
-    /// Word plus position plus token type, before normalisation.
+    /// Writes the sum of word, position and token type embeddings, before normalisation.
     pub fn embed_token<'a>(&self, token: u32, position: usize, row: impl Iterator<Item = &'a mut Piece>) {
         let word = self.words[token as usize * ROW..][..ROW].as_chunks::<4>().0.chunks_exact(WIDTH);
         let position = &self.positions[position * (HIDDEN / WIDTH)..];
@@ -98,7 +99,7 @@ fn map(options: &MmapOptions, file: &File) -> std::io::Result<Mmap> {
     unsafe { options.map(file) }
 }
 
-/// Reads named tensors, says which one is wrong, and packs matrices into the arena.
+/// Reads tensors by name, reports which one is wrong, and packs matrices into the arena.
 struct Reader<'a> {
     path: &'a Path,
     tensors: SafeTensors<'a>,
@@ -128,11 +129,11 @@ impl Reader<'_> {
         })
     }
 
-    /// One dense layer of the named ones, side by side.
+    /// Joins the named dense layers side by side into one.
     fn dense(&mut self, names: &[String], inputs: usize, outputs: usize) -> Result<Dense, EmbedError> {
         let (start, mut bias) = (self.used, Vec::new());
         for name in names {
-            // The file keeps a matrix transposed, `[outputs, inputs]`: 32 of its rows make a strip of columns.
+            // The file stores matrices transposed, `[outputs, inputs]`, so 32 of its rows form a strip of columns.
             let transposed = self.floats(&format!("{name}.weight"), &[outputs, inputs])?;
             let strips = self.arena.pieces_mut()[self.used..].chunks_exact_mut(inputs);
             for (rows, strip) in transposed.chunks_exact(WIDTH * inputs).zip(strips) {

@@ -1,11 +1,11 @@
-//! The real model, fetched into the user's cache by the first test that needs it.
+//! Locates the real model. The first test that needs it fetches it into the user's cache.
 
 use std::path::PathBuf;
 use std::sync::OnceLock;
 
 use serde::Deserialize;
 
-/// A text with what sentence-transformers makes of it.
+/// A text with the token ids and the vector that sentence-transformers computes.
 #[derive(Deserialize)]
 pub struct Reference {
     pub text: String,

@@ -1,4 +1,4 @@
-//! The engine with the real model, as the rest of the program meets it.
+//! The engine with the real model, through its public interface.
 
 use std::cell::Cell;
 use std::fs::{self, File};
@@ -37,7 +37,7 @@ async fn none_or_empty_text_becomes_one_space() {
 }
 
 #[tokio::test]
-async fn batch_embedding_equals_the_singles() {
+async fn batch_embedding_equals_single_embedding() {
     let texts: Vec<String> = references().into_iter().map(|reference| reference.text).collect();
     let batch = engine().embed_batch(texts.clone()).await.unwrap();
     let alone = engine();
@@ -47,7 +47,7 @@ async fn batch_embedding_equals_the_singles() {
 }
 
 #[tokio::test]
-async fn an_empty_batch_is_empty_and_loads_nothing() {
+async fn an_empty_batch_returns_nothing_and_does_not_load_the_model() {
     let engine = engine();
     assert!(engine.embed_batch(Vec::new()).await.unwrap().is_empty());
     assert!(!engine.stats().loaded);
@@ -82,7 +82,7 @@ async fn a_repeated_text_comes_from_the_cache() {
 async fn the_engine_is_a_lazily_loaded_singleton() {
     let options = EngineOptions { model_dir: Some(model_dir()), ..EngineOptions::default() };
     let first = Engine::shared(options.clone());
-    assert!(!first.stats().loaded, "made, but not loaded");
+    assert!(!first.stats().loaded, "created but not loaded");
     let second = Engine::shared(EngineOptions { threads: 1, ..options.clone() });
     assert!(Arc::ptr_eq(&first, &second), "subsequent calls return the same instance");
     second.warm_up().await.unwrap();
@@ -111,7 +111,7 @@ async fn embedding_does_not_block_the_async_thread() {
 }
 
 #[tokio::test]
-async fn a_missing_model_is_an_error_with_a_remedy_and_tried_again() {
+async fn a_missing_model_is_an_error_with_a_remedy_and_is_retried() {
     let dir = TempDir::new().unwrap();
     let place = dir.path().join("model");
     let options = EngineOptions { model_dir: Some(place.clone()), ..EngineOptions::default() };

@@ -1,4 +1,4 @@
-//! With the real model.
+//! Tests with the real model.
 
 mod common;
 mod engine;

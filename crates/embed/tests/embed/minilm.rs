@@ -1,4 +1,4 @@
-//! The model against sentence-transformers.
+//! Compares the model with sentence-transformers.
 
 use crate::common::{largest_difference, model_dir, references};
 use butler_embed::minilm::{MAX_TOKENS, Model, Scratch};
@@ -25,7 +25,7 @@ fn vectors_are_those_of_sentence_transformers() {
 }
 
 #[test]
-fn a_batch_equals_the_singles_on_any_number_of_threads() {
+fn a_batch_equals_single_texts_on_any_number_of_threads() {
     let model = Model::load(&model_dir()).unwrap();
     let sequences: Vec<Vec<u32>> = references().into_iter().map(|reference| reference.token_ids).collect();
     let one = ThreadPoolBuilder::new().num_threads(1).build().unwrap();
@@ -46,12 +46,12 @@ fn a_text_is_truncated_at_256_tokens() {
     let ids = model.token_ids(&long).unwrap();
     assert_eq!(ids.len(), MAX_TOKENS);
     assert_eq!((ids[0], ids[MAX_TOKENS - 1]), (101, 102), "the special tokens stay");
-    assert_eq!(model.token_ids(&"memory ".repeat(254)).unwrap(), ids, "what is beyond does not count");
+    assert_eq!(model.token_ids(&"memory ".repeat(254)).unwrap(), ids, "tokens beyond the limit are ignored");
     assert_eq!(model.token_ids(&"memory ".repeat(253)).unwrap().len(), MAX_TOKENS - 1);
 }
 
 #[test]
-fn a_long_text_is_tokenised_like_the_whole_of_it() {
+fn the_prefix_of_a_long_text_has_the_same_tokens_as_the_full_text() {
     let model = Model::load(&model_dir()).unwrap();
     let mut plain = Tokenizer::from_file(model_dir().join("tokenizer.json")).unwrap();
     let truncation = TruncationParams { max_length: MAX_TOKENS, ..TruncationParams::default() };

@@ -231,7 +231,7 @@ impl Scheduler {
             return;
         }
         loop {
-            self.memory.retraining_wanted().await;
+            self.memory.retraining_requested().await;
             match self.run_now(RETRAIN_INDEXES, Trigger::Wake, JobRequest::default()).await {
                 Ok(_) | Err(RunError::Busy { .. }) => {}
                 Err(error) => tracing::error!(%error, "cannot retrain an outgrown vector index"),
@@ -242,7 +242,7 @@ impl Scheduler {
     /// Inverts a rule as soon as it has been marked harmful too often.
     async fn wake_inversion(self: Arc<Self>) {
         loop {
-            self.memory.inversion_wanted().await;
+            self.memory.inversion_requested().await;
             // A run in progress may already have passed this rule, so wait and run the job again.
             let outcome = loop {
                 match self.run_now(INVERSION, Trigger::Wake, JobRequest::default()).await {

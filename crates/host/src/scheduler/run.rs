@@ -48,7 +48,7 @@ impl Scheduler {
         request: JobRequest,
     ) -> Result<FinishedRun, RunError> {
         if !self.all.is_host_job(job) {
-            self.memory.known_job(job)?;
+            self.memory.check_job_exists(job)?;
         }
         if request.dry_run {
             // A dry run writes nothing, so it needs neither the lock nor a record.

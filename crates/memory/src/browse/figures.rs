@@ -4,7 +4,7 @@ use butler_store::jobs;
 
 use super::{BacklogDay, Browse, Confidence, Effectiveness, Produced, RunRow, Stats};
 use crate::MemoryError;
-use crate::jobs::{CONSOLIDATION, seen_by};
+use crate::jobs::{CONSOLIDATION, visible_to};
 
 /// The figures of one butler for the overview.
 #[derive(Debug, Clone)]
@@ -56,7 +56,7 @@ impl Browse<'_> {
             backlog,
             entities,
             next_run_at: schedule.and_then(|row| row.next_run_at),
-            last_run: run.map(|run| seen_by(run, restricted_to)),
+            last_run: run.map(|run| visible_to(run, restricted_to)),
             runtime: self.memory.runtime().is_some(),
         })
     }

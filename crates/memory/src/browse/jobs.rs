@@ -3,7 +3,7 @@ use butler_store::jobs;
 
 use super::{Browse, RunRow, ScheduleRow};
 use crate::MemoryError;
-use crate::jobs::seen_by;
+use crate::jobs::visible_to;
 
 /// The stored schedule of a job and its latest runs.
 #[derive(Debug, Clone)]
@@ -29,7 +29,7 @@ impl Browse<'_> {
             let runs = jobs::runs(&mut session, Some(name), restricted_to, max_runs).await?;
             records.push(JobRecord {
                 schedule: schedules.iter().find(|row| row.job == *name).cloned(),
-                runs: runs.into_iter().map(|run| seen_by(run, restricted_to)).collect(),
+                runs: runs.into_iter().map(|run| visible_to(run, restricted_to)).collect(),
             });
         }
         Ok(records)

@@ -1,4 +1,4 @@
-//! Values that parse but cannot work, each with the reason.
+//! Validation of configuration values that parse but cannot work.
 
 use super::{ConfidenceConfig, ConsolidationConfig, ContextConfig, EmbeddingConfig, EpisodesConfig};
 use super::{InvalidValue, MemoryConfig};
@@ -7,15 +7,15 @@ use crate::schedule::{Schedule, parse_zone};
 
 type Checked = Result<(), InvalidValue>;
 
-/// More than any prompt of today's models; beyond it is a typing error.
+/// More than the context window of common models; a larger value is most likely a typo.
 const MAX_TOKENS: usize = 1_000_000;
-/// About a century: beyond it, day arithmetic on timestamps overflows.
+/// About a century. Much larger values overflow the arithmetic on timestamps.
 const MAX_DAYS: f64 = 36_500.0;
-/// A prompt with more episodes than this is never read with care by any model.
+/// Models do not process more episodes in one prompt reliably.
 const MAX_BATCH: usize = 1000;
 
 impl MemoryConfig {
-    /// The first value that cannot work; the host points at its line.
+    /// Returns the first invalid value, so that the host can point at its line.
     pub fn validate(&self) -> Checked {
         self.embedding.validate()?;
         self.episodes.validate()?;
@@ -47,10 +47,10 @@ fn between(key: &str, value: usize, least: usize, most: usize) -> Checked {
 impl EmbeddingConfig {
     fn validate(&self) -> Checked {
         require(self.model == Self::MODEL, "embedding.model", || {
-            format!("is {:?}, but this version knows only {:?}", self.model, Self::MODEL)
+            format!("is {:?}, but this version supports only {:?}", self.model, Self::MODEL)
         })?;
         require(self.dimensions == Self::DIMENSIONS, "embedding.dimensions", || {
-            format!("is {}, but {} makes vectors of {} dimensions", self.dimensions, Self::MODEL, Self::DIMENSIONS)
+            format!("is {}, but {} produces vectors of {} dimensions", self.dimensions, Self::MODEL, Self::DIMENSIONS)
         })
     }
 }
@@ -59,7 +59,7 @@ impl EpisodesConfig {
     fn validate(&self) -> Checked {
         days("episodes.default_ttl_days", self.default_ttl_days)?;
         require(self.default_ttl_days > 0.0, "episodes.default_ttl_days", || {
-            "must be more than 0, or an episode would expire as it is stored".to_owned()
+            "must be more than 0, otherwise an episode would expire when it is stored".to_owned()
         })?;
         require(self.max_entries > 0, "episodes.max_entries", || "must be at least 1".to_owned())?;
         days("episodes.pending_grace_days", self.pending_grace_days)
@@ -87,7 +87,7 @@ impl RulesConfig {
         days("rules.proven.age_days", self.proven.age_days)?;
         require(self.established.successes > 0, "rules.established.successes", || "must be at least 1".to_owned())?;
         require(self.proven.successes >= self.established.successes, "rules.proven.successes", || {
-            format!("is {}, below established's {}", self.proven.successes, self.established.successes)
+            format!("is {}, below established.successes ({})", self.proven.successes, self.established.successes)
         })?;
         require(self.anti_pattern.harmful > 0, "rules.anti_pattern.harmful", || "must be at least 1".to_owned())
     }
@@ -108,11 +108,11 @@ impl RetrievalConfig {
         ];
         for (name, weight) in parts {
             require(weight.is_finite() && weight >= 0.0, &format!("retrieval.score_weights.{name}"), || {
-                format!("must not be negative, not {weight}")
+                format!("must be a number of at least 0, not {weight}")
             })?;
         }
         require(parts.iter().any(|(_, weight)| *weight > 0.0), "retrieval.score_weights", || {
-            "must not all be 0, or every memory would score the same".to_owned()
+            "must not all be 0, otherwise every memory would have the same score".to_owned()
         })
     }
 }
@@ -124,9 +124,11 @@ impl ContextConfig {
         fraction("context.quotas.rules", quotas.rules)?;
         fraction("context.quotas.episodes", quotas.episodes)?;
         let sum = quotas.facts + quotas.rules + quotas.episodes;
-        // 0.5 + 0.3 + 0.2 is not exactly 1 in binary.
+        // The tolerance is needed because 0.5 + 0.3 + 0.2 is not exactly 1 in binary.
         require(sum <= 1.0 + 1e-9, "context.quotas", || format!("add up to {sum}, more than the whole budget"))?;
-        require(sum > 0.0, "context.quotas", || "must not all be 0, or the context would always be empty".to_owned())
+        require(sum > 0.0, "context.quotas", || {
+            "must not all be 0, otherwise the context block would always be empty".to_owned()
+        })
     }
 }
 
@@ -165,7 +167,7 @@ mod tests {
     fn problem(change: impl FnOnce(&mut MemoryConfig)) -> String {
         let mut config = MemoryConfig::default();
         change(&mut config);
-        config.validate().expect_err("the value must be refused").to_string()
+        config.validate().expect_err("the value must be rejected").to_string()
     }
 
     #[test]
@@ -184,13 +186,13 @@ mod tests {
     }
 
     #[test]
-    fn an_explicit_default_limit_is_the_default_of_the_read_tools_too() {
+    fn a_configured_default_limit_also_applies_to_the_read_tools() {
         let retrieval = RetrievalConfig { default_limit: Some(7), ..RetrievalConfig::default() };
         assert_eq!((retrieval.depth(), retrieval.tool_limit()), (7, 7));
     }
 
     #[test]
-    fn values_that_cannot_work_are_refused_by_name() {
+    fn invalid_values_are_rejected_with_their_key() {
         let cases: [(&str, String); 9] = [
             ("retrieval.score_weights.recency", problem(|c| c.retrieval.score_weights.recency = -0.1)),
             ("retrieval.default_limit", problem(|c| c.retrieval.default_limit = Some(0))),

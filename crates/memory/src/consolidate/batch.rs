@@ -1,4 +1,4 @@
-//! One batch: from the lease to a terminal state of each of its episodes.
+//! Processes one batch: leases episodes, asks the model, and consolidates, fails or releases every episode.
 
 use std::time::Duration;
 
@@ -17,24 +17,27 @@ use super::report::GroupReport;
 use crate::runtime::{Completion, Runtime, RuntimeError, Session, TRIGGER_CONSOLIDATION};
 use crate::{Memory, MemoryError};
 
-/// How long a batch is out of others' reach after its worker died. Renewed while the worker lives.
+/// The duration of a lease. A live worker renews it; after a crash the batch is unavailable for this long.
 const LEASE: TimeDelta = TimeDelta::minutes(2);
 const RENEW_EVERY: Duration = Duration::from_secs(30);
-/// What is known already, for the model not to say it again.
+/// Existing facts in the prompt, so that the model does not repeat them.
 const KNOWN_FACTS: i32 = 100;
+/// Existing rules in the prompt.
 const KNOWN_RULES: i32 = 50;
-/// As much of an error as an episode keeps.
+/// The length to which an error is truncated before it is stored with an episode.
 const ERROR_CHARS: usize = 1000;
 
+/// Whether to go on with the next batch of the group.
 pub(super) enum Next {
     Continue,
-    /// Nothing is due, another worker is at it, or the runtime is out of order.
+    /// No episode is due, another worker has them, or the runtime does not work.
     Done,
 }
 
-/// A batch in our hands.
+/// Episodes that this worker has leased.
 pub(super) struct Batch<'a> {
     pub group: &'a Group,
+    /// Identifies the lease, so that a worker that lost it cannot write.
     pub token: Uuid,
     pub episodes: Vec<Leased>,
 }
@@ -45,14 +48,14 @@ impl Batch<'_> {
     }
 }
 
-/// Why the model's answer was not applied.
+/// Why a batch was not consolidated.
 enum Fault {
-    /// The server stops; the episodes were given back.
+    /// The server is stopping; the episodes were released.
     Stopped,
-    /// Others hold the episodes now.
+    /// Another worker has the episodes now.
     LeaseLost,
     Runtime(RuntimeError),
-    /// The answer held nothing that could be used.
+    /// The answer contains no usable action, or none could be applied.
     Answer(String),
 }
 
@@ -67,14 +70,14 @@ impl Memory {
     ) -> Result<Next, MemoryError> {
         let Some(mut batch) = self.lease_batch(group).await? else { return Ok(Next::Done) };
         report.counts.batches += 1;
-        match self.work_on(runtime, &mut batch, origin, stop, report).await {
+        match self.process(runtime, &mut batch, origin, stop, report).await {
             Ok(next) => Ok(next),
-            // The database is away: nothing was attempted. If even this fails, the lease runs out by itself.
+            // The database is unavailable, which is not a failed attempt. If the release fails too, the lease expires.
             Err(MemoryError::Store(error)) if error.is_unavailable() => {
-                let _ = self.give_back(&batch).await;
+                let _ = self.release(&batch).await;
                 Err(error.into())
             }
-            // A fault that comes again with every attempt must not be attempted for ever.
+            // Counting the attempt keeps an error that recurs every time from being retried forever.
             Err(error) => {
                 self.fail(&batch, &error.to_string(), origin, report).await?;
                 Err(error)
@@ -82,7 +85,7 @@ impl Memory {
         }
     }
 
-    async fn work_on(
+    async fn process(
         &self,
         runtime: &dyn Runtime,
         batch: &mut Batch<'_>,
@@ -93,7 +96,7 @@ impl Memory {
         let prompt = self.prompt(batch).await?;
         let batch = &*batch;
         let group = batch.group;
-        let answer = self.ask(runtime, batch, &prompt, stop, report).await?;
+        let answer = self.request_answer(runtime, batch, &prompt, stop, report).await?;
         let fault = match answer {
             Ok(result) => match self.execute(batch, &result, origin, report).await? {
                 Some(fault) => Fault::Answer(fault),
@@ -103,14 +106,14 @@ impl Memory {
         };
         let (error, next) = match fault {
             Fault::Stopped => {
-                report.problem("stopped; the batch was given back".to_owned());
+                report.problem("stopped; the batch was released".to_owned());
                 return Ok(Next::Done);
             }
             Fault::LeaseLost => {
                 report.problem("the lease was lost: another worker has the episodes; nothing was written".to_owned());
                 return Ok(Next::Done);
             }
-            // What no endpoint answers now, it will not answer for the next batch either.
+            // A runtime that fails now would most likely fail for the next batch too.
             Fault::Runtime(error) => (error.to_string(), Next::Done),
             Fault::Answer(error) => (error, Next::Continue),
         };
@@ -120,7 +123,7 @@ impl Memory {
         Ok(next)
     }
 
-    /// Claims what is due.
+    /// Leases episodes that are due. Returns `None` if there are none.
     async fn lease_batch<'a>(&self, group: &'a Group) -> Result<Option<Batch<'a>>, MemoryError> {
         let now = self.now();
         let token = Uuid::new_v4();
@@ -130,11 +133,11 @@ impl Memory {
         Ok(if episodes.is_empty() { None } else { Some(Batch { group, token, episodes }) })
     }
 
-    /// The prompt, and the batch cut to what fits it.
+    /// Builds the prompt and releases the episodes that do not fit into it.
     async fn prompt(&self, batch: &mut Batch<'_>) -> Result<Prompt, MemoryError> {
         let (group, ids) = (batch.group, batch.ids());
         let (facts, rules) = {
-            // The search past the tenants' wall is the owner's alone; the statements name the tenant.
+            // Only the owner may run these searches, which bypass row-level security. The statements filter by tenant.
             let mut conn = self.db().owner().await?;
             (
                 known::facts(&mut conn, &group.tenant, &group.butler, &ids, KNOWN_FACTS).await?,
@@ -143,17 +146,17 @@ impl Memory {
         };
         let cap = self.config().consolidation.prompt_token_cap;
         let prompt = prompt::build(group.butler.as_str(), &batch.episodes, &facts, &rules, cap);
-        let left_out = &ids[prompt.episodes..];
-        if !left_out.is_empty() {
+        let omitted = &ids[prompt.episodes..];
+        if !omitted.is_empty() {
             let mut conn = self.db().tenant(&group.tenant).await?;
-            lease::release(&mut conn, &group.tenant, left_out, batch.token).await?;
+            lease::release(&mut conn, &group.tenant, omitted, batch.token).await?;
         }
         batch.episodes.truncate(prompt.episodes);
         Ok(prompt)
     }
 
-    /// Waits for the model and keeps the lease alive meanwhile.
-    async fn ask(
+    /// Waits for the model's answer and renews the lease meanwhile.
+    async fn request_answer(
         &self,
         runtime: &dyn Runtime,
         batch: &Batch<'_>,
@@ -171,30 +174,31 @@ impl Memory {
             tokio::select! {
                 answer = &mut answer => break answer,
                 () = stop.cancelled() => {
-                    self.give_back(batch).await?;
+                    self.release(batch).await?;
                     return Ok(Err(Fault::Stopped));
                 }
                 () = tokio::time::sleep(RENEW_EVERY) => {
-                    if !self.keep(batch).await {
+                    if !self.renew_lease(batch).await {
                         return Ok(Err(Fault::LeaseLost));
                     }
                 }
             }
         };
         Ok(match completion {
-            Ok(completion) => judge(&completion, prompt, report),
+            Ok(completion) => read_answer(&completion, prompt, report),
             Err(error) => Err(Fault::Runtime(error)),
         })
     }
 
-    /// `false`: others have the episodes. A database that cannot be asked just now is no reason to give up.
-    async fn keep(&self, batch: &Batch<'_>) -> bool {
+    /// Returns `false` if another worker has the episodes. A database error returns `true`, because it may be
+    /// temporary.
+    async fn renew_lease(&self, batch: &Batch<'_>) -> bool {
         let renewed = async {
             let mut conn = self.db().tenant(&batch.group.tenant).await?;
             lease::renew(&mut conn, &batch.group.tenant, &batch.ids(), batch.token, self.now() + LEASE).await
         };
         match renewed.await {
-            Ok(covered) => covered > 0,
+            Ok(episodes) => episodes > 0,
             Err(error) => {
                 tracing::warn!(%error, "the lease of a batch could not be renewed");
                 true
@@ -202,12 +206,13 @@ impl Memory {
         }
     }
 
-    async fn give_back(&self, batch: &Batch<'_>) -> Result<(), MemoryError> {
+    async fn release(&self, batch: &Batch<'_>) -> Result<(), MemoryError> {
         let mut conn = self.db().tenant(&batch.group.tenant).await?;
         lease::release(&mut conn, &batch.group.tenant, &batch.ids(), batch.token).await?;
         Ok(())
     }
 
+    /// Records a failed attempt: the episodes are retried later or become dead letters.
     async fn fail(
         &self,
         batch: &Batch<'_>,
@@ -234,22 +239,27 @@ impl Memory {
     }
 }
 
-/// Whether the answer is one: nothing, prose or a wreck is a failed attempt; empty lists are not, however they are spelled.
-fn judge(completion: &Completion, prompt: &Prompt, report: &mut GroupReport) -> Result<ConsolidationResult, Fault> {
+/// Parses the answer and counts its tokens. An empty answer, prose, or an answer without any valid action is a failed
+/// attempt; an answer with only empty lists is not.
+fn read_answer(
+    completion: &Completion,
+    prompt: &Prompt,
+    report: &mut GroupReport,
+) -> Result<ConsolidationResult, Fault> {
     let estimate = |text: &str| estimate_tokens(text) as u64;
     report.counts.tokens_in += completion.tokens_in.unwrap_or(prompt.tokens as u64);
     report.counts.tokens_out += completion.tokens_out.unwrap_or_else(|| estimate(&completion.text));
     if completion.text.trim().is_empty() {
-        return Err(Fault::Answer("the runtime's answer was empty".to_owned()));
+        return Err(Fault::Answer("the runtime returned an empty answer".to_owned()));
     }
     let result = prompt.read(&completion.text);
     report.counts.parse_errors += result.parse_errors.len() as u64;
-    let why = || result.parse_errors.first().cloned().unwrap_or_else(|| "the answer held no known list".to_owned());
+    let reason = || result.parse_errors.first().cloned().unwrap_or_else(|| "the answer has no known list".to_owned());
     if !result.answered {
-        return Err(Fault::Answer(why()));
+        return Err(Fault::Answer(reason()));
     }
     if result.action_count() == 0 && result.dropped > 0 {
-        return Err(Fault::Answer(format!("no action of the answer is valid: {}", why())));
+        return Err(Fault::Answer(format!("no action of the answer is valid: {}", reason())));
     }
     for error in &result.parse_errors {
         report.problem(format!("in the answer: {error}"));

@@ -1,4 +1,4 @@
-//! Applying the model's actions: one transaction, a savepoint for each, fenced by the lease.
+//! Applies the model's actions in one transaction, with a savepoint for each action, and only while the lease is held.
 
 use std::collections::HashMap;
 
@@ -20,36 +20,39 @@ use super::batch::Batch;
 use super::report::{Counts, GroupReport};
 use crate::{Memory, MemoryError};
 
-/// An action with all that takes time beforehand: its vector, and the fact it updates.
-enum Step<'a> {
+/// An action with its vector and the fact it updates, which are fetched before the transaction begins.
+enum PreparedAction<'a> {
     NewFact(&'a NewFact, Embedded),
     UpdateFact(&'a UpdatedFact, Target, Embedded),
     NewRule(&'a NewRule, Embedded),
     Confirm(&'a Confirmation),
 }
 
-/// What one action came to.
+/// The outcome of one action.
 enum Applied {
     FactCreated,
     FactUpdated,
     RuleCreated,
     Confirmed,
+    /// The action had been applied before.
     Replayed,
     /// Nothing was written, for this reason.
-    Refused(String),
+    Rejected(String),
 }
 
-struct Run<'a> {
+/// Applies the actions of one batch.
+struct Executor<'a> {
     batch: &'a Batch<'a>,
-    /// Those of the batch that are still there.
+    /// The episodes of the batch that still exist.
     episodes: Vec<EpisodeId>,
     origin: &'a Origin,
     now: Timestamp,
 }
 
 impl Memory {
-    /// An action that is refused is an error of the report, no more: asked again, the model would hardly say better.
-    /// `Some`: the database failed every action, for this reason, and nothing was written.
+    /// Applies the answer and marks the episodes as consolidated. A rejected action only appears in the report, because
+    /// asking the model again would hardly help. Returns the reason if the database failed for every action; then
+    /// nothing was written.
     pub(super) async fn execute(
         &self,
         batch: &Batch<'_>,
@@ -59,33 +62,33 @@ impl Memory {
     ) -> Result<Option<String>, MemoryError> {
         let tenant = &batch.group.tenant;
         let mut problems = Vec::new();
-        let steps = self.prepare(batch, result, &mut problems).await?;
+        let actions = self.prepare(batch, result, &mut problems).await?;
         let mut conn = self.db().tenant(tenant).await?;
         let mut tx = conn.begin().await?;
         let Some(episodes) = lease::hold(&mut tx, tenant, &batch.ids(), batch.token).await? else {
             report.problem("the lease was lost: another worker has the episodes; nothing was written".to_owned());
             return Ok(None);
         };
-        let run = Run { batch, episodes, origin, now: self.now() };
+        let executor = Executor { batch, episodes, origin, now: self.now() };
         let mut counts = Counts::default();
-        let mut broken = 0;
-        for step in &steps {
-            match run.apply(&mut tx, step).await {
-                Ok(applied) => count(applied, step, &mut counts, &mut problems),
-                // Without its database nothing of the batch can be kept: it is rolled back, and comes again.
+        let mut errors = 0;
+        for action in &actions {
+            match executor.apply(&mut tx, action).await {
+                Ok(applied) => count(applied, action, &mut counts, &mut problems),
+                // The transaction is lost; the batch is rolled back and retried.
                 Err(error) if error.is_unavailable() => return Err(error.into()),
                 Err(error) => {
-                    broken += 1;
-                    problems.push(format!("{}: {error}", name(step)));
+                    errors += 1;
+                    problems.push(format!("{}: {error}", describe(action)));
                 }
             }
         }
-        if broken > 0 && broken == steps.len() {
+        if errors > 0 && errors == actions.len() {
             tx.rollback().await?;
             return Ok(Some(format!("no action could be applied: {}", problems.join("; "))));
         }
         counts.consolidated =
-            outcome::consolidated(&mut tx, tenant, &run.episodes, batch.token, run.now, origin).await?;
+            outcome::consolidated(&mut tx, tenant, &executor.episodes, batch.token, executor.now, origin).await?;
         tx.commit().await?;
         counts.actions_failed = problems.len() as u64;
         report.counts.add(&counts);
@@ -96,26 +99,26 @@ impl Memory {
         Ok(None)
     }
 
-    /// Embeds outside the transaction, and puts the steps into the order in which every worker takes its locks: facts by
-    /// key, rules, then confirmations by id. Steps of one key stay in the model's order.
+    /// Embeds outside the transaction and sorts the actions by the order in which every worker takes its locks: facts
+    /// by key, rules, then confirmations by id. Actions with the same key stay in the model's order.
     async fn prepare<'a>(
         &self,
         batch: &Batch<'_>,
         result: &'a ConsolidationResult,
         problems: &mut Vec<String>,
-    ) -> Result<Vec<Step<'a>>, MemoryError> {
-        let wanted: Vec<FactId> = result.updated_facts.iter().map(|fact| fact.target_id).collect();
+    ) -> Result<Vec<PreparedAction<'a>>, MemoryError> {
+        let target_ids: Vec<FactId> = result.updated_facts.iter().map(|fact| fact.target_id).collect();
         let mut targets: HashMap<FactId, Target> = HashMap::new();
-        if !wanted.is_empty() {
+        if !target_ids.is_empty() {
             let mut conn = self.db().tenant(&batch.group.tenant).await?;
-            let found = actions::targets(&mut conn, &batch.group.tenant, &wanted).await?;
+            let found = actions::targets(&mut conn, &batch.group.tenant, &target_ids).await?;
             targets.extend(found.into_iter().map(|target| (target.id, target)));
         }
         let mut updates = Vec::new();
         for fact in &result.updated_facts {
             match targets.get(&fact.target_id) {
                 Some(target) => updates.push((fact, target)),
-                None => problems.push(format!("updated fact {}: there is no such active fact", fact.target_id)),
+                None => problems.push(format!("updated fact {}: no active fact has this id", fact.target_id)),
             }
         }
         let texts = (result.new_facts.iter().map(|fact| fact_text(&fact.subject, &fact.predicate, &fact.content)))
@@ -124,19 +127,20 @@ impl Memory {
         let mut vectors = self.embed_all(texts.collect()).await?.into_iter();
         let mut keyed = Vec::new();
         for (fact, vector) in result.new_facts.iter().zip(vectors.by_ref()) {
-            keyed.push(((fact.subject.clone(), fact.predicate.clone()), Step::NewFact(fact, vector)));
+            keyed.push(((fact.subject.clone(), fact.predicate.clone()), PreparedAction::NewFact(fact, vector)));
         }
         for ((fact, target), vector) in updates.into_iter().zip(vectors.by_ref()) {
             let key = (target.subject.clone(), target.predicate.clone());
-            keyed.push((key, Step::UpdateFact(fact, target.clone(), vector)));
+            keyed.push((key, PreparedAction::UpdateFact(fact, target.clone(), vector)));
         }
         keyed.sort_by(|a, b| a.0.cmp(&b.0));
-        let mut steps: Vec<Step<'a>> = keyed.into_iter().map(|(_, step)| step).collect();
-        steps.extend(result.new_rules.iter().zip(vectors).map(|(rule, vector)| Step::NewRule(rule, vector)));
+        let mut actions: Vec<PreparedAction<'a>> = keyed.into_iter().map(|(_, action)| action).collect();
+        actions
+            .extend(result.new_rules.iter().zip(vectors).map(|(rule, vector)| PreparedAction::NewRule(rule, vector)));
         let mut confirmations: Vec<&Confirmation> = result.confirmations.iter().collect();
         confirmations.sort_by_key(|confirmation| confirmation.id);
-        steps.extend(confirmations.into_iter().map(Step::Confirm));
-        Ok(steps)
+        actions.extend(confirmations.into_iter().map(PreparedAction::Confirm));
+        Ok(actions)
     }
 
     async fn embed_all(&self, texts: Vec<String>) -> Result<Vec<Embedded>, MemoryError> {
@@ -149,24 +153,29 @@ impl Memory {
     }
 }
 
-impl Run<'_> {
-    /// In a savepoint of its own: what fails leaves no trace, and the next action starts clean.
-    async fn apply(&self, session: &mut Session, step: &Step<'_>) -> Result<Applied, butler_store::StoreError> {
+impl Executor<'_> {
+    /// Applies an action in its own savepoint, so that a failed one changes nothing and does not affect the next.
+    async fn apply(
+        &self,
+        session: &mut Session,
+        action: &PreparedAction<'_>,
+    ) -> Result<Applied, butler_store::StoreError> {
         let mut savepoint = session.begin().await?;
-        let key = idempotency_key(&self.batch.group.tenant, &self.batch.group.butler, &self.batch.ids(), action(step));
-        if !actions::claim(&mut savepoint, &self.batch.group.tenant, key, self.now).await? {
+        let group = self.batch.group;
+        let key = idempotency_key(&group.tenant, &group.butler, &self.batch.ids(), domain_action(action));
+        if !actions::claim(&mut savepoint, &group.tenant, key, self.now).await? {
             savepoint.rollback().await?;
             return Ok(Applied::Replayed);
         }
-        let applied = match step {
-            Step::NewFact(fact, embedding) => self.new_fact(&mut savepoint, fact, embedding).await?,
-            Step::UpdateFact(fact, target, embedding) => {
+        let applied = match action {
+            PreparedAction::NewFact(fact, embedding) => self.new_fact(&mut savepoint, fact, embedding).await?,
+            PreparedAction::UpdateFact(fact, target, embedding) => {
                 self.update_fact(&mut savepoint, fact, target, embedding).await?
             }
-            Step::NewRule(rule, embedding) => self.new_rule(&mut savepoint, rule, embedding).await?,
-            Step::Confirm(confirmation) => self.confirm(&mut savepoint, confirmation).await?,
+            PreparedAction::NewRule(rule, embedding) => self.new_rule(&mut savepoint, rule, embedding).await?,
+            PreparedAction::Confirm(confirmation) => self.confirm(&mut savepoint, confirmation).await?,
         };
-        if matches!(applied, Applied::Refused(_)) {
+        if matches!(applied, Applied::Rejected(_)) {
             savepoint.rollback().await?;
         } else {
             savepoint.commit().await?;
@@ -174,7 +183,8 @@ impl Run<'_> {
         Ok(applied)
     }
 
-    /// The same words about the same thing are no news but a confirmation. A fact about a known entity stays about it.
+    /// Stores a fact, or confirms the active fact with the same key if its content is equal. Inherits the entity of the
+    /// fact it supersedes.
     async fn new_fact(
         &self,
         session: &mut Session,
@@ -182,11 +192,11 @@ impl Run<'_> {
         embedding: &Embedded,
     ) -> Result<Applied, butler_store::StoreError> {
         let (tenant, scope) = (&self.batch.group.tenant, Scope::default());
-        let standing = actions::standing_fact(session, tenant, &scope, &fact.subject, &fact.predicate).await?;
-        if let Some(standing) = &standing
-            && standing.content == fact.content
+        let existing = actions::standing_fact(session, tenant, &scope, &fact.subject, &fact.predicate).await?;
+        if let Some(existing) = &existing
+            && existing.content == fact.content
         {
-            return self.confirm_fact(session, standing.id, &fact.episode_ids).await;
+            return self.confirm_fact(session, existing.id, &fact.episode_ids).await;
         }
         let new = facts::NewFact {
             id: FactId::new(self.now),
@@ -196,7 +206,7 @@ impl Run<'_> {
             scope,
             importance: fact.importance,
             permanence: fact.permanence,
-            entity_id: standing.and_then(|standing| standing.entity_id),
+            entity_id: existing.and_then(|existing| existing.entity_id),
             source_episode_id: self.only_source(&fact.episode_ids),
             source_butler: Some(self.batch.group.butler.to_string()),
             tags: fact.tags.clone(),
@@ -205,11 +215,11 @@ impl Run<'_> {
         };
         Ok(match self.store_fact(session, &new, &fact.episode_ids).await? {
             FactOutcome::Stored { .. } => Applied::FactCreated,
-            refused => Applied::Refused(format!("{refused:?}")),
+            rejected => Applied::Rejected(format!("{rejected:?}")),
         })
     }
 
-    /// Identity is the target's, whatever the model calls it.
+    /// Supersedes the target with new content. Subject, predicate and scope are the target's, whatever the answer says.
     async fn update_fact(
         &self,
         session: &mut Session,
@@ -237,8 +247,8 @@ impl Run<'_> {
         };
         Ok(match self.store_fact(session, &new, &fact.episode_ids).await? {
             FactOutcome::Stored { superseded_id } if superseded_id == Some(target.id) => Applied::FactUpdated,
-            FactOutcome::Stored { .. } => Applied::Refused("it is no longer active".to_owned()),
-            refused => Applied::Refused(format!("{refused:?}")),
+            FactOutcome::Stored { .. } => Applied::Rejected("the fact is no longer active".to_owned()),
+            rejected => Applied::Rejected(format!("{rejected:?}")),
         })
     }
 
@@ -246,16 +256,17 @@ impl Run<'_> {
         &self,
         session: &mut Session,
         fact: &facts::NewFact,
-        named: &[EpisodeId],
+        episode_ids: &[EpisodeId],
     ) -> Result<FactOutcome, butler_store::StoreError> {
         let tenant = &self.batch.group.tenant;
         let stored = facts::store(session, tenant, fact, self.now, self.origin, None).await?;
         if matches!(stored, FactOutcome::Stored { .. }) {
-            self.derive(session, End { memory_type: MemoryType::Fact, id: fact.id.0 }, named).await?;
+            self.link_sources(session, End { memory_type: MemoryType::Fact, id: fact.id.0 }, episode_ids).await?;
         }
         Ok(stored)
     }
 
+    /// Stores a rule, or confirms the active rule with the same content.
     async fn new_rule(
         &self,
         session: &mut Session,
@@ -279,14 +290,15 @@ impl Run<'_> {
         };
         Ok(match rules::store(session, tenant, &new, self.now, self.origin, None).await? {
             RuleOutcome::Stored => {
-                self.derive(session, End { memory_type: MemoryType::Rule, id: new.id.0 }, &rule.episode_ids).await?;
+                self.link_sources(session, End { memory_type: MemoryType::Rule, id: new.id.0 }, &rule.episode_ids)
+                    .await?;
                 Applied::RuleCreated
             }
-            RuleOutcome::NoEpisode => Applied::Refused("its episode is gone".to_owned()),
+            RuleOutcome::NoEpisode => Applied::Rejected("its source episode no longer exists".to_owned()),
         })
     }
 
-    /// Counts only when it hits an active memory of this tenant.
+    /// Confirms an active fact or rule of this tenant.
     async fn confirm(
         &self,
         session: &mut Session,
@@ -297,96 +309,101 @@ impl Run<'_> {
             Some(outcome) => (MemoryType::Fact, outcome),
             None => match confirm::rule(session, tenant, RuleId(id), self.now, self.origin).await? {
                 Some(outcome) => (MemoryType::Rule, outcome),
-                None => return Ok(Applied::Refused("there is no such fact or rule".to_owned())),
+                None => return Ok(Applied::Rejected("there is no such fact or rule".to_owned())),
             },
         };
-        // Only what is named: a memory does not come from every session in which it happened to hold.
-        let named = &confirmation.episode_ids;
-        if matches!(outcome, ConfirmOutcome::Confirmed { .. }) && named.iter().any(|id| self.episodes.contains(id)) {
-            self.derive(session, End { memory_type, id }, named).await?;
+        // Links only episodes that the answer names: not every episode of the batch is a source of the confirmed
+        // memory.
+        let episode_ids = &confirmation.episode_ids;
+        let confirmed = matches!(outcome, ConfirmOutcome::Confirmed { .. });
+        if confirmed && episode_ids.iter().any(|id| self.episodes.contains(id)) {
+            self.link_sources(session, End { memory_type, id }, episode_ids).await?;
         }
-        Ok(confirmed(outcome))
+        Ok(confirm_outcome(outcome))
     }
 
     async fn confirm_fact(
         &self,
         session: &mut Session,
         id: FactId,
-        named: &[EpisodeId],
+        episode_ids: &[EpisodeId],
     ) -> Result<Applied, butler_store::StoreError> {
-        self.derive(session, End { memory_type: MemoryType::Fact, id: id.0 }, named).await?;
+        self.link_sources(session, End { memory_type: MemoryType::Fact, id: id.0 }, episode_ids).await?;
         let outcome = confirm::fact(session, &self.batch.group.tenant, id, self.now, self.origin).await?;
-        Ok(outcome.map_or_else(|| Applied::Refused("it is gone".to_owned()), confirmed))
+        Ok(outcome.map_or_else(|| Applied::Rejected("it no longer exists".to_owned()), confirm_outcome))
     }
 
     async fn confirm_rule(
         &self,
         session: &mut Session,
         id: RuleId,
-        named: &[EpisodeId],
+        episode_ids: &[EpisodeId],
     ) -> Result<Applied, butler_store::StoreError> {
-        self.derive(session, End { memory_type: MemoryType::Rule, id: id.0 }, named).await?;
+        self.link_sources(session, End { memory_type: MemoryType::Rule, id: id.0 }, episode_ids).await?;
         let outcome = confirm::rule(session, &self.batch.group.tenant, id, self.now, self.origin).await?;
-        Ok(outcome.map_or_else(|| Applied::Refused("it is gone".to_owned()), confirmed))
+        Ok(outcome.map_or_else(|| Applied::Rejected("it no longer exists".to_owned()), confirm_outcome))
     }
 
-    async fn derive(
+    /// Links a memory to the episodes it is derived from.
+    async fn link_sources(
         &self,
         session: &mut Session,
         end: End,
-        named: &[EpisodeId],
+        episode_ids: &[EpisodeId],
     ) -> Result<(), butler_store::StoreError> {
         let tenant = &self.batch.group.tenant;
-        links::derive(session, tenant, end, &self.sources(named), self.now, self.origin).await?;
+        links::derive(session, tenant, end, &self.sources(episode_ids), self.now, self.origin).await?;
         Ok(())
     }
 
-    /// The episodes an action names, if they are of this batch; else all of it.
-    fn sources(&self, named: &[EpisodeId]) -> Vec<EpisodeId> {
-        let valid: Vec<EpisodeId> = named.iter().copied().filter(|id| self.episodes.contains(id)).collect();
+    /// The episodes that an action names, or the whole batch if it names none of the batch.
+    fn sources(&self, episode_ids: &[EpisodeId]) -> Vec<EpisodeId> {
+        let valid: Vec<EpisodeId> = episode_ids.iter().copied().filter(|id| self.episodes.contains(id)).collect();
         if valid.is_empty() { self.episodes.clone() } else { valid }
     }
 
-    fn only_source(&self, named: &[EpisodeId]) -> Option<EpisodeId> {
-        match self.sources(named)[..] {
-            [one] => Some(one),
+    /// The source episode if there is exactly one.
+    fn only_source(&self, episode_ids: &[EpisodeId]) -> Option<EpisodeId> {
+        match self.sources(episode_ids)[..] {
+            [id] => Some(id),
             _ => None,
         }
     }
 }
 
-fn confirmed(outcome: ConfirmOutcome) -> Applied {
+fn confirm_outcome(outcome: ConfirmOutcome) -> Applied {
     match outcome {
         ConfirmOutcome::Confirmed { .. } => Applied::Confirmed,
-        ConfirmOutcome::NotActive { state } => Applied::Refused(format!("it is {state}")),
+        ConfirmOutcome::NotActive { state } => Applied::Rejected(format!("it is {state}")),
     }
 }
 
-fn action<'a>(step: &'a Step<'_>) -> Action<'a> {
-    match step {
-        Step::NewFact(fact, _) => Action::NewFact(fact),
-        Step::UpdateFact(fact, ..) => Action::UpdatedFact(fact),
-        Step::NewRule(rule, _) => Action::NewRule(rule),
-        Step::Confirm(confirmation) => Action::Confirmation(confirmation),
+fn domain_action<'a>(action: &'a PreparedAction<'_>) -> Action<'a> {
+    match action {
+        PreparedAction::NewFact(fact, _) => Action::NewFact(fact),
+        PreparedAction::UpdateFact(fact, ..) => Action::UpdatedFact(fact),
+        PreparedAction::NewRule(rule, _) => Action::NewRule(rule),
+        PreparedAction::Confirm(confirmation) => Action::Confirmation(confirmation),
     }
 }
 
-fn name(step: &Step<'_>) -> String {
-    match step {
-        Step::NewFact(fact, _) => format!("new fact {} {}", fact.subject, fact.predicate),
-        Step::UpdateFact(fact, ..) => format!("updated fact {}", fact.target_id),
-        Step::NewRule(rule, _) => format!("new rule {:?}", rule.content.chars().take(60).collect::<String>()),
-        Step::Confirm(confirmation) => format!("confirmation {}", confirmation.id),
+/// Names the action in a report.
+fn describe(action: &PreparedAction<'_>) -> String {
+    match action {
+        PreparedAction::NewFact(fact, _) => format!("new fact {} {}", fact.subject, fact.predicate),
+        PreparedAction::UpdateFact(fact, ..) => format!("updated fact {}", fact.target_id),
+        PreparedAction::NewRule(rule, _) => format!("new rule {:?}", rule.content.chars().take(60).collect::<String>()),
+        PreparedAction::Confirm(confirmation) => format!("confirmation {}", confirmation.id),
     }
 }
 
-fn count(applied: Applied, step: &Step<'_>, counts: &mut Counts, problems: &mut Vec<String>) {
+fn count(applied: Applied, action: &PreparedAction<'_>, counts: &mut Counts, problems: &mut Vec<String>) {
     match applied {
         Applied::FactCreated => counts.facts_created += 1,
         Applied::FactUpdated => counts.facts_updated += 1,
         Applied::RuleCreated => counts.rules_created += 1,
         Applied::Confirmed => counts.confirmations += 1,
         Applied::Replayed => counts.replayed += 1,
-        Applied::Refused(reason) => problems.push(format!("{}: {reason}", name(step))),
+        Applied::Rejected(reason) => problems.push(format!("{}: {reason}", describe(action))),
     }
 }

@@ -1,11 +1,12 @@
-//! Episodes become facts and rules: lease a batch, ask the model, apply what it says, all or nothing.
+//! Consolidation turns episodes into facts and rules: it leases a batch, asks the model, and applies the answer in one
+//! transaction.
 //!
-//! Safe to kill at any instruction. Until the one transaction that applies the actions and marks the episodes commits,
-//! nothing has happened but a lease, which runs out.
+//! The process can be killed at any point. Until the transaction commits that applies the actions and marks the
+//! episodes, only the lease has been written, and it expires.
 
 mod batch;
+mod dead_letters;
 mod execute;
-mod letters;
 pub mod prompt;
 mod report;
 
@@ -19,34 +20,35 @@ pub use report::{ConsolidationReport, Counts, GroupReport};
 use crate::runtime::Runtime;
 use crate::{Memory, MemoryError};
 
-/// Recorded as the actor of whatever consolidation changes.
+/// The actor in the events of consolidation.
 pub const ACTOR: &str = "consolidation";
-/// What a run takes from one group at most; the rest is for the next run, so that no group starves the others.
-const BATCHES_A_RUN: usize = 200;
+/// The maximum number of batches of one group per run, so that no group starves the others.
+const MAX_BATCHES_PER_GROUP: usize = 200;
 
-/// What to run, and when to stop.
+/// How to run consolidation.
 #[derive(Debug, Clone, Default)]
 pub struct ConsolidationRequest {
-    /// `None`: all tenants.
+    /// `None` means all tenants.
     pub tenant: Option<TenantId>,
+    /// Only count the waiting episodes.
     pub dry_run: bool,
     pub request_id: Option<String>,
-    /// Cancelled: the batch at hand is given back, and the run ends.
+    /// Cancelling it releases the current batch and ends the run.
     pub stop: CancellationToken,
 }
 
 impl Memory {
-    /// One pass over all groups. A group that fails is reported and does not keep the others from being worked on.
+    /// Makes one pass over all groups of waiting episodes. A group that fails is reported and does not stop the others.
     pub async fn run_consolidation(&self, request: &ConsolidationRequest) -> Result<ConsolidationReport, MemoryError> {
         let groups = self.waiting_groups(request.tenant.as_ref()).await?;
         let mut report = ConsolidationReport::default();
         let runtime = match self.runtime() {
             Some(runtime) if !request.dry_run => runtime,
-            given => {
+            runtime => {
                 report.mode = "dry_run".to_owned();
-                report.reason = Some(match given {
-                    Some(_) => "it was asked for".to_owned(),
-                    None => "no runtime is configured: add [butler.runtime] to butler.toml".to_owned(),
+                report.reason = Some(match runtime {
+                    Some(_) => "a dry run was requested".to_owned(),
+                    None => "no runtime is configured; add [butler.runtime] to butler.toml".to_owned(),
                 });
                 report.groups = groups.iter().map(group_report).collect();
                 return Ok(report.finish());
@@ -56,7 +58,7 @@ impl Memory {
         let origin = Origin { actor: Some(ACTOR.to_owned()), request_id: request.request_id.clone() };
         for group in &groups {
             if request.stop.is_cancelled() {
-                report.errors.push("stopped before all groups were done".to_owned());
+                report.errors.push("stopped before all groups were processed".to_owned());
                 break;
             }
             let mut result = group_report(group);
@@ -84,7 +86,7 @@ impl Memory {
         stop: &CancellationToken,
         report: &mut GroupReport,
     ) {
-        for _ in 0..BATCHES_A_RUN {
+        for _ in 0..MAX_BATCHES_PER_GROUP {
             if stop.is_cancelled() {
                 return;
             }

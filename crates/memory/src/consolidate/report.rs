@@ -1,27 +1,29 @@
-//! What a run of consolidation did.
+//! The report of a consolidation run.
 
 use butler_domain::TenantId;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-/// Errors beyond this many are counted, not listed: one broken endpoint would fill the record of the run.
+/// The maximum number of errors listed per group. A broken endpoint would otherwise fill the record of the run.
 const LISTED_ERRORS: usize = 20;
 
+/// What a run did.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ConsolidationReport {
-    /// `run`, or `dry_run`: only counted.
+    /// `run`, or `dry_run` if episodes were only counted.
     pub mode: String,
     /// Why it was a dry run.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
-    /// In the order in which they were worked on.
+    /// In the order in which they were processed.
     pub groups: Vec<GroupReport>,
-    /// The sum of the groups.
+    /// The sum over all groups.
     pub totals: Counts,
     pub errors: Vec<String>,
 }
 
+/// What a run did for the episodes of one tenant and butler.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct GroupReport {
     pub tenant_id: String,
@@ -44,13 +46,13 @@ pub struct Counts {
     pub facts_created: u64,
     pub facts_updated: u64,
     pub rules_created: u64,
-    /// Memories that the episodes confirmed, including those the model stated anew in the same words.
+    /// Memories that the episodes confirmed, including those that the model repeated word for word.
     pub confirmations: u64,
     /// Actions that had been applied before.
     pub replayed: u64,
     pub actions_failed: u64,
     pub parse_errors: u64,
-    /// As the runtime reports them, else estimated.
+    /// As the runtime reports them, otherwise estimated.
     pub tokens_in: u64,
     pub tokens_out: u64,
 }
@@ -103,7 +105,7 @@ impl GroupReport {
 }
 
 impl ConsolidationReport {
-    /// What a recorded report says about one tenant; a record that cannot be read says nothing.
+    /// The part of a recorded report that concerns one tenant; an empty object if the record cannot be read.
     pub fn of_tenant(recorded: Value, tenant: &TenantId) -> Value {
         let Ok(mut report) = serde_json::from_value::<Self>(recorded) else { return json!({}) };
         report.groups.retain(|group| group.tenant_id == tenant.as_str());
@@ -111,6 +113,7 @@ impl ConsolidationReport {
         serde_json::to_value(report.finish()).unwrap_or_else(|_| json!({}))
     }
 
+    /// Computes the totals and collects the errors of the groups.
     pub(super) fn finish(mut self) -> Self {
         for group in &self.groups {
             self.totals.add(&group.counts);

@@ -1,4 +1,4 @@
-//! Two entities are one.
+//! Merges two entities that turn out to be the same.
 
 use butler_domain::validate::Invalid;
 use butler_domain::{EntityId, limits};
@@ -10,18 +10,18 @@ use serde::Serialize;
 use super::merged;
 use crate::{Call, Memory, MemoryError};
 
-/// What a merge did; its event says the same.
+/// What a merge did. Its event records the same.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct MergedEntities {
-    /// It is a tombstone now, and names the target.
+    /// The duplicate, now a tombstone that refers to the target.
     pub source_entity_id: EntityId,
-    /// It lives on.
+    /// The entity that remains.
     pub target_entity_id: EntityId,
-    /// Facts that now hang on the target, whatever their validity.
+    /// Facts that were moved to the target, in any state.
     pub facts_repointed: u64,
-    /// Facts that lost to a more confident one of the same scope and predicate.
+    /// Facts superseded by one with higher confidence and the same scope and predicate.
     pub facts_superseded: u64,
-    /// Names the target did not have before.
+    /// Names that the target did not have before.
     pub aliases_added: u64,
 }
 
@@ -37,31 +37,32 @@ impl From<Merged> for MergedEntities {
     }
 }
 
-/// What a merge does, or would do, for a person to look at.
+/// What a merge did, or would do, in more detail than [`MergedEntities`].
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct MergePreview {
     #[serde(flatten)]
     pub merged: MergedEntities,
-    /// Nothing was changed.
+    /// Whether it is only a preview and nothing was changed.
     pub preview: bool,
-    /// All names of the target afterwards.
+    /// The name of the target after the merge.
     pub canonical_name: String,
+    /// All aliases of the target after the merge.
     pub aliases: Vec<String>,
-    /// Facts that lose to one of the same scope and predicate.
+    /// Facts superseded by one with the same scope and predicate.
     pub conflicts: Vec<Conflict>,
 }
 
 impl Memory {
-    /// Merges, and tells more about it than a tool needs to. A preview is a real merge that is taken back: it cannot
-    /// promise what would not happen.
-    pub async fn merge_entities_shown(
+    /// Merges two entities and returns the details. A preview runs the merge and rolls it back, so that it cannot
+    /// differ from the real one.
+    pub async fn merge_entities_detailed(
         &self,
         call: &Call,
         source: EntityId,
         target: EntityId,
         preview: bool,
     ) -> Result<MergePreview, MemoryError> {
-        different(source, target)?;
+        require_different(source, target)?;
         let mut conn = self.db().tenant(&call.tenant).await?;
         let mut tx = conn.begin().await?;
         let outcome = entities::merge(&mut tx, &call.tenant, source, target, call.now, &call.origin).await?;
@@ -77,23 +78,24 @@ impl Memory {
         Ok(MergePreview { merged, preview, canonical_name, aliases, conflicts })
     }
 
-    /// The source becomes the target. A target that was merged itself is an error: no circle can arise.
+    /// Merges the source into the target. The target must not be a tombstone itself, so that merges never form a cycle.
     pub async fn merge_entities(
         &self,
         call: &Call,
         source: EntityId,
         target: EntityId,
     ) -> Result<MergedEntities, MemoryError> {
-        different(source, target)?;
+        require_different(source, target)?;
         let mut conn = self.db().tenant(&call.tenant).await?;
         let outcome = entities::merge(&mut conn, &call.tenant, source, target, call.now, &call.origin).await?;
         outcome_of(source, outcome)
     }
 }
 
-fn different(source: EntityId, target: EntityId) -> Result<(), MemoryError> {
+fn require_different(source: EntityId, target: EntityId) -> Result<(), MemoryError> {
     if source == target {
-        let invalid = Invalid::new("target_entity_id", "is the source itself: an entity cannot be merged with itself");
+        let invalid =
+            Invalid::new("target_entity_id", "is the same as source_entity_id; an entity cannot be merged with itself");
         return Err(invalid.hint("give the id of the duplicate as source_entity_id").into());
     }
     Ok(())
@@ -109,10 +111,10 @@ fn outcome_of(source: EntityId, outcome: MergeOutcome) -> Result<MergedEntities,
         }
         MergeOutcome::TooManyAliases(count) => Err(MemoryError::InvalidState {
             message: format!(
-                "together they would have {count} aliases; at most {} are allowed",
+                "the merged entity would have {count} aliases; at most {} are allowed",
                 limits::MERGED_ALIASES
             ),
-            hint: "entity_update shortens a list of aliases".to_owned(),
+            hint: "remove aliases with entity_update first".to_owned(),
         }),
     }
 }

@@ -1,5 +1,5 @@
-//! Entities: "Chloe" is a person, not a string. Facts hang on stable entities; names resolve to ranked candidates;
-//! duplicates merge without losing a fact.
+//! Entities: stable identities for the people and things that facts are about. Names resolve to ranked candidates, and
+//! duplicates can be merged without losing a fact.
 
 mod merge;
 mod names;
@@ -19,7 +19,7 @@ pub use merge::{MergePreview, MergedEntities};
 pub(crate) use names::{aliases, name};
 pub use resolve::{ResolveInput, Resolved};
 
-/// An entity whose fields were validated.
+/// The validated fields of an entity.
 #[derive(Debug, Clone)]
 pub struct EntityInput {
     pub canonical_name: String,
@@ -28,24 +28,24 @@ pub struct EntityInput {
     pub metadata: Map<String, Value>,
 }
 
-/// What is to change; `None` leaves a field as it is.
+/// The validated changes to an entity. `None` keeps the value.
 #[derive(Debug, Clone, Default)]
 pub struct EntityChanges {
     pub canonical_name: Option<String>,
     /// Replaces all aliases.
     pub aliases: Option<Vec<String>>,
-    /// Its keys are merged into what is there.
+    /// These keys are merged into the existing metadata.
     pub metadata: Option<Map<String, Value>>,
 }
 
-/// An entity as tools and REST show it.
+/// An entity as tools and the REST API return it.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct EntityView {
-    /// The same as `id`, under the name other tools take it by.
+    /// The same as `id`, under the name that other tools use for it.
     pub entity_id: EntityId,
     #[serde(flatten)]
     pub entity: Entity,
-    /// The id to use instead, where it lives on at the end of however many merges. Null if it was never merged.
+    /// The entity to use instead, after all merges. Null if it was never merged.
     pub merged_into: Option<EntityId>,
     pub merged_into_name: Option<String>,
 }
@@ -65,8 +65,9 @@ impl From<Entity> for EntityView {
 }
 
 impl Memory {
+    /// Creates an entity. Its canonical name must be unique within the type.
     pub async fn create_entity(&self, call: &Call, input: EntityInput) -> Result<EntityView, MemoryError> {
-        unmarked(&input.metadata)?;
+        reject_merged_into(&input.metadata)?;
         let new = NewEntity {
             id: EntityId::new(call.now),
             canonical_name: input.canonical_name,
@@ -81,12 +82,14 @@ impl Memory {
         }
     }
 
-    /// `None`: there is no such entity. Asked of the primary, since callers decide by it what to write next.
+    /// Returns the entity, or `None` if it does not exist. Reads from the primary, because callers decide by the result
+    /// what to write next.
     pub async fn get_entity(&self, call: &Call, id: EntityId) -> Result<Option<EntityView>, MemoryError> {
         let mut conn = self.db().relaxed(&call.tenant).await?;
         Ok(entities::get(&mut conn, &call.tenant, id).await?.map(EntityView::from))
     }
 
+    /// Updates an entity. At least one field must change.
     pub async fn update_entity(
         &self,
         call: &Call,
@@ -95,10 +98,10 @@ impl Memory {
     ) -> Result<EntityView, MemoryError> {
         let EntityChanges { canonical_name, aliases, metadata } = changes;
         if canonical_name.is_none() && aliases.is_none() && metadata.is_none() {
-            let invalid = Invalid::new("arguments", "say nothing to change");
+            let invalid = Invalid::new("arguments", "contain no change");
             return Err(invalid.hint("give canonical_name, aliases or metadata").into());
         }
-        metadata.as_ref().map_or(Ok(()), unmarked)?;
+        metadata.as_ref().map_or(Ok(()), reject_merged_into)?;
         let changes = Changes { canonical_name, aliases, metadata };
         let mut conn = self.db().tenant(&call.tenant).await?;
         match entities::update(&mut conn, &call.tenant, id, &changes, call.now, &call.origin).await? {
@@ -115,24 +118,24 @@ impl Memory {
             }
             UpdateOutcome::MetadataTooLarge { bytes } => {
                 let message = format!("would be {bytes} bytes of JSON; at most {} are allowed", limits::METADATA_BYTES);
-                Err(Invalid::new("metadata", message).hint("store what is known about it as facts").into())
+                Err(Invalid::new("metadata", message).hint("store the information as facts about the entity").into())
             }
         }
     }
 }
 
-/// The mark of a tombstone is set by merging alone.
-fn unmarked(metadata: &Map<String, Value>) -> Result<(), Invalid> {
+/// Rejects the tombstone key, which only a merge may set.
+fn reject_merged_into(metadata: &Map<String, Value>) -> Result<(), Invalid> {
     if metadata.contains_key(MERGED_INTO) {
         let field = format!("metadata.{MERGED_INTO}");
-        return Err(Invalid::new(field, "is the mark of a merged entity").hint("entity_merge merges entities"));
+        return Err(Invalid::new(field, "is reserved for merged entities").hint("merge entities with entity_merge"));
     }
     Ok(())
 }
 
 fn name_taken(name: &str, entity_type: EntityType, existing: Existing) -> MemoryError {
     let Existing { id, survivor } = existing;
-    let exists = format!("{} {entity_type} named {name:?} exists", article(entity_type));
+    let exists = format!("{} {entity_type} named {name:?} already exists", article(entity_type));
     if survivor == id {
         MemoryError::Conflict { message: format!("{exists}: {id}"), hint: format!("use {id}, or another name") }
     } else {

@@ -1,4 +1,4 @@
-//! Which entity a name means: candidates by tier, moved by what the conversation hints at.
+//! Resolves a name to candidate entities, ranked by match tier and context hints.
 
 use butler_domain::resolve::{Candidate, Hints, fuzzy_applies, rank};
 use butler_domain::{EntityId, EntityType};
@@ -8,41 +8,44 @@ use serde::Serialize;
 
 use crate::{Call, Memory, MemoryError};
 
-/// A question whose fields were validated.
+/// The validated arguments of a resolution.
 #[derive(Debug, Clone)]
 pub struct ResolveInput {
     pub name: String,
     pub entity_type: Option<EntityType>,
     pub hints: Hints,
+    /// Whether to include names with a similar spelling.
     pub enable_fuzzy: bool,
 }
 
+/// The candidates for a name.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Resolved {
-    /// Best first: score descending, then canonical_name. Empty when nothing matches; nothing is ever created.
+    /// Best first: highest score, then canonical_name. Empty if nothing matches.
     pub candidates: Vec<Candidate>,
 }
 
 impl Memory {
-    /// One statement. Asked of the primary: who finds nothing will create the entity.
+    /// Resolves a name with one statement. Reads from the primary, because a caller that finds nothing creates the
+    /// entity.
     pub async fn resolve_entity(&self, call: &Call, input: ResolveInput) -> Result<Resolved, MemoryError> {
-        let known: Vec<EntityId> = input.hints.scored().collect();
-        let wanted = Wanted {
+        let scored: Vec<EntityId> = input.hints.scored_entities().collect();
+        let request = Wanted {
             name: &input.name,
             entity_type: input.entity_type,
             fuzzy: fuzzy_applies(&input.name, input.enable_fuzzy),
-            known: &known,
+            known: &scored,
             with_facts: input.hints.needs_neighbourhood(),
         };
         let mut conn = self.db().relaxed(&call.tenant).await?;
-        let found = entities::candidates(&mut conn, &call.tenant, &wanted).await?;
+        let found = entities::candidates(&mut conn, &call.tenant, &request).await?;
         drop(conn);
-        let candidates = found.into_iter().map(|found| scored(found, &input.hints)).collect();
+        let candidates = found.into_iter().map(|found| candidate(found, &input.hints)).collect();
         Ok(Resolved { candidates: rank(candidates) })
     }
 }
 
-fn scored(found: Found, hints: &Hints) -> Candidate {
+fn candidate(found: Found, hints: &Hints) -> Candidate {
     let boost = hints.neighbourhood_boost(&found.facts) + hints.domain_score(found.id);
     Candidate {
         entity_id: found.id,

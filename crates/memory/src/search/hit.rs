@@ -3,40 +3,44 @@ use std::cmp::Ordering;
 use butler_domain::decay::effective_confidence;
 use butler_domain::scoring::by_score;
 use butler_domain::{MemoryType, Timestamp};
-use butler_store::search::Found;
 use schemars::JsonSchema;
 use serde::Serialize;
-use serde_json::Value;
 use uuid::Uuid;
 
+use super::floor::RatedMemory;
+use super::info::MatchInfo;
 use super::trace::Explained;
 
-/// One result: the memory, its score and what the score is made of; a part that does not apply is null. Never an embedding.
+/// One result: the memory, its score and the parts of the score. Parts that do not apply are null.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Hit {
     pub memory_type: MemoryType,
     pub id: Uuid,
     pub content: String,
-    /// The order of the results; how it is made depends on the mode.
+    /// Results are sorted by it, highest first. How it is computed depends on the mode.
     pub score: f64,
-    /// What is left after decay; null for episodes, which have none.
-    pub confidence: Option<f64>,
-    /// 1 − cosine distance to the query.
+    /// Confidence after decay, 0–1; null for episodes, which do not decay.
+    #[serde(rename = "confidence")]
+    pub effective_confidence: Option<f64>,
+    /// Cosine similarity to the query.
     pub similarity: Option<f64>,
-    /// ts_rank of the words.
+    /// ts_rank of the query's words.
     pub rank: Option<f64>,
-    /// Place among the results by meaning; limit + 1 if not among them.
+    /// Rank in the semantic search, from 1; limit + 1 if it was not found there.
     pub semantic_rank: Option<usize>,
-    /// Place among the results by words; limit + 1 if not among them.
+    /// Rank in the keyword search, from 1; limit + 1 if it was not found there.
     pub keyword_rank: Option<usize>,
+    /// Reciprocal rank fusion of both ranks.
     pub rrf_score: Option<f64>,
-    /// Of recall: rrf_score between the worst and the best possible.
+    /// In a recall: rrf_score scaled to 0–1.
     pub relevance: Option<f64>,
     /// As stored, 0–10.
     pub importance: Option<f64>,
-    /// Of recall: halves with every week since the memory was last used.
+    /// In a recall: 1 for a memory used just now, halved with every week since its last use.
     pub recency: Option<f64>,
-    pub effective_confidence: Option<f64>,
+    /// In a recall: the confidence after decay as part of the score, 0–1.
+    #[serde(rename = "effective_confidence")]
+    pub confidence_part: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub subject: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -56,23 +60,35 @@ pub struct Hit {
     pub maturity: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub effectiveness: Option<f64>,
-    /// Soon forgotten unless confirmed.
+    /// Whether it is close to expiry and needs confirmation.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub fading: bool,
     pub created_at: Timestamp,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub explain: Option<Explained>,
-    /// It has all terms of the query.
+    /// Whether it contains all terms of the query.
     #[serde(skip)]
     pub(crate) all_terms: bool,
     #[serde(skip)]
     pub(crate) last_referenced_at: Option<Timestamp>,
+    /// Whether the semantic search found it. The ranks do not tell, because fusion fills in missing ones.
     #[serde(skip)]
-    pub(crate) info: Value,
+    pub(crate) in_semantic: bool,
+    /// Whether the keyword search found it.
+    #[serde(skip)]
+    pub(crate) in_keyword: bool,
+    /// The relevance compared with the floor; `None` without a floor.
+    #[serde(skip)]
+    pub(crate) estimated_relevance: Option<f64>,
+    #[serde(skip)]
+    pub(crate) info: MatchInfo,
 }
 
 impl Hit {
-    pub(crate) fn new(found: Found, now: Timestamp) -> Self {
+    /// Scores come later; only a deep score is known already.
+    pub(crate) fn new(rated: RatedMemory, now: Timestamp) -> Self {
+        let RatedMemory { memory: found, relevance: estimated_relevance } = rated;
+        let info = MatchInfo::parse(&found.info);
         let effective = match (found.confidence, found.decay_rate) {
             (Some(confidence), Some(rate)) => {
                 Some(effective_confidence(confidence, rate, found.last_confirmed_at, now))
@@ -81,13 +97,12 @@ impl Hit {
         };
         let is_episode = found.memory_type == MemoryType::Episode;
         let (scope, butler) = if is_episode { (None, Some(found.scope)) } else { (Some(found.scope), None) };
-        let deep = found.info.pointer("/deep/score").and_then(Value::as_f64);
         Self {
             memory_type: found.memory_type,
             id: found.id,
             content: found.content,
-            score: deep.unwrap_or(0.0),
-            confidence: effective,
+            score: info.deep_score().unwrap_or(0.0),
+            effective_confidence: effective,
             similarity: found.similarity,
             rank: found.rank,
             semantic_rank: found.semantic_rank,
@@ -96,7 +111,7 @@ impl Hit {
             relevance: None,
             importance: found.importance,
             recency: None,
-            effective_confidence: None,
+            confidence_part: None,
             subject: found.subject,
             predicate: found.predicate,
             scope,
@@ -111,17 +126,20 @@ impl Hit {
             explain: None,
             all_terms: found.strict,
             last_referenced_at: found.last_referenced_at,
-            info: found.info,
+            in_semantic: found.semantic_rank.is_some(),
+            in_keyword: found.keyword_rank.is_some(),
+            estimated_relevance,
+            info,
         }
     }
 
-    /// Of the library's fused list: where reciprocal ranks tie the better semantic one.
+    /// The order of the library's hybrid search: among equal fused scores, the better semantic rank comes first.
     pub(crate) fn order_by_ranks(a: &Self, b: &Self) -> Ordering {
-        let by_meaning = || a.semantic_rank.cmp(&b.semantic_rank);
-        b.score.total_cmp(&a.score).then_with(by_meaning).then_with(|| Self::order_by_score(a, b))
+        let by_semantic_rank = || a.semantic_rank.cmp(&b.semantic_rank);
+        b.score.total_cmp(&a.score).then_with(by_semantic_rank).then_with(|| Self::order_by_score(a, b))
     }
 
-    /// The order of every answer: score descending, then the newer, then the lower id.
+    /// The order of every list of results; see [`by_score`].
     pub(crate) fn order_by_score(a: &Self, b: &Self) -> Ordering {
         let key = |hit: &Self| (hit.score, hit.created_at, hit.id);
         by_score(key(a), key(b))

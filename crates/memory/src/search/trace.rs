@@ -1,27 +1,25 @@
-//! How results came about: for `explain`, and for telling what is relevant at all.
+//! The output of `explain`: how a call and each of its results came about.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
 
 use butler_domain::MemoryType;
-use butler_domain::relevance::{Background, Evidence, keeps, relevance};
 use butler_domain::scoring::ScoreWeights;
-use butler_store::search::Found;
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
 
 use super::{Hit, Mode};
 
-/// Of a whole call. What does not apply is null.
+/// How the call was executed. Fields that do not apply are null.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, JsonSchema)]
 pub struct Trace {
     pub mode: Option<Mode>,
-    /// Embedding the query; nearly nothing when it was embedded before.
+    /// Milliseconds for embedding the query; close to 0 if the embedding was cached.
     pub embed_ms: f64,
-    /// The one statement, with the way to the server and back.
+    /// Milliseconds for the SQL statement, including the round trip.
     pub database_ms: f64,
-    /// Of each type searched: `rows` that could be found, of `total` in the table; `ms` in the server.
+    /// For each type searched: the searchable `rows` out of `total` in the table, and the `ms` spent in the database.
     pub stores: BTreeMap<String, Value>,
     pub weights: Option<Weights>,
 }
@@ -42,24 +40,27 @@ impl From<&ScoreWeights> for Weights {
     }
 }
 
-/// Of one result. What does not apply is null.
+/// How a result was found and scored. Fields that do not apply are null.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Explained {
-    /// `exact`, or `ann` for the approximate index (then with the lists probed); `+all` where too few rows passed and
-    /// every row was looked at.
+    /// `exact` for a full comparison, or `ann` for the approximate index. A suffix `+all` means that too few rows
+    /// passed the filters, so every row was compared.
     pub vector_path: Option<String>,
+    /// The index lists that were probed, with `ann` only.
     pub probes: Option<i64>,
-    /// `scan`, `index`, or `newest` for terms that most of the store has.
+    /// `scan`, `index`, or `newest` for terms that most memories contain.
     pub keyword_path: Option<String>,
+    /// Whether the semantic search found it.
     pub in_semantic: bool,
+    /// Whether the keyword search found it.
     pub in_keyword: bool,
-    /// It has every term of the query.
+    /// Whether it contains every term of the query.
     pub all_terms: bool,
     /// The parts of a deep score.
     pub deep: Option<Value>,
-    /// Each part of a recall's score times its weight.
+    /// Each part of a recall's score, multiplied by its weight.
     pub weighed: Option<Weights>,
-    /// With min_relevance: how likely the memory answers the query at all.
+    /// With min_relevance: the estimated probability that the memory answers the query.
     pub min_relevance: Option<f64>,
 }
 
@@ -69,11 +70,12 @@ impl Trace {
         Self { mode: Some(mode), embed_ms: ms(embedding), database_ms: ms(database), ..Self::default() }
     }
 
+    /// Adds the statistics of the stores, and an explanation to each hit.
     pub(crate) fn explain(&mut self, hits: &mut [Hit], stores: &[(MemoryType, Value)]) {
         for (kind, info) in stores {
             let mut info = info.clone();
             if let Some(map) = info.as_object_mut() {
-                // the frequent terms of the store are long, and nobody's question
+                // The store's frequent terms are a long list and explain nothing about this call.
                 map.remove("terms");
             }
             self.stores.insert(kind.as_str().to_owned(), info);
@@ -86,65 +88,16 @@ impl Trace {
 
 impl Explained {
     fn of(hit: &Hit) -> Self {
-        let text = |key: &str| hit.info.get(key).and_then(Value::as_str).map(str::to_owned);
-        let in_leg = |key: &str| hit.info.get(key).and_then(Value::as_bool).unwrap_or(false);
         Self {
-            vector_path: text("vector"),
-            probes: hit.info.get("probes").and_then(Value::as_i64).filter(|probes| *probes > 0),
-            keyword_path: text("keyword"),
-            in_semantic: in_leg("in_semantic"),
-            in_keyword: in_leg("in_keyword"),
+            vector_path: hit.info.vector.clone(),
+            probes: hit.info.probes.filter(|probes| *probes > 0),
+            keyword_path: hit.info.keyword.clone(),
+            in_semantic: hit.in_semantic,
+            in_keyword: hit.in_keyword,
             all_terms: hit.all_terms,
-            deep: hit.info.get("deep").cloned(),
+            deep: hit.info.deep.clone(),
             weighed: None,
-            min_relevance: hit.info.get("relevance").and_then(Value::as_f64),
+            min_relevance: hit.estimated_relevance,
         }
     }
-}
-
-/// Leaves out what is not relevant; without a floor everything stays.
-pub(crate) fn relevant(found: Vec<Found>, stores: &[(MemoryType, Value)], floor: Option<f64>) -> Vec<Found> {
-    let mut found = found;
-    for memory in &mut found {
-        let (semantic, keyword) = (memory.semantic_rank.is_some(), memory.keyword_rank.is_some());
-        if let Some(info) = memory.info.as_object_mut() {
-            info.insert("in_semantic".to_owned(), semantic.into());
-            info.insert("in_keyword".to_owned(), keyword.into());
-        }
-    }
-    let Some(floor) = floor else { return found };
-    let rated: Vec<f64> = found.iter().map(|memory| rate(memory, stores)).collect();
-    let best = rated.iter().copied().fold(0.0, f64::max);
-    let kept = found.into_iter().zip(rated).filter(|(_, rated)| keeps(best, floor, *rated));
-    kept.map(|(mut memory, rated)| {
-        if let Some(info) = memory.info.as_object_mut() {
-            info.insert("relevance".to_owned(), rated.into());
-        }
-        memory
-    })
-    .collect()
-}
-
-fn rate(memory: &Found, stores: &[(MemoryType, Value)]) -> f64 {
-    let background =
-        stores.iter().find(|(kind, _)| *kind == memory.memory_type).and_then(|(_, info)| info.get("background"));
-    let Some(background) = background else { return 0.0 };
-    let number = |key: &str| background.get(key).and_then(Value::as_f64).unwrap_or(0.0);
-    let holders = |term: &str| background.get("terms").and_then(|terms| terms.get(term)).and_then(Value::as_f64);
-    let matched = memory.info.get("terms").and_then(Value::as_array).into_iter().flatten();
-    let all = background.get("terms").and_then(Value::as_object).into_iter().flatten();
-    relevance(
-        &Background {
-            rows: number("rows"),
-            compared: number("compared"),
-            mean: number("mean"),
-            deviation: number("deviation"),
-        },
-        &Evidence {
-            similarity: memory.similarity.unwrap_or(0.0),
-            terms: all.filter_map(|(_, count)| count.as_f64()).collect(),
-            matched: matched.filter_map(|term| holders(term.as_str()?)).collect(),
-            named: memory.info.get("named").and_then(Value::as_f64),
-        },
-    )
 }

@@ -35,9 +35,9 @@ impl ToolDefinition for EntityCreate {
 
     const NAME: &'static str = "entity_create";
     const TITLE: &'static str = "Create an entity";
-    const DESCRIPTION: &'static str = "Make a person, organization, place or other thing known, so that facts can hang on \
-        it (entity_id of memory_store_fact) however its name is spelled. Ask entity_resolve first: a second entity of the \
-        same name and type is refused, and the error names the one that exists.";
+    const DESCRIPTION: &'static str = "Create an entity for a person, organization, place or other thing. Facts can then refer \
+        to it (entity_id of memory_store_fact) regardless of how its name is spelled. Call entity_resolve first: creating a \
+        second entity with the same name and type is an error that names the existing one.";
     const ANNOTATIONS: Annotations = Annotations::ADD;
     const RIGHT: Right = Right::Write;
     const ALIASES: &'static [(&'static str, &'static str)] = &[("name", "canonical_name"), ("type", "entity_type")];

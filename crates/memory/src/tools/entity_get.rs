@@ -23,7 +23,7 @@ impl ToolDefinition for EntityGet {
     const NAME: &'static str = "entity_get";
     const TITLE: &'static str = "Get an entity";
     const DESCRIPTION: &'static str = "One entity by its id: its names, type and metadata. If it was merged into another \
-        one, merged_into is the entity to use instead, at the end of however many merges.";
+        one, merged_into is the entity to use instead.";
     const ANNOTATIONS: Annotations = Annotations::READ;
     const RIGHT: Right = Right::Read;
     const ALIASES: &'static [(&'static str, &'static str)] = &[("id", "entity_id")];

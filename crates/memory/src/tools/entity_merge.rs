@@ -12,7 +12,7 @@ pub struct Input {
     /// The duplicate, which becomes a tombstone.
     #[schemars(with = "uuid::Uuid")]
     source_entity_id: Value,
-    /// The entity that lives on.
+    /// The entity that remains.
     #[schemars(with = "uuid::Uuid")]
     target_entity_id: Value,
 }
@@ -25,10 +25,10 @@ impl ToolDefinition for EntityMerge {
 
     const NAME: &'static str = "entity_merge";
     const TITLE: &'static str = "Merge two entities";
-    const DESCRIPTION: &'static str = "Two entities are the same person or thing: the source's facts, aliases, name and \
-        metadata go to the target. Where both have an active fact of one scope and predicate, the more confident stays \
-        (the target's if equal) and the other is superseded. The source stays as a tombstone that names the target. \
-        Cannot be undone.";
+    const DESCRIPTION: &'static str = "Merge two entities that are the same person or thing. The source's facts, aliases, \
+        name and metadata move to the target. If both have an active fact with the same scope and predicate, the one with \
+        the higher confidence stays (the target's if equal) and supersedes the other. The source becomes a tombstone that \
+        refers to the target. This cannot be undone.";
     const ANNOTATIONS: Annotations = Annotations::REPLACE;
     const RIGHT: Right = Right::Write;
     const ALIASES: &'static [(&'static str, &'static str)] =

@@ -11,7 +11,7 @@ use crate::{Call, Memory, MemoryError};
 
 #[derive(Deserialize, JsonSchema)]
 pub struct Input {
-    /// The name as it was said. Case does not count, `%` and `_` are ordinary characters.
+    /// The name to look up. Case is ignored; `%` and `_` are ordinary characters.
     #[schemars(with = "String", length(min = 1, max = butler_domain::limits::ENTITY_NAME_BYTES))]
     name: Value,
     /// Whose memory. "default" if left out; with a token it is the token's.
@@ -46,9 +46,9 @@ impl ToolDefinition for EntityResolve {
 
     const NAME: &'static str = "entity_resolve";
     const TITLE: &'static str = "Resolve a name to entities";
-    const DESCRIPTION: &'static str = "Which entities a name may mean, best first: the name itself (100), an alias (80), \
-        part of a name (50), with enable_fuzzy a similar name (20), each moved by context_hints. Empty when none matches; \
-        then entity_create makes it known. Never creates anything itself.";
+    const DESCRIPTION: &'static str = "Find the entities that a name may refer to, best first. The score depends on the match: \
+        canonical name (100), alias (80), part of a name (50), similar name with enable_fuzzy (20). context_hints change \
+        it. If the list is empty, create the entity with entity_create; this tool never creates one.";
     const ANNOTATIONS: Annotations = Annotations::READ;
     const RIGHT: Right = Right::Read;
     const INSTRUCTION: Option<Instruction> = Some(Instruction {

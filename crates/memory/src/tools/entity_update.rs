@@ -16,10 +16,10 @@ pub struct Input {
     /// Replaces the name. At most 512 bytes.
     #[schemars(with = "Option<String>", length(min = 1, max = butler_domain::limits::ENTITY_NAME_BYTES))]
     canonical_name: Option<Value>,
-    /// Replaces all aliases: give the full list, at most 64, or as many as merges have left it with.
+    /// Replaces all aliases: give the full list, at most 64, or as many as it already has after merges.
     #[schemars(with = "Option<Vec<String>>", length(max = butler_domain::limits::MERGED_ALIASES), inner(length(min = 1, max = butler_domain::limits::ENTITY_NAME_BYTES)))]
     aliases: Option<Value>,
-    /// Its keys are merged into the metadata; keys that are not given stay.
+    /// These keys are merged into the metadata; other keys stay.
     #[schemars(with = "Option<serde_json::Map<String, Value>>")]
     metadata: Option<Value>,
 }
@@ -32,8 +32,8 @@ impl ToolDefinition for EntityUpdate {
 
     const NAME: &'static str = "entity_update";
     const TITLE: &'static str = "Update an entity";
-    const DESCRIPTION: &'static str = "Change an entity's name (replaced), aliases (all replaced by the list given) or \
-        metadata (keys merged into what is there). What is left out stays.";
+    const DESCRIPTION: &'static str = "Change an entity's name, aliases or metadata. A list of aliases replaces all existing \
+        ones; metadata keys are merged into the existing metadata. Omitted fields keep their values.";
     const ANNOTATIONS: Annotations = Annotations { destructive: true, ..Annotations::SETTLE };
     const RIGHT: Right = Right::Write;
     const ALIASES: &'static [(&'static str, &'static str)] = &[("id", "entity_id"), ("name", "canonical_name")];

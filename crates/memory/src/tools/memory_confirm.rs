@@ -24,9 +24,9 @@ impl ToolDefinition for MemoryConfirm {
 
     const NAME: &'static str = "memory_confirm";
     const TITLE: &'static str = "Confirm a memory";
-    const DESCRIPTION: &'static str = "Say that a fact or rule still holds: its confidence is restored and decay starts \
-        anew. Use it whenever a remembered fact proves true again. A superseded, expired or forgotten memory cannot be \
-        confirmed; store it anew instead.";
+    const DESCRIPTION: &'static str = "Confirm that a fact or rule still holds: its confidence is restored and its decay \
+        restarts. Use it whenever a remembered fact proves true again. A superseded, expired or forgotten memory cannot be \
+        confirmed; store it again instead.";
     const ANNOTATIONS: Annotations = Annotations::SETTLE;
     const RIGHT: Right = Right::Write;
     const INSTRUCTION: Option<Instruction> = Some(Instruction {

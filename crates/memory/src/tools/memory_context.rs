@@ -72,7 +72,7 @@ impl ToolDefinition for MemoryContext {
     }
 }
 
-/// A prompt may be longer than a query: its beginning says what it is about, and a session must not fail for its length.
+/// Truncates a prompt to the length of a query. Its beginning shows the topic, and a long prompt must not be an error.
 fn prompt(raw: &str) -> String {
     let mut prompt = preprocess_search_query(raw);
     prompt.truncate(prompt.floor_char_boundary(limits::QUERY_BYTES));

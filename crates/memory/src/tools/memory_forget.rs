@@ -24,8 +24,8 @@ impl ToolDefinition for MemoryForget {
 
     const NAME: &'static str = "memory_forget";
     const TITLE: &'static str = "Forget a memory";
-    const DESCRIPTION: &'static str = "Take an episode, fact or rule out of every later search, recall and context. It \
-        stays readable by its id for the record. Forgetting twice is no error. To correct a fact, store the right one \
+    const DESCRIPTION: &'static str = "Exclude an episode, fact or rule from every later search, recall and context. It \
+        stays readable by its id for the record. Forgetting it again is not an error. To correct a fact, store the right one \
         with memory_store_fact instead.";
     const ANNOTATIONS: Annotations =
         Annotations { read_only: false, destructive: true, idempotent: true, open_world: false };

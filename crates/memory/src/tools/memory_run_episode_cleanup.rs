@@ -7,7 +7,7 @@ use crate::cleanup::CleanupReport;
 use crate::tool::{Annotations, Right, ToolDefinition};
 use crate::{Call, Memory, MemoryError};
 
-/// More than this is meant as "no limit".
+/// The largest accepted value; it is effectively no limit.
 const MOST: usize = 1_000_000_000;
 
 #[derive(Deserialize, JsonSchema)]

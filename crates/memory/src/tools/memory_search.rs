@@ -85,7 +85,7 @@ impl ToolDefinition for MemorySearch {
     }
 }
 
-/// All types if left out; each once.
+/// The types to search, without duplicates; all types if the argument is omitted.
 fn types(value: Option<&Value>) -> Result<Vec<MemoryType>, validate::Invalid> {
     let Some(names) = optional(value, |value| names("types", value))? else { return Ok(MemoryType::ALL.to_vec()) };
     if names.is_empty() {
@@ -101,7 +101,7 @@ fn types(value: Option<&Value>) -> Result<Vec<MemoryType>, validate::Invalid> {
     Ok(types)
 }
 
-/// A list, a list written as JSON text, or a single name.
+/// Reads a list, a list as a JSON string, or a single name.
 fn names(field: &str, value: &Value) -> Result<Vec<String>, validate::Invalid> {
     let wrong = || {
         validate::Invalid::new(field, "must be a list of episode, fact, rule").hint(r#"for example ["fact", "rule"]"#)

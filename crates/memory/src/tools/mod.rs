@@ -41,15 +41,15 @@ tools! {
     memory_run_episode_cleanup::MemoryRunEpisodeCleanup,
 }
 
-/// What a memory is worth when nobody says.
+/// The importance of a memory whose caller does not set one.
 const DEFAULT_IMPORTANCE: f64 = 5.0;
 
-/// An argument that may be left out; null counts as left out.
+/// Reads an optional argument. Null counts as omitted.
 fn optional<T>(value: Option<&Value>, read: impl FnOnce(&Value) -> Result<T, Invalid>) -> Result<Option<T>, Invalid> {
     value.filter(|value| !value.is_null()).map(read).transpose()
 }
 
-/// The butler a memory is from.
+/// The butler that a memory comes from.
 fn butler(value: &Value) -> Result<String, Invalid> {
     const FIELD: &str = "source_butler";
     let named = Butler::new(validate::string(FIELD, value)?);

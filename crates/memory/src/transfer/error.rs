@@ -2,17 +2,17 @@ use std::io;
 
 use crate::MemoryError;
 
-/// Why a file was not written or not taken.
+/// Why an export or import failed.
 #[derive(Debug, thiserror::Error)]
 pub enum TransferError {
     #[error(transparent)]
     Memory(#[from] MemoryError),
     #[error("the file cannot be read or written: {0}")]
     Io(#[from] io::Error),
-    #[error("this is no export of butler: {0}")]
-    NotOurs(String),
-    #[error("the file is of version {found}; this program reads up to version {known}")]
-    Newer { found: u32, known: u32 },
+    #[error("the file is not an export of butler: {0}")]
+    NotAnExport(String),
+    #[error("the file has version {found}; this program reads versions up to {supported}")]
+    Newer { found: u32, supported: u32 },
     #[error("line {line} is longer than {limit} bytes")]
     LongLine { line: u64, limit: usize },
 }
@@ -30,12 +30,14 @@ impl From<butler_embed::EmbedError> for TransferError {
 }
 
 impl TransferError {
-    /// What to do about it.
+    /// How to fix the problem, if it is known.
     pub fn hint(&self) -> Option<&'static str> {
         match self {
-            Self::NotOurs(_) => Some("name what it is with --format: mem0, mcp-memory or claude-code"),
-            Self::Newer { .. } => Some("import it with the newer butler that wrote it, or upgrade this one"),
-            Self::LongLine { .. } => Some("no memory is that long: the file is damaged"),
+            Self::NotAnExport(_) => {
+                Some("for a file of another program, set --format: mem0, mcp-memory or claude-code")
+            }
+            Self::Newer { .. } => Some("upgrade this program to at least the version that wrote the file"),
+            Self::LongLine { .. } => Some("the file is damaged: no memory is that long"),
             Self::Memory(_) | Self::Io(_) => None,
         }
     }

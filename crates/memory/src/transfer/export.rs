@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use super::{FORMAT, ModelName, TransferError, VERSION};
 use crate::Memory;
 
-/// The first line of a file.
+/// The first line of an export file.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Header {
     pub format: String,
@@ -15,12 +15,13 @@ pub struct Header {
     pub program: String,
     pub butler: String,
     pub tenant: String,
-    /// `None`: without vectors.
+    /// The model of the vectors in the file; `None` if it has no vectors.
     pub embedding: Option<ModelName>,
-    /// How many lines of each kind follow: a file that was cut off is found out.
+    /// The number of lines of each kind, by which an import detects a truncated file.
     pub counts: std::collections::BTreeMap<String, u64>,
 }
 
+/// What an export wrote.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct ExportReport {
     pub tenant: String,
@@ -29,7 +30,8 @@ pub struct ExportReport {
 }
 
 impl Memory {
-    /// Writes all that a tenant owns, of one moment, line by line; nothing is kept in memory.
+    /// Writes everything a tenant owns to `sink`, line by line, from one consistent snapshot. It streams the rows, so
+    /// memory use does not grow with the data.
     pub async fn export(
         &self,
         tenant: &TenantId,

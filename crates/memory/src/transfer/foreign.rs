@@ -1,4 +1,4 @@
-//! Other programs' memories, as facts through the same door as everybody's.
+//! Imports the memories of other programs as facts, through the same use cases as a tool call.
 
 mod claude_code;
 mod knowledge_graph;
@@ -17,22 +17,24 @@ use super::{FORMAT, ImportOptions, ImportReport, TransferError};
 use crate::entities::{EntityInput, ResolveInput};
 use crate::{Call, FactInput, Memory, MemoryError};
 
+/// The format of a file to import.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Source {
-    /// Our own.
+pub enum FileFormat {
+    /// An export of butler.
     Butler,
-    Foreign(Foreign),
+    Foreign(ForeignFormat),
 }
 
+/// A format of another program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Foreign {
+pub enum ForeignFormat {
     Mem0,
     /// The knowledge-graph server of the Model Context Protocol's examples.
     McpMemory,
     ClaudeCode,
 }
 
-impl Foreign {
+impl ForeignFormat {
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Mem0 => "mem0",
@@ -50,17 +52,18 @@ impl Foreign {
     }
 }
 
-/// What a file holds.
+/// The contents of a file.
 #[derive(Debug, Default)]
 struct Parsed {
     entities: Vec<(String, EntityType)>,
-    facts: Vec<Found>,
-    /// Line, and what is wrong with it.
+    facts: Vec<ParsedFact>,
+    /// Line numbers and what is wrong with the lines.
     problems: Vec<(u64, String)>,
 }
 
+/// A fact that has not been validated yet.
 #[derive(Debug)]
-struct Found {
+struct ParsedFact {
     line: u64,
     subject: String,
     predicate: String,
@@ -70,27 +73,28 @@ struct Found {
     metadata: Map<String, Value>,
 }
 
-/// Told by its beginning.
-pub fn recognise(beginning: &str) -> Source {
+/// Detects the format of a file from its beginning.
+pub fn detect_format(beginning: &str) -> FileFormat {
     let text = beginning.trim_start_matches(['\u{feff}', ' ', '\t', '\r', '\n']);
     if !text.starts_with(['{', '[']) {
-        return Source::Foreign(Foreign::ClaudeCode);
+        return FileFormat::Foreign(ForeignFormat::ClaudeCode);
     }
     let first = text.lines().next().unwrap_or_default();
     let value: Value = serde_json::from_str(first).unwrap_or_default();
     if value["format"] == FORMAT || first.contains(&format!("\"format\":\"{FORMAT}\"")) {
-        return Source::Butler;
+        return FileFormat::Butler;
     }
     let graph = matches!(value["type"].as_str(), Some("entity" | "relation")) || value["entities"].is_array();
     if graph || (value.is_null() && text.contains("\"entities\"") && text.contains("\"observations\"")) {
-        return Source::Foreign(Foreign::McpMemory);
+        return FileFormat::Foreign(ForeignFormat::McpMemory);
     }
-    Source::Foreign(Foreign::Mem0)
+    FileFormat::Foreign(ForeignFormat::Mem0)
 }
 
-/// What tells several memories of one subject apart: facts of one predicate would replace each other.
-fn distinct(word: &str, content: &str) -> String {
-    format!("{word} {}", &digest(&[content])[..8])
+/// A predicate that differs for each content. With the same predicate, the facts of a subject would supersede each
+/// other.
+fn unique_predicate(prefix: &str, content: &str) -> String {
+    format!("{prefix} {}", &digest(&[content])[..8])
 }
 
 fn digest(parts: &[&str]) -> String {
@@ -98,10 +102,11 @@ fn digest(parts: &[&str]) -> String {
 }
 
 impl Memory {
-    /// Through the normal use cases, each under a key of its own: a second time changes nothing.
+    /// Imports a file of another program. Each fact has its own idempotency key, so importing a file again changes
+    /// nothing.
     pub async fn import_foreign(
         &self,
-        format: Foreign,
+        format: ForeignFormat,
         text: &str,
         name: &str,
         options: &ImportOptions,
@@ -114,7 +119,7 @@ impl Memory {
             report.problem(Some(line), problem);
         }
         let facts: Vec<(u64, FactInput)> =
-            parsed.facts.into_iter().filter_map(|found| checked(found, &mut report)).collect();
+            parsed.facts.into_iter().filter_map(|fact| validate_fact(fact, &mut report)).collect();
         report.tally("entity").read = parsed.entities.len() as u64;
         report.tally("fact").read = facts.len() as u64;
         report.committed = !options.dry_run && (options.partial || !report.has_problems());
@@ -125,15 +130,15 @@ impl Memory {
             return Ok(report);
         }
         let call = Call::internal(self, options.tenant.clone(), format!("import {}", format.as_str()));
-        let mut known = HashMap::new();
+        let mut entity_ids = HashMap::new();
         for (name, entity_type) in parsed.entities {
-            let (id, created) = self.entity_for(&call, &name, entity_type).await?;
-            report.tally("entity").counted(!created);
-            known.insert(name, id);
+            let (id, created) = self.find_or_create_entity(&call, &name, entity_type).await?;
+            report.tally("entity").count(!created);
+            entity_ids.insert(name, id);
         }
         let total = facts.len() as u64;
         for (done, (line, mut fact)) in facts.into_iter().enumerate() {
-            fact.entity_id = known.get(&fact.subject).copied();
+            fact.entity_id = entity_ids.get(&fact.subject).copied();
             match self.import_fact(&call, format, fact).await {
                 Ok(true) => report.tally("fact").created += 1,
                 Ok(false) => report.tally("fact").existing += 1,
@@ -148,7 +153,7 @@ impl Memory {
         Ok(report)
     }
 
-    /// What an import would come to, told by what is here now. What stands in the file twice is new once.
+    /// Counts what an import would create. An item that appears twice in the file counts as new once.
     async fn count_foreign(
         &self,
         entities: &[(String, EntityType)],
@@ -159,63 +164,65 @@ impl Memory {
         let call = Call::internal(self, options.tenant.clone(), "import");
         let mut seen = HashSet::new();
         for (name, entity_type) in entities {
-            let here = !seen.insert((name, entity_type.as_str()))
-                || self.known_entity(&call, name, *entity_type).await?.is_some();
-            report.tally("entity").counted(here);
+            let exists = !seen.insert((name, entity_type.as_str()))
+                || self.find_entity(&call, name, *entity_type).await?.is_some();
+            report.tally("entity").count(exists);
         }
         let mut seen = HashSet::new();
         for (_, fact) in facts {
-            let words = (&fact.subject, &fact.predicate, &fact.content);
-            let here = !seen.insert(words) || self.was_told(&call, fact).await?;
-            report.tally("fact").counted(here);
+            let statement = (&fact.subject, &fact.predicate, &fact.content);
+            let exists = !seen.insert(statement) || self.was_stored(&call, fact).await?;
+            report.tally("fact").count(exists);
         }
         Ok(())
     }
 
-    async fn was_told(&self, call: &Call, fact: &FactInput) -> Result<bool, MemoryError> {
+    /// Whether a fact with the same words was ever stored, in any state.
+    async fn was_stored(&self, call: &Call, fact: &FactInput) -> Result<bool, MemoryError> {
         let mut conn = self.db().relaxed(&call.tenant).await?;
         let words = Words { subject: &fact.subject, predicate: &fact.predicate, content: &fact.content };
         Ok(facts::was_told(&mut conn, &call.tenant, &fact.scope, words).await?)
     }
 
-    /// `false`: it was imported before, whatever became of it since. A key tells for as long as keys are kept, and
-    /// makes one of two imports at once; what is remembered tells for ever.
-    async fn import_fact(&self, call: &Call, format: Foreign, fact: FactInput) -> Result<bool, MemoryError> {
-        if self.was_told(call, &fact).await? {
+    /// Returns `false` if the fact was imported before, whatever its state is now. The stored facts show this forever;
+    /// the idempotency key also prevents duplicates when two imports run at the same time.
+    async fn import_fact(&self, call: &Call, format: ForeignFormat, fact: FactInput) -> Result<bool, MemoryError> {
+        if self.was_stored(call, &fact).await? {
             return Ok(false);
         }
         let key = digest(&[&fact.subject, &fact.predicate, &fact.content]);
         let call = Call { idempotency_key: Some(format!("import:{}:{key}", format.as_str())), ..call.clone() };
         let stored = self.store_fact(&call, fact).await?;
-        // An answer kept from before names an id of that time.
-        Ok(is_of(stored.id.0, &call))
+        // A replayed answer has the id of the earlier call, which is older than this one.
+        Ok(created_by(stored.id.0, &call))
     }
 
-    async fn known_entity(
+    async fn find_entity(
         &self,
         call: &Call,
         name: &str,
         entity_type: EntityType,
     ) -> Result<Option<EntityId>, MemoryError> {
-        let question = ResolveInput {
+        let input = ResolveInput {
             name: name.to_owned(),
             entity_type: Some(entity_type),
             hints: Hints::default(),
             enable_fuzzy: false,
         };
-        let resolved = self.resolve_entity(call, question).await?;
+        let resolved = self.resolve_entity(call, input).await?;
         let found = resolved.candidates.iter().find(|candidate| candidate.canonical_name == name);
         Ok(found.map(|found| found.entity_id))
     }
 
-    async fn entity_for(
+    /// Finds or creates an entity. The flag says whether it was created.
+    async fn find_or_create_entity(
         &self,
         call: &Call,
         name: &str,
         entity_type: EntityType,
     ) -> Result<(EntityId, bool), MemoryError> {
-        if let Some(known) = self.known_entity(call, name, entity_type).await? {
-            return Ok((known, false));
+        if let Some(id) = self.find_entity(call, name, entity_type).await? {
+            return Ok((id, false));
         }
         let input =
             EntityInput { canonical_name: name.to_owned(), entity_type, aliases: Vec::new(), metadata: Map::new() };
@@ -223,18 +230,19 @@ impl Memory {
     }
 }
 
-fn is_of(id: uuid::Uuid, call: &Call) -> bool {
-    let made = id.get_timestamp().map(|time| time.to_unix());
-    made.is_some_and(|(seconds, nanos)| {
+/// Whether the id is not older than the call.
+fn created_by(id: uuid::Uuid, call: &Call) -> bool {
+    let created_at = id.get_timestamp().map(|time| time.to_unix());
+    created_at.is_some_and(|(seconds, nanos)| {
         let millis = i64::try_from(seconds).unwrap_or(i64::MAX).saturating_mul(1000) + i64::from(nanos / 1_000_000);
         millis >= call.now.timestamp_millis()
     })
 }
 
-/// Within the limits that hold for all; what is not is a problem of its line.
-fn checked(found: Found, report: &mut ImportReport) -> Option<(u64, FactInput)> {
-    let line = found.line;
-    match input(found) {
+/// Validates a fact like any other input. An invalid one is reported as a problem of its line.
+fn validate_fact(fact: ParsedFact, report: &mut ImportReport) -> Option<(u64, FactInput)> {
+    let line = fact.line;
+    match fact_input(fact) {
         Ok(input) => Some((line, input)),
         Err(error) => {
             report.problem(Some(line), error.to_string());
@@ -243,18 +251,18 @@ fn checked(found: Found, report: &mut ImportReport) -> Option<(u64, FactInput)> 
     }
 }
 
-fn input(found: Found) -> Result<FactInput, Invalid> {
+fn fact_input(fact: ParsedFact) -> Result<FactInput, Invalid> {
     Ok(FactInput {
-        subject: validate::subject(&found.subject)?,
-        predicate: validate::predicate(&found.predicate)?,
-        content: validate::content(&found.content)?,
+        subject: validate::subject(&fact.subject)?,
+        predicate: validate::predicate(&fact.predicate)?,
+        content: validate::content(&fact.content)?,
         importance: 5.0,
-        permanence: found.permanence,
+        permanence: fact.permanence,
         scope: Scope::default(),
-        tags: found.tags.into_iter().filter(|tag| !tag.trim().is_empty()).take(butler_domain::limits::TAGS).collect(),
+        tags: fact.tags.into_iter().filter(|tag| !tag.trim().is_empty()).take(butler_domain::limits::TAGS).collect(),
         entity_id: None,
         source_episode_id: None,
         source_butler: None,
-        metadata: found.metadata,
+        metadata: fact.metadata,
     })
 }

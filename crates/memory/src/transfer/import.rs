@@ -1,4 +1,4 @@
-//! Our own files, back into the database: in one transaction, so that a bad file leaves nothing behind.
+//! Imports an export of butler in one transaction, so that a bad file leaves nothing behind.
 
 use std::io;
 
@@ -12,24 +12,25 @@ use super::record::{self, Line, Record};
 use super::{FORMAT, Header, ImportReport, ModelName, TransferError, VERSION};
 use crate::{Memory, MemoryError};
 
-/// Rows of one statement: enough to make the round trip cheap, few enough to stay a few megabytes with their vectors.
+/// Rows per statement: enough to make round trips cheap, and only a few megabytes with their vectors.
 const BATCH: usize = 200;
 
+/// How to import a file.
 #[derive(Debug, Clone)]
 pub struct ImportOptions {
     pub tenant: TenantId,
-    /// Do everything, say what it came to, and take it back.
+    /// Report what the import would do, and write nothing.
     pub dry_run: bool,
-    /// Keep what is good even if some of it is not.
+    /// Import the valid lines even if others have problems.
     pub partial: bool,
 }
 
-/// The next line, without its break; `None` at the end.
+/// Returns the next line without its line break, or `None` at the end of the file.
 pub type Lines<'a> = dyn FnMut() -> Result<Option<Line>, TransferError> + Send + 'a;
 
 impl Memory {
-    /// What can be said of such a file without a database: its header, and each line by itself. Nothing is kept.
-    pub fn look_through(&self, lines: &mut Lines<'_>) -> Result<ImportReport, TransferError> {
+    /// Checks a file without a database: its header and each line on its own.
+    pub fn check_export(&self, lines: &mut Lines<'_>) -> Result<ImportReport, TransferError> {
         let header = header(lines()?)?;
         let mut report = ImportReport::new(FORMAT, true);
         let model = self.model_name();
@@ -39,11 +40,12 @@ impl Memory {
                 report.tally(record.kind.as_str()).read += 1;
             }
         }
-        missing(&header, &mut report);
+        report_missing_lines(&header, &mut report);
         Ok(report)
     }
 
-    /// Reads a file of [`Self::export`]. What is there already stays as it is, so a second time changes nothing.
+    /// Imports a file that [`Self::export`] wrote. Existing memories are not changed, so importing it again has no
+    /// effect.
     pub async fn import(
         &self,
         lines: &mut Lines<'_>,
@@ -73,18 +75,19 @@ impl Memory {
         }
         self.flush(&mut tx, &mut batch, options, &model, &mut report).await?;
         write::tie_chains(&mut tx, &options.tenant).await?;
-        missing(&header, &mut report);
+        report_missing_lines(&header, &mut report);
         report.committed = !options.dry_run && (options.partial || !report.has_problems());
         if report.committed {
             tx.commit().await?;
             self.db().wrote_all();
-            self.training().wrote(report.lines);
+            self.training().record_writes(report.lines);
         } else {
             tx.rollback().await?;
         }
         Ok(report)
     }
 
+    /// Writes the rows of `batch`, which have one kind, and empties it.
     async fn flush(
         &self,
         tx: &mut Session,
@@ -99,18 +102,18 @@ impl Memory {
         let lines: Vec<u64> = records.iter().map(|record| record.line).collect();
         let rows: Vec<Value> = records.into_iter().map(|record| Value::Object(record.row)).collect();
         report.tally(kind.as_str()).read += rows.len() as u64;
-        match self.attempt(tx, kind, options, &rows).await {
+        match self.write_rows(tx, kind, options, &rows).await {
             Ok(written) => count(kind, &written, &lines, &rows, report),
             Err(error) if error.is_unavailable() => return Err(error.into()),
-            // One row spoils the batch; one by one it is found.
+            // A single bad row fails the statement. Writing the rows one by one finds it.
             Err(_) => {
                 for (row, line) in rows.chunks(1).zip(lines.chunks(1)) {
-                    match self.attempt(tx, kind, options, row).await {
+                    match self.write_rows(tx, kind, options, row).await {
                         Ok(written) => count(kind, &written, line, row, report),
                         Err(error) if error.is_unavailable() => return Err(error.into()),
                         Err(error) => {
                             report.tally(kind.as_str()).left_out += 1;
-                            report.problem(line.first().copied(), format!("{} was refused: {error}", kind.as_str()));
+                            report.problem(line.first().copied(), format!("{} was rejected: {error}", kind.as_str()));
                         }
                     }
                 }
@@ -119,28 +122,30 @@ impl Memory {
         Ok(())
     }
 
-    async fn attempt(
+    /// Writes rows in a savepoint.
+    async fn write_rows(
         &self,
         tx: &mut Session,
         kind: Kind,
         options: &ImportOptions,
         rows: &[Value],
     ) -> Result<Written, StoreError> {
-        let mut step = tx.begin().await?;
-        match write::rows(&mut step, kind, &options.tenant, rows, self.now()).await {
+        let mut savepoint = tx.begin().await?;
+        match write::rows(&mut savepoint, kind, &options.tenant, rows, self.now()).await {
             Ok(written) => {
-                step.commit().await?;
+                savepoint.commit().await?;
                 Ok(written)
             }
             Err(error) => {
                 if !error.is_unavailable() {
-                    step.rollback().await?;
+                    savepoint.rollback().await?;
                 }
                 Err(error)
             }
         }
     }
 
+    /// Embeds the memories that came without a vector of the current model.
     async fn embed_missing(
         &self,
         records: &mut [Record],
@@ -163,7 +168,7 @@ impl Memory {
     }
 }
 
-/// The line as a row; a bad one is a problem, an empty one is nothing.
+/// Parses a line. Reports an invalid line as a problem and ignores an empty one.
 fn row(line: &Line, model: &ModelName, report: &mut ImportReport) -> Option<Record> {
     if line.text.trim().is_empty() {
         return None;
@@ -172,15 +177,15 @@ fn row(line: &Line, model: &ModelName, report: &mut ImportReport) -> Option<Reco
 }
 
 fn header(first: Option<Line>) -> Result<Header, TransferError> {
-    let first = first.ok_or_else(|| TransferError::NotOurs("it is empty".to_owned()))?;
+    let first = first.ok_or_else(|| TransferError::NotAnExport("it is empty".to_owned()))?;
     let value: Value = serde_json::from_str(&first.text)
-        .map_err(|error| TransferError::NotOurs(format!("its first line is {error}")))?;
+        .map_err(|error| TransferError::NotAnExport(format!("its first line is not JSON: {error}")))?;
     if value["format"] != FORMAT {
-        return Err(TransferError::NotOurs("its first line is no header".to_owned()));
+        return Err(TransferError::NotAnExport("its first line is not a header".to_owned()));
     }
     let found = value["version"].as_u64().and_then(|version| u32::try_from(version).ok()).unwrap_or(u32::MAX);
     if found > VERSION {
-        return Err(TransferError::Newer { found, known: VERSION });
+        return Err(TransferError::Newer { found, supported: VERSION });
     }
     serde_json::from_value(value).map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error).into())
 }
@@ -192,28 +197,30 @@ fn count(kind: Kind, written: &Written, lines: &[u64], rows: &[Value], report: &
     tally.left_out += (written.foreign.len() + written.taken.len()) as u64;
     let name = |at: usize| format!("{} {}", kind.as_str(), rows[at]["id"].as_str().unwrap_or_default());
     for at in &written.foreign {
-        let why = "belongs to another tenant of this database, and an id belongs to one tenant alone";
+        let why = "belongs to another tenant of this database";
         report.problem(lines.get(*at).copied(), format!("{} {why}", name(*at)));
     }
     for at in &written.taken {
         let why = match kind {
-            Kind::Fact => "is active, but so is another fact of the same subject, predicate and scope",
-            Kind::Entity => "has the name and type of another entity that is here already",
-            Kind::RuleApplication => "is a mark of a rule that this tenant does not have",
-            _ => "is in the way of another row",
+            Kind::Fact => "is active, but another fact with the same subject, predicate and scope is active too",
+            Kind::Entity => "has the same name and type as an existing entity",
+            Kind::RuleApplication => "belongs to a rule that this tenant does not have",
+            _ => "conflicts with an existing row",
         };
         report.problem(lines.get(*at).copied(), format!("{} {why}", name(*at)));
     }
 }
 
-/// A file that was cut off says so by its header.
-fn missing(header: &Header, report: &mut ImportReport) {
-    for (kind, announced) in &header.counts {
+/// Compares the number of lines with the header, which reveals a truncated file.
+fn report_missing_lines(header: &Header, report: &mut ImportReport) {
+    for (kind, expected) in &header.counts {
         let read = report.kinds.get(kind).map_or(0, |tally| tally.read);
-        if read < *announced {
+        if read < *expected {
             report.problem(
                 None,
-                format!("the file holds {read} of {announced} lines of type {kind}: it was cut off, or lines are bad"),
+                format!(
+                    "the file has {read} of {expected} lines of type {kind}; it is truncated, or lines are invalid"
+                ),
             );
         }
     }

@@ -1,4 +1,4 @@
-//! Everything a tenant owns as a file, and back: our own lines in full, other programs' memories as facts.
+//! Export and import: everything a tenant owns as a file of JSON lines, and the memories of other programs as facts.
 
 mod error;
 mod export;
@@ -11,17 +11,17 @@ use serde::{Deserialize, Serialize};
 
 pub use error::TransferError;
 pub use export::{ExportReport, Header};
-pub use foreign::{Foreign, Source, recognise};
+pub use foreign::{FileFormat, ForeignFormat, detect_format};
 pub use import::ImportOptions;
 pub use record::Line;
 pub use report::{ImportReport, Problem, Tally};
 
-/// The first line of our own files says this.
+/// The value of `format` in the header of an export.
 pub const FORMAT: &str = "butler-memory";
-/// Raised when a reader of the version before could misunderstand the file.
+/// The version of the file format. It increases when an older program would misread the file.
 pub const VERSION: u32 = 1;
 
-/// Which model the vectors of a file are of.
+/// The model that produced the vectors of a file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ModelName {
     pub model: String,

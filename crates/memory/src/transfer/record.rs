@@ -1,4 +1,4 @@
-//! One line of a file: untrusted, so it is looked at before it becomes a row.
+//! Parses and validates one line of an export file, which is untrusted input.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -17,25 +17,26 @@ pub struct Line {
     pub text: String,
 }
 
-/// A row on its way.
+/// A validated line, ready to be inserted.
 #[derive(Debug)]
 pub(super) struct Record {
+    /// The number of the line in the file.
     pub line: u64,
     pub kind: Kind,
     pub row: Map<String, Value>,
-    /// Of a memory: what it is embedded from, if the line brought no vector of our model.
+    /// The text to embed, if the line is a memory without a vector of the current model.
     pub to_embed: Option<String>,
 }
 
-/// The line as a row; the error says what is wrong with it.
+/// Parses a line. The error says what is wrong with it.
 pub(super) fn read(line: &Line, model: &ModelName) -> Result<Record, String> {
     let value: Value = serde_json::from_str(&line.text).map_err(|error| format!("is not JSON: {error}"))?;
-    let Value::Object(mut row) = without_nul(value) else { return Err("is no object".to_owned()) };
+    let Value::Object(mut row) = without_nul(value) else { return Err("is not a JSON object".to_owned()) };
     let kind = row.remove("type").unwrap_or_default();
-    let kind: Kind = serde_json::from_value(kind.clone()).map_err(|_| format!("is of the unknown type {kind}"))?;
+    let kind: Kind = serde_json::from_value(kind.clone()).map_err(|_| format!("has the unknown type {kind}"))?;
     if kind != Kind::Link {
         let id = row.get("id").and_then(Value::as_str).and_then(|id| Uuid::parse_str(id).ok());
-        let id = id.ok_or_else(|| format!("{} without a valid id", kind.as_str()))?;
+        let id = id.ok_or_else(|| format!("is a {} without a valid id", kind.as_str()))?;
         row.insert("id".to_owned(), id.to_string().into());
     }
     let mut to_embed = None;
@@ -47,20 +48,20 @@ pub(super) fn read(line: &Line, model: &ModelName) -> Result<Record, String> {
         }
         row.insert("search_text".to_owned(), preprocess_text(&text).into());
     }
-    // What older documents call forgotten.
+    // Older documents call a retracted fact forgotten.
     if kind == Kind::Fact && row.get("validity").and_then(Value::as_str) == Some("forgotten") {
         row.insert("validity".to_owned(), "retracted".into());
     }
     Ok(Record { line: line.number, kind, row, to_embed })
 }
 
-/// What a memory is embedded and indexed from, within the limits that hold for all.
+/// The text that is embedded and indexed for a memory. Checks the same length limits as tool calls.
 fn text_of(kind: Kind, row: &Map<String, Value>) -> Result<String, String> {
-    let field = |name: &str, most: usize| match row.get(name).and_then(Value::as_str) {
+    let field = |name: &str, max_bytes: usize| match row.get(name).and_then(Value::as_str) {
         None => Err(format!("{name} is missing")),
         Some(text) if text.trim().is_empty() => Err(format!("{name} is empty")),
-        Some(text) if text.len() > most => {
-            Err(format!("{name} is {} bytes long; at most {most} are allowed", text.len()))
+        Some(text) if text.len() > max_bytes => {
+            Err(format!("{name} is {} bytes long; at most {max_bytes} are allowed", text.len()))
         }
         Some(text) => Ok(text),
     };
@@ -72,7 +73,7 @@ fn text_of(kind: Kind, row: &Map<String, Value>) -> Result<String, String> {
     Ok(fact_text(subject, field("predicate", limits::PREDICATE_BYTES)?, content))
 }
 
-/// The numbers, if they are of our model; vectors of two models are never compared.
+/// The vector, if the current model produced it; vectors of different models are not comparable.
 fn vector(embedding: &Value, model: &ModelName) -> Option<Vec<f32>> {
     if embedding["model"] != model.model.as_str() || embedding["version"] != model.version.as_str() {
         return None;
@@ -85,14 +86,14 @@ fn vector(embedding: &Value, model: &ModelName) -> Option<Vec<f32>> {
 }
 
 pub(super) fn set_vector(row: &mut Map<String, Value>, vector: &[f32], model: &ModelName) {
-    // The shortest text that reads back as the same number.
+    // `to_string` gives the shortest text that parses to the same number.
     let numbers: Vec<String> = vector.iter().map(f32::to_string).collect();
     row.insert("vector".to_owned(), format!("[{}]", numbers.join(",")).into());
     row.insert("model".to_owned(), model.model.clone().into());
     row.insert("model_version".to_owned(), model.version.clone().into());
 }
 
-/// PostgreSQL's text and JSON know no NUL.
+/// Removes NUL characters, which PostgreSQL rejects in text and JSON.
 fn without_nul(value: Value) -> Value {
     match value {
         Value::String(text) if text.contains('\0') => Value::String(strip_nul(&text)),

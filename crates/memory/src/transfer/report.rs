@@ -2,23 +2,24 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-/// Enough to see what is wrong with a file; the rest is counted.
-const PROBLEMS: usize = 100;
+/// The maximum number of problems listed. Further ones are only counted.
+const MAX_PROBLEMS: usize = 100;
 
-/// What became of the lines of one kind.
+/// The outcome for all lines of one kind.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub struct Tally {
     pub read: u64,
     pub created: u64,
-    /// There already, and left as it is.
+    /// Existed before and was not changed.
     pub existing: u64,
-    /// Left out, each with a problem.
+    /// Skipped because of a problem.
     pub left_out: u64,
 }
 
 impl Tally {
-    pub(super) fn counted(&mut self, here_already: bool) {
-        if here_already {
+    /// Counts one item as existing or created.
+    pub(super) fn count(&mut self, exists: bool) {
+        if exists {
             self.existing += 1;
         } else {
             self.created += 1;
@@ -26,22 +27,25 @@ impl Tally {
     }
 }
 
+/// A problem in a file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Problem {
-    /// `None`: of the file as a whole.
+    /// The number of the line, from 1; `None` for a problem of the whole file.
     pub line: Option<u64>,
     pub message: String,
 }
 
+/// What an import did, or would do.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct ImportReport {
     pub format: String,
     pub dry_run: bool,
-    /// Whether anything was kept: not in a dry run, and not when there were problems, unless told to.
+    /// Whether the import was committed. False for a dry run, and if there are problems unless a partial import was
+    /// requested.
     pub committed: bool,
     pub lines: u64,
     pub kinds: BTreeMap<String, Tally>,
-    /// Embedded here, because the file had no vector of this model.
+    /// Number of memories that were embedded, because the file had no vector of the current model.
     pub embedded: u64,
     pub problems: Vec<Problem>,
     pub problems_omitted: u64,
@@ -57,7 +61,7 @@ impl ImportReport {
     }
 
     pub(super) fn problem(&mut self, line: Option<u64>, message: impl Into<String>) {
-        if self.problems.len() < PROBLEMS {
+        if self.problems.len() < MAX_PROBLEMS {
             self.problems.push(Problem { line, message: message.into() });
         } else {
             self.problems_omitted += 1;

@@ -22,7 +22,7 @@ async fn expired_episodes_deleted() {
     let events = "SELECT concat_ws('|', payload ->> 'never_consolidated', payload ->> 'consolidation_status')
                   FROM memory_events WHERE event_type = 'episode_expired' ORDER BY 1";
     assert_eq!(world.rows(events).await, ["false|consolidated", "true|pending"]);
-    // The fact stays, and so does the trace of where it came from.
+    // The fact and the link to its source stay.
     assert_eq!(world.one("SELECT concat_ws('|', validity, source_episode_id IS NULL) FROM facts").await, "active|t");
     assert_eq!(world.one("SELECT count(*) FROM memory_links WHERE relation = 'derived_from'").await, "1");
 }
@@ -40,8 +40,8 @@ async fn pending_grace_days_keep_an_expired_episode_that_was_never_consolidated(
         .await
         .unwrap();
     world.fixture.clock.advance_days(8.0);
-    assert_eq!(cleanup(&world, 10_000).await.expired_deleted, 1, "what was forgotten is not kept");
-    assert_eq!(world.run().await.totals.consolidated, 1, "the grace is for this");
+    assert_eq!(cleanup(&world, 10_000).await.expired_deleted, 1, "a forgotten episode is not kept");
+    assert_eq!(world.run().await.totals.consolidated, 1, "the grace period applies");
     assert_eq!(cleanup(&world, 10_000).await.expired_deleted, 1);
 }
 
@@ -55,16 +55,16 @@ async fn capacity_enforcement_targets_consolidated_episodes() {
     for n in 0..3 {
         world.episode(&format!("new {n}")).await;
     }
-    let counted = world.memory.episode_cleanup_dry(None, 5).await.unwrap();
+    let counted = world.memory.dry_run_episode_cleanup(None, 5).await.unwrap();
     assert_eq!(world.one("SELECT count(*) FROM episodes").await, "9", "a dry run removes nothing");
     assert_eq!(cleanup(&world, 5).await, counted);
     assert_eq!(counted, CleanupReport { expired_deleted: 0, capacity_deleted: 4, remaining: 5 });
     let left = "SELECT string_agg(content, ',' ORDER BY created_at) FROM episodes";
-    assert_eq!(world.one(left).await, "old 4,old 5,new 0,new 1,new 2", "the oldest went");
+    assert_eq!(world.one(left).await, "old 4,old 5,new 0,new 1,new 2", "the oldest was deleted");
     assert_eq!(
         cleanup(&world, 1).await,
         CleanupReport { expired_deleted: 0, capacity_deleted: 2, remaining: 3 },
-        "what is not consolidated is never deleted for room"
+        "pending episodes are never deleted because of the capacity"
     );
     assert_eq!(world.one("SELECT count(*) FROM memory_events WHERE event_type = 'episode_evicted'").await, "6");
 }
@@ -85,7 +85,7 @@ async fn capacity_is_counted_for_each_tenant() {
 }
 
 #[tokio::test]
-async fn an_episode_in_the_hands_of_a_worker_is_not_removed_under_it() {
+async fn a_leased_episode_is_not_removed() {
     let world = World::new(Model::of_facts()).await;
     world.episode("one").await;
     world.fixture.clock.advance_days(8.0);

@@ -13,7 +13,7 @@ async fn two_replicas_and_two_hundred_episodes_each_consolidated_exactly_once() 
     }
     let replicas: Vec<_> = models.iter().map(|model| world.replica(Arc::clone(model))).collect();
     let mut consolidated = 0;
-    // A replica that finds a group taken goes on; both run again until nothing is left.
+    // A replica skips a group that another has leased; both run again until nothing is left.
     for _ in 0..20 {
         let runs = replicas.iter().map(|replica| {
             let replica = Arc::clone(replica);
@@ -46,7 +46,7 @@ async fn two_replicas_and_two_hundred_episodes_each_consolidated_exactly_once() 
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn replicas_that_state_the_same_facts_leave_one_active_fact_each_and_no_error() {
+async fn replicas_that_store_the_same_facts_leave_one_active_fact_per_key_and_no_error() {
     let answer = |n: usize| {
         let facts: Vec<_> = (0..20)
             .map(|k| serde_json::json!({"subject": format!("thing {}", (k * 7 + n * 3) % 20), "predicate": "is", "content": format!("{n}")}))

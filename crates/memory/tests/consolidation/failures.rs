@@ -10,7 +10,7 @@ const STATUS: &str = "SELECT concat_ws('|', consolidation_status, consolidated, 
     lease_token IS NULL, last_error = last_consolidation_error) FROM episodes ORDER BY created_at";
 
 #[tokio::test]
-async fn no_json_garbage_and_nothing_are_failed_attempts_and_the_episode_is_not_consolidated() {
+async fn an_empty_or_invalid_answer_is_a_failed_attempt_and_the_episode_is_not_consolidated() {
     for (answer, error) in [
         ("I could not find anything worth keeping.", "No JSON block found in consolidation output"),
         ("", "the runtime's answer was empty"),
@@ -40,7 +40,7 @@ async fn a_failed_episode_is_retried_with_backoff_and_becomes_a_dead_letter_afte
         assert_eq!(report.totals.failed, 1, "attempt {attempt}");
         world.fixture.clock.advance(Duration::from_secs(minutes * 60 - 1));
         let early = world.run().await;
-        assert_eq!((early.totals.episodes, early.totals.waiting), (0, 1), "not before its time");
+        assert_eq!((early.totals.episodes, early.totals.waiting), (0, 1), "not before the retry is due");
         world.fixture.clock.advance(Duration::from_secs(1));
     }
     let report = world.run().await;
@@ -48,7 +48,7 @@ async fn a_failed_episode_is_retried_with_backoff_and_becomes_a_dead_letter_afte
     assert_eq!(world.one(STATUS).await, "dead_letter|f|5|5|t|t");
     assert_eq!(model.sessions().len(), 5);
     world.fixture.clock.advance_days(1.0);
-    assert_eq!(world.run().await.totals.episodes, 0, "a dead letter is left alone");
+    assert_eq!(world.run().await.totals.episodes, 0, "a dead letter is not retried");
     let events =
         "SELECT string_agg(event_type || count::text, ' ' ORDER BY event_type) FROM (SELECT event_type, count(*)
                   FROM memory_events WHERE event_type LIKE 'episode_%' GROUP BY 1) e";
@@ -74,7 +74,7 @@ async fn a_dead_letter_can_be_listed_and_requeued() {
 }
 
 #[tokio::test]
-async fn one_episode_that_no_model_digests_does_not_take_the_others_along() {
+async fn one_episode_that_always_fails_does_not_affect_the_others() {
     let model = Model::new(|session| {
         if session.prompt.contains("poison") { Ok("I refuse.".to_owned()) } else { Ok(one_fact_each(&session.prompt)) }
     });
@@ -116,7 +116,7 @@ fn out_of_order() -> RuntimeError {
 }
 
 #[tokio::test]
-async fn a_runtime_that_is_out_of_order_costs_one_batch_one_attempt() {
+async fn a_broken_runtime_costs_only_one_batch_an_attempt() {
     let mut config = butler_memory::MemoryConfig::default();
     config.consolidation.batch_size = 2;
     let model = Model::new(|_| Err(out_of_order()));
@@ -140,19 +140,19 @@ async fn individual_action_failures_do_not_block_others() {
         .to_string(),
     ))
     .await;
-    // The database itself refuses one of them.
+    // A constraint of the database rejects one of them.
     world.fixture.db.execute("ALTER TABLE facts ADD CONSTRAINT test_refuses CHECK (content <> 'refused')").await;
     world.episode("one").await;
     let report = world.run().await;
     assert_eq!((report.totals.facts_created, report.totals.rules_created, report.totals.actions_failed), (2, 1, 2));
     assert_eq!(report.totals.consolidated, 1);
     let errors = report.errors.join("\n");
-    assert!(errors.contains("new fact B is: ") && errors.contains("there is no such active fact"), "{errors}");
+    assert!(errors.contains("new fact B is: ") && errors.contains("no active fact has this id"), "{errors}");
     assert_eq!(world.one("SELECT string_agg(subject, ',' ORDER BY subject) FROM facts").await, "A,C");
 }
 
 #[tokio::test]
-async fn source_episodes_are_consolidated_when_all_actions_were_executed_also_if_each_was_refused() {
+async fn source_episodes_are_consolidated_even_if_every_action_was_rejected() {
     let world = World::new(Model::says(
         r#"{"updated_facts": [{"target_id": "00000000-0000-0000-0000-00000000dead", "subject": "x", "predicate": "y", "content": "z"}]}"#,
     ))
@@ -160,12 +160,12 @@ async fn source_episodes_are_consolidated_when_all_actions_were_executed_also_if
     world.episode("one").await;
     let report = world.run().await;
     assert_eq!((report.totals.failed, report.totals.consolidated, report.totals.actions_failed), (0, 1, 1));
-    assert!(report.errors[0].contains("there is no such active fact"), "{:?}", report.errors);
+    assert!(report.errors[0].contains("no active fact has this id"), "{:?}", report.errors);
     assert_eq!(world.one("SELECT count(*) FROM facts").await, "0");
 }
 
 #[tokio::test]
-async fn when_the_database_fails_every_action_the_attempt_failed_and_nothing_is_written() {
+async fn if_the_database_fails_for_every_action_the_attempt_fails_and_nothing_is_written() {
     let world = World::new(Model::of_facts()).await;
     world.fixture.db.execute("ALTER TABLE facts ADD CONSTRAINT test_refuses CHECK (content = '')").await;
     world.episode("one").await;
@@ -185,7 +185,7 @@ async fn lists_that_are_null_or_need_a_repair_are_empty_and_the_episode_is_conso
 }
 
 #[tokio::test]
-async fn a_fault_that_is_not_the_models_costs_an_attempt_too_so_that_it_is_not_repeated_for_ever() {
+async fn an_internal_error_counts_as_an_attempt_so_that_it_is_not_retried_forever() {
     let world = World::new(Model::of_facts()).await;
     world.episode("one").await;
     world.fixture.db.execute("ALTER TABLE rules RENAME TO hidden").await;
@@ -198,7 +198,7 @@ async fn a_fault_that_is_not_the_models_costs_an_attempt_too_so_that_it_is_not_r
 }
 
 #[tokio::test]
-async fn a_target_of_another_tenant_is_no_target() {
+async fn a_fact_of_another_tenant_cannot_be_updated() {
     let model = Model::new(|session| {
         let theirs = session.prompt.split("target: ").nth(1).map(|rest| rest[..36].to_owned());
         Ok(match theirs {
@@ -223,7 +223,7 @@ async fn a_target_of_another_tenant_is_no_target() {
 async fn a_worker_that_lost_its_lease_writes_nothing() {
     let world = World::new(Model::of_facts()).await;
     world.episode("one").await;
-    // While the model thinks, the lease runs out and another worker takes the episode and finishes it.
+    // The lease expires before the model answers, and another worker leases and consolidates the episode.
     let thief = world.replica(Model::of_facts());
     let clock = world.fixture.clock.clone();
     let slow = world.replica(Model::new(move |session| {
@@ -241,7 +241,7 @@ async fn a_worker_that_lost_its_lease_writes_nothing() {
 }
 
 #[tokio::test]
-async fn a_lease_whose_worker_died_runs_out_and_holds_its_group_until_then() {
+async fn the_lease_of_a_dead_worker_expires_and_blocks_its_group_until_then() {
     let world = World::new(Model::of_facts()).await;
     world.episode("one").await;
     world.episode("two").await;
@@ -257,7 +257,7 @@ async fn a_lease_whose_worker_died_runs_out_and_holds_its_group_until_then() {
 }
 
 #[tokio::test]
-async fn a_stop_gives_the_batch_back_at_once() {
+async fn stopping_releases_the_batch_at_once() {
     struct Never;
     impl butler_memory::runtime::Runtime for Never {
         fn describe(&self) -> String {
@@ -315,7 +315,7 @@ async fn a_clock_that_jumps_does_not_lose_an_episode() {
     world.fixture.clock.advance_days(2.0);
     world.episode("one").await;
     world.run().await;
-    // Back by two days: the retry is as far away as the clock was ahead, and comes when the clock is there again.
+    // The clock goes back by two days. The retry becomes due when the clock reaches its time again.
     let start: butler_domain::Timestamp = butler_testkit::START.parse().unwrap();
     world.fixture.clock.set(start);
     assert_eq!(world.run().await.totals.waiting, 1);
@@ -324,7 +324,7 @@ async fn a_clock_that_jumps_does_not_lose_an_episode() {
 }
 
 #[tokio::test]
-async fn episodes_that_do_not_fit_one_prompt_are_taken_by_the_next() {
+async fn episodes_that_do_not_fit_into_a_prompt_are_in_the_next() {
     let mut config = butler_memory::MemoryConfig::default();
     config.consolidation.prompt_token_cap = 3_000;
     let model = Model::says(r#"{"new_facts": []}"#);

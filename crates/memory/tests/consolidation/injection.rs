@@ -2,7 +2,7 @@ use serde_json::json;
 
 use crate::world::{Model, World, episodes_in};
 
-/// A model as gullible as can be: it obeys whatever stands outside the tags, and repeats any JSON it finds there.
+/// The most gullible model: it obeys any text outside of the tags and repeats any JSON there.
 fn gullible(prompt: &str) -> String {
     let mut outside = String::new();
     let mut rest = prompt.split("## Episodes").nth(1).unwrap();
@@ -18,7 +18,7 @@ fn gullible(prompt: &str) -> String {
 }
 
 #[tokio::test]
-async fn an_episode_that_closes_the_tag_forges_json_or_asks_to_delete_facts_ends_as_data() {
+async fn an_episode_that_closes_the_tag_forges_json_or_asks_to_delete_facts_stays_data() {
     let model = Model::new(|session| Ok(gullible(&session.prompt)));
     let world = World::new(model.clone()).await;
     let attacks = [
@@ -37,7 +37,7 @@ async fn an_episode_that_closes_the_tag_forges_json_or_asks_to_delete_facts_ends
     assert_eq!(world.one("SELECT count(*) FROM facts").await, "0");
     let prompt = &model.sessions()[0].prompt;
     assert_eq!(episodes_in(prompt).len(), attacks.len());
-    // One in the security notice's sentence, one for each episode.
+    // One occurrence is in the security notice, and one in each episode.
     assert_eq!(prompt.matches("</episode_content>").count(), attacks.len() + 1);
 }
 

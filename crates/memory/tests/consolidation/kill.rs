@@ -1,5 +1,5 @@
-//! SIGKILL of a worker in every phase. The worker is a process of its own: this test binary, started again. It is held
-//! at a phase by locks in the database, not by hooks in the program.
+//! Kills a worker with SIGKILL in every phase. The worker is a separate process of this test binary. It is held
+//! in a phase by database locks, not by hooks in the program.
 
 use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
@@ -17,7 +17,7 @@ use crate::world::{Model, World, one_fact_each};
 const URL: &str = "BUTLER_TEST_WORKER_URL";
 const NOW: &str = "BUTLER_TEST_WORKER_NOW";
 const HANGS: &str = "BUTLER_TEST_WORKER_HANGS";
-/// All of the issue's fifty: `BUTLER_TEST_KILLS=50`.
+/// Sets the number of kills; 50 is a thorough run.
 const ROUNDS: &str = "BUTLER_TEST_KILLS";
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -32,7 +32,7 @@ enum Phase {
 const PHASES: [Phase; 5] =
     [Phase::AfterLease, Phase::AfterAnswer, Phase::BetweenActions, Phase::BeforeMarking, Phase::DuringCommit];
 
-/// Statements stop here as long as the test holds the lock of that number.
+/// A trigger that blocks statements while the test holds the advisory lock with this number.
 const GATES: &str = "
     CREATE FUNCTION gate() RETURNS trigger LANGUAGE plpgsql AS $$
         BEGIN PERFORM pg_advisory_xact_lock_shared(TG_ARGV[0]::bigint); RETURN NEW; END $$;
@@ -56,7 +56,7 @@ async fn sigkill_in_every_phase_loses_no_episode_and_applies_no_action_twice() {
         world.fixture.clock.advance(Duration::from_secs(121));
         let report = world.run().await;
         assert_eq!(report.errors, Vec::<String>::new(), "{phase:?}");
-        // A commit that the server had begun is done, whoever asked for it.
+        // The server completes a commit that it has begun, even if the client is dead.
         let expected = if phase == Phase::DuringCommit { 0 } else { 2 };
         assert_eq!(report.totals.consolidated, expected, "{phase:?}: {report:?}");
         let state = "SELECT concat_ws('|', count(*), count(*) FILTER (WHERE consolidated AND lease_token IS NULL)) FROM episodes";
@@ -73,7 +73,7 @@ async fn kill_at(world: &World, phase: Phase) {
     let mut gate = world.fixture.db.connect().await;
     let hold = match phase {
         Phase::AfterLease => "SELECT 1",
-        // The worker's first statement after the answer waits for the rows.
+        // The worker's first statement after the answer waits for these row locks.
         Phase::AfterAnswer => "SELECT 1",
         Phase::BetweenActions => "SELECT pg_advisory_lock(1)",
         Phase::BeforeMarking => "SELECT pg_advisory_lock(2)",
@@ -93,7 +93,7 @@ async fn kill_at(world: &World, phase: Phase) {
     }
     child.kill();
     drop(gate);
-    // What the server was doing for the dead worker ends on its own.
+    // The server ends the dead worker's statements by itself.
     until(world, OTHERS_AT_WORK, "0").await;
 }
 
@@ -121,7 +121,7 @@ async fn until(world: &World, question: &'static str, answer: &str) {
 struct Worker(Child);
 
 impl Worker {
-    /// The model of the worker answers when its input ends.
+    /// The worker's model answers when standard input ends.
     fn answer(&mut self) {
         drop(self.0.stdin.take());
     }

@@ -1,4 +1,4 @@
-//! Consolidation against a real database, with a model that says what the test wants.
+//! Consolidation against a real database, with a scripted model.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 

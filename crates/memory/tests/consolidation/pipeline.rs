@@ -70,7 +70,7 @@ async fn new_facts_stored_with_derived_from_links() {
 }
 
 #[tokio::test]
-async fn an_action_that_names_its_episodes_is_linked_to_those_alone() {
+async fn an_action_that_names_its_episodes_is_linked_only_to_those() {
     let model = Model::new(|session| {
         let ids: Vec<String> = episodes_in(&session.prompt).into_iter().map(|(id, _)| id).collect();
         Ok(json!({"new_facts": [
@@ -92,7 +92,7 @@ async fn an_action_that_names_its_episodes_is_linked_to_those_alone() {
 #[tokio::test]
 async fn updated_facts_trigger_supersession_by_target_and_keep_its_identity() {
     let world = World::new(Model::new(|session| {
-        // The model takes the id from the dedup context, and calls the thing by another name.
+        // The model takes the id from the existing facts in the prompt but uses another subject.
         let line = session.prompt.lines().find(|line| line.contains("| works_at |"));
         Ok(match line {
             None => json!({"new_facts": [{"subject": "Ann", "predicate": "works_at", "content": "a bank",
@@ -119,7 +119,7 @@ async fn updated_facts_trigger_supersession_by_target_and_keep_its_identity() {
 }
 
 #[tokio::test]
-async fn confirmations_only_count_when_they_hit() {
+async fn only_confirmations_of_existing_active_memories_count() {
     let model = Model::new(|session| {
         let ids: Vec<&str> = session
             .prompt
@@ -148,7 +148,7 @@ async fn confirmations_only_count_when_they_hit() {
 }
 
 #[tokio::test]
-async fn the_same_fact_stated_again_is_a_confirmation_and_no_new_fact() {
+async fn a_repeated_fact_is_a_confirmation_and_not_a_new_fact() {
     let world = World::new(Model::says(
         r#"{"new_facts": [{"subject": "Ann", "predicate": "likes", "content": "tea"}], "new_rules": [{"content": "Be kind."}]}"#,
     ))
@@ -177,7 +177,7 @@ async fn consolidation_without_spawner_is_a_dry_run() {
 }
 
 #[tokio::test]
-async fn memory_run_consolidation_says_which_it_was_and_stays_within_the_tenant() {
+async fn memory_run_consolidation_reports_its_mode_and_stays_within_the_tenant() {
     let world = World::new(Model::of_facts()).await;
     world.episode_of("default", "general", "mine").await;
     world.episode_of("acme", "general", "theirs").await;
@@ -197,7 +197,7 @@ async fn memory_run_consolidation_says_which_it_was_and_stays_within_the_tenant(
 }
 
 #[tokio::test]
-async fn batches_are_bounded_and_what_ends_soon_goes_first() {
+async fn batches_are_bounded_and_episodes_that_expire_soon_come_first() {
     let mut config = butler_memory::MemoryConfig::default();
     config.consolidation.batch_size = 3;
     let model = Model::of_facts();
@@ -259,7 +259,7 @@ async fn a_forgotten_episode_is_not_learned_from() {
 }
 
 #[tokio::test]
-async fn an_answer_with_empty_lists_means_that_there_was_nothing_to_learn() {
+async fn an_answer_with_empty_lists_consolidates_the_episodes() {
     let world =
         World::new(Model::says(r#"{"new_facts": [], "updated_facts": [], "new_rules": [], "confirmations": []}"#))
             .await;
@@ -269,7 +269,7 @@ async fn an_answer_with_empty_lists_means_that_there_was_nothing_to_learn() {
 }
 
 #[tokio::test]
-async fn a_confirmation_is_linked_to_the_episodes_it_names_and_to_no_other() {
+async fn a_confirmation_is_linked_only_to_the_episodes_it_names() {
     let world = World::new(Model::of_facts()).await;
     world.episode("first").await;
     world.run().await;

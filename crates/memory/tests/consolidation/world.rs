@@ -1,4 +1,4 @@
-//! A memory with a scripted model, and short ways to look at what it did.
+//! A memory with a scripted model, and helpers to inspect its effects.
 
 use std::sync::{Arc, Mutex};
 
@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 
 type Script = dyn Fn(&Session) -> Result<String, RuntimeError> + Send + Sync;
 
-/// A model that follows a script and remembers what it was asked.
+/// A model that follows a script and records its prompts.
 pub struct Model {
     script: Box<Script>,
     sessions: Mutex<Vec<Session>>,
@@ -29,7 +29,7 @@ impl Model {
         Self::new(move |_| Ok(answer.clone()))
     }
 
-    /// Makes one fact of each episode: its content is both subject and content.
+    /// Answers with one fact per episode, whose subject and content are the episode's content.
     pub fn of_facts() -> Arc<Self> {
         Self::new(|session| Ok(one_fact_each(&session.prompt)))
     }
@@ -61,7 +61,7 @@ pub fn one_fact_each(prompt: &str) -> String {
     json!({"new_facts": facts, "updated_facts": [], "new_rules": [], "confirmations": []}).to_string()
 }
 
-/// Id and content of each episode of a prompt.
+/// The id and content of each episode in a prompt.
 pub fn episodes_in(prompt: &str) -> Vec<(String, String)> {
     prompt
         .split("<episode id=\"")
@@ -96,7 +96,7 @@ impl World {
         Self { fixture, memory }
     }
 
-    /// Another worker on the same database.
+    /// Creates another worker on the same database.
     pub fn replica(&self, model: Arc<Model>) -> Arc<Memory> {
         with_model(&self.fixture, Some(model))
     }
@@ -106,7 +106,7 @@ impl World {
     }
 
     pub async fn episode_of(&self, tenant: &str, butler: &str, content: &str) -> EpisodeId {
-        // Each a moment later, so that their order is certain.
+        // Each has a later time, so that their order is defined.
         self.fixture.clock.advance(std::time::Duration::from_millis(1));
         let call = Call::internal(&self.memory, TenantId::new(tenant).unwrap(), "test");
         let input = EpisodeInput {
@@ -123,7 +123,7 @@ impl World {
         self.memory.run_consolidation(&ConsolidationRequest::default()).await.unwrap()
     }
 
-    /// The rows of a statement that returns one text or number a row, as the owner.
+    /// Runs a statement as the owner and returns one text or number per row.
     pub async fn rows(&self, statement: &'static str) -> Vec<String> {
         let statement = format!("SELECT coalesce(r::text, 'NULL') FROM ({statement}) AS t (r)");
         sqlx::query_scalar(sqlx::AssertSqlSafe(statement))

@@ -1,4 +1,4 @@
-//! Bad input is an error that says what is wrong; nothing is written.
+//! Bad input causes an error that says what is wrong, and writes nothing.
 
 use butler_domain::limits;
 use butler_testkit::MemoryFixture;
@@ -13,7 +13,7 @@ fn with(mut base: Value, key: &str, value: Value) -> Value {
     base
 }
 
-/// Tool, arguments, the error's code, and words its message must hold.
+/// Tool, arguments, error code, and text that the message must contain.
 type Case = (&'static str, Value, &'static str, &'static str);
 
 fn store_cases(other_entity: &Value) -> Vec<Case> {
@@ -100,7 +100,7 @@ fn by_id_cases(episode: &Value, superseded: &Value, rule: &Value) -> Vec<Case> {
 }
 
 #[tokio::test]
-async fn each_is_refused_with_its_reason_and_nothing_is_written() {
+async fn bad_input_is_rejected_with_the_reason_and_nothing_is_written() {
     let memory = MemoryFixture::new().await;
     let other = entity(&memory, "other", "Anna").await;
     let (old, _) = (fact(&memory, "user", "car", "Volvo").await, fact(&memory, "user", "car", "Saab").await);
@@ -115,9 +115,9 @@ async fn each_is_refused_with_its_reason_and_nothing_is_written() {
     assert_eq!(everything(&memory).await, before);
 }
 
-/// JSON cannot carry it, a library caller can: the database refuses what the edge did not see.
+/// JSON has no NaN, but a caller of the library can pass it. Then the database rejects it.
 #[tokio::test]
-async fn an_importance_that_is_no_number_is_refused_by_the_table() {
+async fn the_table_rejects_an_importance_that_is_not_a_number() {
     let memory = MemoryFixture::new().await;
     let input = butler_memory::RuleInput {
         content: "x".to_owned(),

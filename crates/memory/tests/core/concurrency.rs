@@ -1,4 +1,4 @@
-//! Real concurrency: many writers of one key, many marks on one rule, writers beside the sweep.
+//! Concurrent writers of one key, concurrent marks on one rule, and writers during a sweep.
 
 use std::sync::Arc;
 
@@ -22,7 +22,7 @@ async fn write_at_once(memory: &Arc<MemoryFixture>, entity: Option<Value>) -> Ve
     join_all(calls).await.into_iter().map(|done| done.unwrap().expect("no error to any caller")).collect()
 }
 
-/// One active fact, and from it an unbroken chain back to the first, with its links and events.
+/// Checks for one active fact with an unbroken chain back to the first, with all links and events.
 async fn assert_one_chain(memory: &MemoryFixture, length: usize) {
     assert_eq!(count(memory, "facts WHERE validity = 'active'").await, 1);
     assert_eq!(count(memory, "facts WHERE validity = 'superseded'").await, length as i64 - 1);
@@ -46,11 +46,11 @@ async fn thirty_two_concurrent_writers_of_one_key_leave_one_active_fact_and_one_
     let answers = write_at_once(&memory, None).await;
     assert_one_chain(&memory, WRITERS).await;
     let firsts = answers.iter().filter(|answer| answer["superseded_id"].is_null()).count();
-    assert_eq!(firsts, 1, "each answer names what it replaced");
+    assert_eq!(firsts, 1, "each answer names the fact it superseded");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn thirty_two_concurrent_writers_about_one_entity_too() {
+async fn thirty_two_concurrent_writers_about_one_entity_leave_one_active_fact() {
     let memory = Arc::new(MemoryFixture::new().await);
     let anna = entity(&memory, "default", "Anna").await;
     write_at_once(&memory, Some(anna)).await;
@@ -104,8 +104,8 @@ async fn inversion_beside_marks_happens_once_and_loses_no_mark() {
     assert_eq!(count(&memory, "memory_events WHERE event_type = 'rule_inverted'").await, 1);
 }
 
-/// Store, forget, confirm and sweep at once: no error but those that name a state, at most one active fact per key, and for
-/// each fact exactly the events its state needs.
+/// Concurrent store, forget, confirm and sweep: the only errors name a state, each key has at most one active fact, and
+/// each fact has exactly the events for its state.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn store_forget_confirm_and_sweep_racing() {
     let memory = Arc::new(MemoryFixture::new().await);

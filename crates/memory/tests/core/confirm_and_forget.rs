@@ -1,4 +1,4 @@
-//! Confirming restarts decay; forgetting ends retrieval.
+//! Confirming a memory restarts its decay; forgetting excludes it from retrieval.
 
 use butler_testkit::MemoryFixture;
 use serde_json::json;
@@ -54,7 +54,7 @@ async fn confirm_episode_rejected() {
 }
 
 #[tokio::test]
-async fn confirming_what_is_no_longer_active_is_an_error() {
+async fn confirming_an_inactive_memory_is_an_error() {
     let memory = MemoryFixture::new().await;
     let old = fact(&memory, "user", "car", "Volvo").await;
     let new = fact(&memory, "user", "car", "Saab").await;
@@ -78,7 +78,11 @@ async fn fact_transitions_to_retracted_via_forget() {
     assert_eq!(answer, json!({"memory_type": "fact", "id": id, "forgotten": true, "changed": true}));
     assert_eq!(row(&memory, "facts", &id).await["validity"], "retracted");
     let again = memory.call("memory_forget", json!({"memory_type": "fact", "memory_id": id})).await.unwrap();
-    assert_eq!((&again["forgotten"], &again["changed"]), (&json!(true), &json!(false)), "forgetting twice is no error");
+    assert_eq!(
+        (&again["forgotten"], &again["changed"]),
+        (&json!(true), &json!(false)),
+        "forgetting twice is not an error"
+    );
     assert_eq!(events_of(&memory, &id).await, ["fact_created", "fact_forgotten"], "and one event");
 }
 
@@ -105,7 +109,7 @@ async fn forget_episode_sets_immediate_expiry() {
     memory.clock.advance_days(1.0);
     let again = memory.call("memory_forget", json!({"memory_type": "episode", "memory_id": id})).await.unwrap();
     assert_eq!(again["changed"], false);
-    assert_eq!(row(&memory, "episodes", &id).await["expires_at"], stored["expires_at"], "its end does not move");
+    assert_eq!(row(&memory, "episodes", &id).await["expires_at"], stored["expires_at"], "its expiry does not change");
     assert_eq!(events_of(&memory, &id).await, ["episode_created", "episode_forgotten"]);
 }
 

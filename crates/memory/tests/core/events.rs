@@ -1,4 +1,4 @@
-//! The audit stream: who changed what under which request, and nobody rewrites it.
+//! The audit log: who changed what in which request. It cannot be rewritten.
 
 use butler_memory::{Caller, CallerTenant};
 use butler_testkit::MemoryFixture;
@@ -77,7 +77,7 @@ async fn episode_stored_event_keeps_an_excerpt() {
     assert!(event[0]["payload"].to_string().len() < 1000);
 }
 
-/// Neither the application's role nor the owner; see also the grants' own test in `store`.
+/// This holds for the application's role and for the owner; the tests of `store` check the grants too.
 #[tokio::test]
 async fn events_cannot_be_changed_or_removed() {
     let memory = MemoryFixture::new().await;

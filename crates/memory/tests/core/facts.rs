@@ -70,7 +70,7 @@ async fn no_supersession_when_subject_predicate_pair_is_unique() {
 }
 
 #[tokio::test]
-async fn two_scopes_hold_two_active_facts() {
+async fn the_same_key_can_be_active_in_two_scopes() {
     let memory = MemoryFixture::new().await;
     fact(&memory, "user", "diet", "vegan").await;
     let scoped = json!({"subject": "user", "predicate": "diet", "content": "keto", "scope": "health"});
@@ -79,7 +79,7 @@ async fn two_scopes_hold_two_active_facts() {
 }
 
 #[tokio::test]
-async fn an_entity_key_is_entity_scope_and_predicate_whatever_the_subject() {
+async fn the_key_of_a_fact_with_an_entity_is_entity_scope_and_predicate() {
     let memory = MemoryFixture::new().await;
     let anna = entity(&memory, "default", "Anna").await;
     let about = |subject: &str, content: &str| json!({"subject": subject, "predicate": "city", "content": content, "entity_id": anna});
@@ -87,7 +87,7 @@ async fn an_entity_key_is_entity_scope_and_predicate_whatever_the_subject() {
     let second = store_fact(&memory, about("my sister", "Bergen")).await;
     assert_eq!(second["superseded_id"], first["id"]);
     let plain = store_fact(&memory, json!({"subject": "Anna", "predicate": "city", "content": "Rome"})).await;
-    assert_eq!(plain["superseded_id"], Value::Null, "a fact without an entity has a key of its own");
+    assert_eq!(plain["superseded_id"], Value::Null, "a fact without an entity has another key");
     let elsewhere =
         json!({"subject": "Anna", "predicate": "city", "content": "Paris", "entity_id": anna, "scope": "travel"});
     assert_eq!(store_fact(&memory, elsewhere).await["superseded_id"], Value::Null);
@@ -160,7 +160,7 @@ async fn a_fact_links_to_the_episode_it_was_learned_from() {
 }
 
 #[tokio::test]
-async fn when_the_episode_is_gone_its_link_stays_and_says_so() {
+async fn the_link_to_a_deleted_episode_stays_and_shows_that_it_is_gone() {
     let memory = MemoryFixture::new().await;
     let source = episode(&memory, "Anna said she moved to Oslo").await;
     let arguments = json!({"subject": "Anna", "predicate": "city", "content": "Oslo", "source_episode_id": source});

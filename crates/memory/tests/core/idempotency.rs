@@ -1,4 +1,4 @@
-//! The same key again returns the first result and writes nothing.
+//! A call with a used idempotency key returns the first result and writes nothing.
 
 use std::sync::Arc;
 
@@ -23,12 +23,12 @@ async fn the_same_key_again_returns_the_first_result_and_writes_nothing() {
         memory.clock.advance_days(1.0);
         assert_eq!(memory.call(tool, arguments).await.unwrap(), first, "{tool}");
         assert_eq!(everything(&memory).await, before, "{tool}");
-        assert_eq!(memory.embedder.texts(), texts, "nothing is embedded for a known answer");
+        assert_eq!(memory.embedder.texts(), texts, "a stored answer needs no embedding");
     }
 }
 
 #[tokio::test]
-async fn the_answer_to_a_retry_names_what_the_first_call_superseded() {
+async fn the_answer_to_a_retry_names_the_fact_that_the_first_call_superseded() {
     let memory = MemoryFixture::new().await;
     let old = crate::fact(&memory, "u", "p", "old").await;
     let arguments = json!({"subject": "u", "predicate": "p", "content": "new", "idempotency_key": "k"});
@@ -64,7 +64,7 @@ async fn keys_belong_to_their_tenant() {
 }
 
 #[tokio::test]
-async fn a_call_that_was_refused_leaves_its_key_free() {
+async fn a_rejected_call_does_not_use_up_its_key() {
     let memory = MemoryFixture::new().await;
     let episode = "0190b3c4-7a5e-7f00-8000-000000000000";
     let wrong =

@@ -1,4 +1,4 @@
-//! Tenant A calls every tool with every id of tenant B: it must learn nothing and change nothing.
+//! Tenant A calls every tool with every id of tenant B. It must learn and change nothing.
 
 use butler_domain::TenantId;
 use butler_memory::tool::ToolSpec;
@@ -8,9 +8,9 @@ use serde_json::{Map, Value, json};
 
 use crate::{entity, rows};
 
-/// In every text of tenant B, and nowhere else.
+/// A word in every text of tenant B, and nowhere else.
 const SECRET: &str = "zanzibar";
-/// One in each of its memories; tenant A never says them.
+/// One word for each of B's memories. Tenant A never uses them.
 const OWN_WORDS: [&str; 4] = ["quokka", "wombat", "numbat", "bilby"];
 const TABLES: [&str; 8] = [
     "episodes",
@@ -23,7 +23,7 @@ const TABLES: [&str; 8] = [
     "idempotency_keys",
 ];
 
-/// What B owns: one of each, with a history.
+/// Creates the data of tenant B: one row of each type, with a history.
 async fn tenant_b(memory: &MemoryFixture) -> Vec<Value> {
     let b = json!({ "tenant_id": "b" });
     let call = async |tool: &str, mut arguments: Value| {
@@ -54,7 +54,7 @@ async fn of_tenant(memory: &MemoryFixture, tenant: &str) -> String {
     all
 }
 
-/// Whatever arguments the schema allows: ids are B's, names one of their list, questions are about what B wrote.
+/// Arguments that the schema allows: B's ids, enumeration values, and queries for B's texts.
 fn arguments(spec: &ToolSpec, id: &Value, choice: usize) -> Map<String, Value> {
     let properties = spec.input_schema["properties"].as_object().unwrap();
     let mut arguments = Map::new();
@@ -64,7 +64,7 @@ fn arguments(spec: &ToolSpec, id: &Value, choice: usize) -> Map<String, Value> {
         let value = match name.as_str() {
             "request_context" | "tenant_id" | "idempotency_key" | "dry_run" => continue,
             name if name.ends_with("_id") => id.clone(),
-            // what looks for something looks for what B wrote
+            // Searches look for B's texts.
             "query" | "topic" | "trigger_prompt" | "name" => json!(SECRET),
             _ if !required && choice % 2 == 1 => continue,
             _ => sample(schema, choice),
@@ -100,7 +100,7 @@ fn sample(schema: &Value, choice: usize) -> Value {
 }
 
 #[tokio::test]
-async fn every_tool_called_by_a_with_every_id_of_b_shows_nothing_and_changes_nothing() {
+async fn no_tool_called_by_tenant_a_with_ids_of_tenant_b_reveals_or_changes_anything() {
     let memory = MemoryFixture::new().await;
     let ids = tenant_b(&memory).await;
     memory.clock.advance_days(3.0);
@@ -116,7 +116,7 @@ async fn every_tool_called_by_a_with_every_id_of_b_shows_nothing_and_changes_not
                 let mut trusted = arguments.clone();
                 trusted.insert("request_context".to_owned(), json!({"tenant_id": "a"}));
                 for (caller, arguments) in [(&token, &arguments), (&Caller::trusted(), &trusted)] {
-                    // A's own question may come back to A; nothing else may name what B wrote
+                    // The answer may repeat A's own query but must not contain anything else of B.
                     let own = arguments.values().any(|value| value.to_string().contains(SECRET));
                     let answer = memory.call_as(caller, spec.name, Value::Object(arguments.clone())).await;
                     calls += 1;

@@ -1,4 +1,4 @@
-//! Links: validated, idempotent, asked by direction.
+//! Links: validation, idempotency, and queries by direction.
 
 use butler_domain::{MemoryType, Relation};
 use butler_memory::MemoryError;
@@ -50,7 +50,7 @@ async fn idempotent_link_creation() {
     let b = end(MemoryType::Fact, &fact(&memory, "u", "b", "2").await);
     memory.memory.create_link(&call, a, b, Relation::Supports).await.unwrap();
     let again = memory.memory.create_link(&call, a, b, Relation::Contradicts).await.unwrap();
-    assert_eq!(again, LinkOutcome::Exists(Relation::Supports), "says which relation stands");
+    assert_eq!(again, LinkOutcome::Exists(Relation::Supports), "names the existing relation");
     assert_eq!(count(&memory, "memory_links").await, 1);
     assert_eq!(count(&memory, "memory_events WHERE event_type = 'link_created'").await, 1);
 }

@@ -1,4 +1,4 @@
-//! The memory core, as its tools show it: storing, superseding, confirming, forgetting, feedback, decay, tenants, audit.
+//! The core tools: storing, superseding, confirming, forgetting, feedback, decay, tenants and audit.
 
 #![expect(clippy::unwrap_used, reason = "the helpers of a test fail the test")]
 
@@ -21,7 +21,7 @@ use butler_testkit::MemoryFixture;
 use serde_json::{Value, json};
 use sqlx::AssertSqlSafe;
 
-/// A look past the program, as the owner who sees all tenants.
+/// Reads the database directly as the owner, who sees all tenants.
 async fn rows(memory: &MemoryFixture, sql: &str) -> Vec<Value> {
     let wrapped = format!("SELECT to_jsonb(x) FROM ({sql}) x");
     sqlx::query_scalar(AssertSqlSafe(wrapped)).fetch_all(&mut memory.db.connect().await).await.expect(sql)
@@ -38,14 +38,14 @@ async fn count(memory: &MemoryFixture, sql: &str) -> i64 {
     rows(memory, &format!("SELECT count(*) AS n FROM {sql}")).await[0]["n"].as_i64().expect("a count")
 }
 
-/// Types of the events about one memory, in the order they were written (nothing ever moves them).
+/// The event types of one memory in the order in which they were written.
 async fn events_of(memory: &MemoryFixture, id: &Value) -> Vec<String> {
     let id = id.as_str().expect("an id");
     let sql = format!("SELECT event_type FROM memory_events WHERE memory_id = '{id}' ORDER BY ctid");
     rows(memory, &sql).await.iter().map(|row| row["event_type"].as_str().expect("a type").to_owned()).collect()
 }
 
-/// Everything in every table, as one text: two equal ones mean nothing was written in between.
+/// The contents of all tables as one text. If two are equal, nothing was written in between.
 async fn everything(memory: &MemoryFixture) -> String {
     let tables = [
         "episodes",
@@ -66,7 +66,7 @@ async fn everything(memory: &MemoryFixture) -> String {
     all
 }
 
-/// Each expected field, where 5 and 5.0 are one number.
+/// Checks each expected field, and treats 5 and 5.0 as equal.
 fn assert_fields(stored: &Value, expected: &Value) {
     for (key, value) in expected.as_object().expect("fields") {
         let same = match (stored[key].as_f64(), value.as_f64()) {
@@ -105,7 +105,7 @@ async fn refused(memory: &MemoryFixture, tool: &str, arguments: Value) -> ToolEr
     }
 }
 
-/// An entity, put there past the program.
+/// Inserts an entity directly into the database.
 async fn entity(memory: &MemoryFixture, tenant: &str, name: &str) -> Value {
     let sql = format!(
         "INSERT INTO entities (tenant_id, canonical_name, entity_type) VALUES ('{tenant}', '{name}', 'person') RETURNING id"

@@ -1,4 +1,4 @@
-//! Another model: everything is embedded again, in batches, and goes on after a kill.
+//! After a change of the model, all memories are embedded again, in batches, also after a kill.
 
 use std::sync::Arc;
 use std::sync::Mutex;
@@ -60,7 +60,7 @@ async fn re_embed_migration_support() {
         );
         assert_eq!(count(&memory, &stale).await, 0, "{table}");
     }
-    // the very text that storing embeds: subject, predicate and content together
+    // It must embed the same text as storing: subject, predicate and content together.
     let sql = format!("SELECT embedding::real[] AS v FROM facts WHERE id = '{}'", old.as_str().unwrap());
     let vector: Vec<f32> = serde_json::from_value(rows(&memory, &sql).await[0]["v"].clone()).unwrap();
     assert_eq!(vector, embedder.vector(&butler_domain::text::fact_text("user", "car", "Volvo")).to_vec());
@@ -72,7 +72,7 @@ async fn re_embed_migration_support() {
 }
 
 #[tokio::test]
-async fn a_killed_job_goes_on_where_it_was() {
+async fn a_killed_job_continues_where_it_stopped() {
     let memory = MemoryFixture::new().await;
     memory.db.execute("INSERT INTO facts (subject, predicate, content) SELECT 's' || i, 'p', 'text ' || i FROM generate_series(1, 300) i").await;
     let (upgraded, embedder) = upgraded(&memory);
@@ -92,7 +92,7 @@ async fn a_killed_job_goes_on_where_it_was() {
     job.abort();
     let _ = job.await;
     let done = count(&memory, "facts WHERE embedding IS NOT NULL").await;
-    assert!(done >= 64, "what was done before the kill stays: {done}");
+    assert!(done >= 64, "the work before the kill is kept: {done}");
     let report = upgraded.reembed(None, &|_| {}).await.unwrap();
     assert_eq!(count(&memory, "facts WHERE embedding IS NULL").await, 0);
     assert!(report.facts as i64 <= 300 - done, "nothing is done twice but the batch in flight");

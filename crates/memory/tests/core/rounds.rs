@@ -1,4 +1,4 @@
-//! How often a write goes to the server and back, counted on the wire.
+//! The round trips of a write, counted on the wire.
 
 use std::str::FromStr;
 use std::sync::Arc;
@@ -14,7 +14,7 @@ use sqlx::postgres::PgConnectOptions;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream, UnixStream};
 
-/// Stands between the program and the server and counts the messages that make the server answer: Query and Sync.
+/// A proxy that counts the messages that the server answers: Query and Sync.
 async fn proxy(upstream: PgConnectOptions) -> (u16, Arc<AtomicU64>) {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let port = listener.local_addr().unwrap().port();
@@ -45,7 +45,7 @@ async fn relay(client: TcpStream, server: impl AsyncRead + AsyncWrite + Send + '
     let (mut from_client, mut to_client) = client.into_split();
     let (mut from_server, mut to_server) = tokio::io::split(server);
     tokio::spawn(async move { tokio::io::copy(&mut from_server, &mut to_client).await });
-    // the first message has no type; all others are a type, a length and a body
+    // The first message has no type; all others consist of type, length and body.
     let mut started = false;
     loop {
         let kind = if started { from_client.read_u8().await } else { Ok(0) };
@@ -94,7 +94,7 @@ async fn counted() -> Counted {
 }
 
 impl Counted {
-    /// Round trips of one call.
+    /// The round trips of one call.
     async fn of(&self, tool: &str, arguments: Value) -> (u64, Value) {
         let before = self.rounds.load(Ordering::SeqCst);
         let tools = butler_memory::tools();
@@ -110,7 +110,7 @@ impl Counted {
 async fn a_store_is_at_most_four_round_trips_including_begin_and_commit() {
     let counted = counted().await;
     let fact = |n: usize| json!({"subject": "user", "predicate": "mood", "content": format!("mood {n}")});
-    // the first call of each kind connects and prepares its statements
+    // The first call of each kind connects and prepares its statements.
     counted.of("memory_store_fact", fact(0)).await;
     let (rounds, answer) = counted.of("memory_store_fact", fact(1)).await;
     assert!(answer["superseded_id"].is_string());
@@ -125,8 +125,12 @@ async fn a_store_is_at_most_four_round_trips_including_begin_and_commit() {
 
     let keyed = |key: &str| json!({"content": "k", "idempotency_key": key});
     counted.of("memory_store_rule", keyed("1")).await;
-    assert_eq!(counted.of("memory_store_rule", keyed("2")).await.0, 2, "with a key, one more to ask for it");
-    assert_eq!(counted.of("memory_store_rule", keyed("2")).await.0, 1, "a known answer is only read");
+    assert_eq!(
+        counted.of("memory_store_rule", keyed("2")).await.0,
+        2,
+        "with an idempotency key, one more to look it up"
+    );
+    assert_eq!(counted.of("memory_store_rule", keyed("2")).await.0, 1, "a stored answer is only read");
 
     for (tool, arguments) in [
         ("memory_mark_helpful", json!({"rule_id": rule["id"]})),
@@ -134,7 +138,7 @@ async fn a_store_is_at_most_four_round_trips_including_begin_and_commit() {
         ("memory_confirm", json!({"memory_type": "rule", "memory_id": rule["id"]})),
         ("memory_forget", json!({"memory_type": "rule", "memory_id": rule["id"]})),
     ] {
-        // marking prepares two statements the first time
+        // The first mark prepares two statements.
         counted.of("memory_mark_helpful", json!({"rule_id": rule["id"]})).await;
         if tool == "memory_confirm" {
             counted.of(tool, arguments.clone()).await;

@@ -16,7 +16,7 @@ async fn harmful(memory: &MemoryFixture, id: &Value, reason: Option<&str>) -> Va
     memory.call("memory_mark_harmful", json!({ "rule_id": id, "reason": reason })).await.unwrap()
 }
 
-/// Sets a rule's past, past the program.
+/// Sets a rule's counts directly in the database.
 async fn history(memory: &MemoryFixture, id: &Value, applied: i32, success: i32, harmful: i32, maturity: Maturity) {
     let effectiveness = f64::from(success) / f64::from(applied);
     let id = id.as_str().unwrap();
@@ -75,7 +75,7 @@ async fn mark_helpful_increments_counts_and_recalculates_effectiveness() {
     assert!(marked["last_applied_at"].is_string());
     let stored = row(&memory, "rules", &id).await;
     for key in ["success_count", "applied_count", "effectiveness_score", "maturity", "metadata"] {
-        assert_eq!(stored[key], marked[key], "the answer is what is stored: {key}");
+        assert_eq!(stored[key], marked[key], "the answer equals the stored rule: {key}");
     }
     assert_eq!(events_of(&memory, &id).await, ["rule_created", "rule_marked_helpful", "rule_promoted"]);
 }
@@ -181,8 +181,10 @@ async fn rule_inversion_to_anti_pattern() {
     for reason in ["woke them", "ignored", "woke them twice"] {
         harmful(&memory, &id, Some(reason)).await;
     }
-    // the mark wakes the job: it does not have to be asked for
-    tokio::time::timeout(Duration::from_secs(60), memory.memory.inversion_wanted()).await.expect("woken by the mark");
+    // The mark itself starts the job.
+    tokio::time::timeout(Duration::from_secs(60), memory.memory.inversion_requested())
+        .await
+        .expect("woken by the mark");
     assert_eq!(memory.memory.invert_pending(None).await.unwrap(), 1);
     let stored = row(&memory, "rules", &id).await;
     let content =
@@ -193,13 +195,13 @@ async fn rule_inversion_to_anti_pattern() {
     assert_eq!(stored["harmful_count"], 3);
     let expected: Vec<f32> = memory.embedder.vector(content).to_vec();
     let vector = rows(&memory, "SELECT embedding::real[] AS v FROM rules").await[0]["v"].clone();
-    assert_eq!(serde_json::from_value::<Vec<f32>>(vector).unwrap(), expected, "embedded anew");
+    assert_eq!(serde_json::from_value::<Vec<f32>>(vector).unwrap(), expected, "embedded again");
     assert_eq!(count(&memory, "rules WHERE search_vector @@ plainto_tsquery('english', 'caused problems')").await, 1);
     let event = rows(&memory, "SELECT payload, actor FROM memory_events WHERE event_type = 'rule_inverted'").await;
     assert_eq!(event[0]["payload"]["before"]["content"], "email people at night");
     assert_eq!(event[0]["payload"]["after"]["content"], content);
     assert_eq!(event[0]["actor"], "inversion");
-    assert_eq!(memory.memory.invert_pending(None).await.unwrap(), 0, "once is enough");
+    assert_eq!(memory.memory.invert_pending(None).await.unwrap(), 0, "a second run does nothing");
     let marked = harmful(&memory, &id, Some("still wrong")).await;
     assert_eq!(
         (&marked["maturity"], &marked["content"]),
@@ -210,7 +212,7 @@ async fn rule_inversion_to_anti_pattern() {
 }
 
 #[tokio::test]
-async fn a_rule_nobody_gave_reasons_for_failed_repeatedly() {
+async fn a_rule_inverted_without_reasons_says_repeated_failures() {
     let memory = MemoryFixture::new().await;
     let id = rule(&memory, "guess").await;
     for _ in 0..3 {
@@ -219,7 +221,7 @@ async fn a_rule_nobody_gave_reasons_for_failed_repeatedly() {
     let one = TenantId::new("other").unwrap();
     assert_eq!(memory.memory.invert_pending(Some(&one)).await.unwrap(), 0, "another tenant's rules are left alone");
     let report = memory.memory.sweep(None).await.unwrap();
-    assert_eq!(report.rules_inverted, 1, "the sweep catches what was missed");
+    assert_eq!(report.rules_inverted, 1, "the sweep inverts rules that were missed");
     assert_eq!(
         get(&memory, "rule", &id).await["content"],
         "ANTI-PATTERN: Do NOT guess. This caused problems because: repeated failures"
@@ -242,7 +244,7 @@ async fn a_forgotten_rule_cannot_be_marked() {
 }
 
 #[tokio::test]
-async fn the_list_of_reasons_is_bounded_and_the_record_complete() {
+async fn the_list_of_reasons_is_bounded_and_rule_applications_keep_all() {
     let memory = MemoryFixture::new().await;
     let id = rule(&memory, "guess").await;
     let reasons: Vec<String> = (0..butler_domain::limits::HARMFUL_REASONS).map(|n| format!("reason {n}")).collect();

@@ -1,4 +1,4 @@
-//! The decay sweep's transitions, exactly at the thresholds, each with its event, and only once.
+//! The transitions of the decay sweep: exactly at the thresholds, with one event each.
 
 use butler_memory::{MemoryConfig, SweepReport};
 use butler_testkit::MemoryFixture;
@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use crate::{count, events_of, everything, fact, row, rows, rule, store_fact};
 
-/// Days after which a confidence of 1 is `left`.
+/// The days until a confidence of 1 has decayed to `left`.
 fn days(left: f64, rate: f64) -> f64 {
     -left.ln() / rate
 }
@@ -55,7 +55,7 @@ async fn facts_previously_marked_as_fading_that_recover_have_their_status_cleare
         .clone();
     memory.clock.advance_days(250.0);
     memory.memory.sweep(None).await.unwrap();
-    // confirmed past the tool, which would clear it itself
+    // Confirmed directly in the database, because the tool would clear the status itself.
     memory.db.execute(&format!("UPDATE facts SET last_confirmed_at = '{}'", memory.memory.now().to_rfc3339())).await;
     let report = memory.memory.sweep(None).await.unwrap();
     assert_eq!(report, SweepReport { facts_recovered: 1, ..SweepReport::default() });
@@ -65,7 +65,7 @@ async fn facts_previously_marked_as_fading_that_recover_have_their_status_cleare
 
 #[tokio::test]
 async fn decay_sweep_threshold_transitions() {
-    // Confirmed this moment, so that what is left is exactly what is stored.
+    // Confirmed now, so that the effective confidence equals the stored one.
     let (fading, ended) = (0.2, 0.05);
     let cases = [
         (f64::next_up(fading), "normal"),
@@ -111,7 +111,7 @@ async fn a_dry_run_counts_what_the_sweep_does_and_writes_nothing() {
     let (id, warned) = (fact(&memory, "user", "car", "Volvo").await, rule(&memory, "Ask first").await);
     memory.clock.advance_days(days(0.05, 0.008) + 0.01);
     let before = (row(&memory, "facts", &id).await, row(&memory, "rules", &warned).await);
-    let counted = memory.memory.sweep_dry(None).await.unwrap();
+    let counted = memory.memory.dry_run_sweep(None).await.unwrap();
     assert_eq!((row(&memory, "facts", &id).await, row(&memory, "rules", &warned).await), before);
     assert_eq!(events_of(&memory, &id).await, ["fact_created"]);
     assert_eq!(counted.facts_expired, 1);
@@ -136,7 +136,7 @@ async fn rules_fade_recover_and_are_forgotten() {
 }
 
 #[tokio::test]
-async fn the_sweep_skips_anti_patterns_forgotten_rules_and_what_does_not_decay() {
+async fn the_sweep_skips_anti_patterns_forgotten_rules_and_permanent_memories() {
     let memory = MemoryFixture::new().await;
     store_fact(&memory, json!({"subject": "u", "predicate": "name", "content": "Eve", "permanence": "permanent"}))
         .await;
@@ -183,7 +183,7 @@ async fn sweeping_twice_changes_nothing_more() {
 }
 
 #[tokio::test]
-async fn the_thresholds_are_those_of_the_configuration_and_a_tenant_can_be_swept_alone() {
+async fn the_thresholds_are_configurable_and_a_single_tenant_can_be_swept() {
     let mut config = MemoryConfig::default();
     config.confidence.retrieval_threshold = 0.9;
     config.confidence.expiry_threshold = 0.8;
@@ -211,7 +211,7 @@ async fn the_thresholds_are_those_of_the_configuration_and_a_tenant_can_be_swept
 }
 
 #[tokio::test]
-async fn every_row_is_swept_however_many_batches_it_takes() {
+async fn every_row_is_swept_in_any_number_of_batches() {
     let memory = MemoryFixture::new().await;
     let now = memory.memory.now().to_rfc3339();
     memory.db.execute(&format!(
@@ -222,9 +222,10 @@ async fn every_row_is_swept_however_many_batches_it_takes() {
     assert_eq!(count(&memory, "memory_events WHERE event_type = 'fact_expired'").await, 12_345);
 }
 
-/// Whatever the rows and whatever the day: after a sweep each is in the state `domain` says, and has the event that says so.
+/// For random rows and days: after a sweep each row is in the state that `butler_domain` computes, and has the event
+/// for it.
 #[tokio::test(flavor = "multi_thread")]
-async fn any_rows_end_in_the_state_the_domain_names() {
+async fn after_a_sweep_every_row_is_in_the_state_that_the_domain_computes() {
     let memory = MemoryFixture::new().await;
     let start = memory.memory.now();
     let handle = tokio::runtime::Handle::current();
@@ -248,7 +249,7 @@ async fn any_rows_end_in_the_state_the_domain_names() {
 }
 
 #[tokio::test]
-async fn a_status_of_the_users_own_outlives_fading_confirming_editing_and_restoring() {
+async fn a_users_own_status_survives_fading_confirming_editing_and_restoring() {
     let memory = MemoryFixture::new().await;
     let arguments =
         json!({"subject": "order", "predicate": "state", "content": "sent", "metadata": {"status": "open"}});
@@ -279,7 +280,7 @@ async fn a_status_of_the_users_own_outlives_fading_confirming_editing_and_restor
     assert_eq!(row(&memory, "facts", &json!(edited.id)).await["metadata"], json!({"status": "open"}), "edited");
 }
 
-/// Statements that make these rows the only facts.
+/// Statements that replace all facts by these rows.
 fn rows_in(cases: &[(f64, f64, i64, bool)], now: butler_domain::Timestamp) -> String {
     let mut statements = "TRUNCATE facts CASCADE;".to_owned();
     for (n, (confidence, rate, hours, fading)) in cases.iter().enumerate() {
@@ -305,7 +306,7 @@ async fn check(
         let at = now - chrono::TimeDelta::hours(*hours);
         let effective = effective_confidence(*confidence, *rate, Some(at), now);
         let (validity, fading, event) = match effective {
-            // what does not decay is not looked at
+            // The sweep ignores memories that do not decay.
             _ if *rate == 0.0 => ("active", *was_fading, None),
             left if left < expiry => ("expired", false, Some("fact_expired")),
             left if left < retrieval => ("active", true, (!was_fading).then_some("fact_fading")),

@@ -1,4 +1,4 @@
-//! Text on its way into the tables: NUL, whitespace, and more words than an index holds.
+//! How text is stored: NUL, whitespace, and more words than an index can hold.
 
 use butler_testkit::MemoryFixture;
 use serde_json::json;
@@ -43,7 +43,7 @@ async fn content_is_kept_as_written_and_its_search_text_normalised() {
     );
 }
 
-/// PostgreSQL refuses a tsvector of more than a megabyte; the write must not fail for it.
+/// PostgreSQL rejects a tsvector larger than a megabyte; the write must succeed nevertheless.
 #[tokio::test]
 async fn a_megabyte_of_unique_words_is_stored_and_found_by_its_first_ones() {
     let memory = MemoryFixture::new().await;

@@ -21,7 +21,7 @@ async fn bad_names_aliases_and_metadata_write_nothing() {
     let anna = person(&memory, "Anna", &[]).await;
     let long = "x".repeat(10_000);
     let cases = [
-        ("entity_create", json!({ "canonical_name": "X", "entity_type": "dog" }), "valid are person"),
+        ("entity_create", json!({ "canonical_name": "X", "entity_type": "dog" }), "valid values: person"),
         ("entity_create", json!({ "canonical_name": "X" }), "entity_type: is required"),
         ("entity_create", json!({ "canonical_name": " \n", "entity_type": "person" }), "must not be empty"),
         ("entity_create", json!({ "canonical_name": long, "entity_type": "person" }), "10000 bytes long"),
@@ -29,7 +29,7 @@ async fn bad_names_aliases_and_metadata_write_nothing() {
         (
             "entity_create",
             json!({ "canonical_name": "X", "entity_type": "person", "aliases": ["a", "A"] }),
-            "case does not count",
+            "case is ignored",
         ),
         (
             "entity_create",
@@ -51,12 +51,12 @@ async fn bad_names_aliases_and_metadata_write_nothing() {
         ("entity_create", json!({ "canonical_name": "X", "entity_type": "person", "alias": ["a"] }), "not an argument"),
         ("entity_update", json!({ "entity_id": anna, "metadata": { "merged_into": null } }), "metadata.merged_into"),
         ("entity_update", json!({ "entity_id": anna, "canonical_name": "" }), "must not be empty"),
-        ("entity_update", json!({ "entity_id": anna, "aliases": ["b", "B"] }), "case does not count"),
+        ("entity_update", json!({ "entity_id": anna, "aliases": ["b", "B"] }), "case is ignored"),
         ("entity_update", json!({ "entity_id": anna }), "nothing to change"),
         ("entity_update", json!({ "entity_id": "anna", "aliases": [] }), "not a UUID"),
         ("entity_resolve", json!({ "name": "" }), "must not be empty"),
         ("entity_resolve", json!({ "name": long }), "10000 bytes long"),
-        ("entity_resolve", json!({ "name": "a", "entity_type": "dog" }), "valid are person"),
+        ("entity_resolve", json!({ "name": "a", "entity_type": "dog" }), "valid values: person"),
         ("entity_resolve", json!({ "name": "a", "enable_fuzzy": "true" }), "true or false"),
         ("entity_resolve", json!({ "name": "a", "context_hints": { "domain_scores": { "x": 1 } } }), "not a UUID"),
         ("entity_get", json!({ "entity_id": "x" }), "not a UUID"),
@@ -69,7 +69,7 @@ async fn bad_names_aliases_and_metadata_write_nothing() {
 }
 
 #[tokio::test]
-async fn metadata_that_would_outgrow_its_limit_is_refused() {
+async fn metadata_that_would_exceed_its_limit_is_rejected() {
     let memory = MemoryFixture::new().await;
     let anna = person(&memory, "Anna", &[]).await;
     let half = "x".repeat(40_000);
@@ -128,12 +128,12 @@ async fn renaming_to_a_name_that_exists_names_the_existing_id() {
     let (code, message) = refused(&memory, "entity_update", json!({ "entity_id": b, "canonical_name": "A" })).await;
     assert_eq!(code, "conflict");
     assert!(message.contains(&a), "{message}");
-    // its own name is not taken by another
+    // Renaming an entity to its own name is allowed.
     memory.call("entity_update", json!({ "entity_id": b, "canonical_name": "B" })).await.unwrap();
 }
 
 #[tokio::test]
-async fn a_tombstone_takes_neither_facts_nor_changes_and_names_the_survivor() {
+async fn a_tombstone_accepts_neither_facts_nor_changes_and_names_the_survivor() {
     let memory = MemoryFixture::new().await;
     let [a, b, c] = [person(&memory, "A", &[]).await, person(&memory, "B", &[]).await, person(&memory, "C", &[]).await];
     merge(&memory, &a, &b).await.unwrap();

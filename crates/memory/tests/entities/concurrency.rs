@@ -1,4 +1,4 @@
-//! Merges among merges and writers, with real concurrency.
+//! Merges that run concurrently with other merges and with writers.
 
 use std::sync::Arc;
 
@@ -32,7 +32,7 @@ async fn two_opposite_merges_cannot_deadlock_and_one_wins() {
     }
 }
 
-/// Returns once this many sessions of the test's database wait for a lock.
+/// Waits until this many sessions of the test's database are waiting for a lock.
 async fn waiting(memory: &MemoryFixture, wanted: i64) {
     let sql = "SELECT count(*) AS n FROM pg_stat_activity
                WHERE datname = current_database() AND wait_event_type = 'Lock'";
@@ -42,10 +42,10 @@ async fn waiting(memory: &MemoryFixture, wanted: i64) {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_fact_that_comes_during_a_merge_is_refused_and_names_the_survivor() {
+async fn a_fact_stored_during_a_merge_is_rejected_and_the_error_names_the_survivor() {
     let memory = Arc::new(MemoryFixture::new().await);
     let [a, b] = [person(&memory, "A", &[]).await, person(&memory, "B", &[]).await];
-    // rows are locked in the order of their ids: the merge gets the source and waits for the target
+    // Rows are locked in the order of their ids, so the merge locks the source and waits for the target.
     let (source, target) = if a < b { (a, b) } else { (b, a) };
     let mut holder = memory.db.connect().await;
     let hold = format!("BEGIN; SELECT FROM entities WHERE id = '{target}' FOR UPDATE");
@@ -68,7 +68,7 @@ async fn a_fact_that_comes_during_a_merge_is_refused_and_names_the_survivor() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_fact_whose_writer_was_first_moves_with_the_merge() {
+async fn a_fact_stored_just_before_a_merge_moves_with_it() {
     let memory = Arc::new(MemoryFixture::new().await);
     let [source, target] = [person(&memory, "A", &[]).await, person(&memory, "B", &[]).await];
     let mut writer = memory.db.connect().await;
@@ -89,7 +89,7 @@ async fn a_fact_whose_writer_was_first_moves_with_the_merge() {
 const ENTITIES: usize = 9;
 const WORKERS: usize = 4;
 
-/// What a worker does; entities by their number.
+/// One action of a worker. Entities are given by their index.
 #[derive(Debug, Clone)]
 enum Step {
     Merge(usize, usize),
@@ -110,7 +110,7 @@ fn facts() -> impl Strategy<Value = Vec<(usize, u8, u8, bool)>> {
 #[test]
 fn random_merges_in_random_order_concurrently_lose_nothing() {
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().unwrap();
-    // each case has a database of its own
+    // Each case has its own database.
     let mut runner = TestRunner::new(Config { cases: 8, max_shrink_iters: 0, ..Config::default() });
     let cases = (facts(), prop::collection::vec(steps(), WORKERS));
     runner.run(&cases, |(facts, work)| runtime.block_on(check(facts, work))).unwrap();
@@ -138,7 +138,7 @@ async fn check(initial: Vec<(usize, u8, u8, bool)>, work: Vec<Vec<Step>>) -> Res
     hold(&memory, &entities, &known).await
 }
 
-/// The facts it stored. The only refusals are those that name a survivor, or an entity merged with itself.
+/// Returns the stored facts. The only allowed errors name a survivor or a merge of an entity with itself.
 async fn run(
     memory: Arc<MemoryFixture>,
     entities: Arc<Vec<String>>,
@@ -184,7 +184,7 @@ async fn hold(memory: &MemoryFixture, entities: &[String], known: &[String]) -> 
     for (number, entity) in entities.iter().enumerate() {
         let seen = get(memory, entity).await;
         let survivor = if seen["merged_into"].is_null() { seen["id"].clone() } else { seen["merged_into"].clone() };
-        prop_assert!(get(memory, &id(&survivor)).await["merged_into"].is_null(), "a survivor is alive");
+        prop_assert!(get(memory, &id(&survivor)).await["merged_into"].is_null(), "a survivor is not a tombstone");
         for name in [format!("Entity number {number}"), format!("alias{number}")] {
             let candidates = resolve(memory, json!({ "name": name, "enable_fuzzy": true })).await;
             prop_assert_eq!(&candidates[0]["entity_id"], &survivor, "{}", name);

@@ -1,4 +1,4 @@
-//! What resolving reads, as the server counted it: rows, not plans.
+//! The number of rows that a resolution reads according to the server's statistics.
 
 use butler_domain::TenantId;
 use butler_store::Session;
@@ -6,10 +6,10 @@ use butler_store::entities::{Wanted, candidates};
 use butler_testkit::MemoryFixture;
 
 const MANY: usize = 20_000;
-/// Those that match, each read once or twice by a tier, and little else.
+/// The upper limit of rows read: those that match, once or twice per tier, and few others.
 const READ: i64 = 40;
 
-/// Names whose parts are rare enough to tell an index from a scan.
+/// Names whose parts are rare enough to distinguish an index from a scan.
 async fn fill(memory: &MemoryFixture, tenant: &str) {
     let sql = format!(
         "INSERT INTO entities (tenant_id, canonical_name, entity_type, aliases)
@@ -24,13 +24,13 @@ struct Cost {
     rows: i64,
 }
 
-/// What this session's transactions have done to the table, as far as the server has not filed it yet.
+/// The rows that this session's transaction has read, from the statistics that the server has not flushed yet.
 async fn counted(session: &mut Session) -> (i64, i64) {
     let sql = "SELECT seq_scan, seq_tup_read + idx_tup_fetch FROM pg_stat_xact_user_tables WHERE relname = 'entities'";
     session.run(|pg| sqlx::query_as(sql).fetch_one(pg)).await.expect("the counters")
 }
 
-/// In one transaction, in which nothing is filed.
+/// Runs in one transaction, during which the server does not flush its statistics.
 async fn cost(memory: &MemoryFixture, name: &str, fuzzy: bool) -> Cost {
     let tenant = TenantId::default();
     let mut conn = memory.db.database().tenant(&tenant).await.expect("a connection");
@@ -46,10 +46,10 @@ async fn cost(memory: &MemoryFixture, name: &str, fuzzy: bool) -> Cost {
 async fn exact_alias_and_prefix_resolution_use_indexes() {
     let memory = MemoryFixture::new().await;
     fill(&memory, "default").await;
-    // once as loaded, once with the statistics the server makes later
+    // Once right after loading and once after ANALYZE.
     for statistics in ["SELECT 1", "ANALYZE entities"] {
         memory.db.execute(statistics).await;
-        // the md5 of 1 and 2, whole, from its beginning and from within
+        // The md5 of 1 and 2: complete, its beginning, and a part from the middle.
         for name in [
             "person C4CA4238A0B923820DCC509A6F75849B",
             "NICK19999",
@@ -70,7 +70,7 @@ async fn exact_alias_and_prefix_resolution_use_indexes() {
 }
 
 #[tokio::test]
-async fn a_part_that_is_in_most_names_reads_a_bounded_number_of_rows() {
+async fn resolving_a_part_of_most_names_reads_a_bounded_number_of_rows() {
     let memory = MemoryFixture::new().await;
     fill(&memory, "default").await;
     for name in ["person", "e", "ick"] {

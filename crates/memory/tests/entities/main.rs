@@ -1,4 +1,4 @@
-//! Entities, as their tools show them: the registry, resolution of names, merging, tenants, and what the indexes do for them.
+//! The entity tools: registry, name resolution, merging, tenant isolation and index use.
 
 mod bad_input;
 mod concurrency;
@@ -13,7 +13,7 @@ use butler_testkit::MemoryFixture;
 use serde_json::{Value, json};
 use sqlx::AssertSqlSafe;
 
-/// A look past the program, as the owner who sees all tenants.
+/// Reads the database directly as the owner, who sees all tenants.
 async fn rows(memory: &MemoryFixture, sql: &str) -> Vec<Value> {
     let wrapped = format!("SELECT to_jsonb(x) FROM ({sql}) x");
     sqlx::query_scalar(AssertSqlSafe(wrapped)).fetch_all(&mut memory.db.connect().await).await.expect(sql)
@@ -23,7 +23,7 @@ async fn one(memory: &MemoryFixture, sql: &str) -> Value {
     rows(memory, sql).await.into_iter().next().unwrap_or_else(|| panic!("no row: {sql}"))
 }
 
-/// Everything a call about entities could write, as one text.
+/// All rows that an entity tool could write, as one text.
 async fn everything(memory: &MemoryFixture) -> String {
     let mut all = String::new();
     for table in ["entities", "facts", "memory_links", "memory_events"] {
@@ -56,7 +56,7 @@ async fn resolve(memory: &MemoryFixture, arguments: Value) -> Vec<Value> {
     answer["candidates"].as_array().expect("a list").clone()
 }
 
-/// Canonical name, tier and score of each candidate.
+/// The canonical name, tier and score of each candidate.
 async fn ranking(memory: &MemoryFixture, arguments: Value) -> Vec<(String, String, f64)> {
     let line = |c: &Value| (id(&c["canonical_name"]), id(&c["name_match"]), c["score"].as_f64().expect("a score"));
     resolve(memory, arguments).await.iter().map(line).collect()

@@ -37,7 +37,7 @@ async fn fact_re_pointing_without_conflict() {
 }
 
 #[tokio::test]
-async fn all_facts_of_the_source_move_whatever_their_validity() {
+async fn facts_of_the_source_move_in_any_validity() {
     let memory = MemoryFixture::new().await;
     let (source, target) = two(&memory).await;
     let mut facts = Vec::new();
@@ -56,7 +56,7 @@ async fn all_facts_of_the_source_move_whatever_their_validity() {
 
 #[tokio::test]
 async fn fact_conflict_resolution_by_confidence() {
-    // the source's confidence, the target's, and whether the source's fact wins
+    // The confidence of the source's and of the target's fact, and whether the source's fact wins.
     for (source_has, target_has, source_wins) in [(0.9, 0.5, true), (0.5, 0.9, false), (0.7, 0.7, false)] {
         let memory = MemoryFixture::new().await;
         let (source, target) = two(&memory).await;
@@ -80,8 +80,8 @@ async fn fact_conflict_resolution_by_confidence() {
 }
 
 #[tokio::test]
-async fn of_two_facts_the_one_that_decay_has_left_more_of_wins() {
-    // Confidence as stored and days since the last confirmation; in the third the difference is none.
+async fn the_fact_with_the_higher_effective_confidence_wins() {
+    // Stored confidence and days since the last confirmation. In the third case the difference is within the tolerance.
     for (of_the_source, of_the_target, source_wins) in
         [((0.8, 0.0), (0.9, 60.0), true), ((0.9, 60.0), (0.8, 0.0), false), ((0.9, 0.0), (0.9, 0.04), false)]
     {
@@ -101,7 +101,7 @@ async fn of_two_facts_the_one_that_decay_has_left_more_of_wins() {
 }
 
 #[tokio::test]
-async fn a_list_of_aliases_that_merges_made_long_can_be_given_again_and_shortened_but_not_lengthened() {
+async fn an_alias_list_beyond_the_limit_after_merges_can_be_kept_or_shortened_but_not_extended() {
     let memory = MemoryFixture::new().await;
     let forty = |letter: &str| (0..40).map(|n| format!("{letter}{n}")).collect::<Vec<_>>();
     let source = create(&memory, json!({"canonical_name": "A", "entity_type": "person", "aliases": forty("a")})).await;
@@ -143,7 +143,7 @@ async fn a_winner_that_superseded_another_fact_names_the_loser_and_is_linked_to_
     for old in [&first, &loser] {
         assert_eq!(link(&memory, &second, old).await, [json!({ "relation": "supersedes" })]);
     }
-    // The history shows all three, from wherever one looks, but for the two that never replaced each other.
+    // The history of each fact shows all three, except that two of them never superseded each other.
     let mut conn = memory.db.database().reader(&TenantId::default()).await.unwrap();
     for (at, versions) in [(&second, 3), (&first, 2), (&loser, 2)] {
         let chain =
@@ -151,7 +151,7 @@ async fn a_winner_that_superseded_another_fact_names_the_loser_and_is_linked_to_
         assert_eq!(chain.len(), versions, "{chain:?}");
     }
     drop(conn);
-    // Either comes back in place of the one that replaced it.
+    // Restoring either fact retracts the one that superseded it.
     let call = memory.as_test();
     let restored = memory.memory.restore_fact(&call, FactId(first.parse().unwrap())).await.unwrap().unwrap();
     assert_eq!(restored.retracted_id.map(|id| id.to_string()), Some(second));

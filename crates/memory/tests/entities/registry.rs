@@ -45,7 +45,7 @@ async fn uniqueness_constraint_on_entities() {
     let error = memory.call("entity_create", again).await.unwrap_err();
     assert_eq!(error.code.as_str(), "conflict");
     assert!(error.message.contains(&first), "{}", error.message);
-    // another type, spelling or tenant is another entity
+    // The same name with another type, spelling or tenant is another entity.
     create(&memory, json!({ "canonical_name": "Chloe", "entity_type": "organization" })).await;
     create(&memory, json!({ "canonical_name": "chloe", "entity_type": "person" })).await;
     create(&memory, json!({ "canonical_name": "Chloe", "entity_type": "person", "tenant_id": "other" })).await;
@@ -83,7 +83,7 @@ async fn entity_update_semantics() {
     assert_ne!(after["updated_at"], before["updated_at"], "set to now");
     assert_eq!(get(&memory, &entity).await, after);
 
-    // what is left out stays
+    // Omitted fields keep their values.
     let after = memory.call("entity_update", json!({ "entity_id": entity, "aliases": [] })).await.unwrap();
     assert_eq!((&after["canonical_name"], &after["aliases"]), (&json!("Chloe Martin"), &json!([])));
     assert_eq!(after["metadata"]["a"], 1);
@@ -114,7 +114,7 @@ async fn every_change_has_its_event_with_actor_and_request() {
 }
 
 #[tokio::test]
-async fn a_name_is_one_line_without_blanks_around_it() {
+async fn a_name_is_normalised_to_one_trimmed_line() {
     let memory = MemoryFixture::new().await;
     let entity = person(&memory, "  Ada \n Lovelace ", &["Countess\tof  Lovelace"]).await;
     let seen = get(&memory, &entity).await;

@@ -15,7 +15,7 @@ async fn exact_canonical_name_match_tier_1() {
 }
 
 #[tokio::test]
-async fn a_name_is_found_however_its_accents_are_written() {
+async fn a_name_is_found_regardless_of_its_accent_encoding() {
     let memory = MemoryFixture::new().await;
     let composed = person(&memory, "Zo\u{e9}", &["Zoe\u{308}"]).await;
     for (name, tier, score) in
@@ -43,7 +43,7 @@ async fn prefix_substring_match_tier_3() {
     for part in ["chl", "martin", "e M", "boss", "he b", "o"] {
         assert_eq!(ranking(&memory, json!({ "name": part })).await, [line("Chloe Martin", "prefix", 50.0)], "{part}");
     }
-    assert!(resolve(&memory, json!({ "name": "martin boss" })).await.is_empty(), "no name spans two");
+    assert!(resolve(&memory, json!({ "name": "martin boss" })).await.is_empty(), "a match does not span two names");
 }
 
 #[tokio::test]
@@ -55,7 +55,7 @@ async fn fuzzy_match_tier_4_opt_in() {
     assert_eq!(ranking(&memory, asked).await, [line("Katherine Johnson", "fuzzy", 20.0)]);
     let alias = json!({ "name": "Compuder", "enable_fuzzy": true });
     assert_eq!(ranking(&memory, alias).await, [line("Katherine Johnson", "fuzzy", 20.0)], "aliases, too");
-    assert!(resolve(&memory, json!({ "name": "Katherin Jonson" })).await.is_empty(), "only when asked");
+    assert!(resolve(&memory, json!({ "name": "Katherin Jonson" })).await.is_empty(), "only with enable_fuzzy");
     assert!(resolve(&memory, json!({ "name": "Bi", "enable_fuzzy": true })).await.is_empty(), "more than 2 characters");
 }
 
@@ -75,7 +75,7 @@ async fn a_fuzzy_candidate_found_in_an_earlier_tier_stays_there() {
 }
 
 #[tokio::test]
-async fn without_pg_trgm_fuzzy_search_finds_nothing_more_and_the_other_tiers_stay() {
+async fn without_pg_trgm_fuzzy_search_adds_nothing_and_the_other_tiers_work() {
     let memory = MemoryFixture::new().await;
     person(&memory, "Katherine Johnson", &["Kat"]).await;
     memory.db.execute("DROP EXTENSION pg_trgm CASCADE").await;
@@ -84,7 +84,7 @@ async fn without_pg_trgm_fuzzy_search_finds_nothing_more_and_the_other_tiers_sta
         assert_eq!(ranking(&memory, json!({ "name": name, "enable_fuzzy": true })).await[0].1, tier);
     }
     person(&memory, "New Name", &[]).await;
-    // installed later, it works from the next call on
+    // After the extension is installed, it works with the next call.
     memory.db.execute("CREATE EXTENSION pg_trgm; SELECT create_entity_trigrams()").await;
     assert_eq!(resolve(&memory, json!({ "name": "Katherin Jonson", "enable_fuzzy": true })).await.len(), 1);
 }
@@ -96,7 +96,7 @@ async fn graph_neighborhood_scoring_with_context_hints() {
     let sailing = person(&memory, "Anna Dahl", &[]).await;
     fact(&memory, &chess, "plays_at", "the chess club with Bob").await;
     fact(&memory, &sailing, "owns", "a boat in the harbour").await;
-    // chess, club, bob of plays, chess, club, bob; nothing of the other
+    // One candidate shares chess, club and bob out of plays, chess, club and bob; the other shares nothing.
     let hints = json!({ "topic": "Chess club", "mentioned_with": ["Bob"] });
     let found = ranking(&memory, json!({ "name": "anna", "context_hints": hints })).await;
     assert_eq!(found, [line("Anna Berg", "prefix", 65.0), line("Anna Dahl", "prefix", 50.0)]);
@@ -105,7 +105,7 @@ async fn graph_neighborhood_scoring_with_context_hints() {
 }
 
 #[tokio::test]
-async fn only_active_facts_and_at_most_500_of_them_make_the_neighborhood() {
+async fn the_neighborhood_consists_of_at_most_500_active_facts() {
     let memory = MemoryFixture::new().await;
     let anna = person(&memory, "Anna", &[]).await;
     let old = fact(&memory, &anna, "plays", "chess").await;
@@ -135,7 +135,7 @@ async fn domain_scores_from_context_hints() {
 }
 
 #[tokio::test]
-async fn an_entity_with_a_domain_score_is_a_candidate_however_many_others_there_are() {
+async fn an_entity_with_a_domain_score_is_always_a_candidate() {
     let memory = MemoryFixture::new().await;
     memory
         .db
@@ -146,7 +146,7 @@ async fn an_entity_with_a_domain_score_is_a_candidate_however_many_others_there_
         .await;
     let last = person(&memory, "Susanna", &[]).await;
     let plain = resolve(&memory, json!({ "name": "anna" })).await;
-    assert_eq!(plain.len(), 100, "the most of one call");
+    assert_eq!(plain.len(), 100, "the maximum of one call");
     assert_eq!(plain[0]["canonical_name"], "Anna 0001");
     let hints = json!({ "domain_scores": { last: 5 } });
     let found = ranking(&memory, json!({ "name": "anna", "context_hints": hints, "enable_fuzzy": true })).await;
@@ -229,7 +229,7 @@ async fn wildcards_and_backslashes_are_ordinary_characters() {
 }
 
 #[tokio::test]
-async fn case_does_not_count_in_any_script() {
+async fn case_is_ignored_in_every_script() {
     let memory = MemoryFixture::new().await;
     for name in ["Chloé Müller", "Ærøskøbing", "Ελένη Παπαδοπούλου", "Ольга Петрова", "王芳"]
     {

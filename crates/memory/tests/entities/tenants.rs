@@ -11,7 +11,7 @@ fn of(tenant: &str) -> Caller {
 }
 
 #[tokio::test]
-async fn another_tenants_entities_are_neither_seen_nor_changed() {
+async fn entities_of_another_tenant_are_neither_visible_nor_changeable() {
     let memory = MemoryFixture::new().await;
     let theirs =
         create(&memory, json!({ "canonical_name": "Chloe", "entity_type": "person", "tenant_id": "alice" })).await;
@@ -67,7 +67,7 @@ async fn a_trusted_caller_chooses_the_tenant() {
 }
 
 #[tokio::test]
-async fn the_resolving_function_refuses_another_tenant_than_the_connections() {
+async fn the_resolution_function_rejects_a_tenant_other_than_the_connections() {
     let memory = MemoryFixture::new().await;
     let chloe = person(&memory, "Chloe", &[]).await;
     fact(&memory, &chloe, "plays", "chess").await;
@@ -75,7 +75,7 @@ async fn the_resolving_function_refuses_another_tenant_than_the_connections() {
     let wanted = Wanted { name: "chloe", entity_type: None, fuzzy: true, known: &[], with_facts: true };
     let error = candidates(&mut conn, &TenantId::default(), &wanted).await.unwrap_err();
     assert!(error.to_string().contains("another tenant"), "{error}");
-    // its parts are nobody's to call
+    // The application's role may not call its helper functions.
     let part = "SELECT similar_entities('default', 'chloe', NULL, 0.3, '{}', '{}', 10)";
     let error = conn.run(|pg| sqlx::query(part).execute(pg)).await.unwrap_err();
     assert!(error.to_string().contains("permission denied"), "{error}");

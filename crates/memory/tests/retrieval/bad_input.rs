@@ -95,7 +95,7 @@ async fn queries_of_8_kib_emoji_and_right_to_left_text() {
 }
 
 #[test]
-fn negative_weights_are_refused_at_start_and_a_sum_other_than_one_is_not() {
+fn negative_weights_are_rejected_at_start_and_a_sum_other_than_one_is_accepted() {
     let mut config = butler_memory::MemoryConfig::default();
     config.retrieval.score_weights.relevance = 2.0;
     assert!(config.validate().is_ok());

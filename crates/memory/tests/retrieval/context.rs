@@ -29,7 +29,7 @@ async fn context_structure() {
 }
 
 #[tokio::test]
-async fn the_header_alone_when_nothing_is_known() {
+async fn without_memories_the_block_is_the_header() {
     let world = MemoryFixture::new().await;
     assert_eq!(block(&world, json!({"trigger_prompt": "Hello", "butler": "health"})).await, "# Memory Context\n");
     assert_eq!(block(&world, json!({"trigger_prompt": "", "butler": "health"})).await, "# Memory Context\n");
@@ -100,7 +100,7 @@ async fn the_same_data_gives_the_same_block_and_its_rows_are_referenced() {
     .fetch_all(&mut world.db.connect().await)
     .await
     .unwrap();
-    assert_eq!(bumped, [5, 1, 1], "exactly what the block holds");
+    assert_eq!(bumped, [5, 1, 1], "exactly the memories in the block");
     assert_eq!(first, block(&world, ask).await);
 }
 

@@ -49,9 +49,9 @@ async fn the_speaker_the_query_names_is_preferred() {
     let a = conversation(&world, 1, &[("Anna Berg", "I went hiking")]).await;
     let b = conversation(&world, 2, &[("Ben", "I went hiking")]).await;
     assert_eq!(id(&deep(&world, "hiking of Ben").await[0]), b[0]);
-    assert_eq!(id(&deep(&world, "when did Anna go hiking").await[0]), a[0], "by the first name, too");
+    assert_eq!(id(&deep(&world, "when did Anna go hiking").await[0]), a[0], "the first name is enough");
     let both = deep(&world, "Anna and Ben hiking").await;
-    assert!(both.iter().all(|hit| hit["explain"]["deep"]["speaker"] == 0.0), "two names prefer nobody");
+    assert!(both.iter().all(|hit| hit["explain"]["deep"]["speaker"] == 0.0), "with two names no speaker is preferred");
 }
 
 #[tokio::test]

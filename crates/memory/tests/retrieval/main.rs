@@ -1,4 +1,4 @@
-//! Search, recall and context against a real PostgreSQL, one scenario of the specification a test.
+//! Search, recall and context against a real PostgreSQL, one test per scenario of the specification.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 

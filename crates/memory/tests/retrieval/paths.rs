@@ -1,12 +1,12 @@
-//! Which way retrieval takes as a store grows, and that the answers stay right.
+//! The search paths that retrieval chooses as a store grows, and the correctness of their results.
 
 use butler_testkit::MemoryFixture;
 use serde_json::{Value, json};
 
 use crate::world::{fact_with, ids, results};
 
-/// Rows straight into the table: enough of them to leave the exact way. Each has words of its own, a topic it shares
-/// with a twentieth of the others, and a word that half of them have.
+/// Inserts rows directly into the table, enough for the approximate path. Each has its own words, a topic that it
+/// shares with a twentieth of the others, and a word that half of them have.
 async fn many_facts(world: &MemoryFixture, rows: usize) {
     let mut sql = String::from(
         "INSERT INTO embedding_versions (tenant_id, model, version, dimensions) VALUES ('default', 'fake', '1', 384) ON CONFLICT DO NOTHING;",
@@ -39,7 +39,7 @@ async fn explained(world: &MemoryFixture, query: &str, more: Value) -> Value {
 }
 
 #[tokio::test]
-async fn the_approximate_index_is_used_once_trained_and_finds_what_the_exact_way_finds() {
+async fn the_trained_approximate_index_is_used_and_finds_what_an_exact_search_finds() {
     let world = MemoryFixture::new().await;
     many_facts(&world, 4000).await;
     let queries = ["topic3 word43", "note topic7 common", "word1999 usual", "topic11"];
@@ -59,7 +59,7 @@ async fn the_approximate_index_is_used_once_trained_and_finds_what_the_exact_way
     let trained = world.memory.retrain_indexes().await.unwrap();
     assert_eq!(trained.len(), 1, "only what has grown: {trained:?}");
     assert_eq!((trained[0].relation, trained[0].lists, trained[0].rows), ("facts", 158, 4000));
-    assert!(world.memory.retrain_indexes().await.unwrap().is_empty(), "once is enough");
+    assert!(world.memory.retrain_indexes().await.unwrap().is_empty(), "a second run does nothing");
     let mut found = 0;
     for (query, exact) in queries.iter().zip(exact) {
         let answer = explained(&world, query, json!({"mode": "semantic"})).await;
@@ -70,16 +70,16 @@ async fn the_approximate_index_is_used_once_trained_and_finds_what_the_exact_way
         let worst = exact[19];
         found += results.iter().filter(|hit| hit["similarity"].as_f64().unwrap() >= worst - 1e-9).count();
     }
-    // these vectors are hashes, the hardest there are for it; the benchmark measures real ones
+    // These vectors are hashes, the worst case for the index; the benchmark measures real ones.
     assert!(found >= 68, "{found} of 80");
 }
 
 #[tokio::test]
-async fn a_short_answer_of_the_approximate_index_is_completed_by_the_exact_way() {
+async fn an_exact_search_completes_too_few_results_of_the_approximate_index() {
     let world = MemoryFixture::new().await;
     many_facts(&world, 4000).await;
     world.memory.retrain_indexes().await.unwrap();
-    // all but a few have faded: hardly any of the nearest passes
+    // Most facts are fading, so few of the nearest pass the confidence filter.
     world.db.execute("UPDATE facts SET last_confirmed_at = '2020-01-01' WHERE subject NOT LIKE 's100_'").await;
     let answer = explained(&world, "note topic7 common", json!({"mode": "semantic"})).await;
     let results = answer["results"].as_array().unwrap();
@@ -116,7 +116,7 @@ async fn frequent_terms_are_left_out_when_rarer_ones_exist() {
 }
 
 #[tokio::test]
-async fn training_leaves_alone_what_is_small() {
+async fn small_tables_are_not_trained() {
     let world = MemoryFixture::new().await;
     many_facts(&world, 10).await;
     assert!(world.memory.retrain_indexes().await.unwrap().is_empty());
@@ -124,7 +124,7 @@ async fn training_leaves_alone_what_is_small() {
 }
 
 #[tokio::test]
-async fn a_large_table_is_measured_by_its_statistics_and_a_small_one_counted() {
+async fn a_large_table_is_estimated_from_statistics_and_a_small_one_is_counted() {
     let world = MemoryFixture::new().await;
     many_facts(&world, 100).await;
     let rows = async || -> i64 {

@@ -45,7 +45,7 @@ async fn relevance_is_the_normalised_rrf_score() {
     let world = MemoryFixture::new().await;
     fact(&world, "user", "diet", "vegetarian food").await;
     let found = results(&world, "memory_recall", json!({"topic": "user diet vegetarian food"})).await;
-    assert_eq!(number(&found[0], "relevance"), 1.0, "first in both legs");
+    assert_eq!(number(&found[0], "relevance"), 1.0, "first in both searches");
     assert_eq!(number(&found[0], "rrf_score"), 2.0 / 61.0);
 }
 
@@ -87,7 +87,7 @@ async fn counting_references_is_a_hot_update() {
     for _ in 0..3 {
         results(&world, "memory_recall", json!({"topic": "diet"})).await;
     }
-    // counted when the sessions report, which they do at the latest when they end
+    // PostgreSQL sessions report their statistics when they end at the latest.
     world.db.database().close().await;
     let mut conn = world.db.connect().await;
     let (updates, hot): (i64, i64) = loop {
@@ -105,7 +105,7 @@ async fn counting_references_is_a_hot_update() {
 }
 
 #[tokio::test]
-async fn readers_of_the_same_rows_never_block_each_other_for_good() {
+async fn readers_of_the_same_rows_do_not_deadlock() {
     let world = std::sync::Arc::new(MemoryFixture::new().await);
     for n in 0..8 {
         fact(&world, &format!("s{n}"), "note", "tides and moons").await;
@@ -131,7 +131,7 @@ async fn readers_of_the_same_rows_never_block_each_other_for_good() {
 #[tokio::test]
 async fn deterministic_ordering_with_tie_breaking() {
     let world = MemoryFixture::new().await;
-    // nothing tells them apart but age and id
+    // They differ only in age and id.
     let sql = |n: u32, at: &str| {
         format!(
             "INSERT INTO rules (id, content, search_vector, created_at, last_confirmed_at)
@@ -158,7 +158,7 @@ async fn fresh_facts_and_fresh_rules_are_recallable_immediately() {
 }
 
 #[tokio::test]
-async fn importance_and_configured_weights_decide() {
+async fn importance_and_configured_weights_determine_the_order() {
     let mut config = butler_memory::MemoryConfig::default();
     config.retrieval.score_weights =
         butler_domain::scoring::ScoreWeights { relevance: 0.0, importance: 3.0, recency: 0.0, confidence: 0.0 };

@@ -93,14 +93,14 @@ async fn hybrid_search_uses_reciprocal_rank_fusion() {
         let place =
             |list: &[butler_memory::search::Hit]| list.iter().position(|h| h.id == hit.id).map_or(limit + 1, |p| p + 1);
         let (s, k) = (place(&semantic), place(&keyword));
-        assert_eq!((hit.semantic_rank, hit.keyword_rank), (Some(s), Some(k)), "limit + 1 where a leg did not find it");
+        assert_eq!((hit.semantic_rank, hit.keyword_rank), (Some(s), Some(k)), "limit + 1 if a search did not find it");
         assert_eq!(hit.rrf_score, Some(1.0 / (60.0 + s as f64) + 1.0 / (60.0 + k as f64)));
     }
     assert!(hybrid.windows(2).all(|p| (p[0].rrf_score, p[1].semantic_rank) >= (p[1].rrf_score, p[0].semantic_rank)));
 }
 
 #[tokio::test]
-async fn where_ranks_tie_an_answer_has_the_newer_first_and_the_library_the_better_semantic_rank() {
+async fn among_equal_scores_the_tool_puts_the_newer_first_and_the_library_the_better_semantic_rank() {
     let world = MemoryFixture::new().await;
     let by_meaning = fact(&world, "tree", "kind", "walnut").await;
     world.clock.advance(std::time::Duration::from_secs(1));
@@ -117,7 +117,7 @@ async fn where_ranks_tie_an_answer_has_the_newer_first_and_the_library_the_bette
 }
 
 #[tokio::test]
-async fn every_part_of_a_score_is_there_and_null_where_it_does_not_apply() {
+async fn every_part_of_a_score_is_present_and_null_if_it_does_not_apply() {
     let world = MemoryFixture::new().await;
     fact(&world, "user", "diet", "vegetarian").await;
     rule(&world, "Suggest a vegetarian diet", json!({})).await;
@@ -146,7 +146,7 @@ async fn every_part_of_a_score_is_there_and_null_where_it_does_not_apply() {
             for part in explained {
                 assert!(hit["explain"].get(part).is_some(), "{mode}: explain.{part} of {hit}");
             }
-            assert!(hit["relevance"].is_null() && hit["recency"].is_null(), "they are of recall");
+            assert!(hit["relevance"].is_null() && hit["recency"].is_null(), "only a recall sets them");
         }
     }
 }
@@ -174,7 +174,7 @@ async fn general_search_across_multiple_memory_types() {
     let facts = results(&world, "memory_search", json!({"query": "vegetarian diet", "types": ["fact"]})).await;
     assert_eq!(ids(&facts), [f]);
     let written = results(&world, "memory_search", json!({"query": "vegetarian diet", "types": "[\"rule\"]"})).await;
-    assert_eq!(ids(&written), [r], "a list written as text");
+    assert_eq!(ids(&written), [r], "a list as a JSON string");
 }
 
 #[tokio::test]
@@ -189,7 +189,7 @@ async fn results_with_confidence_below_min_confidence_are_filtered_out() {
     world.clock.advance_days(0.99);
     let found = results(&world, "memory_search", query(0.5)).await;
     assert!(!ids(&found).contains(&fading), "effective confidence counts, not the stored one");
-    assert!(ids(&found).contains(&lasting) && ids(&found).contains(&told), "episodes have none and pass");
+    assert!(ids(&found).contains(&lasting) && ids(&found).contains(&told), "episodes have no confidence and pass");
     let all = results(&world, "memory_search", query(0.0)).await;
     let faded = all.iter().find(|hit| id(hit) == fading).unwrap();
     assert!((number(faded, "confidence") - (-0.699_f64).exp()).abs() < 1e-9);
@@ -205,7 +205,7 @@ async fn scope_filter_on_facts_and_rules() {
     let other_rule = rule(&world, "Plan May birthdays", json!({"scope": "work"})).await;
     let query = |scope| json!({"query": "birthday May", "scope": scope});
     let found = ids(&results(&world, "memory_search", query(Some("relationship"))).await);
-    assert!([global, own, own_rule].iter().all(|id| found.contains(id)), "global and the scope's own");
+    assert!([global, own, own_rule].iter().all(|id| found.contains(id)), "the scope and global");
     assert!(!found.contains(&other) && !found.contains(&other_rule));
 }
 
@@ -286,7 +286,7 @@ async fn searching_does_not_count_as_a_reference_and_ten_results_are_small() {
         .await;
     }
     let answer = world.call("memory_search", json!({"query": "ordinary memory"})).await.unwrap();
-    assert_eq!(answer["results"].as_array().unwrap().len(), 10, "ten unless asked otherwise");
+    assert_eq!(answer["results"].as_array().unwrap().len(), 10, "the default limit is ten");
     assert!(answer.to_string().len() <= 12 * 1024, "{} bytes", answer.to_string().len());
     let bumped: i64 = sqlx::query_scalar("SELECT sum(reference_count) FROM facts")
         .fetch_one(&mut world.db.connect().await)
@@ -296,7 +296,7 @@ async fn searching_does_not_count_as_a_reference_and_ten_results_are_small() {
 }
 
 #[tokio::test]
-async fn explain_tells_ranks_paths_and_timings() {
+async fn explain_returns_ranks_paths_and_timings() {
     let world = MemoryFixture::new().await;
     fact(&world, "user", "diet", "vegetarian").await;
     let answer = world.call("memory_search", json!({"query": "diet", "explain": true})).await.unwrap();
@@ -334,7 +334,7 @@ async fn vectors_of_two_models_are_never_compared() {
 }
 
 #[tokio::test]
-async fn nothing_relevant_is_a_possible_answer() {
+async fn with_min_relevance_a_search_may_return_nothing() {
     let world = MemoryFixture::new().await;
     for n in 0..40 {
         fact(&world, &format!("invoice {n}"), "state", &format!("invoice {n} was paid in month {}", n % 12)).await;
@@ -349,5 +349,5 @@ async fn nothing_relevant_is_a_possible_answer() {
     let found = results(&world, "memory_search", query("which peanut allergy", Some(0.05))).await;
     assert_eq!(id(&found[0]), anna);
     let named = results(&world, "memory_recall", json!({"topic": "Tell me about Anna", "min_relevance": 0.05})).await;
-    assert_eq!(ids(&named), [anna], "the name alone decides");
+    assert_eq!(ids(&named), [anna], "the name alone is enough");
 }

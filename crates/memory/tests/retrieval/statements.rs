@@ -4,9 +4,9 @@ use serde_json::{Value, json};
 
 use crate::world::{episode, fact, rule};
 
-/// Statements a tool call sends, beside the one that may set the tenant on a fresh connection.
+/// The number of statements of a tool call, without the one that sets the tenant on a new connection.
 async fn statements(world: &MemoryFixture, tool: &str, arguments: Value) -> u64 {
-    // twice, so that the session that is used last already knows the tenant
+    // Called twice, so that the tenant is already set on the session of the second call.
     for _ in 0..2 {
         world.call(tool, arguments.clone()).await.unwrap();
     }

@@ -28,9 +28,9 @@ async fn cross_tenant_access_prevention() {
     assert_eq!(own.len(), 2);
 }
 
-/// The function runs as the owner, past row-level security, so it must keep the wall itself.
+/// The function runs as the owner and bypasses row-level security, so it must check the tenant itself.
 #[tokio::test]
-async fn the_retrieval_function_refuses_another_tenant_than_the_connections() {
+async fn the_retrieval_function_rejects_a_tenant_other_than_the_connections() {
     let world = MemoryFixture::new().await;
     fact_with(&world, "safe", "code", "the code is 4711", json!({"request_context": {"tenant_id": "acme"}})).await;
     let mut conn = world.db.connect().await;

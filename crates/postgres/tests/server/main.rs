@@ -1,4 +1,4 @@
-//! The real server, killed, shared, moved and denied its place.
+//! Tests of the real server.
 #![expect(clippy::unwrap_used, reason = "the helpers of a test fail the test")]
 
 mod accounts;

@@ -1,4 +1,4 @@
-//! Killed servers, killed users, stale and reused pids, unusual paths, refused data.
+//! Killed servers and processes, stale and reused pids, unusual paths, rejected data.
 
 use std::fs;
 use std::path::Path;
@@ -7,14 +7,14 @@ use std::time::{Duration, Instant};
 use crate::common::{Hold, pid_file, psql, signal, start, try_psql, up};
 use rustix::process::Signal;
 
-/// Writes, acknowledged by the server, that must be there whatever is killed afterwards.
+/// Writes rows that the server acknowledges and that must survive any kill.
 fn write_rows(url: &str, bin_dir: &Path) {
     let sql = "CREATE TABLE t AS SELECT n FROM generate_series(1, 20000) n";
     try_psql(bin_dir, url, sql).unwrap();
 }
 
 #[tokio::test]
-async fn a_server_killed_under_its_user_is_brought_back_with_all_its_data() {
+async fn a_killed_server_is_restarted_with_all_its_data() {
     let dir = tempfile::tempdir().unwrap();
     let server = start(dir.path()).await.unwrap();
     write_rows(&server.url("postgres"), server.bin_dir());
@@ -31,7 +31,7 @@ async fn a_server_killed_under_its_user_is_brought_back_with_all_its_data() {
 }
 
 #[tokio::test]
-async fn a_user_killed_with_sigkill_leaves_a_server_that_the_next_one_adopts() {
+async fn the_server_of_a_killed_process_is_adopted_by_the_next() {
     let dir = tempfile::tempdir().unwrap();
     let hold = Hold::start(dir.path());
     let pid = hold.pid;
@@ -39,16 +39,16 @@ async fn a_user_killed_with_sigkill_leaves_a_server_that_the_next_one_adopts() {
     let server = start(dir.path()).await.unwrap();
     assert_eq!(server.pid(), pid);
     server.stop().await.unwrap();
-    assert!(!up(dir.path()), "the killed user is not waited for");
+    assert!(!up(dir.path()), "it does not wait for the killed process");
 }
 
 #[tokio::test]
-async fn server_and_user_killed_at_once_are_recovered_by_the_next_start() {
+async fn after_server_and_process_are_killed_the_next_start_recovers() {
     let dir = tempfile::tempdir().unwrap();
     let hold = Hold::start(dir.path());
     let server = start(dir.path()).await.unwrap();
     write_rows(&hold.url, server.bin_dir());
-    // The postmaster first, then whatever children it had.
+    // First the postmaster, then its children.
     let children = children_of(hold.pid);
     signal(hold.pid, Signal::KILL);
     for child in children {
@@ -56,7 +56,7 @@ async fn server_and_user_killed_at_once_are_recovered_by_the_next_start() {
     }
     hold.kill();
     drop(server);
-    assert!(pid_file(dir.path()).is_file(), "nobody was left to remove it");
+    assert!(pid_file(dir.path()).is_file(), "no process was left to remove it");
     let server = start(dir.path()).await.unwrap();
     assert_eq!(psql(&server, "SELECT count(*) FROM t"), "20000");
     server.stop().await.unwrap();
@@ -68,12 +68,12 @@ fn children_of(pid: i32) -> Vec<i32> {
 }
 
 #[tokio::test]
-async fn a_pid_that_another_process_got_is_not_taken_for_the_server() {
+async fn a_reused_pid_is_not_mistaken_for_the_server() {
     let dir = tempfile::tempdir().unwrap();
     start(dir.path()).await.unwrap().stop().await.unwrap();
     let other_dir = tempfile::tempdir().unwrap();
     let other = start(other_dir.path()).await.unwrap();
-    // This test's own process, and the server of another data directory: both alive, neither is ours.
+    // This test's process and the server of another data directory: both are alive, but neither is the right server.
     for pid in [std::process::id() as i32, other.pid()] {
         let run = dir.path().join("run");
         let text = format!("{pid}\n{}\n1700000000\n5432\n{}\n\n  1 1\nready   \n", dir.path().display(), run.display());
@@ -90,7 +90,7 @@ async fn a_pid_that_another_process_got_is_not_taken_for_the_server() {
 }
 
 #[tokio::test]
-async fn a_killed_initdb_is_done_again() {
+async fn an_interrupted_initdb_is_repeated() {
     let dir = tempfile::tempdir().unwrap();
     let half = dir.path().join("postgres.new");
     fs::create_dir_all(half.join("base")).unwrap();
@@ -120,14 +120,14 @@ async fn a_very_long_data_path_gets_a_short_private_socket_directory() {
     assert!(!socket_dir.starts_with(dir.path()));
     assert_eq!(psql(&server, "SELECT 1"), "1");
     let second = start(&path).await.unwrap();
-    assert_eq!(second.socket_dir(), socket_dir, "everyone comes to the same one");
+    assert_eq!(second.socket_dir(), socket_dir, "every process computes the same path");
     second.stop().await.unwrap();
     server.stop().await.unwrap();
     assert!(!socket_dir.exists(), "nothing is left behind");
 }
 
 #[tokio::test]
-async fn a_deleted_socket_is_made_again() {
+async fn a_deleted_socket_is_recreated() {
     let dir = tempfile::tempdir().unwrap();
     let server = start(dir.path()).await.unwrap();
     fs::remove_file(server.socket_dir().join(".s.PGSQL.5432")).unwrap();
@@ -137,7 +137,7 @@ async fn a_deleted_socket_is_made_again() {
 }
 
 #[tokio::test]
-async fn data_of_another_major_version_is_refused_with_the_next_step() {
+async fn data_of_another_major_version_is_rejected_with_the_next_step() {
     let dir = tempfile::tempdir().unwrap();
     start(dir.path()).await.unwrap().stop().await.unwrap();
     fs::write(dir.path().join("postgres/PG_VERSION"), "11\n").unwrap();
@@ -146,7 +146,7 @@ async fn data_of_another_major_version_is_refused_with_the_next_step() {
 }
 
 #[tokio::test]
-async fn a_directory_that_is_no_cluster_is_not_touched() {
+async fn a_directory_that_is_not_a_cluster_is_not_touched() {
     let dir = tempfile::tempdir().unwrap();
     fs::create_dir(dir.path().join("postgres")).unwrap();
     fs::write(dir.path().join("postgres/letter.txt"), "dear").unwrap();
@@ -156,7 +156,7 @@ async fn a_directory_that_is_no_cluster_is_not_touched() {
 }
 
 #[tokio::test]
-async fn a_server_that_cannot_start_is_quoted() {
+async fn the_error_of_a_failed_start_quotes_the_log() {
     let dir = tempfile::tempdir().unwrap();
     start(dir.path()).await.unwrap().stop().await.unwrap();
     fs::write(dir.path().join("postgres/custom.conf"), "no_such_setting = 1\n").unwrap();
@@ -167,7 +167,7 @@ async fn a_server_that_cannot_start_is_quoted() {
 }
 
 #[tokio::test]
-async fn a_lost_password_is_named() {
+async fn a_missing_password_file_is_an_error_with_its_path() {
     let dir = tempfile::tempdir().unwrap();
     start(dir.path()).await.unwrap().stop().await.unwrap();
     fs::remove_file(dir.path().join("postgres.password")).unwrap();

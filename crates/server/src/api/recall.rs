@@ -104,7 +104,7 @@ async fn answer(ctx: &RequestContext, memory: &Memory, query: &RecallQuery) -> R
         min_relevance: None,
         explain: true,
     };
-    let found = memory.recall_unseen(&call, &input).await?;
+    let found = memory.recall_uncounted(&call, &input).await?;
     let token_budget =
         query.token_budget.map_or(config.retrieval.context_token_budget, |budget| budget.unsigned_abs() as usize);
     let request = ContextRequest {
@@ -114,7 +114,7 @@ async fn answer(ctx: &RequestContext, memory: &Memory, query: &RecallQuery) -> R
         token_budget,
         min_relevance: None,
     };
-    let block = memory.context_unseen(&call, &request).await?;
+    let block = memory.context_uncounted(&call, &request).await?;
     Ok(RecallView {
         butler: memory.butler().to_string(),
         query: topic,

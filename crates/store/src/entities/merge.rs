@@ -1,6 +1,6 @@
 //! Two entities turn out to be one: the target lives on, the source becomes a tombstone that names it.
 
-use butler_domain::decay::SAME_CONFIDENCE;
+use butler_domain::decay::CONFIDENCE_TOLERANCE;
 use butler_domain::event::{EventType, Origin};
 use butler_domain::resolve::{MERGED_INTO, merge_aliases, merge_metadata};
 use butler_domain::{Entity, EntityId, TenantId, Timestamp, limits};
@@ -171,7 +171,7 @@ async fn settle_conflicts(
                 EventType::FactSuperseded.as_str(),
                 origin.actor.as_deref(),
                 origin.request_id.as_deref(),
-                SAME_CONFIDENCE,
+                CONFIDENCE_TOLERANCE,
             )
             .fetch_one(pg)
         })

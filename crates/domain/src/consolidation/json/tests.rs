@@ -14,12 +14,12 @@ fn plain(json: &Json) -> serde_json::Value {
 }
 
 fn read(text: &str) -> (serde_json::Value, Vec<&'static str>) {
-    let reading = read_object(text, 0, 2);
-    (plain(&reading.value), reading.repairs.into_iter().map(|(_, what)| what).collect())
+    let parsed = read_object(text, 0, 2);
+    (plain(&parsed.value), parsed.repairs.into_iter().map(|(_, what)| what).collect())
 }
 
 #[test]
-fn liberties_are_read_and_named() {
+fn syntax_errors_are_repaired_and_reported() {
     for (text, value, repairs) in [
         (r#"{"a": [1, "b",], }"#, r#"{"a":[1.0,"b"]}"#, vec!["trailing comma"]),
         ("{// no\n\"a\": /* } */ 1}", r#"{"a":1.0}"#, vec!["comment"]),
@@ -42,7 +42,7 @@ fn liberties_are_read_and_named() {
 }
 
 #[test]
-fn a_cut_text_keeps_what_was_complete() {
+fn a_truncated_text_keeps_its_complete_items() {
     let (value, _) = read(r#"{"new": [{"a": 1}, {"a": 2, "b": "ha"#);
     assert_eq!(value, serde_json::json!({"new": [{"a": 1.0}]}));
     assert_eq!(read(r#"{"ids": ["x", "y"#).0, serde_json::json!({"ids": ["x"]}));
@@ -76,20 +76,20 @@ fn value() -> impl Strategy<Value = serde_json::Value> {
 
 proptest! {
     #[test]
-    fn valid_json_is_read_as_it_is(value in prop::collection::btree_map("[a-z\"'{}:, ]{0,6}", value(), 0..4)) {
+    fn valid_json_is_read_unchanged(value in prop::collection::btree_map("[a-z\"'{}:, ]{0,6}", value(), 0..4)) {
         let value = serde_json::Value::Object(value.into_iter().collect());
         for text in [serde_json::to_string(&value).unwrap(), serde_json::to_string_pretty(&value).unwrap()] {
-            let reading = read_object(&text, 0, 2);
-            prop_assert_eq!(plain(&reading.value), value.clone());
-            prop_assert!(!reading.cut_off);
-            prop_assert_eq!(reading.end, text.len());
-            prop_assert_eq!(reading.repairs, vec![]);
+            let parsed = read_object(&text, 0, 2);
+            prop_assert_eq!(plain(&parsed.value), value.clone());
+            prop_assert!(!parsed.cut_off);
+            prop_assert_eq!(parsed.end, text.len());
+            prop_assert_eq!(parsed.repairs, vec![]);
         }
     }
 
     #[test]
-    fn nothing_makes_it_panic(text in "\\{([\\[\\]{}\"':,/*\\\\u0-9a-z\n é🦀]){0,80}", keep in 0..4usize) {
-        let reading = read_object(&text, 0, keep);
-        prop_assert!(reading.end <= text.len() && text.is_char_boundary(reading.end));
+    fn no_input_makes_the_reader_panic(text in "\\{([\\[\\]{}\"':,/*\\\\u0-9a-z\n é🦀]){0,80}", keep in 0..4usize) {
+        let parsed = read_object(&text, 0, keep);
+        prop_assert!(parsed.end <= text.len() && text.is_char_boundary(parsed.end));
     }
 }

@@ -1,9 +1,9 @@
-//! Claude Code's memory files: Markdown, a bullet or a paragraph a memory, under the heading it stands below.
+//! Claude Code's memory files: Markdown in which each bullet or paragraph is a memory about the heading above it.
 
 use butler_domain::Permanence;
 use serde_json::Map;
 
-use super::{Found, Parsed, distinct};
+use super::{Parsed, ParsedFact, unique_predicate};
 
 pub(super) fn parse(text: &str, name: &str) -> Parsed {
     let mut reader = Reader { parsed: Parsed::default(), heading: name.to_owned(), open: None };
@@ -12,9 +12,9 @@ pub(super) fn parse(text: &str, name: &str) -> Parsed {
         let trimmed = line.trim();
         if trimmed.starts_with("```") || trimmed.starts_with("~~~") {
             fenced = !fenced;
-            reader.go_on(number, line);
+            reader.append(number, line);
         } else if fenced {
-            reader.go_on(number, line);
+            reader.append(number, line);
         } else if trimmed.is_empty() {
             reader.close();
         } else if let Some(heading) = trimmed.strip_prefix('#') {
@@ -23,12 +23,12 @@ pub(super) fn parse(text: &str, name: &str) -> Parsed {
             reader.heading = if heading.is_empty() { name.to_owned() } else { heading.to_owned() };
         } else if let Some(path) = trimmed.strip_prefix('@').filter(|path| !path.contains(' ')) {
             reader.close();
-            reader.parsed.problems.push((number, format!("refers to another file, {path}: import that one as well")));
+            reader.parsed.problems.push((number, format!("refers to another file, {path}; import that file as well")));
         } else if let Some(item) = bullet(trimmed) {
             reader.close();
             reader.open = Some((number, item.to_owned()));
         } else {
-            reader.go_on(number, trimmed);
+            reader.append(number, trimmed);
         }
     }
     reader.close();
@@ -38,11 +38,12 @@ pub(super) fn parse(text: &str, name: &str) -> Parsed {
 struct Reader {
     parsed: Parsed,
     heading: String,
+    /// The memory being read, with the number of its first line.
     open: Option<(u64, String)>,
 }
 
 impl Reader {
-    fn go_on(&mut self, number: u64, line: &str) {
+    fn append(&mut self, number: u64, line: &str) {
         let (_, text) = self.open.get_or_insert_with(|| (number, String::new()));
         if !text.is_empty() {
             text.push('\n');
@@ -52,10 +53,10 @@ impl Reader {
 
     fn close(&mut self) {
         let Some((line, content)) = self.open.take().filter(|(_, content)| !content.trim().is_empty()) else { return };
-        self.parsed.facts.push(Found {
+        self.parsed.facts.push(ParsedFact {
             line,
             subject: self.heading.clone(),
-            predicate: distinct("note", &content),
+            predicate: unique_predicate("note", &content),
             content,
             permanence: Permanence::Stable,
             tags: vec!["claude-code".to_owned()],
@@ -64,7 +65,7 @@ impl Reader {
     }
 }
 
-/// `- item`, `* item`, `+ item`, `1. item`.
+/// The text of `- item`, `* item`, `+ item` or `1. item`.
 fn bullet(line: &str) -> Option<&str> {
     if let Some(item) = ["- ", "* ", "+ "].iter().find_map(|mark| line.strip_prefix(mark)) {
         return Some(item.trim());

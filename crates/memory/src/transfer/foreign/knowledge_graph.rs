@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use butler_domain::{EntityType, Permanence};
 use serde_json::{Map, Value};
 
-use super::{Found, Parsed, distinct};
+use super::{Parsed, ParsedFact, unique_predicate};
 
 pub(super) fn parse(text: &str) -> Parsed {
     let mut parsed = Parsed::default();
@@ -18,17 +18,17 @@ pub(super) fn parse(text: &str) -> Parsed {
     }
     for (line, item) in items {
         if let Some((from, to, kind)) = relation(&item) {
-            // One subject may have the same relation to several others.
+            // If a subject has the same relation to several others, the target makes the predicates distinct.
             let several = relations.get(&(from.to_owned(), kind.to_owned())).is_some_and(|count| *count > 1);
             let predicate = if several { format!("{kind}: {to}") } else { kind.to_owned() };
-            parsed.facts.push(found(line, from, predicate, to));
+            parsed.facts.push(fact(line, from, predicate, to));
         } else if let Some(name) = item["name"].as_str().filter(|name| !name.trim().is_empty()) {
             let name = name.trim();
             parsed.entities.push((name.to_owned(), entity_type(item["entityType"].as_str().unwrap_or_default())));
             for observation in item["observations"].as_array().into_iter().flatten() {
                 match observation.as_str() {
-                    Some(text) => parsed.facts.push(found(line, name, distinct("observation", text), text)),
-                    None => parsed.problems.push((line, "an observation is not a text".to_owned())),
+                    Some(text) => parsed.facts.push(fact(line, name, unique_predicate("observation", text), text)),
+                    None => parsed.problems.push((line, "an observation is not a string".to_owned())),
                 }
             }
         } else {
@@ -38,7 +38,7 @@ pub(super) fn parse(text: &str) -> Parsed {
     parsed
 }
 
-/// A thing a line, or one object with both lists, as the server's `read_graph` answers.
+/// One item per line, or one object with both lists, like the answer of the server's `read_graph`.
 fn items(text: &str, parsed: &mut Parsed) -> Vec<(u64, Value)> {
     if let Ok(Value::Object(map)) = serde_json::from_str::<Value>(text)
         && let Some(entities) = map.get("entities").and_then(Value::as_array)
@@ -60,8 +60,8 @@ fn relation(item: &Value) -> Option<(&str, &str, &str)> {
     Some((item["from"].as_str()?, item["to"].as_str()?, item["relationType"].as_str()?))
 }
 
-fn found(line: u64, subject: &str, predicate: String, content: &str) -> Found {
-    Found {
+fn fact(line: u64, subject: &str, predicate: String, content: &str) -> ParsedFact {
+    ParsedFact {
         line,
         subject: subject.trim().to_owned(),
         predicate,

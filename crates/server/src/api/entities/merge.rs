@@ -57,7 +57,7 @@ impl Operation for MergeEntity {
             .await?;
         let (source, target) = (EntityId(id), EntityId(body.target_entity_id));
         let preview = query.preview.unwrap_or(false);
-        let item = memory.merge_entities_shown(&ctx.call(&memory), source, target, preview).await?;
+        let item = memory.merge_entities_detailed(&ctx.call(&memory), source, target, preview).await?;
         Ok(Single::new(WithHome { home, item }))
     }
 }

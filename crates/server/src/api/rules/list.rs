@@ -94,7 +94,9 @@ fn order(sort: RuleSort, a: &RuleItem, b: &RuleItem) -> Ordering {
     match sort {
         RuleSort::Newest => by_age,
         RuleSort::Oldest => by_age.reverse(),
-        RuleSort::Maturity => a.rule.maturity.trust().cmp(&b.rule.maturity.trust()).then(by_effect).then(by_age),
+        RuleSort::Maturity => {
+            a.rule.maturity.trust_rank().cmp(&b.rule.maturity.trust_rank()).then(by_effect).then(by_age)
+        }
         RuleSort::MostEffective => by_effect.then(by_age),
         RuleSort::LeastEffective => by_effect.reverse().then(by_age),
         RuleSort::MostApplied => b.rule.applied_count.cmp(&a.rule.applied_count).then(by_age),
