@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use butler_host::access::Secret;
+use butler_host::access::{Secret, TokenState};
 use butler_host::config::ServerSection;
 use butler_host::error::HostError;
 use butler_host::host::Host;
@@ -148,7 +148,7 @@ impl Open {
 
     /// Whoever reaches a server without tokens is trusted: other machines must not.
     fn check(&self, host: &Host) -> Result<(), HostError> {
-        if self.loopback() || host.keyring().any() {
+        if self.loopback() || host.token_state() == TokenState::Exist {
             return Ok(());
         }
         Err(HostError::NoTokens { address: self.address, command: self.command.clone() })

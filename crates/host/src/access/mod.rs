@@ -2,6 +2,7 @@
 
 mod keyring;
 mod limit;
+mod marker;
 mod rights;
 mod secret;
 
@@ -10,8 +11,9 @@ use butler_memory::{Caller, CallerTenant};
 use uuid::Uuid;
 
 pub use butler_memory::tool::Right;
-pub use keyring::{Keyring, Refusal};
+pub use keyring::{Keyring, Refusal, TokenState};
 pub use limit::Limiter;
+pub use marker::TokenMarker;
 pub use rights::Rights;
 pub use secret::{Secret, new_token, session_bearer};
 
