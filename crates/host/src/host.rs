@@ -23,7 +23,7 @@ use butler_store::Connections;
 use tokio::sync::{Mutex, Notify, RwLock, watch};
 use tokio_util::sync::CancellationToken;
 
-use crate::access::Keyring;
+use crate::access::{Keyring, TokenMarker, TokenState};
 use crate::backup;
 use crate::butler::Butler;
 use crate::config::{self, ButlerConfig, ServerSection, Source};
@@ -73,6 +73,8 @@ pub struct Host {
     demo: Mutex<Option<String>>,
     /// The tokens of all butlers.
     keyring: Keyring,
+    token_marker: TokenMarker,
+    token_lookup: tokens::TokenLookup,
     server: ServerSection,
     /// Limits the connections of all butlers to the same PostgreSQL server.
     connections: Connections,
@@ -111,6 +113,7 @@ impl Host {
         });
         let butlers = configs.into_iter().map(|config| Butler::new(config).map(Arc::new));
         let butlers = butlers.collect::<Result<Vec<_>, _>>()?;
+        let token_marker = TokenMarker::new(&options.data_dir);
         Ok(Arc::new(Self {
             options,
             model_dir,
@@ -119,6 +122,8 @@ impl Host {
             butlers: std::sync::RwLock::new(butlers),
             demo: Mutex::new(demo_text),
             keyring: Keyring::default(),
+            token_marker,
+            token_lookup: tokens::TokenLookup::default(),
             connections: Connections::limited(server.connections),
             server,
             engine,
@@ -158,6 +163,24 @@ impl Host {
 
     pub fn keyring(&self) -> &Keyring {
         &self.keyring
+    }
+
+    /// Whether tokens exist. `None` is certain: every butler's tokens were read, and no other process created one since.
+    pub fn token_state(&self) -> TokenState {
+        if self.token_marker.exists() {
+            return TokenState::Exist;
+        }
+        self.keyring.state(self.butlers().iter().map(|butler| butler.name.as_str()))
+    }
+
+    /// Records in the data directory that tokens exist. Called before the first token is created.
+    pub fn remember_tokens(&self) -> Result<(), HostError> {
+        self.token_marker.create().map_err(HostError::io("write", self.token_marker.path()))
+    }
+
+    /// Looks for a token that the keyring does not know in the databases.
+    pub async fn look_up_token(&self, hash: &butler_store::tokens::TokenHash) -> Result<(), tokens::LookupError> {
+        self.token_lookup.find(self, hash).await
     }
 
     /// The `[server]` section of the configuration.

@@ -132,6 +132,16 @@ pub async fn list(session: &mut Session) -> Result<Vec<TokenRow>, StoreError> {
         .collect()
 }
 
+/// Whether a token with this hash exists, valid or not.
+pub async fn contains(session: &mut Session, hash: &TokenHash) -> Result<bool, StoreError> {
+    session
+        .run(|pg| {
+            sqlx::query_scalar!(r#"SELECT EXISTS (SELECT FROM tokens WHERE token_hash = $1) AS "exists!""#, &hash[..])
+                .fetch_one(pg)
+        })
+        .await
+}
+
 /// Says whether the token is there. One that was revoked before keeps its time.
 pub async fn revoke(session: &mut Session, id: Uuid, now: Timestamp) -> Result<bool, StoreError> {
     let done = session

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use butler_host::access::Secret;
+use butler_host::access::{Secret, TokenState};
 use butler_host::config::ServerSection;
 use butler_host::error::HostError;
 use butler_host::host::Host;
@@ -105,7 +105,11 @@ pub async fn run(args: Args, settings: &Settings, printer: Printer) -> Result<()
     }
     let stop = host.closing().clone();
     let authenticator = Authenticator::new(Arc::clone(&host), secret, exposure.is_loopback(), server.rate_limit);
-    let router = butler_server::router(Arc::clone(&host), AllowedHosts::on(listeners.address(), &server.allowed_hosts), authenticator);
+    let router = butler_server::router(
+        Arc::clone(&host),
+        AllowedHosts::on(listeners.address(), &server.allowed_hosts),
+        authenticator,
+    );
     let mut serving = tokio::spawn(listeners.serve(router, server.request_timeout(), stop.clone()));
     let mut outcome = tokio::select! {
         ended = start_and_watch(&host, settings, printer, &exposure, &url) => ended,
@@ -146,7 +150,7 @@ impl Exposure {
     /// Refuses an address other than loopback while there are no tokens, because a server without tokens trusts every
     /// client.
     fn check(&self, host: &Host) -> Result<(), HostError> {
-        if self.is_loopback() || host.keyring().any() {
+        if self.is_loopback() || host.token_state() == TokenState::Exist {
             return Ok(());
         }
         Err(HostError::NoTokens { address: self.address, command: self.command.clone() })

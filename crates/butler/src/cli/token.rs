@@ -113,6 +113,7 @@ async fn dispatch(command: Command, settings: &Settings, host: &Host, printer: P
                 revoked_at: None,
                 last_used_at: None,
             };
+            host.remember_tokens()?;
             create(&butlers, row, json, printer).await
         }
         Command::List { json } => list(&butlers, settings.tenant.as_ref(), now, json, printer).await,

@@ -45,10 +45,50 @@ pub enum Refusal {
     Expired,
 }
 
+/// Whether tokens exist, as far as the databases that were read can tell.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum TokenState {
+    /// Every butler's tokens were read, and there are none.
+    None,
+    Exist,
+    /// The tokens of this butler were not read yet, so nobody can say.
+    Unknown {
+        butler: String,
+    },
+}
+
 impl Keyring {
-    /// Whether requests need a token.
+    /// Whether a token is known to exist.
     pub fn any(&self) -> bool {
         self.keys().any
+    }
+
+    /// Whether tokens exist for these butlers.
+    pub fn state<'a>(&self, butlers: impl IntoIterator<Item = &'a str>) -> TokenState {
+        if self.any() {
+            return TokenState::Exist;
+        }
+        let rows = lock(&self.rows);
+        match butlers.into_iter().find(|butler| !rows.contains_key(*butler)) {
+            Some(butler) => TokenState::Unknown { butler: butler.to_owned() },
+            None => TokenState::None,
+        }
+    }
+
+    /// The tokens for all butlers that this butler's database lacks, or has as valid although they were revoked elsewhere.
+    pub fn missing_in(&self, butler: &str) -> Vec<TokenRow> {
+        let rows = lock(&self.rows);
+        let Some(own) = rows.get(butler) else { return Vec::new() };
+        let mut missing: BTreeMap<Uuid, TokenRow> = BTreeMap::new();
+        for token in rows.values().flatten().filter(|token| token.butler.is_none()) {
+            let known = own.iter().find(|row| row.id == token.id);
+            if known.is_some_and(|known| known.revoked_at.is_some() || token.revoked_at.is_none()) {
+                continue;
+            }
+            let entry = missing.entry(token.id).or_insert_with(|| token.clone());
+            entry.revoked_at = entry.revoked_at.or(token.revoked_at);
+        }
+        missing.into_values().collect()
     }
 
     /// Returns the rights of a valid token and records its use.

@@ -2,6 +2,7 @@
 
 mod keyring;
 mod limit;
+mod marker;
 mod rights;
 mod secret;
 
@@ -11,8 +12,9 @@ use uuid::Uuid;
 
 pub use butler_memory::tool::Right;
 pub use butler_store::tokens::{TokenHash, TokenRow, hash as hash_token};
-pub use keyring::{Keyring, Refusal};
+pub use keyring::{Keyring, Refusal, TokenState};
 pub use limit::Limiter;
+pub use marker::TokenMarker;
 pub use rights::Rights;
 pub use secret::{Secret, new_token, session_bearer};
 

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, PoisonError};
 
-use super::Host;
+use super::{Host, tokens};
 use crate::butler::Butler;
 use crate::config::{self, ButlerConfig};
 use crate::error::HostError;
@@ -72,6 +72,10 @@ impl Host {
         }
         self.start_butler(&butler).await?;
         self.butlers.write().unwrap_or_else(PoisonError::into_inner).push(Arc::clone(&butler));
+        // The keyring forgets the tokens of butlers that are not listed, so they are read again now that this one is.
+        tokens::load(self, &butler)
+            .await
+            .map_err(|source| HostError::Store { butler: butler.name.to_string(), source })?;
         Ok(butler)
     }
 

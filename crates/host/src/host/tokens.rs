@@ -2,10 +2,13 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use butler_domain::Timestamp;
+use butler_store::tokens::TokenHash;
 use butler_store::{Database, StoreError, tokens};
+use tokio::sync::Mutex;
 use tokio::task::{AbortHandle, JoinSet};
 use uuid::Uuid;
 
@@ -40,7 +43,13 @@ pub async fn revoke(database: &Database, id: Uuid, now: Timestamp) -> Result<boo
 /// Loads a butler's tokens into the keyring.
 pub async fn load(host: &Host, butler: &Butler) -> Result<(), StoreError> {
     let Some(database) = butler.database() else { return Ok(()) };
-    host.keyring().set(butler.name.as_str(), list(database).await?);
+    let rows = list(database).await?;
+    let any = !rows.is_empty();
+    host.keyring().set(butler.name.as_str(), rows);
+    if any && let Err(error) = host.remember_tokens() {
+        // The keyring knows; only a restart while this database is away would not.
+        tracing::error!(%error, "cannot write that tokens exist into the data directory");
+    }
     Ok(())
 }
 
@@ -69,6 +78,7 @@ pub async fn keep_in_sync(host: Arc<Host>) {
                 .or_insert_with_key(|place| tasks.spawn(listen(Arc::clone(&host), place.clone(), database)));
         }
         while tasks.try_join_next().is_some() {}
+        share(&host).await;
         if written.elapsed() >= WRITE_USES_INTERVAL {
             write_uses(&host).await;
             written = Instant::now();
@@ -123,4 +133,81 @@ pub async fn write_uses(host: &Host) {
             tracing::debug!(%error, butler = name, "cannot store when tokens were last used");
         }
     }
+}
+
+/// Copies the tokens for all butlers into the databases that lack them: those of butlers that were added, or unreachable,
+/// when a token was created or revoked.
+async fn share(host: &Host) {
+    for butler in host.butlers() {
+        let missing = host.keyring().missing_in(butler.name.as_str());
+        let Some(database) = butler.database().filter(|_| !missing.is_empty()) else { continue };
+        let shared = async {
+            tokens::keep(&mut *database.owner().await?, &missing).await?;
+            load(host, &butler).await
+        };
+        if let Err(error) = shared.await {
+            tracing::warn!(%error, butler = butler.name.as_str(), "cannot copy the tokens for all butlers; trying again");
+        }
+    }
+}
+
+/// Waiting lookups of unknown tokens beyond this are refused: guessing tokens must not keep the databases busy.
+const MAX_WAITING_LOOKUPS: usize = 64;
+
+/// Looks for unknown tokens in the databases, one at a time.
+#[derive(Default)]
+pub struct TokenLookup {
+    turn: Mutex<()>,
+    waiting: AtomicUsize,
+}
+
+/// Why it is not known whether a token exists.
+#[derive(Debug, PartialEq, Eq)]
+pub enum LookupError {
+    /// Too many unknown tokens are presented at once.
+    Busy,
+    /// The tokens of this butler cannot be read.
+    Unreachable { butler: String },
+}
+
+impl TokenLookup {
+    /// Loads the tokens of the butler whose database has this one, if any has. A server learns of a new token a moment
+    /// after it was created, and its holder may be faster.
+    pub async fn find(&self, host: &Host, hash: &TokenHash) -> Result<(), LookupError> {
+        if self.waiting.fetch_add(1, Ordering::AcqRel) >= MAX_WAITING_LOOKUPS {
+            self.waiting.fetch_sub(1, Ordering::AcqRel);
+            return Err(LookupError::Busy);
+        }
+        let turn = self.turn.lock().await;
+        let found = find(host, hash).await;
+        drop(turn);
+        self.waiting.fetch_sub(1, Ordering::AcqRel);
+        found
+    }
+}
+
+async fn find(host: &Host, hash: &TokenHash) -> Result<(), LookupError> {
+    let mut unreachable = None;
+    for butler in host.butlers() {
+        let name = butler.name.as_str();
+        let Some(database) = butler.database().filter(|_| butler.trouble().is_none()) else {
+            unreachable.get_or_insert_with(|| name.to_owned());
+            continue;
+        };
+        let known = async {
+            let mut conn = database.owner().await?;
+            tokens::contains(&mut conn, hash).await
+        };
+        match known.await {
+            Ok(false) => {}
+            Ok(true) => {
+                return load(host, &butler).await.map_err(|_| LookupError::Unreachable { butler: name.to_owned() });
+            }
+            Err(error) => {
+                tracing::warn!(%error, butler = name, "cannot look for an unknown token");
+                unreachable.get_or_insert_with(|| name.to_owned());
+            }
+        }
+    }
+    unreachable.map_or(Ok(()), |butler| Err(LookupError::Unreachable { butler }))
 }

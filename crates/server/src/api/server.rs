@@ -1,7 +1,7 @@
 //! `GET /api/server`: the server's version and the caller's rights, so that the dashboard can adapt to them.
 
 use butler_domain::Timestamp;
-use butler_host::access::Right;
+use butler_host::access::{Right, TokenState};
 use butler_memory::CallerTenant;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -57,7 +57,7 @@ impl Operation for GetServer {
         Ok(Single::new(ServerView {
             version: env!("CARGO_PKG_VERSION"),
             now: ctx.now,
-            auth_required: ctx.api.host.keyring().any(),
+            auth_required: ctx.api.host.token_state() != TokenState::None,
             rights: access.rights.iter().map(Right::as_str).collect(),
             tenant: ctx.tenant.to_string(),
             tenant_selectable: access.caller.tenant == CallerTenant::Trusted,

@@ -151,6 +151,7 @@ impl Operation for CreateToken {
             revoked_at: None,
             last_used_at: None,
         };
+        ctx.api.host.remember_tokens().map_err(|error| ApiError::unavailable(error.to_string()))?;
         let new = &row;
         let replies =
             ctx.each(butler.as_deref(), |memory| async move { Ok(tokens::create(memory.db(), new).await?) }).await?;

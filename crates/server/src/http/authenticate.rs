@@ -8,8 +8,9 @@ use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::middleware::Next;
 use axum::response::Response;
 use butler_domain::TenantId;
-use butler_host::access::{Access, Limiter, Refusal, Right, Secret, TokenHash, hash_token};
+use butler_host::access::{Access, Limiter, Refusal, Right, Secret, TokenHash, TokenState, hash_token};
 use butler_host::host::Host;
+use butler_host::host::tokens::LookupError;
 
 use super::{denied, reject};
 
@@ -56,12 +57,20 @@ impl Authenticator {
         host.await_start().await.map_err(|error| {
             reject(StatusCode::SERVICE_UNAVAILABLE, error.code.as_str(), &error.message, error.hint.as_deref())
         })?;
-        let keyring = host.keyring();
-        if *loopback && !keyring.any() {
-            return Ok(Some(Access::trusted()));
-        }
-        let hash = hash.ok_or_else(no_token)?;
-        let access = keyring.verify(&hash, host.clock().now()).map_err(refused)?;
+        let Some(hash) = hash else {
+            return if *loopback { trusted_if_no_tokens(host).map(Some) } else { Err(no_token()) };
+        };
+        // A request with a token is never served as one without, even while no token exists.
+        let access = match host.keyring().verify(&hash, host.clock().now()) {
+            Err(Refusal::Unknown) => {
+                let looked_up = host.look_up_token(&hash).await;
+                match (host.keyring().verify(&hash, host.clock().now()), looked_up) {
+                    (Err(Refusal::Unknown), Err(error)) => return Err(not_looked_up(&error)),
+                    (verified, _) => verified.map_err(refused)?,
+                }
+            }
+            verified => verified.map_err(refused)?,
+        };
         if let Some(token) = access.token {
             limiter.take(token, Instant::now()).map_err(too_many)?;
         }
@@ -118,6 +127,33 @@ fn bearer(headers: &HeaderMap) -> Option<&str> {
     let (scheme, token) = value.split_once(' ')?;
     let single = values.next().is_none() && scheme.eq_ignore_ascii_case("bearer");
     Some(token.trim()).filter(|token| single && !token.is_empty())
+}
+
+/// Loopback callers without a token are trusted, but only while it is certain that no token exists.
+fn trusted_if_no_tokens(host: &Host) -> Result<Access, Response> {
+    match host.token_state() {
+        TokenState::None => Ok(Access::trusted()),
+        TokenState::Exist => Err(no_token()),
+        TokenState::Unknown { butler } => {
+            let message =
+                format!("the tokens of butler {butler:?} cannot be read, so callers without a token are refused");
+            let hint = "send a token, or make the butler's database reachable; `butler doctor` shows the cause";
+            Err(reject(StatusCode::SERVICE_UNAVAILABLE, "unavailable", &message, Some(hint)))
+        }
+    }
+}
+
+fn not_looked_up(error: &LookupError) -> Response {
+    let (message, hint) = match error {
+        LookupError::Busy => {
+            ("too many unknown tokens are presented at once".to_owned(), "check the token, then try again in a moment")
+        }
+        LookupError::Unreachable { butler } => (
+            format!("this token is unknown, and the tokens of butler {butler:?} cannot be read"),
+            "try again when the butler's database is reachable; `butler doctor` shows the cause",
+        ),
+    };
+    reject(StatusCode::SERVICE_UNAVAILABLE, "unavailable", &message, Some(hint))
 }
 
 fn no_token() -> Response {

@@ -62,7 +62,9 @@ pub fn tls(butlers: &[ButlerConfig], serving: Option<&Instance>) -> Check {
         Ok(server) => server,
         Err(error) => return Check::from_error(TLS, &error.into()),
     };
-    match CertificateFiles::of(server.tls_cert, server.tls_key).and_then(|files| files.map(|files| files.load()).transpose()) {
+    match CertificateFiles::of(server.tls_cert, server.tls_key)
+        .and_then(|files| files.map(|files| files.load()).transpose())
+    {
         Ok(None) => Check::skipped(TLS, "no certificate configured (loopback does not need one)"),
         Ok(Some(_)) => Check::passed(TLS, "the certificate and its key match"),
         Err(error) => Check::from_error(TLS, &error),
