@@ -317,3 +317,80 @@ fn a_server_on_a_public_address_requires_a_token_and_serves_tls() {
     let mcp = report["checks"].as_array().unwrap().iter().find(|check| check["name"] == "mcp").unwrap();
     assert_eq!(mcp["verdict"], "passed", "{report:#}");
 }
+
+/// A roster of `general` on a PostgreSQL of its own and `health` on the private one. Returns the PostgreSQL's process.
+fn roster_with_a_foreign_database(dir: &Path) -> (Serving, PathBuf) {
+    let (foreign, url) = foreign_database(&dir.join("elsewhere"), "mine", "CREATE DATABASE mine");
+    let roster = dir.join("roster");
+    std::fs::create_dir_all(roster.join("general")).unwrap();
+    std::fs::write(roster.join("general/butler.toml"), format!("[butler.database]\nurl = \"{url}\"\n")).unwrap();
+    (foreign, roster)
+}
+
+fn add_health(roster: &Path) {
+    std::fs::create_dir_all(roster.join("health")).unwrap();
+    std::fs::write(roster.join("health/butler.toml"), "").unwrap();
+}
+
+#[test]
+fn a_database_that_is_away_at_the_start_does_not_disable_authentication() {
+    let dir = tempfile::tempdir().unwrap();
+    let data_dir = dir.path().join("data");
+    let (foreign, roster) = roster_with_a_foreign_database(dir.path());
+    add_health(&roster);
+    let serve = || Serving::with(&data_dir, &["--roster".as_ref(), roster.as_os_str()]);
+    let created = token(&data_dir, Some(&roster), &["create", "--tenant", "ann", "--butler", "general"]);
+    assert_eq!(created.status.code(), Some(0), "{}", stderr(&created));
+    drop(foreign);
+
+    let assert_closed = |status: u16, message: &str| {
+        let server = serve();
+        let health = Mcp { path: "/butlers/health/mcp".to_owned(), ..server.mcp() };
+        let admin = r#"{"rights": ["read", "write", "admin"]}"#;
+        let json = [("Content-Type", "application/json")];
+        for answer in [
+            health.post(PING).unwrap(),
+            server.get("/api/memory/stats"),
+            request(server.address, "POST", "/api/tokens", &json, admin.as_bytes()),
+        ] {
+            assert_eq!(answer.status, status, "{}", answer.text());
+            assert!(answer.text().contains(message), "{}", answer.text());
+        }
+        // An unknown token might be one of the butler that cannot be asked.
+        let unknown = health.with("btl_0000").post(PING).unwrap();
+        assert_eq!(unknown.status, 503, "{}", unknown.text());
+    };
+    assert_closed(401, "requires a token");
+    // Without the file that remembers it, nobody can say whether there are tokens.
+    std::fs::remove_file(data_dir.join("tokens-exist")).unwrap();
+    assert_closed(503, "the tokens of butler \\\"general\\\" cannot be read");
+}
+
+#[test]
+fn a_butler_that_is_added_learns_the_tokens_for_all_butlers() {
+    let dir = tempfile::tempdir().unwrap();
+    let data_dir = dir.path().join("data");
+    let (foreign, roster) = roster_with_a_foreign_database(dir.path());
+    let serve = || Serving::with(&data_dir, &["--roster".as_ref(), roster.as_os_str()]);
+    let created = token(&data_dir, Some(&roster), &["create", "--tenant", "ann"]);
+    let created: Value = serde_json::from_slice(&created.stdout).unwrap_or_else(|_| panic!("{}", stderr(&created)));
+    add_health(&roster);
+    let server = serve();
+    let url = run(["db", "url", "--butler", "health", "--data-dir"].map(OsStr::new).into_iter().chain([
+        data_dir.as_os_str(),
+        "--roster".as_ref(),
+        roster.as_os_str(),
+    ]));
+    let url = crate::program::stdout(&url).trim().to_owned();
+    eventually(PROMISE, "the token is copied", || {
+        let rows = crate::scaleout::rows(&url, "SELECT id::text FROM tokens");
+        rows.iter().any(|row| row == created["id"].as_str().unwrap()).then_some(())
+    });
+    drop(server);
+    drop(foreign);
+
+    let server = serve();
+    let health = Mcp { path: "/butlers/health/mcp".to_owned(), ..server.mcp() };
+    assert_eq!(health.post(PING).unwrap().status, 401);
+    assert_eq!(stored(&health.with(created["token"].as_str().unwrap())), 0);
+}

@@ -117,6 +117,17 @@ impl Serving {
         Mcp { address: self.address, path: "/mcp".to_owned(), token: None }
     }
 
+    /// The bearer that commands on this machine use.
+    pub fn secret(&self) -> String {
+        let state = std::fs::read(self.data_dir.join("serve.json")).unwrap();
+        let state: Value = serde_json::from_slice(&state).unwrap();
+        state["secret"].as_str().unwrap().to_owned()
+    }
+
+    pub fn get_with(&self, path: &str, token: &str) -> Answer {
+        request(self.address, "GET", path, &[("Authorization", &format!("Bearer {token}"))], b"")
+    }
+
     pub fn get(&self, path: &str) -> Answer {
         request(self.address, "GET", path, &[], b"")
     }

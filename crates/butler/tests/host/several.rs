@@ -65,6 +65,14 @@ fn a_butler_that_cannot_start_is_reported_and_retried_and_others_keep_running() 
     write(&roster, "first", "");
     write(&roster, "second", &format!("[butler.database]\nurl = \"{later}\"\n"));
     let server = Serving::with(&dir.path().join("data"), &["--roster".as_ref(), roster.as_os_str()]);
+    // Nobody knows whether the second butler has tokens, so callers without one are refused everywhere.
+    let anonymous = on(&server, "first").post("{}").unwrap();
+    assert_eq!(anonymous.status, 503, "{}", anonymous.text());
+    assert!(anonymous.text().contains("the tokens of butler \\\"second\\\" cannot be read"), "{}", anonymous.text());
+    // The commands of this machine hold the server's secret.
+    let secret = server.secret();
+    let on = |server: &Serving, butler: &str| on(server, butler).with(&secret);
+    let get = |path: &str| server.get_with(path, &secret);
     on(&server, "first").store_episode("still served").unwrap();
     let refused = on(&server, "second").try_call("memory_stats", json!({})).unwrap_err();
     assert_eq!(refused["error"], "unavailable", "{refused}");
@@ -73,13 +81,13 @@ fn a_butler_that_cannot_start_is_reported_and_retried_and_others_keep_running() 
     assert_eq!(ready.status, 200, "the other butler is served: {}", ready.text());
     let not_ready = &ready.json()["not_ready"];
     assert_eq!((&not_ready[0]["butler"], not_ready.as_array().unwrap().len()), (&json!("second"), 1), "{not_ready}");
-    let butlers = server.get("/api/butlers").json();
+    let butlers = get("/api/butlers").json();
     let health: Vec<&Value> = butlers["data"].as_array().unwrap().iter().map(|butler| &butler["health"]).collect();
     assert_eq!(health, [&json!("ready"), &json!("unavailable")], "{butlers}");
     for path in
         ["/api/butlers/second/memory/facts", "/api/jobs?butler=second", "/api/memory/recall?q=still&butler=second"]
     {
-        let refused = server.get(path);
+        let refused = get(path);
         assert_eq!(refused.status, 503, "{path}: {}", refused.text());
         assert!(refused.text().contains("there is no database"), "{path} reports the reason: {}", refused.text());
     }

@@ -233,3 +233,45 @@ async fn a_created_token_works_immediately_and_a_revoked_one_stops_working() {
     assert_eq!(revoked.json()["data"]["state"], "revoked", "{}", revoked.text());
     assert_eq!(server.ask(&api, server.target(), token, &[]).await.status, 401);
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_request_with_a_token_is_never_served_as_one_without() {
+    let api = Api::start().await;
+    let stats = |bearer: Option<String>| {
+        let address = api.address;
+        async move {
+            let ask = move || {
+                let bearer = bearer.map(|bearer| format!("Bearer {bearer}"));
+                let headers: Vec<(&str, &str)> =
+                    bearer.iter().map(|bearer| ("Authorization", bearer.as_str())).collect();
+                request(address, "GET", "/api/memory/stats", &headers, b"")
+            };
+            tokio::task::spawn_blocking(ask).await.unwrap()
+        }
+    };
+    assert_eq!(stats(None).await.status, 200, "without tokens, loopback callers are trusted");
+    let unknown = stats(Some("btl_0000".to_owned())).await;
+    assert_eq!(unknown.status, 401, "{}", unknown.text());
+
+    // Another process creates the first token, and this server has not heard of it yet.
+    let butler = api.host.butler(None).unwrap();
+    let (bearer, now) = (new_token().unwrap(), api.host.clock().now());
+    let row = TokenRow {
+        id: butler_domain::ids::new_id(now),
+        tenant: butler_domain::TenantId::new("acme").unwrap(),
+        butler: None,
+        name: String::new(),
+        hash: tokens::hash(&bearer),
+        rights: vec!["read".to_owned()],
+        created_at: now,
+        expires_at: None,
+        revoked_at: None,
+        last_used_at: None,
+    };
+    tokens::create(&mut *butler.database().unwrap().owner().await.unwrap(), &row).await.unwrap();
+    let own = stats(Some(bearer)).await;
+    assert_eq!(own.status, 200, "{}", own.text());
+    api.fact("ann", "likes", "tea").await;
+    assert_eq!(own.json()["data"]["facts"]["total"], 0, "the tenant is the token's");
+    assert_eq!(stats(None).await.status, 401, "a token exists now");
+}

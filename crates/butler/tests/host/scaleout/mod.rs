@@ -18,7 +18,7 @@ fn sql(url: &str, statement: &str) {
 }
 
 /// Runs a query and returns the first column of each row as text.
-fn rows(url: &str, statement: &str) -> Vec<String> {
+pub fn rows(url: &str, statement: &str) -> Vec<String> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     runtime.block_on(async {
         let options: PgConnectOptions = url.trim().parse().unwrap();
