@@ -1,4 +1,5 @@
-//! The audit stream's vocabulary: one event type for every change, named here and nowhere else.
+//! The event types of the audit stream, one for each kind of change. The SQL functions that record events use these names;
+//! a test of the store compares them.
 
 use serde::{Deserialize, Serialize};
 
@@ -54,10 +55,10 @@ events! {
     Reembedded = "reembedded",
 }
 
-/// Who asks, on whose behalf and under which request: what every event of a call records.
+/// Who made a change, and in which request. Each event records it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Origin {
-    /// The butler, worker or person that acts.
+    /// The butler, worker or person that made the change.
     pub actor: Option<String>,
     pub request_id: Option<String>,
 }

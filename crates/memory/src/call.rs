@@ -3,6 +3,7 @@
 use butler_domain::event::Origin;
 use butler_domain::validate::{self, Invalid};
 use butler_domain::{TenantId, Timestamp, limits};
+use butler_store::{Session, WriteContext};
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
@@ -30,6 +31,11 @@ impl Call {
     pub fn internal(memory: &Memory, tenant: TenantId, actor: impl Into<String>) -> Self {
         let origin = Origin { actor: Some(actor.into()), request_id: None };
         Self { tenant, origin, now: memory.now(), idempotency_key: None }
+    }
+
+    /// The context of a write that this call makes.
+    pub(crate) fn write<'a>(&'a self, session: &'a mut Session) -> WriteContext<'a> {
+        WriteContext { session, tenant: &self.tenant, now: self.now, origin: &self.origin }
     }
 
     /// Takes what is common out of the arguments.

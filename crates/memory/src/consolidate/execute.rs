@@ -14,7 +14,7 @@ use butler_store::consolidation::{lease, outcome};
 use butler_store::facts::{self, FactOutcome};
 use butler_store::links::{self, End};
 use butler_store::rules::{self, RuleOutcome};
-use butler_store::{Embedded, Session};
+use butler_store::{Embedded, Session, WriteContext};
 
 use super::batch::Batch;
 use super::report::{Counts, GroupReport};
@@ -84,8 +84,7 @@ impl Memory {
             tx.rollback().await?;
             return Ok(Some(format!("no action could be applied: {}", problems.join("; "))));
         }
-        counts.consolidated =
-            outcome::consolidated(&mut tx, tenant, &run.episodes, batch.token, run.now, origin).await?;
+        counts.consolidated = outcome::consolidated(run.write(&mut tx), &run.episodes, batch.token).await?;
         tx.commit().await?;
         counts.actions_failed = problems.len() as u64;
         report.counts.add(&counts);
@@ -150,6 +149,10 @@ impl Memory {
 }
 
 impl Run<'_> {
+    fn write<'a>(&'a self, session: &'a mut Session) -> WriteContext<'a> {
+        WriteContext { session, tenant: &self.batch.group.tenant, now: self.now, origin: self.origin }
+    }
+
     /// In a savepoint of its own: what fails leaves no trace, and the next action starts clean.
     async fn apply(&self, session: &mut Session, step: &Step<'_>) -> Result<Applied, butler_store::StoreError> {
         let mut savepoint = session.begin().await?;
@@ -248,8 +251,7 @@ impl Run<'_> {
         fact: &facts::NewFact,
         named: &[EpisodeId],
     ) -> Result<FactOutcome, butler_store::StoreError> {
-        let tenant = &self.batch.group.tenant;
-        let stored = facts::store(session, tenant, fact, self.now, self.origin, None).await?;
+        let stored = facts::store(self.write(session), fact, None).await?;
         if matches!(stored, FactOutcome::Stored { .. }) {
             self.derive(session, End { memory_type: MemoryType::Fact, id: fact.id.0 }, named).await?;
         }
@@ -277,7 +279,7 @@ impl Run<'_> {
             metadata: serde_json::Map::new(),
             embedding: embedding.clone(),
         };
-        Ok(match rules::store(session, tenant, &new, self.now, self.origin, None).await? {
+        Ok(match rules::store(self.write(session), &new, None).await? {
             RuleOutcome::Stored => {
                 self.derive(session, End { memory_type: MemoryType::Rule, id: new.id.0 }, &rule.episode_ids).await?;
                 Applied::RuleCreated
@@ -292,10 +294,10 @@ impl Run<'_> {
         session: &mut Session,
         confirmation: &Confirmation,
     ) -> Result<Applied, butler_store::StoreError> {
-        let (tenant, id) = (&self.batch.group.tenant, confirmation.id);
-        let (memory_type, outcome) = match confirm::fact(session, tenant, FactId(id), self.now, self.origin).await? {
+        let id = confirmation.id;
+        let (memory_type, outcome) = match confirm::fact(self.write(session), FactId(id)).await? {
             Some(outcome) => (MemoryType::Fact, outcome),
-            None => match confirm::rule(session, tenant, RuleId(id), self.now, self.origin).await? {
+            None => match confirm::rule(self.write(session), RuleId(id)).await? {
                 Some(outcome) => (MemoryType::Rule, outcome),
                 None => return Ok(Applied::Refused("there is no such fact or rule".to_owned())),
             },
@@ -315,7 +317,7 @@ impl Run<'_> {
         named: &[EpisodeId],
     ) -> Result<Applied, butler_store::StoreError> {
         self.derive(session, End { memory_type: MemoryType::Fact, id: id.0 }, named).await?;
-        let outcome = confirm::fact(session, &self.batch.group.tenant, id, self.now, self.origin).await?;
+        let outcome = confirm::fact(self.write(session), id).await?;
         Ok(outcome.map_or_else(|| Applied::Refused("it is gone".to_owned()), confirmed))
     }
 
@@ -326,7 +328,7 @@ impl Run<'_> {
         named: &[EpisodeId],
     ) -> Result<Applied, butler_store::StoreError> {
         self.derive(session, End { memory_type: MemoryType::Rule, id: id.0 }, named).await?;
-        let outcome = confirm::rule(session, &self.batch.group.tenant, id, self.now, self.origin).await?;
+        let outcome = confirm::rule(self.write(session), id).await?;
         Ok(outcome.map_or_else(|| Applied::Refused("it is gone".to_owned()), confirmed))
     }
 
@@ -336,8 +338,7 @@ impl Run<'_> {
         end: End,
         named: &[EpisodeId],
     ) -> Result<(), butler_store::StoreError> {
-        let tenant = &self.batch.group.tenant;
-        links::derive(session, tenant, end, &self.sources(named), self.now, self.origin).await?;
+        links::derive(self.write(session), end, &self.sources(named)).await?;
         Ok(())
     }
 

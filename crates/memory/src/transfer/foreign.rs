@@ -9,7 +9,7 @@ use std::collections::{HashMap, HashSet};
 use butler_domain::resolve::Hints;
 use butler_domain::validate::{self, Invalid};
 use butler_domain::{EntityId, EntityType, Permanence, Scope};
-use butler_store::facts::{self, Words};
+use butler_store::facts::{self, Statement};
 use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};
 
@@ -166,22 +166,22 @@ impl Memory {
         let mut seen = HashSet::new();
         for (_, fact) in facts {
             let words = (&fact.subject, &fact.predicate, &fact.content);
-            let here = !seen.insert(words) || self.was_told(&call, fact).await?;
+            let here = !seen.insert(words) || self.has_fact(&call, fact).await?;
             report.tally("fact").counted(here);
         }
         Ok(())
     }
 
-    async fn was_told(&self, call: &Call, fact: &FactInput) -> Result<bool, MemoryError> {
+    async fn has_fact(&self, call: &Call, fact: &FactInput) -> Result<bool, MemoryError> {
         let mut conn = self.db().relaxed(&call.tenant).await?;
-        let words = Words { subject: &fact.subject, predicate: &fact.predicate, content: &fact.content };
-        Ok(facts::was_told(&mut conn, &call.tenant, &fact.scope, words).await?)
+        let statement = Statement { subject: &fact.subject, predicate: &fact.predicate, content: &fact.content };
+        Ok(facts::exists(&mut conn, &call.tenant, &fact.scope, statement).await?)
     }
 
     /// `false`: it was imported before, whatever became of it since. A key tells for as long as keys are kept, and
     /// makes one of two imports at once; what is remembered tells for ever.
     async fn import_fact(&self, call: &Call, format: Foreign, fact: FactInput) -> Result<bool, MemoryError> {
-        if self.was_told(call, &fact).await? {
+        if self.has_fact(call, &fact).await? {
             return Ok(false);
         }
         let key = digest(&[&fact.subject, &fact.predicate, &fact.content]);
