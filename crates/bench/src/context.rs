@@ -72,7 +72,7 @@ async fn one_size(report: &mut Report, world: &World, size: usize, rounds: usize
             let prompt = question(&mut dice);
             let began = Instant::now();
             world.engine.embed(Some(&prompt)).await?;
-            world.memory.ping(&tenant).await?;
+            world.ping(&tenant).await?;
             keep(&mut floor, began.elapsed());
         }
         for _ in 0..TURN {

@@ -99,7 +99,7 @@ async fn one_size(
             let began = Instant::now();
             world.engine.embed(Some(query)).await?;
             let embedded = began.elapsed();
-            world.memory.ping(tenant).await?;
+            world.ping(tenant).await?;
             keep(&mut floor, began.elapsed());
             keep(&mut ping, began.elapsed() - embedded);
         }

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use butler_domain::{Butler, SystemClock};
+use butler_domain::{Butler, SystemClock, TenantId};
 use butler_embed::{Engine, EngineOptions};
 use butler_memory::{Memory, MemoryConfig, MemoryParts};
 use butler_store::{Database, DatabaseOptions};
@@ -30,6 +30,13 @@ impl World {
                 Self::open(database_url(data.path())?, Some(server), Some(data)).await
             }
         }
+    }
+
+    /// A statement that does nothing, as a reader: the least that any call costs.
+    pub async fn ping(&self, tenant: &TenantId) -> anyhow::Result<()> {
+        let mut conn = self.memory.db().reader(tenant).await?;
+        conn.run(|pg| sqlx::query("SELECT 1").execute(pg)).await?;
+        Ok(())
     }
 
     /// With a server on a data directory that stays when it stops.

@@ -3,7 +3,7 @@
 use butler_domain::context::{self, ContextBlock, ContextEpisode, ContextFact, ContextInput, ContextRule};
 use butler_domain::tokens::Bpe;
 use butler_domain::{Butler, EpisodeId, FactId, Maturity, MemoryType, RuleId, Scope};
-use butler_store::search::{Found, Referenced, Retrieved};
+use butler_store::search::{RetrievedMemory, Referenced, Retrieved};
 
 use crate::recall::{RecallInput, compose};
 use crate::search::{Hit, relevant};
@@ -47,10 +47,10 @@ impl Memory {
         let recent = if config.context.include_episodes { depth } else { 0 };
         let (Retrieved { found, recent, stores }, _) = self.retrieve(call, &recall.as_search(), recent).await?;
         let found = relevant(found, &stores, request.min_relevance);
-        let (facts, rules): (Vec<Found>, Vec<Found>) =
+        let (facts, rules): (Vec<RetrievedMemory>, Vec<RetrievedMemory>) =
             found.into_iter().partition(|found| found.memory_type == MemoryType::Fact);
         // two recalls: neither kind crowds the other out before the budget is shared
-        let best = |found: Vec<Found>| {
+        let best = |found: Vec<RetrievedMemory>| {
             let mut hits = compose(found, depth, &self.weights(), call.now);
             hits.truncate(depth);
             hits
@@ -89,6 +89,6 @@ fn rule_line(hit: &Hit) -> ContextRule<'_> {
 }
 
 /// Without a score of its own an episode counts by its age alone.
-fn episode_line(found: &Found) -> ContextEpisode<'_> {
+fn episode_line(found: &RetrievedMemory) -> ContextEpisode<'_> {
     ContextEpisode { id: EpisodeId(found.id), score: 0.0, created_at: found.created_at, content: &found.content }
 }

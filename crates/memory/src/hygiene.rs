@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-use butler_domain::{TenantId, Timestamp};
+use butler_domain::Timestamp;
 use butler_store::search::train::{Trained, retrain};
 use chrono::TimeDelta;
 use tokio::sync::Notify;
@@ -75,12 +75,6 @@ impl Memory {
     /// What retrieval knows about the stores is learnt anew by the next call: after a bulk load, for instance.
     pub fn forget_pools(&self) {
         self.pools().forget();
-    }
-
-    /// The least a statement of a reader costs: the floor of the benchmarks.
-    pub async fn ping(&self, tenant: &TenantId) -> Result<(), MemoryError> {
-        let mut conn = self.db().reader(tenant).await?;
-        Ok(butler_store::search::ping(&mut conn).await?)
     }
 }
 

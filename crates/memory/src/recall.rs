@@ -4,7 +4,7 @@ use butler_domain::MemoryType;
 use butler_domain::fusion::normalised_rrf;
 use butler_domain::scoring::{RULE_IMPORTANCE, ScoreParts, ScoreWeights, recency};
 use butler_domain::{Scope, Timestamp};
-use butler_store::search::{Found, Referenced, Retrieved};
+use butler_store::search::{RetrievedMemory, Referenced, Retrieved};
 
 use crate::search::{Hit, Mode, SearchInput, SearchOutput, Weights, relevant};
 use crate::{Call, Memory, MemoryError};
@@ -71,7 +71,7 @@ impl Memory {
 }
 
 /// Each memory with its composite score, in order.
-pub(crate) fn compose(found: Vec<Found>, limit: usize, weights: &ScoreWeights, now: Timestamp) -> Vec<Hit> {
+pub(crate) fn compose(found: Vec<RetrievedMemory>, limit: usize, weights: &ScoreWeights, now: Timestamp) -> Vec<Hit> {
     let mut hits: Vec<Hit> = found
         .into_iter()
         .map(|found| {

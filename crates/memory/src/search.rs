@@ -10,7 +10,7 @@ use std::time::Instant;
 use butler_domain::deep::{self, DeepWeights, Measures};
 use butler_domain::fusion::rrf_score;
 use butler_domain::{MemoryType, Scope, UnknownName};
-use butler_store::search::{Found, Retrieve, Retrieved};
+use butler_store::search::{RetrievedMemory, Retrieve, Retrieved};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -205,7 +205,7 @@ impl Memory {
 }
 
 /// Each memory with its score.
-fn score(found: Vec<Found>, input: &SearchInput, now: butler_domain::Timestamp) -> Vec<Hit> {
+fn score(found: Vec<RetrievedMemory>, input: &SearchInput, now: butler_domain::Timestamp) -> Vec<Hit> {
     let mut hits: Vec<Hit> = found.into_iter().map(|found| Hit::new(found, now)).collect();
     match input.mode {
         Mode::Semantic => {

@@ -77,7 +77,7 @@ async fn tools(
             let query = question(&mut dice);
             let began = Instant::now();
             world.engine.embed(Some(&query)).await?;
-            world.memory.ping(&name).await?;
+            world.ping(&name).await?;
             keep(0, began.elapsed());
         }
         let queries: Vec<Value> = (0..TURN).map(|_| of_tenant(json!({"topic": question(&mut dice)}))).collect();

@@ -2,7 +2,7 @@
 
 use butler_domain::resolve::{Candidate, Hints, fuzzy_applies, rank};
 use butler_domain::{EntityId, EntityType};
-use butler_store::entities::{self, Found, Wanted};
+use butler_store::entities::{self, EntityMatch, NameQuery};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -27,7 +27,7 @@ impl Memory {
     /// One statement. Asked of the primary: who finds nothing will create the entity.
     pub async fn resolve_entity(&self, call: &Call, input: ResolveInput) -> Result<Resolved, MemoryError> {
         let known: Vec<EntityId> = input.hints.scored().collect();
-        let wanted = Wanted {
+        let query = NameQuery {
             name: &input.name,
             entity_type: input.entity_type,
             fuzzy: fuzzy_applies(&input.name, input.enable_fuzzy),
@@ -35,14 +35,14 @@ impl Memory {
             with_facts: input.hints.needs_neighbourhood(),
         };
         let mut conn = self.db().relaxed(&call.tenant).await?;
-        let found = entities::candidates(&mut conn, &call.tenant, &wanted).await?;
+        let found = entities::candidates(&mut conn, &call.tenant, &query).await?;
         drop(conn);
         let candidates = found.into_iter().map(|found| scored(found, &input.hints)).collect();
         Ok(Resolved { candidates: rank(candidates) })
     }
 }
 
-fn scored(found: Found, hints: &Hints) -> Candidate {
+fn scored(found: EntityMatch, hints: &Hints) -> Candidate {
     let boost = hints.neighbourhood_boost(&found.facts) + hints.domain_score(found.id);
     Candidate {
         entity_id: found.id,

@@ -3,10 +3,9 @@ use std::cmp::Ordering;
 use butler_domain::decay::effective_confidence;
 use butler_domain::scoring::by_score;
 use butler_domain::{MemoryType, Timestamp};
-use butler_store::search::Found;
+use butler_store::search::{MatchInfo, RetrievedMemory};
 use schemars::JsonSchema;
 use serde::Serialize;
-use serde_json::Value;
 use uuid::Uuid;
 
 use super::trace::Explained;
@@ -68,11 +67,11 @@ pub struct Hit {
     #[serde(skip)]
     pub(crate) last_referenced_at: Option<Timestamp>,
     #[serde(skip)]
-    pub(crate) info: Value,
+    pub(crate) matched: MatchInfo,
 }
 
 impl Hit {
-    pub(crate) fn new(found: Found, now: Timestamp) -> Self {
+    pub(crate) fn new(found: RetrievedMemory, now: Timestamp) -> Self {
         let effective = match (found.confidence, found.decay_rate) {
             (Some(confidence), Some(rate)) => {
                 Some(effective_confidence(confidence, rate, found.last_confirmed_at, now))
@@ -81,7 +80,7 @@ impl Hit {
         };
         let is_episode = found.memory_type == MemoryType::Episode;
         let (scope, butler) = if is_episode { (None, Some(found.scope)) } else { (Some(found.scope), None) };
-        let deep = found.info.pointer("/deep/score").and_then(Value::as_f64);
+        let deep = found.matched.deep.map(|deep| deep.score);
         Self {
             memory_type: found.memory_type,
             id: found.id,
@@ -111,7 +110,7 @@ impl Hit {
             explain: None,
             all_terms: found.strict,
             last_referenced_at: found.last_referenced_at,
-            info: found.info,
+            matched: found.matched,
         }
     }
 

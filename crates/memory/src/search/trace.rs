@@ -6,10 +6,10 @@ use std::time::Duration;
 use butler_domain::MemoryType;
 use butler_domain::relevance::{Background, Evidence, keeps, relevance};
 use butler_domain::scoring::ScoreWeights;
-use butler_store::search::Found;
+use butler_store::search::{RetrievedMemory, StoreBackground, StoreInfo};
 use schemars::JsonSchema;
 use serde::Serialize;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::{Hit, Mode};
 
@@ -69,14 +69,12 @@ impl Trace {
         Self { mode: Some(mode), embed_ms: ms(embedding), database_ms: ms(database), ..Self::default() }
     }
 
-    pub(crate) fn explain(&mut self, hits: &mut [Hit], stores: &[(MemoryType, Value)]) {
-        for (kind, info) in stores {
-            let mut info = info.clone();
-            if let Some(map) = info.as_object_mut() {
-                // the frequent terms of the store are long, and nobody's question
-                map.remove("terms");
-            }
-            self.stores.insert(kind.as_str().to_owned(), info);
+    pub(crate) fn explain(&mut self, hits: &mut [Hit], stores: &[(MemoryType, StoreInfo)]) {
+        for (kind, store) in stores {
+            let mut store = store.clone();
+            // The frequent terms of the store are many, and explain nothing about this query.
+            store.pool.terms = None;
+            self.stores.insert(kind.as_str().to_owned(), json!(store));
         }
         for hit in hits {
             hit.explain = Some(Explained::of(hit));
@@ -86,65 +84,55 @@ impl Trace {
 
 impl Explained {
     fn of(hit: &Hit) -> Self {
-        let text = |key: &str| hit.info.get(key).and_then(Value::as_str).map(str::to_owned);
-        let in_leg = |key: &str| hit.info.get(key).and_then(Value::as_bool).unwrap_or(false);
+        let matched = &hit.matched;
         Self {
-            vector_path: text("vector"),
-            probes: hit.info.get("probes").and_then(Value::as_i64).filter(|probes| *probes > 0),
-            keyword_path: text("keyword"),
-            in_semantic: in_leg("in_semantic"),
-            in_keyword: in_leg("in_keyword"),
+            vector_path: matched.vector_path.clone(),
+            probes: matched.probes.filter(|probes| *probes > 0),
+            keyword_path: matched.keyword_path.clone(),
+            in_semantic: matched.in_semantic,
+            in_keyword: matched.in_keyword,
             all_terms: hit.all_terms,
-            deep: hit.info.get("deep").cloned(),
+            deep: matched.deep.map(|deep| json!(deep)),
             weighed: None,
-            min_relevance: hit.info.get("relevance").and_then(Value::as_f64),
+            min_relevance: matched.relevance,
         }
     }
 }
 
 /// Leaves out what is not relevant; without a floor everything stays.
-pub(crate) fn relevant(found: Vec<Found>, stores: &[(MemoryType, Value)], floor: Option<f64>) -> Vec<Found> {
-    let mut found = found;
-    for memory in &mut found {
-        let (semantic, keyword) = (memory.semantic_rank.is_some(), memory.keyword_rank.is_some());
-        if let Some(info) = memory.info.as_object_mut() {
-            info.insert("in_semantic".to_owned(), semantic.into());
-            info.insert("in_keyword".to_owned(), keyword.into());
-        }
-    }
+pub(crate) fn relevant(
+    found: Vec<RetrievedMemory>,
+    stores: &[(MemoryType, StoreInfo)],
+    floor: Option<f64>,
+) -> Vec<RetrievedMemory> {
     let Some(floor) = floor else { return found };
     let rated: Vec<f64> = found.iter().map(|memory| rate(memory, stores)).collect();
     let best = rated.iter().copied().fold(0.0, f64::max);
     let kept = found.into_iter().zip(rated).filter(|(_, rated)| keeps(best, floor, *rated));
     kept.map(|(mut memory, rated)| {
-        if let Some(info) = memory.info.as_object_mut() {
-            info.insert("relevance".to_owned(), rated.into());
-        }
+        memory.matched.relevance = Some(rated);
         memory
     })
     .collect()
 }
 
-fn rate(memory: &Found, stores: &[(MemoryType, Value)]) -> f64 {
-    let background =
-        stores.iter().find(|(kind, _)| *kind == memory.memory_type).and_then(|(_, info)| info.get("background"));
-    let Some(background) = background else { return 0.0 };
-    let number = |key: &str| background.get(key).and_then(Value::as_f64).unwrap_or(0.0);
-    let holders = |term: &str| background.get("terms").and_then(|terms| terms.get(term)).and_then(Value::as_f64);
-    let matched = memory.info.get("terms").and_then(Value::as_array).into_iter().flatten();
-    let all = background.get("terms").and_then(Value::as_object).into_iter().flatten();
+fn rate(memory: &RetrievedMemory, stores: &[(MemoryType, StoreInfo)]) -> f64 {
+    let store = stores.iter().find(|(kind, _)| *kind == memory.memory_type);
+    let Some(background) = store.and_then(|(_, store)| store.background.as_ref()) else { return 0.0 };
+    let StoreBackground { rows, compared, mean, deviation, terms } = background;
+    let holders = |term: &String| terms.as_ref().and_then(|terms| terms.get(term)).copied();
     relevance(
         &Background {
-            rows: number("rows"),
-            compared: number("compared"),
-            mean: number("mean"),
-            deviation: number("deviation"),
+            rows: rows.unwrap_or(0.0),
+            compared: compared.unwrap_or(0.0),
+            mean: mean.unwrap_or(0.0),
+            deviation: deviation.unwrap_or(0.0),
         },
         &Evidence {
             similarity: memory.similarity.unwrap_or(0.0),
-            terms: all.filter_map(|(_, count)| count.as_f64()).collect(),
-            matched: matched.filter_map(|term| holders(term.as_str()?)).collect(),
-            named: memory.info.get("named").and_then(Value::as_f64),
+            terms: terms.iter().flatten().map(|(_, count)| *count).collect(),
+            matched: memory.matched.terms.iter().flatten().filter_map(holders).collect(),
+            named: memory.matched.named,
         },
     )
 }

@@ -17,7 +17,7 @@ pub struct DeadLetter {
     pub expires_at: Option<Timestamp>,
     pub attempts: i32,
     pub error: Option<String>,
-    /// The beginning of the content.
+    /// The beginning of its content.
     pub excerpt: String,
 }
 

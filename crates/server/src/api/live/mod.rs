@@ -13,7 +13,7 @@ use axum::response::sse::{Event, KeepAlive, Sse};
 use axum::response::{IntoResponse, Response};
 use butler_domain::TenantId;
 use butler_host::access::{Access, Right};
-use butler_store::browse::events::Heard;
+use butler_store::browse::events::LiveEvent;
 use futures::{Stream, StreamExt, stream};
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -33,7 +33,7 @@ const HEARTBEAT: Duration = Duration::from_secs(15);
 /// What listeners are told.
 #[derive(Debug, Clone)]
 pub enum Told {
-    Event(Arc<str>, Arc<Heard>),
+    Event(Arc<str>, Arc<LiveEvent>),
     /// More happened than is worth telling one by one.
     Refresh,
 }

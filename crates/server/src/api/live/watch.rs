@@ -7,7 +7,7 @@ use std::time::Duration;
 use butler_domain::{TenantId, Timestamp};
 use butler_memory::Memory;
 use butler_store::StoreError;
-use butler_store::browse::events::{Heard, since};
+use butler_store::browse::events::{LiveEvent, since};
 use chrono::TimeDelta;
 use tokio::sync::broadcast::Sender;
 use uuid::Uuid;
@@ -84,15 +84,15 @@ impl Watch {
     }
 
     /// `None`: too many to tell.
-    async fn news(&mut self, name: &str, memory: &Memory) -> Result<Option<Vec<Heard>>, StoreError> {
+    async fn news(&mut self, name: &str, memory: &Memory) -> Result<Option<Vec<LiveEvent>>, StoreError> {
         let now = memory.now();
         let seen = self.butlers.get(name);
         let from = seen.map_or(now, |seen| seen.until) - OVERLAP;
         let mut conn = memory.db().reader(&self.tenant).await?;
         let found = since(&mut conn, &self.tenant, from, MANY).await?;
         let many = found.len() as i64 == MANY;
-        let known = |heard: &Heard| seen.is_some_and(|seen| seen.ids.contains(&heard.id));
-        let news: Vec<Heard> = found.iter().filter(|heard| !known(heard)).cloned().collect();
+        let known = |heard: &LiveEvent| seen.is_some_and(|seen| seen.ids.contains(&heard.id));
+        let news: Vec<LiveEvent> = found.iter().filter(|heard| !known(heard)).cloned().collect();
         // of too many only the rest of this moment is remembered: what follows is told by the refresh
         let until = if many { now + OVERLAP } else { now };
         let ids = found.into_iter().map(|heard| heard.id).collect();
@@ -103,7 +103,7 @@ impl Watch {
 
 /// What a listener that broke off has missed.
 pub async fn missed(api: &Api, tenant: &TenantId, after: (Timestamp, Uuid)) -> Vec<Told> {
-    let mut all: Vec<(Arc<str>, Heard)> = Vec::new();
+    let mut all: Vec<(Arc<str>, LiveEvent)> = Vec::new();
     for butler in api.host.butlers() {
         let Some(memory) = butler.memory().await else { return vec![Told::Refresh] };
         let read = async {
