@@ -1,8 +1,8 @@
-import react from '@vitejs/plugin-react'
 import tailwindcss from '@tailwindcss/vite'
+import react from '@vitejs/plugin-react'
 import { defineConfig } from 'vitest/config'
 
-/** Where `npm run dev` finds the API; the built dashboard is served by the server itself. */
+/** The API server for `npm run dev`. The server itself serves the built dashboard. */
 const server = process.env.BUTLER_SERVER ?? 'http://127.0.0.1:8150'
 
 export default defineConfig({
@@ -11,12 +11,12 @@ export default defineConfig({
     outDir: process.env.BUTLER_WEB_OUT ?? '../crates/server/dashboard',
     emptyOutDir: true,
     target: 'es2022',
-    // A data: URL in a style sheet would need a hole in the content security policy.
+    // data: URLs in style sheets would require a weaker content security policy.
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
     reportCompressedSize: false,
     rolldownOptions: {
-      // Few files with lasting names: what pages share changes less often than the pages.
+      // Few files that stay cached: shared code changes less often than the pages.
       output: {
         codeSplitting: {
           groups: [

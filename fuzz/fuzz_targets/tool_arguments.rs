@@ -6,12 +6,12 @@ use std::sync::LazyLock;
 use fuzz::{memory, wait};
 use libfuzzer_sys::fuzz_target;
 use butler_memory::Caller;
-use butler_memory::tool::{Tool, ToolError};
+use butler_memory::tool::{ErrorCode, Tool, ToolCall};
 use serde_json::{Map, Value};
 
 /// Each tool, and the names of its arguments.
-static TOOLS: LazyLock<Vec<(Box<dyn Tool>, Vec<String>)>> = LazyLock::new(|| {
-    let named = |tool: Box<dyn Tool>| {
+static TOOLS: LazyLock<Vec<(Tool, Vec<String>)>> = LazyLock::new(|| {
+    let named = |tool: Tool| {
         let names = tool.spec().input_schema.get("properties").and_then(Value::as_object).cloned();
         (tool, names.unwrap_or_default().keys().cloned().collect())
     };
@@ -25,9 +25,9 @@ fuzz_target!(|text: &str| {
         let known: Map<String, Value> =
             arguments.iter().filter(|(name, _)| names.contains(name)).map(|(k, v)| (k.clone(), v.clone())).collect();
         for arguments in [arguments.clone(), known] {
-            if let Err(error) = wait(tool.call(memory(), &Caller::trusted(), arguments)) {
+            if let Err(error) = wait(tool.run(memory(), ToolCall::parse(tool.spec(), Caller::trusted(), arguments))) {
                 assert!(!error.message.is_empty());
-                let codes = [ToolError::INVALID_ARGUMENT, ToolError::UNAVAILABLE, ToolError::INVALID_STATE];
+                let codes = [ErrorCode::InvalidArgument, ErrorCode::Unavailable, ErrorCode::InvalidState];
                 assert!(codes.contains(&error.code), "{}: {error:?}", tool.spec().name);
             }
         }

@@ -1,4 +1,4 @@
-// What the browser tests share: a real server filled by `butler demo`, Debian's Chromium, and how a page is judged.
+// Shared by the browser tests: a real server with the data of `butler demo`, and Chromium.
 import { execFile, spawn } from 'node:child_process'
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -8,16 +8,16 @@ import { promisify } from 'node:util'
 import { chromium } from 'playwright-core'
 
 const run = promisify(execFile)
-/** How long anything awaited may take, in ms: it ends at once when it happens, and machines are busy. */
-export const PATIENCE = Number(process.env.PATIENCE ?? 60_000)
-/** A server makes a database of its own first. */
-const STARTS = 3 * PATIENCE
+/** The longest wait for anything, in ms. Generous, because test machines are busy and a wait ends as soon as it can. */
+export const TIMEOUT = Number(process.env.BUTLER_E2E_TIMEOUT ?? 60_000)
+/** Starting takes longer, because the server creates its database first. */
+const START_TIMEOUT = 3 * TIMEOUT
 export const butler = process.env.BUTLER_BIN
 if (!butler) throw new Error('BUTLER_BIN is not set: run these tests with `cargo xtask web`')
 
-/** A server with a data directory of its own; stopped and removed at the end. */
+/** A server with its own data directory, which `stop` removes. */
 export class Server {
-  /** `roster`: the butler.toml of each butler by name, instead of the usual one. */
+  /** `roster` maps butler names to their butler.toml and replaces the default roster. */
   static async start({ demo = true, listen = '127.0.0.1:0', roster = {} } = {}) {
     const server = new Server()
     server.data = await mkdtemp(join(tmpdir(), 'butler-e2e-'))
@@ -36,26 +36,31 @@ export class Server {
 
   async open(listen) {
     const which = this.roster ? ['--roster', this.roster] : []
-    this.child = spawn(butler, ['serve', '--data-dir', this.data, '--listen', listen, ...which], { stdio: ['ignore', 'pipe', 'pipe'] })
+    this.child = spawn(butler, ['serve', '--data-dir', this.data, '--listen', listen, ...which], {
+      stdio: ['ignore', 'pipe', 'pipe'],
+    })
     this.log = ''
     this.child.stderr.on('data', (chunk) => (this.log = (this.log + chunk).slice(-8000)))
     const lines = createInterface({ input: this.child.stdout })
     this.url = await new Promise((resolve, reject) => {
-      const late = setTimeout(() => reject(new Error(`the server is not ready after ${STARTS} ms:\n${this.log}`)), STARTS)
+      const late = setTimeout(
+        () => reject(new Error(`the server is not ready after ${START_TIMEOUT} ms:\n${this.log}`)),
+        START_TIMEOUT,
+      )
       late.unref()
       lines.on('line', (line) => line.startsWith('ready ') && resolve(line.slice(6).trim()))
       this.child.once('exit', (code) => reject(new Error(`the server stopped with ${code}:\n${this.log}`)))
     })
   }
 
-  /** A running server takes up a new butler in a moment. */
+  /** Waits until the running server hosts a new butler. */
   async hosts(name) {
-    for (const end = Date.now() + STARTS; Date.now() < end; ) {
+    for (const end = Date.now() + START_TIMEOUT; Date.now() < end; ) {
       const { data } = await this.api('/api/butlers')
       if (data.some((butler) => butler.name === name && butler.health === 'ready')) return
       await new Promise((resolve) => setTimeout(resolve, 100))
     }
-    throw new Error(`the server does not host ${name} after ${STARTS} ms:\n${this.log}`)
+    throw new Error(`the server does not host ${name} after ${START_TIMEOUT} ms:\n${this.log}`)
   }
 
   async close() {
@@ -83,12 +88,12 @@ export class Server {
     return answer
   }
 
-  /** Once tokens are on, `token` is what the tests come with. */
+  /** The tests send `token` once tokens are on. */
   bearer() {
     return this.token ? { Authorization: `Bearer ${this.token}` } : {}
   }
 
-  /** One MCP tool call on a butler. */
+  /** Calls an MCP tool of a butler. */
   async tool(name, args, of = 'demo') {
     const response = await fetch(`${this.url}/butlers/${of}/mcp`, {
       method: 'POST',
@@ -101,7 +106,15 @@ export class Server {
   }
 }
 
-const flags = ['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking', '--disable-component-update', '--disable-sync']
+const flags = [
+  '--no-sandbox',
+  '--disable-gpu',
+  '--disable-quic',
+  '--no-first-run',
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--disable-sync',
+]
 
 export function launch() {
   return chromium.launch({ executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium', args: flags })
@@ -109,12 +122,12 @@ export function launch() {
 
 const visits = new Set()
 
-/** Closes what a test that failed left open. */
-export async function leave() {
+/** Closes the visits that a failed test left open. */
+export async function closeVisits() {
   await Promise.allSettled([...visits].map((context) => context.close()))
 }
 
-/** A fresh visit; whatever the console complains about is collected in `problems`. */
+/** Opens a page in a new browser context. Console errors and warnings are collected in `problems`. */
 export async function visit(browser, server, { width = 1280, height = 900, theme = 'light' } = {}) {
   const context = await browser.newContext({
     baseURL: server.url,
@@ -124,7 +137,7 @@ export async function visit(browser, server, { width = 1280, height = 900, theme
     reducedMotion: 'reduce',
   })
   const page = await context.newPage()
-  page.setDefaultTimeout(PATIENCE)
+  page.setDefaultTimeout(TIMEOUT)
   visits.add(context)
   context.on('close', () => visits.delete(context))
   page.problems = []
@@ -137,7 +150,7 @@ export async function visit(browser, server, { width = 1280, height = 900, theme
   return page
 }
 
-/** The page has its content: nothing is loading any more. */
+/** Waits until the page has loaded its content. */
 export async function settled(page) {
   await page.locator('h1').first().waitFor()
   await page.waitForFunction(() => !document.querySelector('[role="status"][aria-label^="Loading"]'))
@@ -148,7 +161,7 @@ export async function go(page, path) {
   await settled(page)
 }
 
-/** The mark that says that the page follows what happens. */
+/** The indicator that the page receives changes as they happen. */
 export function isLive(page) {
   return page.locator('header [role="status"]').filter({ hasText: 'Live' })
 }

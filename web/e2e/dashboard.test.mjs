@@ -1,12 +1,12 @@
-// The dashboard in a real browser, against a real server with half a year of an invented life in it.
-// One server for all: filling it is what takes time. Each suite names the requirement (9.1 to 9.13) it shows.
+// Tests the dashboard in a real browser against a real server with the demo data. The suites share one server, because
+// filling it is slow. Test names start with the requirement they cover (9.1 to 9.13).
 import { after, before, describe } from 'node:test'
 import { launch, Server } from './browser.mjs'
 import { access } from './suites/access.mjs'
 import { actions } from './suites/actions.mjs'
-import { every } from './suites/every.mjs'
-import { first } from './suites/first.mjs'
-import { hostile } from './suites/hostile.mjs'
+import { everyPage } from './suites/every-page.mjs'
+import { firstVisit } from './suites/first-visit.mjs'
+import { injection } from './suites/injection.mjs'
 import { keyboard } from './suites/keyboard.mjs'
 import { live } from './suites/live.mjs'
 import { pages } from './suites/pages.mjs'
@@ -21,12 +21,12 @@ describe('the dashboard', () => {
     await shared.browser?.close()
     await shared.server?.stop()
   })
-  every(shared)
+  everyPage(shared)
   pages(shared)
   actions(shared)
   keyboard(shared)
-  hostile(shared)
+  injection(shared)
   live(shared)
   access(shared)
-  first(shared)
+  firstVisit(shared)
 })

@@ -1,4 +1,4 @@
-// What a first visit loads: index.html and everything it names, gzipped.
+// Checks the size of the first load: index.html and every file it references, gzipped.
 import { readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { gzipSync } from 'node:zlib'
@@ -11,6 +11,6 @@ const sizes = ['index.html', ...named].map((path) => gzipSync(readFileSync(join(
 const total = sizes.reduce((sum, size) => sum + size, 0)
 console.log(`first load: ${(total / 1000).toFixed(1)} kB gzip of ${budget / 1000} kB`)
 if (total > budget) {
-  console.error('The first load is over its budget: load a heavy page or dependency lazily.')
+  console.error('The first load exceeds its budget: load a large page or dependency lazily.')
   process.exit(1)
 }

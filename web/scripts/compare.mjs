@@ -1,6 +1,6 @@
-// Fails when the committed build is not what the sources build to. Compressed copies are compared by content,
-// because compressors of two Node versions may disagree about bytes.
-import { readFileSync, readdirSync } from 'node:fs'
+// Fails when the committed build differs from a fresh one. Compressed copies are compared by content, because two Node
+// versions may compress to different bytes.
+import { readdirSync, readFileSync } from 'node:fs'
 import { join, relative, resolve } from 'node:path'
 import { brotliDecompressSync, gunzipSync } from 'node:zlib'
 
@@ -24,7 +24,7 @@ const problems = [
     .map((path) => `differs: ${path}`),
 ]
 if (problems.length > 0) {
-  console.error(`The committed dashboard is not what web/ builds to:\n  ${problems.join('\n  ')}`)
+  console.error(`The committed dashboard differs from a fresh build of web/:\n  ${problems.join('\n  ')}`)
   console.error('Run `cargo xtask web --build` and commit crates/server/dashboard.')
   process.exit(1)
 }

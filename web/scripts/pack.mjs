@@ -1,6 +1,6 @@
-// Compresses the built files and writes the table by which the server embeds them.
+// Compresses the built files and writes the table that the server embeds.
 import { createHash } from 'node:crypto'
-import { readFileSync, readdirSync, writeFileSync } from 'node:fs'
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join, relative, resolve } from 'node:path'
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib'
 
@@ -11,7 +11,7 @@ const types = {
   css: 'text/css; charset=utf-8',
   svg: 'image/svg+xml',
 }
-/** Below this a compressed copy saves less than the header that announces it. */
+/** A compressed copy of a smaller file saves less than its Content-Encoding header costs. */
 const worthwhile = 512
 
 const files = readdirSync(out, { recursive: true, withFileTypes: true })
@@ -22,7 +22,7 @@ const files = readdirSync(out, { recursive: true, withFileTypes: true })
 
 const rows = files.map((path) => {
   const type = types[path.split('.').pop()]
-  if (!type) throw new Error(`${path}: no content type is known for this kind of file`)
+  if (!type) throw new Error(`${path}: unknown content type`)
   const bytes = readFileSync(join(out, path))
   const etag = createHash('sha256').update(bytes).digest('hex').slice(0, 16)
   const packed = bytes.length >= worthwhile

@@ -5,7 +5,7 @@ import { createRoot } from 'react-dom/client'
 import { startLive } from './api/live'
 import { queryClient } from './api/query-client'
 import { startTheme } from './lib/theme'
-import { loadTheRest, router } from './router'
+import { prefetchPages, router } from './router'
 import './styles.css'
 
 startTheme()
@@ -20,4 +20,4 @@ if (root) {
     </StrictMode>,
   )
 }
-window.addEventListener('load', loadTheRest)
+window.addEventListener('load', prefetchPages)

@@ -1,11 +1,11 @@
 import { createRootRoute, createRoute, createRouter, lazyRouteComponent, redirect } from '@tanstack/react-router'
 import { Shell } from './layout/Shell'
 import { parseSearch, stringifySearch } from './lib/search'
+import { ErrorPage } from './pages/ErrorPage'
 import { NotFound } from './pages/NotFound'
-import { Broken } from './pages/Broken'
 import * as search from './pages/search'
 
-/** Each page is a file of its own. */
+/** Each page is a separate chunk. */
 const load = {
   MemoryPage: () => import('./pages/memory/MemoryPage'),
   FactPage: () => import('./pages/facts/FactPage'),
@@ -20,14 +20,14 @@ const load = {
   SettingsPage: () => import('./pages/settings/SettingsPage'),
 }
 
-/** Once the first page stands, the others are fetched too: then they open at once, also when the server has gone. */
-export function loadTheRest() {
+/** Prefetches all pages after the first one has loaded, so that they open at once even when the server is down. */
+export function prefetchPages() {
   const start = () => void Promise.allSettled(Object.values(load).map((page) => page()))
   if ('requestIdleCallback' in window) window.requestIdleCallback(start, { timeout: 5000 })
   else setTimeout(start, 2000)
 }
 
-const root = createRootRoute({ component: Shell, notFoundComponent: NotFound, errorComponent: Broken })
+const root = createRootRoute({ component: Shell, notFoundComponent: NotFound, errorComponent: ErrorPage })
 const at = <const P extends string>(path: P) => ({ getParentRoute: () => root, path })
 
 const home = createRoute({
@@ -76,7 +76,20 @@ const recall = createRoute({
 const settings = createRoute({ ...at('/settings'), component: lazyRouteComponent(load.SettingsPage) })
 
 export const router = createRouter({
-  routeTree: root.addChildren([home, memory, fact, rule, episodes, episode, butler, entities, entity, timeline, recall, settings]),
+  routeTree: root.addChildren([
+    home,
+    memory,
+    fact,
+    rule,
+    episodes,
+    episode,
+    butler,
+    entities,
+    entity,
+    timeline,
+    recall,
+    settings,
+  ]),
   parseSearch,
   stringifySearch,
   defaultPreload: 'intent',

@@ -148,7 +148,10 @@ async fn overlapping_runs_are_impossible() {
         let refused = replica.run_now("consolidation", Trigger::Manual, JobRequest::default()).await;
         match refused {
             Err(error @ RunError::Busy { .. }) => {
-                assert!(error.to_string().starts_with("consolidation runs already, on first:1 since 20"), "{error}");
+                assert!(
+                    error.to_string().starts_with("consolidation is already running, on first:1 since 20"),
+                    "{error}"
+                );
             }
             other => panic!("{other:?}"),
         }

@@ -1,15 +1,10 @@
-//! One butler: its configuration, its modules, their tools, and its home in a database.
+//! One butler: its configuration, its modules and their tools, and its database.
 
-use std::panic::AssertUnwindSafe;
 use std::sync::{Arc, OnceLock, PoisonError, RwLock};
 
 use butler_domain::Clock;
 use butler_embed::Embedder;
-use butler_memory::Caller;
-use butler_memory::tool::{Answer, ToolError};
 use butler_store::{Connections, Database, DatabaseOptions};
-use futures::FutureExt;
-use serde_json::{Map, Value};
 use tokio::sync::Mutex;
 
 use crate::config::ButlerConfig;
@@ -18,20 +13,22 @@ use crate::module::{Module, Parts, Registry, in_order};
 use crate::scheduler::{HostJob, Jobs};
 use crate::{modules, runtime};
 
+pub use crate::error::unavailable;
+
 pub struct Butler {
     pub name: butler_domain::Butler,
     pub config: ButlerConfig,
     registry: Registry,
     modules: Mutex<Vec<Box<dyn Module>>>,
     database: OnceLock<Database>,
-    /// What the host does for this butler on a schedule; set once it has started.
-    beside: OnceLock<Vec<Arc<dyn HostJob>>>,
-    /// Why it could not start, while others could.
+    /// The jobs that the host runs for this butler on a schedule; set once it has started.
+    host_jobs: OnceLock<Vec<Arc<dyn HostJob>>>,
+    /// Why this butler could not start, although others could.
     trouble: RwLock<Option<Arc<HostError>>>,
 }
 
 impl Butler {
-    /// Knows its tools already, but has no database yet.
+    /// Creates a butler with its tools, but without a database connection.
     pub fn new(config: ButlerConfig) -> Result<Self, HostError> {
         let modules = in_order(modules::enabled(&config.file.modules))?;
         let mut registry = Registry::default();
@@ -46,7 +43,7 @@ impl Butler {
             registry,
             modules: Mutex::new(modules),
             database: OnceLock::new(),
-            beside: OnceLock::new(),
+            host_jobs: OnceLock::new(),
             trouble: RwLock::default(),
         })
     }
@@ -55,6 +52,7 @@ impl Butler {
         &self.registry
     }
 
+    /// Why the butler could not start; `None` if it has started or is starting.
     pub fn trouble(&self) -> Option<Arc<HostError>> {
         self.trouble.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
@@ -63,12 +61,13 @@ impl Butler {
         *self.trouble.write().unwrap_or_else(PoisonError::into_inner) = trouble;
     }
 
-    /// There once the butler has started.
+    /// The database; `None` until the butler has started.
     pub fn database(&self) -> Option<&Database> {
         self.database.get()
     }
 
-    /// Connects (`kept_alive`: to a server that this process looks after), migrates, and starts the modules in the order of their dependencies.
+    /// Connects to the database, migrates it, and starts the modules in the order of their dependencies. `kept_alive`
+    /// says that this process restarts the database server if it dies.
     pub async fn start(
         &self,
         url: String,
@@ -91,7 +90,7 @@ impl Butler {
         let runtime = self.runtime();
         let mut modules = self.modules.lock().await;
         if modules.is_empty() {
-            // The host's own tables, tokens among them, come with the same migrations.
+            // The same migrations create the host's own tables, such as the tokens.
             database.migrate().await.map_err(failed)?;
         }
         for module in modules.iter_mut() {
@@ -112,44 +111,44 @@ impl Butler {
         Ok(())
     }
 
-    /// The configured LLM. One that cannot work (a key that is not set) is as none: memory serves all the same, and
-    /// says so in the log, in doctor and in each consolidation.
+    /// The configured LLM. If it is misconfigured, for example because its key is not set, the butler serves without
+    /// one; the log, `butler doctor` and each consolidation say so.
     fn runtime(&self) -> Option<Arc<dyn butler_memory::runtime::Runtime>> {
         match runtime::from_config(self.config.file.butler.runtime.as_ref()?) {
             Ok(runtime) => Some(runtime),
             Err(error) => {
-                tracing::error!(butler = %self.name, %error, "there is no LLM: consolidation only counts");
+                tracing::error!(butler = %self.name, %error, "the LLM cannot be used; consolidation is a dry run");
                 None
             }
         }
     }
 
-    /// In a process that stays: schedules begin.
+    /// Starts the schedules, in a long-running process.
     pub async fn start_workers(&self) {
         for module in self.modules.lock().await.iter_mut() {
-            module.start_workers(self.beside());
+            module.start_workers(self.host_jobs());
         }
     }
 
-    pub(crate) fn set_beside(&self, jobs: Vec<Arc<dyn HostJob>>) {
-        let _ = self.beside.set(jobs);
+    pub(crate) fn set_host_jobs(&self, jobs: Vec<Arc<dyn HostJob>>) {
+        let _ = self.host_jobs.set(jobs);
     }
 
-    fn beside(&self) -> Vec<Arc<dyn HostJob>> {
-        self.beside.get().cloned().unwrap_or_default()
+    fn host_jobs(&self) -> Vec<Arc<dyn HostJob>> {
+        self.host_jobs.get().cloned().unwrap_or_default()
     }
 
-    /// There once the butler has started, unless its memory module is left out.
+    /// The butler's jobs; `None` until it has started, or if its memory module is not enabled.
     pub async fn jobs(&self) -> Option<Jobs> {
-        Some(Jobs::new(self.memory().await?, self.beside()))
+        Some(Jobs::new(self.memory().await?, self.host_jobs()))
     }
 
-    /// Likewise.
+    /// The butler's memory; `None` until it has started, or if its memory module is not enabled.
     pub async fn memory(&self) -> Option<Arc<butler_memory::Memory>> {
         self.modules.lock().await.iter().find_map(|module| module.memory())
     }
 
-    /// Stops the modules, last started first, then closes the connections.
+    /// Stops the modules in reverse order, then closes the connections.
     pub async fn stop(&self) {
         for module in self.modules.lock().await.iter_mut().rev() {
             module.on_shutdown().await;
@@ -158,27 +157,4 @@ impl Butler {
             database.close().await;
         }
     }
-
-    /// `None` when there is no such tool.
-    pub async fn call(
-        &self,
-        tool: &str,
-        caller: &Caller,
-        arguments: Map<String, Value>,
-    ) -> Option<Result<Answer, ToolError>> {
-        let tool = self.registry.get(tool)?;
-        let name = tool.spec().name;
-        // A bug in one call must neither hang its client nor take the server down.
-        let outcome = AssertUnwindSafe(tool.call(caller, arguments)).catch_unwind().await;
-        Some(outcome.unwrap_or_else(|_| {
-            tracing::error!(butler = %self.name, tool = name, "the tool panicked");
-            let hint = "the server's log holds the details; please report it";
-            let message = format!("{name} failed: a fault in the program");
-            Err(ToolError { hint: Some(hint.to_owned()), ..ToolError::internal(message) })
-        }))
-    }
-}
-
-pub fn unavailable(message: impl Into<String>, hint: impl Into<String>) -> ToolError {
-    ToolError { hint: Some(hint.into()), ..ToolError::new(ToolError::UNAVAILABLE, message) }
 }

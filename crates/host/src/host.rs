@@ -1,12 +1,14 @@
-//! The house: all butlers of this process, the private PostgreSQL they live on, and the engine they share.
+//! The host: all butlers of this process, the private PostgreSQL that stores their data, and the embedding engine that
+//! they share.
 
+mod all_butlers;
 mod backups;
+mod database_urls;
 pub mod demo;
-mod homes;
-mod one;
 mod restore;
-mod several;
+mod single_butler;
 pub mod tokens;
+mod tool_call;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -16,25 +18,23 @@ use std::time::Duration;
 use butler_domain::{Clock, SystemClock};
 use butler_embed::{Embedder, Engine, EngineOptions};
 use butler_fetch::Progress;
-use butler_memory::Caller;
-use butler_memory::tool::{Answer, ToolError};
+use butler_memory::tool::ToolError;
 use butler_store::Connections;
-use serde_json::{Map, Value};
 use tokio::sync::{Mutex, Notify, RwLock, watch};
 use tokio_util::sync::CancellationToken;
 
 use crate::access::Keyring;
 use crate::backup;
-use crate::butler::{Butler, unavailable};
+use crate::butler::Butler;
 use crate::config::{self, ButlerConfig, ServerSection, Source};
-use crate::error::HostError;
+use crate::error::{HostError, unavailable};
 use crate::metrics::Metrics;
 use crate::scheduler::HostJob;
-use crate::telemetry::{Span, Traces};
+use crate::telemetry::Traces;
 
-pub use restore::{Replaced, restore, verify};
+pub use restore::{PreviousData, restore, verify};
 
-/// Where everything is; the outcome of flags, environment and defaults.
+/// Directories and configuration sources, resolved from flags, environment and defaults.
 #[derive(Debug, Clone)]
 pub struct HostOptions {
     pub data_dir: PathBuf,
@@ -66,38 +66,39 @@ pub enum Status {
 pub struct Host {
     options: HostOptions,
     model_dir: Option<PathBuf>,
-    /// In the order of the roster; `/mcp` is the first one's. One can come and go while the process runs: `butler demo`'s.
+    /// In the order of the roster; `/mcp` leads to the first. `butler demo` adds and removes one while the process
+    /// runs.
     butlers: std::sync::RwLock<Vec<Arc<Butler>>>,
-    /// The text of the demo's configuration that is served now.
+    /// The configuration text of the demo butler that is running, if any.
     demo: Mutex<Option<String>>,
     /// The tokens of all butlers.
     keyring: Keyring,
     server: ServerSection,
-    /// What all butlers open to one PostgreSQL is counted together.
+    /// Limits the connections of all butlers to the same PostgreSQL server.
     connections: Connections,
     engine: Arc<Engine>,
     clock: Arc<dyn Clock>,
-    /// `None` when every butler has a database of its own elsewhere.
+    /// `None` if every butler uses an external database.
     private: RwLock<Option<butler_postgres::Server>>,
     status: watch::Sender<Status>,
-    /// Woken by a call that found the database gone, so that nobody waits for the next look.
+    /// Notified by a call that found the database unavailable, so that the supervisor checks it at once.
     trouble: Notify,
-    /// Cancelled when the process begins to stop: whoever streams ends.
+    /// Cancelled when the process begins to stop, so that event streams end.
     closing: CancellationToken,
     metrics: Metrics,
     traces: Traces,
 }
 
-/// A call that arrives while the server starts waits this long: a warm start takes a second, a client's patience is longer.
-const START_PATIENCE: Duration = Duration::from_secs(20);
+/// How long a call waits for the server to start. A warm start takes a second; clients usually wait longer than this.
+const START_TIMEOUT: Duration = Duration::from_secs(20);
 
 impl Host {
-    /// Reads the configuration and prepares the butlers; touches neither database nor model.
+    /// Reads the configuration and prepares the butlers, without opening a database or the model.
     pub fn new(options: HostOptions) -> Result<Arc<Self>, HostError> {
         let mut configs = config::load_all(&options.source)?;
         let server = config::server(&configs)?;
         let telemetry = config::telemetry(&configs)?;
-        let demo = demo::beside(&options.data_dir, &configs);
+        let demo = demo::load(&options.data_dir, &configs);
         let demo_text = demo.as_ref().map(|found| found.text.clone());
         configs.extend(demo.map(|found| found.config));
         refuse_shared_databases(&configs, options.database_url.as_deref())?;
@@ -133,20 +134,20 @@ impl Host {
         &self.options
     }
 
-    /// Those there are now.
+    /// The current butlers.
     pub fn butlers(&self) -> Vec<Arc<Butler>> {
         self.butlers.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// By name; without one, the first.
+    /// The butler with this name; without a name, the first butler.
     pub fn butler(&self, name: Option<&str>) -> Result<Arc<Butler>, HostError> {
         let mut butlers = self.butlers();
-        let at = match name {
+        let index = match name {
             Some(name) => butlers.iter().position(|butler| butler.name.as_str() == name),
             None => (!butlers.is_empty()).then_some(0),
         };
-        match at {
-            Some(at) => Ok(butlers.swap_remove(at)),
+        match index {
+            Some(index) => Ok(butlers.swap_remove(index)),
             None => {
                 let mut known: Vec<&str> = butlers.iter().map(|butler| butler.name.as_str()).collect();
                 known.sort_unstable();
@@ -159,23 +160,23 @@ impl Host {
         &self.keyring
     }
 
-    /// What the configuration says about the process.
+    /// The `[server]` section of the configuration.
     pub fn server(&self) -> &ServerSection {
         &self.server
     }
 
-    /// Those this process has open, server by server.
+    /// The database connections of this process, by server.
     pub fn connections(&self) -> &Connections {
         &self.connections
     }
 
-    /// Whether nothing was ever stored here, as far as can be told without starting anything.
+    /// Whether nothing was ever stored here, judged without starting a database.
     pub fn is_new(&self) -> bool {
-        let elsewhere = self.butlers().iter().any(|butler| self.own_url(butler).is_some());
-        !elsewhere && !self.options.data_dir.join("postgres").exists()
+        let external = self.butlers().iter().any(|butler| self.external_url(butler).is_some());
+        !external && !self.options.data_dir.join("postgres").exists()
     }
 
-    /// The model the user named; `None`: the fetched one.
+    /// The directory of the model that the user configured; `None` if the downloaded model is used.
     pub fn model_dir(&self) -> Option<&Path> {
         self.model_dir.as_deref()
     }
@@ -196,18 +197,19 @@ impl Host {
         self.status.borrow().clone()
     }
 
-    /// Starts the private PostgreSQL where it is needed, every butler, and the engine; returns when calls can be served.
+    /// Starts the private PostgreSQL if it is needed, all butlers and the embedding engine. Returns when calls can be
+    /// served.
     pub async fn start(&self, progress: Arc<dyn Progress>) -> Result<(), HostError> {
-        self.settled_with(self.bring_up(progress).await)
+        self.finish_start(self.start_everything(progress).await)
     }
 
-    /// The databases alone, without the model: for commands that embed nothing.
+    /// Starts the databases without the model, for commands that embed nothing.
     pub async fn start_databases(&self, progress: Arc<dyn Progress>) -> Result<(), HostError> {
-        self.settled_with(self.start_butlers(progress).await)
+        self.finish_start(self.start_butlers(progress).await)
     }
 
-    /// Whoever waits for the start learns how it went.
-    fn settled_with(&self, started: Result<(), HostError>) -> Result<(), HostError> {
+    /// Publishes the outcome of the start to the callers that wait for it.
+    fn finish_start(&self, started: Result<(), HostError>) -> Result<(), HostError> {
         match started {
             Ok(()) => {
                 self.status.send_replace(Status::Ready);
@@ -221,7 +223,7 @@ impl Host {
         }
     }
 
-    async fn bring_up(&self, progress: Arc<dyn Progress>) -> Result<(), HostError> {
+    async fn start_everything(&self, progress: Arc<dyn Progress>) -> Result<(), HostError> {
         self.status.send_replace(Status::Starting("starting PostgreSQL and loading the embedding model"));
         let warm = async {
             self.fetch_model(Arc::clone(&progress)).await?;
@@ -237,7 +239,7 @@ impl Host {
         self.start_each().await
     }
 
-    /// The engine would fetch it, too, but without a word; a first start should show what takes so long.
+    /// Downloads the model if necessary. The engine would do so itself, but without showing progress.
     pub async fn fetch_model(&self, progress: Arc<dyn Progress>) -> Result<PathBuf, HostError> {
         let (given, cache) = (self.model_dir.clone(), self.options.cache_dir.clone());
         let located =
@@ -246,39 +248,39 @@ impl Host {
     }
 
     pub async fn start_private(&self, progress: Arc<dyn Progress>) -> Result<(), HostError> {
-        if self.butlers().iter().all(|butler| self.own_url(butler).is_some()) {
+        if self.butlers().iter().all(|butler| self.external_url(butler).is_some()) {
             return Ok(());
         }
         self.ensure_private(progress).await
     }
 
-    /// Nothing to do when it was started before.
+    /// Starts the private PostgreSQL unless it is already running.
     async fn ensure_private(&self, progress: Arc<dyn Progress>) -> Result<(), HostError> {
         let mut private = self.private.write().await;
         if private.is_some() {
             return Ok(());
         }
         let server = butler_postgres::Server::start(self.options.postgres(), progress).await?;
-        tracing::info!(runtime = %server.runtime(), pid = server.pid(), "the private PostgreSQL is up");
+        tracing::info!(runtime = %server.runtime(), pid = server.pid(), "started the private PostgreSQL");
         *private = Some(server);
         Ok(())
     }
 
     async fn start_butler(&self, butler: &Butler) -> Result<(), HostError> {
-        let (url, kept_alive) = (self.url(butler).await?, self.own_url(butler).is_none());
+        let (url, kept_alive) = (self.url(butler).await?, self.external_url(butler).is_none());
         let embedder: Arc<dyn Embedder> = Arc::clone(&self.engine) as _;
         butler.start(url, kept_alive, self.connections.clone(), embedder, Arc::clone(&self.clock)).await?;
         if butler.config.file.butler.backup.schedule.is_some() {
-            let job = backup::Scheduled::new(&butler.config, self.backup_source(butler).await?);
-            butler.set_beside(job.into_iter().map(|job| Arc::new(job) as Arc<dyn HostJob>).collect());
+            let job = backup::BackupJob::new(&butler.config, self.backup_source(butler).await?);
+            butler.set_host_jobs(job.into_iter().map(|job| Arc::new(job) as Arc<dyn HostJob>).collect());
         }
-        // Before anybody is let in: the first request must find out whether it needs a token.
+        // The first request must already know whether it needs a token.
         tokens::load(self, butler).await.map_err(|source| HostError::Store { butler: butler.name.to_string(), source })
     }
 
-    /// Where a butler's database is; in the private server it is created first if it is not there.
+    /// The URL of a butler's database. In the private PostgreSQL the database is created if it does not exist.
     pub async fn url(&self, butler: &Butler) -> Result<String, HostError> {
-        if let Some(url) = self.own_url(butler) {
+        if let Some(url) = self.external_url(butler) {
             return Ok(url.to_owned());
         }
         let name = butler.name.as_str();
@@ -291,27 +293,28 @@ impl Host {
         Ok(server.url(name))
     }
 
-    /// The database of a butler that does not live in the private server.
-    pub fn own_url<'a>(&'a self, butler: &'a Butler) -> Option<&'a str> {
-        own_url(&butler.config, self.options.database_url.as_deref())
+    /// The database URL of a butler that does not use the private PostgreSQL.
+    pub fn external_url<'a>(&'a self, butler: &'a Butler) -> Option<&'a str> {
+        external_url(&butler.config, self.options.database_url.as_deref())
     }
 
-    /// Returns when the start has succeeded or failed.
+    /// Waits until the start has succeeded or failed.
     pub async fn settled(&self) {
         let mut status = self.status.subscribe();
         let _ = status.wait_for(|status| !matches!(status, Status::Starting(_))).await;
     }
 
-    /// Waits for the start, a while; an error says what it waits for, or why there will be none.
+    /// Waits for the start, up to [`START_TIMEOUT`]. The error says what is still starting or why the start failed.
     pub async fn await_start(&self) -> Result<(), ToolError> {
         if matches!(*self.status.borrow(), Status::Ready) {
             return Ok(());
         }
-        let _ = tokio::time::timeout(START_PATIENCE, self.settled()).await;
+        let _ = tokio::time::timeout(START_TIMEOUT, self.settled()).await;
         match self.status() {
             Status::Ready => Ok(()),
             Status::Starting(phase) => {
-                let hint = "the first start fetches PostgreSQL and the model, which can take a minute; try again soon";
+                let hint =
+                    "the first start downloads PostgreSQL and the model, which can take a minute; try again soon";
                 Err(unavailable(format!("the server is still starting ({phase})"), hint))
             }
             Status::Failed(error) => {
@@ -322,45 +325,7 @@ impl Host {
         }
     }
 
-    /// One call of a tool, measured. `None` when the butler has no such tool.
-    pub async fn call(
-        &self,
-        butler: &Butler,
-        tool: &str,
-        caller: &Caller,
-        arguments: Map<String, Value>,
-    ) -> Option<Result<Answer, ToolError>> {
-        let name = butler.tools().get(tool)?.spec().name;
-        let (begun, started) = (std::time::Instant::now(), self.clock.now());
-        let request_id = arguments.get("request_context").and_then(|context| context.get("request_id"));
-        let request_id = request_id.map(|id| id.as_str().map_or_else(|| id.to_string(), str::to_owned));
-        let outcome = match self.await_start().await {
-            Ok(()) => match butler.trouble() {
-                Some(error) => Err(not_started(butler, &error)),
-                None => butler.call(name, caller, arguments).await?,
-            },
-            Err(error) => Err(error),
-        };
-        let took = begun.elapsed();
-        let code = outcome.as_ref().err().map(|error| error.code);
-        self.metrics.called(butler.name.as_str(), name, code, took);
-        let butler_name = butler.name.as_str();
-        self.traces.record(|| Span {
-            butler: butler_name.to_owned(),
-            tool: name,
-            request_id,
-            error: code,
-            started,
-            took,
-        });
-        tracing::debug!(butler = %butler.name, tool = name, ?took, error = code, "called");
-        if code == Some(ToolError::UNAVAILABLE) {
-            self.report_trouble();
-        }
-        Some(outcome)
-    }
-
-    /// Reads from the databases what `/metrics` shows of them, unless that is recent.
+    /// Updates the metrics that are read from the databases, unless they are recent.
     pub async fn refresh_metrics(&self) {
         self.metrics.refresh(self.butlers(), self.clock.now()).await;
     }
@@ -370,37 +335,37 @@ impl Host {
         self.metrics.text(&self.engine.stats(), &self.butlers(), &self.connections.servers())
     }
 
-    /// A call found a database gone: the private server is looked at now, not at the next turn.
+    /// Reports that a database is unavailable, so that the supervisor checks the private PostgreSQL at once.
     pub fn report_trouble(&self) {
         self.trouble.notify_one();
     }
 
-    /// Returns when trouble was reported.
+    /// Waits for [`Self::report_trouble`].
     pub(crate) async fn trouble_reported(&self) {
         self.trouble.notified().await;
     }
 
-    /// Starts the private PostgreSQL again if it died; nothing to do otherwise.
-    pub(crate) async fn revive(&self) -> Result<(), HostError> {
+    /// Restarts the private PostgreSQL if it has died.
+    pub(crate) async fn ensure_postgres_running(&self) -> Result<(), HostError> {
         match self.private.read().await.as_ref() {
             Some(server) => Ok(server.ensure_running().await?),
             None => Ok(()),
         }
     }
 
-    /// For a process that stays, before its first call: calls are traced from here on.
+    /// Starts exporting traces of tool calls. Long-running processes call this before they serve.
     pub fn start_traces(&self) {
         self.traces.start();
     }
 
-    /// For a process that stays: its butlers' schedules begin.
+    /// Starts the schedules of all butlers, in a long-running process.
     pub async fn start_workers(&self) {
         for butler in self.butlers() {
             butler.start_workers().await;
         }
     }
 
-    /// Modules first, then their connections, then the server below them.
+    /// Stops the modules, then closes their connections, then stops the private PostgreSQL.
     pub async fn stop(&self) -> Result<(), HostError> {
         self.status.send_replace(Status::Stopping);
         self.traces.stop().await;
@@ -413,22 +378,17 @@ impl Host {
     }
 }
 
-fn not_started(butler: &Butler, error: &HostError) -> ToolError {
-    let hint = error.hint().unwrap_or_else(|| "it is tried again; `butler doctor` tells more".to_owned());
-    unavailable(format!("the butler {:?} could not start: {error}", butler.name.as_str()), hint)
-}
-
-/// A database that is not in the private server: the flag's or the file's.
-fn own_url<'a>(config: &'a ButlerConfig, flag: Option<&'a str>) -> Option<&'a str> {
+/// The database URL from the flag or the file; `None` for a butler in the private PostgreSQL.
+fn external_url<'a>(config: &'a ButlerConfig, flag: Option<&'a str>) -> Option<&'a str> {
     flag.or(config.file.butler.database.url.as_deref())
 }
 
 fn refuse_shared_databases(configs: &[ButlerConfig], flag: Option<&str>) -> Result<(), HostError> {
-    let mut homes: BTreeMap<(&str, &str), &str> = BTreeMap::new();
+    let mut seen: BTreeMap<(&str, &str), &str> = BTreeMap::new();
     for config in configs {
-        let Some(url) = own_url(config, flag) else { continue };
-        let home = (url, config.file.butler.database.schema.as_str());
-        if let Some(first) = homes.insert(home, &config.name) {
+        let Some(url) = external_url(config, flag) else { continue };
+        let location = (url, config.file.butler.database.schema.as_str());
+        if let Some(first) = seen.insert(location, &config.name) {
             return Err(HostError::SharedDatabase { first: first.to_owned(), second: config.name.clone() });
         }
     }

@@ -1,4 +1,4 @@
-//! At most one `serve` on a data directory, and where the others find it.
+//! Allows at most one `serve` per data directory, and tells other commands how to reach it.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::Write;
@@ -10,28 +10,29 @@ use butler_domain::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use crate::config::Source;
-use crate::error::HostError;
+use crate::error::{HostError, RunningServer};
 
-/// What a running server tells about itself in `serve.json`.
+/// What a running server writes about itself to `serve.json`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Instance {
     pub pid: u32,
-    /// Where the commands of this machine speak plain HTTP to it.
+    /// The address for plain HTTP from this machine.
     pub address: SocketAddr,
-    /// Where others reach it.
+    /// The URL for other clients.
     pub url: String,
     pub started: Timestamp,
     pub version: String,
-    /// The butlers it began with; the first is the one at `/mcp`.
+    /// The butlers at start; `/mcp` leads to the first.
     #[serde(default)]
     pub butlers: Vec<String>,
-    /// Where they are described, for commands that are told nothing else.
+    /// The server's configuration source, which other commands use by default.
     #[serde(default)]
     pub source: Source,
-    /// The database it was started with, if not the private one: commands that are told nothing else mean the same.
+    /// The external database, if any, which other commands use by default.
     #[serde(default)]
     pub database_url: Option<String>,
-    /// The bearer of the commands of this user on this machine: all rights, any tenant. The file is theirs alone.
+    /// A bearer token with all rights for every tenant, for commands of the same user. Only that user can read the
+    /// file.
     #[serde(default)]
     pub secret: Option<String>,
 }
@@ -50,7 +51,7 @@ fn state_file(data_dir: &Path) -> PathBuf {
     data_dir.join("serve.json")
 }
 
-/// Makes the data directory, readable for its owner alone.
+/// Creates the data directory, accessible to its owner only.
 pub fn create_data_dir(data_dir: &Path) -> Result<(), HostError> {
     fs::DirBuilder::new()
         .recursive(true)
@@ -59,7 +60,8 @@ pub fn create_data_dir(data_dir: &Path) -> Result<(), HostError> {
         .map_err(HostError::io("create the data directory", data_dir))
 }
 
-/// The server that runs on this data directory, if one does: its lock is held, whatever `serve.json` says.
+/// The server that is running on this data directory. The lock decides whether there is one, not `serve.json`, which a
+/// killed server leaves behind.
 pub fn running(data_dir: &Path) -> Option<Instance> {
     let lock = File::open(lock_file(data_dir)).ok()?;
     match lock.try_lock_shared() {
@@ -72,7 +74,7 @@ fn read(data_dir: &Path) -> Option<Instance> {
     serde_json::from_slice(&fs::read(state_file(data_dir)).ok()?).ok()
 }
 
-/// Held while this process serves. The kernel releases it however the process ends.
+/// The lock of the serving process. The kernel releases it even if the process is killed.
 #[derive(Debug)]
 pub struct Lock {
     data_dir: PathBuf,
@@ -95,17 +97,17 @@ impl Lock {
             Err(fs::TryLockError::WouldBlock) => {
                 return Err(HostError::AlreadyRunning {
                     data_dir: data_dir.to_path_buf(),
-                    running: read(data_dir).map(Box::new),
+                    running: read(data_dir).map(|server| RunningServer { pid: server.pid, url: server.url }),
                 });
             }
             Err(fs::TryLockError::Error(error)) => return Err(HostError::io("lock", path)(error)),
         }
-        // What a killed server left behind would send others to an address that nobody serves.
+        // A file left by a killed server would direct other commands to an address that nobody serves.
         let _ = fs::remove_file(state_file(data_dir));
         Ok(Self { data_dir: data_dir.to_path_buf(), _file: file })
     }
 
-    /// Tells others where this server is; a reader sees the whole file or none.
+    /// Writes `serve.json` atomically, so that readers never see a partial file.
     pub fn announce(&self, instance: &Instance) -> Result<(), HostError> {
         let path = state_file(&self.data_dir);
         let fresh = path.with_extension("json.new");
@@ -168,7 +170,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_killed_server_left_behind_is_not_a_running_server() {
+    fn files_left_by_a_killed_server_do_not_count_as_a_running_server() {
         let dir = tempfile::tempdir().unwrap();
         fs::write(lock_file(dir.path()), "").unwrap();
         fs::write(state_file(dir.path()), serde_json::to_vec(&instance()).unwrap()).unwrap();

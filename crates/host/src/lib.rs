@@ -1,5 +1,5 @@
-//! What runs in a process whether or not it serves HTTP: butlers and their modules, configuration, access rules, schedules,
-//! sessions, LLM runtimes and backups. ARCHITECTURE.md has the map.
+//! Everything a butler process needs besides the network: butlers and their modules, configuration, access rules,
+//! schedules, sessions, LLM runtimes and backups. ARCHITECTURE.md has the map.
 
 pub mod access;
 pub mod backup;

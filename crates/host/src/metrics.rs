@@ -1,6 +1,6 @@
-//! What `/metrics` tells a Prometheus.
+//! The Prometheus metrics at `/metrics`.
 
-mod state;
+mod database;
 
 use std::fmt::Write;
 use std::sync::atomic::Ordering;
@@ -10,6 +10,7 @@ use std::time::Duration;
 use butler_domain::Timestamp;
 use butler_embed::EmbedStats;
 use butler_store::{ReplicaState, ServerConnections};
+use database::DatabaseMetrics;
 use prometheus_client::encoding::EncodeLabelSet;
 use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::family::Family;
@@ -17,7 +18,6 @@ use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::metrics::histogram::Histogram;
 use prometheus_client::metrics::info::Info;
 use prometheus_client::registry::{Registry, Unit};
-use state::State;
 
 use crate::butler::Butler;
 
@@ -44,7 +44,7 @@ struct ServerLabel {
     server: String,
 }
 
-/// From a cached search (1 ms) to a call that waited for a restart of the database.
+/// From a cached search (1 ms) to a call that waits for a database restart.
 const LATENCY_BUCKETS: [f64; 12] = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0];
 
 pub struct Metrics {
@@ -52,15 +52,15 @@ pub struct Metrics {
     calls: Family<ToolLabels, Counter>,
     errors: Family<ErrorLabels, Counter>,
     seconds: Family<ToolLabels, Histogram, fn() -> Histogram>,
-    sampled: Sampled,
-    state: State,
-    /// Gauges are set from the live values and then written, by one reader at a time.
+    sampled: SampledMetrics,
+    state: DatabaseMetrics,
+    /// Serializes requests, because each one sets the gauges and then encodes them.
     writing: Mutex<()>,
 }
 
-/// Values that exist elsewhere and are read when asked for.
+/// Metrics whose values are kept elsewhere and are read for each request.
 #[derive(Default)]
-struct Sampled {
+struct SampledMetrics {
     queue: Gauge,
     cache_hits: Counter,
     cache_misses: Counter,
@@ -82,36 +82,48 @@ impl Default for Metrics {
         let errors = Family::<ErrorLabels, Counter>::default();
         let histogram: fn() -> Histogram = || Histogram::new(LATENCY_BUCKETS);
         let seconds = Family::new_with_constructor(histogram);
-        registry.register("tool_calls", "Calls of a tool", calls.clone());
-        registry.register("tool_errors", "Calls of a tool that were answered with an error, by code", errors.clone());
-        registry.register_with_unit("tool_duration", "Time a call of a tool took", Unit::Seconds, seconds.clone());
+        registry.register("tool_calls", "Number of tool calls", calls.clone());
+        registry.register("tool_errors", "Number of tool calls that returned an error, by error code", errors.clone());
+        registry.register_with_unit("tool_duration", "Duration of tool calls", Unit::Seconds, seconds.clone());
         let build = Info::new(vec![("version", env!("CARGO_PKG_VERSION"))]);
-        registry.register("build", "The program", build);
-        let sampled = Sampled::default();
+        registry.register("build", "Version of the program", build);
+        let sampled = SampledMetrics::default();
         sampled.register(&mut registry);
-        let state = State::default();
+        let state = DatabaseMetrics::default();
         state.register(&mut registry);
         Self { registry, calls, errors, seconds, sampled, state, writing: Mutex::new(()) }
     }
 }
 
-impl Sampled {
+impl SampledMetrics {
     fn register(&self, registry: &mut Registry) {
-        registry.register("embedding_queue_depth", "Texts that wait for the engine", self.queue.clone());
-        registry.register("embedding_cache_hits", "Texts whose vector was cached", self.cache_hits.clone());
+        registry.register("embedding_queue_depth", "Texts waiting for the embedding engine", self.queue.clone());
+        registry.register("embedding_cache_hits", "Texts whose embedding was in the cache", self.cache_hits.clone());
         registry.register("embedding_cache_misses", "Texts that had to be embedded", self.cache_misses.clone());
-        registry.register("pool_open", "Open connections", self.pool_open.clone());
-        registry.register("pool_in_use", "Connections in use", self.pool_in_use.clone());
-        registry.register("pool_waiting", "Calls that wait for a connection", self.pool_waiting.clone());
-        registry.register("pool_max", "The most connections", self.pool_max.clone());
-        registry.register("replica_up", "1: reads go to the replica; 0: to the primary", self.replica_up.clone());
-        let behind = "Bytes of the log the replica had not replayed when last looked at";
+        registry.register("pool_open", "Open connections in the butler's pool", self.pool_open.clone());
+        registry.register("pool_in_use", "Connections in use in the butler's pool", self.pool_in_use.clone());
+        registry.register(
+            "pool_waiting",
+            "Calls waiting for a connection from the butler's pool",
+            self.pool_waiting.clone(),
+        );
+        registry.register("pool_max", "Maximum number of connections in the butler's pool", self.pool_max.clone());
+        registry.register(
+            "replica_up",
+            "1 if reads go to the replica, 0 if they go to the primary",
+            self.replica_up.clone(),
+        );
+        let behind = "Bytes of WAL that the replica had not replayed at the last check";
         registry.register("replica_behind_bytes", behind, self.replica_behind.clone());
-        let open = "Connections of this process to a PostgreSQL, all butlers together";
+        let open = "Open connections of this process to a PostgreSQL server, for all butlers";
         registry.register("server_connections_open", open, self.server_open.clone());
-        let waiting = "Calls that wait until another connection is closed";
+        let waiting = "Calls waiting because the connection limit is reached";
         registry.register("server_connections_waiting", waiting, self.server_waiting.clone());
-        registry.register("server_connections_max", "The most this process opens", self.server_max.clone());
+        registry.register(
+            "server_connections_max",
+            "Maximum number of connections of this process to a server",
+            self.server_max.clone(),
+        );
     }
 
     fn read(&self, engine: &EmbedStats, butlers: &[Arc<Butler>], servers: &[ServerConnections]) {
@@ -120,7 +132,7 @@ impl Sampled {
         self.cache_hits.inner().store(engine.cache_hits, Ordering::Relaxed);
         self.cache_misses.inner().store(engine.cache_misses, Ordering::Relaxed);
         for family in [&self.pool_open, &self.pool_in_use, &self.pool_waiting, &self.pool_max] {
-            // A butler that is gone has no connections.
+            // Removes the values of butlers that no longer exist.
             family.clear();
         }
         for butler in butlers {
@@ -160,21 +172,21 @@ impl Metrics {
         }
     }
 
-    /// Asks the databases, if what is known of them is not fresh any more.
+    /// Reads the database metrics again, unless they are recent.
     pub async fn refresh(&self, butlers: Vec<Arc<Butler>>, now: Timestamp) {
-        if let Some(asked) = self.state.ask(butlers).await {
+        if let Some(readings) = self.state.read_all(butlers).await {
             let _one = self.writing.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-            self.state.set(asked, now);
+            self.state.set(readings, now);
         }
     }
 
-    /// In the OpenMetrics text format.
+    /// All metrics in the OpenMetrics text format.
     pub fn text(&self, engine: &EmbedStats, butlers: &[Arc<Butler>], servers: &[ServerConnections]) -> String {
         let _one = self.writing.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         self.sampled.read(engine, butlers, servers);
         let mut text = String::new();
         if let Err(error) = prometheus_client::encoding::text::encode(&mut text, &self.registry) {
-            let _ = writeln!(text, "# cannot be written: {error}");
+            let _ = writeln!(text, "# cannot encode the metrics: {error}");
         }
         text
     }

@@ -4,12 +4,11 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use butler_embed::Embedder;
+use butler_memory::Memory;
 use butler_memory::runtime::Runtime;
-use butler_memory::tool::{Answer, ToolError, ToolSpec};
-use butler_memory::{Caller, Memory};
+use butler_memory::tool::{Answer, ToolCall, ToolError, ToolSpec};
 use butler_store::{Database, Migrated, StoreError};
 use futures::future::BoxFuture;
-use serde_json::{Map, Value};
 
 use crate::scheduler::HostJob;
 
@@ -55,13 +54,10 @@ pub trait Module: Send + Sync {
 
 /// A tool bound to the module that brought it.
 pub trait HostTool: Send + Sync {
-    fn spec(&self) -> &ToolSpec;
+    fn spec(&self) -> &Arc<ToolSpec>;
 
-    fn call<'a>(
-        &'a self,
-        caller: &'a Caller,
-        arguments: Map<String, Value>,
-    ) -> BoxFuture<'a, Result<Answer, ToolError>>;
+    /// Runs the tool once. `Host::call` is what checks rights, retries, measures and survives a panic.
+    fn run(&self, call: ToolCall) -> BoxFuture<'_, Result<Answer, ToolError>>;
 }
 
 /// The tools of one butler by name, in the order in which they were registered.

@@ -1,4 +1,4 @@
-//! HTTP to other machines, through the proxy that the environment names: for the LLM's endpoints and for collectors.
+//! An HTTP client for LLM endpoints and OpenTelemetry collectors that uses the proxies configured in the environment.
 
 use std::error::Error;
 use std::io;
@@ -21,23 +21,23 @@ use tower_service::Service;
 
 type Failure = Box<dyn Error + Send + Sync>;
 
-/// A client for one address.
+/// An HTTP client for one URL.
 pub struct Outbound {
     client: Client<HttpsConnector<Route>, Full<Bytes>>,
-    /// For a proxy that is told with every request whom it passes on.
+    /// The credentials for a forwarding proxy, sent with every request.
     authorization: Option<HeaderValue>,
 }
 
 impl Outbound {
-    /// As HTTPS_PROXY, HTTP_PROXY, ALL_PROXY and NO_PROXY say. Nothing of this machine goes through a proxy.
+    /// Uses the proxy that HTTPS_PROXY, HTTP_PROXY, ALL_PROXY and NO_PROXY select, but none for loopback addresses.
     pub fn to(url: &Uri) -> Result<Self, String> {
-        let proxy = if is_here(url) { None } else { Matcher::from_env().intercept(url) };
+        let proxy = if is_loopback(url) { None } else { Matcher::from_env().intercept(url) };
         let mut http = HttpConnector::new();
         http.enforce_http(false);
         let (route, authorization) = Route::through(proxy.as_ref(), url, http)?;
         let connector = HttpsConnectorBuilder::new()
             .with_provider_and_native_roots(rustls::crypto::ring::default_provider())
-            .map_err(|error| format!("cannot be used, since this system has no certificates: {error}"))?
+            .map_err(|error| format!("cannot be used, because this system has no root certificates: {error}"))?
             .https_or_http()
             .enable_http1()
             .wrap_connector(route);
@@ -52,18 +52,18 @@ impl Outbound {
     }
 }
 
-fn is_here(url: &Uri) -> bool {
+fn is_loopback(url: &Uri) -> bool {
     let host = url.host().unwrap_or_default().trim_matches(['[', ']']);
     host.eq_ignore_ascii_case("localhost") || host.parse::<std::net::IpAddr>().is_ok_and(|ip| ip.is_loopback())
 }
 
-/// How a connection comes about.
+/// How to connect to the URL.
 #[derive(Clone)]
 enum Route {
     Direct(HttpConnector),
-    /// The proxy reads each request and passes it on: plain HTTP.
+    /// Through a proxy that forwards each request, for plain HTTP.
     Forward(HttpConnector, Uri),
-    /// The proxy connects and passes bytes on: HTTPS.
+    /// Through a proxy that tunnels the connection with CONNECT, for HTTPS.
     Tunnel(Tunnel<HttpConnector>),
 }
 
@@ -75,9 +75,9 @@ impl Route {
     ) -> Result<(Self, Option<HeaderValue>), String> {
         let Some(proxy) = proxy else { return Ok((Self::Direct(http), None)) };
         if proxy.uri().scheme_str() != Some("http") {
-            // Not the proxy itself: it may hold a password.
+            // The error names the scheme only, because the URL of the proxy may contain a password.
             let scheme = proxy.uri().scheme_str().unwrap_or_default();
-            return Err(format!("would go through a proxy of the kind {scheme:?}, and only http:// proxies are known"));
+            return Err(format!("needs a {scheme:?} proxy, but only http:// proxies are supported"));
         }
         let authorization = proxy.basic_auth().cloned();
         if url.scheme_str() == Some("http") {
@@ -93,9 +93,9 @@ impl Route {
 }
 
 impl Service<Uri> for Route {
-    type Response = Wire;
+    type Response = ProxyStream;
     type Error = Failure;
-    type Future = BoxFuture<'static, Result<Wire, Failure>>;
+    type Future = BoxFuture<'static, Result<ProxyStream, Failure>>;
 
     fn poll_ready(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), Failure>> {
         match self {
@@ -108,33 +108,34 @@ impl Service<Uri> for Route {
         match self {
             Self::Direct(http) => {
                 let stream = http.call(to);
-                Box::pin(async { Ok(Wire { stream: stream.await?, forwarded: false }) })
+                Box::pin(async { Ok(ProxyStream { stream: stream.await?, forwarded: false }) })
             }
             Self::Forward(http, proxy) => {
                 let stream = http.call(proxy.clone());
-                Box::pin(async { Ok(Wire { stream: stream.await?, forwarded: true }) })
+                Box::pin(async { Ok(ProxyStream { stream: stream.await?, forwarded: true }) })
             }
             Self::Tunnel(tunnel) => {
                 let stream = tunnel.call(to);
-                Box::pin(async { Ok(Wire { stream: stream.await?, forwarded: false }) })
+                Box::pin(async { Ok(ProxyStream { stream: stream.await?, forwarded: false }) })
             }
         }
     }
 }
 
-/// A connection that knows whether a proxy reads what it carries: its requests then name the whole address.
-struct Wire {
+/// A connection that knows whether a proxy forwards its requests. hyper then sends the absolute URL in the request
+/// line.
+struct ProxyStream {
     stream: TokioIo<TcpStream>,
     forwarded: bool,
 }
 
-impl Connection for Wire {
+impl Connection for ProxyStream {
     fn connected(&self) -> Connected {
         self.stream.connected().proxy(self.forwarded)
     }
 }
 
-impl hyper::rt::Read for Wire {
+impl hyper::rt::Read for ProxyStream {
     fn poll_read(
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,
@@ -144,7 +145,7 @@ impl hyper::rt::Read for Wire {
     }
 }
 
-impl hyper::rt::Write for Wire {
+impl hyper::rt::Write for ProxyStream {
     fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
         Pin::new(&mut self.stream).poll_write(cx, bytes)
     }

@@ -19,22 +19,11 @@ pub enum Profile {
     ReadOnly,
 }
 
-/// For clients short of context: these seven do what an agent does in a session.
-const CORE: [&str; 7] = [
-    "memory_context",
-    "memory_recall",
-    "memory_search",
-    "memory_store_episode",
-    "memory_store_fact",
-    "memory_store_rule",
-    "memory_forget",
-];
-
 impl Profile {
     pub fn offers(self, tool: &ToolSpec) -> bool {
         match self {
             Self::Full => true,
-            Self::Core => CORE.contains(&tool.name),
+            Self::Core => tool.core,
             Self::ReadOnly => tool.annotations.read_only,
         }
     }
@@ -63,13 +52,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_profile_is_found_by_its_name_and_core_names_real_tools() {
+    fn every_profile_is_found_by_its_name() {
         for profile in Profile::value_variants() {
             assert_eq!(Profile::of_query(Some(&format!("a=b&profile={}", profile.as_str()))), Ok(Some(*profile)));
         }
         assert_eq!(Profile::of_query(Some("x=1")), Ok(None));
         assert!(Profile::of_query(Some("profile=all")).is_err());
-        let names: Vec<&str> = butler_memory::tools().iter().map(|tool| tool.spec().name).collect();
-        assert!(CORE.iter().all(|name| names.contains(name)), "{names:?}");
     }
 }

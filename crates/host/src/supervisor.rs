@@ -1,48 +1,50 @@
-//! What a process that stays does beside serving: it lets the workers begin, and watches the private PostgreSQL: one that was killed under us is started again without a restart of butler.
+//! The background work of a long-running process: it starts the workers, restarts the private PostgreSQL if it dies,
+//! retries butlers that could not start, and follows `butler demo`.
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use crate::host::Host;
 
-/// Between two looks when nobody complains; a look is one connection to a unix socket.
-const LOOK: Duration = Duration::from_secs(2);
-/// After a failed start, so that a server that cannot start does not fill the log.
-const REST: Duration = Duration::from_secs(5);
+/// How often to check the private PostgreSQL. A check is one connection to a unix socket.
+const POSTGRES_CHECK_INTERVAL: Duration = Duration::from_secs(2);
+/// Delay after a failed restart, so that a server that cannot start does not fill the log.
+const RESTART_DELAY: Duration = Duration::from_secs(5);
+/// How often to retry failed butlers, close idle connections and check replicas.
+const MAINTENANCE_INTERVAL: Duration = Duration::from_secs(5);
+/// How often to check the demo's configuration file. A check reads one small file.
+const DEMO_CHECK_INTERVAL: Duration = Duration::from_millis(300);
 
-/// Between two looks at the demo's marker: `butler demo` should seem to be at once; a look is one `stat`.
-const DEMO_LOOK: Duration = Duration::from_millis(300);
-
-/// Runs until it is dropped.
+/// Supervises the host until the future is dropped.
 pub async fn watch(host: Arc<Host>) {
     host.start_workers().await;
-    tokio::join!(keep_alive(&host), follow_demo(&host), look_after(&host));
+    tokio::join!(keep_postgres_running(&host), follow_demo(&host), maintain(&host));
 }
 
-/// Butlers that could not start, connections that nobody uses, and replicas that fell behind.
-async fn look_after(host: &Host) {
+/// Retries butlers that could not start, closes idle connections and checks how far replicas lag.
+async fn maintain(host: &Host) {
     loop {
-        tokio::time::sleep(REST).await;
+        tokio::time::sleep(MAINTENANCE_INTERVAL).await;
         host.retry_failed().await;
         host.close_idle_connections().await;
-        host.look_at_replicas().await;
+        host.check_replicas().await;
     }
 }
 
-/// What `butler demo` made or removed meanwhile.
+/// Starts and stops the demo butler as `butler demo` creates and removes it.
 async fn follow_demo(host: &Host) {
     loop {
         host.follow_demo().await;
-        tokio::time::sleep(DEMO_LOOK).await;
+        tokio::time::sleep(DEMO_CHECK_INTERVAL).await;
     }
 }
 
-async fn keep_alive(host: &Host) {
+async fn keep_postgres_running(host: &Host) {
     loop {
-        let _ = tokio::time::timeout(LOOK, host.trouble_reported()).await;
-        if let Err(error) = host.revive().await {
-            tracing::error!(%error, "the private PostgreSQL cannot be started again");
-            tokio::time::sleep(REST).await;
+        let _ = tokio::time::timeout(POSTGRES_CHECK_INTERVAL, host.trouble_reported()).await;
+        if let Err(error) = host.ensure_postgres_running().await {
+            tracing::error!(%error, "cannot restart the private PostgreSQL");
+            tokio::time::sleep(RESTART_DELAY).await;
         }
     }
 }

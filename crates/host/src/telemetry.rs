@@ -1,5 +1,5 @@
-//! Traces of tool calls to an OpenTelemetry collector, over OTLP/HTTP as JSON. Asked for by the environment or butler.toml; a collector
-//! that is away costs a line in the log and the spans it missed, never a call.
+//! Exports traces of tool calls to an OpenTelemetry collector, over OTLP/HTTP as JSON. The environment or butler.toml
+//! enables it. If the collector is unreachable, its spans are lost and the log gets one line; calls are not affected.
 
 use std::sync::Mutex;
 use std::sync::PoisonError;
@@ -18,18 +18,18 @@ use uuid::Uuid;
 use crate::env;
 use crate::outbound::Outbound;
 
-/// Spans of a busy second; more are dropped and counted rather than kept.
+/// The spans of a busy second. If the queue is full, further spans are dropped.
 const QUEUE: usize = 4096;
 const BATCH: usize = 512;
-/// A span waits this long for company.
-const LINGER: Duration = Duration::from_secs(1);
-const PATIENCE: Duration = Duration::from_secs(5);
-/// What a collector says is only looked at in the log.
-const ANSWER_BYTES: usize = 16 * 1024;
-/// The shutdown waits this long for the last batch.
-const FLUSH: Duration = Duration::from_secs(3);
+/// How long a batch waits for more spans.
+const BATCH_DELAY: Duration = Duration::from_secs(1);
+const TIMEOUT: Duration = Duration::from_secs(5);
+/// The collector's response appears only in the log, so more is not needed.
+const MAX_RESPONSE_BYTES: usize = 16 * 1024;
+/// How long the shutdown waits for the last batch.
+const FLUSH_TIMEOUT: Duration = Duration::from_secs(3);
 
-/// One call of a tool.
+/// One tool call.
 #[derive(Debug, Clone)]
 pub struct Span {
     pub butler: String,
@@ -42,22 +42,22 @@ pub struct Span {
 
 #[derive(Default)]
 pub struct Traces {
-    /// As the configuration has it.
+    /// The collector from the configuration.
     endpoint: Option<String>,
-    sending: Mutex<Option<Sending>>,
+    exporter: Mutex<Option<Exporter>>,
 }
 
-struct Sending {
+struct Exporter {
     queue: mpsc::Sender<Span>,
     task: JoinHandle<()>,
 }
 
 impl Traces {
     pub fn new(endpoint: Option<String>) -> Self {
-        Self { endpoint, sending: Mutex::default() }
+        Self { endpoint, exporter: Mutex::default() }
     }
 
-    /// Begins to send where the environment or the configuration names a collector; inside a runtime.
+    /// Starts exporting if the environment or the configuration names a collector. Must run inside a Tokio runtime.
     pub fn start(&self) {
         let variable =
             env::var(env::OTLP_ENDPOINT).map(|value| (value.to_string_lossy().into_owned(), env::OTLP_ENDPOINT));
@@ -68,29 +68,29 @@ impl Traces {
             Ok(collector) => {
                 let (queue, spans) = mpsc::channel(QUEUE);
                 let task = tokio::spawn(send_all(collector, spans));
-                *self.sending() = Some(Sending { queue, task });
+                *self.exporter() = Some(Exporter { queue, task });
             }
-            Err(problem) => tracing::error!("no traces are sent: {named} {problem}"),
+            Err(problem) => tracing::error!("cannot export traces: {named} {problem}"),
         }
     }
 
-    fn sending(&self) -> std::sync::MutexGuard<'_, Option<Sending>> {
-        self.sending.lock().unwrap_or_else(PoisonError::into_inner)
+    fn exporter(&self) -> std::sync::MutexGuard<'_, Option<Exporter>> {
+        self.exporter.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Costs nothing where nobody listens.
+    /// Records a span. The closure runs only if traces are exported.
     pub fn record(&self, span: impl FnOnce() -> Span) {
-        if let Some(sending) = &*self.sending() {
-            let _ = sending.queue.try_send(span());
+        if let Some(exporter) = &*self.exporter() {
+            let _ = exporter.queue.try_send(span());
         }
     }
 
-    /// Sends what is left.
+    /// Sends the remaining spans and stops.
     pub async fn stop(&self) {
-        let sending = self.sending().take();
-        if let Some(Sending { queue, task }) = sending {
+        let exporter = self.exporter().take();
+        if let Some(Exporter { queue, task }) = exporter {
             drop(queue);
-            let _ = tokio::time::timeout(FLUSH, task).await;
+            let _ = tokio::time::timeout(FLUSH_TIMEOUT, task).await;
         }
     }
 }
@@ -107,12 +107,12 @@ async fn send_all(collector: Collector, mut spans: mpsc::Receiver<Span>) {
                 }
             }
         };
-        let _ = tokio::time::timeout(LINGER, more).await;
+        let _ = tokio::time::timeout(BATCH_DELAY, more).await;
         match collector.send(&document(&batch)).await {
             Ok(()) => failing = false,
-            // Once is enough until it works again.
+            // Log one line until the collector is reachable again.
             Err(problem) if !failing => {
-                tracing::warn!(url = %collector.url, problem, "traces could not be sent");
+                tracing::warn!(url = %collector.url, problem, "cannot send traces");
                 failing = true;
             }
             Err(_) => {}
@@ -131,7 +131,7 @@ impl Collector {
             .parse()
             .ok()
             .filter(|url: &Uri| matches!(url.scheme_str(), Some("http" | "https")) && url.host().is_some())
-            .ok_or_else(|| format!("is {url:?}, which is no http or https URL"))?;
+            .ok_or_else(|| format!("is {url:?}, which is not an http or https URL"))?;
         Ok(Self { client: Outbound::to(&url)?, url })
     }
 
@@ -145,12 +145,12 @@ impl Collector {
         let exchange = async {
             let answer = self.client.request(request).await.map_err(|error| error.to_string())?;
             let status = answer.status();
-            // Read to the end, so that the connection can be used again.
-            let body = Limited::new(answer.into_body(), ANSWER_BYTES).collect().await;
+            // Read the whole body, so that the connection can be reused.
+            let body = Limited::new(answer.into_body(), MAX_RESPONSE_BYTES).collect().await;
             let text = body.map(|body| String::from_utf8_lossy(&body.to_bytes()).into_owned()).unwrap_or_default();
             if status.is_success() { Ok(()) } else { Err(format!("{status}: {}", text.trim())) }
         };
-        tokio::time::timeout(PATIENCE, exchange).await.unwrap_or_else(|_| Err("no answer in time".to_owned()))
+        tokio::time::timeout(TIMEOUT, exchange).await.unwrap_or_else(|_| Err("no response in time".to_owned()))
     }
 }
 

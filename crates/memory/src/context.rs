@@ -3,7 +3,7 @@
 use butler_domain::context::{self, ContextBlock, ContextEpisode, ContextFact, ContextInput, ContextRule};
 use butler_domain::tokens::Bpe;
 use butler_domain::{Butler, EpisodeId, FactId, Maturity, MemoryType, RuleId, Scope};
-use butler_store::search::{RetrievedMemory, Referenced, Retrieved};
+use butler_store::search::{Referenced, Retrieved, RetrievedMemory};
 
 use crate::recall::{RecallInput, compose};
 use crate::search::{Hit, relevant};

@@ -1,4 +1,4 @@
-//! The same request asked twice is done once.
+//! A repeated request with the same key returns the first answer and writes nothing.
 
 use butler_domain::validate::Invalid;
 use butler_store::idempotency::{EarlierRequest, Keyed, find};
@@ -9,31 +9,33 @@ use sha2::{Digest, Sha256};
 
 use crate::{Call, Memory, MemoryError};
 
-/// What is known about a request before anything is done.
-pub(crate) enum Asked<T> {
-    Before(T),
-    /// `None`: the caller gave no key.
+/// Whether a request is the repetition of an earlier one.
+pub(crate) enum Replay<T> {
+    /// The answer to the first request with this key.
+    Answer(T),
+    /// The first request with this key; `None`: the caller gave no key.
     First(Option<Keyed>),
 }
 
 impl Memory {
-    pub(crate) async fn asked<T: DeserializeOwned>(
+    /// Looks the key of a call up before anything is written.
+    pub(crate) async fn replay<T: DeserializeOwned>(
         &self,
         call: &Call,
         tool: &'static str,
         input: &impl Serialize,
-    ) -> Result<Asked<T>, MemoryError> {
-        let Some(key) = call.idempotency_key.clone() else { return Ok(Asked::First(None)) };
+    ) -> Result<Replay<T>, MemoryError> {
+        let Some(key) = call.idempotency_key.clone() else { return Ok(Replay::First(None)) };
         let json = serde_json::to_vec(input).map_err(|error| Invalid::new("arguments", error.to_string()))?;
         let keyed = Keyed { key, tool, request: Sha256::digest(json).into() };
-        Ok(match self.answered(call, &keyed).await? {
-            Some(answer) => Asked::Before(answer),
-            None => Asked::First(Some(keyed)),
+        Ok(match self.first_answer(call, &keyed).await? {
+            Some(answer) => Replay::Answer(answer),
+            None => Replay::First(Some(keyed)),
         })
     }
 
-    /// The result of a write under a key; if a concurrent call with that key was faster, its answer.
-    pub(crate) async fn settled<T: DeserializeOwned>(
+    /// The result of a write; if a concurrent call with the same key has won, the answer to that call.
+    pub(crate) async fn written_or_replayed<T: DeserializeOwned>(
         &self,
         call: &Call,
         keyed: Option<&Keyed>,
@@ -41,13 +43,13 @@ impl Memory {
     ) -> Result<T, MemoryError> {
         match (written, keyed) {
             (Err(MemoryError::Store(error)), Some(keyed)) if is_key_taken(&error) => {
-                self.answered(call, keyed).await?.ok_or(MemoryError::Store(error))
+                self.first_answer(call, keyed).await?.ok_or(MemoryError::Store(error))
             }
             (written, _) => written,
         }
     }
 
-    async fn answered<T: DeserializeOwned>(&self, call: &Call, keyed: &Keyed) -> Result<Option<T>, MemoryError> {
+    async fn first_answer<T: DeserializeOwned>(&self, call: &Call, keyed: &Keyed) -> Result<Option<T>, MemoryError> {
         let mut conn = self.db().relaxed(&call.tenant).await?;
         match find(&mut conn, &call.tenant, keyed).await? {
             None => Ok(None),

@@ -4,7 +4,7 @@ use butler_domain::MemoryType;
 use butler_domain::fusion::normalised_rrf;
 use butler_domain::scoring::{RULE_IMPORTANCE, ScoreParts, ScoreWeights, recency};
 use butler_domain::{Scope, Timestamp};
-use butler_store::search::{RetrievedMemory, Referenced, Retrieved};
+use butler_store::search::{Referenced, Retrieved, RetrievedMemory};
 
 use crate::search::{Hit, Mode, SearchInput, SearchOutput, Weights, relevant};
 use crate::{Call, Memory, MemoryError};

@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use uuid::Uuid;
 
-use crate::idempotency::Asked;
+use crate::idempotency::Replay;
 use crate::{Call, Memory, MemoryError};
 
 /// Writers of one key wait for each other; only a merge or an import that moves facts past that lock can still get in a
@@ -87,9 +87,9 @@ pub struct StoredRule {
 impl Memory {
     /// Two steps that take time: embedding, and one statement. So it is for all three.
     pub async fn store_episode(&self, call: &Call, input: EpisodeInput) -> Result<StoredEpisode, MemoryError> {
-        let keyed = match self.asked(call, "memory_store_episode", &input).await? {
-            Asked::Before(answer) => return Ok(answer),
-            Asked::First(keyed) => keyed,
+        let keyed = match self.replay(call, "memory_store_episode", &input).await? {
+            Replay::Answer(answer) => return Ok(answer),
+            Replay::First(keyed) => keyed,
         };
         let embedding = self.embed(&input.content).await?;
         let episode = NewEpisode {
@@ -103,7 +103,7 @@ impl Memory {
             embedding,
         };
         let written = self.write_episode(call, &episode, keyed.as_ref()).await;
-        self.settled(call, keyed.as_ref(), written).await
+        self.written_or_replayed(call, keyed.as_ref(), written).await
     }
 
     async fn write_episode(
@@ -119,13 +119,13 @@ impl Memory {
     }
 
     pub async fn store_fact(&self, call: &Call, input: FactInput) -> Result<StoredFact, MemoryError> {
-        let keyed = match self.asked(call, "memory_store_fact", &input).await? {
-            Asked::Before(answer) => return Ok(answer),
-            Asked::First(keyed) => keyed,
+        let keyed = match self.replay(call, "memory_store_fact", &input).await? {
+            Replay::Answer(answer) => return Ok(answer),
+            Replay::First(keyed) => keyed,
         };
         let fact = self.new_fact(call, input).await?;
         let written = self.write_fact(call, &fact, keyed.as_ref()).await;
-        self.settled(call, keyed.as_ref(), written).await
+        self.written_or_replayed(call, keyed.as_ref(), written).await
     }
 
     /// A fact ready for `butler_store::facts::store`, also inside a caller's own transaction.
@@ -166,13 +166,13 @@ impl Memory {
     }
 
     pub async fn store_rule(&self, call: &Call, input: RuleInput) -> Result<StoredRule, MemoryError> {
-        let keyed = match self.asked(call, "memory_store_rule", &input).await? {
-            Asked::Before(answer) => return Ok(answer),
-            Asked::First(keyed) => keyed,
+        let keyed = match self.replay(call, "memory_store_rule", &input).await? {
+            Replay::Answer(answer) => return Ok(answer),
+            Replay::First(keyed) => keyed,
         };
         let rule = self.new_rule(call, input).await?;
         let written = self.write_rule(call, &rule, keyed.as_ref()).await;
-        self.settled(call, keyed.as_ref(), written).await
+        self.written_or_replayed(call, keyed.as_ref(), written).await
     }
 
     /// A rule ready for `butler_store::rules::store`, also inside a caller's own transaction.

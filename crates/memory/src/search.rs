@@ -10,7 +10,7 @@ use std::time::Instant;
 use butler_domain::deep::{self, DeepWeights, Measures};
 use butler_domain::fusion::rrf_score;
 use butler_domain::{MemoryType, Scope, UnknownName};
-use butler_store::search::{RetrievedMemory, Retrieve, Retrieved};
+use butler_store::search::{Retrieve, Retrieved, RetrievedMemory};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

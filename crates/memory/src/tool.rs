@@ -1,12 +1,15 @@
-//! What a tool is: a name, two schemas, and a call that answers or says why not.
+//! What a tool is: a specification, and a function that answers a call or says why not.
 
+mod arguments;
+mod call;
+mod error;
+mod right;
 mod schema;
+mod spec;
 
 use std::future::Future;
-use std::marker::PhantomData;
+use std::sync::Arc;
 
-use butler_domain::validate::Invalid;
-use butler_store::StoreError;
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use schemars::JsonSchema;
@@ -14,68 +17,17 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
-use crate::call::{parse, request_id_of};
-use crate::{Call, Caller, Memory, MemoryError};
+use crate::{Call, Memory, MemoryError};
 
-pub struct ToolSpec {
-    pub name: &'static str,
-    pub title: &'static str,
-    pub description: &'static str,
-    pub input_schema: Map<String, Value>,
-    pub output_schema: Map<String, Value>,
-    pub annotations: Annotations,
-}
+pub use call::ToolCall;
+pub use error::{ErrorCode, ToolError};
+pub use right::Right;
+pub use spec::{Annotations, Instruction, ToolSpec, Topic};
 
-/// The four hints of the protocol.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Annotations {
-    pub read_only: bool,
-    pub destructive: bool,
-    pub idempotent: bool,
-    pub open_world: bool,
-}
-
-impl Annotations {
-    /// Changes nothing a user would notice; counting a reference is not a change.
-    pub const READ: Self = Self { read_only: true, destructive: false, idempotent: true, open_world: false };
-    /// Adds, and takes nothing away.
-    pub const ADD: Self = Self { read_only: false, destructive: false, idempotent: false, open_world: false };
-    /// May replace or retire what was there before.
-    pub const REPLACE: Self = Self { read_only: false, destructive: true, idempotent: false, open_world: false };
-    /// The same again changes nothing more.
-    pub const SETTLE: Self = Self { read_only: false, destructive: false, idempotent: true, open_world: false };
-}
-
-pub struct Answer {
-    pub structured: Map<String, Value>,
-    /// `None`: the JSON itself is the text.
-    pub text: Option<String>,
-}
-
-/// Why a tool did nothing, for the model that called it.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ToolError {
-    pub code: &'static str,
-    pub message: String,
-    pub hint: Option<String>,
-    pub request_id: Option<String>,
-}
-
-/// What the host sees.
-pub trait Tool: Send + Sync + 'static {
-    fn spec(&self) -> ToolSpec;
-
-    fn call<'a>(
-        &'a self,
-        memory: &'a Memory,
-        caller: &'a Caller,
-        args: Map<String, Value>,
-    ) -> BoxFuture<'a, Result<Answer, ToolError>>;
-}
-
-/// What a tool's file writes: types in, types out. The schemas are those of the types.
-pub(crate) trait Typed: Send + Sync + 'static {
-    /// Fields are plain values, turned into types by `butler_domain::validate`; `#[schemars(with = …)]` says what they should be.
+/// Everything about one tool, written in the tool's own file. The schemas are derived from the types.
+pub(crate) trait ToolDefinition: Send + Sync + 'static {
+    /// Fields are plain values, which `butler_domain::validate` turns into types; `#[schemars(with = …)]` gives the type
+    /// that clients see.
     type Input: DeserializeOwned + JsonSchema + Send;
     type Output: Serialize + JsonSchema + Send;
 
@@ -83,7 +35,15 @@ pub(crate) trait Typed: Send + Sync + 'static {
     const TITLE: &'static str;
     const DESCRIPTION: &'static str;
     const ANNOTATIONS: Annotations;
-    /// Other names of arguments, and the argument meant.
+    /// The right that the caller's token needs.
+    const RIGHT: Right;
+    /// Whether the profile `core` offers the tool: it is one of the few that an agent needs in every session.
+    const CORE: bool = false;
+    /// Whether a call embeds text. A command that runs the tool in its own process then loads the model first.
+    const EMBEDS: bool = false;
+    /// What the server's MCP instructions say about the tool.
+    const INSTRUCTION: Option<Instruction> = None;
+    /// Other names of arguments, each with the name that it stands for.
     const ALIASES: &'static [(&'static str, &'static str)] = &[];
 
     fn run(
@@ -92,129 +52,59 @@ pub(crate) trait Typed: Send + Sync + 'static {
         input: Self::Input,
     ) -> impl Future<Output = Result<Self::Output, MemoryError>> + Send;
 
+    /// The answer as text; `None`: the JSON itself is the text.
     fn text(_output: &Self::Output) -> Option<String> {
         None
     }
 }
 
-pub(crate) fn boxed<T: Typed>() -> Box<dyn Tool> {
-    Box::new(Typeless(PhantomData::<T>))
+/// A tool without its types, so that different tools fit into one list.
+pub struct Tool {
+    spec: Arc<ToolSpec>,
+    run: for<'a> fn(&'a Memory, ToolCall) -> BoxFuture<'a, Result<Answer, ToolError>>,
 }
 
-struct Typeless<T>(PhantomData<T>);
+pub struct Answer {
+    pub structured: Map<String, Value>,
+    /// `None`: the JSON itself is the text.
+    pub text: Option<String>,
+}
 
-impl<T: Typed> Tool for Typeless<T> {
-    fn spec(&self) -> ToolSpec {
-        ToolSpec {
-            name: T::NAME,
-            title: T::TITLE,
-            description: T::DESCRIPTION,
-            input_schema: schema::input::<T::Input>(),
-            output_schema: schema::output::<T::Output>(),
-            annotations: T::ANNOTATIONS,
-        }
+impl Tool {
+    pub(crate) fn of<T: ToolDefinition>() -> Self {
+        Self { spec: Arc::new(ToolSpec::of::<T>()), run: |memory, call| run::<T>(memory, call).boxed() }
     }
 
-    fn call<'a>(
-        &'a self,
-        memory: &'a Memory,
-        caller: &'a Caller,
-        mut args: Map<String, Value>,
-    ) -> BoxFuture<'a, Result<Answer, ToolError>> {
-        async move {
-            let request_id = request_id_of(&args);
-            let result = async {
-                let call = Call::take(memory, caller, &mut args)?;
-                let input = parse(args, T::ALIASES)?;
-                T::run(memory, call, input).await
-            }
-            .await;
-            match result {
-                Ok(output) => answer::<T>(&output, request_id),
-                Err(error) => Err(ToolError { request_id, ..ToolError::from(error) }),
-            }
-        }
-        .boxed()
+    pub fn spec(&self) -> &Arc<ToolSpec> {
+        &self.spec
+    }
+
+    /// Runs a call of this tool; an answer and an error name its `request_id`.
+    pub fn run<'a>(&self, memory: &'a Memory, call: ToolCall) -> BoxFuture<'a, Result<Answer, ToolError>> {
+        (self.run)(memory, call)
     }
 }
 
-fn answer<T: Typed>(output: &T::Output, request_id: Option<String>) -> Result<Answer, ToolError> {
+async fn run<T: ToolDefinition>(memory: &Memory, call: ToolCall) -> Result<Answer, ToolError> {
+    let request_id = call.request_id.clone();
+    let result = async {
+        let context = call.context(memory)?;
+        let input = arguments::parse(call.arguments, T::ALIASES)?;
+        T::run(memory, context, input).await
+    }
+    .await;
+    match result {
+        Ok(output) => answer::<T>(&output, request_id),
+        Err(error) => Err(ToolError { request_id, ..ToolError::from(error) }),
+    }
+}
+
+fn answer<T: ToolDefinition>(output: &T::Output, request_id: Option<String>) -> Result<Answer, ToolError> {
     let Ok(Value::Object(mut structured)) = serde_json::to_value(output) else {
-        return Err(ToolError::internal("the answer is not an object"));
+        return Err(ToolError { request_id, ..ToolError::internal("the answer is not an object") });
     };
     if let Some(request_id) = request_id {
         structured.insert("request_id".to_owned(), Value::String(request_id));
     }
     Ok(Answer { structured, text: T::text(output) })
-}
-
-impl ToolError {
-    pub const INVALID_ARGUMENT: &'static str = "invalid_argument";
-    pub const NOT_FOUND: &'static str = "not_found";
-    pub const INVALID_STATE: &'static str = "invalid_state";
-    pub const CONFLICT: &'static str = "conflict";
-    pub const UNAVAILABLE: &'static str = "unavailable";
-    pub const INTERNAL: &'static str = "internal";
-
-    pub fn new(code: &'static str, message: impl Into<String>) -> Self {
-        Self { code, message: message.into(), hint: None, request_id: None }
-    }
-
-    pub fn internal(message: impl Into<String>) -> Self {
-        Self::new(Self::INTERNAL, message)
-    }
-
-    fn hint(self, hint: Option<String>) -> Self {
-        Self { hint, ..self }
-    }
-}
-
-impl From<Invalid> for ToolError {
-    fn from(invalid: Invalid) -> Self {
-        Self::new(Self::INVALID_ARGUMENT, invalid.to_string()).hint(invalid.hint)
-    }
-}
-
-impl From<StoreError> for ToolError {
-    fn from(error: StoreError) -> Self {
-        let code = match &error {
-            error if error.is_unavailable() => Self::UNAVAILABLE,
-            StoreError::NotMigrated { .. } => Self::UNAVAILABLE,
-            StoreError::Violation { .. } => Self::CONFLICT,
-            _ => Self::INTERNAL,
-        };
-        if code != Self::CONFLICT {
-            tracing::error!(%error, "the database failed a tool call");
-        }
-        Self::new(code, error.to_string()).hint(error.hint())
-    }
-}
-
-impl From<MemoryError> for ToolError {
-    fn from(error: MemoryError) -> Self {
-        match error {
-            MemoryError::Invalid(invalid) => invalid.into(),
-            MemoryError::Store(error) => error.into(),
-            MemoryError::NotFound { memory_type, .. } => {
-                let hint = format!("check the id and that memory_type is {memory_type}; memory_search finds ids");
-                Self::new(Self::NOT_FOUND, error.to_string()).hint(Some(hint))
-            }
-            MemoryError::NoEntity { .. } => Self::new(Self::NOT_FOUND, error.to_string())
-                .hint(Some("entity_resolve finds entities by name, entity_create makes one".to_owned())),
-            MemoryError::Conflict { message, hint } => Self::new(Self::CONFLICT, message).hint(Some(hint)),
-            MemoryError::InvalidState { ref hint, .. } => {
-                let hint = hint.clone();
-                Self::new(Self::INVALID_STATE, error.to_string()).hint(Some(hint))
-            }
-            MemoryError::Gone { memory_type, .. } => Self::new(Self::INVALID_STATE, error.to_string())
-                .hint(Some(format!("store it anew with memory_store_{memory_type} if it holds again"))),
-            MemoryError::KeyReused { .. } => Self::new(Self::CONFLICT, error.to_string())
-                .hint(Some("use a new idempotency_key for a new request".to_owned())),
-            MemoryError::Embed(error) => {
-                tracing::error!(%error, "embedding failed a tool call");
-                Self::new(Self::UNAVAILABLE, error.to_string())
-                    .hint(Some("`butler doctor` checks the model".to_owned()))
-            }
-        }
-    }
 }

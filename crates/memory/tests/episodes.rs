@@ -96,7 +96,7 @@ async fn bad_input_is_refused_by_name_and_nothing_is_written() {
         let mut arguments = good.clone();
         arguments[field] = value;
         let error = fixture.call("memory_store_episode", arguments).await.unwrap_err();
-        assert_eq!(error.code, "invalid_argument", "{field}: {error:?}");
+        assert_eq!(error.code.as_str(), "invalid_argument", "{field}: {error:?}");
         assert!(error.message.contains(field) && error.message.contains(said), "{field}: {error:?}");
     }
     let missing = fixture.call("memory_store_episode", json!({"butler": "b"})).await.unwrap_err();

@@ -91,7 +91,7 @@ async fn a_missing_row_is_not_found_and_so_is_another_tenants() {
     for (memory_type, id) in [("episode", EPISODE), ("fact", FACT), ("rule", RULE), ("fact", nowhere), ("fact", RULE)] {
         let arguments = json!({"memory_type": memory_type, "memory_id": id, "request_context": {"request_id": 7}});
         let error = fixture.call("memory_get", arguments).await.unwrap_err();
-        assert_eq!((error.code, error.request_id.as_deref()), ("not_found", Some("7")));
+        assert_eq!((error.code.as_str(), error.request_id.as_deref()), ("not_found", Some("7")));
         assert!(error.message.contains(id) && error.hint.is_some(), "{error:?}");
     }
     assert_eq!(get(&fixture, "fact", FACT).await["reference_count"], 1, "what was not found was not counted");
@@ -105,7 +105,7 @@ async fn a_token_fixes_the_tenant() {
     assert_eq!(found.unwrap().structured["content"], "tea");
     let other = json!({"memory_type": "fact", "memory_id": FACT, "request_context": {"tenant_id": "bob"}});
     let error = fixture.call_as(&alice, "memory_get", other).await.err().unwrap();
-    assert_eq!(error.code, "invalid_argument");
+    assert_eq!(error.code.as_str(), "invalid_argument");
     assert!(error.message.contains("bob") && error.hint.is_some(), "{error:?}");
     let two =
         json!({"memory_type": "fact", "memory_id": FACT, "tenant_id": "a", "request_context": {"tenant_id": "b"}});
@@ -116,7 +116,7 @@ async fn a_token_fixes_the_tenant() {
 async fn an_unknown_memory_type_or_malformed_id_is_refused() {
     let fixture = with_one_of_each().await;
     let error = fixture.call("memory_get", json!({"memory_type": "thing", "memory_id": FACT})).await.unwrap_err();
-    assert!(error.code == "invalid_argument" && error.message.contains("episode, fact, rule"), "{error:?}");
+    assert!(error.code.as_str() == "invalid_argument" && error.message.contains("episode, fact, rule"), "{error:?}");
     let error = fixture.call("memory_get", json!({"memory_type": "fact", "memory_id": "x"})).await.unwrap_err();
     assert!(error.message.contains("is not a UUID"), "{error:?}");
 }

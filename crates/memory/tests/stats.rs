@@ -62,5 +62,5 @@ async fn an_empty_memory_counts_nothing_and_has_no_backlog() {
     let stats = fixture.call("memory_stats", json!({"scope": "nobody"})).await.unwrap();
     assert_eq!((&stats["episodes"]["total"], &stats["episodes"]["backlog_age_hours"]), (&json!(0), &Value::Null));
     let error = fixture.call("memory_stats", json!({"scope": ""})).await.unwrap_err();
-    assert_eq!(error.code, "invalid_argument");
+    assert_eq!(error.code.as_str(), "invalid_argument");
 }

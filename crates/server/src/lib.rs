@@ -1,4 +1,5 @@
-//! What a butler serves over the network: MCP, REST, the dashboard, health and metrics. ARCHITECTURE.md has the map.
+//! The network side of Butler Memory: MCP, the REST API, the dashboard, health checks and metrics. ARCHITECTURE.md has
+//! the map.
 
 pub mod api;
 pub mod client;

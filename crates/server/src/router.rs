@@ -1,4 +1,4 @@
-//! Which handler answers which path, and the checks in front of all of them.
+//! Routes each path to its handler, behind the checks that every request passes.
 
 use std::sync::Arc;
 
@@ -9,11 +9,11 @@ use axum::response::{IntoResponse, Response};
 use axum::routing::{any, get};
 use butler_host::host::Host;
 
-use crate::http::{self, Allowed, Gate, reject};
+use crate::http::{self, AllowedHosts, Authenticator, reject};
 use crate::{api, dashboard, mcp};
 
-/// Every request passes the guard (which names are we called by), then the gate (who asks).
-pub fn router(host: Arc<Host>, allowed: Allowed, gate: Gate) -> Router {
+/// Builds the router. Every request first passes the check of `Host` and `Origin`, then authentication.
+pub fn router(host: Arc<Host>, allowed: AllowedHosts, authenticator: Authenticator) -> Router {
     let mcp = Router::new()
         .route("/mcp", any(mcp::http::first))
         .route("/butlers/{name}/mcp", any(mcp::http::named))
@@ -24,12 +24,12 @@ pub fn router(host: Arc<Host>, allowed: Allowed, gate: Gate) -> Router {
         .route("/healthz", get(http::healthz))
         .route("/readyz", get(http::readyz))
         .route("/metrics", get(metrics))
-        // A client that is refused looks here for a login; there is none, and no page may pretend to be one.
+        // A client that gets 401 looks for OAuth metadata here. Without this route the dashboard would answer.
         .route("/.well-known/{*rest}", any(no_login))
         .fallback(unknown_path)
         .method_not_allowed_fallback(wrong_method)
-        .layer(axum::middleware::from_fn_with_state(gate, http::identify))
-        .layer(axum::middleware::from_fn_with_state(allowed, http::check))
+        .layer(axum::middleware::from_fn_with_state(authenticator, http::authenticate))
+        .layer(axum::middleware::from_fn_with_state(allowed, http::check_host_and_origin))
         .with_state(host)
 }
 
@@ -40,20 +40,21 @@ async fn metrics(State(host): State<Arc<Host>>) -> Response {
 }
 
 async fn no_login(uri: Uri) -> Response {
-    let hint = "there is no OAuth here: send `Authorization: Bearer TOKEN`, made by `butler token create`";
+    let hint = "this server has no OAuth: send `Authorization: Bearer TOKEN` with a token from `butler token create`";
     reject(StatusCode::NOT_FOUND, "not_found", &format!("there is nothing at {}", uri.path()), Some(hint))
 }
 
-/// A file or page of the dashboard, or nothing.
+/// Serves a file or page of the dashboard, or 404.
 async fn unknown_path(method: Method, uri: Uri, headers: HeaderMap) -> Response {
     if let Some(response) = dashboard::page(&method, uri.path(), &headers) {
         return response;
     }
-    let hint = "MCP is at /mcp and /butlers/{name}/mcp; /healthz, /readyz and /metrics tell how the server is";
+    let hint =
+        "MCP is at /mcp and /butlers/{name}/mcp, the REST API at /api; /readyz reports whether the server is ready";
     reject(StatusCode::NOT_FOUND, "not_found", &format!("there is nothing at {}", uri.path()), Some(hint))
 }
 
 async fn wrong_method(method: Method, uri: Uri) -> Response {
-    let message = format!("{method} is not possible at {}", uri.path());
+    let message = format!("{} does not support {method}", uri.path());
     reject(StatusCode::METHOD_NOT_ALLOWED, "method_not_allowed", &message, None)
 }

@@ -18,16 +18,21 @@ CREATE OR REPLACE FUNCTION browse_facts(
 SET search_path FROM CURRENT SET client_min_messages = warning SET enable_sort = on
 AS $$
 DECLARE
+    -- The parameters of both statements: $1 tenant, $2 at, $3 state, $4 scopes, $5 subject, $6 words as a query, $7 words as
+    -- typed, $8 least confidence, $9 permanence, $10 entity, $11 and $12 the last fact of the page before, $13 limit,
+    -- $14 offset, $15 decay rates, $16 ids of the facts with the rare words, $17 the words to ask the word index for.
     words constant tsquery := typed_query(p_words);
     by_confidence constant boolean := p_sort IN ('most_confident', 'least_confident');
     -- Fewer matches than this are collected and sorted; of more, a scan in the wanted order meets the first page soon.
     few constant integer := 1000;
     -- Because of rounding, a rank this near to a bound may lie on either side of it.
-    near constant text := ', LATERAL (SELECT ln($8) + decay_elapsed(r.rate, $2) AS bound) b, LATERAL (SELECT 1e-9 * (1 + abs(b.bound)) AS slack) s';
+    near_bound constant text := ',
+        LATERAL (SELECT ln($8) + decay_elapsed(r.rate, $2) AS bound) b,
+        LATERAL (SELECT 1e-9 * (1 + abs(b.bound)) AS slack) s';
     rank constant text := 'decay_rank(confidence, decay_rate, last_confirmed_at)';
     effective constant text := 'effective_confidence(confidence, decay_rate, last_confirmed_at, $2)';
     -- Behind IS TRUE the planner does not consider the word index, which knows no tenants.
-    seen constant text := ' AND (search_vector @@ $6) IS TRUE';
+    has_words constant text := ' AND (search_vector @@ $6) IS TRUE';
     rates double precision[];
     rare_ids uuid[];
     indexed tsquery;
@@ -40,6 +45,8 @@ BEGIN
     IF p_tenant IS DISTINCT FROM current_setting('butler.tenant', true) THEN
         RAISE EXCEPTION 'facts of another tenant than the connection''s' USING ERRCODE = 'insufficient_privilege';
     END IF;
+
+    -- What to look for.
     IF p_state = 'active' AND p_words IS NULL AND p_subject IS NULL AND p_entity IS NULL AND (p_min > 0 OR by_confidence) THEN
         rates := decay_rates(p_tenant);
     END IF;
@@ -55,13 +62,13 @@ BEGIN
         condition := condition || ' AND subject = $5';
     END IF;
     IF words IS NOT NULL THEN
-        by_words := seen;
+        by_words := has_words;
         IF NOT tenant_is_small(p_tenant) THEN
             IF p_state IN ('active', 'all') AND p_subject IS NULL AND p_entity IS NULL THEN
                 SELECT w.ids, w.indexed INTO rare_ids, indexed FROM facts_with_words(p_tenant, words) w;
             END IF;
-            by_words := CASE WHEN rare_ids IS NOT NULL THEN ' AND id = ANY ($16)' || seen
-                WHEN indexed <> words THEN ' AND search_vector @@ $17' || seen
+            by_words := CASE WHEN rare_ids IS NOT NULL THEN ' AND id = ANY ($16)' || has_words
+                WHEN indexed <> words THEN ' AND search_vector @@ $17' || has_words
                 ELSE ' AND search_vector @@ $6' END;
         END IF;
     ELSIF p_words IS NOT NULL THEN
@@ -77,11 +84,14 @@ BEGIN
     IF p_min > 0 THEN
         above := ' AND ' || effective || ' >= $8';
     END IF;
+
+    -- How many there are.
     IF p_min > 0 AND rates IS NOT NULL THEN
         -- Clearly above the bound the rank decides, near it the confidence itself. A fact confirmed after p_at has not
         -- decayed, whatever its rank.
-        source := 'SELECT coalesce(sum(c.n), 0) FROM unnest($15) AS r (rate)' || near || ', LATERAL (
-            SELECT count(*) AS n FROM facts WHERE ' || condition || ' AND decay_rate = r.rate AND confidence >= $8 AND ' || rank || ' >= b.bound + s.slack
+        source := 'SELECT coalesce(sum(c.n), 0) FROM unnest($15) AS r (rate)' || near_bound || ', LATERAL (
+            SELECT count(*) AS n FROM facts WHERE ' || condition || ' AND decay_rate = r.rate
+                AND confidence >= $8 AND ' || rank || ' >= b.bound + s.slack
             UNION ALL
             SELECT count(*) FROM facts WHERE ' || condition || above || ' AND decay_rate = r.rate
                 AND ' || rank || ' >= b.bound - s.slack AND ' || rank || ' < b.bound + s.slack) c';
@@ -91,6 +101,8 @@ BEGIN
     EXECUTE source INTO total
         USING p_tenant, p_at, p_state, p_scopes, p_subject, words, p_words, p_min, p_permanence, p_entity,
               p_after_at, p_after_id, p_limit, p_offset, rates, rare_ids, indexed;
+
+    -- The page.
     condition := condition || above;
     IF p_after_at IS NOT NULL THEN
         condition := condition || ' AND created_at <= $11 AND (created_at < $11 OR id > $12)';
@@ -112,16 +124,18 @@ BEGIN
     ELSE
         -- Scan in the order of an index and test the words, whatever the planner guesses.
         PERFORM set_config('enable_sort', 'off', true);
-        source := source || seen;
+        source := source || has_words;
     END IF;
     IF rates IS NOT NULL AND by_confidence THEN
-        source := 'unnest($15) AS r (rate)' || CASE WHEN p_min > 0 THEN near ELSE '' END || ', LATERAL (
+        source := 'unnest($15) AS r (rate)' || CASE WHEN p_min > 0 THEN near_bound ELSE '' END || ', LATERAL (
             SELECT id, created_at, confidence, decay_rate, last_confirmed_at FROM facts
-            WHERE ' || condition || ' AND decay_rate = r.rate' || CASE WHEN p_min > 0 THEN ' AND ' || rank || ' >= b.bound - s.slack' ELSE '' END || '
-            ORDER BY ' || rank || CASE p_sort WHEN 'most_confident' THEN ' DESC, created_at DESC, id' ELSE ', created_at, id DESC' END || '
+            WHERE ' || condition || ' AND decay_rate = r.rate'
+                || CASE WHEN p_min > 0 THEN ' AND ' || rank || ' >= b.bound - s.slack' ELSE '' END || '
+            ORDER BY ' || rank
+                || CASE p_sort WHEN 'most_confident' THEN ' DESC, created_at DESC, id' ELSE ', created_at, id DESC' END || '
             LIMIT $13 + $14) c';
     ELSIF rates IS NOT NULL AND total < few THEN
-        source := 'unnest($15) AS r (rate)' || near || ', LATERAL (
+        source := 'unnest($15) AS r (rate)' || near_bound || ', LATERAL (
             SELECT id, created_at, importance, subject, predicate FROM facts
             WHERE ' || condition || ' AND decay_rate = r.rate AND ' || rank || ' >= b.bound - s.slack) c';
     END IF;

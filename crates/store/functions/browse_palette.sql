@@ -23,20 +23,25 @@ BEGIN
     IF p_tenant IS DISTINCT FROM current_setting('butler.tenant', true) THEN
         RAISE EXCEPTION 'memories of another tenant than the connection''s' USING ERRCODE = 'insufficient_privilege';
     END IF;
+
     few_episodes := (SELECT count(*) < 3000 FROM (SELECT FROM episodes e WHERE e.tenant_id = p_tenant LIMIT 3000) e);
-    -- Behind IS TRUE the planner does not consider the word index, which knows no tenants.
+
+    -- Facts with these words. Behind IS TRUE the planner does not consider the word index, which knows no tenants.
     IF words IS NULL THEN
         facts_of_words := '{}';
     ELSIF tenant_is_small(p_tenant) THEN
         facts_of_words := ARRAY(SELECT f.id FROM facts f
-            WHERE (f.search_vector @@ words) IS TRUE AND f.tenant_id = p_tenant AND fact_is_active(f.validity || '') LIMIT ranked);
+            WHERE (f.search_vector @@ words) IS TRUE AND f.tenant_id = p_tenant AND fact_is_active(f.validity || '')
+            LIMIT ranked);
     ELSE
         SELECT w.ids, w.indexed, w.often INTO rare_ids, indexed, often FROM facts_with_words(p_tenant, words) w;
         IF rare_ids IS NOT NULL THEN
             facts_of_words := ARRAY(SELECT f.id FROM facts f
-                WHERE f.id = ANY (rare_ids) AND (f.search_vector @@ words) IS TRUE AND fact_is_active(f.validity || '') LIMIT ranked);
+                WHERE f.id = ANY (rare_ids) AND (f.search_vector @@ words) IS TRUE AND fact_is_active(f.validity || '')
+                LIMIT ranked);
         ELSE
             IF often THEN
+                -- Without sorting the planner follows the index of the newest facts.
                 PERFORM set_config('enable_sort', 'off', true);
                 facts_of_words := ARRAY(SELECT f.id FROM (
                         SELECT n.id, n.search_vector, n.validity FROM facts n WHERE n.tenant_id = p_tenant
@@ -52,8 +57,10 @@ BEGIN
             END IF;
         END IF;
     END IF;
+
     -- A subject is looked up as typed, capitalized and in lower case: its index knows no other spelling.
-    RETURN QUERY SELECT 'fact', m.id, concat_ws(' ', m.subject, replace(m.predicate, '_', ' ')), left(m.content, 160), m.scope,
+    RETURN QUERY
+        SELECT 'fact', m.id, concat_ws(' ', m.subject, replace(m.predicate, '_', ' ')), left(m.content, 160), m.scope,
             effective_confidence(m.confidence, m.decay_rate, m.last_confirmed_at, p_at), NULL::text, m.created_at,
             coalesce(ts_rank(m.search_vector, words), 0)::double precision + (lower(m.subject) = typed)::integer AS standing
         FROM facts m JOIN (
@@ -64,23 +71,31 @@ BEGIN
                AND fact_is_active(f.validity || '') LIMIT ranked)) found ON found.id = m.id
         ORDER BY standing DESC, m.created_at DESC, m.id LIMIT p_limit;
     IF words IS NOT NULL THEN
-        RETURN QUERY SELECT 'rule', m.id, left(m.content, 80), left(m.content, 160), m.scope,
+        RETURN QUERY
+            SELECT 'rule', m.id, left(m.content, 80), left(m.content, 160), m.scope,
                 effective_confidence(m.confidence, m.decay_rate, m.last_confirmed_at, p_at), m.maturity, m.created_at, m.standing
-            FROM (SELECT r.*, ts_rank(r.search_vector, words)::double precision AS standing FROM rules r
-                  WHERE r.search_vector @@ words AND r.tenant_id = p_tenant AND rule_is_remembered(r.metadata) LIMIT ranked) m
+            FROM (SELECT r.*, ts_rank(r.search_vector, words)::double precision AS standing
+                  FROM rules r
+                  WHERE r.search_vector @@ words AND r.tenant_id = p_tenant AND rule_is_remembered(r.metadata)
+                  LIMIT ranked) m
             ORDER BY m.standing DESC, m.created_at DESC, m.id LIMIT p_limit;
-        RETURN QUERY SELECT 'episode', m.id, left(m.content, 80), left(m.content, 160), m.butler,
+        RETURN QUERY
+            SELECT 'episode', m.id, left(m.content, 80), left(m.content, 160), m.butler,
                 NULL::double precision, m.consolidation_status::text, m.created_at, m.standing
             -- Only one of the two branches runs.
             FROM (SELECT e.*, ts_rank(e.search_vector, words)::double precision AS standing FROM (
-                      (SELECT e.* FROM episodes e WHERE NOT few_episodes AND e.search_vector @@ words AND e.tenant_id = p_tenant
+                      (SELECT e.* FROM episodes e
+                       WHERE NOT few_episodes AND e.search_vector @@ words AND e.tenant_id = p_tenant
                          AND episode_is_alive(e.expires_at, p_at) LIMIT ranked)
                       UNION ALL
-                      (SELECT e.* FROM episodes e WHERE few_episodes AND (e.search_vector @@ words) IS TRUE AND e.tenant_id = p_tenant
+                      (SELECT e.* FROM episodes e
+                       WHERE few_episodes AND (e.search_vector @@ words) IS TRUE AND e.tenant_id = p_tenant
                          AND episode_is_alive(e.expires_at, p_at) LIMIT ranked)) e) m
             ORDER BY m.standing DESC, m.created_at DESC, m.id LIMIT p_limit;
     END IF;
-    RETURN QUERY SELECT 'entity', c.id, c.canonical_name, array_to_string(c.aliases, ', '), c.entity_type,
+
+    RETURN QUERY
+        SELECT 'entity', c.id, c.canonical_name, array_to_string(c.aliases, ', '), c.entity_type,
             NULL::double precision, NULL::text, e.created_at,
             CASE c.tier WHEN 1 THEN 2.0 WHEN 2 THEN 1.0 ELSE 1.0 / c.tier END::double precision
         FROM entity_candidates(p_tenant, p_words, NULL, false, 0.3::real, '{}', p_limit, 0, 0) c

@@ -113,12 +113,12 @@ async fn migrate(session: &mut Session, schema: &str, functions: &FunctionSet) -
     let record = recorded(session, schema).await?;
     let mut applied = Vec::new();
     if record.is_empty() {
-        apply(session, "schema", async |tx| create_tables(tx).await).await?;
+        apply(session, Step::Schema).await?;
         applied.extend(versions().map(str::to_owned));
     } else {
         check(&record)?;
         for (version, text) in MIGRATIONS.iter().filter(|(version, _)| !record.contains_key(*version)) {
-            apply(session, version, async |tx| apply_migration(tx, version, text).await).await?;
+            apply(session, Step::Migration { version, text }).await?;
             tracing::info!(version, schema, "migrated");
             applied.push((*version).to_owned());
         }
@@ -226,16 +226,38 @@ async fn record(tx: &mut Tx<'_>, version: &str, checksum: &str) -> Result<(), St
 const ATTEMPTS: u32 = 20;
 const PAUSE: Duration = Duration::from_millis(50);
 
+#[derive(Clone, Copy)]
+enum Step {
+    /// All tables of a new database.
+    Schema,
+    Migration {
+        version: &'static str,
+        text: &'static str,
+    },
+}
+
+impl Step {
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Schema => "schema",
+            Self::Migration { version, .. } => version,
+        }
+    }
+
+    async fn run(self, tx: &mut Tx<'_>) -> Result<(), StoreError> {
+        match self {
+            Self::Schema => create_tables(tx).await,
+            Self::Migration { version, text } => apply_migration(tx, version, text).await,
+        }
+    }
+}
+
 /// Runs one step in a transaction of its own.
-async fn apply(
-    session: &mut Session,
-    step: &'static str,
-    run: impl AsyncFn(&mut Tx<'_>) -> Result<(), StoreError>,
-) -> Result<(), StoreError> {
+async fn apply(session: &mut Session, step: Step) -> Result<(), StoreError> {
     let mut attempt = 1;
     loop {
         let mut tx = session.begin().await?;
-        let result = match run(&mut tx).await {
+        let result = match step.run(&mut tx).await {
             Ok(()) => tx.commit().await,
             Err(error) => Err(error),
         };
@@ -245,7 +267,7 @@ async fn apply(
                 tokio::time::sleep(PAUSE).await;
             }
             Err(error) if !error.is_unavailable() => {
-                return Err(StoreError::Migration { version: step, source: Box::new(error) });
+                return Err(StoreError::Migration { version: step.name(), source: Box::new(error) });
             }
             result => return result,
         }

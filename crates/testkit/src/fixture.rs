@@ -1,7 +1,7 @@
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use butler_domain::{Butler, MockClock, Timestamp};
-use butler_memory::tool::{Answer, ToolError};
+use butler_memory::tool::{Answer, Tool, ToolCall, ToolError};
 use butler_memory::{Call, Caller, Memory, MemoryConfig, MemoryParts};
 use serde_json::{Map, Value};
 
@@ -14,6 +14,9 @@ pub struct MemoryFixture {
     pub embedder: Arc<FakeEmbedder>,
     pub db: TestDb,
 }
+
+/// Made once: the schemas take longer than a call.
+static TOOLS: LazyLock<Vec<Tool>> = LazyLock::new(butler_memory::tools);
 
 /// Any moment will do; this one is easy to recognise in a failure.
 pub const START: &str = "2030-01-15T12:00:00Z";
@@ -54,14 +57,13 @@ impl MemoryFixture {
     }
 
     pub async fn call_as(&self, caller: &Caller, tool: &str, arguments: Value) -> Result<Answer, ToolError> {
-        let tools = butler_memory::tools();
-        let found = tools.iter().find(|candidate| candidate.spec().name == tool);
+        let found = TOOLS.iter().find(|candidate| candidate.spec().name == tool);
         let found = found.unwrap_or_else(|| panic!("there is no tool {tool}"));
         let arguments = match arguments {
             Value::Object(map) => map,
             Value::Null => Map::new(),
             other => panic!("arguments are an object, not {other}"),
         };
-        found.call(&self.memory, caller, arguments).await
+        found.run(&self.memory, ToolCall::parse(found.spec(), caller.clone(), arguments)).await
     }
 }

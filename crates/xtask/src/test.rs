@@ -1,12 +1,13 @@
 //! `cargo xtask test`: the one command that says whether the house stands.
 
 use std::io::{BufRead, BufReader, Write};
+use std::path::PathBuf;
 use std::process::{ExitStatus, Stdio};
 use std::time::Instant;
 
 use anyhow::{Context, bail, ensure};
 
-use crate::run::{cargo, exists, step};
+use crate::run::{cargo, exists, root, step};
 use crate::server::TestServer;
 use crate::{tidy, web};
 
@@ -20,7 +21,8 @@ pub struct Args {
 }
 
 pub fn run(args: &Args) -> anyhow::Result<()> {
-    step("format", cargo().args(["fmt", "--all", "--check"])).context("`cargo fmt --all` mends it")?;
+    step("format", cargo().args(["fmt", "--all", "--", "--check"]).args(tool_files()?))
+        .context("`cargo fmt --all -- crates/memory/src/tools/*.rs` formats everything")?;
     tidy::run()?;
     step("clippy", cargo().args(["clippy", "--workspace", "--all-targets", "--", "--deny", "warnings"]))?;
     let server = TestServer::start(&["--workspace"])?;
@@ -38,6 +40,13 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
         eprintln!("\n── passed only when repeated alone, which is a fault to be mended: {}", shaky.join(", "));
     }
     Ok(())
+}
+
+/// The files of the MCP tools. A macro declares them as modules, so `cargo fmt` does not find them by itself.
+fn tool_files() -> anyhow::Result<Vec<PathBuf>> {
+    let folder = root().join("crates/memory/src/tools");
+    let entries = std::fs::read_dir(&folder).with_context(|| format!("cannot read {}", folder.display()))?;
+    entries.map(|entry| Ok(entry?.path())).collect()
 }
 
 /// All tests; those that fail once more, alone, since a machine that stalls must not decide whether a change lands. Names those that

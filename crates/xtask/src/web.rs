@@ -68,6 +68,7 @@ fn install() -> anyhow::Result<()> {
 }
 
 fn build(out: &Path) -> anyhow::Result<()> {
+    step("dashboard: lint", npm().args(["run", "--silent", "lint"]))?;
     step("dashboard: types", npm().args(["run", "--silent", "types"]))?;
     step("dashboard: build", npm().args(["run", "--silent", "build"]).env("BUTLER_WEB_OUT", out))
 }

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { describe } from 'node:test'
-import { test } from '../again.mjs'
 import { go, isLive, Server, visit } from '../browser.mjs'
-import { accessible, fits } from '../judge.mjs'
+import { accessible, fits } from '../checks.mjs'
+import { test } from '../retry.mjs'
 
-/** A visit that signs in at the gate, as a person does. */
+/** Opens a page and signs in with a token. */
 async function signedIn(browser, server, token) {
   const page = await visit(browser, server)
   await page.goto('/settings')
@@ -14,27 +14,31 @@ async function signedIn(browser, server, token) {
   return page
 }
 
-/** Makes a token in the page; answers what it shows once. */
-async function makeToken(page, name, rights) {
+/** Creates a token in the dashboard and returns it. */
+async function createToken(page, name, rights) {
   await page.getByRole('button', { name: 'New token', exact: true }).click()
-  await page.getByRole('textbox', { name: 'What it is for', exact: true }).fill(name)
+  await page.getByRole('textbox', { name: 'Name', exact: true }).fill(name)
   if (rights) await page.getByRole('combobox', { name: 'Rights', exact: true }).selectOption(rights)
-  await page.getByRole('button', { name: /^(Turn tokens on|Make the token)$/ }).click()
-  await page.getByRole('button', { name: 'Copy: the new token', exact: true }).click()
+  await page.getByRole('button', { name: /^(Turn tokens on|Create token)$/ }).click()
+  await page.getByRole('button', { name: 'Copy the new token', exact: true }).click()
   const token = await page.evaluate(() => navigator.clipboard.readText())
   assert.match(token, /^btl_/)
-  await page.getByRole('button', { name: 'I have it', exact: true }).click()
+  await page.getByRole('button', { name: 'Done', exact: true }).click()
   await page.getByText(token).waitFor({ state: 'detached' })
   return token
 }
 
-/** Tokens turn on with the first one, so this has a server of its own. */
+/** The first token turns tokens on, so these tests use their own servers. */
 export function access(shared) {
   describe('tokens', () => {
-    test('the first token is made in the page, which says what it means and stays signed in; others are made, used and revoked', async () => {
+    test('tokens are created, used and revoked; the tab that creates the first one stays signed in', async () => {
       const server = await Server.start({ demo: false })
       try {
-        const fact = await server.tool('memory_store_fact', { subject: 'Ada', predicate: 'likes', content: 'engines' }, 'general')
+        const fact = await server.tool(
+          'memory_store_fact',
+          { subject: 'Ada', predicate: 'likes', content: 'engines' },
+          'general',
+        )
         const { id: rule } = await server.tool('memory_store_rule', { content: 'Oil the engine' }, 'general')
         const page = await visit(shared.browser, server)
         await go(page, '/settings')
@@ -43,38 +47,46 @@ export function access(shared) {
         await page.getByText('This is the first token.').waitFor()
         await accessible(page, 'the first token')
         await page.getByRole('button', { name: 'Cancel', exact: true }).click()
-        server.token = await makeToken(page, 'mine')
-        await page.getByText('Tokens are on. This visit may read, write, admin in tenant default.').waitFor()
-        assert.equal((await fetch(`${server.url}/api/server`)).status, 401, 'from now on everybody needs one')
+        server.token = await createToken(page, 'mine')
+        await page.getByText('Tokens are on. This tab’s token grants read, write, admin in tenant default.').waitFor()
+        assert.equal((await fetch(`${server.url}/api/server`)).status, 401, 'every request requires a token now')
         await isLive(page).waitFor()
         const list = page.getByRole('list', { name: 'Tokens' })
         await list.getByText('this tab').waitFor()
-        const reader = await makeToken(page, 'only looking', 'read')
+        const reader = await createToken(page, 'only looking', 'read')
         await list.getByText('only looking').waitFor()
         await accessible(page, 'the tokens')
         await fits(page, 'the tokens')
 
         const guest = await signedIn(shared.browser, server, reader)
-        await guest.getByText('This visit may read in tenant default.').waitFor()
+        await guest.getByText('This tab’s token grants read in tenant default.').waitFor()
         assert.equal(await guest.getByRole('button', { name: 'New token', exact: true }).count(), 0)
-        assert.equal(await guest.getByRole('button', { name: /^Run now/ }).count(), 0, 'nothing that could only be refused')
-        // and it says why, once what it is about has been read
-        await guest.getByText('This needs a token with the admin right.').nth(1).waitFor()
+        assert.equal(
+          await guest.getByRole('button', { name: /^Run now/ }).count(),
+          0,
+          'no action that the server would reject',
+        )
+        // the reason appears once the data has loaded
+        await guest.getByText('This requires a token with the admin right.').nth(1).waitFor()
         await guest.getByRole('link', { name: 'Memory', exact: true }).click()
         await guest.getByRole('list', { name: 'Facts' }).waitFor()
         assert.equal(await guest.getByRole('button', { name: /^(Confirm|Edit)/ }).count(), 0)
         for (const path of [`/memory/facts/${fact.id}`, `/memory/rules/${rule}`]) {
           await go(guest, path)
-          await guest.getByText('Your token may read, but not change anything.').waitFor()
-          assert.equal(await guest.getByRole('button', { name: /Confirm|Edit|Forget|helped|harm/ }).count(), 0, path)
+          await guest.getByText('Your token is read-only.').waitFor()
+          assert.equal(
+            await guest.getByRole('button', { name: /Confirm|Edit|Forget|helpful|harmful/ }).count(),
+            0,
+            path,
+          )
         }
-        await accessible(guest, 'what a reader sees')
+        await accessible(guest, 'the page for a read-only token')
 
-        await page.getByRole('button', { name: 'Revoke the token only looking', exact: true }).click()
-        await page.getByRole('button', { name: 'Revoke for good', exact: true }).click()
+        await page.getByRole('button', { name: 'Revoke token only looking', exact: true }).click()
+        await page.getByRole('button', { name: 'Revoke permanently', exact: true }).click()
         await list.getByText('revoked').waitFor()
         await go(guest, '/memory')
-        await guest.getByText('The token was refused').waitFor()
+        await guest.getByText('The token was rejected').waitFor()
         assert.deepEqual(page.problems, [])
         await guest.context().close()
         await page.context().close()
@@ -83,33 +95,50 @@ export function access(shared) {
       }
     })
 
-    test('with tokens on the page asks for one, refuses a wrong one, and works with a right one, live too', async () => {
+    test('with tokens on, the page asks for one, rejects an invalid one and works with a valid one', async () => {
       const server = await Server.start({ demo: false })
       try {
-        const { stdout } = await server.butler('token', 'create', '--tenant', 'default', '--rights', 'read,write', '--json')
+        const { stdout } = await server.butler(
+          'token',
+          'create',
+          '--tenant',
+          'default',
+          '--rights',
+          'read,write',
+          '--json',
+        )
         const { token } = JSON.parse(stdout)
         const page = await visit(shared.browser, server)
         await page.goto('/memory')
-        await page.getByRole('heading', { name: 'This server wants a token' }).waitFor()
+        await page.getByRole('heading', { name: 'This server requires a token' }).waitFor()
         await accessible(page, 'the token entry')
         await page.getByLabel('Token', { exact: true }).fill('nonsense')
         await page.getByRole('button', { name: 'Use this token', exact: true }).click()
-        await page.getByText('The token was refused: this token is not known here.').waitFor()
+        await page.getByText('The token was rejected: unknown token.').waitFor()
         await page.getByLabel('Token', { exact: true }).fill(token)
         await page.getByRole('button', { name: 'Use this token', exact: true }).click()
         await page.getByText('Nothing is remembered yet.').waitFor()
-        await page.getByText(`claude mcp add --transport http butler-memory ${server.url}/mcp --header "Authorization: Bearer YOUR_TOKEN"`).waitFor()
+        const command = `claude mcp add --transport http butler-memory ${server.url}/mcp`
+        await page.getByText(`${command} --header "Authorization: Bearer YOUR_TOKEN"`).waitFor()
         await isLive(page).waitFor()
-        assert.equal(await page.getByRole('button', { name: /^Tenant/ }).count(), 0, 'a token has its own tenant')
+        assert.equal(await page.getByRole('button', { name: /^Tenant/ }).count(), 0, 'a token belongs to one tenant')
         await go(page, '/settings')
-        await page.getByText('Tokens are on. This visit may read, write in tenant default.').waitFor()
+        await page.getByText('Tokens are on. This tab’s token grants read, write in tenant default.').waitFor()
         await page.context().close()
-        const { stdout: blind } = await server.butler('token', 'create', '--tenant', 'default', '--rights', 'write', '--json')
+        const { stdout: blind } = await server.butler(
+          'token',
+          'create',
+          '--tenant',
+          'default',
+          '--rights',
+          'write',
+          '--json',
+        )
         const other = await visit(shared.browser, server)
         await other.goto('/memory')
         await other.getByLabel('Token', { exact: true }).fill(JSON.parse(blind).token)
         await other.getByRole('button', { name: 'Use this token', exact: true }).click()
-        await other.getByText('this needs the right `read`').waitFor()
+        await other.getByText('this requires the right `read`').waitFor()
         await other.context().close()
       } finally {
         await server.stop()

@@ -1,16 +1,21 @@
 import assert from 'node:assert/strict'
 import { describe } from 'node:test'
-import { test } from '../again.mjs'
 import { go, visit } from '../browser.mjs'
+import { test } from '../retry.mjs'
 
 const fact = async (server, content) => {
-  const stored = await server.tool('memory_store_fact', { subject: 'browser test', predicate: `p${Math.random()}`, content, permanence: 'volatile' })
+  const stored = await server.tool('memory_store_fact', {
+    subject: 'browser test',
+    predicate: `p${Math.random()}`,
+    content,
+    permanence: 'volatile',
+  })
   return stored.id
 }
 
 export function actions(shared) {
-  describe('what a person can do', () => {
-    test('9.3 and 9.13 editing a fact makes a superseding one; the versions show the difference; undo brings the old one back', async () => {
+  describe('actions', () => {
+    test('9.3 and 9.13 editing a fact supersedes it, shows the difference and can be undone', async () => {
       const { server, browser } = shared
       const id = await fact(server, 'the blue bicycle stands in the cellar')
       const page = await visit(browser, server)
@@ -30,13 +35,13 @@ export function actions(shared) {
       await page.context().close()
     })
 
-    test('9.3 and 9.13 forgetting a fact retracts it; undo restores it; the page keeps a way back', async () => {
+    test('9.3 and 9.13 forgetting a fact retracts it; undo and Restore bring it back', async () => {
       const { server, browser } = shared
       const id = await fact(server, 'to be forgotten and kept')
       const page = await visit(browser, server)
       await go(page, `/memory/facts/${id}`)
       await page.getByRole('button', { name: 'Forget', exact: true }).click()
-      await page.getByText('The fact is forgotten.').waitFor()
+      await page.getByText('Fact forgotten.').waitFor()
       assert.equal((await server.api(`/api/memory/facts/${id}`)).data.validity, 'retracted')
       await page.getByRole('button', { name: 'Undo', exact: true }).click()
       await page.getByText('Restored.').waitFor()
@@ -47,7 +52,7 @@ export function actions(shared) {
       await page.context().close()
     })
 
-    test('confirming a fading fact makes it whole again', async () => {
+    test('confirming a fading fact restores its confidence', async () => {
       const { server, browser } = shared
       const [row] = (await server.api('/api/memory/facts?validity=fading&limit=1')).data
       const page = await visit(browser, server)
@@ -62,27 +67,27 @@ export function actions(shared) {
       await page.context().close()
     })
 
-    test('a dead letter is given another chance on its own page', async () => {
+    test('a dead letter is requeued on its own page', async () => {
       const { server, browser } = shared
       const [letter] = (await server.api('/api/memory/dead-letters?limit=1')).data
       const page = await visit(browser, server)
       await go(page, `/memory/episodes/${letter.id}`)
-      await page.getByRole('button', { name: 'Try again', exact: true }).click()
-      await page.getByText('It will be tried again at the next run.').waitFor()
+      await page.getByRole('button', { name: 'Requeue', exact: true }).click()
+      await page.getByText('Requeued for the next consolidation run.').waitFor()
       await page.locator('main header').getByText('Pending').waitFor()
       assert.equal((await server.api(`/api/memory/episodes/${letter.id}`)).data.consolidation_status, 'pending')
       assert.deepEqual(page.problems, [])
       await page.context().close()
     })
 
-    test('9.5 editing a rule makes it a candidate; undo gives it its words back; marks count; forgetting can be undone', async () => {
+    test('9.5 rules are marked, edited and forgotten; edits and forgetting can be undone', async () => {
       const { server, browser } = shared
       const { id } = await server.tool('memory_store_rule', { content: 'Knock before entering the greenhouse.' })
       const page = await visit(browser, server)
       await go(page, `/memory/rules/${id}`)
-      await page.getByRole('button', { name: 'It helped', exact: true }).click()
+      await page.getByRole('button', { name: 'Mark helpful', exact: true }).click()
       await page.getByText('1 helpful').first().waitFor()
-      await page.getByRole('button', { name: 'It did harm', exact: true }).click()
+      await page.getByRole('button', { name: 'Mark harmful', exact: true }).click()
       await page.getByRole('textbox', { name: 'What went wrong', exact: true }).fill('the door was made of glass')
       await page.getByRole('button', { name: 'Mark as harmful', exact: true }).click()
       await page.getByText('the door was made of glass').first().waitFor()
@@ -94,35 +99,40 @@ export function actions(shared) {
       await page.getByRole('button', { name: 'Undo', exact: true }).click()
       await page.getByRole('heading', { level: 1, name: 'Knock before entering the greenhouse.' }).waitFor()
       await page.getByRole('button', { name: 'Forget', exact: true }).click()
-      await page.getByText('The rule is forgotten.').waitFor()
+      await page.getByText('Rule forgotten.').waitFor()
       await page.getByRole('button', { name: 'Restore', exact: true }).click()
       await page.getByRole('button', { name: 'Confirm', exact: true }).waitFor()
       await page.context().close()
     })
 
-    test('merging two entities shows first what will happen', async () => {
+    test('merging two entities shows a preview first', async () => {
       const { server, browser } = shared
       const create = (name) => server.tool('entity_create', { canonical_name: name, entity_type: 'person' })
       const name = `Zora ${Date.now()}`
       const [source, target] = [await create(name), await create(`${name} Moreau`)]
-      await server.tool('memory_store_fact', { subject: name, predicate: 'plays', content: 'the cello', entity_id: source.entity_id })
+      await server.tool('memory_store_fact', {
+        subject: name,
+        predicate: 'plays',
+        content: 'the cello',
+        entity_id: source.entity_id,
+      })
       const page = await visit(browser, server)
       await go(page, `/entities/${source.entity_id}`)
       await page.getByRole('button', { name: 'Merge', exact: true }).click()
-      await page.getByRole('searchbox', { name: 'Search the entity to keep', exact: true }).fill(`${name} Moreau`)
+      await page.getByRole('searchbox', { name: 'Search for the entity to keep', exact: true }).fill(`${name} Moreau`)
       await page.getByRole('button', { name: new RegExp(`${name} Moreau`) }).click()
       await page.getByText(`1 fact of ${name} moves to ${name} Moreau`).waitFor()
-      await page.getByRole('button', { name: 'Merge for good', exact: true }).click()
+      await page.getByRole('button', { name: 'Merge permanently', exact: true }).click()
       await page.waitForURL((url) => url.pathname.endsWith(target.entity_id))
       await page.getByText('the cello').waitFor()
       await page.context().close()
     })
 
-    test('settings: snippets are copied, a cheap job runs and says what it did', async () => {
+    test('settings: snippets can be copied, and a cheap job runs and reports its result', async () => {
       const { server, browser } = shared
       const page = await visit(browser, server)
       await go(page, '/settings')
-      await page.getByRole('button', { name: 'Copy: what connects Claude Code', exact: true }).click()
+      await page.getByRole('button', { name: 'Copy the Claude Code configuration', exact: true }).click()
       const copied = await page.evaluate(() => navigator.clipboard.readText())
       assert.ok(copied.includes(`${server.url}/mcp`), copied)
       await page.getByRole('button', { name: 'Run now: decay sweep of demo', exact: true }).click()

@@ -1,18 +1,22 @@
 import assert from 'node:assert/strict'
 import { describe } from 'node:test'
-import { test } from '../again.mjs'
 import { go, settled, visit } from '../browser.mjs'
+import { test } from '../retry.mjs'
 
 export function keyboard(shared) {
   describe('the keyboard', () => {
-    test('/ searches, j and k move, Enter opens, e edits, c confirms, ? tells the keys', async () => {
+    test('/ searches, j and k move, Enter opens, e edits, c confirms, ? shows the shortcuts', async () => {
       const page = await visit(shared.browser, shared.server)
       await go(page, '/memory')
       await page.getByRole('list', { name: 'Facts' }).waitFor()
       await page.keyboard.press('/')
       assert.equal(await page.evaluate(() => document.activeElement?.getAttribute('type')), 'search')
       await page.keyboard.press('j')
-      assert.equal(await page.getByRole('searchbox', { name: 'Search knowledge', exact: true }).inputValue(), 'j', 'keys are letters while one types')
+      assert.equal(
+        await page.getByRole('searchbox', { name: 'Search knowledge', exact: true }).inputValue(),
+        'j',
+        'shortcuts are off while typing',
+      )
       await page.getByRole('searchbox', { name: 'Search knowledge', exact: true }).fill('')
       await page.evaluate(() => document.activeElement?.blur())
       const focused = () => page.evaluate(() => document.activeElement?.getAttribute('href'))
@@ -46,16 +50,16 @@ export function keyboard(shared) {
       const paper = () => page.evaluate(() => getComputedStyle(document.body).backgroundColor)
       const dark = await paper()
       await page.getByRole('button', { name: /^Theme: system/ }).click()
-      assert.notEqual(await paper(), dark, 'light was chosen against a dark system')
+      assert.notEqual(await paper(), dark, 'light overrides a dark system')
       await page.reload()
       await settled(page)
-      assert.notEqual(await paper(), dark, 'the choice stays')
+      assert.notEqual(await paper(), dark, 'the choice persists')
       await page.getByRole('button', { name: /^Theme: light/ }).click()
       assert.equal(await paper(), dark)
       await page.context().close()
     })
 
-    test('on a narrow screen the pages are behind one button', async () => {
+    test('on a narrow screen the pages are in a menu', async () => {
       const page = await visit(shared.browser, shared.server, { width: 390, height: 844 })
       await go(page, '/memory')
       await page.getByRole('button', { name: 'Pages', exact: true }).click()

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { describe } from 'node:test'
-import { test } from '../again.mjs'
 import { go, isLive, Server, visit } from '../browser.mjs'
-import { accessible } from '../judge.mjs'
+import { accessible } from '../checks.mjs'
+import { test } from '../retry.mjs'
 
 export function live(shared) {
   describe('live', () => {
@@ -18,51 +18,59 @@ export function live(shared) {
       await page.context().close()
     })
 
-    test('a server that is down is said to be down, and taken up again when it is back', async () => {
+    test('the page reports that the server is down and reconnects when it is back', async () => {
       const { server, browser } = shared
       const page = await visit(browser, server)
       await go(page, '/memory')
       await isLive(page).waitFor()
-      // the other pages' files come when the first page stands
-      await page.waitForFunction(() => performance.getEntriesByType('resource').some(({ name }) => name.includes('EntitiesPage')))
+      // the other pages are prefetched after the first one has loaded
+      await page.waitForFunction(() =>
+        performance.getEntriesByType('resource').some(({ name }) => name.includes('EntitiesPage')),
+      )
       const { host } = new URL(server.url)
       await server.close()
       try {
-        await page.getByText('The server does not answer.').waitFor()
-        assert.ok((await page.locator('main').innerText()).includes('facts'), 'what was there stays readable')
+        await page.getByText('The server is not responding.').waitFor()
+        assert.ok((await page.locator('main').innerText()).includes('facts'), 'the last known data stays visible')
         await page.getByRole('link', { name: 'Entities', exact: true }).click()
         await page.getByRole('button', { name: 'Try again', exact: true }).waitFor()
       } finally {
         await server.open(host)
       }
       await isLive(page).waitFor()
-      await page.getByText('The server does not answer.').waitFor({ state: 'hidden' })
+      await page.getByText('The server is not responding.').waitFor({ state: 'hidden' })
       await page.context().close()
     })
 
-    test('a butler that is down is named on every page that would count it, and not counted as zero', async () => {
-      // nobody listens on the port of discard
-      const server = await Server.start({ demo: false, roster: { general: '', absent: '[butler.database]\nurl = "postgres://nobody@127.0.0.1:9/lost"\n' } })
+    test('every page names a butler that is down', async () => {
+      // nothing listens on the discard port
+      const server = await Server.start({
+        demo: false,
+        roster: { general: '', absent: '[butler.database]\nurl = "postgres://nobody@127.0.0.1:9/lost"\n' },
+      })
       try {
         await server.tool('memory_store_fact', { subject: 'Ada', predicate: 'likes', content: 'engines' }, 'general')
         const page = await visit(shared.browser, server)
         for (const path of ['/memory', '/memory/episodes', '/entities', '/timeline']) {
           await go(page, path)
           await page.getByText('✕ absent is down.').waitFor()
-          assert.equal(await page.getByText('✕ absent is down.').count(), 1, `${path} says it once`)
+          assert.equal(await page.getByText('✕ absent is down.').count(), 1, `${path} names it once`)
         }
         await page.getByRole('navigation', { name: 'Pages' }).getByText('✕ down').waitFor()
         await go(page, '/memory')
         await page.getByRole('list', { name: 'Facts' }).getByText('engines').waitFor()
         await accessible(page, 'a butler is down')
-        // it is the first of the roster, and the lab asks the next
+        // it is the first of the roster, so the recall lab uses the next one
         await go(page, '/recall?q=engines')
         await page.getByText('✕ absent is down.').waitFor()
         await page.locator('main [data-row]').getByText('engines').waitFor()
         await go(page, '/butlers/absent/memory')
         await page.getByText('cannot reach PostgreSQL').first().waitFor()
         await go(page, '/settings')
-        const absent = page.getByRole('region', { name: 'Health of the server' }).getByRole('listitem').filter({ hasText: 'absent' })
+        const absent = page
+          .getByRole('region', { name: 'Server health' })
+          .getByRole('listitem')
+          .filter({ hasText: 'absent' })
         await absent.getByText('Down').waitFor()
         await page.context().close()
       } finally {

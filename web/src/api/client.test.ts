@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { address } from './client'
 
-test('parameters fill the path and the query, escaped; what is not given is left out', () => {
+test('escapes path and query parameters and omits those without a value', () => {
   const parameters = { path: { id: 'a/b' }, query: { q: 'x & y', limit: 10, scope: undefined, sort: '' } }
   expect(address('/api/memory/facts/{id}', parameters)).toBe('/api/memory/facts/a%2Fb?q=x+%26+y&limit=10')
 })

@@ -4,17 +4,17 @@ import { sessionHeaders } from './session'
 
 export type Method = 'get' | 'put' | 'post' | 'delete'
 
-/** Paths of the generated contract that have this method. */
+/** Paths of the generated API schema that support this method. */
 export type PathOf<M extends Method> = {
   [P in keyof paths]: paths[P] extends Record<M, { responses: unknown }> ? P : never
 }[keyof paths]
 
 type Operation<P extends keyof paths, M extends Method> = paths[P] extends Record<M, infer O> ? O : never
 type Json<R> = R extends { content: { 'application/json': infer T } } ? T : undefined
-type Good<R> = R extends { 200: infer A } ? Json<A> : R extends { 201: infer B } ? Json<B> : undefined
+type Success<R> = R extends { 200: infer A } ? Json<A> : R extends { 201: infer B } ? Json<B> : undefined
 
 export type Answer<P extends keyof paths, M extends Method> =
-  Operation<P, M> extends { responses: infer R } ? Good<R> : never
+  Operation<P, M> extends { responses: infer R } ? Success<R> : never
 export type Query<P extends keyof paths, M extends Method> =
   Operation<P, M> extends { parameters: { query?: infer Q } } ? Q : undefined
 export type PathParameters<P extends keyof paths, M extends Method> =
@@ -31,6 +31,7 @@ export interface Parameters<P extends keyof paths, M extends Method> {
 
 type Values = Record<string, string | number | boolean | null | undefined>
 
+/** Fills the path parameters and appends the query; parameters without a value are omitted. */
 export function address(path: string, parameters: { path?: unknown; query?: unknown } = {}): string {
   const filled = Object.entries((parameters.path ?? {}) as Values).reduce(
     (text, [name, value]) => text.replace(`{${name}}`, encodeURIComponent(String(value))),
@@ -44,6 +45,7 @@ export function address(path: string, parameters: { path?: unknown; query?: unkn
   return text ? `${filled}?${text}` : filled
 }
 
+/** Sends a request to the API; throws an `ApiError` unless it succeeds. */
 export async function request<M extends Method, P extends PathOf<M>>(
   method: M,
   path: P,
@@ -61,7 +63,7 @@ export async function request<M extends Method, P extends PathOf<M>>(
     signal: signal ?? null,
   }).catch((error: unknown) => {
     if (signal?.aborted) throw error
-    throw new ApiError(0, 'unreachable', 'the server did not answer')
+    throw new ApiError(0, 'unreachable', 'the server is not responding')
   })
   if (!response.ok) throw await errorOf(response)
   return (await response.json()) as Answer<P, M>

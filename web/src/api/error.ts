@@ -1,4 +1,4 @@
-/** What the server said when it refused, or that it did not answer at all. */
+/** An error response of the server, or status 0 when it did not respond. */
 export class ApiError extends Error {
   readonly status: number
   readonly code: string
@@ -24,11 +24,11 @@ export class ApiError extends Error {
     return this.status === 403
   }
 
-  get away() {
+  get unavailable() {
     return this.status === 503
   }
 
-  get missing() {
+  get notFound() {
     return this.status === 404
   }
 }
@@ -44,6 +44,10 @@ interface ErrorBody {
 
 export async function errorOf(response: Response): Promise<ApiError> {
   const body: ErrorBody = await response.json().catch(() => ({}))
-  const { code = 'error', message = `the server answered ${response.status}`, hint = null } = body.error ?? {}
+  const {
+    code = 'error',
+    message = `the server responded with status ${response.status}`,
+    hint = null,
+  } = body.error ?? {}
   return new ApiError(response.status, code, message, hint)
 }

@@ -13,15 +13,19 @@ export function getOptions<P extends GetPath>(path: P, parameters: Omit<Paramete
 
 interface Options {
   enabled?: boolean
-  /** Keep showing the page before while the next one loads. */
-  keep?: boolean
+  /** Show the previous data while the next page loads. */
+  keepPrevious?: boolean
 }
 
-/** What a path answers, kept fresh by the event stream. */
+/** Queries an API path; the event stream keeps the data fresh. */
 export function useGet<P extends GetPath>(
   path: P,
   parameters: Omit<Parameters<P, 'get'>, 'signal' | 'body'> = {},
-  { enabled = true, keep = false }: Options = {},
+  { enabled = true, keepPrevious = false }: Options = {},
 ) {
-  return useQuery({ ...getOptions(path, parameters), enabled, ...(keep ? { placeholderData: keepPreviousData } : {}) })
+  return useQuery({
+    ...getOptions(path, parameters),
+    enabled,
+    ...(keepPrevious ? { placeholderData: keepPreviousData } : {}),
+  })
 }

@@ -4,19 +4,19 @@ import { queryClient } from './query-client'
 import { session, sessionHeaders } from './session'
 import { readEvents } from './sse'
 
-export type LiveState = 'connecting' | 'live' | 'down' | 'refused'
+export type LiveState = 'connecting' | 'live' | 'down' | 'rejected'
 
-/** Bursts of events (a consolidation, an import) refresh the page once. */
-const GATHER_MS = 300
-const FIRST_PAUSE_MS = 500
-const LONGEST_PAUSE_MS = 10_000
+/** A burst of events, such as a consolidation or an import, refreshes the page once. */
+const REFRESH_DELAY_MS = 300
+const MIN_RETRY_DELAY_MS = 500
+const MAX_RETRY_DELAY_MS = 10_000
 
 let state: LiveState = 'connecting'
-/** Why the server let nobody in, in its own words. */
-let refusal = ''
+/** The server's reason for rejecting the token. */
+let rejection = ''
 const listeners = new Set<() => void>()
 
-function become(next: LiveState) {
+function setState(next: LiveState) {
   if (next === state) return
   state = next
   for (const listener of listeners) listener()
@@ -25,13 +25,14 @@ function become(next: LiveState) {
 let timer: ReturnType<typeof setTimeout> | undefined
 
 function refreshSoon() {
-  timer ??= setTimeout(() => {
+  if (timer !== undefined) return
+  timer = setTimeout(() => {
     timer = undefined
     void queryClient.invalidateQueries({ refetchType: 'active' })
-  }, GATHER_MS)
+  }, REFRESH_DELAY_MS)
 }
 
-async function listenOnce(signal: AbortSignal, onOpen: () => void) {
+async function readStream(signal: AbortSignal, onOpen: () => void) {
   const headers = { Accept: 'text/event-stream', ...sessionHeaders() }
   const response = await fetch('/api/events', { headers, signal })
   if (!response.ok || !response.body) throw await errorOf(response)
@@ -39,43 +40,43 @@ async function listenOnce(signal: AbortSignal, onOpen: () => void) {
   await readEvents(response.body, refreshSoon)
 }
 
-/** Holds the stream open for as long as the page is; a dropped one is taken up again. */
-export async function follow(signal: AbortSignal) {
-  let pause = FIRST_PAUSE_MS
-  let lost = false
+/** Keeps the event stream open until the signal aborts, and reconnects when it drops. */
+export async function followEvents(signal: AbortSignal) {
+  let retryDelay = MIN_RETRY_DELAY_MS
+  let disconnected = false
   while (!signal.aborted) {
     try {
-      await listenOnce(signal, () => {
-        pause = FIRST_PAUSE_MS
-        become('live')
-        if (lost) refreshSoon()
-        lost = false
+      await readStream(signal, () => {
+        retryDelay = MIN_RETRY_DELAY_MS
+        setState('live')
+        if (disconnected) refreshSoon()
+        disconnected = false
       })
     } catch (error) {
       const { unauthorized, forbidden, message } = asApiError(error)
       if (!signal.aborted) {
-        refusal = message
-        become(unauthorized || forbidden ? 'refused' : 'down')
+        rejection = message
+        setState(unauthorized || forbidden ? 'rejected' : 'down')
       }
     }
-    lost = true
+    disconnected = true
     if (signal.aborted) return
-    if (state === 'live') become('down')
-    await new Promise((resolve) => setTimeout(resolve, pause))
-    pause = Math.min(LONGEST_PAUSE_MS, pause * 2)
+    if (state === 'live') setState('down')
+    await new Promise((resolve) => setTimeout(resolve, retryDelay))
+    retryDelay = Math.min(MAX_RETRY_DELAY_MS, retryDelay * 2)
   }
 }
 
-/** Starts over when the token or the tenant changes: what was cached belongs to another. */
+/** Reconnects when the token or the tenant changes, and drops the cache of the previous one. */
 export function startLive() {
   let controller = new AbortController()
-  void follow(controller.signal)
+  void followEvents(controller.signal)
   session.subscribe(() => {
     controller.abort()
     controller = new AbortController()
-    become('connecting')
+    setState('connecting')
     void queryClient.resetQueries()
-    void follow(controller.signal)
+    void followEvents(controller.signal)
   })
 }
 
@@ -92,10 +93,10 @@ export function useLive(): LiveState {
   )
 }
 
-export function useRefusal(): string {
+export function useRejection(): string {
   return useSyncExternalStore(
     subscribe,
-    () => refusal,
-    () => refusal,
+    () => rejection,
+    () => rejection,
   )
 }

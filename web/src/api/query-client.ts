@@ -6,7 +6,7 @@ export const queryClient = new QueryClient({
     queries: {
       staleTime: 10_000,
       refetchOnWindowFocus: true,
-      // What was refused stays refused; what did not arrive may the second time.
+      // An error response will not change; a request that got no response may succeed on the second attempt.
       retry: (failures, error) => asApiError(error).unreachable && failures < 1,
       retryDelay: 500,
     },

@@ -1,4 +1,4 @@
-/** What a visit carries to the server: the bearer (kept for this tab only) and the tenant. */
+/** The bearer token and the tenant that every request carries. Both are kept for this tab only. */
 const TOKEN = 'butler.token'
 const TENANT = 'butler.tenant'
 
@@ -15,7 +15,7 @@ export const session = {
   setToken(token: string | null) {
     if (token) sessionStorage.setItem(TOKEN, token)
     else sessionStorage.removeItem(TOKEN)
-    // a token has its tenant; one that was chosen before would only be refused
+    // a token belongs to one tenant; the server would reject a tenant that was selected before
     sessionStorage.removeItem(TENANT)
     changed()
   },

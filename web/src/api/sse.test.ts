@@ -12,15 +12,15 @@ function stream(...chunks: string[]): ReadableStream<Uint8Array> {
 }
 
 async function events(...chunks: string[]) {
-  const heard: string[] = []
-  await readEvents(stream(...chunks), (data) => heard.push(data))
-  return heard
+  const received: string[] = []
+  await readEvents(stream(...chunks), (data) => received.push(data))
+  return received
 }
 
-test('an event cut into pieces is one event', async () => {
+test('joins an event that arrives in several chunks', async () => {
   expect(await events('data: {"a"', ':1}\n', '\n')).toEqual(['{"a":1}'])
 })
 
-test('a heartbeat is no event, and an unfinished event is not reported', async () => {
-  expect(await events(': still here\n\n', 'event: memory\r\ndata: x\r\ndata: y\r\n\r\n', 'data: z')).toEqual(['x\ny'])
+test('ignores heartbeats and unfinished events', async () => {
+  expect(await events(': heartbeat\n\n', 'event: memory\r\ndata: x\r\ndata: y\r\n\r\n', 'data: z')).toEqual(['x\ny'])
 })

@@ -1,4 +1,4 @@
-/** Reads a server-sent event stream; comments (the server's heartbeat) are passed over. */
+/** Reads a server-sent event stream and ignores comments, which are the server's heartbeat. */
 export async function readEvents(body: ReadableStream<Uint8Array>, onEvent: (data: string) => void) {
   const reader = body.pipeThrough(new TextDecoderStream() as ReadableWritablePair<string, Uint8Array>).getReader()
   let rest = ''

@@ -9,7 +9,7 @@ export interface Bar {
 
 const fills = { accent: 'bg-accent', fading: 'bg-fading', harm: 'bg-harm', plain: 'bg-line-strong' } as const
 
-/** Quantities by name, as a list that reads without the bars. */
+/** Quantities by name. The list is complete without the bars. */
 export function Bars({ bars, format = count }: { bars: Bar[]; format?: (value: number) => string }) {
   const most = Math.max(1e-9, ...bars.map((bar) => bar.value))
   return (
@@ -22,7 +22,10 @@ export function Bars({ bars, format = count }: { bars: Bar[]; format?: (value: n
             {bar.note && <span className="sr-only"> {bar.note}</span>}
           </dd>
           <dd aria-hidden="true" className="h-2 rounded-full bg-sunken">
-            <div className={`h-2 rounded-full ${fills[bar.tone ?? 'accent']}`} style={{ width: `${Math.max(bar.value > 0 ? 2 : 0, (bar.value / most) * 100)}%` }} />
+            <div
+              className={`h-2 rounded-full ${fills[bar.tone ?? 'accent']}`}
+              style={{ width: `${Math.max(bar.value > 0 ? 2 : 0, (bar.value / most) * 100)}%` }}
+            />
           </dd>
         </div>
       ))}

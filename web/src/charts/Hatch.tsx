@@ -1,4 +1,4 @@
-/** The pattern of what is fading: different from solid without any colour. */
+/** The fill pattern for fading memories; it differs from a solid fill without relying on colour. */
 export function Hatch({ id }: { id: string }) {
   return (
     <defs>

@@ -9,14 +9,15 @@ export interface Bin {
   count: number
 }
 
-/** A bin that lies wholly below; edges are multiples of a fraction that has no exact binary form. */
+/** Whether a bin lies entirely below the threshold. The tolerance is for edges without an exact binary form. */
 const isBelow = (bin: Bin, threshold: number) => bin.to <= threshold + 1e-9
 
-export const countBelow = (bins: Bin[], threshold: number) => bins.filter((bin) => isBelow(bin, threshold)).reduce((sum, bin) => sum + bin.count, 0)
+export const countBelow = (bins: Bin[], threshold: number) =>
+  bins.filter((bin) => isBelow(bin, threshold)).reduce((sum, bin) => sum + bin.count, 0)
 
 interface Props {
   bins: Bin[]
-  /** Below `retrieval` a memory fades, below `expiry` it is gone. */
+  /** Below `retrieval` a memory fades, below `expiry` it expires. */
   thresholds: { retrieval: number; expiry: number }
 }
 
@@ -24,14 +25,20 @@ const height = 168
 const top = 28
 const bottom = 20
 
-/** Effective confidence of what is known now: how much is fresh, how much is about to go. */
+/** The distribution of effective confidence over all active memories. */
 export function Histogram({ bins, thresholds }: Props) {
   const most = Math.max(1, ...bins.map((bin) => bin.count))
   const total = bins.reduce((sum, bin) => sum + bin.count, 0)
   const fading = countBelow(bins, thresholds.retrieval)
   const y = scaleLinear([0, most], [height - bottom, top])
   return (
-    <Frame height={height} label={`Effective confidence of ${count(total)} memories; ${count(fading)} lie below the retrieval threshold ${thresholds.retrieval}`}>
+    <Frame
+      height={height}
+      label={
+        `Effective confidence of ${count(total)} memories; ` +
+        `${count(fading)} below the retrieval threshold ${thresholds.retrieval}`
+      }
+    >
       {(width) => {
         const x = scaleLinear([0, 1], [0, width])
         return (
@@ -60,16 +67,34 @@ export function Histogram({ bins, thresholds }: Props) {
             <text x={width} y={y(most) - 6} textAnchor="end" className="figure fill-muted text-2xs">
               {counted(most, 'memory', 'memories')}
             </text>
-            {([['expiry', thresholds.expiry, 'gone', 'end'], ['retrieval', thresholds.retrieval, 'fades below', 'start']] as const).map(([name, at, word]) => (
+            {(
+              [
+                ['expiry', thresholds.expiry, 'expires below'],
+                ['retrieval', thresholds.retrieval, 'fades below'],
+              ] as const
+            ).map(([name, at, label]) => (
               <g key={name}>
-                <line x1={x(at)} x2={x(at)} y1={name === 'expiry' ? 4 : 18} y2={y(0)} strokeDasharray="3 3" className="stroke-line-strong" />
+                <line
+                  x1={x(at)}
+                  x2={x(at)}
+                  y1={name === 'expiry' ? 4 : 18}
+                  y2={y(0)}
+                  strokeDasharray="3 3"
+                  className="stroke-line-strong"
+                />
                 <text x={x(at) + 5} y={name === 'expiry' ? 12 : 25} className="figure fill-muted text-2xs">
-                  {name === 'expiry' ? `gone below ${at}` : `${word} ${at}`}
+                  {label} {at}
                 </text>
               </g>
             ))}
             {[0, 0.25, 0.5, 0.75, 1].map((tick) => (
-              <text key={tick} x={x(tick)} y={height - 4} textAnchor={tick === 0 ? 'start' : tick === 1 ? 'end' : 'middle'} className="figure fill-muted text-2xs">
+              <text
+                key={tick}
+                x={x(tick)}
+                y={height - 4}
+                textAnchor={tick === 0 ? 'start' : tick === 1 ? 'end' : 'middle'}
+                className="figure fill-muted text-2xs"
+              >
                 {tick}
               </text>
             ))}

@@ -13,7 +13,7 @@ interface Props {
   points: Point[]
   label: string
   height?: number
-  /** The highest value the scale shows; by default the largest there is. */
+  /** The upper end of the scale; by default the largest value. */
   top?: number
   format?: (value: number) => string
 }
@@ -31,8 +31,15 @@ export function Line({ points, label, height = 128, top, format = count }: Props
     <Frame height={height} label={label}>
       {(width) => {
         const x = scaleTime([first, last], [margin.left, width - margin.right])
-        const path = line<Point>((p) => x(p.at), (p) => y(p.value)).curve(curveMonotoneX)
-        const under = area<Point>((p) => x(p.at), () => y(0), (p) => y(p.value)).curve(curveMonotoneX)
+        const path = line<Point>(
+          (p) => x(p.at),
+          (p) => y(p.value),
+        ).curve(curveMonotoneX)
+        const under = area<Point>(
+          (p) => x(p.at),
+          () => y(0),
+          (p) => y(p.value),
+        ).curve(curveMonotoneX)
         return (
           <>
             <line x1="0" x2={width} y1={y(0)} y2={y(0)} className="stroke-line-strong" />
@@ -48,7 +55,13 @@ export function Line({ points, label, height = 128, top, format = count }: Props
               </circle>
             )}
             {end && (
-              <text x={x(end.at)} y={y(end.value) - 8} textAnchor="end" strokeWidth="4" className="figure fill-accent stroke-surface text-xs font-medium [paint-order:stroke]">
+              <text
+                x={x(end.at)}
+                y={y(end.value) - 8}
+                textAnchor="end"
+                strokeWidth="4"
+                className="figure fill-accent stroke-surface text-xs font-medium [paint-order:stroke]"
+              >
                 {format(end.value)}
               </text>
             )}

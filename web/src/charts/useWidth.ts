@@ -1,6 +1,6 @@
 import { useLayoutEffect, useRef, useState } from 'react'
 
-/** Charts are drawn in real pixels, so that their type is never scaled. */
+/** The width of an element in pixels. Charts are drawn in real pixels, so that their text is never scaled. */
 export function useWidth<T extends HTMLElement>(initial = 480) {
   const ref = useRef<T>(null)
   const [width, setWidth] = useState(initial)

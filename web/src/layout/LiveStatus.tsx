@@ -1,24 +1,28 @@
 import { type LiveState, useLive } from '../api/live'
 import { cx } from '../lib/cx'
 
-const words: Record<LiveState, [glyph: string, word: string, meaning: string]> = {
-  connecting: ['◌', 'Connecting', 'The stream of changes is being opened'],
-  live: ['●', 'Live', 'Changes appear by themselves'],
-  down: ['✕', 'Not connected', 'The server does not answer; it is tried again every few seconds'],
-  refused: ['✕', 'Token needed', 'The server wants a bearer token'],
+const labels: Record<LiveState, [glyph: string, label: string, title: string]> = {
+  connecting: ['◌', 'Connecting', 'Connecting to the event stream'],
+  live: ['●', 'Live', 'Changes appear as they happen'],
+  down: ['✕', 'Disconnected', 'The server is not responding; retrying every few seconds'],
+  rejected: ['✕', 'Token required', 'The server requires a valid token'],
 }
 
-/** Whether what is on the page follows what happens. */
+/** Whether the page receives changes as they happen. */
 export function LiveStatus() {
   const state = useLive()
-  const [glyph, word, meaning] = words[state]
-  const trouble = state === 'down' || state === 'refused'
+  const [glyph, label, title] = labels[state]
+  const trouble = state === 'down' || state === 'rejected'
   return (
-    <span role="status" title={meaning} className={cx('inline-flex items-center gap-1.5 text-sm', trouble ? 'text-harm' : 'text-muted')}>
+    <span
+      role="status"
+      title={title}
+      className={cx('inline-flex items-center gap-1.5 text-sm', trouble ? 'text-harm' : 'text-muted')}
+    >
       <span aria-hidden="true" className={cx('text-2xs', state === 'live' && 'text-accent')}>
         {glyph}
       </span>
-      {word}
+      {label}
     </span>
   )
 }

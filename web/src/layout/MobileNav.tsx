@@ -1,5 +1,6 @@
 import * as Radix from '@radix-ui/react-dialog'
 import { useState } from 'react'
+import { cx } from '../lib/cx'
 import { Icon } from '../ui/Icon'
 import { NavLinks } from './NavLinks'
 import { TenantSwitch } from './TenantSwitch'
@@ -13,10 +14,13 @@ export function MobileNav() {
         <Icon name="menu" />
       </Radix.Trigger>
       <Radix.Portal>
-        <div aria-hidden="true" className="fixed inset-0 z-40 bg-veil" />
+        <div aria-hidden="true" className="fixed inset-0 z-40 bg-backdrop" />
         <Radix.Content
           aria-describedby={undefined}
-          className="fixed inset-y-0 left-0 z-50 w-72 max-w-[85vw] overflow-y-auto border-r border-line bg-paper p-3 shadow-float"
+          className={cx(
+            'fixed inset-y-0 left-0 z-50 w-72 max-w-[85vw] overflow-y-auto',
+            'border-r border-line bg-paper p-3 shadow-float',
+          )}
         >
           <div className="mb-4 flex items-center justify-between">
             <Radix.Title asChild>

@@ -1,9 +1,9 @@
-import { showNewToken, useNewToken } from '../api/newToken'
+import { showNewToken, useNewToken } from '../api/new-token'
 import { Button } from '../ui/Button'
 import { CopyBlock } from '../ui/CopyBlock'
 import { Dialog } from '../ui/Dialog'
 
-/** The one time a token is seen. */
+/** Shows a new token, once. */
 export function NewTokenDialog() {
   const made = useNewToken()
   if (!made) return null
@@ -12,14 +12,18 @@ export function NewTokenDialog() {
     <Dialog
       open
       onOpenChange={(open) => !open && close()}
-      title={made.name ? `Token “${made.name}”` : 'The new token'}
-      description="Copy it now: the server keeps only its hash and cannot show it again."
+      title={made.name ? `Token “${made.name}”` : 'New token'}
+      description="Copy the token now: the server stores only its hash and cannot show it again."
     >
       <CopyBlock label="the new token" text={made.token} />
-      {made.used && <p className="mt-3 text-sm text-muted">Tokens are on from now on. This tab uses this one until you close it; every agent needs one too.</p>}
+      {made.inUse && (
+        <p className="mt-3 text-sm text-muted">
+          Every request now requires a token. This tab uses this one until you close it; each agent needs its own.
+        </p>
+      )}
       <div className="mt-5 flex justify-end">
         <Button variant="primary" onClick={close}>
-          I have it
+          Done
         </Button>
       </div>
     </Dialog>

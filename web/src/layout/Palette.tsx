@@ -4,22 +4,29 @@ import { Command } from 'cmdk'
 import { useDeferredValue, useState } from 'react'
 import { asApiError } from '../api/error'
 import { useGet } from '../api/hooks'
+import { cx } from '../lib/cx'
+import { capitalized, maturityLabel, statusLabel } from '../lib/labels'
 import { fixed } from '../lib/number'
-import { maturityWord, sentence, statusWord } from '../lib/words'
 import { Icon } from '../ui/Icon'
 import { Kbd } from '../ui/Kbd'
 import { pages } from './nav'
 
 const item = 'cursor-pointer gap-x-3 rounded-md px-3 py-2 data-[selected=true]:bg-sunken'
 
-/** Cmd+K: everything that has a name, and every page. */
+/** The command palette (Cmd+K): searches all memories, entities and pages. */
 export default function Palette({ onClose }: { onClose: () => void }) {
   const [text, setText] = useState('')
-  const wanted = useDeferredValue(text.trim())
+  const query = useDeferredValue(text.trim())
   const navigate = useNavigate()
-  const found = useGet('/api/memory/search', { query: { q: wanted } }, { enabled: wanted.length > 0, keep: true })
-  const hits = wanted.length > 0 ? (found.data?.data ?? []) : []
-  const shownPages = pages.filter((page) => `${page.label} ${page.hint}`.toLowerCase().includes(text.trim().toLowerCase()))
+  const results = useGet(
+    '/api/memory/search',
+    { query: { q: query } },
+    { enabled: query.length > 0, keepPrevious: true },
+  )
+  const hits = query.length > 0 ? (results.data?.data ?? []) : []
+  const shownPages = pages.filter((page) =>
+    `${page.label} ${page.hint}`.toLowerCase().includes(text.trim().toLowerCase()),
+  )
   function go(run: () => Promise<void>) {
     onClose()
     void run()
@@ -34,10 +41,13 @@ export default function Palette({ onClose }: { onClose: () => void }) {
   return (
     <Radix.Root open onOpenChange={(next) => !next && onClose()}>
       <Radix.Portal>
-        <div aria-hidden="true" className="fixed inset-0 z-40 bg-veil" />
+        <div aria-hidden="true" className="fixed inset-0 z-40 bg-backdrop" />
         <Radix.Content
           aria-describedby={undefined}
-          className="fixed top-[10vh] left-1/2 z-50 w-[calc(100vw-2rem)] max-w-2xl -translate-x-1/2 overflow-hidden rounded-xl border border-line bg-surface shadow-float"
+          className={cx(
+            'fixed top-[10vh] left-1/2 z-50 w-[calc(100vw-2rem)] max-w-2xl -translate-x-1/2',
+            'overflow-hidden rounded-xl border border-line bg-surface shadow-float',
+          )}
         >
           <Radix.Title className="sr-only">Search memory</Radix.Title>
           <Command label="Search memory" shouldFilter={false} loop>
@@ -54,28 +64,61 @@ export default function Palette({ onClose }: { onClose: () => void }) {
                 <Kbd>Esc</Kbd>
               </span>
             </div>
-            <Command.List className="max-h-[60vh] overflow-y-auto p-2 [&_[cmdk-group-heading]]:px-3 [&_[cmdk-group-heading]]:py-1.5 [&_[cmdk-group-heading]]:text-xs [&_[cmdk-group-heading]]:font-medium [&_[cmdk-group-heading]]:text-muted">
+            <Command.List
+              className={cx(
+                'max-h-[60vh] overflow-y-auto p-2',
+                '[&_[cmdk-group-heading]]:px-3 [&_[cmdk-group-heading]]:py-1.5 [&_[cmdk-group-heading]]:text-xs',
+                '[&_[cmdk-group-heading]]:font-medium [&_[cmdk-group-heading]]:text-muted',
+              )}
+            >
               <Command.Empty className="px-3 py-8 text-center text-muted">
-                {found.isFetching ? 'Looking…' : found.isError ? `The search failed: ${asApiError(found.error).message}` : 'Nothing is known under these words.'}
+                {results.isFetching
+                  ? 'Searching…'
+                  : results.isError
+                    ? `The search failed: ${asApiError(results.error).message}`
+                    : 'No results.'}
               </Command.Empty>
               {hits.length > 0 && (
                 <Command.Group heading="Memory">
                   {hits.map((hit) => (
-                    <Command.Item key={`${hit.kind}${hit.id}`} value={`${hit.kind}${hit.id}`} onSelect={() => open(hit.kind, hit.id)} className={`grid grid-cols-[4rem_minmax(0,1fr)] items-center sm:grid-cols-[4rem_minmax(0,1fr)_auto] ${item}`}>
-                      <span className="rounded-sm border border-line px-1 text-center text-xs text-muted">{sentence(hit.kind)}</span>
-                      {/* the beginning of a text is no title of its own */}
+                    <Command.Item
+                      key={`${hit.kind}${hit.id}`}
+                      value={`${hit.kind}${hit.id}`}
+                      onSelect={() => open(hit.kind, hit.id)}
+                      className={cx(
+                        'grid grid-cols-[4rem_minmax(0,1fr)] items-center sm:grid-cols-[4rem_minmax(0,1fr)_auto]',
+                        item,
+                      )}
+                    >
+                      <span className="rounded-sm border border-line px-1 text-center text-xs text-muted">
+                        {capitalized(hit.kind)}
+                      </span>
+                      {/* when the title is just the start of the preview, show it once */}
                       {hit.preview.startsWith(hit.title) && hit.preview !== '' ? (
                         <span className="line-clamp-2 min-w-0 font-serif break-words">{hit.preview}</span>
                       ) : (
                         <span className="min-w-0">
                           <span className="block truncate text-sm font-medium">{hit.title}</span>
-                          {hit.preview && <span className="block truncate font-serif text-sm text-muted">{hit.preview}</span>}
+                          {hit.preview && (
+                            <span className="block truncate font-serif text-sm text-muted">{hit.preview}</span>
+                          )}
                         </span>
                       )}
-                      <span className="figure col-start-2 flex gap-x-2 text-xs text-muted sm:col-start-3 sm:block sm:text-right">
+                      <span
+                        className={cx(
+                          'figure col-start-2 flex gap-x-2 text-xs text-muted',
+                          'sm:col-start-3 sm:block sm:text-right',
+                        )}
+                      >
                         <span className="block">{hit.scope}</span>
                         <span className="block">
-                          {hit.maturity ? maturityWord[hit.maturity] : hit.status ? statusWord[hit.status] : hit.confidence != null ? `confidence ${fixed(hit.confidence)}` : ''}
+                          {hit.maturity
+                            ? maturityLabel[hit.maturity]
+                            : hit.status
+                              ? statusLabel[hit.status]
+                              : hit.confidence != null
+                                ? `confidence ${fixed(hit.confidence)}`
+                                : ''}
                         </span>
                       </span>
                     </Command.Item>
@@ -85,7 +128,12 @@ export default function Palette({ onClose }: { onClose: () => void }) {
               {shownPages.length > 0 && (
                 <Command.Group heading="Pages">
                   {shownPages.map((page) => (
-                    <Command.Item key={page.to} value={page.to} onSelect={() => go(() => navigate({ to: page.to }))} className={`flex min-h-10 items-center sm:min-h-0 ${item}`}>
+                    <Command.Item
+                      key={page.to}
+                      value={page.to}
+                      onSelect={() => go(() => navigate({ to: page.to }))}
+                      className={`flex min-h-10 items-center sm:min-h-0 ${item}`}
+                    >
                       <Icon name={page.icon} className="size-4 text-muted" />
                       <span>{page.label}</span>
                       <span className="text-sm text-muted">{page.hint}</span>

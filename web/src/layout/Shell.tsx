@@ -1,6 +1,7 @@
 import { Outlet } from '@tanstack/react-router'
 import { lazy, Suspense, useCallback, useState } from 'react'
 import { useLive } from '../api/live'
+import { cx } from '../lib/cx'
 import { useKeyboard } from '../lib/keyboard'
 import { Icon } from '../ui/Icon'
 import { Kbd } from '../ui/Kbd'
@@ -28,8 +29,14 @@ export function Shell() {
   })
   return (
     <div className="lg:grid lg:min-h-dvh lg:grid-cols-[15rem_minmax(0,1fr)]">
-      <a href="#main" className="sr-only focus:not-sr-only focus:fixed focus:top-2 focus:left-2 focus:z-60 focus:rounded-md focus:bg-surface focus:p-2">
-        Skip to the content
+      <a
+        href="#main"
+        className={cx(
+          'sr-only focus:not-sr-only focus:fixed focus:top-2 focus:left-2 focus:z-60',
+          'focus:rounded-md focus:bg-surface focus:p-2',
+        )}
+      >
+        Skip to content
       </a>
       <aside className="sticky top-0 hidden h-dvh flex-col overflow-y-auto border-r border-line p-3 lg:flex">
         <div className="mb-5 flex h-10 items-center">
@@ -37,18 +44,30 @@ export function Shell() {
         </div>
         <NavLinks />
         <div className="mt-auto px-2.5 pt-6 pb-1">
-          <button type="button" onClick={() => setHelp(true)} className="flex items-center gap-2 text-sm text-muted hover:text-ink">
-            <Kbd>?</Kbd> Keyboard
+          <button
+            type="button"
+            onClick={() => setHelp(true)}
+            className="flex items-center gap-2 text-sm text-muted hover:text-ink"
+          >
+            <Kbd>?</Kbd> Keyboard shortcuts
           </button>
         </div>
       </aside>
       <div className="flex min-w-0 flex-col">
-        <header className="sticky top-0 z-30 flex h-14 items-center gap-2 border-b border-line bg-paper px-4 sm:gap-3 sm:px-6 lg:px-8">
+        <header
+          className={cx(
+            'sticky top-0 z-30 flex h-14 items-center gap-2 border-b border-line bg-paper px-4',
+            'sm:gap-3 sm:px-6 lg:px-8',
+          )}
+        >
           <MobileNav />
           <button
             type="button"
             onClick={() => setPalette(true)}
-            className="flex h-9 min-w-0 flex-1 items-center gap-2 rounded-md border border-line bg-surface px-3 text-muted hover:border-line-strong sm:max-w-sm"
+            className={cx(
+              'flex h-9 min-w-0 flex-1 items-center gap-2 rounded-md border border-line bg-surface px-3 text-muted',
+              'hover:border-line-strong sm:max-w-sm',
+            )}
           >
             <Icon name="recall" />
             <span className="flex-1 truncate text-left">Search memory</span>
@@ -65,7 +84,7 @@ export function Shell() {
         </header>
         {live === 'down' && <ServerDown />}
         <main id="main" tabIndex={-1} className="min-w-0 flex-1 outline-none">
-          {live === 'refused' ? <TokenGate /> : <Outlet />}
+          {live === 'rejected' ? <TokenGate /> : <Outlet />}
         </main>
       </div>
       {palette && (

@@ -5,7 +5,7 @@ import { cx } from '../lib/cx'
 import { Button } from '../ui/Button'
 import { Dialog } from '../ui/Dialog'
 
-/** Without tokens a caller is trusted to name its tenant; a token has its own, and then there is nothing to switch. */
+/** Selects the tenant. Shown only without tokens, because a token belongs to one tenant. */
 export function TenantSwitch({ className, onChange }: { className: string; onChange?: () => void }) {
   const tenant = useSyncExternalStore(session.subscribe, session.tenant, session.tenant) ?? 'default'
   const server = useGet('/api/server')
@@ -33,7 +33,12 @@ export function TenantSwitch({ className, onChange }: { className: string; onCha
       >
         Tenant <span className="max-w-32 truncate font-medium text-ink">{tenant}</span>
       </button>
-      <Dialog open={open} onOpenChange={setOpen} title="Tenant" description="Tenants never see each other’s memories. This server trusts its callers, so you may look at any of them.">
+      <Dialog
+        open={open}
+        onOpenChange={setOpen}
+        title="Tenant"
+        description="Tenants never see each other’s memories. Tokens are off, so you can view any tenant."
+      >
         <form onSubmit={submit} className="space-y-4">
           <label className="block">
             <span className="label">Name</span>
@@ -41,11 +46,9 @@ export function TenantSwitch({ className, onChange }: { className: string; onCha
           </label>
           <div className="flex gap-2">
             <Button type="submit" variant="primary">
-              Look at this tenant
+              Switch tenant
             </Button>
-            {tenant !== 'default' && (
-              <Button onClick={() => choose(null)}>Back to default</Button>
-            )}
+            {tenant !== 'default' && <Button onClick={() => choose(null)}>Back to default</Button>}
           </div>
         </form>
       </Dialog>

@@ -1,26 +1,29 @@
 import { type FormEvent, useState } from 'react'
-import { useRefusal } from '../api/live'
+import { useRejection } from '../api/live'
 import { session } from '../api/session'
-import { createToken } from '../lib/commands'
+import { createTokenCommand } from '../lib/commands'
 import { Button } from '../ui/Button'
 import { CopyBlock } from '../ui/CopyBlock'
 import { Page } from '../ui/Page'
 
-/** The server wants a bearer token: ask for it, and keep it for this tab only. */
+/** Asks for the token that the server requires, and keeps it for this tab only. */
 export function TokenGate() {
   const [token, setToken] = useState('')
   const tried = Boolean(session.token())
-  const refusal = useRefusal()
+  const rejection = useRejection()
   function submit(event: FormEvent) {
     event.preventDefault()
     if (token.trim()) session.setToken(token.trim())
   }
   return (
-    <Page title="This server wants a token" lead="Tokens are on, so every request carries one. It is kept in this tab and gone when you close it.">
+    <Page
+      title="This server requires a token"
+      lead="The token is kept for this tab only and discarded when you close it."
+    >
       <form onSubmit={submit} className="card max-w-xl space-y-4 p-6">
         {tried && (
           <p role="alert" className="text-harm">
-            <span aria-hidden="true">✕ </span>The token was refused: {refusal}.
+            <span aria-hidden="true">✕ </span>The token was rejected: {rejection}.
           </p>
         )}
         <label className="block">
@@ -37,11 +40,11 @@ export function TokenGate() {
           <Button type="submit" variant="primary" disabled={!token.trim()}>
             Use this token
           </Button>
-          {tried && <Button onClick={() => session.setToken(null)}>Forget the old one</Button>}
+          {tried && <Button onClick={() => session.setToken(null)}>Discard the old token</Button>}
         </div>
         <div>
-          <p className="mb-2 text-sm text-muted">Make one on the machine the server runs on:</p>
-          <CopyBlock text={createToken('read,write,admin')} label="command that makes a token" />
+          <p className="mb-2 text-sm text-muted">Create one on the server’s machine:</p>
+          <CopyBlock text={createTokenCommand('read,write,admin')} label="the command that creates a token" />
         </div>
       </form>
     </Page>

@@ -1,10 +1,10 @@
 import type { IconName } from '../ui/Icon'
 
 export const pages: { to: string; label: string; icon: IconName; hint: string }[] = [
-  { to: '/memory', label: 'Memory', icon: 'memory', hint: 'what is known, and how sure' },
+  { to: '/memory', label: 'Memory', icon: 'memory', hint: 'facts, rules and their confidence' },
   { to: '/memory/episodes', label: 'Episodes', icon: 'episode', hint: 'what happened, by day' },
-  { to: '/entities', label: 'Entities', icon: 'entity', hint: 'who and what the facts are about' },
-  { to: '/timeline', label: 'Timeline', icon: 'timeline', hint: 'every change' },
-  { to: '/recall', label: 'Recall lab', icon: 'recall', hint: 'why something is recalled' },
+  { to: '/entities', label: 'Entities', icon: 'entity', hint: 'people, places and organizations' },
+  { to: '/timeline', label: 'Timeline', icon: 'timeline', hint: 'every change to memory' },
+  { to: '/recall', label: 'Recall lab', icon: 'recall', hint: 'what a question recalls, and why' },
   { to: '/settings', label: 'Settings', icon: 'settings', hint: 'clients, tokens, jobs' },
 ]

@@ -1,2 +1,3 @@
-/** Commands that more than one page shows. */
-export const createToken = (rights: string, tenant = 'default') => `butler token create --tenant ${tenant} --rights ${rights}`
+/** Command lines that more than one page shows. */
+export const createTokenCommand = (rights: string, tenant = 'default') =>
+  `butler token create --tenant ${tenant} --rights ${rights}`

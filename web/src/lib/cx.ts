@@ -1,3 +1,4 @@
+/** Joins class names and skips the falsy ones. */
 export function cx(...names: (string | false | null | undefined)[]): string {
   return names.filter(Boolean).join(' ')
 }

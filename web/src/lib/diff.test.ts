@@ -8,20 +8,28 @@ test('a changed word is a removal and an addition', () => {
   expect(text('allergic to peanuts', 'allergic to shellfish')).toEqual(['allergic to ', '-peanuts', '+shellfish'])
 })
 
-test('equal texts have no difference, and empty ones no pieces', () => {
+test('equal texts have no difference, and empty texts have no pieces', () => {
   expect(text('same words', 'same words')).toEqual(['same words'])
   expect(text('', '')).toEqual([])
 })
 
-test('very long texts are shown as replaced', () => {
+test('very long texts are shown as fully replaced', () => {
   const long = 'word '.repeat(2000)
   expect(diffWords(long, 'short').map((piece) => piece.kind)).toEqual(['removed', 'added'])
 })
 
-test('words that changed in a row are one change, not a patchwork', () => {
-  expect(text('meet at the old harbour gate at nine', 'meet at the new town hall at nine')).toEqual(['meet at the ', '-old harbour gate', '+new town hall', ' at nine'])
+test('consecutive changed words are one change', () => {
+  expect(text('meet at the old harbour gate at nine', 'meet at the new town hall at nine')).toEqual([
+    'meet at the ',
+    '-old harbour gate',
+    '+new town hall',
+    ' at nine',
+  ])
 })
 
-test('texts that share only small words are shown as replaced', () => {
-  expect(text('the last two weeks of July', 'a long weekend of hiking')).toEqual(['-the last two weeks of July', '+a long weekend of hiking'])
+test('texts that share only common words are shown as fully replaced', () => {
+  expect(text('the last two weeks of July', 'a long weekend of hiking')).toEqual([
+    '-the last two weeks of July',
+    '+a long weekend of hiking',
+  ])
 })

@@ -3,13 +3,13 @@ export interface Piece {
   text: string
 }
 
-/** Beyond this a difference by words is slow and unreadable: the whole text is shown as replaced. */
-const MOST_WORDS = 600
+/** A word diff of longer texts is slow and unreadable: they are shown as fully replaced. */
+const MAX_WORDS = 600
 
-/** With less than this in common, as a share of what changed, the words in common are chance ("of", "the"). */
-const LEAST_COMMON = 0.25
+/** Below this ratio of common to changed letters, the common words are coincidence ("of", "the"). */
+const MIN_COMMON_SHARE = 0.25
 
-/** What changed from one text to the next, by words. */
+/** The difference between two texts, by words. */
 export function diffWords(before: string, after: string): Piece[] {
   const a = before.match(/\S+|\s+/g) ?? []
   const b = after.match(/\S+|\s+/g) ?? []
@@ -18,13 +18,14 @@ export function diffWords(before: string, after: string): Piece[] {
     { kind: 'added', text: after },
   ]
   const replaced = whole.filter((piece) => piece.text !== '')
-  if (a.length > MOST_WORDS || b.length > MOST_WORDS) return replaced
+  if (a.length > MAX_WORDS || b.length > MAX_WORDS) return replaced
   const pieces = merge(walk(a, b, commonLengths(a, b)))
-  const letters = (kind: Piece['kind']) => pieces.reduce((sum, piece) => sum + (piece.kind === kind ? piece.text.replace(/\s/g, '').length : 0), 0)
-  return letters('same') < LEAST_COMMON * Math.max(letters('removed'), letters('added')) ? replaced : pieces
+  const letters = (kind: Piece['kind']) =>
+    pieces.reduce((sum, piece) => sum + (piece.kind === kind ? piece.text.replace(/\s/g, '').length : 0), 0)
+  return letters('same') < MIN_COMMON_SHARE * Math.max(letters('removed'), letters('added')) ? replaced : pieces
 }
 
-/** lengths[i][j]: the longest common run of words of a from i on and b from j on. */
+/** `lengths[i][j]` is the length of the longest common subsequence of `a[i..]` and `b[j..]`. */
 function commonLengths(a: string[], b: string[]): number[][] {
   const lengths = Array.from({ length: a.length + 1 }, () => new Array<number>(b.length + 1).fill(0))
   for (let i = a.length - 1; i >= 0; i -= 1) {
@@ -57,7 +58,7 @@ function walk(a: string[], b: string[], lengths: number[][]): Piece[] {
   return pieces
 }
 
-/** Changes side by side are one change: the space between two replaced words belongs to both texts. */
+/** Merges adjacent changes into one. The space between two replaced words belongs to both texts. */
 function merge(pieces: Piece[]): Piece[] {
   const merged: Piece[] = []
   let [removed, added] = ['', '']
@@ -69,7 +70,13 @@ function merge(pieces: Piece[]): Piece[] {
   pieces.forEach((piece, index) => {
     if (piece.kind === 'removed') removed += piece.text
     else if (piece.kind === 'added') added += piece.text
-    else if (piece.text.trim() === '' && removed && added && pieces[index + 1]?.kind !== 'same' && index + 1 < pieces.length) {
+    else if (
+      piece.text.trim() === '' &&
+      removed &&
+      added &&
+      pieces[index + 1]?.kind !== 'same' &&
+      index + 1 < pieces.length
+    ) {
       removed += piece.text
       added += piece.text
     } else {

@@ -1,4 +1,4 @@
-/** An address of this server as a client would be given it. */
+/** The absolute URL of a path on this server. */
 export function endpoint(path: string): string {
   return `${window.location.origin}${path}`
 }

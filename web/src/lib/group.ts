@@ -1,4 +1,4 @@
-/** What has the same key together, in the order in which the keys first appear. */
+/** Groups items by key, in the order in which the keys first appear. */
 export function groupBy<T>(list: readonly T[], key: (item: T) => string): [key: string, items: T[]][] {
   const groups = new Map<string, T[]>()
   for (const item of list) {

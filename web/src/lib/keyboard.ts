@@ -6,7 +6,7 @@ function typing(target: EventTarget | null): boolean {
 
 const shown = (element: HTMLElement) => element.getClientRects().length > 0
 
-/** The rows of whatever lists the page shows, in reading order. */
+/** The rows of all visible lists on the page, in reading order. */
 function rows(): HTMLElement[] {
   return [...document.querySelectorAll<HTMLElement>('main [data-row]')].filter(shown)
 }
@@ -20,7 +20,7 @@ function move(step: 1 | -1) {
   link?.scrollIntoView({ block: 'nearest' })
 }
 
-/** The action of that key: the focused row's, or the page's own. */
+/** Clicks the button bound to the key: the focused row's, or else the page's. Returns whether there is one. */
 function act(key: string): boolean {
   const row = rows().find((candidate) => candidate.contains(document.activeElement))
   const button =
@@ -35,7 +35,7 @@ interface Handlers {
   help: () => void
 }
 
-/** `/ j k e c ?` and the palette's chord; Enter is the focused link's own. */
+/** Handles `/ j k e c ?` and Cmd+K. Enter is left to the focused link. */
 export function useKeyboard({ palette, help }: Handlers) {
   useEffect(() => {
     function onKey(event: KeyboardEvent) {
@@ -45,19 +45,34 @@ export function useKeyboard({ palette, help }: Handlers) {
         return
       }
       const modified = event.metaKey || event.ctrlKey || event.altKey
-      if (modified || event.defaultPrevented || typing(event.target) || document.querySelector('[role="dialog"]')) return
-      const search = document.querySelector<HTMLElement>('main [data-search]')
-      const done =
-        event.key === '/'
-          ? (search ? search.focus() : palette(), true)
-          : event.key === 'j' || event.key === 'k'
-            ? (move(event.key === 'j' ? 1 : -1), true)
-            : event.key === '?'
-              ? (help(), true)
-              : event.key === 'e' || event.key === 'c'
-                ? act(event.key)
-                : false
-      if (done) event.preventDefault()
+      if (modified || event.defaultPrevented || typing(event.target) || document.querySelector('[role="dialog"]'))
+        return
+      if (handle(event.key)) event.preventDefault()
+    }
+    /** Returns whether the key did something. */
+    function handle(key: string): boolean {
+      switch (key) {
+        case '/': {
+          const search = document.querySelector<HTMLElement>('main [data-search]')
+          if (search) search.focus()
+          else palette()
+          return true
+        }
+        case 'j':
+          move(1)
+          return true
+        case 'k':
+          move(-1)
+          return true
+        case '?':
+          help()
+          return true
+        case 'e':
+        case 'c':
+          return act(key)
+        default:
+          return false
+      }
     }
     window.addEventListener('keydown', onKey)
     return () => window.removeEventListener('keydown', onKey)

@@ -1,4 +1,4 @@
-/** A page's state in its address: read leniently, written without what is the default. */
+/** A page's state in its URL: invalid values are ignored when reading, defaults are omitted when writing. */
 type Raw = Record<string, unknown>
 
 export const text = (raw: Raw, name: string): string | undefined => {

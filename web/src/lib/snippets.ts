@@ -1,24 +1,38 @@
 export interface Snippet {
   client: string
-  how: string
+  instruction: string
   text: string
 }
 
 export function claudeCode(url: string, withToken: boolean): Snippet {
   const header = withToken ? ' --header "Authorization: Bearer YOUR_TOKEN"' : ''
-  return { client: 'Claude Code', how: 'In a terminal:', text: `claude mcp add --transport http butler-memory ${url}${header}` }
+  return {
+    client: 'Claude Code',
+    instruction: 'In a terminal:',
+    text: `claude mcp add --transport http butler-memory ${url}${header}`,
+  }
 }
 
-/** What connects each client to this server, as the client wants it. */
+/** The configuration that connects each client to this server. */
 export function snippets(url: string, withToken: boolean, butler?: string): Snippet[] {
-  const server = withToken ? { type: 'http', url, headers: { Authorization: 'Bearer YOUR_TOKEN' } } : { type: 'http', url }
+  const server = withToken
+    ? { type: 'http', url, headers: { Authorization: 'Bearer YOUR_TOKEN' } }
+    : { type: 'http', url }
   const which = butler ? ` --butler ${butler}` : ''
   const json = (value: unknown) => JSON.stringify(value, null, 2)
   return [
     claudeCode(url, withToken),
-    { client: 'Claude Desktop', how: 'butler writes its configuration (and keeps a backup):', text: `butler connect claude-desktop${which}` },
-    { client: 'Cursor', how: 'In .cursor/mcp.json:', text: json({ mcpServers: { 'butler-memory': server } }) },
-    { client: 'VS Code', how: 'In .vscode/mcp.json:', text: json({ servers: { 'butler-memory': server } }) },
-    { client: 'Any other', how: 'Streamable HTTP at this address, or over stdio:', text: [url, ...(withToken ? ['Authorization: Bearer YOUR_TOKEN'] : []), `butler mcp${which}`].join('\n') },
+    {
+      client: 'Claude Desktop',
+      instruction: 'Run this command. It writes the configuration and backs up the old one:',
+      text: `butler connect claude-desktop${which}`,
+    },
+    { client: 'Cursor', instruction: 'In .cursor/mcp.json:', text: json({ mcpServers: { 'butler-memory': server } }) },
+    { client: 'VS Code', instruction: 'In .vscode/mcp.json:', text: json({ servers: { 'butler-memory': server } }) },
+    {
+      client: 'Other',
+      instruction: 'Use Streamable HTTP at this URL, or stdio with this command:',
+      text: [url, ...(withToken ? ['Authorization: Bearer YOUR_TOKEN'] : []), `butler mcp${which}`].join('\n'),
+    },
   ]
 }

@@ -34,7 +34,7 @@ export const dateTime = (at: Moment) => `${date(at)}, ${clock(at)}`
 export const daysBetween = (from: Moment, to: Moment) => (millis(to) - millis(from)) / DAY
 export const plusDays = (at: Moment, days: number) => new Date(millis(at) + days * DAY)
 
-/** The day a list groups by: `Today`, `Yesterday`, or its name. */
+/** The heading of a day: `Today`, `Yesterday`, or the date. */
 export function dayName(at: Moment, now: number = Date.now()): string {
   const start = new Date(now)
   start.setHours(0, 0, 0, 0)

@@ -1,5 +1,5 @@
 import { useState } from 'react'
-import { lacking, useMay } from '../api/rights'
+import { missingRight, useHasRight } from '../api/rights'
 import { Button } from '../ui/Button'
 import { Icon } from '../ui/Icon'
 import { EditDialog } from './EditDialog'
@@ -9,18 +9,18 @@ interface Props {
   kind: Kind
   id: string
   content: string
-  /** Active or fading. What is superseded, expired or forgotten can only be restored. */
+  /** Whether the memory is active or fading. A superseded, expired or forgotten one can only be restored. */
   live: boolean
 }
 
-/** What every memory allows: confirm, edit and forget while it lives, restore when it is gone. */
+/** Confirm, edit and forget an active memory; restore an inactive one. */
 export function Actions({ kind, id, content, live }: Props) {
   const [editing, setEditing] = useState(false)
-  const may = useMay('write')
+  const canWrite = useHasRight('write')
   const confirm = useConfirm(kind)
   const forget = useForget(kind)
   const restore = useRestore(kind)
-  if (!may) return <p className="text-sm text-muted">{lacking.write}</p>
+  if (!canWrite) return <p className="text-sm text-muted">{missingRight.write}</p>
   if (!live) {
     return (
       <Button busy={restore.isPending} onClick={() => restore.mutate(id)}>

@@ -12,17 +12,17 @@ interface Props {
   kind: Kind
   id: string
   content: string
-  /** The page follows a fact to its new version; a list stays where it is. */
+  /** Navigate to the fact's new version after saving; a list stays where it is. */
   follow?: boolean
   onClose: () => void
 }
 
-const explained: Record<Kind, string> = {
-  fact: 'The old version stays as history: saving makes a new fact that replaces it.',
-  rule: 'A rule that reads differently has to earn its trust anew: saving makes it a candidate.',
+const descriptions: Record<Kind, string> = {
+  fact: 'Saving creates a new fact that supersedes this one. The old version is kept as history.',
+  rule: 'Saving makes the rule a candidate again, because its new wording is untested.',
 }
 
-/** Correcting a memory in place. */
+/** Edits the content of a fact or a rule. */
 export function EditDialog({ kind, id, content, follow = false, onClose }: Props) {
   const [text, setText] = useState(content)
   const client = useQueryClient()
@@ -40,7 +40,9 @@ export function EditDialog({ kind, id, content, follow = false, onClose }: Props
         restore.mutate(id)
         if (follow && kind === 'fact') void navigate({ to: '/memory/facts/$id', params: { id } })
       }
-      toast(kind === 'fact' ? 'Saved as a new version.' : 'Saved. The rule is a candidate again.', { action: { label: 'Undo', run: undo } })
+      toast(kind === 'fact' ? 'Saved as a new version.' : 'Saved. The rule is a candidate again.', {
+        action: { label: 'Undo', run: undo },
+      })
       onClose()
       await client.invalidateQueries()
       if (follow && kind === 'fact') await navigate({ to: '/memory/facts/$id', params: { id: newId } })
@@ -52,7 +54,13 @@ export function EditDialog({ kind, id, content, follow = false, onClose }: Props
     if (!unchanged) save.mutate()
   }
   return (
-    <Dialog open onOpenChange={(open) => !open && onClose()} title={`Edit the ${kind}`} description={explained[kind]} wide>
+    <Dialog
+      open
+      onOpenChange={(open) => !open && onClose()}
+      title={`Edit the ${kind}`}
+      description={descriptions[kind]}
+      wide
+    >
       <form onSubmit={submit} className="space-y-4">
         <label className="block">
           <span className="label">Content</span>

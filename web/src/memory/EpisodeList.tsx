@@ -6,37 +6,65 @@ import { Badge } from '../ui/Badge'
 import { StatusBadge } from './badges'
 import type { EpisodeRow } from './types'
 
-function trouble(episode: EpisodeRow): string | null {
+function retrySummary(episode: EpisodeRow): string | null {
   if (episode.consolidation_status === 'consolidated' || episode.retry_count === 0) return null
   const tries = episode.retry_count === 1 ? 'one attempt' : `${episode.retry_count} attempts`
   return episode.last_error ? `${tries}, last: ${episode.last_error}` : tries
 }
 
 function Row({ episode, compact }: { episode: EpisodeRow; compact: boolean }) {
-  const problem = trouble(episode)
-  const over = episode.expires_at && Date.parse(episode.expires_at) < Date.now()
+  const problem = retrySummary(episode)
+  const expired = episode.expires_at && Date.parse(episode.expires_at) < Date.now()
   const soon = episode.expires_at && Date.parse(episode.expires_at) - Date.now() < 86_400_000
   return (
-    <li data-row="" className={cx('relative grid grid-cols-[3rem_minmax(0,1fr)] gap-x-3 border-b border-line px-4 py-3 last:border-0', !compact && 'md:grid-cols-[3rem_minmax(0,1fr)_auto]')}>
+    <li
+      data-row=""
+      className={cx(
+        'relative grid grid-cols-[3rem_minmax(0,1fr)] gap-x-3 border-b border-line px-4 py-3 last:border-0',
+        !compact && 'md:grid-cols-[3rem_minmax(0,1fr)_auto]',
+      )}
+    >
       <span className="figure pt-0.5 text-sm text-muted">{clock(episode.created_at)}</span>
       <div className="min-w-0">
-        <Link to="/memory/episodes/$id" params={{ id: episode.id }} className={cx('memory-text line-clamp-2 text-lg after:absolute after:inset-0', over && 'text-muted line-through decoration-line-strong')}>
+        <Link
+          to="/memory/episodes/$id"
+          params={{ id: episode.id }}
+          className={cx(
+            'memory-text line-clamp-2 text-lg after:absolute after:inset-0',
+            expired && 'text-muted line-through decoration-line-strong',
+          )}
+        >
           {episode.content}
         </Link>
         {problem && <p className="mt-1 line-clamp-2 text-sm break-words text-harm">{problem}</p>}
       </div>
-      <div className={cx('col-start-2 mt-1.5 flex flex-wrap items-center gap-x-3 gap-y-1 text-sm text-muted', !compact && 'md:col-start-3 md:mt-0 md:justify-end')}>
+      <div
+        className={cx(
+          'col-start-2 mt-1.5 flex flex-wrap items-center gap-x-3 gap-y-1 text-sm text-muted',
+          !compact && 'md:col-start-3 md:mt-0 md:justify-end',
+        )}
+      >
         {!compact && <span>{episode.butler}</span>}
-        {episode.expires_at && soon && !over && episode.consolidation_status !== 'consolidated' && <span className="text-fading">◌ gone {ago(episode.expires_at)}</span>}
-        {over && <Badge>✕ forgotten</Badge>}
+        {episode.expires_at && soon && !expired && episode.consolidation_status !== 'consolidated' && (
+          <span className="text-fading">◌ expires {ago(episode.expires_at)}</span>
+        )}
+        {expired && <Badge>✕ expired</Badge>}
         <StatusBadge status={episode.consolidation_status} />
       </div>
     </li>
   )
 }
 
-/** Episodes by day, newest first. */
-export function EpisodeList({ episodes, level = 'h3', compact = false }: { episodes: EpisodeRow[]; level?: 'h2' | 'h3'; compact?: boolean }) {
+/** Episodes grouped by day, newest first. */
+export function EpisodeList({
+  episodes,
+  level = 'h3',
+  compact = false,
+}: {
+  episodes: EpisodeRow[]
+  level?: 'h2' | 'h3'
+  compact?: boolean
+}) {
   const Heading = level
   return (
     <div className="space-y-5">

@@ -1,21 +1,21 @@
 import { useState } from 'react'
 import { groupBy } from '../lib/group'
 import { dayName } from '../lib/time'
-import { EventRun } from './EventRun'
 import { EventRow as Row } from './EventRow'
+import { EventRun } from './EventRun'
 import { type EventRow, runs } from './events'
 
 interface Props {
   events: EventRow[]
-  /** `feed`: a line each. `full`: also who did it and where. `own`: of the page's own memory, which needs no naming. */
+  /** `feed`: one line per event. `full`: adds butler and actor. `own`: omits the memory, which the page shows. */
   look?: 'feed' | 'full' | 'own'
   level?: 'h2' | 'h3'
 }
 
-/** A rule that works is marked every other day: the latest tell the most. */
+/** How many events are shown at first. A useful rule has many marks, and the latest say the most. */
 const FIRST = 6
 
-/** What happened to one memory: few events on many days, so each has its date. */
+/** The events of one memory. They spread over many days, so each shows its date. */
 function OwnEvents({ events }: { events: EventRow[] }) {
   const [all, setAll] = useState(false)
   const shown = all ? events : events.slice(0, FIRST)
@@ -28,14 +28,14 @@ function OwnEvents({ events }: { events: EventRow[] }) {
       </ul>
       {shown.length < events.length && (
         <button type="button" className="link mt-2 text-sm" onClick={() => setAll(true)}>
-          All {events.length} events
+          Show all {events.length} events
         </button>
       )}
     </>
   )
 }
 
-/** Events by day, newest first; housekeeping of one kind in a row is one line that opens. */
+/** Events grouped by day, newest first. Consecutive housekeeping events of one type collapse into one line. */
 export function EventList({ events, look = 'feed', level = 'h3' }: Props) {
   const Heading = level
   if (look === 'own') return <OwnEvents events={events} />
@@ -48,7 +48,11 @@ export function EventList({ events, look = 'feed', level = 'h3' }: Props) {
             {runs(list).map((run) => {
               const [first] = run
               if (!first) return null
-              return run.length > 1 ? <EventRun key={first.id} events={run} look={look} /> : <Row key={first.id} event={first} look={look} />
+              return run.length > 1 ? (
+                <EventRun key={first.id} events={run} look={look} />
+              ) : (
+                <Row key={first.id} event={first} look={look} />
+              )
             })}
           </ul>
         </div>

@@ -1,21 +1,28 @@
+import { cx } from '../lib/cx'
 import { clock } from '../lib/time'
 import { EventRow } from './EventRow'
-import { type EventRow as Event, eventWords } from './events'
+import { type EventRow as Event, eventLabel } from './events'
 
-/** Several events of housekeeping as one line. */
+/** Several housekeeping events as one line that expands. */
 export function EventRun({ events, look }: { events: Event[]; look: 'feed' | 'full' | 'own' }) {
   const [first] = events
   if (!first) return null
-  const [glyph, words] = eventWords(first.event_type)
+  const [glyph, label] = eventLabel(first.event_type)
   return (
     <li data-row="">
       <details className="group/run">
-        <summary className={`grid cursor-pointer list-none grid-cols-[1.25rem_minmax(0,1fr)_auto] gap-x-2 py-2 text-muted hover:text-ink ${look === 'full' ? 'md:gap-x-3' : ''}`}>
+        <summary
+          className={cx(
+            'grid cursor-pointer list-none grid-cols-[1.25rem_minmax(0,1fr)_auto] gap-x-2 py-2',
+            'text-muted hover:text-ink',
+            look === 'full' && 'md:gap-x-3',
+          )}
+        >
           <span aria-hidden="true" className="text-center">
             {glyph}
           </span>
           <span className="text-sm">
-            {words} <span className="figure">× {events.length}</span>
+            {label} <span className="figure">× {events.length}</span>
             <span aria-hidden="true" className="ml-1 inline-block group-open/run:rotate-90">
               ›
             </span>

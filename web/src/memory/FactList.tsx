@@ -1,12 +1,12 @@
 import { Link } from '@tanstack/react-router'
 import { cx } from '../lib/cx'
-import { sentence } from '../lib/words'
+import { capitalized } from '../lib/labels'
 import { Confidence } from '../ui/Confidence'
 import { PermanenceBadge, StateBadge } from './badges'
 import { RowActions } from './RowActions'
 import type { FactRow } from './types'
 
-/** A fact is a sentence: subject and predicate lead, the content is the knowledge. */
+/** Subject and predicate introduce the content. */
 function Row({ fact, bare }: { fact: FactRow; bare: boolean }) {
   const fading = fact.state === 'fading'
   const gone = fact.state !== 'active' && !fading
@@ -14,20 +14,32 @@ function Row({ fact, bare }: { fact: FactRow; bare: boolean }) {
     <li data-row="" className="group relative border-b border-line last:border-0">
       <div className="grid gap-x-4 gap-y-1 px-4 py-3 md:grid-cols-[minmax(0,1fr)_auto] md:items-center">
         <div className="min-w-0">
-          {!bare && <p className="flex min-w-0 flex-wrap items-baseline gap-x-2 text-sm text-muted">
-            <span className="font-medium break-all text-ink">{fact.subject}</span>
-            <span className="break-all">{sentence(fact.predicate).toLowerCase()}</span>
-          </p>}
+          {!bare && (
+            <p className="flex min-w-0 flex-wrap items-baseline gap-x-2 text-sm text-muted">
+              <span className="font-medium break-all text-ink">{fact.subject}</span>
+              <span className="break-all">{capitalized(fact.predicate).toLowerCase()}</span>
+            </p>
+          )}
           <Link
             to="/memory/facts/$id"
             params={{ id: fact.id }}
-            className={cx('memory-text line-clamp-2 text-lg after:absolute after:inset-0', gone && 'text-muted line-through decoration-line-strong', fading && 'italic')}
+            className={cx(
+              'memory-text line-clamp-2 text-lg after:absolute after:inset-0',
+              gone && 'text-muted line-through decoration-line-strong',
+              fading && 'italic',
+            )}
           >
             {fact.content}
           </Link>
         </div>
         <div className="flex flex-wrap items-center gap-x-3 gap-y-1 md:justify-end">
-          <RowActions kind="fact" id={fact.id} label={`${fact.subject} ${fact.predicate}`} content={fact.content} live={!gone} />
+          <RowActions
+            kind="fact"
+            id={fact.id}
+            label={`${fact.subject} ${fact.predicate}`}
+            content={fact.content}
+            live={!gone}
+          />
           <StateBadge state={fact.state} />
           <PermanenceBadge permanence={fact.permanence} />
           <Confidence value={fact.effective_confidence} fading={fading} gone={gone} />
@@ -37,8 +49,16 @@ function Row({ fact, bare }: { fact: FactRow; bare: boolean }) {
   )
 }
 
-/** `bare` where a heading says subject and predicate already. */
-export function FactList({ facts, label = 'Facts', bare = false }: { facts: FactRow[]; label?: string; bare?: boolean }) {
+/** `bare` omits subject and predicate where a heading shows them. */
+export function FactList({
+  facts,
+  label = 'Facts',
+  bare = false,
+}: {
+  facts: FactRow[]
+  label?: string
+  bare?: boolean
+}) {
   return (
     <ul aria-label={label} className="card overflow-hidden">
       {facts.map((fact) => (

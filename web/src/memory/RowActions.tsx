@@ -1,5 +1,6 @@
 import { useState } from 'react'
-import { useMay } from '../api/rights'
+import { useHasRight } from '../api/rights'
+import { cx } from '../lib/cx'
 import { Icon } from '../ui/Icon'
 import { EditDialog } from './EditDialog'
 import { type Kind, useConfirm } from './useActions'
@@ -9,25 +10,42 @@ interface Props {
   id: string
   label: string
   content: string
-  /** Superseded, expired and forgotten memories can be neither confirmed nor edited. */
+  /** Whether the memory is active or fading; any other cannot be confirmed or edited. */
   live: boolean
 }
 
-const look =
-  'relative z-10 inline-flex size-7 items-center justify-center rounded-md text-muted opacity-0 transition-opacity group-hover:opacity-100 group-focus-within:opacity-100 hover:bg-sunken hover:text-ink focus-visible:opacity-100'
+/** Hidden until the row is hovered or focused. */
+const buttonClass = cx(
+  'relative z-10 inline-flex size-7 items-center justify-center rounded-md text-muted hover:bg-sunken hover:text-ink',
+  'opacity-0 transition-opacity group-hover:opacity-100 group-focus-within:opacity-100 focus-visible:opacity-100',
+)
 
-/** Confirm and edit from the list, by pointer or by the keys c and e. */
+/** Buttons to confirm and edit a memory from its row, also bound to the keys c and e. */
 export function RowActions({ kind, id, label, content, live }: Props) {
   const [editing, setEditing] = useState(false)
-  const may = useMay('write')
+  const canWrite = useHasRight('write')
   const confirm = useConfirm(kind)
-  if (!live || !may) return null
+  if (!live || !canWrite) return null
   return (
     <span className="inline-flex max-md:hidden">
-      <button type="button" data-key="c" title="Confirm (c)" aria-label={`Confirm ${label}`} className={look} onClick={() => confirm.mutate(id)}>
+      <button
+        type="button"
+        data-key="c"
+        title="Confirm (c)"
+        aria-label={`Confirm ${label}`}
+        className={buttonClass}
+        onClick={() => confirm.mutate(id)}
+      >
         <Icon name="check" />
       </button>
-      <button type="button" data-key="e" title="Edit (e)" aria-label={`Edit ${label}`} className={look} onClick={() => setEditing(true)}>
+      <button
+        type="button"
+        data-key="e"
+        title="Edit (e)"
+        aria-label={`Edit ${label}`}
+        className={buttonClass}
+        onClick={() => setEditing(true)}
+      >
         <Icon name="edit" />
       </button>
       {editing && <EditDialog kind={kind} id={id} content={content} onClose={() => setEditing(false)} />}

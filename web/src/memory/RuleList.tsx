@@ -5,9 +5,11 @@ import { MaturityBadge, StateBadge } from './badges'
 import { RowActions } from './RowActions'
 import type { RuleRow } from './types'
 
-/** What the marks say, in words: a rule nobody tried has no effectiveness. */
-export function record(rule: Pick<RuleRow, 'applied_count' | 'success_count' | 'harmful_count' | 'effectiveness_score'>): string {
-  if (rule.applied_count === 0) return 'not tried yet'
+/** Summarizes a rule's marks. A rule that was never applied has no effectiveness. */
+export function record(
+  rule: Pick<RuleRow, 'applied_count' | 'success_count' | 'harmful_count' | 'effectiveness_score'>,
+): string {
+  if (rule.applied_count === 0) return 'not applied yet'
   const parts = [`${rule.success_count} helpful`, ...(rule.harmful_count > 0 ? [`${rule.harmful_count} harmful`] : [])]
   return `${parts.join(', ')} · ${percent(rule.effectiveness_score)} effective`
 }
@@ -18,12 +20,26 @@ function Row({ rule }: { rule: RuleRow }) {
   return (
     <li data-row="" className="group relative border-b border-line last:border-0">
       <div className="flex gap-3 px-4 py-3">
-        <span aria-hidden="true" className={cx('mt-1 w-0.5 self-stretch rounded-full', rule.maturity === 'anti_pattern' ? 'bg-harm' : rule.maturity === 'proven' ? 'bg-accent' : 'bg-line-strong/50')} />
+        <span
+          aria-hidden="true"
+          className={cx(
+            'mt-1 w-0.5 self-stretch rounded-full',
+            rule.maturity === 'anti_pattern'
+              ? 'bg-harm'
+              : rule.maturity === 'proven'
+                ? 'bg-accent'
+                : 'bg-line-strong/50',
+          )}
+        />
         <div className="min-w-0 flex-1">
           <Link
             to="/memory/rules/$id"
             params={{ id: rule.id }}
-            className={cx('memory-text line-clamp-2 text-lg after:absolute after:inset-0', gone && 'text-muted line-through', fading && 'italic')}
+            className={cx(
+              'memory-text line-clamp-2 text-lg after:absolute after:inset-0',
+              gone && 'text-muted line-through',
+              fading && 'italic',
+            )}
           >
             {rule.content}
           </Link>

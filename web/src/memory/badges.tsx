@@ -1,9 +1,17 @@
-import { maturityGlyph, maturityWord, permanenceGlyph, permanenceMeaning, sentence, statusGlyph, statusWord } from '../lib/words'
+import {
+  capitalized,
+  maturityGlyph,
+  maturityLabel,
+  permanenceDescription,
+  permanenceGlyph,
+  statusGlyph,
+  statusLabel,
+} from '../lib/labels'
 import { Badge, type Tone } from '../ui/Badge'
 
 export function PermanenceBadge({ permanence }: { permanence: string }) {
   return (
-    <Badge title={permanenceMeaning[permanence]}>
+    <Badge title={permanenceDescription[permanence]}>
       <span aria-hidden="true">{permanenceGlyph[permanence] ?? '·'}</span>
       {permanence}
     </Badge>
@@ -19,7 +27,7 @@ const states: Record<string, [glyph: string, tone: Tone]> = {
   forgotten: ['✕', 'plain'],
 }
 
-/** Active needs no badge: it is what one expects. */
+/** An active memory gets no badge unless `always` is set. */
 export function StateBadge({ state, always = false }: { state: string; always?: boolean }) {
   if (state === 'active' && !always) return null
   const [glyph, tone] = states[state] ?? ['·', 'plain']
@@ -37,22 +45,22 @@ export function MaturityBadge({ maturity }: { maturity: string }) {
   return (
     <Badge tone={maturityTone[maturity] ?? 'plain'}>
       <span aria-hidden="true">{maturityGlyph[maturity] ?? '·'}</span>
-      {maturityWord[maturity] ?? sentence(maturity)}
+      {maturityLabel[maturity] ?? capitalized(maturity)}
     </Badge>
   )
 }
 
 export function StatusBadge({ status }: { status: string }) {
-  // what went as it should is housekeeping: quiet
+  // only failures stand out
   const tone: Tone = status === 'failed' || status === 'dead_letter' ? 'harm' : 'plain'
   return (
     <Badge tone={tone}>
       <span aria-hidden="true">{statusGlyph[status] ?? '·'}</span>
-      {statusWord[status] ?? sentence(status)}
+      {statusLabel[status] ?? capitalized(status)}
     </Badge>
   )
 }
 
 export function KindBadge({ kind }: { kind: string }) {
-  return <Badge>{sentence(kind)}</Badge>
+  return <Badge>{capitalized(kind)}</Badge>
 }

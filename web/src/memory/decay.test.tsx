@@ -25,21 +25,21 @@ const decay: Decay = {
   ],
 }
 
-test('the arithmetic is the server’s numbers in one line', () => {
+test('the formula shows the server’s numbers in one line', () => {
   const { container } = render(<DecayLine decay={decay} />)
   expect(container.textContent).toBe('0.90 × e−0.008 × 100.5 = 0.403after 101 days without confirmation')
 })
 
-test('permanent never fades, unconfirmed is worth nothing', () => {
+test('a permanent memory never fades, and an unconfirmed one has no confidence', () => {
   render(<DecayLine decay={{ ...decay, rate: 0 }} />)
   expect(screen.getByText(/stays at 0.90/)).toBeTruthy()
   render(<DecayLine decay={{ ...decay, days_since_confirmed: null }} />)
-  expect(screen.getByText(/worth nothing yet/)).toBeTruthy()
+  expect(screen.getByText(/Never confirmed/)).toBeTruthy()
 })
 
-test('the curve marks the day it fades and says its ends; a day beyond it is not drawn', () => {
+test('the curve marks the day it fades, describes both ends, and omits dates beyond its range', () => {
   const { container } = render(<DecayCurve decay={decay} />)
   expect(screen.getByRole('img').getAttribute('aria-label')).toContain('from 0.40 to 0.10, or 0.21 if confirmed today')
   expect(container.textContent).toContain('fades 1 Apr')
-  expect(container.textContent).not.toContain('expires')
+  expect(container.textContent).not.toContain('expires 1 Sep')
 })

@@ -1,4 +1,4 @@
-import { sentence } from '../lib/words'
+import { capitalized } from '../lib/labels'
 
 export interface EventRow {
   id: string
@@ -13,7 +13,7 @@ export interface EventRow {
   home?: string
 }
 
-/** Knowledge changed, or the house was kept: the second is set quieter. */
+/** Events that do not change knowledge; they are displayed less prominently. */
 const housekeeping = new Set([
   'episode_expired',
   'episode_evicted',
@@ -25,12 +25,18 @@ const housekeeping = new Set([
   'fact_repointed',
 ])
 
-const harmful = new Set(['rule_marked_harmful', 'rule_inverted', 'rule_demoted', 'episode_dead_lettered', 'episode_consolidation_failed'])
+const harmful = new Set([
+  'rule_marked_harmful',
+  'rule_inverted',
+  'rule_demoted',
+  'episode_dead_lettered',
+  'episode_consolidation_failed',
+])
 
 const fading = new Set(['fact_fading', 'rule_fading'])
 const gone = new Set(['fact_superseded', 'fact_expired', 'fact_forgotten', 'rule_forgotten', 'episode_forgotten'])
 
-/** Learned and kept in the accent, fading and harm in their own colours, what left without harm in grey. */
+/** The colour of an event: harm, fading, muted for housekeeping and inactive memories, the accent for the rest. */
 export function eventTone(type: string): string {
   if (harmful.has(type)) return 'text-harm'
   if (fading.has(type)) return 'text-fading'
@@ -39,17 +45,17 @@ export function eventTone(type: string): string {
 
 export const isHousekeeping = (type: string) => housekeeping.has(type)
 
-const verbs: Record<string, [glyph: string, words: string]> = {
+const labels: Record<string, [glyph: string, label: string]> = {
   episode_created: ['○', 'Episode recorded'],
   episode_forgotten: ['✕', 'Episode forgotten'],
   episode_consolidated: ['●', 'Episode consolidated'],
   episode_consolidation_failed: ['△', 'Consolidation failed'],
-  episode_dead_lettered: ['✕', 'Episode given up'],
-  episode_requeued: ['↻', 'Episode tried again'],
+  episode_dead_lettered: ['✕', 'Episode dead-lettered'],
+  episode_requeued: ['↻', 'Episode requeued'],
   episode_expired: ['✕', 'Episode expired'],
   episode_evicted: ['✕', 'Episode evicted'],
   fact_created: ['+', 'Fact learned'],
-  fact_superseded: ['↷', 'Fact replaced'],
+  fact_superseded: ['↷', 'Fact superseded'],
   fact_confirmed: ['✓', 'Fact confirmed'],
   fact_forgotten: ['✕', 'Fact forgotten'],
   fact_restored: ['↺', 'Fact restored'],
@@ -60,8 +66,8 @@ const verbs: Record<string, [glyph: string, words: string]> = {
   rule_created: ['+', 'Rule learned'],
   rule_edited: ['✎', 'Rule edited'],
   rule_confirmed: ['✓', 'Rule confirmed'],
-  rule_marked_helpful: ['▲', 'Rule helped'],
-  rule_marked_harmful: ['▼', 'Rule did harm'],
+  rule_marked_helpful: ['▲', 'Rule marked helpful'],
+  rule_marked_harmful: ['▼', 'Rule marked harmful'],
   rule_promoted: ['↑', 'Rule promoted'],
   rule_demoted: ['↓', 'Rule demoted'],
   rule_inverted: ['⚠', 'Rule became a warning'],
@@ -69,37 +75,38 @@ const verbs: Record<string, [glyph: string, words: string]> = {
   rule_restored: ['↺', 'Rule restored'],
   rule_fading: ['◌', 'Rule is fading'],
   rule_recovered: ['●', 'Rule recovered'],
-  link_created: ['–', 'Link made'],
+  link_created: ['–', 'Link created'],
   entity_created: ['+', 'Entity created'],
-  entity_updated: ['✎', 'Entity changed'],
+  entity_updated: ['✎', 'Entity updated'],
   entity_merge: ['⋈', 'Entities merged'],
-  reembedded: ['↻', 'Embedded anew'],
+  reembedded: ['↻', 'Re-embedded'],
 }
 
-export const eventTypes = Object.keys(verbs)
+export const eventTypes = Object.keys(labels)
 
-export function eventWords(type: string): [glyph: string, words: string] {
-  return verbs[type] ?? ['·', sentence(type)]
+export function eventLabel(type: string): [glyph: string, label: string] {
+  return labels[type] ?? ['·', capitalized(type)]
 }
 
 const record = (value: unknown): Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : {}
 
-/** What changed, where a few words say it: a level, a reason. */
+/** A short detail of the event: the change of maturity, or the reason. */
 export function change(event: EventRow): string | null {
   const payload = record(event.payload)
   const [before, after] = [record(payload.before), record(payload.after)]
-  // validity is what the event's words say already
+  // the event's label already says how the validity changed
   const [from, to] = [before.maturity, after.maturity]
-  if (typeof from === 'string' && typeof to === 'string' && from !== to) return `${from.replaceAll('_', ' ')} → ${to.replaceAll('_', ' ')}`
+  if (typeof from === 'string' && typeof to === 'string' && from !== to)
+    return `${from.replaceAll('_', ' ')} → ${to.replaceAll('_', ' ')}`
   const reason = payload.reason
   return typeof reason === 'string' ? reason : null
 }
 
-/** Fewer than this in a row are shown one by one. */
-const A_RUN = 3
+/** Shorter runs are shown as single events. */
+const MIN_RUN = 3
 
-/** Consecutive housekeeping of one kind together; everything else on its own. */
+/** Groups consecutive housekeeping events of one type; every other event is a group of its own. */
 export function runs(events: EventRow[]): EventRow[][] {
   const groups: EventRow[][] = []
   for (const event of events) {
@@ -107,5 +114,5 @@ export function runs(events: EventRow[]): EventRow[][] {
     if (last?.[0]?.event_type === event.event_type && isHousekeeping(event.event_type)) last.push(event)
     else groups.push([event])
   }
-  return groups.flatMap((group) => (group.length >= A_RUN ? [group] : group.map((event) => [event])))
+  return groups.flatMap((group) => (group.length >= MIN_RUN ? [group] : group.map((event) => [event])))
 }

@@ -1,27 +1,27 @@
-import { sentence } from '../lib/words'
+import { capitalized } from '../lib/labels'
 
 export interface LinkRow {
-  /** Whether this memory is where the link starts or where it ends. */
+  /** Whether the link starts or ends at this memory. */
   side: 'outgoing' | 'incoming'
   relation: string
   memory_type: string
   id: string
-  /** A few words of the other end; none when it has expired. */
+  /** A short text of the linked memory; none when it is no longer stored. */
   label?: string | null
   created_at: string
 }
 
 const outgoing: Record<string, string> = {
   derived_from: 'learned from',
-  supersedes: 'replaces',
+  supersedes: 'supersedes',
   supports: 'supports',
   contradicts: 'contradicts',
   related_to: 'related to',
 }
 
 const incoming: Record<string, string> = {
-  derived_from: 'became',
-  supersedes: 'replaced by',
+  derived_from: 'led to',
+  supersedes: 'superseded by',
   supports: 'supported by',
   contradicts: 'contradicted by',
   related_to: 'related to',
@@ -29,11 +29,11 @@ const incoming: Record<string, string> = {
 
 export const isOutgoing = (link: Pick<LinkRow, 'side'>) => link.side === 'outgoing'
 
-export function relationWord(link: Pick<LinkRow, 'side' | 'relation'>): string {
-  const words = isOutgoing(link) ? outgoing : incoming
-  return words[link.relation] ?? sentence(link.relation).toLowerCase()
+export function relationLabel(link: Pick<LinkRow, 'side' | 'relation'>): string {
+  const labels = isOutgoing(link) ? outgoing : incoming
+  return labels[link.relation] ?? capitalized(link.relation).toLowerCase()
 }
 
 export function labelOf(link: Pick<LinkRow, 'label' | 'memory_type'>): string {
-  return link.label ?? (link.memory_type === 'episode' ? 'expired episode' : `a ${link.memory_type} that is gone`)
+  return link.label ?? (link.memory_type === 'episode' ? 'expired episode' : `${link.memory_type} no longer stored`)
 }

@@ -2,18 +2,18 @@
 import { readFileSync } from 'node:fs'
 import { cleanup, render, screen } from '@testing-library/react'
 import { afterEach, expect, test } from 'vitest'
-import { permanenceGlyph } from '../lib/words'
+import { ApiError } from '../api/error'
+import { permanenceGlyph } from '../lib/labels'
 import { Confidence } from '../ui/Confidence'
 import { Failure } from '../ui/states'
-import { ApiError } from '../api/error'
 import { MaturityBadge, StateBadge, StatusBadge } from './badges'
-import { change, eventTone, eventTypes, eventWords, isHousekeeping } from './events'
-import { labelOf, relationWord } from './links'
+import { change, eventLabel, eventTone, eventTypes, isHousekeeping } from './events'
+import { labelOf, relationLabel } from './links'
 import { record } from './RuleList'
 
 afterEach(cleanup)
 
-test('fading and fresh differ without colour', () => {
+test('fading and fresh memories differ without colour', () => {
   const { container: fresh } = render(<Confidence value={0.8} />)
   const { container: fading } = render(<Confidence value={0.15} fading />)
   expect(fading.querySelectorAll('rect').length).toBeGreaterThan(fresh.querySelectorAll('rect').length)
@@ -21,64 +21,89 @@ test('fading and fresh differ without colour', () => {
   expect(screen.getByText('fading')).toBeTruthy()
 })
 
-test('fading has a glyph and a colour that nothing fresh has', () => {
+test('fading has its own glyph and colour', () => {
   expect(Object.values(permanenceGlyph)).not.toContain('◌')
   expect(new Set(Object.values(permanenceGlyph)).size).toBe(5)
   const others = ['fact_created', 'fact_expired', 'rule_marked_harmful', 'episode_consolidated'].map(eventTone)
   expect(others).not.toContain(eventTone('fact_fading'))
-  expect(eventTypes.filter((type) => eventWords(type)[0] === '◌')).toEqual(['fact_fading', 'rule_fading'])
+  expect(eventTypes.filter((type) => eventLabel(type)[0] === '◌')).toEqual(['fact_fading', 'rule_fading'])
 })
 
-test('every status and every level has a word and a glyph that no other has', () => {
+test('every status and maturity has its own label and glyph', () => {
   const look = (badges: React.ReactElement[]) =>
     badges.map((badge) => {
       const { container } = render(badge)
       const glyph = container.querySelector('[aria-hidden]')?.textContent ?? ''
       return [glyph, container.textContent?.replace(glyph, '')]
     })
-  const statuses = look(['pending', 'consolidated', 'failed', 'dead_letter'].map((status) => <StatusBadge key={status} status={status} />))
-  expect(statuses).toEqual([['○', 'Pending'], ['●', 'Consolidated'], ['△', 'Failed'], ['✕', 'Dead letter']])
-  const levels = look(['candidate', 'established', 'proven', 'anti_pattern'].map((maturity) => <MaturityBadge key={maturity} maturity={maturity} />))
-  expect(levels).toEqual([['○', 'Candidate'], ['◐', 'Established'], ['●', 'Proven'], ['⚠', 'Warning']])
-  const states = look(['active', 'fading', 'superseded', 'expired'].map((state) => <StateBadge key={state} state={state} always />))
+  const statuses = look(
+    ['pending', 'consolidated', 'failed', 'dead_letter'].map((status) => <StatusBadge key={status} status={status} />),
+  )
+  expect(statuses).toEqual([
+    ['○', 'Pending'],
+    ['●', 'Consolidated'],
+    ['△', 'Failed'],
+    ['✕', 'Dead letter'],
+  ])
+  const levels = look(
+    ['candidate', 'established', 'proven', 'anti_pattern'].map((maturity) => (
+      <MaturityBadge key={maturity} maturity={maturity} />
+    )),
+  )
+  expect(levels).toEqual([
+    ['○', 'Candidate'],
+    ['◐', 'Established'],
+    ['●', 'Proven'],
+    ['⚠', 'Warning'],
+  ])
+  const states = look(
+    ['active', 'fading', 'superseded', 'expired'].map((state) => <StateBadge key={state} state={state} always />),
+  )
   expect(new Set(states.map(([glyph]) => glyph)).size).toBe(4)
 })
 
-test('every event type of the server has words', () => {
-  expect(eventTypes.length).toBeGreaterThanOrEqual(32)
-  for (const type of eventTypes) expect(eventWords(type)[0]).not.toBe('·')
+test('housekeeping is distinguished from changes to knowledge', () => {
   expect(isHousekeeping('fact_created')).toBe(false)
   expect(isHousekeeping('episode_evicted')).toBe(true)
 })
 
-test('a promotion is told as a step', () => {
-  const event = { id: '1', event_type: 'rule_promoted', created_at: '', payload: { before: { maturity: 'candidate' }, after: { maturity: 'established' } } }
+test('a promotion shows the change of maturity', () => {
+  const event = {
+    id: '1',
+    event_type: 'rule_promoted',
+    created_at: '',
+    payload: { before: { maturity: 'candidate' }, after: { maturity: 'established' } },
+  }
   expect(change(event)).toBe('candidate → established')
   expect(change({ ...event, payload: null })).toBeNull()
 })
 
-test('an expired episode is named, not a broken link', () => {
+test('an expired episode is labelled instead of linked', () => {
   expect(labelOf({ label: null, memory_type: 'episode' })).toBe('expired episode')
-  expect(relationWord({ side: 'outgoing', relation: 'derived_from' })).toBe('learned from')
-  expect(relationWord({ side: 'incoming', relation: 'derived_from' })).toBe('became')
+  expect(relationLabel({ side: 'outgoing', relation: 'derived_from' })).toBe('learned from')
+  expect(relationLabel({ side: 'incoming', relation: 'derived_from' })).toBe('led to')
 })
 
-test('a rule nobody tried has no effectiveness', () => {
+test('a rule that was never applied has no effectiveness', () => {
   const none = { applied_count: 0, success_count: 0, harmful_count: 0, effectiveness_score: 0 }
-  expect(record(none)).toBe('not tried yet')
-  expect(record({ applied_count: 4, success_count: 3, harmful_count: 1, effectiveness_score: 0.75 })).toBe('3 helpful, 1 harmful · 75 % effective')
+  expect(record(none)).toBe('not applied yet')
+  expect(record({ applied_count: 4, success_count: 3, harmful_count: 1, effectiveness_score: 0.75 })).toBe(
+    '3 helpful, 1 harmful · 75% effective',
+  )
 })
 
-test('a failure says what failed and what to do', () => {
-  render(<Failure error={new ApiError(503, 'unavailable', 'the database is away', 'try again in a moment')} />)
+test('a failure shows the error and a hint', () => {
+  render(<Failure error={new ApiError(503, 'unavailable', 'the database is unavailable', 'try again in a moment')} />)
   expect(screen.getByRole('alert').textContent).toContain('try again in a moment')
-  render(<Failure error={new ApiError(0, 'unreachable', 'the server did not answer')} />)
+  render(<Failure error={new ApiError(0, 'unreachable', 'the server is not responding')} />)
   expect(screen.getByText(/butler serve/)).toBeTruthy()
 })
 
-test('every event type that the server knows is told in words of its own', () => {
+test('every event type of the server has a label', () => {
   const source = readFileSync('../crates/domain/src/event.rs', 'utf8')
-  const types = [...(/events! \{(.*?)\n\}/s.exec(source)?.[1] ?? '').matchAll(/= "(\w+)"/g)].map((match) => match[1] as string)
+  const types = [...(/events! \{(.*?)\n\}/s.exec(source)?.[1] ?? '').matchAll(/= "(\w+)"/g)].map(
+    (match) => match[1] as string,
+  )
   expect(types.length).toBeGreaterThan(30)
-  expect(types.filter((type) => !eventTypes.includes(type))).toEqual([])
+  expect(eventTypes.toSorted()).toEqual(types.toSorted())
 })

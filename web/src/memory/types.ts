@@ -1,4 +1,4 @@
-/** The rows that lists and details share; the generated contract's types fit these shapes. */
+/** The rows that lists and detail pages share; the generated types of the API are assignable to them. */
 export interface FactRow {
   id: string
   subject: string

@@ -4,7 +4,7 @@ import { failure, toast } from '../ui/toast'
 
 export type Kind = 'fact' | 'rule'
 
-/** Confirming starts the decay anew, from today. */
+/** Confirms a memory, which restarts its decay today. */
 export function useConfirm(kind: Kind) {
   const client = useQueryClient()
   return useMutation({
@@ -13,14 +13,14 @@ export function useConfirm(kind: Kind) {
       else await request('post', '/api/memory/rules/{id}/confirm', { path: { id } })
     },
     onSuccess: () => {
-      toast('Confirmed. Its confidence is whole again.')
+      toast('Confirmed.')
       return client.invalidateQueries()
     },
     onError: failure('Not confirmed'),
   })
 }
 
-/** Takes back a forgetting or an edit. */
+/** Restores a memory that was forgotten or superseded. */
 export function useRestore(kind: Kind) {
   const client = useQueryClient()
   return useMutation({
@@ -36,7 +36,7 @@ export function useRestore(kind: Kind) {
   })
 }
 
-/** Forgets at once; the message that says so can take it back. */
+/** Forgets a memory at once; the toast offers to undo it. */
 export function useForget(kind: Kind) {
   const client = useQueryClient()
   const restore = useRestore(kind)
@@ -46,14 +46,16 @@ export function useForget(kind: Kind) {
       else await request('delete', '/api/memory/rules/{id}', { path: { id } })
     },
     onSuccess: (_, id) => {
-      toast(`The ${kind} is forgotten.`, { action: { label: 'Undo', run: () => restore.mutate(id) } })
+      toast(`${kind === 'fact' ? 'Fact' : 'Rule'} forgotten.`, {
+        action: { label: 'Undo', run: () => restore.mutate(id) },
+      })
       return client.invalidateQueries()
     },
     onError: failure('Not forgotten'),
   })
 }
 
-/** How a rule did, from someone who saw it. */
+/** Marks a rule as helpful or harmful. */
 export function useMark(outcome: 'helpful' | 'harmful') {
   const client = useQueryClient()
   return useMutation({

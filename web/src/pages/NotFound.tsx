@@ -3,9 +3,9 @@ import { Page } from '../ui/Page'
 
 export function NotFound() {
   return (
-    <Page title="There is no such page" lead="The address leads nowhere; perhaps it was cut short.">
+    <Page title="Page not found" lead="No page exists at this address.">
       <Link to="/memory" className="link">
-        Go to what is known
+        Go to Memory
       </Link>
     </Page>
   )

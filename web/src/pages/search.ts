@@ -1,6 +1,6 @@
 import { fraction, oneOf, text, whole } from '../lib/search'
 
-/** What each page keeps in its address. Whatever is missing or nonsense is the default. */
+/** The state that each page keeps in its URL. Missing and invalid values are the default. */
 type Raw = Record<string, unknown>
 const optional = <T extends object>(value: T): Partial<T> => value
 

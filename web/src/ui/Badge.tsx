@@ -14,7 +14,10 @@ export function Badge({ tone = 'plain', children, title }: { tone?: Tone; childr
   return (
     <span
       title={title}
-      className={cx('inline-flex h-5 items-center gap-1 rounded-sm border px-1.5 text-xs whitespace-nowrap', tones[tone])}
+      className={cx(
+        'inline-flex h-5 items-center gap-1 rounded-sm border px-1.5 text-xs whitespace-nowrap',
+        tones[tone],
+      )}
     >
       {children}
     </span>

@@ -11,19 +11,27 @@ const variants = {
 export interface ButtonProps extends ButtonHTMLAttributes<HTMLButtonElement> {
   variant?: keyof typeof variants
   size?: 'small' | 'medium'
-  /** Being done: the button keeps its place and says so. */
+  /** The action is in progress: the button is disabled and announced as busy. */
   busy?: boolean
   ref?: Ref<HTMLButtonElement>
 }
 
-export function Button({ variant = 'secondary', size = 'medium', busy = false, className, disabled, ...rest }: ButtonProps) {
+export function Button({
+  variant = 'secondary',
+  size = 'medium',
+  busy = false,
+  className,
+  disabled,
+  ...rest
+}: ButtonProps) {
   return (
     <button
       type="button"
       aria-busy={busy}
       disabled={disabled || busy}
       className={cx(
-        'inline-flex items-center justify-center gap-2 rounded-md font-medium whitespace-nowrap transition-colors disabled:opacity-60',
+        'inline-flex items-center justify-center gap-2 rounded-md font-medium whitespace-nowrap',
+        'transition-colors disabled:opacity-60',
         size === 'small' ? 'h-9 px-3 text-sm sm:h-7 sm:px-2' : 'h-10 px-3 text-base sm:h-9',
         variants[variant],
         className,

@@ -2,10 +2,18 @@ import { cx } from '../lib/cx'
 import { fixed } from '../lib/number'
 
 /**
- * Effective confidence as a bar and a numeral. Fresh is a solid bar; fading is hatched, and says so in a word, so that
- * the two differ without colour.
+ * Effective confidence as a bar and a number. A fading memory has a hatched bar, so that it differs from a fresh one
+ * without colour.
  */
-export function Confidence({ value, fading = false, gone = false }: { value: number; fading?: boolean; gone?: boolean }) {
+export function Confidence({
+  value,
+  fading = false,
+  gone = false,
+}: {
+  value: number
+  fading?: boolean
+  gone?: boolean
+}) {
   return (
     <span className="inline-flex items-center gap-2">
       <svg viewBox="0 0 48 6" className="h-1.5 w-12 shrink-0" aria-hidden="true" preserveAspectRatio="none">
@@ -16,7 +24,10 @@ export function Confidence({ value, fading = false, gone = false }: { value: num
           rx="3"
           className={gone ? 'fill-line-strong' : fading ? 'fill-fading' : 'fill-accent'}
         />
-        {fading && [10, 16, 22, 28, 34, 40, 46, 4].map((x) => <rect key={x} x={x} width="2" height="6" className="fill-surface" />)}
+        {fading &&
+          [10, 16, 22, 28, 34, 40, 46, 4].map((x) => (
+            <rect key={x} x={x} width="2" height="6" className="fill-surface" />
+          ))}
       </svg>
       <span className={cx('figure text-sm', fading ? 'text-fading' : 'text-ink')}>
         <span className="sr-only">confidence </span>

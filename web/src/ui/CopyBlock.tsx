@@ -1,16 +1,19 @@
 import { useState } from 'react'
+import { cx } from '../lib/cx'
 import { Icon } from './Icon'
 import { toast } from './toast'
 
-/** Text to take away, with a button that takes it. */
+/** A text with a button that copies it. `label` names the text: "the new token". */
 export function CopyBlock({ text, label }: { text: string; label: string }) {
   const [copied, setCopied] = useState(false)
   async function copy() {
     try {
       await navigator.clipboard.writeText(text)
     } catch (error) {
-      // a page that did not come over https or from this machine has no clipboard
-      toast(`Not copied: ${error instanceof Error ? error.message : 'this browser allows it on secure pages only'}. Select the text instead.`, { tone: 'failed' })
+      // the clipboard is available on HTTPS and localhost only
+      toast(`Could not copy: ${error instanceof Error ? error.message : 'no clipboard'}. Select the text instead.`, {
+        tone: 'failed',
+      })
       return
     }
     setCopied(true)
@@ -18,14 +21,15 @@ export function CopyBlock({ text, label }: { text: string; label: string }) {
   }
   return (
     <div className="flex items-start gap-2 rounded-md border border-line bg-sunken py-2 pr-2 pl-3 text-left">
-      <pre tabIndex={0} aria-label={label} className="min-w-0 flex-1 py-0.5 font-mono text-sm [overflow-wrap:anywhere] whitespace-pre-wrap">
-        {text}
-      </pre>
+      <pre className="min-w-0 flex-1 py-0.5 font-mono text-sm [overflow-wrap:anywhere] whitespace-pre-wrap">{text}</pre>
       <button
         type="button"
         onClick={() => void copy()}
-        aria-label={copied ? 'Copied' : `Copy: ${label}`}
-        className="inline-flex h-7 items-center gap-1 rounded-md px-2 text-sm text-muted hover:bg-surface hover:text-ink"
+        aria-label={copied ? 'Copied' : `Copy ${label}`}
+        className={cx(
+          'inline-flex h-7 items-center gap-1 rounded-md px-2 text-sm text-muted',
+          'hover:bg-surface hover:text-ink',
+        )}
       >
         <Icon name={copied ? 'check' : 'copy'} />
         <span className="hidden sm:inline">{copied ? 'Copied' : 'Copy'}</span>

@@ -1,5 +1,6 @@
 import * as Radix from '@radix-ui/react-dialog'
 import type { ReactNode } from 'react'
+import { cx } from '../lib/cx'
 import { Icon } from './Icon'
 
 interface Props {
@@ -12,16 +13,20 @@ interface Props {
 }
 
 /**
- * A modal dialog. The veil is a plain element: Radix's own overlay injects a style sheet, which the content security
- * policy forbids.
+ * A modal dialog. The backdrop is a plain element, because Radix's own overlay injects a style sheet, which the content
+ * security policy forbids.
  */
 export function Dialog({ open, onOpenChange, title, description, children, wide = false }: Props) {
   return (
     <Radix.Root open={open} onOpenChange={onOpenChange}>
       <Radix.Portal>
-        <div aria-hidden="true" className="fixed inset-0 z-40 bg-veil" />
+        <div aria-hidden="true" className="fixed inset-0 z-40 bg-backdrop" />
         <Radix.Content
-          className={`fixed top-[8vh] left-1/2 z-50 max-h-[84vh] w-[calc(100vw-2rem)] -translate-x-1/2 overflow-y-auto rounded-xl border border-line bg-surface p-6 shadow-float ${wide ? 'max-w-2xl' : 'max-w-lg'}`}
+          className={cx(
+            'fixed top-[8vh] left-1/2 z-50 max-h-[84vh] w-[calc(100vw-2rem)] -translate-x-1/2',
+            'overflow-y-auto rounded-xl border border-line bg-surface p-6 shadow-float',
+            wide ? 'max-w-2xl' : 'max-w-lg',
+          )}
           {...(description ? {} : { 'aria-describedby': undefined })}
         >
           <div className="mb-4 flex items-start justify-between gap-4">
@@ -30,7 +35,11 @@ export function Dialog({ open, onOpenChange, title, description, children, wide 
               <Icon name="close" />
             </Radix.Close>
           </div>
-          {description && <Radix.Description asChild className="mb-4 text-muted"><div>{description}</div></Radix.Description>}
+          {description && (
+            <Radix.Description asChild className="mb-4 text-muted">
+              <div>{description}</div>
+            </Radix.Description>
+          )}
           {children}
         </Radix.Content>
       </Radix.Portal>

@@ -11,7 +11,9 @@ const shapes = {
   check: 'M3 8.500l3.500 3.500L13 4.500',
   edit: 'M3 13l.600-2.800L10.500 3.300l2.200 2.200-6.900 6.900L3 13Z',
   forget: 'M3 4.500h10M6.500 4.500V3h3v1.500M4.500 4.500l.600 8.500h5.800l.600-8.500',
-  sun: 'M8 10.800a2.800 2.800 0 1 0 0-5.600 2.800 2.800 0 0 0 0 5.600ZM8 1.500v1.500M8 13v1.500M1.500 8H3M13 8h1.500M3.400 3.400l1.100 1.100M11.500 11.500l1.100 1.100M12.600 3.400l-1.100 1.100M4.500 11.500l-1.100 1.100',
+  sun:
+    'M8 10.800a2.800 2.800 0 1 0 0-5.600 2.800 2.800 0 0 0 0 5.600ZM8 1.500v1.500M8 13v1.500M1.500 8H3M13 8h1.500' +
+    'M3.400 3.400l1.100 1.100M11.500 11.500l1.100 1.100M12.600 3.400l-1.100 1.100M4.500 11.500l-1.100 1.100',
   moon: 'M13 9.600A5.600 5.600 0 0 1 6.400 3a5.400 5.400 0 1 0 6.600 6.600Z',
   system: 'M2.500 3.500h11v7h-11zM6 13h4M8 10.500V13',
   copy: 'M5.500 5.500h7v8h-7zM3.500 10.500v-8h7',
@@ -29,7 +31,14 @@ export type IconName = keyof typeof shapes
 export function Icon({ name, className = 'size-4' }: { name: IconName; className?: string }) {
   return (
     <svg viewBox="0 0 16 16" className={`shrink-0 ${className}`} aria-hidden="true" focusable="false">
-      <path d={shapes[name]} fill="none" stroke="currentColor" strokeWidth="1.400" strokeLinecap="round" strokeLinejoin="round" />
+      <path
+        d={shapes[name]}
+        fill="none"
+        stroke="currentColor"
+        strokeWidth="1.400"
+        strokeLinecap="round"
+        strokeLinejoin="round"
+      />
     </svg>
   )
 }

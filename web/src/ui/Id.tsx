@@ -1,10 +1,11 @@
 import { Fragment } from 'react'
 
-/** An id to look up or copy: it may break between its groups, not within them. */
+/** An id; it wraps only between its groups. */
 export function Id({ children }: { children: string }) {
   return (
     <code className="font-mono text-xs break-words">
       {children.split('-').map((part, index) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: the groups of an id never move
         <Fragment key={index}>
           {index > 0 && (
             <>

@@ -3,7 +3,7 @@ import { cx } from '../lib/cx'
 
 interface Props {
   title: string
-  /** What the page is called in the tab, when the heading is memory text. */
+  /** The title in the browser tab, when the heading is memory text. */
   tab?: string
   lead?: ReactNode
   actions?: ReactNode
@@ -12,19 +12,29 @@ interface Props {
   children: ReactNode
 }
 
-/** The frame of a page: its heading, what it is in one line, and what can be done. */
+/** The frame of a page: heading, lead and actions. */
 export function Page({ title, tab, lead, actions, above, serif = false, children }: Props) {
   useEffect(() => {
     document.title = `${tab ?? title} · Butler Memory`
   }, [tab, title])
-  // a long text over the whole width, what can be done below it
+  // a long heading takes the full width, with the actions below it
   const stacked = serif && title.length > 70
   return (
     <div className="mx-auto w-full max-w-[1240px] px-4 py-6 sm:px-6 lg:px-8 lg:py-8">
       {above}
-      <header className={cx('mb-6 flex items-start justify-between gap-x-6 gap-y-4', stacked ? 'flex-col' : 'flex-wrap')}>
+      <header
+        className={cx('mb-6 flex items-start justify-between gap-x-6 gap-y-4', stacked ? 'flex-col' : 'flex-wrap')}
+      >
         <div className={stacked ? 'max-w-4xl min-w-0' : 'min-w-0 flex-1 basis-72'}>
-          <h1 className={serif ? cx('memory-text', title.length > 160 ? 'text-xl' : 'text-2xl') : 'text-xl font-semibold tracking-tight'}>{title}</h1>
+          <h1
+            className={
+              serif
+                ? cx('memory-text', title.length > 160 ? 'text-xl' : 'text-2xl')
+                : 'text-xl font-semibold tracking-tight'
+            }
+          >
+            {title}
+          </h1>
           {lead && <div className="mt-2 text-muted">{lead}</div>}
         </div>
         {actions && <div className="flex flex-wrap items-center gap-2">{actions}</div>}

@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react'
 
-/** Names and values, quiet: what one looks up rather than reads. */
+/** A compact list of names and values. */
 export function Properties({ rows }: { rows: [name: string, value: ReactNode][] }) {
   return (
     <dl className="grid grid-cols-[7rem_minmax(0,1fr)] gap-x-3 gap-y-2 text-sm">

@@ -21,17 +21,17 @@ interface Props<T> {
   empty: ReactNode
   onMove: (offset: number) => void
   children: (rows: T[]) => ReactNode
-  /** The page has said already which butlers do not answer. */
-  named?: boolean
+  /** The page already shows which butlers are down. */
+  hideUnavailable?: boolean
 }
 
-/** A list in its four states: loading, failed, empty, and there. */
-export function Results<T>({ query, empty, onMove, children, named = false }: Props<T>) {
+/** A paginated list in its four states: loading, failed, empty and loaded. */
+export function Results<T>({ query, empty, onMove, children, hideUnavailable = false }: Props<T>) {
   if (query.isPending) return <Loading />
   if (query.isError && !query.data) return <Failure error={query.error} retry={() => void query.refetch()} />
   if (!query.data) return null
   const { data, meta } = query.data
-  const missing = named ? null : <Unavailable butlers={meta.unavailable} />
+  const missing = hideUnavailable ? null : <Unavailable butlers={meta.unavailable} />
   if (data.length === 0) {
     return (
       <>

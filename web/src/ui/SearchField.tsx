@@ -10,20 +10,20 @@ interface Props {
   className?: string
 }
 
-/** Says what was typed once the typing pauses; `/` goes here. */
+/** A search box that reports its text once typing pauses. The key `/` focuses it. */
 export function SearchField({ label, value, onChange, placeholder, className }: Props) {
   const [text, setText] = useState(value)
-  const told = useRef(value)
+  const reported = useRef(value)
   useEffect(() => {
-    if (value !== told.current) {
-      told.current = value
+    if (value !== reported.current) {
+      reported.current = value
       setText(value)
     }
   }, [value])
   useEffect(() => {
-    if (text === told.current) return
+    if (text === reported.current) return
     const timer = setTimeout(() => {
-      told.current = text
+      reported.current = text
       onChange(text)
     }, 200)
     return () => clearTimeout(timer)

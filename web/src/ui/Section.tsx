@@ -5,7 +5,7 @@ interface Props {
   title: string
   aside?: ReactNode
   children: ReactNode
-  /** Machinery rather than knowledge: quieter. */
+  /** A smaller heading, for details rather than knowledge. */
   quiet?: boolean
   className?: string
 }

@@ -7,10 +7,13 @@ interface Props<T extends string> {
   onChange: (value: T) => void
 }
 
-/** A few exclusive choices side by side. */
+/** A few mutually exclusive options side by side. */
 export function Segments<T extends string>({ label, value, options, onChange }: Props<T>) {
   return (
-    <div role="group" aria-label={label} className="inline-flex max-w-full flex-wrap rounded-md border border-line bg-sunken p-0.5">
+    <fieldset
+      aria-label={label}
+      className="inline-flex max-w-full min-w-0 flex-wrap rounded-md border border-line bg-sunken p-0.5"
+    >
       {options.map(([name, text, number]) => (
         <button
           key={name}
@@ -19,13 +22,15 @@ export function Segments<T extends string>({ label, value, options, onChange }: 
           onClick={() => onChange(name)}
           className={cx(
             'inline-flex h-9 items-center sm:h-7 gap-1.5 rounded-sm px-2.5 text-sm whitespace-nowrap',
-            name === value ? 'bg-surface font-medium text-ink shadow-sm ring-1 ring-line-strong/40' : 'text-muted hover:text-ink',
+            name === value
+              ? 'bg-surface font-medium text-ink shadow-sm ring-1 ring-line-strong/40'
+              : 'text-muted hover:text-ink',
           )}
         >
           {text}
           {number !== undefined && <span className="figure text-xs text-muted">{number.toLocaleString('en')}</span>}
         </button>
       ))}
-    </div>
+    </fieldset>
   )
 }

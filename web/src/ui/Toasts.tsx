@@ -1,15 +1,23 @@
+import { cx } from '../lib/cx'
 import { Icon } from './Icon'
 import { dismiss, useToasts } from './toast'
 
-/** What was just done, with a way back. Announced politely, never in the way. */
+/** Short messages about completed actions, with undo where possible. */
 export function Toasts() {
   const toasts = useToasts()
   return (
-    <div role="status" aria-live="polite" className="pointer-events-none fixed inset-x-4 bottom-4 z-60 flex flex-col items-center gap-2">
+    <div
+      role="status"
+      aria-live="polite"
+      className="pointer-events-none fixed inset-x-4 bottom-4 z-60 flex flex-col items-center gap-2"
+    >
       {toasts.map((toast) => (
         <div
           key={toast.id}
-          className="pointer-events-auto flex max-w-full items-center gap-3 rounded-lg border border-line bg-surface py-2 pr-2 pl-4 shadow-float"
+          className={cx(
+            'pointer-events-auto flex max-w-full items-center gap-3 rounded-lg border border-line bg-surface',
+            'py-2 pr-2 pl-4 shadow-float',
+          )}
         >
           <span className={toast.tone === 'failed' ? 'min-w-0 break-words text-harm' : 'min-w-0 break-words'}>
             {toast.tone === 'failed' && <span aria-hidden="true">✕ </span>}
@@ -27,7 +35,12 @@ export function Toasts() {
               {toast.action.label}
             </button>
           )}
-          <button type="button" aria-label="Dismiss" className="rounded-md p-1.5 text-muted hover:bg-sunken" onClick={() => dismiss(toast.id)}>
+          <button
+            type="button"
+            aria-label="Dismiss"
+            className="rounded-md p-1.5 text-muted hover:bg-sunken"
+            onClick={() => dismiss(toast.id)}
+          >
             <Icon name="close" />
           </button>
         </div>

@@ -2,7 +2,7 @@ import type { ReactNode } from 'react'
 import { asApiError } from '../api/error'
 import { Button } from './Button'
 
-/** Nothing is there, and that is the answer. */
+/** The state of a list without items. */
 export function Empty({ title, children }: { title: string; children?: ReactNode }) {
   return (
     <div className="rounded-lg border border-dashed border-line-strong/50 px-6 py-10 text-center">
@@ -12,11 +12,12 @@ export function Empty({ title, children }: { title: string; children?: ReactNode
   )
 }
 
-/** Still being asked. */
+/** The state while data is loading. */
 export function Loading({ rows = 5, label = 'Loading' }: { rows?: number; label?: string }) {
   return (
     <div role="status" aria-label={label} className="space-y-3 py-2">
       {Array.from({ length: rows }, (_, index) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: the placeholder rows are all alike
         <div key={index} className="flex gap-4">
           <div className="skeleton h-4 w-24" />
           <div className="skeleton h-4 flex-1" />
@@ -28,11 +29,21 @@ export function Loading({ rows = 5, label = 'Loading' }: { rows?: number; label?
   )
 }
 
-/** It could not be asked, or was refused: what failed, and what to do about it. */
+/** The state after a failed request: the error and what to do about it. */
 export function Failure({ error, retry }: { error: unknown; retry?: () => void }) {
   const failure = asApiError(error)
-  const title = failure.unreachable ? 'The server does not answer' : failure.missing ? 'It is not here' : failure.away ? 'Not available now' : 'This could not be shown'
-  const hint = failure.unreachable ? 'Is it running? Start it with: butler serve' : failure.missing ? 'The address may be old or cut short. The search finds memories by their words.' : failure.hint
+  const title = failure.unreachable
+    ? 'The server is not responding'
+    : failure.notFound
+      ? 'Not found'
+      : failure.unavailable
+        ? 'Temporarily unavailable'
+        : 'This could not be loaded'
+  const hint = failure.unreachable
+    ? 'Start it with: butler serve'
+    : failure.notFound
+      ? 'The link may be outdated or incomplete. Search memory to find it.'
+      : failure.hint
   return (
     <div role="alert" className="rounded-lg border border-harm/40 bg-harm-wash px-6 py-5">
       <p className="font-medium text-harm">
@@ -41,7 +52,7 @@ export function Failure({ error, retry }: { error: unknown; retry?: () => void }
       </p>
       {!failure.unreachable && <p className="mt-1 break-words text-ink first-letter:uppercase">{failure.message}</p>}
       {hint && <p className="mt-1 break-words text-muted first-letter:uppercase">{hint}</p>}
-      {retry && !failure.missing && (
+      {retry && !failure.notFound && (
         <Button size="small" className="mt-3" onClick={retry}>
           Try again
         </Button>

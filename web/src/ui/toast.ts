@@ -8,8 +8,8 @@ export interface Toast {
   action?: { label: string; run: () => void }
 }
 
-/** Long enough to read and to change one's mind. */
-export const PATIENCE_MS = 6000
+/** Long enough to read the message and to undo the action. */
+export const VISIBLE_MS = 6000
 
 let toasts: Toast[] = []
 let last = 0
@@ -28,11 +28,11 @@ export function toast(text: string, options: Partial<Pick<Toast, 'tone' | 'actio
   last += 1
   const id = last
   publish([...toasts.slice(-2), { id, text, tone: 'done', ...options }])
-  setTimeout(() => dismiss(id), options.tone === 'failed' ? 2 * PATIENCE_MS : PATIENCE_MS)
+  setTimeout(() => dismiss(id), options.tone === 'failed' ? 2 * VISIBLE_MS : VISIBLE_MS)
   return id
 }
 
-/** For `onError`: what was not done, why, and what to do about it. */
+/** An `onError` handler that shows what failed, why, and the hint. */
 export function failure(what: string) {
   return (error: unknown) => {
     const { message, hint } = asApiError(error)

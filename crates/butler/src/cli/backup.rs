@@ -2,7 +2,7 @@
 
 use std::io::{BufRead, IsTerminal, Write};
 
-use butler_host::backup::{self, Stored};
+use butler_host::backup::{self, Backup};
 use butler_host::butler::Butler;
 use butler_host::error::HostError;
 use butler_host::host::Host;
@@ -93,7 +93,7 @@ pub async fn run(args: Args, settings: &Settings, printer: Printer) -> Result<()
         Command::List { json } => list(settings, json, printer),
         Command::Verify { name, json } => {
             let own = Own::open(settings).await?;
-            let found = backup::named(&own.host.backup_folder(&own.butler), name.as_deref());
+            let found = backup::find(&own.host.backup_folder(&own.butler), name.as_deref());
             let outcome = match found {
                 Ok(stored) => butler_host::host::verify(&own.host, &own.butler, &stored).await.map(|_| stored),
                 Err(error) => Err(error),
@@ -106,7 +106,7 @@ pub async fn run(args: Args, settings: &Settings, printer: Printer) -> Result<()
     }
 }
 
-async fn create(own: &Own) -> Result<Stored, HostError> {
+async fn create(own: &Own) -> Result<Backup, HostError> {
     own.host.backup_source(&own.butler).await?.create().await
 }
 
@@ -122,7 +122,7 @@ fn list(settings: &Settings, json: bool, printer: Printer) -> Result<(), HostErr
         printer.line("no backups yet: make one with `butler backup create`");
     }
     for stored in all {
-        let made = stored.note.created_at.format("%Y-%m-%d %H:%MZ");
+        let made = stored.manifest.created_at.format("%Y-%m-%d %H:%MZ");
         printer.line(format_args!(
             "{}  {made}  {}  {}",
             stored.name,
@@ -149,7 +149,7 @@ async fn restore(
     create_data_dir(&settings.host.data_dir)?;
     let host = Host::new(settings.host.clone())?;
     let butler = host.butler(settings.butler.as_deref())?;
-    let stored = backup::named(&host.backup_folder(&butler), name)?;
+    let stored = backup::find(&host.backup_folder(&butler), name)?;
     confirm(&stored, yes)?;
     // What is there now is kept as a backup of its own.
     let own = Own::open(settings).await?;
@@ -173,11 +173,11 @@ async fn restore(
 }
 
 /// The old home goes once the new one has its name: its backup is there.
-async fn swap(host: &Host, butler: &Butler, stored: &Stored, tokens: &[TokenRow]) -> Result<(), HostError> {
+async fn swap(host: &Host, butler: &Butler, stored: &Backup, tokens: &[TokenRow]) -> Result<(), HostError> {
     butler_host::host::restore(host, butler, stored, tokens).await?.drop(host, butler).await
 }
 
-fn confirm(stored: &Stored, yes: bool) -> Result<(), HostError> {
+fn confirm(stored: &Backup, yes: bool) -> Result<(), HostError> {
     if yes {
         return Ok(());
     }
@@ -185,9 +185,9 @@ fn confirm(stored: &Stored, yes: bool) -> Result<(), HostError> {
         let problem = "a restore replaces what the butler knows now, and nobody is there to be asked";
         return Err(HostError::Failed(format!("{problem}: say --yes")));
     }
-    let made = stored.note.created_at.format("%Y-%m-%d %H:%MZ");
+    let made = stored.manifest.created_at.format("%Y-%m-%d %H:%MZ");
     let mut stderr = std::io::stderr();
-    let _ = write!(stderr, "Replace all that {:?} knows by {} of {made}? [y/N] ", stored.note.butler, stored.name);
+    let _ = write!(stderr, "Replace all that {:?} knows by {} of {made}? [y/N] ", stored.manifest.butler, stored.name);
     let _ = stderr.flush();
     let mut answer = String::new();
     std::io::stdin().lock().read_line(&mut answer).map_err(HostError::io("read", "the answer"))?;
@@ -197,7 +197,7 @@ fn confirm(stored: &Stored, yes: bool) -> Result<(), HostError> {
     Err(HostError::Failed("nothing was changed".to_owned()))
 }
 
-fn tell(what: &str, stored: &Stored, json: bool, printer: Printer) {
+fn tell(what: &str, stored: &Backup, json: bool, printer: Printer) {
     if json {
         let mut value = serde_json::to_value(stored).unwrap_or_default();
         value[what] = true.into();
@@ -209,7 +209,7 @@ fn tell(what: &str, stored: &Stored, json: bool, printer: Printer) {
     let counts: Vec<String> = shown
         .iter()
         .filter_map(|table| {
-            Some(format!("{} {}", stored.note.contents.rows.get(*table)?, table.replace("memory_", "")))
+            Some(format!("{} {}", stored.manifest.contents.rows.get(*table)?, table.replace("memory_", "")))
         })
         .collect();
     printer.line(format_args!("  {}", counts.join(", ")));

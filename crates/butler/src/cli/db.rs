@@ -31,7 +31,7 @@ pub async fn run(args: Args, settings: &Settings, printer: Printer) -> Result<()
     let tell = |url: &str| if json { printer.json(&json!({"url": url})) } else { printer.line(url) };
     let host = Host::new(settings.host.clone())?;
     let butler = host.butler(settings.butler.as_deref())?;
-    if let Some(url) = host.own_url(&butler) {
+    if let Some(url) = host.external_url(&butler) {
         tell(url);
         return Ok(());
     }

@@ -10,7 +10,7 @@ use std::time::Instant;
 use butler_domain::{Clock, SystemClock};
 use butler_host::config::{self, Source};
 use butler_host::error::HostError;
-use butler_host::host::demo::{NAME, marker};
+use butler_host::host::demo::{NAME, config_file};
 use butler_host::host::{Host, HostOptions};
 use butler_host::instance::{self, create_data_dir};
 use serde_json::json;
@@ -77,7 +77,7 @@ async fn work(
     let butler = host.butler(None)?;
     let begun = Instant::now();
     host.start_private(progress::on_stderr(settings.quiet)).await?;
-    host.drop_home(&butler).await?;
+    host.drop_data(&butler).await?;
     if args.remove {
         return removed(existed, args.json, printer);
     }
@@ -117,7 +117,7 @@ fn removed(existed: bool, json: bool, printer: Printer) -> Result<(), HostError>
 }
 
 fn remove_marker(data_dir: &Path) -> Result<bool, HostError> {
-    let path = marker(data_dir);
+    let path = config_file(data_dir);
     match fs::remove_file(&path) {
         Ok(()) => Ok(true),
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(false),
@@ -134,7 +134,7 @@ impl Draft {
     fn write(settings: &Settings) -> Result<Self, HostError> {
         let data_dir = &settings.host.data_dir;
         create_data_dir(data_dir)?;
-        let path = marker(data_dir).with_extension("toml.new");
+        let path = config_file(data_dir).with_extension("toml.new");
         let folder = path.parent().unwrap_or(data_dir);
         fs::DirBuilder::new().recursive(true).mode(0o700).create(folder).map_err(HostError::io("create", folder))?;
         let made = SystemClock.now().to_rfc3339();
@@ -152,7 +152,7 @@ impl Draft {
     }
 
     fn publish(&self, data_dir: &Path) -> Result<(), HostError> {
-        let to = marker(data_dir);
+        let to = config_file(data_dir);
         fs::rename(&self.path, &to).map_err(HostError::io("write", to))
     }
 }

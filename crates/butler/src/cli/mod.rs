@@ -7,7 +7,6 @@ mod connect;
 mod db;
 mod demo;
 mod doctor;
-pub mod door;
 mod export;
 mod global;
 mod hook;
@@ -20,6 +19,7 @@ mod run;
 mod serve;
 mod setup;
 mod token;
+pub mod tool_client;
 mod verbs;
 
 use std::process::ExitCode;

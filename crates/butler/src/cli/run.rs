@@ -6,14 +6,14 @@ use std::sync::Arc;
 use butler_host::access::session_bearer;
 use butler_host::config::{self, ButlerConfig, Source};
 use butler_host::error::HostError;
-use butler_host::session::{Begun, Endpoint, Flow, own_prompt};
+use butler_host::session::{Endpoint, SessionRunner, StartedSession, own_prompt};
 use butler_host::{env, runtime};
 use butler_memory::runtime::Runtime;
 use serde_json::json;
 
 use super::Settings;
-use super::door::Door;
 use super::serve::Signals;
+use super::tool_client::ToolClient;
 use super::verbs::input;
 use crate::printer::Printer;
 
@@ -45,34 +45,34 @@ pub async fn run(args: Args, settings: &Settings, printer: Printer) -> Result<()
     let section = section.ok_or_else(|| HostError::NoRuntime { butler: butler.name.clone() })?;
     let runtime = runtime::from_config(section)?;
     let prompt = input::text(args.prompt, "the prompt")?;
-    let door = Arc::new(Door::open(settings)?);
-    let flow = flow(&butler, &door, runtime, settings)?;
+    let client = Arc::new(ToolClient::open(settings)?);
+    let flow = flow(&butler, &client, runtime, settings)?;
     let outcome = tokio::select! {
         outcome = converse(&flow, prompt, args.trigger_source, args.json, printer) => outcome,
         // Dropping the session ends the program that runs it.
         () = signals.any() => Err(HostError::Failed("the session was interrupted".to_owned())),
     };
-    if let Err(error) = door.close().await {
+    if let Err(error) = client.close().await {
         tracing::warn!(%error, "memory did not stop in order");
     }
     outcome
 }
 
 async fn converse(
-    flow: &Flow,
+    flow: &SessionRunner,
     prompt: String,
     trigger_source: String,
     json: bool,
     printer: Printer,
 ) -> Result<(), HostError> {
-    let begun: Begun = flow.begin(prompt, trigger_source).await;
+    let begun: StartedSession = flow.begin(prompt, trigger_source).await;
     let answer = flow.answer(&begun).await?;
     if !json {
         printer.line(answer.text.trim_end_matches('\n'));
     }
     let ended = flow.end(&begun, &answer.text).await;
     if json {
-        let trouble: Vec<String> = begun.trouble.iter().chain(&ended.trouble).map(ToString::to_string).collect();
+        let trouble: Vec<String> = begun.problems.iter().chain(&ended.problems).map(ToString::to_string).collect();
         printer.json(&json!({
             "answer": answer.text, "session_id": begun.id, "context": begun.context, "episode_id": ended.episode,
             "trouble": trouble,
@@ -92,26 +92,26 @@ fn butler(settings: &Settings) -> Result<ButlerConfig, HostError> {
 
 fn flow(
     butler: &ButlerConfig,
-    door: &Arc<Door>,
+    client: &Arc<ToolClient>,
     runtime: Arc<dyn Runtime>,
     settings: &Settings,
-) -> Result<Flow, HostError> {
-    Ok(Flow {
+) -> Result<SessionRunner, HostError> {
+    Ok(SessionRunner {
         butler: butler.name.clone(),
-        memory: Arc::clone(door) as _,
+        memory: Arc::clone(client) as _,
         runtime,
         own_prompt: butler.path.as_deref().and_then(Path::parent).and_then(own_prompt),
         memory_timeout: butler.file.butler.session.memory_timeout(),
-        endpoint: endpoint(butler, door, settings)?,
+        endpoint: endpoint(butler, client, settings)?,
         directory: settings.host.data_dir.join("sessions"),
     })
 }
 
 /// The running server, with a bearer for this session's tenant alone; without a server a `butler mcp` that the session's
 /// program starts itself.
-fn endpoint(butler: &ButlerConfig, door: &Door, settings: &Settings) -> Result<Endpoint, HostError> {
+fn endpoint(butler: &ButlerConfig, client: &ToolClient, settings: &Settings) -> Result<Endpoint, HostError> {
     let tenant = settings.tenant.clone().unwrap_or_default();
-    if let Some(server) = door.server() {
+    if let Some(server) = client.server() {
         let url = format!("http://{}/butlers/{}/mcp", server.address, butler.name);
         let bearer = server.secret().map(|secret| session_bearer(secret, &butler.name, &tenant));
         return Ok(Endpoint::Http { url, bearer });

@@ -12,9 +12,9 @@ use butler_host::host::Host;
 use butler_host::host::tokens;
 use butler_host::instance::{Instance, Lock};
 use butler_host::{env, supervisor};
-use butler_server::http::Gate;
-use butler_server::http::tls::Files;
-use butler_server::http::{Allowed, Doors};
+use butler_server::http::Authenticator;
+use butler_server::http::tls::CertificateFiles;
+use butler_server::http::{AllowedHosts, Listeners};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
@@ -85,13 +85,13 @@ pub async fn run(args: Args, settings: &Settings, printer: Printer) -> Result<()
     if host.is_new() {
         open.check(&host)?;
     }
-    let tls = Files::of(server.tls_cert.clone(), server.tls_key.clone())?;
+    let tls = CertificateFiles::of(server.tls_cert.clone(), server.tls_key.clone())?;
     let lock = Lock::acquire(&settings.host.data_dir)?;
-    let doors = Doors::open(settings.listen, tls.as_ref()).await?;
-    let (url, secret) = (doors.url(), Secret::new()?);
+    let listeners = Listeners::open(settings.listen, tls.as_ref()).await?;
+    let (url, secret) = (listeners.url(), Secret::new()?);
     lock.announce(&Instance {
         pid: std::process::id(),
-        address: doors.local(),
+        address: listeners.local(),
         url: url.clone(),
         started: host.clock().now(),
         version: env!("CARGO_PKG_VERSION").to_owned(),
@@ -104,9 +104,13 @@ pub async fn run(args: Args, settings: &Settings, printer: Printer) -> Result<()
         tracing::warn!("tokens travel in plain text: add --tls-cert and --tls-key, or put a proxy with TLS in front");
     }
     let stop = host.closing().clone();
-    let gate = Gate::new(Arc::clone(&host), secret, open.loopback(), server.rate_limit);
-    let router = butler_server::router(Arc::clone(&host), Allowed::on(doors.address(), &server.allowed_hosts), gate);
-    let mut serving = tokio::spawn(doors.serve(router, server.request_timeout(), stop.clone()));
+    let authenticator = Authenticator::new(Arc::clone(&host), secret, open.loopback(), server.rate_limit);
+    let router = butler_server::router(
+        Arc::clone(&host),
+        AllowedHosts::on(listeners.address(), &server.allowed_hosts),
+        authenticator,
+    );
+    let mut serving = tokio::spawn(listeners.serve(router, server.request_timeout(), stop.clone()));
     let mut outcome = tokio::select! {
         ended = start_and_watch(&host, settings, printer, &open, &url) => ended,
         ended = &mut serving => flatten(ended),
@@ -165,7 +169,7 @@ async fn start_and_watch(
     flatten(tokio::spawn(async move { starting.start(progress).await }).await)?;
     open.check(host)?;
     printer.line(format_args!("ready {url}"));
-    tokio::join!(supervisor::watch(Arc::clone(host)), tokens::keep(Arc::clone(host)));
+    tokio::join!(supervisor::watch(Arc::clone(host)), tokens::keep_in_sync(Arc::clone(host)));
     Ok(())
 }
 

@@ -7,7 +7,8 @@ use super::{MADE, cell};
 
 /// Every MCP tool with its arguments and its answer.
 pub fn tools() -> String {
-    let specs: Vec<ToolSpec> = butler_memory::tools().iter().map(|tool| tool.spec()).collect();
+    let tools = butler_memory::tools();
+    let specs: Vec<&ToolSpec> = tools.iter().map(|tool| &**tool.spec()).collect();
     let mut page = format!(
         "{MADE}\n# MCP tools\n\nAll accept `request_context`: an object with `request_id`, which comes back in the answer \
          and stands in every event the call\nwrote, and, without tokens, `tenant_id`. Bad input is a tool error \

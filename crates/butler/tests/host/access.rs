@@ -243,7 +243,7 @@ fn a_server_for_other_machines_needs_a_token_and_speaks_tls() {
     let text = stderr(&refused);
     assert_eq!(refused.status.code(), Some(1), "{text}");
     let command = format!("butler token create --tenant default --data-dir '{}'", data_dir.display());
-    assert!(text.contains("can be reached from other machines") && text.contains(&command), "{text}");
+    assert!(text.contains("is reachable from other machines") && text.contains(&command), "{text}");
     assert!(!data_dir.exists(), "nothing was started");
 
     let made = token(&data_dir, None, &["create", "--tenant", "default", "--rights", "read,write"]);
@@ -268,10 +268,10 @@ fn a_server_for_other_machines_needs_a_token_and_speaks_tls() {
         let output = serve(&["--tls-cert".as_ref(), cert.as_os_str(), "--tls-key".as_ref(), key.as_os_str()]);
         let text = stderr(&output);
         assert_eq!(output.status.code(), Some(1), "{text}");
-        assert!(text.contains(complaint) && text.contains("hint: --tls-cert wants"), "{text}");
+        assert!(text.contains(complaint) && text.contains("hint: --tls-cert takes"), "{text}");
     }
     let alone = serve(&["--tls-cert".as_ref(), cert.as_os_str()]);
-    assert!(stderr(&alone).contains("name it with --tls-key"), "{}", stderr(&alone));
+    assert!(stderr(&alone).contains("pass it with --tls-key"), "{}", stderr(&alone));
 
     let flags = ["--listen", "0.0.0.0:0", "--rate-limit", "1", "--allowed-host", "memory.example.com"].map(OsStr::new);
     let files = ["--tls-cert".as_ref(), cert.as_os_str(), "--tls-key".as_ref(), key.as_os_str()];

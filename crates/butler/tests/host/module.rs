@@ -6,6 +6,7 @@ use butler_domain::{Butler, SystemClock};
 use butler_embed::{Embedder, Engine, EngineOptions};
 use butler_host::module::{Module, ModuleError, Parts, Registry, in_order};
 use butler_host::modules::memory::MemoryModule;
+use butler_memory::tool::ToolCall;
 use butler_memory::{Caller, MemoryConfig};
 use butler_store::{Database, Migrated, StoreError};
 use butler_testkit::{FakeEmbedder, TestDb};
@@ -97,13 +98,14 @@ async fn module_shutdown_clears_the_database_and_the_embedding_engine() {
     let embedder: Arc<dyn Embedder> = Arc::new(FakeEmbedder::default());
     module.on_startup(parts(&db, Arc::clone(&embedder))).await.unwrap();
     let stats = registry.get("memory_stats").expect("the tool");
-    stats.call(&Caller::trusted(), Map::new()).await.expect("it answers while the module runs");
+    let call = || ToolCall::parse(stats.spec(), Caller::trusted(), Map::new());
+    stats.run(call()).await.expect("it answers while the module runs");
 
     module.on_shutdown().await;
     assert!(module.database().is_none() && module.embedder().is_none() && module.memory().is_none());
     assert_eq!(Arc::strong_count(&embedder), 1, "nobody keeps the engine");
-    let error = stats.call(&Caller::trusted(), Map::new()).await.err().expect("no memory, no answer");
-    assert_eq!(error.code, "unavailable");
+    let error = stats.run(call()).await.err().expect("no memory, no answer");
+    assert_eq!(error.code.as_str(), "unavailable");
 }
 
 #[tokio::test]
@@ -122,7 +124,9 @@ async fn lazy_embedding_engine_initialization_shared_by_all_butlers() {
     }
     let call = async |registry: &Registry, tool: &str, arguments: serde_json::Value| {
         let arguments = arguments.as_object().unwrap().clone();
-        registry.get(tool).unwrap().call(&Caller::trusted(), arguments).await.map(|answer| answer.structured)
+        let tool = registry.get(tool).unwrap();
+        let call = ToolCall::parse(tool.spec(), Caller::trusted(), arguments);
+        tool.run(call).await.map(|answer| answer.structured)
     };
     call(&registries[0], "memory_stats", json!({})).await.unwrap();
     assert!(!engine.stats().loaded, "what needs no vectors loads no model");

@@ -182,7 +182,7 @@ fn db_url_leads_to_the_butlers_database_while_it_runs() {
     drop(server);
     let output = run(["db".as_ref(), "url".as_ref(), "--data-dir".as_ref(), data_dir.as_os_str()]);
     assert_eq!(output.status.code(), Some(1));
-    assert!(stderr(&output).contains("hint: start it: butler serve"), "{}", stderr(&output));
+    assert!(stderr(&output).contains("hint: start the server: butler serve"), "{}", stderr(&output));
 }
 
 #[test]

@@ -34,7 +34,7 @@ fn a_second_serve_on_the_same_data_directory_names_the_first() {
     let server = Serving::on(&dir.path().join("data"));
     let output = serve(&server.data_dir, &["--listen", "127.0.0.1:0"]);
     let (pid, address) = (server.pid().to_string(), server.address.to_string());
-    refused(&output, &["a server already runs on", &pid, &address, "hint: ", "--data-dir"]);
+    refused(&output, &["a server is already running on", &pid, &address, "hint: ", "--data-dir"]);
     server.is_ready_soon();
 }
 

@@ -1,4 +1,5 @@
-//! The tokens of all butlers, in memory: a request costs no round trip. The keeper keeps it in step with the databases.
+//! The tokens of all butlers, kept in memory so that authentication needs no database round trip. `host::tokens` keeps
+//! the keyring in sync with the databases.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
@@ -13,18 +14,18 @@ use super::{Access, Rights};
 
 #[derive(Default)]
 pub struct Keyring {
-    /// By butler, as its database has them.
+    /// The tokens in each butler's database.
     rows: Mutex<BTreeMap<String, Vec<TokenRow>>>,
     keys: RwLock<Arc<Keys>>,
-    /// Since they were last written down.
+    /// Last use of each token, not yet stored in a database.
     used: Mutex<HashMap<Uuid, Timestamp>>,
 }
 
 #[derive(Default)]
 struct Keys {
-    /// Whether there is any, be it revoked: revoking the last one must not open the door.
+    /// Whether any token exists, even a revoked one: revoking the last token must not disable authentication.
     any: bool,
-    /// By the first bytes of the hash; the rest is compared in constant time.
+    /// Keys by the first bytes of the hash; the whole hash is then compared in constant time.
     by_prefix: HashMap<[u8; 8], Vec<Key>>,
 }
 
@@ -36,7 +37,7 @@ struct Key {
     access: Access,
 }
 
-/// Why a token does not count.
+/// Why a token is not accepted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Refusal {
     Unknown,
@@ -50,6 +51,7 @@ impl Keyring {
         self.keys().any
     }
 
+    /// Returns the rights of a valid token and records its use.
     pub fn verify(&self, hash: &TokenHash, now: Timestamp) -> Result<Access, Refusal> {
         let keys = self.keys();
         let candidates = keys.by_prefix.get(&prefix(hash)).map_or(&[][..], Vec::as_slice);
@@ -64,37 +66,37 @@ impl Keyring {
         Ok(key.access.clone())
     }
 
-    /// Whether a token that was let in would still be: for whoever stays longer than a request.
-    pub fn holds(&self, token: Uuid, now: Timestamp) -> bool {
+    /// Whether a token is still valid, for connections that outlive a request.
+    pub fn is_valid(&self, token: Uuid, now: Timestamp) -> bool {
         let keys = self.keys();
         let key = keys.by_prefix.values().flatten().find(|key| key.id == token);
         key.is_some_and(|key| !key.revoked && key.expires_at.is_none_or(|end| end > now))
     }
 
-    /// When a token ends; `None`: never, or there is none.
+    /// When a token expires; `None` if it never does or is unknown.
     pub fn expiry(&self, token: Uuid) -> Option<Timestamp> {
         let keys = self.keys();
         keys.by_prefix.values().flatten().find(|key| key.id == token)?.expires_at
     }
 
-    /// What a butler's database has now.
+    /// Replaces the tokens of one butler.
     pub fn set(&self, butler: &str, tokens: Vec<TokenRow>) {
         let mut rows = lock(&self.rows);
         rows.insert(butler.to_owned(), tokens);
         self.rebuild(&rows);
     }
 
-    /// Forgets the butlers that are gone.
-    pub fn retain(&self, is_there: impl Fn(&str) -> bool) {
+    /// Drops the tokens of butlers that no longer exist.
+    pub fn retain(&self, exists: impl Fn(&str) -> bool) {
         let mut rows = lock(&self.rows);
         let before = rows.len();
-        rows.retain(|butler, _| is_there(butler));
+        rows.retain(|butler, _| exists(butler));
         if rows.len() != before {
             self.rebuild(&rows);
         }
     }
 
-    /// Takes what is to be written down: for each butler, its tokens that were used.
+    /// Takes the recorded uses, by butler, so that they can be stored.
     pub fn take_used(&self) -> Vec<(String, Vec<(Uuid, Timestamp)>)> {
         let used = std::mem::take(&mut *lock(&self.used));
         if used.is_empty() {
@@ -116,7 +118,7 @@ impl Keyring {
         for (butler, tokens) in rows {
             for token in tokens {
                 keys.any = true;
-                // A database speaks for its own butler, or for all; not for another one.
+                // A token in one butler's database must not grant access to another butler.
                 if token.butler.as_ref().is_none_or(|own| own == butler) {
                     keys.add(token);
                 }
@@ -127,7 +129,7 @@ impl Keyring {
 }
 
 impl Keys {
-    /// A token for all butlers stands in every database; revoked in one of them, it is revoked.
+    /// Adds a token. A token for all butlers is stored in every database; if one of them has revoked it, it is revoked.
     fn add(&mut self, token: &TokenRow) {
         let bucket = self.by_prefix.entry(prefix(&token.hash)).or_default();
         if let Some(key) = bucket.iter_mut().find(|key| key.hash == token.hash) {
@@ -150,7 +152,7 @@ impl Keys {
     }
 }
 
-/// As it stands in the audit events of what the token's holder did.
+/// The actor in audit events of changes made with this token.
 fn actor(token: &TokenRow) -> String {
     if token.name.is_empty() { format!("token:{}", token.id) } else { format!("token:{}", token.name) }
 }
@@ -190,25 +192,25 @@ mod tests {
     }
 
     #[test]
-    fn a_token_revoked_in_one_database_is_revoked_and_keeps_the_door_shut() {
+    fn a_token_revoked_in_one_database_is_revoked_and_authentication_stays_enabled() {
         let (ring, now) = (Keyring::default(), SystemClock.now());
         assert!(!ring.any());
         let token = row("a", None);
         ring.set("one", vec![token.clone()]);
         ring.set("two", vec![token.clone()]);
         assert_eq!(ring.verify(&hash("a"), now).unwrap().token, Some(token.id));
-        assert!(ring.holds(token.id, now));
+        assert!(ring.is_valid(token.id, now));
         ring.set("two", vec![TokenRow { revoked_at: Some(now), ..token.clone() }]);
         assert_eq!(ring.verify(&hash("a"), now).unwrap_err(), Refusal::Revoked);
-        assert!(!ring.holds(token.id, now));
+        assert!(!ring.is_valid(token.id, now));
         ring.retain(|butler| butler == "two");
-        assert!(ring.any(), "a revoked token is one");
+        assert!(ring.any(), "a revoked token counts");
         ring.retain(|_| false);
         assert!(!ring.any());
     }
 
     #[test]
-    fn a_token_expires_at_its_time_and_a_database_speaks_for_no_other_butler() {
+    fn a_token_expires_on_time_and_is_ignored_in_another_butlers_database() {
         let (ring, now) = (Keyring::default(), SystemClock.now());
         let end = now + TimeDelta::seconds(5);
         ring.set("one", vec![TokenRow { expires_at: Some(end), ..row("a", Some("one")) }, row("b", Some("two"))]);

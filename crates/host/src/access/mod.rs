@@ -1,4 +1,4 @@
-//! Who a request comes from, and what it may do.
+//! Access rules: who the caller is and what it may do.
 
 mod keyring;
 mod limit;
@@ -9,48 +9,50 @@ use butler_domain::TenantId;
 use butler_memory::{Caller, CallerTenant};
 use uuid::Uuid;
 
+pub use butler_memory::tool::Right;
 pub use keyring::{Keyring, Refusal};
 pub use limit::Limiter;
-pub use rights::{Right, Rights};
+pub use rights::Rights;
 pub use secret::{Secret, new_token, session_bearer};
 
-/// Why a caller may not do what it asked for.
+/// Why a request is not allowed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Denied {
     Forbidden {
         message: String,
         hint: String,
     },
-    /// The tenant's name itself is not valid.
+    /// The requested tenant is not a valid name.
     InvalidTenant {
         message: String,
     },
 }
 
-/// In the extensions of every request, and through rmcp in those of every MCP call.
+/// The identity and rights of a caller. The server puts it into the extensions of every HTTP request, and rmcp passes
+/// it on to every MCP call.
 #[derive(Debug, Clone)]
 pub struct Access {
     pub caller: Caller,
     pub rights: Rights,
-    /// `None`: all butlers.
+    /// The only butler that the caller may use; `None` if it may use all.
     pub butler: Option<String>,
-    /// The token it came with, for metrics and the rate limit.
+    /// The id of the caller's token, for the rate limit.
     pub token: Option<Uuid>,
 }
 
 impl Access {
-    /// Stdio, loopback without tokens, and the local command line.
+    /// A caller with all rights: stdio, loopback without tokens, and the local command line.
     pub fn trusted() -> Self {
         Self { caller: Caller::trusted(), rights: Rights::ALL, butler: None, token: None }
     }
 
-    /// A program that a session of this machine runs.
+    /// The program of a session on this machine, restricted to its butler and tenant.
     pub fn session(butler: String, tenant: TenantId) -> Self {
         let caller = Caller { tenant: CallerTenant::Token(tenant), actor: None };
         Self { caller, rights: Rights::SESSION, butler: Some(butler), token: None }
     }
 
-    /// Somebody of another machine who brought nothing: may know that the server lives.
+    /// A caller without a token on a network address, who may only see whether the server is ready.
     pub fn stranger() -> Self {
         let caller = Caller { tenant: CallerTenant::Token(TenantId::default()), actor: None };
         Self { caller, rights: Rights::NONE, butler: None, token: None }
@@ -60,7 +62,7 @@ impl Access {
         if self.rights.include(right) {
             return Ok(());
         }
-        let message = format!("this needs the right `{right}`; the token has {}", self.rights);
+        let message = format!("this requires the right `{right}`; the token has {}", self.rights);
         Err(Denied::Forbidden { message, hint: right.remedy() })
     }
 
@@ -68,24 +70,24 @@ impl Access {
         match &self.butler {
             Some(own) if own != butler => {
                 let message = format!("this token is for the butler {own:?}, not for {butler:?}");
-                let hint = format!("use /butlers/{own}/mcp, or a token made without --butler");
+                let hint = format!("use /butlers/{own}/mcp, or a token created without --butler");
                 Err(Denied::Forbidden { message, hint })
             }
             _ => Ok(()),
         }
     }
 
-    /// The token's tenant; a trusted caller names one, or means `default`.
-    pub fn tenant(&self, wanted: Option<&str>) -> Result<TenantId, Denied> {
-        let wanted = wanted
+    /// The tenant of the request: that of the token, or for a trusted caller the requested one, by default `default`.
+    pub fn tenant(&self, requested: Option<&str>) -> Result<TenantId, Denied> {
+        let requested = requested
             .map(TenantId::new)
             .transpose()
             .map_err(|error| Denied::InvalidTenant { message: format!("tenant: {error}") })?;
-        match (&self.caller.tenant, wanted) {
-            (CallerTenant::Trusted, wanted) => Ok(wanted.unwrap_or_default()),
+        match (&self.caller.tenant, requested) {
+            (CallerTenant::Trusted, requested) => Ok(requested.unwrap_or_default()),
             (CallerTenant::Token(own), Some(other)) if other != *own => {
-                let message = format!("{:?} is not the tenant of this token", other.as_str());
-                let hint = "leave the tenant out: the token decides".to_owned();
+                let message = format!("this token is not for the tenant {:?}", other.as_str());
+                let hint = "leave the tenant out: the token determines it".to_owned();
                 Err(Denied::Forbidden { message, hint })
             }
             (CallerTenant::Token(own), _) => Ok(own.clone()),

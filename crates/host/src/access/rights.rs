@@ -3,59 +3,8 @@
 use std::fmt;
 use std::str::FromStr;
 
-use butler_memory::tool::ToolSpec;
+use butler_memory::tool::Right;
 use butler_store::tokens::METRICS;
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Right {
-    Read,
-    Write,
-    /// Jobs: consolidation and cleanup.
-    Admin,
-    /// What is counted over all tenants. Whoever has it has no other right: a token of one tenant never does.
-    Metrics,
-}
-
-impl Right {
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Read => "read",
-            Self::Write => "write",
-            Self::Admin => "admin",
-            Self::Metrics => METRICS,
-        }
-    }
-
-    /// What a caller without it can do.
-    pub fn remedy(self) -> String {
-        let tenant = if self == Self::Metrics { "" } else { " --tenant TENANT" };
-        format!("make a token that has it: butler token create --rights {}{tenant}", self.with_lesser())
-    }
-
-    const fn with_lesser(self) -> &'static str {
-        match self {
-            Self::Read => "read",
-            Self::Write => "read,write",
-            Self::Admin => "read,write,admin",
-            Self::Metrics => METRICS,
-        }
-    }
-
-    /// The tools that run the workers change what nobody named; the others say themselves whether they change anything.
-    pub fn needed_by(tool: &ToolSpec) -> Self {
-        match tool {
-            tool if tool.name.starts_with("memory_run_") => Self::Admin,
-            tool if tool.annotations.read_only => Self::Read,
-            _ => Self::Write,
-        }
-    }
-}
-
-impl fmt::Display for Right {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.as_str())
-    }
-}
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Rights {

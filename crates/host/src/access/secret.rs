@@ -1,4 +1,4 @@
-//! Random bearers: tokens, and the secret of one server process.
+//! Random secrets: tokens for users, and the secret of one server process.
 
 use std::fmt;
 
@@ -9,18 +9,18 @@ use subtle::ConstantTimeEq;
 
 use crate::error::HostError;
 
-/// Tells people, and programs that look for leaked secrets, what this is.
+/// Lets people and secret scanners recognize a token.
 const TOKEN_PREFIX: &str = "btl_";
 const SESSION_PREFIX: &str = "bts_";
-/// Beyond any guessing.
+/// 256 bits, which cannot be guessed.
 const RANDOM_BYTES: usize = 32;
 
-/// What a user is shown once.
+/// A new random token. It is shown to the user once; the database stores only its hash.
 pub fn new_token() -> Result<String, HostError> {
     Ok(format!("{TOKEN_PREFIX}{}", random()?))
 }
 
-/// The bearer that `serve.json` holds for the commands of this user on this machine.
+/// The bearer token in `serve.json`, which authenticates commands of the same user on this machine.
 #[derive(Clone)]
 pub struct Secret {
     text: String,
@@ -37,10 +37,10 @@ impl Secret {
         &self.text
     }
 
-    /// The session a bearer of [`session_bearer`] was made for: its butler and its tenant.
+    /// Verifies a token from [`session_bearer`] and returns its butler and tenant.
     pub fn session(&self, bearer: &str) -> Option<(String, String)> {
-        let (claims, mark) = bearer.strip_prefix(SESSION_PREFIX)?.rsplit_once('.')?;
-        hmac::verify(&key(&self.text), claims.as_bytes(), &unhex(mark)?).ok()?;
+        let (claims, signature) = bearer.strip_prefix(SESSION_PREFIX)?.rsplit_once('.')?;
+        hmac::verify(&key(&self.text), claims.as_bytes(), &unhex(signature)?).ok()?;
         let (butler, tenant) = claims.split_once('.')?;
         Some((String::from_utf8(unhex(butler)?).ok()?, String::from_utf8(unhex(tenant)?).ok()?))
     }
@@ -56,8 +56,8 @@ impl fmt::Debug for Secret {
     }
 }
 
-/// What a program is given for one session: a bearer of one tenant and one butler, as long as the server lives. Made from
-/// the server's secret without asking it, and the secret cannot be found from it.
+/// A bearer token for the program of one session, restricted to one butler and one tenant, and valid as long as the
+/// server process runs. It is signed with the server's secret (HMAC), so no request to the server is needed.
 pub fn session_bearer(secret: &str, butler: &str, tenant: &TenantId) -> String {
     let claims = format!("{}.{}", hex(butler.as_bytes()), hex(tenant.as_str().as_bytes()));
     format!("{SESSION_PREFIX}{claims}.{}", hex(hmac::sign(&key(secret), claims.as_bytes()).as_ref()))
@@ -67,7 +67,7 @@ fn key(secret: &str) -> hmac::Key {
     hmac::Key::new(hmac::HMAC_SHA256, secret.as_bytes())
 }
 
-/// In a time that does not tell how much of it was right.
+/// Compares in constant time.
 pub(super) fn same(one: &TokenHash, other: &TokenHash) -> bool {
     one.ct_eq(other).into()
 }
@@ -77,7 +77,7 @@ fn random() -> Result<String, HostError> {
     rustls::crypto::ring::default_provider()
         .secure_random
         .fill(&mut bytes)
-        .map_err(|_| HostError::Failed("the system has no random numbers to make a secret from".to_owned()))?;
+        .map_err(|_| HostError::Failed("the system's random number generator failed".to_owned()))?;
     Ok(hex(&bytes))
 }
 
@@ -95,16 +95,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_sessions_bearer_names_its_tenant_and_cannot_be_changed() {
+    fn a_session_token_names_its_tenant_and_cannot_be_forged() {
         let (secret, other) = (Secret::new().unwrap(), Secret::new().unwrap());
         let bearer = session_bearer(secret.expose(), "health", &TenantId::new("änn").unwrap());
         assert_eq!(secret.session(&bearer), Some(("health".to_owned(), "änn".to_owned())));
         assert_eq!(other.session(&bearer), None);
         let forged = bearer.replacen(&hex("änn".as_bytes()), &hex(b"bob"), 1);
         assert!(forged != bearer && secret.session(&forged).is_none());
-        let (claims, mark) = bearer.rsplit_once('.').unwrap();
-        for cut in [String::new(), mark[..32].to_owned(), format!("{mark}00"), "not hexadecimal".to_owned()] {
-            assert_eq!(secret.session(&format!("{claims}.{cut}")), None, "{cut:?}");
+        let (claims, signature) = bearer.rsplit_once('.').unwrap();
+        for bad in [String::new(), signature[..32].to_owned(), format!("{signature}00"), "not hexadecimal".to_owned()] {
+            assert_eq!(secret.session(&format!("{claims}.{bad}")), None, "{bad:?}");
         }
         assert!(!bearer.contains(secret.expose()) && secret.session(secret.expose()).is_none());
     }

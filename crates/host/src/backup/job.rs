@@ -1,28 +1,28 @@
-//! Backups on a schedule, among the butler's jobs.
+//! Scheduled backups, as one of the butler's jobs.
 
 use butler_memory::jobs::{JobRequest, JobSpec};
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use serde_json::{Value, json};
 
-use super::{Source, prune};
+use super::{BackupSource, prune};
 use crate::config::ButlerConfig;
 use crate::error::HostError;
 use crate::scheduler::HostJob;
 
 pub const JOB: &str = "backup";
 
-pub struct Scheduled {
-    source: Source,
+pub struct BackupJob {
+    source: BackupSource,
     cron: String,
     time_zone: String,
     enabled: bool,
     keep: usize,
 }
 
-impl Scheduled {
-    /// `None`: the configuration names no schedule.
-    pub fn new(config: &ButlerConfig, source: Source) -> Option<Self> {
+impl BackupJob {
+    /// `None` if no schedule is configured.
+    pub fn new(config: &ButlerConfig, source: BackupSource) -> Option<Self> {
         let (backup, schedule) = (&config.file.butler.backup, &config.file.modules.memory.schedule);
         Some(Self {
             source,
@@ -33,20 +33,20 @@ impl Scheduled {
         })
     }
 
-    async fn make(&self) -> Result<Value, HostError> {
-        let stored = self.source.create().await?;
-        // Only after one that succeeded, or failures would eat up what there is.
+    async fn create_and_prune(&self) -> Result<Value, HostError> {
+        let backup = self.source.create().await?;
+        // Only after a success, or repeated failures would remove all backups.
         let removed = prune(&self.source.folder, self.keep)?;
-        let rows = &stored.note.contents.rows;
-        Ok(json!({"name": stored.name, "path": stored.path, "bytes": stored.bytes, "rows": rows, "removed": removed}))
+        let rows = &backup.manifest.contents.rows;
+        Ok(json!({"name": backup.name, "path": backup.path, "bytes": backup.bytes, "rows": rows, "removed": removed}))
     }
 }
 
-impl HostJob for Scheduled {
+impl HostJob for BackupJob {
     fn spec(&self) -> JobSpec {
         JobSpec {
             name: JOB,
-            about: "backs up the whole butler and keeps the newest",
+            about: "backs up the whole butler and removes old backups",
             cron: self.cron.clone(),
             time_zone: self.time_zone.clone(),
             enabled: self.enabled,
@@ -56,16 +56,14 @@ impl HostJob for Scheduled {
     fn run<'a>(&'a self, request: &'a JobRequest) -> BoxFuture<'a, Result<Value, String>> {
         async move {
             if request.dry_run {
-                return Err(
-                    "a backup cannot be tried without making it: `butler backup verify` rehearses one".to_owned()
-                );
+                return Err("a backup has no dry run; `butler backup verify` tests an existing backup".to_owned());
             }
             if request.tenant.is_some() {
-                return Err("a backup is of all tenants: leave --tenant out, or use `butler export`".to_owned());
+                return Err("a backup contains all tenants: leave --tenant out, or use `butler export`".to_owned());
             }
             tokio::select! {
-                made = self.make() => made.map_err(|error| error.to_string()),
-                () = request.stop.cancelled() => Err("stopped before it was done".to_owned()),
+                created = self.create_and_prune() => created.map_err(|error| error.to_string()),
+                () = request.stop.cancelled() => Err("stopped before the backup was complete".to_owned()),
             }
         }
         .boxed()

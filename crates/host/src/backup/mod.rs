@@ -1,4 +1,5 @@
-//! Backups of a butler's whole home with PostgreSQL's own tools, each with a note of what it holds.
+//! Backups of a butler's whole database or schema with PostgreSQL's own tools. Each backup has a manifest of its
+//! contents.
 
 mod create;
 mod files;
@@ -10,16 +11,16 @@ use butler_domain::Timestamp;
 use butler_store::backup::Contents;
 use serde::{Deserialize, Serialize};
 
-pub use create::Source;
-pub use files::{Stored, list, named, prune};
-pub use job::{JOB, Scheduled};
+pub use create::BackupSource;
+pub use files::{Backup, find, list, prune};
+pub use job::{BackupJob, JOB};
 
-/// The schema of a butler that has a database to itself.
-pub(crate) const WHOLE: &str = "public";
+/// The schema of a butler that has a database of its own, whose backup is a dump of the whole database.
+pub(crate) const WHOLE_DATABASE: &str = "public";
 
-/// What was dumped, written beside the dump: a restore is compared with it.
+/// What a dump contains, stored in a file next to it. A restored backup is compared with it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Note {
+pub struct Manifest {
     pub butler: String,
     pub created_at: Timestamp,
     pub program: String,

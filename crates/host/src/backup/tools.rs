@@ -1,4 +1,4 @@
-//! pg_dump, pg_restore and psql of the server that is dumped, or the newest at hand.
+//! Finds and runs pg_dump, pg_restore and psql.
 
 use std::path::{Path, PathBuf};
 use std::process::{Output, Stdio};
@@ -11,13 +11,14 @@ use crate::config::mask::mask;
 use crate::error::HostError;
 
 pub struct Tools {
-    /// `None`: whatever the path leads to.
+    /// `None` to search `PATH`.
     bin_dir: Option<PathBuf>,
 }
 
 impl Tools {
-    /// Those of the private server; for a server elsewhere those on the path or the fetched runtime's, whichever are of
-    /// its version, or else the next newer: older ones refuse, and newer ones speak of what it does not know.
+    /// Finds the programs to use. For the private PostgreSQL they are its own. For an external server they are those on
+    /// `PATH` or of the downloaded runtime, whichever has the server's version or the next newer one: older programs
+    /// refuse to work, and much newer ones generate statements that the server does not know.
     pub async fn find(
         private: Option<PathBuf>,
         runtime: &butler_postgres::Options,
@@ -38,43 +39,43 @@ impl Tools {
         fitting.map(|(_, tools)| tools).ok_or_else(|| {
             let here = if known.is_empty() { "none".to_owned() } else { known };
             HostError::Failed(format!(
-                "the server is PostgreSQL {server}, and of its client programs (pg_dump, pg_restore, psql) there are here: \
-                 {here}. Install those of {server} or newer, or run `butler setup`"
+                "the server is PostgreSQL {server}, but this machine has these versions of its client programs (pg_dump, \
+                 pg_restore, psql): {here}. Install version {server} or newer, or run `butler setup`"
             ))
         })
     }
 
-    /// Of `pg_dump (PostgreSQL) 18.6`; `None`: there is none.
+    /// The major version from `pg_dump (PostgreSQL) 18.6`; `None` if the program is missing.
     async fn major(&self) -> Option<u32> {
-        let said = Command::new(self.path("pg_dump")).arg("--version").stdin(Stdio::null()).output().await.ok()?;
-        let said = String::from_utf8_lossy(&said.stdout).into_owned();
-        said.split_whitespace().find_map(|word| word.split('.').next()?.parse().ok())
+        let output = Command::new(self.path("pg_dump")).arg("--version").stdin(Stdio::null()).output().await.ok()?;
+        let version = String::from_utf8_lossy(&output.stdout).into_owned();
+        version.split_whitespace().find_map(|word| word.split('.').next()?.parse().ok())
     }
 
     pub async fn dump(&self, url: &str, schema: &str, snapshot: &str, to: &Path) -> Result<(), HostError> {
         let mut command = self.command("pg_dump", url);
-        // Its role may be no superuser, to whom the policies apply as to everybody; those of the owner show all rows.
+        // The role may not be a superuser, so row-level security applies to it; the owner's policies show all rows.
         command.args(["--format=custom", "--enable-row-security", "--snapshot", snapshot, "--file"]).arg(to);
-        if schema != super::WHOLE {
-            // A pattern, unless it is quoted.
+        if schema != super::WHOLE_DATABASE {
+            // pg_dump treats an unquoted name as a pattern.
             command.arg("--schema").arg(format!("\"{}\"", schema.replace('"', "\"\"")));
         }
         run(command, "pg_dump").await
     }
 
-    /// All of it or nothing.
+    /// Restores a dump in one transaction.
     pub async fn restore(&self, url: &str, from: &Path) -> Result<(), HostError> {
         self.load(self.command("psql", url), from, "BEGIN;\n").await
     }
 
-    /// A schema in place of one of the same name, which is kept under another: both at once or neither.
+    /// Renames the current schema to `kept_as` and restores the dump under its name, in one transaction.
     pub async fn swap_schema(&self, url: &str, from: &Path, schema: &str, kept_as: &str) -> Result<(), HostError> {
         let mut psql = self.command("psql", url);
         psql.arg("--set").arg(format!("schema={schema}")).arg("--set").arg(format!("kept={kept_as}"));
         self.load(psql, from, butler_store::backup::SWAP_BEGIN).await
     }
 
-    /// In one transaction. A dump that is cut off ends before the commit.
+    /// Pipes the dump through pg_restore into psql, in one transaction. A truncated dump never reaches the commit.
     async fn load(&self, mut psql: Command, from: &Path, begin: &str) -> Result<(), HostError> {
         let mut unpack = Command::new(self.path("pg_restore"));
         unpack.arg("--file=-").arg(from).kill_on_drop(true);
@@ -85,21 +86,21 @@ impl Tools {
         let passing = async {
             let (Some(text), Some(mut into)) = (text, into) else { return Ok(()) };
             into.write_all(begin.as_bytes()).await?;
-            script::pass_on(text, &mut into).await?;
-            // Dropped without the commit, psql rolls back.
-            let whole = unpacking.wait().await?.success();
-            if whole { into.write_all(butler_store::backup::SWAP_END.as_bytes()).await } else { Ok(()) }
+            script::copy_filtered(text, &mut into).await?;
+            // Without the commit, psql rolls back when its input ends.
+            let complete = unpacking.wait().await?.success();
+            if complete { into.write_all(butler_store::backup::SWAP_END.as_bytes()).await } else { Ok(()) }
         };
         let (passed, loaded) = tokio::join!(passing, loading.wait_with_output());
         let unpacked = unpacking.wait_with_output().await;
-        let told =
-            [told(&cannot_start("pg_restore", unpacked)?, "pg_restore"), told(&cannot_start("psql", loaded)?, "psql")];
-        // Whichever failed first, the other one complains of it, too.
-        let complaints: Vec<String> = told.into_iter().filter_map(|told| Some(told.err()?.to_string())).collect();
-        if complaints.is_empty() {
+        let outcomes =
+            [check(&started("pg_restore", unpacked)?, "pg_restore"), check(&started("psql", loaded)?, "psql")];
+        // If one program fails, the other one fails too; report both.
+        let errors: Vec<String> = outcomes.into_iter().filter_map(|outcome| Some(outcome.err()?.to_string())).collect();
+        if errors.is_empty() {
             return passed.map_err(HostError::io("read", from));
         }
-        Err(HostError::Failed(complaints.join("; ")))
+        Err(HostError::Failed(errors.join("; ")))
     }
 
     fn path(&self, program: &str) -> PathBuf {
@@ -108,7 +109,7 @@ impl Tools {
 
     fn command(&self, program: &str, url: &str) -> Command {
         let mut command = Command::new(self.path(program));
-        // A password on the command line could be read by everybody on the machine.
+        // Every user of the machine can read a password on the command line.
         let (url, password) = without_password(url);
         command.arg("--dbname").arg(url).env("PGAPPNAME", "butler backup").kill_on_drop(true);
         if let Some(password) = password {
@@ -120,29 +121,29 @@ impl Tools {
 }
 
 async fn run(mut command: Command, name: &str) -> Result<(), HostError> {
-    let output = cannot_start(name, command.output().await)?;
-    told(&output, name)
+    let output = started(name, command.output().await)?;
+    check(&output, name)
 }
 
 fn start(mut command: Command, name: &str) -> Result<Child, HostError> {
-    cannot_start(name, command.spawn())
+    started(name, command.spawn())
 }
 
-fn cannot_start<T>(name: &str, started: std::io::Result<T>) -> Result<T, HostError> {
-    started.map_err(|error| HostError::Failed(format!("{name} cannot be started: {error}; run `butler doctor`")))
+fn started<T>(name: &str, result: std::io::Result<T>) -> Result<T, HostError> {
+    result.map_err(|error| HostError::Failed(format!("cannot start {name}: {error}; run `butler doctor`")))
 }
 
-/// What a program that failed said about it.
-fn told(output: &Output, name: &str) -> Result<(), HostError> {
+/// Turns a failed exit status into an error with the first lines of stderr.
+fn check(output: &Output, name: &str) -> Result<(), HostError> {
     if output.status.success() {
         return Ok(());
     }
-    let said = String::from_utf8_lossy(&output.stderr);
-    let lines: Vec<&str> = said.lines().take(5).collect();
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    let lines: Vec<&str> = stderr.lines().take(5).collect();
     Err(HostError::Failed(format!("{name} failed ({}): {}", output.status, mask(&lines.join("; ")))))
 }
 
-/// The URL without its password, and the password as it is meant.
+/// Splits a URL into the URL without its password and the decoded password.
 fn without_password(url: &str) -> (String, Option<String>) {
     let split = || {
         let (scheme, rest) = url.split_once("://")?;
@@ -157,6 +158,7 @@ fn without_password(url: &str) -> (String, Option<String>) {
     }
 }
 
+/// Decodes percent-encoding.
 fn decode(text: &str) -> String {
     let mut bytes = Vec::with_capacity(text.len());
     let mut rest = text.as_bytes();
@@ -182,7 +184,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_password_is_taken_out_of_the_url() {
+    fn the_password_is_removed_from_the_url() {
         let (url, password) = without_password("postgres://ann:p%40ss@localhost/db?host=%2Frun&port=5432");
         assert_eq!(
             (url.as_str(), password.as_deref()),

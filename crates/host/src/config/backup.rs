@@ -1,4 +1,4 @@
-//! `[butler.backup]`: whole-database backups by themselves.
+//! `[butler.backup]`: scheduled backups of the whole database.
 
 use std::path::PathBuf;
 
@@ -8,16 +8,17 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct BackupSection {
-    /// Five cron fields, in the time zone of `[modules.memory.schedule]`; omitted: only `butler backup create` makes one.
+    /// When to create backups: five cron fields, in the time zone of `[modules.memory.schedule]`. Default: no scheduled
+    /// backups.
     pub schedule: Option<String>,
-    /// A scheduled backup that succeeded leaves this many of the newest, itself included.
+    /// Number of backups to keep. Older ones are removed after a scheduled backup has succeeded.
     pub keep: u32,
-    /// Each butler's backups are in a folder of its own below it. Omitted: `backups` in the data directory.
+    /// Directory of the backups, with a subdirectory for each butler. Default: `backups` in the data directory.
     pub dir: Option<PathBuf>,
 }
 
 impl BackupSection {
-    /// A week of nights.
+    /// One week of nightly backups.
     const KEEP: u32 = 7;
 }
 

@@ -1,4 +1,4 @@
-//! A mistake in a butler.toml, shown at its place.
+//! An error in a butler.toml, shown with the line where it occurs.
 
 use std::fmt;
 use std::ops::Range;
@@ -10,24 +10,24 @@ use super::mask::mask;
 pub struct ConfigError {
     pub file: PathBuf,
     pub message: String,
-    pub place: Option<Place>,
+    pub location: Option<Location>,
     pub hint: Option<String>,
 }
 
-/// Where in the file; lines and columns count from 1.
+/// A position in the file; lines and columns count from 1.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Place {
+pub struct Location {
     pub line: usize,
     pub column: usize,
-    /// The line itself, with the passwords of URLs masked.
+    /// The text of the line, with passwords in URLs masked.
     pub text: String,
-    /// How many characters are wrong.
+    /// Number of characters to mark.
     pub width: usize,
 }
 
-impl Place {
+impl Location {
     pub fn at(source: &str, span: Range<usize>) -> Self {
-        // A span at the end of the file points behind the last line break; the last line is what the reader looks for.
+        // A span at the end of the file points after the last line break; show the last line instead.
         let start = span.start.min(source.trim_end().len());
         let line_start = source[..start].rfind('\n').map_or(0, |at| at + 1);
         let text = source[line_start..].lines().next().unwrap_or_default();
@@ -40,7 +40,7 @@ impl Place {
 
 impl ConfigError {
     pub fn whole_file(file: &Path, message: impl Into<String>, hint: Option<String>) -> Self {
-        Self { file: file.to_path_buf(), message: message.into(), place: None, hint }
+        Self { file: file.to_path_buf(), message: message.into(), location: None, hint }
     }
 
     pub fn hint(&self) -> Option<&str> {
@@ -51,14 +51,15 @@ impl ConfigError {
 impl fmt::Display for ConfigError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}\n  --> {}", self.message, self.file.display())?;
-        let Some(place) = &self.place else { return Ok(()) };
-        let gutter = place.line.to_string().len();
-        // A tab is as wide in the marker's line as in the text's.
+        let Some(location) = &self.location else { return Ok(()) };
+        let gutter = location.line.to_string().len();
+        // Repeat tabs in front of the marker, so that it is aligned with the text.
         let lead: String =
-            place.text.chars().take(place.column - 1).map(|c| if c == '\t' { '\t' } else { ' ' }).collect();
-        let marker = "^".repeat(place.width.min(place.text.chars().count().saturating_sub(place.column - 1).max(1)));
-        write!(f, ":{}:{}", place.line, place.column)?;
-        write!(f, "\n{:gutter$} |\n{} | {}\n{:gutter$} | {lead}{marker}", "", place.line, place.text, "")
+            location.text.chars().take(location.column - 1).map(|c| if c == '\t' { '\t' } else { ' ' }).collect();
+        let marker =
+            "^".repeat(location.width.min(location.text.chars().count().saturating_sub(location.column - 1).max(1)));
+        write!(f, ":{}:{}", location.line, location.column)?;
+        write!(f, "\n{:gutter$} |\n{} | {}\n{:gutter$} | {lead}{marker}", "", location.line, location.text, "")
     }
 }
 

@@ -13,7 +13,7 @@ use crate::profile::Profile;
 #[serde(default, deny_unknown_fields)]
 pub struct File {
     pub butler: ButlerSection,
-    /// Of the process that hosts this butler.
+    /// Settings of the process, not of a single butler.
     pub server: ServerSection,
     pub telemetry: TelemetrySection,
     pub modules: ModulesSection,
@@ -22,14 +22,14 @@ pub struct File {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct ButlerSection {
-    /// Omitted: the folder's name in a roster, else `general`.
+    /// Name of the butler. Default: the name of its directory in a roster, otherwise `general`.
     pub name: Option<String>,
-    /// What this butler is for, in a sentence; shown to people and routers.
+    /// The purpose of this butler in one sentence, for people and for programs that choose a butler.
     pub description: Option<String>,
     pub database: DatabaseSection,
-    /// Which tools clients are offered unless they ask otherwise: full, core or read-only.
+    /// Which tools clients see unless they request another profile: `full`, `core` or `read-only`.
     pub profile: Profile,
-    /// Omitted: no LLM, so consolidation is a dry run.
+    /// The LLM. Default: none, so consolidation is a dry run.
     pub runtime: Option<RuntimeSection>,
     pub session: SessionSection,
     pub backup: BackupSection,
@@ -38,12 +38,13 @@ pub struct ButlerSection {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct SessionSection {
-    /// How long a session waits for its memory, at its beginning and at its end; then it goes on without.
+    /// How long a session waits for memory when it starts and when it ends, in seconds. After that it continues without
+    /// memory.
     pub memory_timeout_s: f64,
 }
 
 impl SessionSection {
-    /// A warm context takes some 20 ms; who waits for an answer notices two seconds.
+    /// Reading a context takes about 20 ms; a person notices a delay of two seconds.
     pub const MEMORY_TIMEOUT_S: f64 = 2.0;
     pub const MAX_MEMORY_TIMEOUT_S: f64 = 3600.0;
 
@@ -61,21 +62,21 @@ impl Default for SessionSection {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct DatabaseSection {
-    /// Omitted: a database of its own in the private PostgreSQL.
+    /// URL of the database. Default: a separate database in the private PostgreSQL.
     pub url: Option<String>,
-    /// A replica that serves retrieval.
+    /// URL of a replica for retrieval.
     pub read_url: Option<String>,
-    /// Every object of the butler lives in it; several butlers may share a database this way.
+    /// Schema that contains all objects of the butler. Butlers with different schemas can share a database.
     pub schema: String,
-    /// Connections for requests; workers have a few of their own.
+    /// Maximum number of connections for requests. Background jobs use a few more.
     pub pool_size: usize,
 }
 
 impl DatabaseSection {
-    /// Two cores keep about four statements busy; twice that rides out waits on the disk, and PostgreSQL's hundred
-    /// connections still serve a dozen butlers.
+    /// Two cores run about four statements at once. Twice that covers waits for the disk, and a dozen butlers still fit
+    /// into PostgreSQL's default of 100 connections.
     pub const POOL_SIZE: usize = 8;
-    /// A pool larger than a PostgreSQL accepts by default is a typing error.
+    /// PostgreSQL accepts 100 connections by default, so a larger pool is a mistake.
     pub const MAX_POOL_SIZE: usize = 100;
 }
 
@@ -88,23 +89,23 @@ impl Default for DatabaseSection {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RuntimeSection {
-    /// `command`: a program; `openai`: any endpoint compatible with it; `anthropic`.
+    /// `command` for a program, `openai` for any OpenAI-compatible endpoint, or `anthropic`.
     #[serde(rename = "type")]
     pub kind: RuntimeType,
-    /// The program and its arguments: prompt on stdin, answer on stdout. `{mcp_config}` and `{system_prompt}` in an
-    /// argument are replaced; `claude` is told both with its own flags.
+    /// The program and its arguments. It reads the prompt on stdin and writes the response to stdout. The placeholders
+    /// `{mcp_config}` and `{system_prompt}` in an argument are replaced; `claude` gets both through its own flags.
     #[serde(default)]
     pub command: Vec<String>,
-    /// How long an answer may take.
+    /// Timeout for a response, in seconds.
     #[serde(default = "RuntimeSection::default_timeout")]
     pub timeout_s: u64,
-    /// The endpoint, as in `http://127.0.0.1:11434/v1`; needed with `openai`.
+    /// URL of the endpoint, for example `http://127.0.0.1:11434/v1`. Required for `openai`.
     #[serde(default)]
     pub base_url: Option<String>,
-    /// The model to ask; needed with `openai` and `anthropic`.
+    /// Name of the model. Required for `openai` and `anthropic`.
     #[serde(default)]
     pub model: Option<String>,
-    /// The name of the environment variable that holds the key; the key itself never stands in a file.
+    /// Name of the environment variable that contains the API key. The key itself is never stored in a file.
     #[serde(default)]
     pub api_key_env: Option<String>,
 }

@@ -1,11 +1,11 @@
-//! Between a key's dotted path and its place in the source.
+//! Maps dotted keys to positions in the TOML source, and back.
 
 use std::collections::BTreeSet;
 use std::ops::Range;
 
 use toml::de::{DeTable, DeValue};
 
-/// Every key the file sets, dotted, down to the leaves.
+/// Every key that the file sets, as a dotted path.
 pub fn keys(table: &DeTable<'_>) -> BTreeSet<String> {
     let mut found = BTreeSet::new();
     collect(table, "", &mut found);
@@ -24,7 +24,7 @@ fn collect(table: &DeTable<'_>, prefix: &str, found: &mut BTreeSet<String>) {
     }
 }
 
-/// The place of a key's value; of the nearest table above it that the file has, if the key itself is not there.
+/// The position of a key's value. If the file does not contain the key, the position of the nearest enclosing table.
 pub fn span_of(table: &DeTable<'_>, path: &str) -> Option<Range<usize>> {
     let (head, tail) = path.split_once('.').map_or((path, None), |(head, tail)| (head, Some(tail)));
     let (key, value) = table.iter().find(|(key, _)| key.get_ref() == head)?;
@@ -35,7 +35,7 @@ pub fn span_of(table: &DeTable<'_>, path: &str) -> Option<Range<usize>> {
     below.or_else(|| Some(if value.get_ref().is_table() { key.span() } else { value.span() }))
 }
 
-/// The dotted path of the key or value that begins at this place.
+/// The dotted path of the key or value that starts at this position.
 pub fn path_at(table: &DeTable<'_>, span: &Range<usize>) -> Option<String> {
     table.iter().find_map(|(key, value)| {
         let here = key.get_ref().to_string();

@@ -1,6 +1,6 @@
-//! Passwords never reach a screen or a log.
+//! Masks passwords before text is printed or logged.
 
-/// The text with the password of every URL in it replaced: `postgres://user:***@host/db`.
+/// Replaces the password in every URL of the text: `postgres://user:***@host/db`.
 pub fn mask(text: &str) -> String {
     let mut masked = String::with_capacity(text.len());
     let mut rest = text;
@@ -9,7 +9,7 @@ pub fn mask(text: &str) -> String {
         masked.push_str(before);
         let authority =
             after.find(|c: char| c == '/' || c == '"' || c == '\'' || c.is_whitespace()).unwrap_or(after.len());
-        // The last @ ends the credentials: a password that was not percent-encoded may hold one itself.
+        // The last @ ends the credentials, because a password that is not percent-encoded may contain one.
         let hidden = after[..authority].rfind('@').and_then(|at| Some((after[..at].find(':')?, at)));
         rest = match hidden {
             Some((colon, at)) => {
@@ -24,7 +24,7 @@ pub fn mask(text: &str) -> String {
     mask_parameter(&masked)
 }
 
-/// libpq also takes `?password=…`.
+/// libpq also accepts the password as a parameter: `?password=…`.
 fn mask_parameter(text: &str) -> String {
     const KEY: &str = "password=";
     let mut masked = String::with_capacity(text.len());
@@ -55,7 +55,7 @@ mod tests {
     }
 
     #[test]
-    fn what_holds_no_password_stays() {
+    fn text_without_a_password_is_unchanged() {
         for text in ["postgres://db.example/x", "postgres://ann@db/x", "http://127.0.0.1:8150", "no url", ""] {
             assert_eq!(mask(text), text);
         }

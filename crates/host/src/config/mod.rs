@@ -1,4 +1,4 @@
-//! A butler's `butler.toml`: what may stand in it, and what it means when it is not there.
+//! The configuration file `butler.toml`: its settings, their defaults, and errors that point to the line.
 
 mod backup;
 mod diagnostic;

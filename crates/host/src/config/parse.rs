@@ -1,4 +1,4 @@
-//! Text to configuration; a mistake becomes an error at its line, with the nearest valid name.
+//! Parses and validates a butler.toml. Errors show the line and suggest the nearest valid name.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -6,11 +6,11 @@ use std::path::Path;
 use butler_memory::schedule::Schedule;
 use toml::de::DeTable;
 
-use super::diagnostic::{ConfigError, Place};
+use super::diagnostic::{ConfigError, Location};
 use super::file::{DatabaseSection, File, RuntimeSection, RuntimeType, SessionSection};
 use super::locate;
 
-/// A parsed file and the keys it sets itself.
+/// A parsed file and the keys that it sets explicitly.
 #[derive(Debug)]
 pub struct Parsed {
     pub file: File,
@@ -22,25 +22,25 @@ pub fn parse(path: &Path, source: &str) -> Result<Parsed, ConfigError> {
     let table = table.get_ref();
     let file: File = toml::from_str(source).map_err(|error| mismatch(path, source, table, &error))?;
     validate(&file).map_err(|invalid| {
-        let place = locate::span_of(table, &invalid.key).map(|span| Place::at(source, span));
+        let location = locate::span_of(table, &invalid.key).map(|span| Location::at(source, span));
         let message = format!("{} {}", invalid.key, invalid.problem);
-        ConfigError { file: path.to_path_buf(), message, place, hint: None }
+        ConfigError { file: path.to_path_buf(), message, location, hint: None }
     })?;
     Ok(Parsed { set: locate::keys(table), file })
 }
 
 fn syntax(path: &Path, source: &str, error: &toml::de::Error) -> ConfigError {
-    let message = format!("this is not valid TOML: {}", error.message().replace('\n', ", "));
-    let place = error.span().map(|span| Place::at(source, span));
-    ConfigError { file: path.to_path_buf(), message, place, hint: None }
+    let message = format!("not valid TOML: {}", error.message().replace('\n', ", "));
+    let location = error.span().map(|span| Location::at(source, span));
+    ConfigError { file: path.to_path_buf(), message, location, hint: None }
 }
 
-/// Serde's complaint in the reader's words.
+/// Rewrites an error of serde for the user.
 fn mismatch(path: &Path, source: &str, table: &DeTable<'_>, error: &toml::de::Error) -> ConfigError {
     let key = error.span().and_then(|span| locate::path_at(table, &span));
     let (message, hint) = explain(error.message(), key.as_deref());
-    let place = error.span().map(|span| Place::at(source, span));
-    ConfigError { file: path.to_path_buf(), message, place, hint }
+    let location = error.span().map(|span| Location::at(source, span));
+    ConfigError { file: path.to_path_buf(), message, location, hint }
 }
 
 fn explain(message: &str, key: Option<&str>) -> (String, Option<String>) {
@@ -65,7 +65,7 @@ fn explain(message: &str, key: Option<&str>) -> (String, Option<String>) {
     (format!("{key}: {}", plain(message)), None)
 }
 
-/// `invalid type: string "3000", expected usize` as a person would say it.
+/// Rewrites `invalid type: string "3000", expected usize` as `expected a whole number, 0 or more, found string "3000"`.
 fn plain(message: &str) -> String {
     let message = message.trim().replace('\n', ", ").replace('`', "");
     let message =
@@ -84,12 +84,12 @@ fn list(names: &[&str]) -> String {
     names.join(", ")
 }
 
-/// The valid name a typing error most likely meant.
+/// Suggests the valid name that is closest to a misspelled one.
 fn nearest(given: &str, valid: &[&str]) -> Option<String> {
-    // One slip, or one in three letters: beyond that a suggestion would mislead.
-    let slips = (given.chars().count() / 3).max(1);
+    // One typo for every three letters; a more distant suggestion would mislead.
+    let max_typos = (given.chars().count() / 3).max(1);
     let best = valid.iter().map(|name| (strsim::damerau_levenshtein(given, name), *name)).min()?;
-    (best.0 <= slips).then(|| format!("did you mean `{}`?", best.1))
+    (best.0 <= max_typos).then(|| format!("did you mean `{}`?", best.1))
 }
 
 struct Invalid {
@@ -120,8 +120,8 @@ fn validate(file: &File) -> Result<(), Invalid> {
         let problem = format!("must be between 1 and {}, not {}", sizes.end(), database.pool_size);
         return invalid("butler.database.pool_size", problem);
     }
-    let waits = file.butler.session.memory_timeout_s;
-    if !(waits > 0.0 && waits <= SessionSection::MAX_MEMORY_TIMEOUT_S) {
+    let timeout = file.butler.session.memory_timeout_s;
+    if !(timeout > 0.0 && timeout <= SessionSection::MAX_MEMORY_TIMEOUT_S) {
         let problem = format!("must be more than 0 and at most {} seconds", SessionSection::MAX_MEMORY_TIMEOUT_S);
         return invalid("butler.session.memory_timeout_s", problem);
     }
@@ -136,13 +136,13 @@ fn validate(file: &File) -> Result<(), Invalid> {
             return invalid("server.allowed_hosts", problem);
         }
     }
-    let (arrives, most) = (file.server.request_timeout_s, super::ServerSection::MAX_REQUEST_TIMEOUT_S);
-    if !(arrives > 0.0 && arrives <= most) {
-        return invalid("server.request_timeout_s", format!("must be more than 0 and at most {most} seconds"));
+    let (timeout, max) = (file.server.request_timeout_s, super::ServerSection::MAX_REQUEST_TIMEOUT_S);
+    if !(timeout > 0.0 && timeout <= max) {
+        return invalid("server.request_timeout_s", format!("must be more than 0 and at most {max} seconds"));
     }
-    let least = super::ServerSection::LEAST_CONNECTIONS;
-    if let Some(few) = file.server.connections.filter(|connections| *connections < least) {
-        return invalid("server.connections", format!("must be at least {least}, not {few}"));
+    let min = super::ServerSection::MIN_CONNECTIONS;
+    if let Some(given) = file.server.connections.filter(|connections| *connections < min) {
+        return invalid("server.connections", format!("must be at least {min}, not {given}"));
     }
     if let Some(runtime) = &file.butler.runtime {
         runtime_values(runtime)?;
@@ -153,17 +153,15 @@ fn validate(file: &File) -> Result<(), Invalid> {
         .map_err(|value| Invalid { key: format!("modules.memory.{}", value.key), problem: value.problem })
 }
 
-/// A name that needs no quotes anywhere: people type it into psql, and PostgreSQL keeps names of its own.
+/// Requires a name that needs no quotes in SQL, because people type it in psql, and that PostgreSQL does not reserve.
 fn check_schema(name: &str) -> Result<(), String> {
     let plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_';
     let begins = |c: char| c.is_ascii_lowercase() || c == '_';
     if name.len() > 63 || !name.starts_with(begins) || !name.chars().all(plain) {
-        return Err(
-            "must be a plain name of at most 63 characters: small letters, digits and _, no digit first".to_owned()
-        );
+        return Err("must be at most 63 characters of a-z, 0-9 and _, and must not start with a digit".to_owned());
     }
     if name.starts_with("pg_") {
-        return Err("must not begin with pg_: those schemas are PostgreSQL's own".to_owned());
+        return Err("must not begin with pg_, which PostgreSQL reserves".to_owned());
     }
     Ok(())
 }
@@ -172,13 +170,13 @@ fn backup_values(file: &File) -> Result<(), Invalid> {
     let backup = &file.butler.backup;
     let invalid = |key: &str, problem: String| Err(Invalid { key: format!("butler.backup.{key}"), problem });
     if backup.keep == 0 {
-        return invalid("keep", "must be at least 1: the newest backup stays".to_owned());
+        return invalid("keep", "must be at least 1".to_owned());
     }
     match &backup.schedule {
         Some(_) if !file.modules.memory.enabled => {
-            invalid("schedule", "needs the memory module, whose jobs it runs beside".to_owned())
+            invalid("schedule", "requires the memory module, whose scheduler runs the backups".to_owned())
         }
-        // A wrong time zone is told of where it stands.
+        // The time zone is validated with [modules.memory.schedule].
         Some(cron) => Schedule::parse(cron, "UTC").map(drop).or_else(|problem| invalid("schedule", problem)),
         None => Ok(()),
     }
@@ -192,13 +190,13 @@ fn runtime_values(runtime: &RuntimeSection) -> Result<(), Invalid> {
     }
     match runtime.kind {
         RuntimeType::Command if runtime.command.first().is_none_or(|program| program.trim().is_empty()) => {
-            invalid("command", "is needed with type = \"command\", as in [\"claude\", \"-p\"]")
+            invalid("command", "is required with type = \"command\", for example [\"claude\", \"-p\"]")
         }
         RuntimeType::Openai if runtime.base_url.is_none() => {
-            invalid("base_url", "is needed with type = \"openai\", as in \"http://127.0.0.1:11434/v1\"")
+            invalid("base_url", "is required with type = \"openai\", for example \"http://127.0.0.1:11434/v1\"")
         }
         RuntimeType::Openai | RuntimeType::Anthropic if runtime.model.is_none() => {
-            invalid("model", "is needed: the name of the model to ask")
+            invalid("model", "is required: the name of the model")
         }
         _ => Ok(()),
     }

@@ -1,4 +1,5 @@
-//! From options to butlers: one file, a folder of folders, or nothing at all.
+//! Loads the butlers' configuration from one file, from a roster (a directory with one subdirectory per butler), or
+//! from the defaults.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -10,11 +11,11 @@ use super::diagnostic::ConfigError;
 use super::file::File;
 use super::parse::{Parsed, parse};
 
-/// The butler of someone who configured nothing.
+/// The name of the butler if nothing is configured.
 pub const DEFAULT_NAME: &str = "general";
 const FILE_NAME: &str = "butler.toml";
 
-/// Where the butlers are described.
+/// Where the butlers' configuration comes from.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Source {
@@ -25,7 +26,7 @@ pub enum Source {
 }
 
 impl Source {
-    /// The same from every working directory.
+    /// Makes the paths independent of the working directory.
     #[must_use]
     pub fn absolute(self) -> Self {
         let absolute = |path: PathBuf| std::path::absolute(&path).unwrap_or(path);
@@ -37,30 +38,32 @@ impl Source {
     }
 }
 
-/// One butler's configuration and where it came from.
+/// One butler's configuration and its source.
 #[derive(Debug, Clone)]
 pub struct ButlerConfig {
     pub name: String,
     pub file: File,
     pub path: Option<PathBuf>,
-    /// The keys the file sets itself, dotted; all others are defaults.
+    /// The dotted keys that the file sets; all others have their defaults.
     pub set: BTreeSet<String>,
 }
 
-/// A name is part of a URL path and the name of a database.
+/// Requires a name that is valid in a URL path and as the name of a database.
 pub fn check_name(name: &str) -> Result<(), String> {
     const RESERVED: [&str; 3] = ["postgres", "template0", "template1"];
     let fits = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-' || c == '_';
     if name.is_empty() || name.len() > 63 || !name.chars().all(fits) || name.starts_with(['-', '_']) {
-        return Err(format!("is {name:?}; it must be 1 to 63 of a-z, 0-9, - and _, beginning with a letter or digit"));
+        return Err(format!(
+            "is {name:?}; it must have 1 to 63 characters of a-z, 0-9, - and _, and begin with a letter or digit"
+        ));
     }
     if RESERVED.contains(&name) {
-        return Err(format!("is {name:?}, which PostgreSQL keeps for a database of its own"));
+        return Err(format!("is {name:?}, which is the name of a PostgreSQL system database"));
     }
     Ok(())
 }
 
-/// Every butler the source describes, at least one, no two of one name.
+/// Loads all butlers of the source: at least one, with unique names.
 pub fn load_all(source: &Source) -> Result<Vec<ButlerConfig>, ConfigError> {
     match source {
         Source::Defaults => Ok(vec![ButlerConfig {
@@ -77,7 +80,7 @@ pub fn load_all(source: &Source) -> Result<Vec<ButlerConfig>, ConfigError> {
 pub fn load(path: &Path, default_name: &str) -> Result<ButlerConfig, ConfigError> {
     let source = fs::read_to_string(path).map_err(|error| {
         let hint = (error.kind() == std::io::ErrorKind::NotFound)
-            .then(|| "name an existing file with --config, or leave it out for the defaults".to_owned());
+            .then(|| "pass an existing file with --config, or leave it out to use the defaults".to_owned());
         ConfigError::whole_file(path, format!("cannot read the configuration: {error}"), hint)
     })?;
     let Parsed { file, set } = parse(path, &source)?;
@@ -87,7 +90,7 @@ pub fn load(path: &Path, default_name: &str) -> Result<ButlerConfig, ConfigError
 
 fn roster(dir: &Path) -> Result<Vec<ButlerConfig>, ConfigError> {
     let unreadable = |error: std::io::Error| {
-        let hint = "--roster names a folder with one folder a butler, each with a butler.toml".to_owned();
+        let hint = "--roster takes a directory with one subdirectory per butler, each with a butler.toml".to_owned();
         ConfigError::whole_file(dir, format!("cannot read the roster: {error}"), Some(hint))
     };
     let mut files = Vec::new();
@@ -103,20 +106,19 @@ fn roster(dir: &Path) -> Result<Vec<ButlerConfig>, ConfigError> {
         let folder = path.parent().and_then(Path::file_name).map(|name| name.to_string_lossy().into_owned());
         let butler = load(&path, &folder.unwrap_or_default())?;
         if let Err(problem) = check_name(&butler.name) {
-            let hint = Some("rename the folder, or set `name` in [butler]".to_owned());
+            let hint = Some("rename the directory, or set `name` in [butler]".to_owned());
             return Err(ConfigError::whole_file(&path, format!("butler.name {problem}"), hint));
         }
         if let Some(other) = butlers.iter().find(|other| other.name == butler.name) {
             let there = other.path.as_deref().unwrap_or(dir).display();
             let message = format!("there are two butlers called {:?}; the other is in {there}", butler.name);
-            return Err(ConfigError::whole_file(&path, message, Some("give one another `name`".to_owned())));
+            return Err(ConfigError::whole_file(&path, message, Some("change the `name` of one of them".to_owned())));
         }
         butlers.push(butler);
     }
     if butlers.is_empty() {
-        let hint =
-            format!("put a {FILE_NAME} into a folder of its own below it, as in {}/health/{FILE_NAME}", dir.display());
-        return Err(ConfigError::whole_file(dir, "the roster holds no butler", Some(hint)));
+        let hint = format!("put a {FILE_NAME} into a subdirectory, for example {}/health/{FILE_NAME}", dir.display());
+        return Err(ConfigError::whole_file(dir, "the roster contains no butler", Some(hint)));
     }
     Ok(butlers)
 }

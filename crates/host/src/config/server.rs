@@ -1,4 +1,4 @@
-//! `[server]`: what concerns the process and not one butler. It may stand in any butler.toml of a roster, once.
+//! `[server]`: settings of the process, not of a single butler. One butler.toml of a roster may contain this section.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -13,29 +13,30 @@ use super::roster::ButlerConfig;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct ServerSection {
-    /// Names beside the listen address under which clients and pages may address the server.
+    /// Host names under which clients and web pages may address the server, in addition to the listen address.
     pub allowed_hosts: Vec<String>,
-    /// The certificate with its chain, PEM; with `tls_key` the server speaks HTTPS.
+    /// PEM file with the certificate and its chain. With `tls_key`, the server uses HTTPS.
     pub tls_cert: Option<PathBuf>,
-    /// Its private key, PEM.
+    /// PEM file with the private key of the certificate.
     pub tls_key: Option<PathBuf>,
-    /// Requests a second of one token, over ten seconds; 0: no limit.
+    /// Maximum number of requests per second for each token, averaged over ten seconds. 0 means no limit.
     pub rate_limit: u32,
-    /// How long a request may take to arrive, its head and then its body.
+    /// How long the head and then the body of a request may take to arrive, in seconds.
     pub request_timeout_s: f64,
-    /// The most connections the process opens to one PostgreSQL, all butlers together; omitted: three quarters of what
-    /// that server takes.
+    /// Maximum number of connections of the process to one PostgreSQL server, for all butlers. Default: three quarters
+    /// of the server's limit.
     pub connections: Option<usize>,
 }
 
 impl ServerSection {
-    /// Stops a client that runs wild, and no honest one: an agent makes a few calls a second.
+    /// Stops a runaway client only: an agent makes a few calls per second.
     pub const RATE_LIMIT: u32 = 1000;
-    /// The largest body over a bad line takes seconds.
+    /// The largest body takes some seconds over a slow connection.
     pub const REQUEST_TIMEOUT_S: f64 = 30.0;
     pub const MAX_REQUEST_TIMEOUT_S: f64 = 3600.0;
-    /// One that follows tokens, one that holds the lock of a job, one the job works with, and one for requests.
-    pub const LEAST_CONNECTIONS: usize = 4;
+    /// One that listens for token changes, one that holds the lock of a job, one for the job's work, and one for
+    /// requests.
+    pub const MIN_CONNECTIONS: usize = 4;
 
     pub fn request_timeout(&self) -> Duration {
         Duration::try_from_secs_f64(self.request_timeout_s).unwrap_or(Duration::from_secs(30))
@@ -55,36 +56,40 @@ impl Default for ServerSection {
     }
 }
 
-/// The section of whichever butler has it.
+/// The `[server]` section of the butler that has one, or the defaults.
 pub fn server(butlers: &[ButlerConfig]) -> Result<ServerSection, ConfigError> {
-    only(butlers, "server", |file| &file.server)
+    process_section(butlers, "server", |file| &file.server)
 }
 
-/// A section of the process: of the file that has it, or the defaults. Two that differ are a mistake.
-pub(super) fn only<T: Clone + Default + PartialEq>(
+/// A section that applies to the whole process: from the file that contains it, or the defaults. Fails if two files
+/// differ.
+pub(super) fn process_section<T: Clone + Default + PartialEq>(
     butlers: &[ButlerConfig],
     name: &str,
     section: impl Fn(&File) -> &T,
 ) -> Result<T, ConfigError> {
-    let below = format!("{name}.");
-    let mut with = butlers.iter().filter(|butler| butler.set.iter().any(|key| key.starts_with(&below)));
-    let Some(first) = with.next() else { return Ok(T::default()) };
-    let theirs = section(&first.file);
-    match (with.find(|butler| section(&butler.file) != theirs), &first.path) {
+    let prefix = format!("{name}.");
+    let mut with_section = butlers.iter().filter(|butler| butler.set.iter().any(|key| key.starts_with(&prefix)));
+    let Some(first) = with_section.next() else { return Ok(T::default()) };
+    let values = section(&first.file);
+    match (with_section.find(|butler| section(&butler.file) != values), &first.path) {
         (Some(second), Some(path)) => {
-            let message = format!("[{name}] differs from that of butler {:?}: there is one server", second.name);
+            let message =
+                format!("[{name}] differs from that of butler {:?}, but it applies to the whole process", second.name);
             Err(ConfigError::whole_file(path, message, Some(format!("keep [{name}] in one of the two files"))))
         }
-        _ => Ok(theirs.clone()),
+        _ => Ok(values.clone()),
     }
 }
 
-/// A host name or address, without scheme and port.
+/// Requires a host name or address without scheme and port.
 pub(super) fn check_host(host: &str) -> Result<(), String> {
     let plain = |c: char| !c.is_whitespace() && !matches!(c, '/' | '@' | '?' | '#' | '*' | ',');
     let port = host.rsplit_once(':').is_some_and(|(name, _)| !name.contains(':'));
     if host.is_empty() || !host.chars().all(plain) || port {
-        return Err(format!("holds {host:?}; a host is a name or an address alone, as in \"memory.example.com\""));
+        return Err(format!(
+            "contains {host:?}; expected a host without scheme and port, for example \"memory.example.com\""
+        ));
     }
     Ok(())
 }

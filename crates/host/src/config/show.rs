@@ -1,4 +1,4 @@
-//! The effective configuration, value by value, and where each came from.
+//! The effective configuration: every setting with its value and its origin.
 
 use butler_memory::config::RetrievalConfig;
 use serde::Serialize;
@@ -34,7 +34,7 @@ pub struct Setting {
     pub origin: Origin,
 }
 
-/// Every key of a butler's file with its effective value; passwords are masked.
+/// Every setting of a butler with its effective value. Passwords are masked.
 pub fn settings(butler: &ButlerConfig) -> Result<Vec<Setting>, serde_json::Error> {
     let mut file = butler.file.clone();
     file.butler.name = Some(butler.name.clone());

@@ -1,21 +1,21 @@
-//! `[telemetry]`: where the process sends what it observes of itself. It may stand in any butler.toml of a roster, once.
+//! `[telemetry]`: where the process exports its traces. One butler.toml of a roster may contain this section.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::diagnostic::ConfigError;
 use super::roster::ButlerConfig;
-use super::server::only;
+use super::server::process_section;
 
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct TelemetrySection {
-    /// An OpenTelemetry collector that takes traces (OTLP/HTTP), as in `http://127.0.0.1:4318`. The variable
-    /// OTEL_EXPORTER_OTLP_ENDPOINT wins over it; omitted: no traces.
+    /// URL of an OpenTelemetry collector that accepts traces over OTLP/HTTP, for example `http://127.0.0.1:4318`. The
+    /// environment variable OTEL_EXPORTER_OTLP_ENDPOINT overrides it. Default: no traces.
     pub otlp_endpoint: Option<String>,
 }
 
-/// The section of whichever butler has it.
+/// The `[telemetry]` section of the butler that has one, or the defaults.
 pub fn telemetry(butlers: &[ButlerConfig]) -> Result<TelemetrySection, ConfigError> {
-    only(butlers, "telemetry", |file| &file.telemetry)
+    process_section(butlers, "telemetry", |file| &file.telemetry)
 }

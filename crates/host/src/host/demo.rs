@@ -1,5 +1,5 @@
-//! The scratch butler that `butler demo` fills. It is there as long as its configuration lies in the data directory:
-//! read at start, and followed while the process runs.
+//! The demo butler. It exists as long as its configuration file is in the data directory: the host reads the file at
+//! start and watches it while the process runs.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -12,37 +12,38 @@ use crate::error::HostError;
 
 pub const NAME: &str = "demo";
 
-/// The demo's configuration; while it is there, so is the butler.
-pub fn marker(data_dir: &Path) -> PathBuf {
+/// The path of the demo butler's configuration file.
+pub fn config_file(data_dir: &Path) -> PathBuf {
     data_dir.join(NAME).join("butler.toml")
 }
 
-pub(super) struct Found {
+pub(super) struct DemoConfig {
     pub config: ButlerConfig,
     pub text: String,
 }
 
-/// `None`: there is none, the user has a butler of that name, or it cannot be read (which the log tells).
-pub(super) fn beside(data_dir: &Path, others: &[ButlerConfig]) -> Option<Found> {
-    let path = marker(data_dir);
+/// Loads the demo butler's configuration. `None` if there is no demo, if the user has a butler with the same name, or
+/// if the file cannot be read; the last two are logged.
+pub(super) fn load(data_dir: &Path, others: &[ButlerConfig]) -> Option<DemoConfig> {
+    let path = config_file(data_dir);
     let text = fs::read_to_string(&path).ok()?;
     if others.iter().any(|config| config.name == NAME) {
-        tracing::warn!(file = %path.display(), "a butler of the roster is called {NAME} as well; the demo is left out");
+        tracing::warn!(file = %path.display(), "the demo does not start: the roster has a butler called {NAME}");
         return None;
     }
     match config::load(&path, NAME) {
-        Ok(config) => Some(Found { config, text }),
+        Ok(config) => Some(DemoConfig { config, text }),
         Err(error) => {
-            tracing::warn!(%error, "the demo is left out; `butler demo` makes it anew");
+            tracing::warn!(%error, "the demo does not start; `butler demo` creates it again");
             None
         }
     }
 }
 
 impl Host {
-    /// Brings what is served into line with what `butler demo` made or removed.
+    /// Starts, restarts or stops the demo butler after `butler demo` has created, changed or removed its configuration.
     pub(crate) async fn follow_demo(&self) {
-        let path = marker(&self.options.data_dir);
+        let path = config_file(&self.options.data_dir);
         let mut served = self.demo.lock().await;
         let text = fs::read_to_string(&path).ok();
         if *served == text {
@@ -53,20 +54,20 @@ impl Host {
         }
         served.clone_from(&text);
         let others: Vec<ButlerConfig> = self.butlers().iter().map(|butler| butler.config.clone()).collect();
-        let Some(found) = text.and_then(|_| beside(&self.options.data_dir, &others)) else { return };
+        let Some(found) = text.and_then(|_| load(&self.options.data_dir, &others)) else { return };
         match self.add(found.config).await {
             Ok(butler) => {
                 butler.start_workers().await;
-                tracing::info!(butler = NAME, "the demo is here");
+                tracing::info!(butler = NAME, "the demo has started");
             }
-            Err(error) => tracing::error!(butler = NAME, %error, "the demo cannot be started"),
+            Err(error) => tracing::error!(butler = NAME, %error, "the demo cannot start"),
         }
     }
 
-    /// One more butler, last in the order. It is seen by others when it has started.
+    /// Starts a butler and appends it to the list once it has started.
     async fn add(&self, config: ButlerConfig) -> Result<Arc<Butler>, HostError> {
         let butler = Arc::new(Butler::new(config)?);
-        if self.own_url(&butler).is_none() {
+        if self.external_url(&butler).is_none() {
             self.ensure_private(Arc::new(butler_fetch::Silent)).await?;
         }
         self.start_butler(&butler).await?;
@@ -74,23 +75,23 @@ impl Host {
         Ok(butler)
     }
 
-    /// What it was doing ends with an error.
+    /// Removes and stops a butler. Calls in flight fail.
     async fn remove(&self, name: &str) {
         let removed = {
             let mut butlers = self.butlers.write().unwrap_or_else(PoisonError::into_inner);
-            let at = butlers.iter().position(|butler| butler.name.as_str() == name);
-            at.map(|at| butlers.remove(at))
+            let index = butlers.iter().position(|butler| butler.name.as_str() == name);
+            index.map(|index| butlers.remove(index))
         };
         if let Some(butler) = removed {
             butler.stop().await;
-            tracing::info!(butler = name, "the demo is gone");
+            tracing::info!(butler = name, "the demo has stopped");
         }
     }
 
-    /// Everything a butler ever stored; the private PostgreSQL must have been started.
-    pub async fn drop_home(&self, butler: &Butler) -> Result<(), HostError> {
+    /// Deletes everything a butler has stored. The private PostgreSQL must be running if the butler uses it.
+    pub async fn drop_data(&self, butler: &Butler) -> Result<(), HostError> {
         let name = butler.name.as_str();
-        let dropped = match (self.own_url(butler), self.private.read().await.as_ref()) {
+        let dropped = match (self.external_url(butler), self.private.read().await.as_ref()) {
             (Some(url), _) => butler_store::drop_schema(url, &butler.config.file.butler.database.schema).await,
             (None, Some(server)) => butler_store::drop_database(&server.url("postgres"), name).await,
             (None, None) => Ok(()),

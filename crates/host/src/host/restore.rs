@@ -1,4 +1,4 @@
-//! Bringing a backup back: rehearsed in a scratch database, or for real by swapping names.
+//! Verifies a backup in a scratch database, or restores it by renaming databases or schemas.
 
 use butler_store::backup::Contents;
 use butler_store::tokens::TokenRow;
@@ -6,20 +6,20 @@ use butler_store::{Database, DatabaseOptions};
 
 use super::Host;
 use crate::backup::tools::Tools;
-use crate::backup::{Stored, WHOLE};
+use crate::backup::{Backup, WHOLE_DATABASE};
 use crate::butler::Butler;
 use crate::error::HostError;
 
-/// What was there before, under the name that it has now; [`Self::drop`] it when it is not needed any more.
+/// The data that a restore replaced, under its new name. Call [`Self::drop`] when it is no longer needed.
 #[derive(Debug, PartialEq, Eq)]
-pub enum Replaced {
+pub enum PreviousData {
     Nothing,
     Database(String),
     Schema(String),
 }
 
-/// Restores into a scratch database and compares it with the note; says what it found. The server must run.
-pub async fn verify(host: &Host, butler: &Butler, backup: &Stored) -> Result<Contents, HostError> {
+/// Restores a backup into a scratch database and compares the result with the manifest. The server must be running.
+pub async fn verify(host: &Host, butler: &Butler, backup: &Backup) -> Result<Contents, HostError> {
     let scratch = scratch_name(host, butler, "verify");
     let outcome = fill(host, butler, backup, &scratch).await;
     let (admin, _) = host.urls(butler, &scratch).await?;
@@ -29,23 +29,25 @@ pub async fn verify(host: &Host, butler: &Butler, backup: &Stored) -> Result<Con
     Ok(contents)
 }
 
-/// Restores beside what is there and lets it take the butler's name; until then the old one is untouched. Who may enter
-/// is no memory: the tokens as they stand now are kept, or a restore would let in whoever was shut out since.
+/// Restores a backup next to the current data, then swaps the names; until then the current data is untouched.
+///
+/// The current tokens replace those in the backup. Otherwise a restore would make tokens valid again that were revoked
+/// after the backup.
 pub async fn restore(
     host: &Host,
     butler: &Butler,
-    backup: &Stored,
+    backup: &Backup,
     tokens: &[TokenRow],
-) -> Result<Replaced, HostError> {
-    let home = &butler.config.file.butler.database.schema;
-    if *home != backup.note.schema {
+) -> Result<PreviousData, HostError> {
+    let schema = &butler.config.file.butler.database.schema;
+    if *schema != backup.manifest.schema {
         return Err(HostError::Failed(format!(
-            "the backup {} is of the schema {:?}, and the butler lives in {home:?} now: name that schema in \
-             [butler.database], or restore it with pg_restore",
-            backup.name, backup.note.schema
+            "the backup {} contains the schema {:?}, but the butler uses {schema:?}: set `schema` in [butler.database] \
+             to that of the backup, or restore it with pg_restore",
+            backup.name, backup.manifest.schema
         )));
     }
-    if home == WHOLE {
+    if schema == WHOLE_DATABASE {
         restore_database(host, butler, backup, tokens).await
     } else {
         restore_schema(host, butler, backup, tokens).await
@@ -55,9 +57,9 @@ pub async fn restore(
 async fn restore_database(
     host: &Host,
     butler: &Butler,
-    backup: &Stored,
+    backup: &Backup,
     tokens: &[TokenRow],
-) -> Result<Replaced, HostError> {
+) -> Result<PreviousData, HostError> {
     let fresh = scratch_name(host, butler, "restore");
     let (admin, url) = host.urls(butler, &fresh).await?;
     let filled = async {
@@ -77,17 +79,17 @@ async fn restore_database(
         }
         return Err(failed(butler)(error));
     }
-    Ok(if existed { Replaced::Database(old) } else { Replaced::Nothing })
+    Ok(if existed { PreviousData::Database(old) } else { PreviousData::Nothing })
 }
 
-/// Others live in the same database: only the schema changes places, in one transaction.
+/// Swaps the schema only, in one transaction, because other butlers may use the same database.
 async fn restore_schema(
     host: &Host,
     butler: &Butler,
-    backup: &Stored,
+    backup: &Backup,
     tokens: &[TokenRow],
-) -> Result<Replaced, HostError> {
-    let (schema, old) = (&backup.note.schema, scratch_name(host, butler, "before"));
+) -> Result<PreviousData, HostError> {
+    let (schema, old) = (&backup.manifest.schema, scratch_name(host, butler, "before"));
     let url = host.url(butler).await?;
     let tools = Tools::find(host.bin_dir().await, &host.options().postgres(), &url).await?;
     tools.swap_schema(&url, &backup.path, schema, &old).await?;
@@ -99,10 +101,10 @@ async fn restore_schema(
         butler_store::replace_schema(&url, schema, &old).await.map_err(failed(butler))?;
         return Err(error);
     }
-    Ok(Replaced::Schema(old))
+    Ok(PreviousData::Schema(old))
 }
 
-impl Replaced {
+impl PreviousData {
     pub async fn drop(self, host: &Host, butler: &Butler) -> Result<(), HostError> {
         let dropped = match self {
             Self::Nothing => Ok(()),
@@ -121,32 +123,36 @@ fn failed(butler: &Butler) -> impl Fn(butler_store::StoreError) -> HostError {
     move |source| HostError::Store { butler: butler.clone(), source }
 }
 
-/// Of this butler and this moment, within what PostgreSQL takes for a name.
+/// A unique name from butler, purpose and time, within PostgreSQL's limit for identifiers.
 fn scratch_name(host: &Host, butler: &Butler, what: &str) -> String {
     let name: String = butler.name.as_str().chars().take(24).collect();
     format!("{name}_{what}_{}", host.clock().now().format("%Y%m%d%H%M%S%3f"))
 }
 
-async fn fill(host: &Host, butler: &Butler, backup: &Stored, into: &str) -> Result<Contents, HostError> {
+async fn fill(host: &Host, butler: &Butler, backup: &Backup, into: &str) -> Result<Contents, HostError> {
     let (admin, url) = host.urls(butler, into).await?;
     let tools = Tools::find(host.bin_dir().await, &host.options().postgres(), &admin).await?;
     butler_store::ensure_database(&admin, into).await.map_err(failed(butler))?;
-    if backup.note.schema != WHOLE {
-        // A dump of a schema alone brings no extensions along.
+    if backup.manifest.schema != WHOLE_DATABASE {
+        // The dump of a schema does not include extensions.
         butler_store::ensure_extensions(&url).await.map_err(failed(butler))?;
     }
     tools.restore(&url, &backup.path).await?;
     compare(&url, butler, backup).await
 }
 
-async fn connect(url: &str, butler: &Butler, backup: &Stored) -> Result<Database, HostError> {
-    let options =
-        DatabaseOptions { schema: backup.note.schema.clone(), pool_size: 1, ..DatabaseOptions::new(url.to_owned()) };
+async fn connect(url: &str, butler: &Butler, backup: &Backup) -> Result<Database, HostError> {
+    let options = DatabaseOptions {
+        schema: backup.manifest.schema.clone(),
+        pool_size: 1,
+        ..DatabaseOptions::new(url.to_owned())
+    };
     Database::connect(options).await.map_err(failed(butler))
 }
 
-/// A backup may be older than rights that tokens have now, so it is migrated as the next start would.
-async fn keep_tokens(url: &str, butler: &Butler, backup: &Stored, tokens: &[TokenRow]) -> Result<(), HostError> {
+/// Writes the current tokens into the restored database. Migrates it first, because the backup's schema may be older
+/// than the tokens.
+async fn keep_tokens(url: &str, butler: &Butler, backup: &Backup, tokens: &[TokenRow]) -> Result<(), HostError> {
     let database = connect(url, butler, backup).await?;
     let kept = async {
         database.migrate().await?;
@@ -157,8 +163,8 @@ async fn keep_tokens(url: &str, butler: &Butler, backup: &Stored, tokens: &[Toke
     kept
 }
 
-/// What is there now, if it is what the note says.
-async fn compare(url: &str, butler: &Butler, backup: &Stored) -> Result<Contents, HostError> {
+/// Returns the contents of the restored database if they match the manifest.
+async fn compare(url: &str, butler: &Butler, backup: &Backup) -> Result<Contents, HostError> {
     let database = connect(url, butler, backup).await?;
     let read = async {
         let mut conn = database.owner().await?;
@@ -167,22 +173,22 @@ async fn compare(url: &str, butler: &Butler, backup: &Stored) -> Result<Contents
     let contents = read.await.map_err(failed(butler));
     database.close().await;
     let contents = contents?;
-    if contents == backup.note.contents {
+    if contents == backup.manifest.contents {
         return Ok(contents);
     }
-    let differs = differences(&backup.note.contents, &contents).join(", ");
-    Err(HostError::Failed(format!("the backup {} does not hold what it should: {differs}", backup.name)))
+    let differs = differences(&backup.manifest.contents, &contents).join(", ");
+    Err(HostError::Failed(format!("the backup {} does not match its manifest: {differs}", backup.name)))
 }
 
-fn differences(noted: &Contents, found: &Contents) -> Vec<String> {
+fn differences(expected: &Contents, found: &Contents) -> Vec<String> {
     let mut differs = Vec::new();
-    if noted.migrations != found.migrations {
-        differs.push("other migrations".to_owned());
+    if expected.migrations != found.migrations {
+        differs.push("different migrations".to_owned());
     }
-    for (table, rows) in &noted.rows {
+    for (table, rows) in &expected.rows {
         let here = found.rows.get(table).copied().unwrap_or_default();
         if here != *rows {
-            differs.push(format!("{here} of {rows} rows of {table}"));
+            differs.push(format!("{here} instead of {rows} rows in {table}"));
         }
     }
     differs

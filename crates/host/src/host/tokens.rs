@@ -1,4 +1,4 @@
-//! Keeps the keyring in step with the databases: a token that was made or revoked anywhere counts here at once.
+//! Keeps the keyring in sync with the databases, so that tokens created or revoked by any process take effect at once.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -10,16 +10,16 @@ use tokio::task::{AbortHandle, JoinSet};
 use crate::butler::Butler;
 use crate::host::Host;
 
-/// Between two looks at which butlers there are; asks no database.
-const LOOK: Duration = Duration::from_millis(250);
-/// A database that does not answer is asked again after this.
-const RETRY: Duration = Duration::from_secs(1);
-/// Of a server with very many databases not all can be listened to; the others are asked after this.
-const ASK: Duration = Duration::from_secs(30);
-/// `last_used_at` is for people: it may be this late.
-const WRITE_USES: Duration = Duration::from_secs(10);
+/// How often to check for added and removed butlers. The check does not query a database.
+const CHECK_INTERVAL: Duration = Duration::from_millis(250);
+/// Delay before reconnecting to a database.
+const RETRY_DELAY: Duration = Duration::from_secs(1);
+/// A server with very many databases has no connection to listen on each of them; the others are polled this often.
+const POLL_INTERVAL: Duration = Duration::from_secs(30);
+/// `last_used_at` is shown to people only, so it may lag this far behind.
+const WRITE_USES_INTERVAL: Duration = Duration::from_secs(10);
 
-/// Reads a butler's tokens.
+/// Loads a butler's tokens into the keyring.
 pub async fn load(host: &Host, butler: &Butler) -> Result<(), StoreError> {
     let Some(database) = butler.database() else { return Ok(()) };
     let mut conn = database.owner().await?;
@@ -27,8 +27,8 @@ pub async fn load(host: &Host, butler: &Butler) -> Result<(), StoreError> {
     Ok(())
 }
 
-/// Runs until it is dropped.
-pub async fn keep(host: Arc<Host>) {
+/// Keeps the tokens of all butlers in sync until the future is dropped.
+pub async fn keep_in_sync(host: Arc<Host>) {
     let mut tasks = JoinSet::new();
     let mut listening: BTreeMap<String, AbortHandle> = BTreeMap::new();
     let mut written = Instant::now();
@@ -52,28 +52,28 @@ pub async fn keep(host: Arc<Host>) {
                 .or_insert_with_key(|place| tasks.spawn(listen(Arc::clone(&host), place.clone(), database)));
         }
         while tasks.try_join_next().is_some() {}
-        if written.elapsed() >= WRITE_USES {
+        if written.elapsed() >= WRITE_USES_INTERVAL {
             write_uses(&host).await;
             written = Instant::now();
         }
-        tokio::time::sleep(LOOK).await;
+        tokio::time::sleep(CHECK_INTERVAL).await;
     }
 }
 
-/// One connection a database, however many butlers live in it.
+/// Listens for token changes in one database, on one connection for all butlers in it.
 async fn listen(host: Arc<Host>, place: String, database: Database) {
     loop {
         if let Err(error) = follow(&host, &place, &database).await {
-            tracing::warn!(%error, place, "tokens cannot be followed; those known stay valid until it can be asked again");
+            tracing::warn!(%error, place, "cannot listen for token changes; until it succeeds, changes are not seen");
         }
-        tokio::time::sleep(RETRY).await;
+        tokio::time::sleep(RETRY_DELAY).await;
     }
 }
 
 async fn follow(host: &Host, place: &str, database: &Database) -> Result<(), StoreError> {
     let Some(mut changes) = database.token_changes().await? else {
         reload(host, place, None).await?;
-        tokio::time::sleep(ASK).await;
+        tokio::time::sleep(POLL_INTERVAL).await;
         return Ok(());
     };
     let mut schema = None;
@@ -83,7 +83,7 @@ async fn follow(host: &Host, place: &str, database: &Database) -> Result<(), Sto
     }
 }
 
-/// The butlers of a database, or the one in this schema of it.
+/// Reloads the tokens of all butlers in a database, or only of the butler in `schema`.
 async fn reload(host: &Host, place: &str, schema: Option<&str>) -> Result<(), StoreError> {
     for butler in host.butlers() {
         let here = butler.database().is_some_and(|database| {
@@ -96,14 +96,14 @@ async fn reload(host: &Host, place: &str, schema: Option<&str>) -> Result<(), St
     Ok(())
 }
 
-/// A use that cannot be written down is not worth an error: the next one is.
+/// Stores when tokens were last used. A failure is only logged, because the next use is stored later.
 pub async fn write_uses(host: &Host) {
     for (name, uses) in host.keyring().take_used() {
         let Ok(butler) = host.butler(Some(&name)) else { continue };
         let Some(database) = butler.database() else { continue };
         let written = async { tokens::used(&mut *database.owner().await?, &uses).await };
         if let Err(error) = written.await {
-            tracing::debug!(%error, butler = name, "the last use of tokens was not written down");
+            tracing::debug!(%error, butler = name, "cannot store when tokens were last used");
         }
     }
 }

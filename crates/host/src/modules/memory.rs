@@ -4,14 +4,14 @@ use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
 
 use butler_embed::Embedder;
-use butler_memory::tool::{Answer, Tool, ToolError, ToolSpec};
-use butler_memory::{Caller, Memory, MemoryConfig, MemoryParts};
+use butler_memory::tool::{Answer, Tool, ToolCall, ToolError, ToolSpec};
+use butler_memory::{Memory, MemoryConfig, MemoryParts};
 use butler_store::{Database, Migrated, StoreError};
 use futures::FutureExt;
 use futures::future::BoxFuture;
-use serde_json::{Map, Value};
 use tokio::task::JoinHandle;
 
+use crate::butler::unavailable;
 use crate::module::{HostTool, Module, ModuleError, Parts, Registry};
 use crate::scheduler::{self, HostJob, Jobs, Scheduler};
 
@@ -93,7 +93,7 @@ impl Module for MemoryModule {
 
     fn register_tools(&self, registry: &mut Registry) {
         for tool in butler_memory::tools() {
-            registry.add(Arc::new(MemoryTool { spec: tool.spec(), tool, memory: Arc::clone(&self.memory) }));
+            registry.add(Arc::new(MemoryTool { tool, memory: Arc::clone(&self.memory) }));
         }
     }
 
@@ -126,42 +126,22 @@ impl Module for MemoryModule {
 }
 
 struct MemoryTool {
-    spec: ToolSpec,
-    tool: Box<dyn Tool>,
+    tool: Tool,
     memory: Slot,
 }
 
 impl HostTool for MemoryTool {
-    fn spec(&self) -> &ToolSpec {
-        &self.spec
+    fn spec(&self) -> &Arc<ToolSpec> {
+        self.tool.spec()
     }
 
-    fn call<'a>(
-        &'a self,
-        caller: &'a Caller,
-        arguments: Map<String, Value>,
-    ) -> BoxFuture<'a, Result<Answer, ToolError>> {
+    fn run(&self, call: ToolCall) -> BoxFuture<'_, Result<Answer, ToolError>> {
         async move {
-            let Some(memory) = read(&self.memory) else {
-                return Err(crate::butler::unavailable("the memory module is not running", "try again in a moment"));
-            };
-            if !repeatable(&self.spec, &arguments) {
-                return self.tool.call(&memory, caller, arguments).await;
-            }
-            let answer = self.tool.call(&memory, caller, arguments.clone()).await;
-            match answer {
-                // The connection was lost under it: the next one leads to whichever server is there now.
-                Err(error) if error.code == ToolError::UNAVAILABLE => self.tool.call(&memory, caller, arguments).await,
-                answer => answer,
+            match read(&self.memory) {
+                Some(memory) => self.tool.run(&memory, call).await,
+                None => Err(unavailable("the memory module is not running", "try again in a moment")),
             }
         }
         .boxed()
     }
-}
-
-/// Whether a call of which it is unknown if it was done may be made again.
-fn repeatable(spec: &ToolSpec, arguments: &Map<String, Value>) -> bool {
-    let key = |arguments: &Map<String, Value>| arguments.get("idempotency_key").is_some_and(|key| !key.is_null());
-    let in_context = || arguments.get("request_context").and_then(Value::as_object).is_some_and(key);
-    spec.annotations.read_only || key(arguments) || in_context()
 }

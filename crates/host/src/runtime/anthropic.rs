@@ -1,4 +1,4 @@
-//! Anthropic's messages API.
+//! The Messages API of Anthropic.
 
 use std::time::Duration;
 
@@ -10,10 +10,10 @@ use serde_json::{Value, json};
 use super::http::{ApiKey, Endpoint, Retries};
 
 pub const BASE_URL: &str = "https://api.anthropic.com";
-/// The API's version that the request and the answer below are written for.
+/// The version of the API that this module uses.
 const VERSION: &str = "2023-06-01";
-/// The API wants a limit; this is room for the answer to a full batch.
-const ANSWER_TOKENS: u32 = 8192;
+/// The API requires a limit; this is enough for the response to a full batch.
+const MAX_TOKENS: u32 = 8192;
 
 pub struct AnthropicRuntime {
     endpoint: Endpoint,
@@ -38,7 +38,7 @@ impl AnthropicRuntime {
     async fn run(&self, session: Session) -> Result<Completion, RuntimeError> {
         let mut body = json!({
             "model": self.model,
-            "max_tokens": ANSWER_TOKENS,
+            "max_tokens": MAX_TOKENS,
             "messages": [{"role": "user", "content": session.prompt}],
         });
         if let Some(system) = &session.system {

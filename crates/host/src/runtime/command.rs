@@ -1,4 +1,4 @@
-//! Any program as the LLM: the prompt on its stdin, the answer on its stdout.
+//! A program as the LLM: it reads the prompt on stdin and writes the response to stdout.
 
 use std::path::Path;
 use std::process::Stdio;
@@ -12,14 +12,14 @@ use tokio::process::{Child, Command};
 use tokio::time::timeout;
 
 use super::invocation::Invocation;
-use super::{ANSWER_BYTES, excerpt};
+use super::{MAX_RESPONSE_BYTES, excerpt};
 
-/// The end of what a program said on stderr is where its reason stands.
+/// The reason for a failure is at the end of stderr, so only the end is kept.
 const STDERR_BYTES: usize = 4096;
-/// How long after the program's end a helper it left behind may still hold its output open.
-const LINGER: Duration = Duration::from_secs(2);
-/// Tells the program, and hooks that run inside it, why it was started: `butler hook session-end` stores no episode
-/// of a consolidation.
+/// How long to wait for the end of the output after the program has exited, because a child process may keep it open.
+const OUTPUT_GRACE: Duration = Duration::from_secs(2);
+/// The variable that tells the program and its hooks why it was started: `butler hook session-end` stores no episode
+/// for a consolidation.
 pub const TRIGGER_VARIABLE: &str = crate::env::TRIGGER_SOURCE;
 
 pub struct CommandRuntime {
@@ -42,7 +42,7 @@ impl CommandRuntime {
         let directory = session.directory.as_deref().unwrap_or(Path::new("."));
         let mut command = Command::new(&self.program);
         command.args(arguments).env(TRIGGER_VARIABLE, &session.trigger_source).current_dir(directory);
-        // What an outer session left in the environment is not this one's.
+        // Remove the variables of an outer session.
         match &session.mcp_config {
             Some(file) => command.env(crate::env::MCP_CONFIG, file),
             None => command.env_remove(crate::env::MCP_CONFIG),
@@ -55,7 +55,7 @@ impl CommandRuntime {
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
-            // A group of its own, so that what it starts can be ended with it.
+            // A separate process group, so that its child processes can be killed with it.
             .process_group(0)
             .kill_on_drop(true)
             .spawn()
@@ -65,38 +65,38 @@ impl CommandRuntime {
     async fn run(&self, session: Session) -> Result<Completion, RuntimeError> {
         let Invocation { arguments, input } = Invocation::of(&self.program, &self.arguments, &session);
         let mut child = self.start(&session, &arguments)?;
-        let group = Group::of(&child);
+        let group = ProcessGroup::of(&child);
         let (Some(mut stdin), Some(stdout), Some(stderr)) =
             (child.stdin.take(), child.stdout.take(), child.stderr.take())
         else {
             return Err(RuntimeError::Misconfigured(format!("{} has no pipes", self.program)));
         };
-        let (mut answer, mut said) = (Vec::new(), Vec::new());
+        let (mut answer, mut errors) = (Vec::new(), Vec::new());
         let conversation = async {
             let feed = async {
-                // A program that does not read all of its input is still free to answer.
+                // A program may respond without reading all of its input, so a broken pipe is not an error.
                 let _ = stdin.write_all(input.as_bytes()).await;
                 drop(stdin);
                 Ok(())
             };
-            tokio::try_join!(feed, read_all(stdout, &mut answer), read_tail(stderr, &mut said)).map(drop)
+            tokio::try_join!(feed, read_all(stdout, &mut answer), read_tail(stderr, &mut errors)).map(drop)
         };
         let finished = timeout(self.timeout, async {
             tokio::pin!(conversation);
             tokio::select! {
                 read = &mut conversation => { read?; child.wait().await.map_err(ReadError::Io) }
                 status = child.wait() => {
-                    if let Ok(read) = timeout(LINGER, conversation).await { read?; }
+                    if let Ok(read) = timeout(OUTPUT_GRACE, conversation).await { read?; }
                     status.map_err(ReadError::Io)
                 }
             }
         })
         .await;
-        let stderr = excerpt(&String::from_utf8_lossy(&said));
+        let stderr = excerpt(&String::from_utf8_lossy(&errors));
         match finished {
             Err(_) => Err(RuntimeError::TimedOut { runtime: self.describe(), after: self.timeout, stderr }),
             Ok(Err(ReadError::TooLarge)) => {
-                Err(RuntimeError::TooLarge { runtime: self.describe(), limit: ANSWER_BYTES })
+                Err(RuntimeError::TooLarge { runtime: self.describe(), limit: MAX_RESPONSE_BYTES })
             }
             Ok(Err(ReadError::Io(source))) => Err(RuntimeError::CannotStart { program: self.program.clone(), source }),
             Ok(Ok(status)) if !status.success() => {
@@ -120,10 +120,10 @@ impl Runtime for CommandRuntime {
     }
 }
 
-/// Ends the whole process group unless it ended well by itself, also when the session is abandoned half way.
-struct Group(Option<Pid>);
+/// Kills the program's process group when dropped, unless the program has exited successfully.
+struct ProcessGroup(Option<Pid>);
 
-impl Group {
+impl ProcessGroup {
     fn of(child: &Child) -> Self {
         Self(child.id().and_then(|id| i32::try_from(id).ok()).and_then(Pid::from_raw))
     }
@@ -133,10 +133,10 @@ impl Group {
     }
 }
 
-impl Drop for Group {
+impl Drop for ProcessGroup {
     fn drop(&mut self) {
         if let Some(group) = self.0 {
-            // An error means that nobody of the group is left.
+            // An error means that no process of the group is left.
             let _ = kill_process_group(group, Signal::KILL);
         }
     }
@@ -149,7 +149,7 @@ enum ReadError {
 
 async fn read_all(mut from: impl AsyncRead + Unpin, into: &mut Vec<u8>) -> Result<(), ReadError> {
     while from.read_buf(into).await.map_err(ReadError::Io)? > 0 {
-        if into.len() > ANSWER_BYTES {
+        if into.len() > MAX_RESPONSE_BYTES {
             return Err(ReadError::TooLarge);
         }
     }

@@ -1,4 +1,5 @@
-//! What the HTTP runtimes share: one POST of JSON with a deadline, a bounded answer, and retries with backoff.
+//! The HTTP client of the runtimes: a JSON POST with a deadline, a size limit for the response, and retries with
+//! backoff.
 
 use std::fmt;
 use std::time::{Duration, Instant};
@@ -11,22 +12,22 @@ use hyper::http::{HeaderMap, HeaderName, HeaderValue, Method, Request, StatusCod
 use serde_json::Value;
 use tokio::time::{sleep, timeout};
 
-use super::ordered::Ordered;
-use super::{ANSWER_BYTES, excerpt};
+use super::ordered_schema::OrderedSchema;
+use super::{MAX_RESPONSE_BYTES, excerpt};
 use crate::outbound::Outbound;
 
-/// A server that asks for more patience than this is asked again by the next run.
+/// If a server asks for a longer delay, the request fails and the next scheduled run tries again.
 const LONGEST_WAIT: Duration = Duration::from_secs(60);
 
-/// What is shorter (local servers take any word) is no secret, and may be a word of the message.
-const SHORTEST_SECRET: usize = 12;
+/// Shorter keys are not masked: they are placeholders for local servers and may occur as words in a message.
+const MIN_SECRET_CHARS: usize = 12;
 
-/// A key from the environment. Its `Debug` shows nothing.
+/// An API key from the environment. Its `Debug` output does not show the key.
 #[derive(Clone)]
 pub struct ApiKey(String);
 
 impl ApiKey {
-    /// The variable must exist and hold something: a missing key is found at start, not at three in the morning.
+    /// Requires the variable to be set and not empty, so that a missing key is reported at start.
     pub fn from_env(variable: &str) -> Result<Self, RuntimeError> {
         let problem = |what: &str| {
             RuntimeError::Misconfigured(format!(
@@ -34,7 +35,7 @@ impl ApiKey {
             ))
         };
         let key = std::env::var(variable).map_err(|_| problem("is not set"))?;
-        Self::new(&key).ok_or_else(|| problem("is empty or holds characters that no key has"))
+        Self::new(&key).ok_or_else(|| problem("is empty or contains characters that are not valid in a key"))
     }
 
     pub fn new(key: &str) -> Option<Self> {
@@ -43,8 +44,9 @@ impl ApiKey {
     }
 
     pub(super) fn header(&self, prefix: &str) -> Result<HeaderValue, RuntimeError> {
-        let mut value = HeaderValue::from_str(&format!("{prefix}{}", self.0))
-            .map_err(|_| RuntimeError::Misconfigured("the API key holds characters that no key has".to_owned()))?;
+        let mut value = HeaderValue::from_str(&format!("{prefix}{}", self.0)).map_err(|_| {
+            RuntimeError::Misconfigured("the API key contains characters that are not valid in a key".to_owned())
+        })?;
         value.set_sensitive(true);
         Ok(value)
     }
@@ -56,11 +58,11 @@ impl fmt::Debug for ApiKey {
     }
 }
 
-/// How often a request that may still succeed is repeated.
+/// How often to retry a request after a temporary error.
 #[derive(Debug, Clone, Copy)]
 pub struct Retries {
     pub attempts: u32,
-    /// Doubles with each attempt.
+    /// The delay before the first retry; it doubles with each attempt.
     pub first_wait: Duration,
 }
 
@@ -84,7 +86,7 @@ impl Endpoint {
             .parse()
             .ok()
             .filter(|url: &Uri| matches!(url.scheme_str(), Some("http" | "https")) && url.host().is_some())
-            .ok_or_else(|| RuntimeError::Misconfigured(format!("{url:?} is no http or https URL")))?;
+            .ok_or_else(|| RuntimeError::Misconfigured(format!("{url:?} is not an http or https URL")))?;
         let client = Outbound::to(&url).map_err(|problem| RuntimeError::Misconfigured(format!("{url} {problem}")))?;
         let headers = HeaderMap::from_iter([(CONTENT_TYPE, HeaderValue::from_static("application/json"))]);
         Ok(Self { client, url, headers, timeout, retries })
@@ -94,10 +96,11 @@ impl Endpoint {
         self.headers.insert(name, value);
     }
 
-    /// The answer's JSON. Repeats what may pass (429, 5xx, a connection that broke, half an answer) within the timeout.
+    /// Posts JSON and returns the JSON response. Retries temporary errors (429, 5xx, broken connections, truncated
+    /// responses) within the timeout.
     pub async fn post(&self, body: &Value) -> Result<Value, RuntimeError> {
-        let text = serde_json::to_vec(&Ordered(body))
-            .map_err(|error| RuntimeError::Misconfigured(format!("the request cannot be written: {error}")))?;
+        let text = serde_json::to_vec(&OrderedSchema(body))
+            .map_err(|error| RuntimeError::Misconfigured(format!("cannot encode the request: {error}")))?;
         let body = Bytes::from(text);
         let started = Instant::now();
         let mut attempt = 0;
@@ -108,10 +111,10 @@ impl Endpoint {
             let Err(failure) = outcome else { return outcome.map_err(|failure| failure.error) };
             let wait = failure.retry_after.unwrap_or(self.retries.first_wait * 2_u32.saturating_pow(attempt - 1));
             let time_is_left = started.elapsed() + wait < self.timeout;
-            if !failure.may_pass || attempt >= self.retries.attempts || wait > LONGEST_WAIT || !time_is_left {
+            if !failure.retryable || attempt >= self.retries.attempts || wait > LONGEST_WAIT || !time_is_left {
                 return Err(failure.error);
             }
-            tracing::warn!(attempt, ?wait, error = %failure.error, "the LLM's endpoint did not answer; it is asked again");
+            tracing::warn!(attempt, ?wait, error = %failure.error, "the request to the LLM failed; trying again");
             sleep(wait).await;
         }
     }
@@ -123,11 +126,11 @@ impl Endpoint {
         *request.headers_mut() = self.headers.clone();
         let response = self.client.request(request).await.map_err(|error| self.unreachable(&error))?;
         let (head, body) = response.into_parts();
-        let body = Limited::new(body, ANSWER_BYTES).collect().await;
+        let body = Limited::new(body, MAX_RESPONSE_BYTES).collect().await;
         let body = body.map_err(|error| {
             if error.is::<LengthLimitError>() {
-                let error = RuntimeError::TooLarge { runtime: self.url.to_string(), limit: ANSWER_BYTES };
-                return Failure { error, may_pass: false, retry_after: None };
+                let error = RuntimeError::TooLarge { runtime: self.url.to_string(), limit: MAX_RESPONSE_BYTES };
+                return Failure { error, retryable: false, retry_after: None };
             }
             self.unreachable(error.as_ref())
         })?;
@@ -135,7 +138,7 @@ impl Endpoint {
         if head.status.is_success() {
             return serde_json::from_slice(&body).map_err(|error| Failure {
                 error: RuntimeError::Malformed { url: self.url.to_string(), reason: error.to_string() },
-                may_pass: true,
+                retryable: true,
                 retry_after: None,
             });
         }
@@ -144,19 +147,20 @@ impl Endpoint {
             status: head.status.as_u16(),
             body: excerpt(&self.without_keys(&String::from_utf8_lossy(&body))),
         };
-        let may_pass = head.status == StatusCode::TOO_MANY_REQUESTS || head.status.is_server_error();
-        Err(Failure { error, may_pass, retry_after: retry_after(&head.headers) })
+        let retryable = head.status == StatusCode::TOO_MANY_REQUESTS || head.status.is_server_error();
+        Err(Failure { error, retryable, retry_after: retry_after(&head.headers) })
     }
 
-    /// A server may repeat the key it refuses; what it says ends in logs and in the records of failed episodes.
-    fn without_keys(&self, said: &str) -> String {
+    /// Masks the API key in an error message: a server may repeat the key that it rejects, and its message ends up in
+    /// logs and in the records of failed episodes.
+    fn without_keys(&self, message: &str) -> String {
         let values = self.headers.values().filter(|value| value.is_sensitive()).filter_map(|value| value.to_str().ok());
-        let keys = values.filter_map(|value| value.rsplit(' ').next()).filter(|key| key.len() >= SHORTEST_SECRET);
-        keys.fold(said.to_owned(), |said, key| said.replace(key, "…"))
+        let keys = values.filter_map(|value| value.rsplit(' ').next()).filter(|key| key.len() >= MIN_SECRET_CHARS);
+        keys.fold(message.to_owned(), |message, key| message.replace(key, "…"))
     }
 
     fn unreachable(&self, error: &(dyn std::error::Error + 'static)) -> Failure {
-        // The cause ("connection refused") is at the end of the chain.
+        // The actual cause ("connection refused") is at the end of the chain.
         let mut reason = error.to_string();
         let mut cause = error.source();
         while let Some(next) = cause {
@@ -164,19 +168,19 @@ impl Endpoint {
             cause = next.source();
         }
         let error = RuntimeError::Unreachable { url: self.url.to_string(), reason };
-        Failure { error, may_pass: true, retry_after: None }
+        Failure { error, retryable: true, retry_after: None }
     }
 
     fn timed_out(&self) -> Failure {
         let error =
             RuntimeError::TimedOut { runtime: self.url.to_string(), after: self.timeout, stderr: String::new() };
-        Failure { error, may_pass: false, retry_after: None }
+        Failure { error, retryable: false, retry_after: None }
     }
 }
 
 struct Failure {
     error: RuntimeError,
-    may_pass: bool,
+    retryable: bool,
     retry_after: Option<Duration>,
 }
 

@@ -1,4 +1,4 @@
-//! How a program is told about a session: its arguments, and what it reads on stdin.
+//! Builds the arguments and the stdin of an LLM program for a session.
 
 use std::path::Path;
 
@@ -6,8 +6,8 @@ use butler_memory::runtime::Session;
 
 const MCP_CONFIG: &str = "{mcp_config}";
 const SYSTEM_PROMPT: &str = "{system_prompt}";
-/// Linux takes at most 128 KiB as one argument; a longer system prompt goes to stdin, in front of the prompt.
-const ARGUMENT_BYTES: usize = 100 * 1024;
+/// Linux limits an argument to 128 KiB; a longer system prompt goes to stdin, before the prompt.
+const MAX_ARGUMENT_BYTES: usize = 100 * 1024;
 
 #[derive(Debug, PartialEq, Eq)]
 pub struct Invocation {
@@ -18,34 +18,34 @@ pub struct Invocation {
 impl Invocation {
     pub fn of(program: &str, arguments: &[String], session: &Session) -> Self {
         let mcp = session.mcp_config.as_ref().map(|file| file.display().to_string());
-        let system = session.system.as_deref().filter(|system| system.len() <= ARGUMENT_BYTES);
-        let asks_for = |what: &str| arguments.iter().any(|argument| argument.contains(what));
-        let mut told = asks_for(SYSTEM_PROMPT) && system.is_some();
+        let system = session.system.as_deref().filter(|system| system.len() <= MAX_ARGUMENT_BYTES);
+        let has_placeholder = |name: &str| arguments.iter().any(|argument| argument.contains(name));
+        let mut passed = has_placeholder(SYSTEM_PROMPT) && system.is_some();
         let mut filled = fill(arguments, MCP_CONFIG, mcp.as_deref());
-        // Last, so that what the prompt says is never taken for a placeholder.
+        // The system prompt comes last, so that its text is never mistaken for a placeholder.
         filled = fill(&filled, SYSTEM_PROMPT, system);
         if is_claude(program) {
             if let Some(file) = &mcp
-                && !asks_for(MCP_CONFIG)
+                && !has_placeholder(MCP_CONFIG)
             {
                 filled.extend(["--mcp-config".to_owned(), file.clone()]);
             }
             if let Some(system) = system
-                && !asks_for(SYSTEM_PROMPT)
+                && !has_placeholder(SYSTEM_PROMPT)
             {
                 filled.extend(["--append-system-prompt".to_owned(), system.to_owned()]);
-                told = true;
+                passed = true;
             }
         }
         let input = match &session.system {
-            Some(system) if !told => format!("{system}\n\n{}", session.prompt),
+            Some(system) if !passed => format!("{system}\n\n{}", session.prompt),
             _ => session.prompt.clone(),
         };
         Self { arguments: filled, input }
     }
 }
 
-/// The placeholder's value in its place. Without a value the argument goes, and the flag that introduced it.
+/// Replaces a placeholder by its value. Without a value, removes the argument and the flag before it.
 fn fill(arguments: &[String], placeholder: &str, value: Option<&str>) -> Vec<String> {
     let mut filled: Vec<String> = Vec::with_capacity(arguments.len());
     for argument in arguments {
@@ -62,7 +62,7 @@ fn fill(arguments: &[String], placeholder: &str, value: Option<&str>) -> Vec<Str
     filled
 }
 
-/// Claude Code has flags of its own for both.
+/// Claude Code has its own flags for the MCP configuration and the system prompt.
 fn is_claude(program: &str) -> bool {
     Path::new(program).file_name().is_some_and(|name| name == "claude")
 }
@@ -86,12 +86,12 @@ mod tests {
     }
 
     #[test]
-    fn a_program_without_placeholders_reads_the_system_prompt_in_front_of_the_prompt() {
+    fn a_program_without_placeholders_reads_the_system_prompt_before_the_prompt() {
         assert_eq!(of(&["llm", "-x"], &session()), (vec!["-x".to_owned()], "be brief\n\nhello".to_owned()));
     }
 
     #[test]
-    fn placeholders_are_filled_and_the_prompt_alone_is_on_stdin() {
+    fn placeholders_are_replaced_and_stdin_has_only_the_prompt() {
         let (arguments, input) = of(&["llm", "--tools={mcp_config}", "-s", "{system_prompt}"], &session());
         assert_eq!(arguments, ["--tools=/s/mcp.json", "-s", "be brief"]);
         assert_eq!(input, "hello");
@@ -105,23 +105,23 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_there_takes_its_flag_along() {
+    fn an_argument_without_a_value_is_removed_with_its_flag() {
         let bare = Session::new("schedule:consolidation", "hello");
         let (arguments, _) = of(&["llm", "--mcp", "{mcp_config}", "-s", "{system_prompt}", "-v"], &bare);
         assert_eq!(arguments, ["-v"]);
     }
 
     #[test]
-    fn a_prompt_that_looks_like_a_placeholder_stays_as_it_is() {
+    fn a_prompt_that_looks_like_a_placeholder_is_unchanged() {
         let odd = Session { system: Some("{mcp_config}".to_owned()), ..session() };
         assert_eq!(of(&["llm", "{system_prompt}"], &odd).0, ["{mcp_config}"]);
     }
 
     #[test]
     fn a_system_prompt_too_long_for_an_argument_goes_to_stdin() {
-        let long = Session { system: Some("x".repeat(ARGUMENT_BYTES + 1)), ..session() };
+        let long = Session { system: Some("x".repeat(MAX_ARGUMENT_BYTES + 1)), ..session() };
         let (arguments, input) = of(&["claude", "-p"], &long);
         assert_eq!(arguments, ["-p", "--mcp-config", "/s/mcp.json"]);
-        assert!(input.ends_with("\n\nhello") && input.len() > ARGUMENT_BYTES);
+        assert!(input.ends_with("\n\nhello") && input.len() > MAX_ARGUMENT_BYTES);
     }
 }

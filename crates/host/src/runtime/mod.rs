@@ -1,11 +1,11 @@
-//! The LLM a butler thinks with: a program, or an HTTP endpoint. Without one, consolidation is a dry run.
+//! The LLM of a butler: a program or an HTTP endpoint. Without one, consolidation is a dry run.
 
 pub mod anthropic;
 pub mod command;
 pub mod http;
 mod invocation;
 pub mod openai;
-mod ordered;
+mod ordered_schema;
 
 pub use anthropic::AnthropicRuntime;
 pub use command::CommandRuntime;
@@ -19,22 +19,23 @@ use butler_memory::runtime::{Runtime, RuntimeError};
 
 use crate::config::{RuntimeSection, RuntimeType};
 
-/// The longest answer that is read. A full batch of actions is some 50 KB; beyond this a model runs in circles.
-const ANSWER_BYTES: usize = 4 * 1024 * 1024;
-/// As much of a foreign message as a reader needs.
+/// Maximum size of a response. A full batch of actions takes about 50 KB; a much longer response means that the model
+/// repeats itself.
+const MAX_RESPONSE_BYTES: usize = 4 * 1024 * 1024;
+/// How much of a foreign error message to show.
 const EXCERPT_CHARS: usize = 500;
 
-/// The end of a foreign text, on one line, short enough for an error message.
+/// The end of a text on one line, short enough for an error message.
 fn excerpt(text: &str) -> String {
     let flat = text.split_whitespace().collect::<Vec<_>>().join(" ");
     let skip = flat.chars().count().saturating_sub(EXCERPT_CHARS);
     if skip == 0 { flat } else { format!("…{}", flat.chars().skip(skip).collect::<String>()) }
 }
 
-/// Where Anthropic's own tools look, too.
+/// The variable that Anthropic's own tools read.
 const ANTHROPIC_KEY: &str = "ANTHROPIC_API_KEY";
 
-/// The runtime a butler.toml asks for, with its key from the environment.
+/// Creates the configured runtime, with its API key from the environment.
 pub fn from_config(section: &RuntimeSection) -> Result<Arc<dyn Runtime>, RuntimeError> {
     let timeout = Duration::from_secs(section.timeout_s);
     let missing = |key: &str| RuntimeError::Misconfigured(format!("[butler.runtime] {key} is missing"));

@@ -1,4 +1,4 @@
-//! Chat completions of any compatible server: OpenAI, Ollama, vLLM, llama.cpp.
+//! The chat completions API of OpenAI-compatible servers: OpenAI, Ollama, vLLM, llama.cpp.
 
 use std::sync::atomic::{AtomicU8, Ordering};
 use std::time::Duration;
@@ -10,13 +10,13 @@ use serde_json::{Value, json};
 
 use super::http::{ApiKey, Endpoint, Retries};
 
-/// The ways to ask for JSON, strictest first. A server that refuses one is asked by the next.
+/// The ways to request JSON, strictest first. If a server rejects one, the next is tried.
 const FORMATS: [Format; 4] = [Format::Schema, Format::SchemaInObject, Format::Object, Format::Plain];
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Format {
     Schema,
-    /// As llama.cpp's Python server and some hosts have it: JSON mode with a schema beside it.
+    /// JSON mode with an additional schema, as in llama.cpp's Python server and with some hosting providers.
     SchemaInObject,
     Object,
     Plain,
@@ -25,7 +25,7 @@ enum Format {
 pub struct OpenAiRuntime {
     endpoint: Endpoint,
     model: String,
-    /// The index into [`FORMATS`] of the strictest one this server is known to take.
+    /// Index in [`FORMATS`] of the strictest format that this server has accepted.
     accepted: AtomicU8,
 }
 
@@ -100,7 +100,7 @@ impl Runtime for OpenAiRuntime {
     }
 }
 
-/// `http://localhost:11434` is what people write; the version belongs to the API, not to the host.
+/// Appends `/v1` to a URL without a path, because people configure `http://localhost:11434`.
 fn with_version(base_url: &str) -> String {
     let base = base_url.trim_end_matches('/');
     match base.split_once("://") {
@@ -109,8 +109,8 @@ fn with_version(base_url: &str) -> String {
     }
 }
 
-/// A request that is wrong, or a server that fails on a grammar, may be right in a plainer format. Keys, quotas and
-/// missing models are not.
+/// Whether a simpler response format may succeed: the server rejected the request or failed on the grammar. Wrong keys,
+/// exceeded quotas and missing models have other causes.
 fn refuses_format(error: &RuntimeError) -> bool {
     match error {
         RuntimeError::Refused { status: 400 | 415 | 422 | 501, .. } => true,
@@ -125,7 +125,7 @@ fn completion(answer: &Value) -> Option<Completion> {
     let content = answer.get("choices")?.get(0)?.get("message")?.get("content")?;
     let text = match content {
         Value::String(text) => text.clone(),
-        // Some servers answer in parts.
+        // Some servers return the text in parts.
         Value::Array(parts) => parts.iter().filter_map(|part| part.get("text")?.as_str()).collect(),
         _ => return None,
     };
@@ -138,14 +138,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_version_is_added_where_the_url_names_only_a_host() {
+    fn the_version_is_appended_to_a_url_without_a_path() {
         assert_eq!(with_version("http://localhost:11434"), "http://localhost:11434/v1");
         assert_eq!(with_version("http://localhost:11434/"), "http://localhost:11434/v1");
         assert_eq!(with_version("https://host/openai/v1/"), "https://host/openai/v1");
     }
 
     #[test]
-    fn an_answer_in_parts_is_one_text() {
+    fn a_response_in_parts_is_joined() {
         let answer = json!({"choices": [{"message": {"content": [{"type": "text", "text": "a"}, {"text": "b"}]}}]});
         assert_eq!(completion(&answer).unwrap().text, "ab");
         assert_eq!(completion(&json!({"choices": []})), None);

@@ -1,4 +1,4 @@
-//! A butler's jobs: the memory's, and those the host brings beside them.
+//! A butler's jobs: those of its memory and those of the host.
 
 use std::sync::Arc;
 
@@ -9,49 +9,49 @@ use serde_json::Value;
 
 use super::RunError;
 
-/// What the host does for a whole butler on a schedule of its own: backups.
+/// A scheduled job that the host runs for a whole butler, such as a backup.
 pub trait HostJob: Send + Sync {
     fn spec(&self) -> JobSpec;
 
-    /// What it did, as an object; or why it failed.
+    /// Returns what the job did, as a JSON object, or why it failed.
     fn run<'a>(&'a self, request: &'a JobRequest) -> BoxFuture<'a, Result<Value, String>>;
 }
 
 #[derive(Clone)]
 pub struct Jobs {
     memory: Arc<Memory>,
-    beside: Vec<Arc<dyn HostJob>>,
+    host_jobs: Vec<Arc<dyn HostJob>>,
 }
 
 impl From<Arc<Memory>> for Jobs {
     fn from(memory: Arc<Memory>) -> Self {
-        Self { memory, beside: Vec::new() }
+        Self { memory, host_jobs: Vec::new() }
     }
 }
 
 impl Jobs {
-    pub fn new(memory: Arc<Memory>, beside: Vec<Arc<dyn HostJob>>) -> Self {
-        Self { memory, beside }
+    pub fn new(memory: Arc<Memory>, host_jobs: Vec<Arc<dyn HostJob>>) -> Self {
+        Self { memory, host_jobs }
     }
 
     pub fn memory(&self) -> &Arc<Memory> {
         &self.memory
     }
 
-    /// As configured.
+    /// All jobs with their configured schedules.
     pub fn specs(&self) -> Vec<JobSpec> {
-        let beside = self.beside.iter().map(|job| job.spec());
-        butler_memory::jobs::jobs(self.memory.config()).into_iter().chain(beside).collect()
+        let host_jobs = self.host_jobs.iter().map(|job| job.spec());
+        butler_memory::jobs::jobs(self.memory.config()).into_iter().chain(host_jobs).collect()
     }
 
-    /// Whether it is of the whole butler and so of no single tenant's caller.
-    pub fn is_of_the_host(&self, job: &str) -> bool {
-        self.beside.iter().any(|beside| beside.spec().name == job)
+    /// Whether the host runs the job. Such a job affects the whole butler, so it is not available to a single tenant.
+    pub fn is_host_job(&self, job: &str) -> bool {
+        self.host_jobs.iter().any(|host_jobs| host_jobs.spec().name == job)
     }
 
     pub async fn run(&self, job: &str, request: &JobRequest) -> Result<Value, RunError> {
-        match self.beside.iter().find(|beside| beside.spec().name == job) {
-            Some(beside) => beside.run(request).await.map_err(RunError::Failed),
+        match self.host_jobs.iter().find(|host_jobs| host_jobs.spec().name == job) {
+            Some(host_jobs) => host_jobs.run(request).await.map_err(RunError::Failed),
             None => Ok(self.memory.run_job(job, request).await?),
         }
     }

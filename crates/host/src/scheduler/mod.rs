@@ -1,4 +1,5 @@
-//! Runs a butler's jobs on their schedules: each on one replica at a time, never beside itself, once after downtime.
+//! Runs a butler's jobs on their schedules: each job in one process at a time, and only once for all runs that were
+//! missed during downtime.
 
 mod jobs;
 mod plan;
@@ -18,34 +19,37 @@ use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
 pub use jobs::{HostJob, Jobs};
-pub use run::{Finished, RunError};
+pub use run::{FinishedRun, RunError};
 
-/// Nothing is slept through longer than this: the clock may jump, and other replicas move the next run.
+/// The scheduler wakes up at least this often, because the clock may jump and other processes may change the next run.
 const LONGEST_SLEEP: Duration = Duration::from_secs(15);
-/// How soon a job that was woken looks again whether the one that runs already is done; a rule is turned within a second.
+/// How long a job that was triggered by an event waits before it tries again while another run is in progress. Short,
+/// so that a harmful rule is inverted within a second.
 const BUSY_PAUSE: Duration = Duration::from_millis(100);
-/// Unless something is due by what is known, the database is asked no more often than this: many butlers share its
-/// connections. What another replica changes meanwhile concerns that replica, and is looked at under the lock.
-const ASK_AGAIN: TimeDelta = TimeDelta::minutes(10);
-/// Of all butlers of the process together: a job holds a connection for its lock, and works with more.
-const JOBS_AT_ONCE: usize = 8;
-/// Looks at schedules, of all butlers together: hundreds that start at once would take all connections for it.
-const LOOKS_AT_ONCE: usize = 4;
-/// A due job for which there was no room is tried again after this.
-const NO_ROOM: TimeDelta = TimeDelta::seconds(1);
+/// While no job is due, the schedules are read from the database no more often than this, because many butlers share
+/// its connections. Changes by other processes are checked under the job's lock.
+const RECHECK_AFTER: TimeDelta = TimeDelta::minutes(10);
+/// Concurrent jobs of all butlers in the process. A job holds one connection for its lock and uses more for its work.
+const MAX_JOBS: usize = 8;
+/// Concurrent reads of schedules by all butlers in the process. Without a limit, hundreds of butlers that start
+/// together would use up the connections.
+const MAX_CHECKS: usize = 4;
+/// Delay before a due job is tried again after the limit of concurrent jobs was reached.
+const RETRY_AFTER: TimeDelta = TimeDelta::seconds(1);
 
-static JOBS: Semaphore = Semaphore::const_new(JOBS_AT_ONCE);
-static LOOKS: Semaphore = Semaphore::const_new(LOOKS_AT_ONCE);
+static JOBS: Semaphore = Semaphore::const_new(MAX_JOBS);
+static CHECKS: Semaphore = Semaphore::const_new(MAX_CHECKS);
 
-/// A running job that was told to stop has this long to give back what it holds.
+/// How long a running job may take to stop at shutdown.
 const STOP_GRACE: Duration = Duration::from_secs(10);
 
-/// Why a job runs now.
+/// Why a job runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Trigger {
     Schedule,
-    /// More than one run was missed; this one stands for all of them.
+    /// More than one scheduled run was missed; this run replaces all of them.
     CatchUp,
+    /// An event requested the run.
     Wake,
     Manual,
 }
@@ -61,36 +65,36 @@ impl Trigger {
     }
 }
 
-/// Who runs a job, in the records of all replicas: machine and process.
+/// The name of this worker in the records of runs: machine and process id.
 pub fn worker_name() -> String {
     let uname = rustix::system::uname();
     format!("{}:{}", uname.nodename().to_string_lossy(), std::process::id())
 }
 
-struct Planned {
+struct ScheduledJob {
     spec: JobSpec,
     schedule: Schedule,
 }
 
-/// What the last look at the schedules found.
+/// The result of the last check of the schedules.
 #[derive(Clone, Copy)]
-struct Known {
-    asked: Timestamp,
+struct LastCheck {
+    checked_at: Timestamp,
     next: Option<Timestamp>,
 }
 
-impl Known {
-    /// Not when something is due, nor when the clock went back.
-    fn still_holds(&self, now: Timestamp) -> bool {
-        self.next.is_some_and(|next| now < next) && self.asked <= now && now - self.asked < ASK_AGAIN
+impl LastCheck {
+    /// Whether the result can be reused: nothing is due, and the clock has not gone back.
+    fn is_current(&self, now: Timestamp) -> bool {
+        self.next.is_some_and(|next| now < next) && self.checked_at <= now && now - self.checked_at < RECHECK_AFTER
     }
 }
 
 pub struct Scheduler {
     memory: Arc<Memory>,
     all: Jobs,
-    jobs: Vec<Planned>,
-    /// Who runs it, in the records: host name and process.
+    jobs: Vec<ScheduledJob>,
+    /// The name of this worker in the records of runs.
     worker: String,
     locks: Mutex<Locks>,
     running: Mutex<JoinSet<()>>,
@@ -98,13 +102,14 @@ pub struct Scheduler {
 }
 
 impl Scheduler {
-    /// The schedules were checked when the configuration was read; one that cannot be read is left out, and says so.
+    /// Creates a scheduler. The configuration has validated the schedules; a job whose schedule is still invalid is
+    /// skipped and logged.
     pub fn new(jobs: impl Into<Jobs>, worker: String) -> Arc<Self> {
         let all: Jobs = jobs.into();
         let planned = all.specs().into_iter().filter_map(|spec| match spec.schedule() {
-            Ok(schedule) => Some(Planned { spec, schedule }),
+            Ok(schedule) => Some(ScheduledJob { spec, schedule }),
             Err(problem) => {
-                tracing::error!(job = spec.name, problem, "the job is not scheduled");
+                tracing::error!(job = spec.name, problem, "the schedule is invalid; the job will not run");
                 None
             }
         });
@@ -115,33 +120,33 @@ impl Scheduler {
         Arc::new(Self { memory, all, jobs, worker, locks, running, stop })
     }
 
-    /// Until [`Self::shut_down`]. A database that is away is asked again; nothing ends the loop but the end of the host.
+    /// Runs jobs until [`Self::shut_down`]. If the database is unavailable, it tries again.
     pub async fn run(self: Arc<Self>) {
         let wakers =
             [tokio::spawn(Arc::clone(&self).wake_inversion()), tokio::spawn(Arc::clone(&self).wake_retraining())];
         let mut declared = false;
-        let mut known: Option<Known> = None;
+        let mut last: Option<LastCheck> = None;
         while !self.stop.is_cancelled() {
             let now = self.memory.now();
             let round = async {
-                if let Some(known) = known.filter(|known| known.still_holds(now)) {
-                    return Ok(known);
+                if let Some(last) = last.filter(|last| last.is_current(now)) {
+                    return Ok(last);
                 }
-                let _look = LOOKS.acquire().await;
+                let _permit = CHECKS.acquire().await;
                 if !declared {
                     self.declare().await?;
                     declared = true;
                 }
-                Ok::<_, MemoryError>(Known { asked: now, next: self.tick().await? })
+                Ok::<_, MemoryError>(LastCheck { checked_at: now, next: self.tick().await? })
             };
             let pause = match round.await {
-                Ok(learnt) => {
-                    known = Some(learnt);
-                    self.pause_until(learnt.next)
+                Ok(check) => {
+                    last = Some(check);
+                    self.pause_until(check.next)
                 }
                 Err(error) => {
-                    known = None;
-                    tracing::warn!(%error, "the schedules could not be read; they are tried again");
+                    last = None;
+                    tracing::warn!(%error, "cannot read the schedules; trying again");
                     LONGEST_SLEEP
                 }
             };
@@ -153,24 +158,24 @@ impl Scheduler {
         wakers.iter().for_each(tokio::task::JoinHandle::abort);
     }
 
-    /// Lets running jobs give back what they hold, then ends them.
+    /// Asks running jobs to stop, and aborts them after a grace period.
     pub async fn shut_down(&self) {
         self.stop.cancel();
         let mut running = self.running.lock().await;
         let ended = async { while running.join_next().await.is_some() {} };
         if tokio::time::timeout(STOP_GRACE, ended).await.is_err() {
-            tracing::warn!("a job did not stop in time; what it was at is rolled back");
+            tracing::warn!("a job did not stop in time; its open transaction is rolled back");
             running.shutdown().await;
         }
     }
 
-    /// Waits for the jobs that run now.
+    /// Waits for the running jobs to finish.
     pub async fn idle(&self) {
         let mut running = self.running.lock().await;
         while running.join_next().await.is_some() {}
     }
 
-    /// Writes the configured schedules down.
+    /// Writes the configured schedules to the database.
     pub async fn declare(&self) -> Result<(), MemoryError> {
         let now = self.memory.now();
         let mut conn = self.memory.db().owner().await?;
@@ -181,7 +186,7 @@ impl Scheduler {
         Ok(())
     }
 
-    /// Starts what is due. Returns when the next job is.
+    /// Starts the jobs that are due. Returns the time of the next run.
     pub async fn tick(self: &Arc<Self>) -> Result<Option<Timestamp>, MemoryError> {
         let now = self.memory.now();
         let mut next: Option<Timestamp> = None;
@@ -189,20 +194,20 @@ impl Scheduler {
             let mut conn = self.memory.db().owner().await?;
             let Some(row) = records::schedule(&mut conn, job.spec.name).await? else { continue };
             let plan = plan::decide(&job.schedule, row.next_run_at, now, self.jitter(job));
-            if let plan::Plan::Move(to) = plan {
+            if let plan::Plan::Reschedule(to) = plan {
                 records::set_next_run(&mut conn, job.spec.name, to, now).await?;
             }
             drop(conn);
             let at = match plan {
                 plan::Plan::Wait(at) => Some(at),
-                plan::Plan::Move(to) => to,
+                plan::Plan::Reschedule(to) => to,
                 plan::Plan::Run(trigger) => match JOBS.try_acquire() {
-                    Ok(room) => match self.start(index, trigger, room).await? {
+                    Ok(permit) => match self.start(index, trigger, permit).await? {
                         true => plan::next_after(&job.schedule, now, self.jitter(job)),
-                        // Somebody else is at it, and may die over it.
-                        false => Some(now + TimeDelta::from_std(LONGEST_SLEEP).unwrap_or(NO_ROOM)),
+                        // Another process is running the job. Check again, because that process may die.
+                        false => Some(now + TimeDelta::from_std(LONGEST_SLEEP).unwrap_or(RETRY_AFTER)),
                     },
-                    Err(_) => Some(now + NO_ROOM),
+                    Err(_) => Some(now + RETRY_AFTER),
                 },
             };
             next = [next, at].into_iter().flatten().min();
@@ -210,7 +215,7 @@ impl Scheduler {
         Ok(next)
     }
 
-    fn jitter(&self, job: &Planned) -> TimeDelta {
+    fn jitter(&self, job: &ScheduledJob) -> TimeDelta {
         plan::jitter(self.memory.butler().as_str(), job.spec.name)
     }
 
@@ -219,8 +224,8 @@ impl Scheduler {
         left.to_std().unwrap_or(Duration::ZERO).clamp(Duration::from_millis(50), LONGEST_SLEEP)
     }
 
-    /// An index that a search found outgrown is trained at once, once: who trains it already, or failed to, need not be
-    /// followed, since the next search asks again after a while.
+    /// Retrains a vector index as soon as a search finds it outgrown. If the job is already running or fails, nothing
+    /// else is needed, because a later search requests it again.
     async fn wake_retraining(self: Arc<Self>) {
         if !self.jobs.iter().any(|job| job.spec.name == RETRAIN_INDEXES && job.spec.enabled) {
             return;
@@ -229,16 +234,16 @@ impl Scheduler {
             self.memory.retraining_wanted().await;
             match self.run_now(RETRAIN_INDEXES, Trigger::Wake, JobRequest::default()).await {
                 Ok(_) | Err(RunError::Busy { .. }) => {}
-                Err(error) => tracing::error!(%error, "an outgrown vector index could not be trained"),
+                Err(error) => tracing::error!(%error, "cannot retrain an outgrown vector index"),
             }
         }
     }
 
-    /// A rule that was marked harmful too often is turned at once.
+    /// Inverts a rule as soon as it has been marked harmful too often.
     async fn wake_inversion(self: Arc<Self>) {
         loop {
             self.memory.inversion_wanted().await;
-            // Whoever runs it may have passed the rule already, so that it is not done until it is done here.
+            // A run in progress may already have passed this rule, so wait and run the job again.
             let outcome = loop {
                 match self.run_now(INVERSION, Trigger::Wake, JobRequest::default()).await {
                     Err(RunError::Busy { .. }) => tokio::time::sleep(BUSY_PAUSE).await,
@@ -246,7 +251,7 @@ impl Scheduler {
                 }
             };
             if let Err(error) = outcome {
-                tracing::error!(%error, "rules could not be inverted; the next sweep will");
+                tracing::error!(%error, "cannot invert harmful rules; the next sweep will try again");
             }
         }
     }

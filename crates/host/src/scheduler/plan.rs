@@ -1,4 +1,4 @@
-//! When a job runs next: pure, so that a clock that jumps and a schedule missed for days are tests without a pause.
+//! Decides when a job runs next. Pure functions, so that tests can simulate clock jumps and long downtimes.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 
@@ -8,38 +8,38 @@ use chrono::TimeDelta;
 
 use super::Trigger;
 
-/// Butlers that share a machine should not all begin at the full hour.
+/// Jitter prevents all butlers of a machine from starting their jobs at the full hour.
 const LONGEST_JITTER: TimeDelta = TimeDelta::seconds(30);
-/// A frequent job is moved by a tenth of its period at most.
+/// The jitter of a frequent job is at most a tenth of its period.
 const JITTER_SHARE: i32 = 10;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Plan {
-    /// Not due; nothing to write.
+    /// The job is not due, and the stored next run is correct.
     Wait(Timestamp),
-    /// The next run is to be written down: there was none, or it lies where the clock no longer goes.
-    Move(Option<Timestamp>),
+    /// Store this next run: none is stored, or the stored one is too far in the future after the clock went back.
+    Reschedule(Option<Timestamp>),
     Run(Trigger),
 }
 
 pub(super) fn decide(schedule: &Schedule, next_run: Option<Timestamp>, now: Timestamp, jitter: TimeDelta) -> Plan {
     let planned = next_after(schedule, now, jitter);
-    let Some(next_run) = next_run else { return Plan::Move(planned) };
+    let Some(next_run) = next_run else { return Plan::Reschedule(planned) };
     if next_run <= now {
-        // Another run would have been due by now, had this one been in time.
+        // A second run has come due since the missed one.
         let missed_more = next_after(schedule, next_run, jitter).is_some_and(|after| after <= now);
         return Plan::Run(if missed_more { Trigger::CatchUp } else { Trigger::Schedule });
     }
     match planned {
-        // Written when the clock was ahead: waiting for it could take a year.
-        Some(planned) if next_run > planned => Plan::Move(Some(planned)),
+        // Stored while the clock was ahead: waiting for it could take a year.
+        Some(planned) if next_run > planned => Plan::Reschedule(Some(planned)),
         _ => Plan::Wait(next_run),
     }
 }
 
 pub(super) fn next_after(schedule: &Schedule, now: Timestamp, jitter: TimeDelta) -> Option<Timestamp> {
     let mut from = now;
-    // The time of a run that was moved by the jitter may be the one that just ran.
+    // With jitter, the first scheduled time may be that of the run that has just finished.
     for _ in 0..2 {
         let next = schedule.next_after(from)?;
         let period = schedule.next_after(next).map_or(TimeDelta::zero(), |after| after - next);
@@ -52,7 +52,8 @@ pub(super) fn next_after(schedule: &Schedule, now: Timestamp, jitter: TimeDelta)
     schedule.next_after(from)
 }
 
-/// A moved time of the past may still lie ahead: at 03:00:05 the run of 03:00 plus 30 seconds is yet to come.
+/// With jitter, a scheduled time in the past may still be ahead: at 03:00:05, the run of 03:00 with 30 seconds of
+/// jitter has not started yet.
 fn earlier(schedule: &Schedule, found: Timestamp, now: Timestamp, jitter: TimeDelta) -> Timestamp {
     let Some(before) = schedule.next_after(now - LONGEST_JITTER - TimeDelta::seconds(1)) else { return found };
     let period = schedule.next_after(before).map_or(TimeDelta::zero(), |after| after - before);
@@ -60,7 +61,7 @@ fn earlier(schedule: &Schedule, found: Timestamp, now: Timestamp, jitter: TimeDe
     if moved > now && moved < found { moved } else { found }
 }
 
-/// The same for a butler and job on every replica and after every start.
+/// The jitter of a butler's job, which is the same in every process and after every start.
 pub(super) fn jitter(butler: &str, job: &str) -> TimeDelta {
     let mut hasher = DefaultHasher::new();
     (butler, job).hash(&mut hasher);
@@ -85,7 +86,7 @@ mod tests {
     #[test]
     fn a_new_schedule_waits_for_its_first_time() {
         let plan = decide(&daily(), None, at("2030-01-15T12:00:00Z"), NONE);
-        assert_eq!(plan, Plan::Move(Some(at("2030-01-16T03:00:00Z"))));
+        assert_eq!(plan, Plan::Reschedule(Some(at("2030-01-16T03:00:00Z"))));
     }
 
     #[test]
@@ -93,12 +94,12 @@ mod tests {
         let (due, now) = (at("2030-01-12T03:00:00Z"), at("2030-01-15T12:00:00Z"));
         assert_eq!(decide(&daily(), Some(due), now, NONE), Plan::Run(Trigger::CatchUp));
         let next = next_after(&daily(), now, NONE).unwrap();
-        assert_eq!(next, at("2030-01-16T03:00:00Z"), "the three that were missed are one run");
+        assert_eq!(next, at("2030-01-16T03:00:00Z"), "one run replaces the three missed ones");
         assert_eq!(decide(&daily(), Some(next), now, NONE), Plan::Wait(next));
     }
 
     #[test]
-    fn a_run_that_is_a_little_late_is_no_catch_up() {
+    fn a_slightly_late_run_is_not_a_catch_up() {
         let plan = decide(&daily(), Some(at("2030-01-15T03:00:00Z")), at("2030-01-15T09:00:00Z"), NONE);
         assert_eq!(plan, Plan::Run(Trigger::Schedule));
     }
@@ -107,7 +108,7 @@ mod tests {
     fn a_clock_that_jumps_back_a_year_does_not_silence_the_job() {
         let written_ahead = at("2031-01-16T03:00:00Z");
         let plan = decide(&daily(), Some(written_ahead), at("2030-01-15T12:00:00Z"), NONE);
-        assert_eq!(plan, Plan::Move(Some(at("2030-01-16T03:00:00Z"))));
+        assert_eq!(plan, Plan::Reschedule(Some(at("2030-01-16T03:00:00Z"))));
     }
 
     #[test]
@@ -126,7 +127,7 @@ mod tests {
             let mut runs = 0;
             while let Some(next) = next_after(&schedule, now, jitter).filter(|next| *next < end) {
                 assert!(next > now, "{cron}");
-                // A run takes a moment, and the next is planned when it ends.
+                // A run takes a moment, and the next one is planned when it ends.
                 now = next + TimeDelta::milliseconds(700);
                 runs += 1;
             }
@@ -135,7 +136,7 @@ mod tests {
         assert_eq!(
             next_after(&daily(), at("2030-01-15T03:00:05Z"), jitter),
             Some(at("2030-01-15T03:00:20Z")),
-            "the moved run of today is yet to come"
+            "today's run with its jitter has not started yet"
         );
     }
 

@@ -1,4 +1,4 @@
-//! One run of one job: under its lock, with its record.
+//! Runs one job under its lock and records the run.
 
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
@@ -13,18 +13,18 @@ use serde_json::Value;
 use tokio::sync::SemaphorePermit;
 use uuid::Uuid;
 
-use super::{Planned, Scheduler, Trigger, plan};
+use super::{ScheduledJob, Scheduler, Trigger, plan};
 
-/// What a run did.
+/// The result of a successful run.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Finished {
+pub struct FinishedRun {
     pub result: Value,
     pub took: Duration,
 }
 
 #[derive(Debug, thiserror::Error)]
 pub enum RunError {
-    #[error("{job} runs already{}", since(.worker, .started_at))]
+    #[error("{job} is already running{}", since(.worker, .started_at))]
     Busy { job: String, worker: Option<String>, started_at: Option<Timestamp> },
     #[error("{0}")]
     Failed(String),
@@ -40,21 +40,21 @@ fn since(worker: &Option<String>, started_at: &Option<Timestamp>) -> String {
 }
 
 impl Scheduler {
-    /// Runs a job by hand, or because something happened. The lock holds here, too.
+    /// Runs a job now: by hand or because of an event. Fails if the job is already running.
     pub async fn run_now(
         self: &Arc<Self>,
         job: &str,
         trigger: Trigger,
         request: JobRequest,
-    ) -> Result<Finished, RunError> {
-        if !self.all.is_of_the_host(job) {
+    ) -> Result<FinishedRun, RunError> {
+        if !self.all.is_host_job(job) {
             self.memory.known_job(job)?;
         }
         if request.dry_run {
-            // Writes nothing, so nobody needs to wait for it, and no record claims that the job ran.
+            // A dry run writes nothing, so it needs neither the lock nor a record.
             let started = Instant::now();
             let result = self.all.run(job, &request).await?;
-            return Ok(Finished { result, took: started.elapsed() });
+            return Ok(FinishedRun { result, took: started.elapsed() });
         }
         if !self.locks.lock().await.try_take(job).await.map_err(MemoryError::from)? {
             return Err(self.busy(job).await);
@@ -64,12 +64,13 @@ impl Scheduler {
         outcome
     }
 
-    /// Starts a due job in the background, unless another replica runs it or just did. Says whether it did.
+    /// Starts a due job in the background, unless another process is running it or has just finished it. Returns
+    /// whether it was started.
     pub(super) async fn start(
         self: &Arc<Self>,
         index: usize,
         trigger: Trigger,
-        room: SemaphorePermit<'static>,
+        permit: SemaphorePermit<'static>,
     ) -> Result<bool, MemoryError> {
         let job = self.jobs[index].spec.name;
         if !self.locks.lock().await.try_take(job).await? {
@@ -89,47 +90,47 @@ impl Scheduler {
             let planned = &this.jobs[index];
             let request = JobRequest { stop: this.stop.clone(), ..JobRequest::default() };
             if let Err(error) = this.recorded(job, trigger, request).await {
-                tracing::error!(job, %error, "a job failed");
+                tracing::error!(job, %error, "the job failed");
             }
             if let Err(error) = this.plan_next(planned).await {
-                tracing::warn!(job, %error, "the next run could not be written down; the job will run again");
+                tracing::warn!(job, %error, "cannot store the next run; the job will run again");
             }
             this.release(job).await;
-            drop(room);
+            drop(permit);
         });
         Ok(true)
     }
 
-    /// Under the lock: a replica that was faster has moved the time meanwhile.
-    async fn is_still_due(&self, job: &Planned) -> Result<bool, MemoryError> {
+    /// Checks again under the lock, because another process may have finished the job meanwhile.
+    async fn is_still_due(&self, job: &ScheduledJob) -> Result<bool, MemoryError> {
         let mut conn = self.memory.db().owner().await?;
         let row = records::schedule(&mut conn, job.spec.name).await?;
         Ok(row.and_then(|row| row.next_run_at).is_some_and(|next| next <= self.memory.now()))
     }
 
-    /// After the run, so that a run whose process died is due still.
-    async fn plan_next(&self, job: &Planned) -> Result<(), MemoryError> {
+    /// Stores the next run. This happens after the run, so that the job is still due if its process dies.
+    async fn plan_next(&self, job: &ScheduledJob) -> Result<(), MemoryError> {
         let now = self.memory.now();
         let next = plan::next_after(&job.schedule, now, self.jitter(job));
         let mut conn = self.memory.db().owner().await?;
         Ok(records::set_next_run(&mut conn, job.spec.name, next, now).await?)
     }
 
-    async fn recorded(&self, job: &str, trigger: Trigger, request: JobRequest) -> Result<Finished, RunError> {
+    async fn recorded(&self, job: &str, trigger: Trigger, request: JobRequest) -> Result<FinishedRun, RunError> {
         let id = self.begin(job, request.tenant.as_ref(), trigger).await?;
         let started = Instant::now();
         let outcome = AssertUnwindSafe(self.all.run(job, &request)).catch_unwind().await;
         let outcome = match outcome {
             Ok(Ok(result)) => Ok(result),
             Ok(Err(error)) => Err(error.to_string()),
-            Err(_) => Err("a fault in the program; the log holds the details".to_owned()),
+            Err(_) => Err("a bug in the program; the log has the details".to_owned()),
         };
         let took = started.elapsed();
-        tracing::info!(job, trigger = trigger.as_str(), ?took, ok = outcome.is_ok(), "a job ended");
+        tracing::info!(job, trigger = trigger.as_str(), ?took, ok = outcome.is_ok(), "the job has finished");
         if let Err(error) = self.finish(&self.memory, id, &outcome).await {
-            tracing::warn!(job, %error, "the end of a run could not be recorded");
+            tracing::warn!(job, %error, "cannot record the end of the run");
         }
-        outcome.map(|result| Finished { result, took }).map_err(RunError::Failed)
+        outcome.map(|result| FinishedRun { result, took }).map_err(RunError::Failed)
     }
 
     async fn begin(&self, job: &str, tenant: Option<&TenantId>, trigger: Trigger) -> Result<Uuid, MemoryError> {
@@ -146,7 +147,7 @@ impl Scheduler {
 
     async fn release(&self, job: &str) {
         if let Err(error) = self.locks.lock().await.release(job).await {
-            tracing::warn!(job, %error, "the job's lock went with its connection");
+            tracing::warn!(job, %error, "the job's lock was lost with its connection");
         }
     }
 

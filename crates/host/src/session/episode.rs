@@ -1,32 +1,32 @@
-//! What is kept of a session: who said what, bounded.
+//! Turns a conversation into the text of an episode, within a size limit.
 
-/// Of one prompt or answer. An episode is read by an LLM later, together with dozens of others.
-const SAID_CHARS: usize = 4_000;
-/// Of a whole conversation: some 6000 tokens.
-const TRANSCRIPT_CHARS: usize = 24_000;
+/// Maximum length of one prompt or answer: an LLM later reads the episode together with dozens of others.
+const MAX_TURN_CHARS: usize = 4_000;
+/// Maximum length of a whole conversation, about 6000 tokens.
+const MAX_TRANSCRIPT_CHARS: usize = 24_000;
 
-/// A prompt and its answer.
+/// The text of an episode with one prompt and its answer.
 pub(super) fn of_exchange(prompt: &str, answer: &str) -> String {
     transcript_of([("User", prompt), ("Assistant", answer)])
 }
 
-/// A conversation, turn by turn; of one that is too long the beginning and the end.
+/// The text of a conversation, turn by turn. The middle of a long conversation is cut out.
 pub fn transcript_of<'a>(turns: impl IntoIterator<Item = (&'a str, &'a str)>) -> String {
     let lines: Vec<String> = turns
         .into_iter()
         .filter(|(_, said)| !said.trim().is_empty())
-        .map(|(who, said)| format!("{who}: {}", bounded(said.trim(), SAID_CHARS)))
+        .map(|(who, said)| format!("{who}: {}", bounded(said.trim(), MAX_TURN_CHARS)))
         .collect();
-    bounded(&lines.join("\n\n"), TRANSCRIPT_CHARS)
+    bounded(&lines.join("\n\n"), MAX_TRANSCRIPT_CHARS)
 }
 
-/// The text, or its beginning and its end with a mark between them.
-pub fn bounded(text: &str, most: usize) -> String {
+/// Shortens a text that is longer than `max` characters to its beginning and its end, with a mark between them.
+pub fn bounded(text: &str, max: usize) -> String {
     const MARK: &str = "\n[…]\n";
-    if text.chars().count() <= most {
+    if text.chars().count() <= max {
         return text.to_owned();
     }
-    let half = most.saturating_sub(MARK.chars().count()) / 2;
+    let half = max.saturating_sub(MARK.chars().count()) / 2;
     let start = text.char_indices().nth(half).map_or(text.len(), |(at, _)| at);
     let end = match half.checked_sub(1) {
         Some(last) => text.char_indices().rev().nth(last).map_or(0, |(at, _)| at),
@@ -49,7 +49,7 @@ mod tests {
     }
 
     #[test]
-    fn who_said_nothing_is_left_out() {
+    fn empty_turns_are_left_out() {
         assert_eq!(transcript_of([("User", " hello "), ("Assistant", " \n")]), "User: hello");
     }
 }

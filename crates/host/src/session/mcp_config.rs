@@ -1,4 +1,4 @@
-//! The MCP configuration of one session: the file a program is pointed at, there as long as the session is.
+//! The MCP configuration file of a session, which exists as long as the session runs.
 
 use std::fs;
 use std::io::{self, Write};
@@ -8,17 +8,17 @@ use std::path::{Path, PathBuf};
 use serde_json::{Value, json};
 use uuid::Uuid;
 
-/// The name under which a program sees this butler's tools.
+/// The name of the MCP server in the configuration of clients.
 pub const SERVER_NAME: &str = "butler-memory";
 
-/// How a program reaches a butler's tools.
+/// How a session's program reaches the butler's tools.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Endpoint {
     Http {
         url: String,
         bearer: Option<String>,
     },
-    /// A server of its own, over stdin and stdout.
+    /// The program starts its own server and talks to it over stdin and stdout.
     Stdio {
         command: String,
         arguments: Vec<String>,
@@ -27,7 +27,7 @@ pub enum Endpoint {
 }
 
 impl Endpoint {
-    /// As most programs read it.
+    /// The entry for `mcpServers`, in the format that most clients read.
     pub fn entry(&self) -> Value {
         match self {
             Self::Http { url, bearer: None } => json!({"type": "http", "url": url}),
@@ -45,14 +45,14 @@ impl Endpoint {
     }
 }
 
-/// Removed when dropped.
+/// The configuration file; removed when dropped.
 #[derive(Debug)]
 pub struct McpConfig {
     path: PathBuf,
 }
 
 impl McpConfig {
-    /// For the owner's eyes only: it may hold a bearer.
+    /// Writes the file, readable by its owner only because it may contain a bearer token.
     pub fn write(directory: &Path, session: Uuid, endpoint: &Endpoint) -> io::Result<Self> {
         fs::DirBuilder::new().recursive(true).mode(0o700).create(directory)?;
         let path = directory.join(format!("mcp-{session}.json"));

@@ -1,4 +1,4 @@
-//! Memory as a session sees it: asked in passing, never waited for longer than agreed.
+//! Memory calls of a session, with time limits so that slow memory does not hold up the session.
 
 use std::fmt;
 use std::sync::Arc;
@@ -8,68 +8,68 @@ use butler_memory::tool::{Answer, ToolError};
 use futures::future::BoxFuture;
 use serde_json::{Map, Value};
 
-/// The way to a butler's memory tools.
+/// Access to a butler's memory tools.
 pub trait SessionMemory: Send + Sync + 'static {
-    /// Returns when calls can be made; whatever has to be started for that goes on if nobody waits any longer.
+    /// Waits until calls are possible. If the caller stops waiting, the start continues in the background.
     fn ready(&self) -> BoxFuture<'_, Result<(), ToolError>>;
 
     fn call<'a>(&'a self, tool: &'a str, arguments: Map<String, Value>) -> BoxFuture<'a, Result<Answer, ToolError>>;
 }
 
-/// Why memory was done without.
+/// Why a session continued without memory.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Trouble {
+pub struct MemoryProblem {
     pub what: &'static str,
     pub reason: String,
     pub hint: Option<String>,
 }
 
-impl fmt::Display for Trouble {
+impl fmt::Display for MemoryProblem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}: {}", self.what, self.reason)
     }
 }
 
-pub(super) struct Failed {
+pub(super) struct CallFailure {
     reason: String,
     hint: Option<String>,
 }
 
-impl Failed {
-    pub fn during(self, what: &'static str) -> Trouble {
-        let trouble = Trouble { what, reason: self.reason, hint: self.hint };
-        tracing::warn!(hint = trouble.hint, "{trouble}");
-        trouble
+impl CallFailure {
+    pub fn during(self, what: &'static str) -> MemoryProblem {
+        let problem = MemoryProblem { what, reason: self.reason, hint: self.hint };
+        tracing::warn!(hint = problem.hint, "{problem}");
+        problem
     }
 }
 
-impl From<ToolError> for Failed {
+impl From<ToolError> for CallFailure {
     fn from(error: ToolError) -> Self {
         Self { reason: error.message, hint: error.hint }
     }
 }
 
-/// A private PostgreSQL that is made for the first time takes some seconds, which a session's own work covers.
-const START: Duration = Duration::from_secs(30);
+/// The first start of the private PostgreSQL takes some seconds. At the end of a session there is time to wait for it.
+const START_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// At the beginning: the whole way, start included, within the time.
-pub(super) async fn ask(
+/// Calls a tool at the start of a session. The timeout includes the start of the memory.
+pub(super) async fn call_at_start(
     memory: &Arc<dyn SessionMemory>,
     tool: &'static str,
     arguments: Map<String, Value>,
-    patience: Duration,
-) -> Result<Answer, Failed> {
-    within(memory, tool, arguments, patience, patience).await
+    timeout: Duration,
+) -> Result<Answer, CallFailure> {
+    within(memory, tool, arguments, timeout, timeout).await
 }
 
-/// At the end: a start that is still under way is waited for, since the answer is out already.
-pub(super) async fn tell(
+/// Calls a tool at the end of a session. Also waits for the memory to start, because the user already has the answer.
+pub(super) async fn call_at_end(
     memory: &Arc<dyn SessionMemory>,
     tool: &'static str,
     arguments: Map<String, Value>,
-    patience: Duration,
-) -> Result<Answer, Failed> {
-    within(memory, tool, arguments, START.max(patience), patience).await
+    timeout: Duration,
+) -> Result<Answer, CallFailure> {
+    within(memory, tool, arguments, START_TIMEOUT.max(timeout), timeout).await
 }
 
 async fn within(
@@ -78,9 +78,9 @@ async fn within(
     arguments: Map<String, Value>,
     start: Duration,
     call: Duration,
-) -> Result<Answer, Failed> {
+) -> Result<Answer, CallFailure> {
     let begun = std::time::Instant::now();
-    // Tasks of their own: what was begun is finished even when nobody waits for it any longer.
+    // Separate tasks, so that the start and the call complete even after the timeout.
     let starting = Arc::clone(memory);
     let ready = tokio::spawn(async move { starting.ready().await });
     match tokio::time::timeout(start, ready).await {
@@ -96,11 +96,9 @@ async fn within(
     }
 }
 
-fn slow(after: Duration) -> Failed {
-    Failed {
-        reason: format!("memory gave no answer within {} s", after.as_secs_f64()),
-        hint: Some(
-            "`butler doctor` looks at it; [butler.session] memory_timeout_s is how long a session waits".to_owned(),
-        ),
+fn slow(after: Duration) -> CallFailure {
+    CallFailure {
+        reason: format!("memory did not respond within {} s", after.as_secs_f64()),
+        hint: Some("run `butler doctor`, or raise memory_timeout_s in [butler.session]".to_owned()),
     }
 }

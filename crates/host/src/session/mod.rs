@@ -1,5 +1,5 @@
-//! One session with memory: context → runtime with the context injected → episode. Memory that fails or is slow is
-//! reported and done without: a session never fails for it.
+//! One session with memory: read the context, run the LLM with the context in its system prompt, store the episode. If
+//! memory fails or is slow, the session reports it and continues without memory.
 
 mod episode;
 mod mcp_config;
@@ -16,11 +16,11 @@ use uuid::Uuid;
 
 pub use episode::{bounded, transcript_of};
 pub use mcp_config::{Endpoint, McpConfig, SERVER_NAME};
-pub use memory::{SessionMemory, Trouble};
+pub use memory::{MemoryProblem, SessionMemory};
 pub use prompt::own_prompt;
 
-/// Everything a session of one butler works with.
-pub struct Flow {
+/// Runs sessions of one butler.
+pub struct SessionRunner {
     pub butler: String,
     pub memory: Arc<dyn SessionMemory>,
     pub runtime: Arc<dyn Runtime>,
@@ -29,48 +29,48 @@ pub struct Flow {
     pub memory_timeout: Duration,
     /// How the session's program reaches this butler's tools.
     pub endpoint: Endpoint,
-    /// Where its MCP configuration is written while it lasts.
+    /// The directory for the MCP configuration file of a running session.
     pub directory: PathBuf,
 }
 
 /// A session whose context has been read.
 #[derive(Debug)]
-pub struct Begun {
+pub struct StartedSession {
     pub id: Uuid,
     pub prompt: String,
     pub trigger_source: String,
-    /// What memory had to say; `None`: nothing, or it did not answer.
+    /// The context block; `None` if it is empty or memory did not respond.
     pub context: Option<String>,
-    pub trouble: Vec<Trouble>,
+    pub problems: Vec<MemoryProblem>,
 }
 
-/// A session that has ended.
+/// A session that has finished.
 #[derive(Debug)]
-pub struct Ended {
-    /// The episode that was stored.
+pub struct FinishedSession {
+    /// The id of the stored episode.
     pub episode: Option<String>,
-    pub trouble: Vec<Trouble>,
+    pub problems: Vec<MemoryProblem>,
 }
 
-impl Flow {
-    /// Asks memory, for as long as it may take.
-    pub async fn begin(&self, prompt: String, trigger_source: String) -> Begun {
-        let mut trouble = Vec::new();
+impl SessionRunner {
+    /// Starts a session by reading its context, within the memory timeout.
+    pub async fn begin(&self, prompt: String, trigger_source: String) -> StartedSession {
+        let mut problems = Vec::new();
         let arguments = object(json!({"trigger_prompt": prompt, "butler": self.butler}));
-        let answer = memory::ask(&self.memory, "memory_context", arguments, self.memory_timeout).await;
+        let answer = memory::call_at_start(&self.memory, "memory_context", arguments, self.memory_timeout).await;
         let context = match answer {
             Ok(answer) => answer.text.filter(|text| !text.trim().is_empty()),
             Err(failed) => {
-                trouble.push(failed.during("the session starts without memory"));
+                problems.push(failed.during("the session starts without memory"));
                 None
             }
         };
-        Begun { id: Uuid::new_v4(), prompt, trigger_source, context, trouble }
+        StartedSession { id: Uuid::new_v4(), prompt, trigger_source, context, problems }
     }
 
-    /// Runs the session itself.
-    pub async fn answer(&self, begun: &Begun) -> Result<Completion, RuntimeError> {
-        // Its tools are part of its memory: without the file it still answers.
+    /// Runs the LLM.
+    pub async fn answer(&self, begun: &StartedSession) -> Result<Completion, RuntimeError> {
+        // Without the file the LLM has no memory tools, but it can still answer.
         let config = match McpConfig::write(&self.directory, begun.id, &self.endpoint) {
             Ok(config) => Some(config),
             Err(error) => {
@@ -87,21 +87,23 @@ impl Flow {
         self.runtime.complete(session).await
     }
 
-    /// Stores the episode, unless the session was memory's own work.
-    pub async fn end(&self, begun: &Begun, answer: &str) -> Ended {
+    /// Stores the episode, unless the session was a consolidation.
+    pub async fn end(&self, begun: &StartedSession, answer: &str) -> FinishedSession {
         if begun.trigger_source == TRIGGER_CONSOLIDATION {
-            return Ended { episode: None, trouble: Vec::new() };
+            return FinishedSession { episode: None, problems: Vec::new() };
         }
         let arguments = object(json!({
             "content": episode::of_exchange(&begun.prompt, answer), "butler": self.butler, "session_id": begun.id,
             "metadata": {"trigger_source": begun.trigger_source}, "idempotency_key": format!("session:{}", begun.id),
         }));
-        match memory::tell(&self.memory, "memory_store_episode", arguments, self.memory_timeout).await {
+        match memory::call_at_end(&self.memory, "memory_store_episode", arguments, self.memory_timeout).await {
             Ok(answer) => {
                 let id = answer.structured.get("id").and_then(Value::as_str).map(str::to_owned);
-                Ended { episode: id, trouble: Vec::new() }
+                FinishedSession { episode: id, problems: Vec::new() }
             }
-            Err(failed) => Ended { episode: None, trouble: vec![failed.during("the session is not remembered")] },
+            Err(failed) => {
+                FinishedSession { episode: None, problems: vec![failed.during("the session is not remembered")] }
+            }
         }
     }
 }

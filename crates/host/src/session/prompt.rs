@@ -1,12 +1,12 @@
-//! What a session is told before its prompt: who the butler is, then what it remembers.
+//! The system prompt of a session: the butler's own prompt, followed by the context from memory.
 
 use std::fs;
 use std::path::Path;
 
-/// The files that hold a butler's own system prompt; the second only if it says something else.
+/// The files with a butler's own system prompt. The second is used only if its text differs.
 const FILES: [&str; 2] = ["CLAUDE.md", "AGENTS.md"];
 
-/// From the folder of the butler's configuration.
+/// Reads the butler's own system prompt from the directory of its configuration.
 pub fn own_prompt(folder: &Path) -> Option<String> {
     let mut texts: Vec<String> = Vec::new();
     for file in FILES {
@@ -14,13 +14,15 @@ pub fn own_prompt(folder: &Path) -> Option<String> {
             Ok(text) if !text.trim().is_empty() && !texts.contains(&text) => texts.push(text),
             Ok(_) => {}
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
-            Err(error) => tracing::warn!(file = %folder.join(file).display(), %error, "left out of the system prompt"),
+            Err(error) => {
+                tracing::warn!(file = %folder.join(file).display(), %error, "cannot read a file of the system prompt")
+            }
         }
     }
     (!texts.is_empty()).then(|| texts.iter().map(|text| text.trim_end()).collect::<Vec<_>>().join("\n\n"))
 }
 
-/// The butler's own words, then memory's.
+/// Joins the butler's own prompt and the context.
 pub(super) fn system(own: Option<&str>, context: Option<&str>) -> Option<String> {
     match (own, context) {
         (Some(own), Some(context)) => Some(format!("{own}\n\n{context}")),

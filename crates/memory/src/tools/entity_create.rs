@@ -4,7 +4,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use crate::entities::{EntityInput, EntityView, aliases, name};
-use crate::tool::{Annotations, Typed};
+use crate::tool::{Annotations, Right, ToolDefinition};
 use crate::{Call, Memory, MemoryError};
 
 #[derive(Deserialize, JsonSchema)]
@@ -29,7 +29,7 @@ pub struct Input {
 
 pub struct EntityCreate;
 
-impl Typed for EntityCreate {
+impl ToolDefinition for EntityCreate {
     type Input = Input;
     type Output = EntityView;
 
@@ -39,6 +39,7 @@ impl Typed for EntityCreate {
         it (entity_id of memory_store_fact) however its name is spelled. Ask entity_resolve first: a second entity of the \
         same name and type is refused, and the error names the one that exists.";
     const ANNOTATIONS: Annotations = Annotations::ADD;
+    const RIGHT: Right = Right::Write;
     const ALIASES: &'static [(&'static str, &'static str)] = &[("name", "canonical_name"), ("type", "entity_type")];
 
     async fn run(memory: &Memory, call: Call, input: Input) -> Result<EntityView, MemoryError> {

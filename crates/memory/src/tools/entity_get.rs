@@ -4,7 +4,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use crate::entities::EntityView;
-use crate::tool::{Annotations, Typed};
+use crate::tool::{Annotations, Right, ToolDefinition};
 use crate::{Call, Memory, MemoryError};
 
 #[derive(Deserialize, JsonSchema)]
@@ -16,7 +16,7 @@ pub struct Input {
 
 pub struct EntityGet;
 
-impl Typed for EntityGet {
+impl ToolDefinition for EntityGet {
     type Input = Input;
     type Output = EntityView;
 
@@ -25,6 +25,7 @@ impl Typed for EntityGet {
     const DESCRIPTION: &'static str = "One entity by its id: its names, type and metadata. If it was merged into another \
         one, merged_into is the entity to use instead, at the end of however many merges.";
     const ANNOTATIONS: Annotations = Annotations::READ;
+    const RIGHT: Right = Right::Read;
     const ALIASES: &'static [(&'static str, &'static str)] = &[("id", "entity_id")];
 
     async fn run(memory: &Memory, call: Call, input: Input) -> Result<EntityView, MemoryError> {

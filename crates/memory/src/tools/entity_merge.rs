@@ -4,7 +4,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use crate::entities::MergedEntities;
-use crate::tool::{Annotations, Typed};
+use crate::tool::{Annotations, Right, ToolDefinition};
 use crate::{Call, Memory, MemoryError};
 
 #[derive(Deserialize, JsonSchema)]
@@ -19,7 +19,7 @@ pub struct Input {
 
 pub struct EntityMerge;
 
-impl Typed for EntityMerge {
+impl ToolDefinition for EntityMerge {
     type Input = Input;
     type Output = MergedEntities;
 
@@ -30,6 +30,7 @@ impl Typed for EntityMerge {
         (the target's if equal) and the other is superseded. The source stays as a tombstone that names the target. \
         Cannot be undone.";
     const ANNOTATIONS: Annotations = Annotations::REPLACE;
+    const RIGHT: Right = Right::Write;
     const ALIASES: &'static [(&'static str, &'static str)] =
         &[("source_id", "source_entity_id"), ("target_id", "target_entity_id")];
 

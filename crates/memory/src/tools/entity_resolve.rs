@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::optional;
 use crate::entities::{ResolveInput, Resolved, name};
-use crate::tool::{Annotations, Typed};
+use crate::tool::{Annotations, Instruction, Right, ToolDefinition, Topic};
 use crate::{Call, Memory, MemoryError};
 
 #[derive(Deserialize, JsonSchema)]
@@ -40,7 +40,7 @@ struct ContextHints {
 
 pub struct EntityResolve;
 
-impl Typed for EntityResolve {
+impl ToolDefinition for EntityResolve {
     type Input = Input;
     type Output = Resolved;
 
@@ -50,6 +50,11 @@ impl Typed for EntityResolve {
         part of a name (50), with enable_fuzzy a similar name (20), each moved by context_hints. Empty when none matches; \
         then entity_create makes it known. Never creates anything itself.";
     const ANNOTATIONS: Annotations = Annotations::READ;
+    const RIGHT: Right = Right::Read;
+    const INSTRUCTION: Option<Instruction> = Some(Instruction {
+        topic: Topic::Entities,
+        text: "Before you create an entity (a person, an organization, a place), look for it with entity_resolve.",
+    });
     const ALIASES: &'static [(&'static str, &'static str)] = &[("type", "entity_type")];
 
     async fn run(memory: &Memory, call: Call, input: Input) -> Result<Resolved, MemoryError> {

@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use super::optional;
 use crate::entities::{EntityChanges, EntityView, aliases, name};
-use crate::tool::{Annotations, Typed};
+use crate::tool::{Annotations, Right, ToolDefinition};
 use crate::{Call, Memory, MemoryError};
 
 #[derive(Deserialize, JsonSchema)]
@@ -26,7 +26,7 @@ pub struct Input {
 
 pub struct EntityUpdate;
 
-impl Typed for EntityUpdate {
+impl ToolDefinition for EntityUpdate {
     type Input = Input;
     type Output = EntityView;
 
@@ -35,6 +35,7 @@ impl Typed for EntityUpdate {
     const DESCRIPTION: &'static str = "Change an entity's name (replaced), aliases (all replaced by the list given) or \
         metadata (keys merged into what is there). What is left out stays.";
     const ANNOTATIONS: Annotations = Annotations { destructive: true, ..Annotations::SETTLE };
+    const RIGHT: Right = Right::Write;
     const ALIASES: &'static [(&'static str, &'static str)] = &[("id", "entity_id"), ("name", "canonical_name")];
 
     async fn run(memory: &Memory, call: Call, input: Input) -> Result<EntityView, MemoryError> {

@@ -3,7 +3,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
 
-use crate::tool::{Annotations, Typed};
+use crate::tool::{Annotations, Instruction, Right, ToolDefinition, Topic};
 use crate::{Call, Confirmed, Memory, MemoryError};
 
 #[derive(Deserialize, JsonSchema)]
@@ -18,7 +18,7 @@ pub struct Input {
 
 pub struct MemoryConfirm;
 
-impl Typed for MemoryConfirm {
+impl ToolDefinition for MemoryConfirm {
     type Input = Input;
     type Output = Confirmed;
 
@@ -28,6 +28,11 @@ impl Typed for MemoryConfirm {
         anew. Use it whenever a remembered fact proves true again. A superseded, expired or forgotten memory cannot be \
         confirmed; store it anew instead.";
     const ANNOTATIONS: Annotations = Annotations::SETTLE;
+    const RIGHT: Right = Right::Write;
+    const INSTRUCTION: Option<Instruction> = Some(Instruction {
+        topic: Topic::Feedback,
+        text: "memory_confirm keeps a memory that proved right from fading.",
+    });
     const ALIASES: &'static [(&'static str, &'static str)] = &[("type", "memory_type"), ("id", "memory_id")];
 
     async fn run(memory: &Memory, call: Call, input: Input) -> Result<Confirmed, MemoryError> {

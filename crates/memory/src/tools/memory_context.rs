@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::memory_search::min_relevance;
 use super::optional;
 use crate::context::ContextRequest;
-use crate::tool::{Annotations, Typed};
+use crate::tool::{Annotations, Instruction, Right, ToolDefinition, Topic};
 use crate::{Call, Memory, MemoryError};
 
 #[derive(Deserialize, JsonSchema)]
@@ -36,7 +36,7 @@ pub struct Output {
 
 pub struct MemoryContext;
 
-impl Typed for MemoryContext {
+impl ToolDefinition for MemoryContext {
     type Input = Input;
     type Output = Output;
 
@@ -45,6 +45,14 @@ impl Typed for MemoryContext {
     const DESCRIPTION: &'static str = "A block of text with the facts, rules and recent episodes that matter for a \
         session, within a token budget, to be put in front of its prompt. What it holds counts as used.";
     const ANNOTATIONS: Annotations = Annotations::READ;
+    const RIGHT: Right = Right::Read;
+    const CORE: bool = true;
+    const EMBEDS: bool = true;
+    const INSTRUCTION: Option<Instruction> = Some(Instruction {
+        topic: Topic::SessionStart,
+        text: "When a session begins or its topic changes, call memory_context with the user's words and read what \
+            it returns before you answer.",
+    });
 
     async fn run(memory: &Memory, call: Call, input: Input) -> Result<Output, MemoryError> {
         let token_budget = optional(input.token_budget.as_ref(), validate::token_budget)?;

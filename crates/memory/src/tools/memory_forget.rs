@@ -3,7 +3,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
 
-use crate::tool::{Annotations, Typed};
+use crate::tool::{Annotations, Instruction, Right, ToolDefinition, Topic};
 use crate::{Call, Forgotten, Memory, MemoryError};
 
 #[derive(Deserialize, JsonSchema)]
@@ -18,7 +18,7 @@ pub struct Input {
 
 pub struct MemoryForget;
 
-impl Typed for MemoryForget {
+impl ToolDefinition for MemoryForget {
     type Input = Input;
     type Output = Forgotten;
 
@@ -29,6 +29,10 @@ impl Typed for MemoryForget {
         with memory_store_fact instead.";
     const ANNOTATIONS: Annotations =
         Annotations { read_only: false, destructive: true, idempotent: true, open_world: false };
+    const RIGHT: Right = Right::Write;
+    const CORE: bool = true;
+    const INSTRUCTION: Option<Instruction> =
+        Some(Instruction { topic: Topic::Feedback, text: "memory_forget takes back what is wrong or unwanted." });
     const ALIASES: &'static [(&'static str, &'static str)] = &[("type", "memory_type"), ("id", "memory_id")];
 
     async fn run(memory: &Memory, call: Call, input: Input) -> Result<Forgotten, MemoryError> {

@@ -3,7 +3,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
 
-use crate::tool::{Annotations, Typed};
+use crate::tool::{Annotations, Instruction, Right, ToolDefinition, Topic};
 use crate::views::MemoryView;
 use crate::{Call, Memory, MemoryError};
 
@@ -19,7 +19,7 @@ pub struct Input {
 
 pub struct MemoryGet;
 
-impl Typed for MemoryGet {
+impl ToolDefinition for MemoryGet {
     type Input = Input;
     type Output = MemoryView;
 
@@ -29,6 +29,9 @@ impl Typed for MemoryGet {
         Facts and rules come with effective_confidence, the confidence left after decay. Looking at a memory counts as \
         a use of it, which keeps it near the top of later recalls.";
     const ANNOTATIONS: Annotations = Annotations::READ;
+    const RIGHT: Right = Right::Read;
+    const INSTRUCTION: Option<Instruction> =
+        Some(Instruction { topic: Topic::Inspect, text: "memory_get reads one memory by its type and id." });
     const ALIASES: &'static [(&'static str, &'static str)] = &[("type", "memory_type"), ("id", "memory_id")];
 
     async fn run(memory: &Memory, call: Call, input: Input) -> Result<MemoryView, MemoryError> {

@@ -4,7 +4,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::optional;
-use crate::tool::{Annotations, Typed};
+use crate::tool::{Annotations, Right, ToolDefinition};
 use crate::views::RuleView;
 use crate::{Call, Memory, MemoryError};
 
@@ -20,7 +20,7 @@ pub struct Input {
 
 pub struct MemoryMarkHarmful;
 
-impl Typed for MemoryMarkHarmful {
+impl ToolDefinition for MemoryMarkHarmful {
     type Input = Input;
     type Output = RuleView;
 
@@ -30,6 +30,7 @@ impl Typed for MemoryMarkHarmful {
         much as four good ones; a rule that keeps failing is demoted and finally turned into a warning not to do it. \
         Call it once for each time the rule was applied.";
     const ANNOTATIONS: Annotations = Annotations::REPLACE;
+    const RIGHT: Right = Right::Write;
     const ALIASES: &'static [(&'static str, &'static str)] = &[("id", "rule_id"), ("memory_id", "rule_id")];
 
     async fn run(memory: &Memory, call: Call, input: Input) -> Result<RuleView, MemoryError> {

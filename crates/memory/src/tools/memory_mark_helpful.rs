@@ -3,7 +3,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
 
-use crate::tool::{Annotations, Typed};
+use crate::tool::{Annotations, Instruction, Right, ToolDefinition, Topic};
 use crate::views::RuleView;
 use crate::{Call, Memory, MemoryError};
 
@@ -16,7 +16,7 @@ pub struct Input {
 
 pub struct MemoryMarkHelpful;
 
-impl Typed for MemoryMarkHelpful {
+impl ToolDefinition for MemoryMarkHelpful {
     type Input = Input;
     type Output = RuleView;
 
@@ -25,6 +25,12 @@ impl Typed for MemoryMarkHelpful {
     const DESCRIPTION: &'static str = "Say that following a rule led to a good result. Enough good results promote it: \
         candidate, established, proven. Call it once for each time the rule was applied.";
     const ANNOTATIONS: Annotations = Annotations::ADD;
+    const RIGHT: Right = Right::Write;
+    const INSTRUCTION: Option<Instruction> = Some(Instruction {
+        topic: Topic::Feedback,
+        text: "After you followed a rule, say how it went: memory_mark_helpful or memory_mark_harmful, with the \
+            reason.",
+    });
     const ALIASES: &'static [(&'static str, &'static str)] = &[("id", "rule_id"), ("memory_id", "rule_id")];
 
     async fn run(memory: &Memory, call: Call, input: Input) -> Result<RuleView, MemoryError> {

@@ -7,7 +7,7 @@ use super::memory_search::{explain, min_relevance, scope};
 use super::optional;
 use crate::recall::RecallInput;
 use crate::search::{Hit, Trace};
-use crate::tool::{Annotations, Typed};
+use crate::tool::{Annotations, Instruction, Right, ToolDefinition, Topic};
 use crate::{Call, Memory, MemoryError};
 
 #[derive(Deserialize, JsonSchema)]
@@ -43,7 +43,7 @@ pub struct Output {
 
 pub struct MemoryRecall;
 
-impl Typed for MemoryRecall {
+impl ToolDefinition for MemoryRecall {
     type Input = Input;
     type Output = Output;
 
@@ -53,6 +53,13 @@ impl Typed for MemoryRecall {
         importance, recency and confidence together. Call it before acting or answering. What it returns counts as used, \
         which keeps it near the top of later recalls.";
     const ANNOTATIONS: Annotations = Annotations::READ;
+    const RIGHT: Right = Right::Read;
+    const CORE: bool = true;
+    const EMBEDS: bool = true;
+    const INSTRUCTION: Option<Instruction> = Some(Instruction {
+        topic: Topic::Recall,
+        text: "memory_recall tells what is known about a topic, the most useful first.",
+    });
     const ALIASES: &'static [(&'static str, &'static str)] = &[("query", "topic")];
 
     async fn run(memory: &Memory, call: Call, input: Input) -> Result<Output, MemoryError> {

@@ -4,7 +4,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use crate::consolidate::{ConsolidationReport, ConsolidationRequest};
-use crate::tool::{Annotations, Typed};
+use crate::tool::{Annotations, Right, ToolDefinition};
 use crate::{Call, Memory, MemoryError};
 
 #[derive(Deserialize, JsonSchema)]
@@ -16,7 +16,7 @@ pub struct Input {
 
 pub struct MemoryRunConsolidation;
 
-impl Typed for MemoryRunConsolidation {
+impl ToolDefinition for MemoryRunConsolidation {
     type Input = Input;
     type Output = ConsolidationReport;
 
@@ -26,6 +26,7 @@ impl Typed for MemoryRunConsolidation {
         configured LLM and may take minutes; without one, or with dry_run, it only counts. The result says which it was.";
     const ANNOTATIONS: Annotations =
         Annotations { read_only: false, destructive: false, idempotent: true, open_world: true };
+    const RIGHT: Right = Right::Admin;
 
     async fn run(memory: &Memory, call: Call, input: Input) -> Result<ConsolidationReport, MemoryError> {
         let request = ConsolidationRequest {

@@ -4,7 +4,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use crate::cleanup::CleanupReport;
-use crate::tool::{Annotations, Typed};
+use crate::tool::{Annotations, Right, ToolDefinition};
 use crate::{Call, Memory, MemoryError};
 
 /// More than this is meant as "no limit".
@@ -20,7 +20,7 @@ pub struct Input {
 
 pub struct MemoryRunEpisodeCleanup;
 
-impl Typed for MemoryRunEpisodeCleanup {
+impl ToolDefinition for MemoryRunEpisodeCleanup {
     type Input = Input;
     type Output = CleanupReport;
 
@@ -30,6 +30,7 @@ impl Typed for MemoryRunEpisodeCleanup {
         Episodes that still wait to be consolidated are kept until they expire. Runs daily by itself.";
     const ANNOTATIONS: Annotations =
         Annotations { read_only: false, destructive: true, idempotent: true, open_world: false };
+    const RIGHT: Right = Right::Admin;
 
     async fn run(memory: &Memory, call: Call, input: Input) -> Result<CleanupReport, MemoryError> {
         let max_entries = match &input.max_entries {

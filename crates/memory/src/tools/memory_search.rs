@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use super::optional;
 use crate::search::{Hit, Mode, SearchInput, Trace};
-use crate::tool::{Annotations, Typed};
+use crate::tool::{Annotations, Instruction, Right, ToolDefinition, Topic};
 use crate::{Call, Memory, MemoryError};
 
 #[derive(Deserialize, JsonSchema)]
@@ -48,7 +48,7 @@ pub struct Output {
 
 pub struct MemorySearch;
 
-impl Typed for MemorySearch {
+impl ToolDefinition for MemorySearch {
     type Input = Input;
     type Output = Output;
 
@@ -57,6 +57,13 @@ impl Typed for MemorySearch {
     const DESCRIPTION: &'static str = "Find episodes, facts and rules that match a query, by meaning and by words. \
         Use it to look around; use memory_recall for what to know before acting. Searching does not count as using a memory.";
     const ANNOTATIONS: Annotations = Annotations::READ;
+    const RIGHT: Right = Right::Read;
+    const CORE: bool = true;
+    const EMBEDS: bool = true;
+    const INSTRUCTION: Option<Instruction> = Some(Instruction {
+        topic: Topic::Recall,
+        text: "memory_search finds memories by words or meaning; narrow it by types and scope.",
+    });
 
     async fn run(memory: &Memory, call: Call, input: Input) -> Result<Output, MemoryError> {
         let config = memory.config();

@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
 
-use crate::tool::{Annotations, Typed};
+use crate::tool::{Annotations, Instruction, Right, ToolDefinition, Topic};
 use crate::{Call, Memory, MemoryError};
 
 #[derive(Deserialize, JsonSchema)]
@@ -17,7 +17,7 @@ pub struct Input {
 
 pub struct MemoryStats;
 
-impl Typed for MemoryStats {
+impl ToolDefinition for MemoryStats {
     type Input = Input;
     type Output = Stats;
 
@@ -26,6 +26,9 @@ impl Typed for MemoryStats {
     const DESCRIPTION: &'static str = "Count what is remembered, by type and state: episodes (and how long the oldest \
         waits to be learned from), facts, rules. Shows whether memory is healthy, not what it contains.";
     const ANNOTATIONS: Annotations = Annotations::READ;
+    const RIGHT: Right = Right::Read;
+    const INSTRUCTION: Option<Instruction> =
+        Some(Instruction { topic: Topic::Inspect, text: "memory_stats counts what is there." });
 
     async fn run(memory: &Memory, call: Call, input: Input) -> Result<Stats, MemoryError> {
         let scope = match &input.scope {

@@ -5,7 +5,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::DEFAULT_IMPORTANCE;
-use crate::tool::{Annotations, Typed};
+use crate::tool::{Annotations, Instruction, Right, ToolDefinition, Topic};
 use crate::{Call, EpisodeInput, Memory, MemoryError, StoredEpisode};
 
 #[derive(Deserialize, JsonSchema)]
@@ -27,12 +27,13 @@ pub struct Input {
     metadata: Option<Value>,
     /// Your name for this request. Sent again with the same key and arguments, it returns the first answer and stores nothing.
     #[schemars(with = "Option<String>", length(min = 1, max = butler_domain::limits::IDEMPOTENCY_KEY_BYTES))]
-    idempotency_key: Option<Value>,
+    #[serde(rename = "idempotency_key")]
+    _idempotency_key: Option<Value>,
 }
 
 pub struct MemoryStoreEpisode;
 
-impl Typed for MemoryStoreEpisode {
+impl ToolDefinition for MemoryStoreEpisode {
     type Input = Input;
     type Output = StoredEpisode;
 
@@ -42,9 +43,17 @@ impl Typed for MemoryStoreEpisode {
         Episodes live for days; lasting facts and rules are learned from them in the background. To record something \
         known to be true use memory_store_fact, for guidance on how to act memory_store_rule.";
     const ANNOTATIONS: Annotations = Annotations::ADD;
+    const RIGHT: Right = Right::Write;
+    const CORE: bool = true;
+    const EMBEDS: bool = true;
+    const INSTRUCTION: Option<Instruction> = Some(Instruction {
+        topic: Topic::Store,
+        text: "When something worth keeping happened (a decision, a preference, an outcome), store it with \
+            memory_store_episode: one event each, in a full sentence that can be understood later without this \
+            conversation.",
+    });
 
     async fn run(memory: &Memory, call: Call, input: Input) -> Result<StoredEpisode, MemoryError> {
-        let call = call.keyed_by(input.idempotency_key.as_ref())?;
         let episode = EpisodeInput {
             content: validate::content(validate::string("content", &input.content)?)?,
             butler: Butler::new(validate::string("butler", &input.butler)?).map_err(validate::Invalid::from)?,

@@ -5,7 +5,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::{DEFAULT_IMPORTANCE, butler, optional};
-use crate::tool::{Annotations, Typed};
+use crate::tool::{Annotations, Instruction, Right, ToolDefinition, Topic};
 use crate::{Call, FactInput, Memory, MemoryError, StoredFact};
 
 #[derive(Deserialize, JsonSchema)]
@@ -47,12 +47,13 @@ pub struct Input {
     metadata: Option<Value>,
     /// Your name for this request. Sent again with the same key and arguments, it returns the first answer and stores nothing.
     #[schemars(with = "Option<String>", length(min = 1, max = butler_domain::limits::IDEMPOTENCY_KEY_BYTES))]
-    idempotency_key: Option<Value>,
+    #[serde(rename = "idempotency_key")]
+    _idempotency_key: Option<Value>,
 }
 
 pub struct MemoryStoreFact;
 
-impl Typed for MemoryStoreFact {
+impl ToolDefinition for MemoryStoreFact {
     type Input = Input;
     type Output = StoredFact;
 
@@ -63,9 +64,16 @@ impl Typed for MemoryStoreFact {
         history. Confidence fades over time unless confirmed with memory_confirm. For guidance on how to act use \
         memory_store_rule.";
     const ANNOTATIONS: Annotations = Annotations::REPLACE;
+    const RIGHT: Right = Right::Write;
+    const CORE: bool = true;
+    const EMBEDS: bool = true;
+    const INSTRUCTION: Option<Instruction> = Some(Instruction {
+        topic: Topic::Store,
+        text: "What is true and stays so goes into memory_store_fact; a new fact about the same subject and \
+            predicate replaces the old one.",
+    });
 
     async fn run(memory: &Memory, call: Call, input: Input) -> Result<StoredFact, MemoryError> {
-        let call = call.keyed_by(input.idempotency_key.as_ref())?;
         let uuid = |field, value: &Value| validate::uuid(field, validate::string(field, value)?);
         let fact = FactInput {
             subject: validate::subject(validate::string("subject", &input.subject)?)?,

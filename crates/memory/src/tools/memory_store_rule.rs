@@ -5,7 +5,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::{butler, optional};
-use crate::tool::{Annotations, Typed};
+use crate::tool::{Annotations, Instruction, Right, ToolDefinition, Topic};
 use crate::{Call, Memory, MemoryError, RuleInput, StoredRule};
 
 #[derive(Deserialize, JsonSchema)]
@@ -30,12 +30,13 @@ pub struct Input {
     metadata: Option<Value>,
     /// Your name for this request. Sent again with the same key and arguments, it returns the first answer and stores nothing.
     #[schemars(with = "Option<String>", length(min = 1, max = butler_domain::limits::IDEMPOTENCY_KEY_BYTES))]
-    idempotency_key: Option<Value>,
+    #[serde(rename = "idempotency_key")]
+    _idempotency_key: Option<Value>,
 }
 
 pub struct MemoryStoreRule;
 
-impl Typed for MemoryStoreRule {
+impl ToolDefinition for MemoryStoreRule {
     type Input = Input;
     type Output = StoredRule;
 
@@ -45,9 +46,15 @@ impl Typed for MemoryStoreRule {
         candidate and earns trust through memory_mark_helpful, or loses it through memory_mark_harmful. To record \
         something that is true use memory_store_fact.";
     const ANNOTATIONS: Annotations = Annotations::ADD;
+    const RIGHT: Right = Right::Write;
+    const CORE: bool = true;
+    const EMBEDS: bool = true;
+    const INSTRUCTION: Option<Instruction> = Some(Instruction {
+        topic: Topic::Store,
+        text: "What works, or never does, goes into memory_store_rule as one instruction.",
+    });
 
     async fn run(memory: &Memory, call: Call, input: Input) -> Result<StoredRule, MemoryError> {
-        let call = call.keyed_by(input.idempotency_key.as_ref())?;
         let rule = RuleInput {
             content: validate::content(validate::string("content", &input.content)?)?,
             scope: optional(input.scope.as_ref(), |value| Ok(Scope::new(validate::string("scope", value)?)?))?

@@ -1,30 +1,45 @@
 //! The MCP tools, one file each.
 
-mod entity_create;
-mod entity_get;
-mod entity_merge;
-mod entity_resolve;
-mod entity_update;
-mod memory_confirm;
-mod memory_context;
-mod memory_forget;
-mod memory_get;
-mod memory_mark_harmful;
-mod memory_mark_helpful;
-mod memory_recall;
-mod memory_run_consolidation;
-mod memory_run_episode_cleanup;
-mod memory_search;
-mod memory_stats;
-mod memory_store_episode;
-mod memory_store_fact;
-mod memory_store_rule;
-
 use butler_domain::Butler;
 use butler_domain::validate::{self, Invalid};
 use serde_json::Value;
 
-use crate::tool::{Tool, boxed};
+use crate::tool::Tool;
+
+/// Declares the module of every tool and the list of them.
+macro_rules! tools {
+    ($($file:ident::$tool:ident),* $(,)?) => {
+        $(mod $file;)*
+
+        /// Every tool of the module, in the order in which clients list them.
+        pub fn tools() -> Vec<Tool> {
+            vec![$(Tool::of::<$file::$tool>()),*]
+        }
+    };
+}
+
+// A new tool is a new file here and one line in this list.
+tools! {
+    memory_store_episode::MemoryStoreEpisode,
+    memory_store_fact::MemoryStoreFact,
+    memory_store_rule::MemoryStoreRule,
+    memory_context::MemoryContext,
+    memory_recall::MemoryRecall,
+    memory_search::MemorySearch,
+    memory_get::MemoryGet,
+    memory_confirm::MemoryConfirm,
+    memory_mark_helpful::MemoryMarkHelpful,
+    memory_mark_harmful::MemoryMarkHarmful,
+    memory_forget::MemoryForget,
+    memory_stats::MemoryStats,
+    entity_create::EntityCreate,
+    entity_get::EntityGet,
+    entity_update::EntityUpdate,
+    entity_resolve::EntityResolve,
+    entity_merge::EntityMerge,
+    memory_run_consolidation::MemoryRunConsolidation,
+    memory_run_episode_cleanup::MemoryRunEpisodeCleanup,
+}
 
 /// What a memory is worth when nobody says.
 const DEFAULT_IMPORTANCE: f64 = 5.0;
@@ -39,29 +54,4 @@ fn butler(value: &Value) -> Result<String, Invalid> {
     const FIELD: &str = "source_butler";
     let named = Butler::new(validate::string(FIELD, value)?);
     named.map(String::from).map_err(|error| Invalid::new(FIELD, error.to_string()))
-}
-
-/// Every tool of the module, in the order clients list them.
-pub fn tools() -> Vec<Box<dyn Tool>> {
-    vec![
-        boxed::<memory_store_episode::MemoryStoreEpisode>(),
-        boxed::<memory_store_fact::MemoryStoreFact>(),
-        boxed::<memory_store_rule::MemoryStoreRule>(),
-        boxed::<memory_context::MemoryContext>(),
-        boxed::<memory_recall::MemoryRecall>(),
-        boxed::<memory_search::MemorySearch>(),
-        boxed::<memory_get::MemoryGet>(),
-        boxed::<memory_confirm::MemoryConfirm>(),
-        boxed::<memory_mark_helpful::MemoryMarkHelpful>(),
-        boxed::<memory_mark_harmful::MemoryMarkHarmful>(),
-        boxed::<memory_forget::MemoryForget>(),
-        boxed::<memory_stats::MemoryStats>(),
-        boxed::<entity_create::EntityCreate>(),
-        boxed::<entity_get::EntityGet>(),
-        boxed::<entity_update::EntityUpdate>(),
-        boxed::<entity_resolve::EntityResolve>(),
-        boxed::<entity_merge::EntityMerge>(),
-        boxed::<memory_run_consolidation::MemoryRunConsolidation>(),
-        boxed::<memory_run_episode_cleanup::MemoryRunEpisodeCleanup>(),
-    ]
 }

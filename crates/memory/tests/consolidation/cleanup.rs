@@ -110,7 +110,7 @@ async fn cleanup_returns_statistics() {
     let answer = world.fixture.call("memory_run_episode_cleanup", json!({"max_entries": 1})).await.unwrap();
     assert_eq!(answer, json!({"expired_deleted": 0, "capacity_deleted": 2, "remaining": 1}));
     let error = world.fixture.call("memory_run_episode_cleanup", json!({"max_entries": -1})).await.unwrap_err();
-    assert_eq!(error.code, "invalid_argument");
+    assert_eq!(error.code.as_str(), "invalid_argument");
     let error = world.fixture.call("memory_run_episode_cleanup", json!({"max_entries": "many"})).await.unwrap_err();
-    assert_eq!(error.code, "invalid_argument");
+    assert_eq!(error.code.as_str(), "invalid_argument");
 }

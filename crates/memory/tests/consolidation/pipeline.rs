@@ -1,5 +1,6 @@
 use butler_memory::Caller;
 use butler_memory::consolidate::ConsolidationRequest;
+use butler_memory::tool::ToolCall;
 use serde_json::json;
 
 use crate::world::{Model, World, episodes_in};
@@ -182,15 +183,17 @@ async fn memory_run_consolidation_says_which_it_was_and_stays_within_the_tenant(
     world.episode_of("acme", "general", "theirs").await;
     let tools = butler_memory::tools();
     let tool = tools.iter().find(|tool| tool.spec().name == "memory_run_consolidation").unwrap();
-    let arguments = |value: serde_json::Value| value.as_object().unwrap().clone();
-    let caller = Caller::trusted();
-    let dry = tool.call(&world.memory, &caller, arguments(json!({"dry_run": true}))).await.ok().unwrap().structured;
+    let run = |arguments: serde_json::Value| {
+        let arguments = arguments.as_object().unwrap().clone();
+        tool.run(&world.memory, ToolCall::parse(tool.spec(), Caller::trusted(), arguments))
+    };
+    let dry = run(json!({"dry_run": true})).await.ok().unwrap().structured;
     assert_eq!((&dry["mode"], &dry["totals"]["episodes"]), (&json!("dry_run"), &json!(1)));
-    let run = tool.call(&world.memory, &caller, arguments(json!({}))).await.ok().unwrap().structured;
-    assert_eq!((&run["mode"], &run["totals"]["consolidated"]), (&json!("run"), &json!(1)));
+    let done = run(json!({})).await.ok().unwrap().structured;
+    assert_eq!((&done["mode"], &done["totals"]["consolidated"]), (&json!("run"), &json!(1)));
     assert_eq!(world.one("SELECT string_agg(tenant_id, ',') FROM episodes WHERE NOT consolidated").await, "acme");
-    let error = tool.call(&world.memory, &caller, arguments(json!({"dry_run": "yes"}))).await.err().unwrap();
-    assert_eq!(error.code, "invalid_argument");
+    let error = run(json!({"dry_run": "yes"})).await.err().unwrap();
+    assert_eq!(error.code.as_str(), "invalid_argument");
 }
 
 #[tokio::test]

@@ -109,7 +109,7 @@ async fn each_is_refused_with_its_reason_and_nothing_is_written() {
     for (tool, arguments, code, words) in store_cases(&other).into_iter().chain(by_id_cases(&episode, &old, &rule)) {
         let shown: String = arguments.to_string().chars().take(200).collect();
         let error = refused(&memory, tool, arguments).await;
-        assert_eq!(error.code, code, "{tool} {shown}: {}", error.message);
+        assert_eq!(error.code.as_str(), code, "{tool} {shown}: {}", error.message);
         assert!(error.message.contains(words), "{tool} {shown}: {:?} lacks {words:?}", error.message);
     }
     assert_eq!(everything(&memory).await, before);

@@ -127,7 +127,7 @@ async fn store_forget_confirm_and_sweep_racing() {
                     1 => drop(memory.call("memory_forget", json!({"type": "fact", "id": id})).await.expect("forget")),
                     2 => {
                         let confirmed = memory.call("memory_confirm", json!({"type": "fact", "id": id})).await;
-                        assert!(confirmed.map_or_else(|error| error.code == "invalid_state", |_| true));
+                        assert!(confirmed.map_or_else(|error| error.code.as_str() == "invalid_state", |_| true));
                     }
                     _ => drop(crate::fact(&memory, "user", &format!("p{n}"), &format!("new {round}")).await),
                 }

@@ -48,7 +48,7 @@ async fn confirm_episode_rejected() {
     let memory = MemoryFixture::new().await;
     let id = episode(&memory, "It rained").await;
     let error = refused(&memory, "memory_confirm", json!({"memory_type": "episode", "memory_id": id})).await;
-    assert_eq!(error.code, "invalid_argument");
+    assert_eq!(error.code.as_str(), "invalid_argument");
     assert!(error.message.contains("does not decay"), "{}", error.message);
     assert_eq!(count(&memory, "memory_events").await, 1);
 }
@@ -64,7 +64,7 @@ async fn confirming_what_is_no_longer_active_is_an_error() {
     for (kind, id, state) in [("fact", &old, "superseded"), ("fact", &new, "retracted"), ("rule", &gone, "forgotten")] {
         let before = events_of(&memory, id).await;
         let error = refused(&memory, "memory_confirm", json!({"memory_type": kind, "memory_id": id})).await;
-        assert_eq!(error.code, "invalid_state");
+        assert_eq!(error.code.as_str(), "invalid_state");
         assert!(error.message.contains(state), "{}", error.message);
         assert_eq!(events_of(&memory, id).await, before);
     }

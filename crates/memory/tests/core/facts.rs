@@ -103,7 +103,7 @@ async fn store_fact_with_entity_id_validation() {
         json!({"subject": "x", "predicate": "p", "content": "c", "entity_id": nobody}),
     )
     .await;
-    assert_eq!(error.code, "invalid_argument");
+    assert_eq!(error.code.as_str(), "invalid_argument");
     assert!(error.message.contains(&format!("entity {nobody} does not exist")), "{}", error.message);
     let target = entity(&memory, "default", "Anna Berg").await;
     let merged = entity(&memory, "default", "Anna").await;

@@ -45,12 +45,12 @@ async fn the_same_key_with_other_arguments_is_a_conflict() {
     memory.call("memory_store_rule", keyed("Ask first")).await.unwrap();
     let before = everything(&memory).await;
     let error = refused(&memory, "memory_store_rule", keyed("Shout")).await;
-    assert_eq!(error.code, "conflict");
+    assert_eq!(error.code.as_str(), "conflict");
     let other_tool = json!({"subject": "u", "predicate": "p", "content": "c", "idempotency_key": "k"});
     let error = refused(&memory, "memory_store_fact", other_tool).await;
     assert!(error.message.contains("memory_store_rule"), "{}", error.message);
     let twice = json!({"content": "x", "idempotency_key": "k", "request_context": {"idempotency_key": "other"}});
-    assert_eq!(refused(&memory, "memory_store_rule", twice).await.code, "invalid_argument");
+    assert_eq!(refused(&memory, "memory_store_rule", twice).await.code.as_str(), "invalid_argument");
     assert_eq!(everything(&memory).await, before);
 }
 

@@ -112,7 +112,7 @@ async fn every_tool_called_by_a_with_every_id_of_b_shows_nothing_and_changes_not
         let spec = tool.spec();
         for id in &ids {
             for choice in 0..6 {
-                let arguments = arguments(&spec, id, choice);
+                let arguments = arguments(spec, id, choice);
                 let mut trusted = arguments.clone();
                 trusted.insert("request_context".to_owned(), json!({"tenant_id": "a"}));
                 for (caller, arguments) in [(&token, &arguments), (&Caller::trusted(), &trusted)] {
@@ -144,10 +144,10 @@ async fn a_token_fixes_the_tenant_and_naming_another_is_an_error() {
     let token = Caller { tenant: CallerTenant::Token(TenantId::new("a").unwrap()), actor: None };
     for tool in butler_memory::tools() {
         let spec = tool.spec();
-        let mut arguments = arguments(&spec, &ids[3], 0);
+        let mut arguments = arguments(spec, &ids[3], 0);
         arguments.insert("request_context".to_owned(), json!({"tenant_id": "b"}));
         let error = memory.call_as(&token, spec.name, Value::Object(arguments)).await.err().expect(spec.name);
-        assert_eq!(error.code, "invalid_argument", "{}: {}", spec.name, error.message);
+        assert_eq!(error.code.as_str(), "invalid_argument", "{}: {}", spec.name, error.message);
         assert!(!error.message.contains(SECRET));
     }
     assert_eq!(of_tenant(&memory, "b").await, before);

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use butler_domain::{Butler, MockClock};
+use butler_memory::tool::ToolCall;
 use butler_memory::{Caller, Memory, MemoryConfig, MemoryParts};
 use butler_store::{Database, DatabaseOptions};
 use butler_testkit::{FakeEmbedder, TestDb};
@@ -99,7 +100,8 @@ impl Counted {
         let tools = butler_memory::tools();
         let found = tools.iter().find(|candidate| candidate.spec().name == tool).unwrap();
         let Value::Object(arguments) = arguments else { panic!("an object") };
-        let answer = found.call(&self.memory, &Caller::trusted(), arguments).await.unwrap();
+        let answer =
+            found.run(&self.memory, ToolCall::parse(found.spec(), Caller::trusted(), arguments)).await.unwrap();
         (self.rounds.load(Ordering::SeqCst) - before, Value::Object(answer.structured))
     }
 }

@@ -235,7 +235,7 @@ async fn a_forgotten_rule_cannot_be_marked() {
     }
     memory.call("memory_forget", json!({"memory_type": "rule", "memory_id": id})).await.unwrap();
     let error = refused(&memory, "memory_mark_helpful", json!({"rule_id": id})).await;
-    assert_eq!(error.code, "invalid_state");
+    assert_eq!(error.code.as_str(), "invalid_state");
     assert!(error.hint.is_some());
     assert_eq!(memory.memory.invert_pending(None).await.unwrap(), 0, "nor is it inverted");
     assert_eq!(count(&memory, "rule_applications").await, 3);

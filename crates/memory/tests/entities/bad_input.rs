@@ -10,9 +10,9 @@ async fn refused(memory: &MemoryFixture, tool: &str, arguments: Value) -> (Strin
         Err(error) => error,
         Ok(answer) => panic!("{shown} was accepted: {answer}"),
     };
-    assert!(error.hint.is_some() || error.code == "invalid_argument", "{shown}: {error:?}");
+    assert!(error.hint.is_some() || error.code.as_str() == "invalid_argument", "{shown}: {error:?}");
     assert_eq!(everything(memory).await, before, "{shown} wrote something");
-    (error.code.to_owned(), error.message)
+    (error.code.as_str().to_owned(), error.message)
 }
 
 #[tokio::test]

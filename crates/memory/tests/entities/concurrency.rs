@@ -24,7 +24,7 @@ async fn two_opposite_merges_cannot_deadlock_and_one_wins() {
             (Ok(_), Err(lost)) | (Err(lost), Ok(_)) => lost,
             both => panic!("exactly one merges: {both:?}"),
         };
-        assert_eq!(lost.code, "invalid_state", "{}", lost.message);
+        assert_eq!(lost.code.as_str(), "invalid_state", "{}", lost.message);
         let live = if get(&memory, &a).await["merged_into"].is_null() { &a } else { &b };
         for stored in [&on_a, &on_b] {
             assert_eq!(&stored_fact(&memory, stored).await["entity_id"], &json!(live));

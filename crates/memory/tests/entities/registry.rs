@@ -43,7 +43,7 @@ async fn uniqueness_constraint_on_entities() {
     let first = person(&memory, "Chloe", &[]).await;
     let again = json!({ "canonical_name": "Chloe", "entity_type": "person" });
     let error = memory.call("entity_create", again).await.unwrap_err();
-    assert_eq!(error.code, "conflict");
+    assert_eq!(error.code.as_str(), "conflict");
     assert!(error.message.contains(&first), "{}", error.message);
     // another type, spelling or tenant is another entity
     create(&memory, json!({ "canonical_name": "Chloe", "entity_type": "organization" })).await;
@@ -57,7 +57,7 @@ async fn entity_type_validation_lists_the_valid_types() {
     let memory = MemoryFixture::new().await;
     let unknown = json!({ "canonical_name": "Rex", "entity_type": "dog" });
     let error = memory.call("entity_create", unknown).await.unwrap_err();
-    assert_eq!(error.code, "invalid_argument");
+    assert_eq!(error.code.as_str(), "invalid_argument");
     for valid in ["person", "organization", "place", "other"] {
         assert!(error.message.contains(valid), "{}", error.message);
     }

@@ -27,7 +27,7 @@ async fn another_tenants_entities_are_neither_seen_nor_changed() {
     ];
     for (tool, arguments) in attempts {
         let error = memory.call_as(&mallory, tool, arguments).await.map(|_| ()).unwrap_err();
-        assert_eq!(error.code, "not_found", "{tool}");
+        assert_eq!(error.code.as_str(), "not_found", "{tool}");
     }
     let stored = json!({ "subject": "s", "predicate": "p", "content": "c", "entity_id": theirs });
     let error = memory.call_as(&mallory, "memory_store_fact", stored).await.map(|_| ()).unwrap_err();
@@ -48,7 +48,7 @@ async fn with_a_token_a_differing_tenant_id_is_an_error() {
         ("entity_resolve", json!({ "name": "X", "request_context": { "tenant_id": "alice" } })),
     ] {
         let error = memory.call_as(&of("mallory"), tool, arguments.clone()).await.map(|_| ()).unwrap_err();
-        assert_eq!(error.code, "invalid_argument");
+        assert_eq!(error.code.as_str(), "invalid_argument");
         memory.call_as(&of("alice"), tool, arguments).await.unwrap();
     }
 }

@@ -6,7 +6,7 @@ use crate::world::{fact, ids, results};
 
 async fn refused(world: &MemoryFixture, tool: &str, arguments: Value) -> ToolError {
     let error = world.call(tool, arguments.clone()).await.expect_err(&arguments.to_string());
-    assert_eq!(error.code, "invalid_argument", "{arguments}: {}", error.message);
+    assert_eq!(error.code.as_str(), "invalid_argument", "{arguments}: {}", error.message);
     error
 }
 

@@ -22,7 +22,7 @@ async fn cross_tenant_access_prevention() {
     let refused = world
         .call_as(&other, "memory_recall", json!({"topic": "code", "request_context": {"tenant_id": "acme"}}))
         .await;
-    assert_eq!(refused.err().unwrap().code, "invalid_argument");
+    assert_eq!(refused.err().unwrap().code.as_str(), "invalid_argument");
     let own =
         results(&world, "memory_recall", json!({"topic": "code", "request_context": {"tenant_id": "acme"}})).await;
     assert_eq!(own.len(), 2);

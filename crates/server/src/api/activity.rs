@@ -1,4 +1,4 @@
-//! `GET /api/memory/activity` and `GET /api/timeline`: what happened, newest first.
+//! `GET /api/memory/activity` and `GET /api/timeline`: audit events, newest first.
 
 use std::sync::Arc;
 
@@ -10,13 +10,13 @@ use butler_store::browse::palette::FoundKind;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::answer::{At, Many};
+use super::envelope::{List, WithHome};
 use super::error::ApiError;
-use super::operation::{Asked, Operation, Verb};
-use super::page::{Paging, moment};
+use super::operation::{Operation, RequestContext, Verb};
+use super::page::{Paging, date_or_time};
 
-/// What became known or ceased to be: knowledge, not housekeeping.
-const KNOWLEDGE: [&str; 13] = [
+/// The events that change what is known, without housekeeping events.
+const KNOWLEDGE_EVENTS: [&str; 13] = [
     "fact_created",
     "fact_superseded",
     "fact_expired",
@@ -34,7 +34,7 @@ const KNOWLEDGE: [&str; 13] = [
 
 #[derive(Debug, Deserialize, JsonSchema)]
 pub struct ActivityFilters {
-    /// The butler in whose database they are.
+    /// Only events in this butler's database.
     butler: Option<String>,
     #[serde(flatten)]
     paging: Paging,
@@ -46,35 +46,35 @@ impl Operation for ListActivity {
     type Path = ();
     type Query = ActivityFilters;
     type Body = ();
-    type Answer = Many<At<EventItem>>;
+    type Answer = List<WithHome<EventItem>>;
 
     const ID: &'static str = "listActivity";
     const VERB: Verb = Verb::Get;
     const PATH: &'static str = "/api/memory/activity";
     const TAG: &'static str = "events";
-    const SUMMARY: &'static str =
-        "How knowledge changed: facts made, replaced, expired; rules promoted, demoted, turned into warnings.";
+    const SUMMARY: &'static str = "List what changed: facts created, superseded or expired; \
+         rules promoted, demoted or turned into warnings.";
     const RIGHT: Right = Right::Read;
 
-    async fn run(asked: Asked, (): (), query: ActivityFilters, (): ()) -> Result<Self::Answer, ApiError> {
-        let types = Some(KNOWLEDGE.iter().map(|name| (*name).to_owned()).collect());
+    async fn run(ctx: RequestContext, (): (), query: ActivityFilters, (): ()) -> Result<Self::Answer, ApiError> {
+        let types = Some(KNOWLEDGE_EVENTS.iter().map(|name| (*name).to_owned()).collect());
         let filter = EventFilter { types, ..EventFilter::default() };
-        list(&asked, query.butler.as_deref(), filter, query.paging).await
+        list(&ctx, query.butler.as_deref(), filter, query.paging).await
     }
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]
 pub struct TimelineFilters {
-    /// Types of event, separated by commas: `fact_created,rule_promoted`.
+    /// Only these event types, separated by commas: `fact_created,rule_promoted`.
     #[serde(rename = "type")]
     types: Option<String>,
-    /// What it is about.
+    /// Only events about this kind of memory.
     kind: Option<FoundKind>,
-    /// The butler in whose database they are.
+    /// Only events in this butler's database.
     butler: Option<String>,
-    /// Not before this day or moment: `2026-03-01` or `2026-03-01T12:00:00Z`.
+    /// Only events at or after this date or time: `2026-03-01` or `2026-03-01T12:00:00Z`.
     from: Option<String>,
-    /// Not after this day or moment.
+    /// Only events at or before this date or time.
     to: Option<String>,
     #[serde(flatten)]
     paging: Paging,
@@ -86,23 +86,23 @@ impl Operation for Timeline {
     type Path = ();
     type Query = TimelineFilters;
     type Body = ();
-    type Answer = Many<At<EventItem>>;
+    type Answer = List<WithHome<EventItem>>;
 
     const ID: &'static str = "listTimeline";
     const VERB: Verb = Verb::Get;
     const PATH: &'static str = "/api/timeline";
     const TAG: &'static str = "events";
-    const SUMMARY: &'static str = "All events, newest first, filtered.";
+    const SUMMARY: &'static str = "List all events, newest first.";
     const RIGHT: Right = Right::Read;
 
-    async fn run(asked: Asked, (): (), query: TimelineFilters, (): ()) -> Result<Self::Answer, ApiError> {
+    async fn run(ctx: RequestContext, (): (), query: TimelineFilters, (): ()) -> Result<Self::Answer, ApiError> {
         let filter = EventFilter {
             types: query.types.as_deref().map(types).transpose()?,
             kind: query.kind.map(|kind| kind.as_str().to_owned()),
-            from: query.from.as_deref().map(|text| moment("from", text, false)).transpose()?,
-            to: query.to.as_deref().map(|text| moment("to", text, true)).transpose()?,
+            from: query.from.as_deref().map(|text| date_or_time("from", text, false)).transpose()?,
+            to: query.to.as_deref().map(|text| date_or_time("to", text, true)).transpose()?,
         };
-        list(&asked, query.butler.as_deref(), filter, query.paging).await
+        list(&ctx, query.butler.as_deref(), filter, query.paging).await
     }
 }
 
@@ -114,24 +114,26 @@ fn types(text: &str) -> Result<Vec<String>, ApiError> {
             if known().any(|known| known == name) {
                 return Ok(name.to_owned());
             }
-            let invalid = Invalid::new("type", format!("there is no event {name:?}"));
-            Err(ApiError::bad_parameter(invalid.hint(format!("valid are {}", known().collect::<Vec<_>>().join(", ")))))
+            let invalid = Invalid::new("type", format!("unknown event type {name:?}"));
+            Err(ApiError::bad_parameter(
+                invalid.hint(format!("valid values: {}", known().collect::<Vec<_>>().join(", "))),
+            ))
         })
         .collect()
 }
 
 async fn list(
-    asked: &Asked,
+    ctx: &RequestContext,
     butler: Option<&str>,
     filter: EventFilter,
     paging: Paging,
-) -> Result<Many<At<EventItem>>, ApiError> {
-    let wanted = paging.of(asked, butler)?;
+) -> Result<List<WithHome<EventItem>>, ApiError> {
+    let request = ctx.page_request(paging, butler)?;
     let filter = &filter;
     let part = |memory: Arc<Memory>, page| async move {
-        let mut conn = memory.db().reader(&asked.tenant).await?;
-        Ok(events::list(&mut conn, &asked.tenant, filter, page).await?)
+        let mut conn = memory.db().reader(&ctx.tenant).await?;
+        Ok(events::list(&mut conn, &ctx.tenant, filter, page).await?)
     };
     let key = |item: &EventItem| (item.created_at, item.id);
-    asked.page(butler, wanted, part, |a, b| key(b).cmp(&key(a)), |item| Some(key(item))).await
+    ctx.page(butler, request, part, |a, b| key(b).cmp(&key(a)), |item| Some(key(item))).await
 }

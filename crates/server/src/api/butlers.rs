@@ -1,28 +1,30 @@
-//! `GET /api/butlers`: who is there, what for, and how they are. What a router reads.
+//! `GET /api/butlers`: the butlers with their purpose, endpoint and health, for people and for programs that route
+//! requests to butlers.
 
 use butler_host::access::Right;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::answer::Many;
+use super::envelope::List;
 use super::error::ApiError;
-use super::operation::{Asked, Operation, Verb};
+use super::operation::{Operation, RequestContext, Verb};
 
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct ButlerItem {
     pub name: String,
     pub description: Option<String>,
-    /// Where its tools are, on this server.
+    /// Path of the butler's MCP endpoint on this server.
     pub mcp_endpoint: String,
-    /// `ready`, `starting`, `unavailable` or `disabled` (its memory module is left out).
+    /// `ready`, `starting`, `unavailable` or `disabled` (the memory module is not enabled).
     pub health: &'static str,
-    /// Why it is not ready.
+    /// Why the butler is not ready.
     pub problem: Option<String>,
     pub hint: Option<String>,
-    /// Whether `/mcp` without a name is this one.
+    /// Whether `/mcp` leads to this butler.
     pub first: bool,
-    /// Whether it has an LLM for consolidation.
+    /// The LLM used for consolidation; null if none is configured.
     pub runtime: Option<String>,
+    /// Number of MCP tools.
     pub tools: usize,
 }
 
@@ -32,22 +34,22 @@ impl Operation for ListButlers {
     type Path = ();
     type Query = ();
     type Body = ();
-    type Answer = Many<ButlerItem>;
+    type Answer = List<ButlerItem>;
 
     const ID: &'static str = "listButlers";
     const VERB: Verb = Verb::Get;
     const PATH: &'static str = "/api/butlers";
     const TAG: &'static str = "server";
-    const SUMMARY: &'static str = "The butlers of this server: name, description, MCP endpoint, health.";
+    const SUMMARY: &'static str = "List the butlers of this server with description, MCP endpoint and health.";
     const RIGHT: Right = Right::Read;
 
-    async fn run(asked: Asked, (): (), (): (), (): ()) -> Result<Self::Answer, ApiError> {
-        let host = &asked.api.host;
+    async fn run(ctx: RequestContext, (): (), (): (), (): ()) -> Result<Self::Answer, ApiError> {
+        let host = &ctx.api.host;
         let butlers = host.butlers();
         let missing = crate::http::readiness(host).await;
         let mut items = Vec::new();
-        for (at, butler) in butlers.iter().enumerate() {
-            if asked.access.may_use(butler.name.as_str()).is_err() {
+        for (index, butler) in butlers.iter().enumerate() {
+            if ctx.access.may_use(butler.name.as_str()).is_err() {
                 continue;
             }
             let name = butler.name.to_string();
@@ -66,13 +68,14 @@ impl Operation for ListButlers {
                 health,
                 problem: problem.map(|problem| problem.message.clone()),
                 hint: problem.and_then(|problem| problem.hint.clone()),
-                first: at == 0,
+                first: index == 0,
                 runtime: memory.and_then(|memory| memory.runtime().map(|runtime| runtime.describe())),
                 tools: butler.tools().iter().count(),
                 name,
             });
         }
-        let away = items.iter().filter(|item| item.health == "unavailable").map(|item| item.name.clone()).collect();
-        Ok(Many::whole(items, away))
+        let unavailable =
+            items.iter().filter(|item| item.health == "unavailable").map(|item| item.name.clone()).collect();
+        Ok(List::complete(items, unavailable))
     }
 }

@@ -1,19 +1,19 @@
-//! Why a request was not served: a status, a code, and what to do about it.
+//! The error responses of the REST API: status, code, message and hint.
 
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use butler_domain::validate::Invalid;
 use butler_host::access::Denied;
 use butler_memory::MemoryError;
-use butler_memory::tool::ToolError;
+use butler_memory::tool::{ErrorCode, ToolError};
 use butler_store::StoreError;
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::http::{denied, reject};
 
-/// For an id that leads nowhere.
-pub const FIND_MEMORY: &str = "check the id; GET /api/memory/search?q= finds memories by their words";
+/// Hint for an unknown id.
+pub const FIND_MEMORY: &str = "check the id; GET /api/memory/search?q= finds memories by text";
 
 #[derive(Debug)]
 pub enum ApiError {
@@ -23,11 +23,11 @@ pub enum ApiError {
         message: String,
         hint: Option<String>,
     },
-    /// Made elsewhere: by the access check, by the reader of bodies.
-    Answered(Box<Response>),
+    /// A complete response from the HTTP layer, such as the access check or the body reader.
+    Response(Box<Response>),
 }
 
-/// How an error looks to a client.
+/// The JSON body of every error response.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct ErrorBody {
     pub error: ErrorDetail,
@@ -38,13 +38,13 @@ pub struct ErrorDetail {
     /// `invalid_argument`, `not_found`, `conflict`, `invalid_state`, `forbidden`, `unavailable`, `internal`, …
     pub code: String,
     pub message: String,
-    /// What to do about it.
+    /// What the caller can do about it.
     pub hint: Option<String>,
 }
 
 impl ApiError {
-    pub fn new(status: StatusCode, code: &'static str, message: impl Into<String>) -> Self {
-        Self::Refused { status, code, message: message.into(), hint: None }
+    pub fn new(status: StatusCode, code: impl Into<&'static str>, message: impl Into<String>) -> Self {
+        Self::Refused { status, code: code.into(), message: message.into(), hint: None }
     }
 
     pub fn hint(mut self, given: impl Into<String>) -> Self {
@@ -54,9 +54,9 @@ impl ApiError {
         self
     }
 
-    /// A parameter of the path or the query that cannot be read.
+    /// An invalid path or query parameter.
     pub fn bad_parameter(invalid: Invalid) -> Self {
-        let error = Self::new(StatusCode::BAD_REQUEST, ToolError::INVALID_ARGUMENT, invalid.to_string());
+        let error = Self::new(StatusCode::BAD_REQUEST, ErrorCode::InvalidArgument, invalid.to_string());
         match invalid.hint {
             Some(hint) => error.hint(hint),
             None => error,
@@ -64,22 +64,22 @@ impl ApiError {
     }
 
     pub fn bad_body(error: &serde_json::Error) -> Self {
-        let message = format!("the body cannot be used: {error}");
+        let message = format!("the request body is not valid: {error}");
         let status = if error.is_data() { StatusCode::UNPROCESSABLE_ENTITY } else { StatusCode::BAD_REQUEST };
-        Self::new(status, ToolError::INVALID_ARGUMENT, message)
+        Self::new(status, ErrorCode::InvalidArgument, message)
     }
 
     pub fn not_found(what: impl Into<String>) -> Self {
-        Self::new(StatusCode::NOT_FOUND, ToolError::NOT_FOUND, what)
+        Self::new(StatusCode::NOT_FOUND, ErrorCode::NotFound, what)
     }
 
     pub fn unavailable(message: impl Into<String>) -> Self {
-        Self::new(StatusCode::SERVICE_UNAVAILABLE, ToolError::UNAVAILABLE, message)
-            .hint("try again in a moment; /readyz tells what is missing")
+        Self::new(StatusCode::SERVICE_UNAVAILABLE, ErrorCode::Unavailable, message)
+            .hint("try again in a moment; /readyz reports what is missing")
     }
 
     pub fn no_access() -> Self {
-        Self::new(StatusCode::INTERNAL_SERVER_ERROR, ToolError::INTERNAL, "nobody said who asks")
+        Self::new(StatusCode::INTERNAL_SERVER_ERROR, ErrorCode::Internal, "the request was not authenticated")
     }
 
     pub fn is_unavailable(&self) -> bool {
@@ -95,25 +95,26 @@ impl From<Denied> for ApiError {
 
 impl From<Response> for ApiError {
     fn from(response: Response) -> Self {
-        Self::Answered(Box::new(response))
+        Self::Response(Box::new(response))
     }
 }
 
-/// The same codes as the tools', each with its status.
+/// Keeps the error codes of the tools and adds an HTTP status to each.
 impl From<ToolError> for ApiError {
     fn from(error: ToolError) -> Self {
         let status = match error.code {
-            ToolError::INVALID_ARGUMENT => StatusCode::UNPROCESSABLE_ENTITY,
-            ToolError::NOT_FOUND => StatusCode::NOT_FOUND,
-            ToolError::CONFLICT | ToolError::INVALID_STATE => StatusCode::CONFLICT,
-            ToolError::UNAVAILABLE => StatusCode::SERVICE_UNAVAILABLE,
-            _ => StatusCode::INTERNAL_SERVER_ERROR,
+            ErrorCode::InvalidArgument => StatusCode::UNPROCESSABLE_ENTITY,
+            ErrorCode::NotFound => StatusCode::NOT_FOUND,
+            ErrorCode::Conflict | ErrorCode::InvalidState => StatusCode::CONFLICT,
+            ErrorCode::Unavailable => StatusCode::SERVICE_UNAVAILABLE,
+            ErrorCode::Forbidden => StatusCode::FORBIDDEN,
+            ErrorCode::Internal => StatusCode::INTERNAL_SERVER_ERROR,
         };
-        Self::Refused { status, code: error.code, message: error.message, hint: error.hint }
+        Self::Refused { status, code: error.code.as_str(), message: error.message, hint: error.hint }
     }
 }
 
-/// What a tool's hint would say with the names of tools, said with paths.
+/// Replaces hints that name MCP tools by hints that name REST paths.
 impl From<MemoryError> for ApiError {
     fn from(error: MemoryError) -> Self {
         let hint = match &error {
@@ -146,7 +147,7 @@ impl IntoResponse for ApiError {
     fn into_response(self) -> Response {
         match self {
             Self::Refused { status, code, message, hint } => reject(status, code, &message, hint.as_deref()),
-            Self::Answered(response) => *response,
+            Self::Response(response) => *response,
         }
     }
 }

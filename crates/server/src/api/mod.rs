@@ -1,24 +1,25 @@
-//! The REST API: one table of operations, from which the router and the OpenAPI document are made.
+//! The REST API. The router and the OpenAPI document are both generated from one table of operations.
 
 mod activity;
-mod answer;
 mod butlers;
+mod dead_letters;
 mod entities;
+mod envelope;
 mod episodes;
 mod error;
 mod facts;
+mod fan_out;
 mod jobs;
-mod letters;
 mod live;
 pub mod openapi;
 mod operation;
 mod page;
 mod palette;
 mod parameters;
-mod reach;
+mod per_butler;
 mod recall;
+mod replies;
 mod rules;
-mod scoped;
 mod server;
 mod state;
 mod stats;
@@ -31,11 +32,11 @@ use axum::http::header;
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 use butler_host::host::Host;
-use operation::{Entry, entry};
+use operation::{OperationEntry, entry};
 use state::Api;
 
-/// Every path, in the order of the document.
-const TABLE: &[Entry] = &[
+/// Every operation, in the order of the OpenAPI document.
+const OPERATIONS: &[OperationEntry] = &[
     entry::<stats::Stats>(),
     entry::<facts::list::ListFacts>(),
     entry::<facts::detail::GetFact>(),
@@ -49,8 +50,8 @@ const TABLE: &[Entry] = &[
     entry::<rules::forget::ForgetRule>(),
     entry::<rules::confirm::ConfirmRule>(),
     entry::<rules::restore::RestoreRule>(),
-    entry::<rules::marks::MarkHelpful>(),
-    entry::<rules::marks::MarkHarmful>(),
+    entry::<rules::feedback::MarkHelpful>(),
+    entry::<rules::feedback::MarkHarmful>(),
     entry::<episodes::ListEpisodes>(),
     entry::<episodes::GetEpisode>(),
     entry::<activity::ListActivity>(),
@@ -60,13 +61,13 @@ const TABLE: &[Entry] = &[
     entry::<entities::merge::MergeEntity>(),
     entry::<palette::Search>(),
     entry::<recall::Recall>(),
-    entry::<letters::ListDeadLetters>(),
-    entry::<letters::RequeueDeadLetters>(),
+    entry::<dead_letters::ListDeadLetters>(),
+    entry::<dead_letters::RequeueDeadLetters>(),
     entry::<butlers::ListButlers>(),
-    entry::<scoped::ButlerStats>(),
-    entry::<scoped::ButlerFacts>(),
-    entry::<scoped::ButlerRules>(),
-    entry::<scoped::ButlerEpisodes>(),
+    entry::<per_butler::ButlerStats>(),
+    entry::<per_butler::ButlerFacts>(),
+    entry::<per_butler::ButlerRules>(),
+    entry::<per_butler::ButlerEpisodes>(),
     entry::<jobs::ListJobs>(),
     entry::<jobs::RunJob>(),
     entry::<tokens::ListTokens>(),
@@ -77,7 +78,7 @@ const TABLE: &[Entry] = &[
 
 pub fn router(host: &Arc<Host>) -> Router<Arc<Host>> {
     let mut router = Router::new().route("/api/openapi.json", get(document)).route("/api/events", get(live::listen));
-    for entry in TABLE {
+    for entry in OPERATIONS {
         router = router.route(entry.path, (entry.router)());
     }
     router.with_state(Api::new(Arc::clone(host)))

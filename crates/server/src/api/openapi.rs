@@ -1,18 +1,18 @@
-//! The description of all paths, made from the table the router is made from.
+//! The OpenAPI document, generated from the same table of operations as the router.
 
 use schemars::generate::{SchemaGenerator, SchemaSettings};
 use serde_json::{Map, Value, json};
 
-use super::TABLE;
+use super::OPERATIONS;
 use super::error::ErrorBody;
-use super::operation::{Entry, Verb};
+use super::operation::{OperationEntry, Verb};
 
-/// The whole document.
+/// The complete OpenAPI document.
 pub fn document() -> Value {
     let mut answers = generator();
     let mut paths = Map::new();
     let error = answers.subschema_for::<ErrorBody>().to_value();
-    for entry in TABLE {
+    for entry in OPERATIONS {
         let path = paths.entry(entry.path.to_owned()).or_insert_with(|| json!({}));
         path[entry.verb.as_str()] = operation(entry, &mut answers, &error);
     }
@@ -24,7 +24,7 @@ pub fn document() -> Value {
         "info": {
             "title": "Butler Memory",
             "version": env!("CARGO_PKG_VERSION"),
-            "description": "What is remembered, why, how sure, and until when; every item can be confirmed, corrected or forgotten.",
+            "description": "Browse memories with their origin, confidence and decay; confirm, correct or forget them.",
             "license": {"name": "MIT OR Apache-2.0"},
         },
         "servers": [{"url": "/"}],
@@ -33,7 +33,7 @@ pub fn document() -> Value {
         "components": {
             "schemas": schemas,
             "securitySchemes": {"bearer": {"type": "http", "scheme": "bearer",
-                "description": "Needed once a token exists: `butler token create`."}},
+                "description": "Required as soon as one token exists. Create tokens with `butler token create`."}},
         },
     })
 }
@@ -46,7 +46,7 @@ fn generator() -> SchemaGenerator {
     settings.into_generator()
 }
 
-/// Parameters and bodies stand in place: their types say what is accepted, not what is answered.
+/// Inlines the schemas of parameters and bodies: for the same type, what is accepted differs from what is returned.
 fn requests() -> SchemaGenerator {
     let settings = SchemaSettings::draft2020_12().for_deserialize().with(|settings| {
         settings.inline_subschemas = true;
@@ -55,11 +55,11 @@ fn requests() -> SchemaGenerator {
     settings.into_generator()
 }
 
-fn operation(entry: &Entry, answers: &mut SchemaGenerator, error: &Value) -> Value {
-    let mut all = listed("path", &(entry.path_parameters)(&mut requests()).to_value());
-    all.extend(listed("query", &(entry.query_parameters)(&mut requests()).to_value()));
+fn operation(entry: &OperationEntry, answers: &mut SchemaGenerator, error: &Value) -> Value {
+    let mut all = parameters_in("path", &(entry.path_parameters)(&mut requests()).to_value());
+    all.extend(parameters_in("query", &(entry.query_parameters)(&mut requests()).to_value()));
     all.push(tenant());
-    let failed = json!({"description": "Why not, and what to do about it.",
+    let failed = json!({"description": "The error, with a hint what to do about it.",
                         "content": {"application/json": {"schema": error}}});
     let answer = (entry.answer)(answers).to_value();
     let mut described = json!({
@@ -69,7 +69,7 @@ fn operation(entry: &Entry, answers: &mut SchemaGenerator, error: &Value) -> Val
         "x-right": entry.right.as_str(),
         "parameters": all,
         "responses": {
-            "200": {"description": "Done.", "content": {"application/json": {"schema": answer}}},
+            "200": {"description": "Success.", "content": {"application/json": {"schema": answer}}},
             "default": failed,
         },
     });
@@ -81,7 +81,7 @@ fn operation(entry: &Entry, answers: &mut SchemaGenerator, error: &Value) -> Val
     described
 }
 
-fn listed(place: &str, schema: &Value) -> Vec<Value> {
+fn parameters_in(location: &str, schema: &Value) -> Vec<Value> {
     let nothing = Map::new();
     let properties = schema.get("properties").and_then(Value::as_object).unwrap_or(&nothing);
     let required = schema.get("required").and_then(Value::as_array).cloned().unwrap_or_default();
@@ -90,8 +90,8 @@ fn listed(place: &str, schema: &Value) -> Vec<Value> {
         .map(|(name, schema)| {
             let mut schema = without_null(schema.clone());
             let description = schema.as_object_mut().and_then(|map| map.remove("description"));
-            let required = place == "path" || required.contains(&json!(name));
-            let mut parameter = json!({"name": name, "in": place, "required": required, "schema": schema});
+            let required = location == "path" || required.contains(&json!(name));
+            let mut parameter = json!({"name": name, "in": location, "required": required, "schema": schema});
             if let Some(description) = description {
                 parameter["description"] = description;
             }
@@ -100,7 +100,7 @@ fn listed(place: &str, schema: &Value) -> Vec<Value> {
         .collect()
 }
 
-/// What may be left out cannot be null in a URL.
+/// Removes `null` from a schema: an optional parameter can be absent from a URL, but not null.
 fn without_null(mut schema: Value) -> Value {
     if let Some(parts) = schema.get_mut("anyOf").and_then(Value::as_array_mut) {
         parts.retain(|part| part.get("type").and_then(Value::as_str) != Some("null"));
@@ -126,7 +126,7 @@ fn without_null(mut schema: Value) -> Value {
 
 fn tenant() -> Value {
     json!({"name": "tenant", "in": "query", "required": false, "schema": {"type": "string"},
-           "description": "Whose memory. With a token the token's, always; without tokens `default` if left out."})
+           "description": "The tenant whose memory to use. A token determines it; without tokens the default is `default`."})
 }
 
 fn own_description() -> Value {
@@ -135,7 +135,7 @@ fn own_description() -> Value {
                                          "content": {"application/json": {"schema": {"type": "object"}}}}}}})
 }
 
-/// For tests and for the client's generator: the document as it is committed.
+/// The document as text, as the server returns it and as it is committed in `docs/openapi.json`.
 pub fn text() -> String {
     let mut text = serde_json::to_string_pretty(&document()).unwrap_or_default();
     text.push('\n');
@@ -144,11 +144,11 @@ pub fn text() -> String {
 
 #[cfg(test)]
 mod tests {
-    /// The dashboard's client is generated from this file, and other people's clients, too.
+    /// The dashboard's client and other clients are generated from this file.
     const COMMITTED: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/openapi.json");
 
     #[test]
-    fn the_committed_openapi_document_is_what_the_program_serves() {
+    fn the_committed_openapi_document_is_up_to_date() {
         let now = super::text();
         if std::env::var_os("BUTLER_RENEW_OPENAPI").is_some() {
             std::fs::write(COMMITTED, &now).unwrap();
@@ -157,8 +157,8 @@ mod tests {
         let committed = std::fs::read_to_string(COMMITTED).unwrap_or_default();
         assert!(
             committed == now,
-            "docs/openapi.json is out of date; look at the difference after:\n  \
-             BUTLER_RENEW_OPENAPI=1 cargo test -p butler --lib the_committed_openapi_document"
+            "docs/openapi.json is out of date; renew it and review the difference:\n  \
+             BUTLER_RENEW_OPENAPI=1 cargo test -p butler-server --lib the_committed_openapi_document"
         );
     }
 }

@@ -1,4 +1,4 @@
-//! What a path of the API is: one type, from which its route and its description in the OpenAPI document are made.
+//! An API operation is one type. Its route and its entry in the OpenAPI document are both derived from it.
 
 use std::future::Future;
 use std::time::Duration;
@@ -14,7 +14,7 @@ use butler_memory::{Call, CallerTenant, Memory};
 use schemars::{JsonSchema, SchemaGenerator};
 use serde::de::DeserializeOwned;
 
-use super::answer::Envelope;
+use super::envelope::Envelope;
 use super::error::ApiError;
 use super::parameters;
 use super::state::Api;
@@ -47,7 +47,7 @@ impl Verb {
     }
 }
 
-/// One endpoint. `()` stands for no parameters and for no body.
+/// One endpoint. `()` stands for "no parameters" or "no body".
 pub trait Operation: Send + Sync + 'static {
     type Path: DeserializeOwned + JsonSchema + Send + 'static;
     type Query: DeserializeOwned + JsonSchema + Send + 'static;
@@ -62,16 +62,16 @@ pub trait Operation: Send + Sync + 'static {
     const RIGHT: Right;
 
     fn run(
-        asked: Asked,
+        ctx: RequestContext,
         path: Self::Path,
         query: Self::Query,
         body: Self::Body,
     ) -> impl Future<Output = Result<Self::Answer, ApiError>> + Send;
 }
 
-/// Who asks, for which tenant, when.
+/// What every operation knows about a request: the caller, its rights, the tenant and the time.
 #[derive(Clone)]
-pub struct Asked {
+pub struct RequestContext {
     pub api: Api,
     pub access: Access,
     pub tenant: TenantId,
@@ -79,8 +79,8 @@ pub struct Asked {
     pub request_id: Option<String>,
 }
 
-impl Asked {
-    /// The call of a use case on a butler's memory.
+impl RequestContext {
+    /// The context of a use case on a butler's memory, with this request's caller and request id.
     pub fn call(&self, memory: &Memory) -> Call {
         let actor = self.access.caller.actor.clone().unwrap_or_else(|| "dashboard".to_owned());
         let mut call = Call::internal(memory, self.tenant.clone(), actor);
@@ -88,14 +88,14 @@ impl Asked {
         call
     }
 
-    /// The tenant that a bearer binds the caller to. A trusted caller is bound to none, whichever it looks at.
-    pub fn bound(&self) -> Option<&TenantId> {
+    /// The tenant that the caller's token is restricted to; `None` for a trusted caller, which may use every tenant.
+    pub fn restricted_to(&self) -> Option<&TenantId> {
         matches!(self.access.caller.tenant, CallerTenant::Token(_)).then_some(&self.tenant)
     }
 }
 
-/// An operation without its types: what the table holds.
-pub struct Entry {
+/// An operation with its types erased, so that a table can hold all operations.
+pub struct OperationEntry {
     pub path: &'static str,
     pub verb: Verb,
     pub id: &'static str,
@@ -109,8 +109,8 @@ pub struct Entry {
     pub answer: fn(&mut SchemaGenerator) -> schemars::Schema,
 }
 
-pub const fn entry<O: Operation>() -> Entry {
-    Entry {
+pub const fn entry<O: Operation>() -> OperationEntry {
+    OperationEntry {
         path: O::PATH,
         verb: O::VERB,
         id: O::ID,
@@ -138,7 +138,7 @@ async fn handle<O: Operation>(State(api): State<Api>, path: RawPathParams, reque
 
 async fn answer<O: Operation>(api: Api, path: RawPathParams, request: Request) -> Result<O::Answer, ApiError> {
     let (parts, body) = request.into_parts();
-    // Put there for every request before any path is looked at; without it nobody gets in.
+    // The authentication layer inserts it into every request; without it the request is rejected.
     let access = parts.extensions.get::<Access>().cloned().ok_or_else(ApiError::no_access)?;
     access.require(O::RIGHT)?;
     if O::VERB != Verb::Get {
@@ -146,24 +146,24 @@ async fn answer<O: Operation>(api: Api, path: RawPathParams, request: Request) -
     }
     let pairs = path.iter().map(|(name, value)| (name.to_owned(), value.to_owned())).collect();
     let path = parameters::parse::<O::Path>(pairs, &[])?;
-    let (query, tenant) = tenant_apart(&parts.uri, &parts.headers)?;
+    let (query, tenant) = split_tenant(&parts.uri, &parts.headers)?;
     let query = parameters::parse::<O::Query>(query, &["tenant"])?;
     let body = read::<O::Body>(&parts.method, &parts.headers, body, api.host.server().request_timeout()).await?;
     let tenant = access.tenant(tenant.as_deref())?;
     let request_id = text(&parts.headers, "x-request-id");
     let now = api.host.clock().now();
-    let asked = Asked { api: api.clone(), access, tenant, now, request_id };
-    let outcome = O::run(asked, path, query, body).await;
+    let ctx = RequestContext { api: api.clone(), access, tenant, now, request_id };
+    let outcome = O::run(ctx, path, query, body).await;
     if outcome.as_ref().is_err_and(ApiError::is_unavailable) {
         api.host.report_trouble();
     }
     outcome
 }
 
-/// A query's own parameters, and the tenant, which is one of every path.
-type Apart = (Vec<(String, String)>, Option<String>);
+/// The operation's own query parameters, and the tenant, which every operation accepts.
+type QueryAndTenant = (Vec<(String, String)>, Option<String>);
 
-fn tenant_apart(uri: &Uri, headers: &HeaderMap) -> Result<Apart, ApiError> {
+fn split_tenant(uri: &Uri, headers: &HeaderMap) -> Result<QueryAndTenant, ApiError> {
     let (named, query): (Vec<_>, Vec<_>) =
         parameters::pairs(uri)?.into_iter().partition(|(name, _)| name.as_str() == "tenant");
     let named = named.into_iter().next().map(|(_, value)| value).filter(|value| !value.is_empty());
@@ -174,36 +174,36 @@ fn text(headers: &HeaderMap, name: &str) -> Option<String> {
     headers.get(name)?.to_str().ok().map(str::to_owned).filter(|value| !value.is_empty())
 }
 
-/// A page of another site can make a browser send a form here. The guard has looked at its Origin; a browser that sends
-/// none still says where the request came from.
+/// Rejects forms that a page of another site makes a browser submit. `Origin` has been checked already, but a browser
+/// may leave it out and send `Sec-Fetch-Site` instead.
 fn refuse_cross_site(headers: &HeaderMap) -> Result<(), ApiError> {
     match headers.get("sec-fetch-site").map(header::HeaderValue::as_bytes) {
         Some(b"cross-site" | b"same-site") => Err(ApiError::new(
             StatusCode::FORBIDDEN,
             "forbidden",
-            "a page of another site may not change anything here",
+            "a page of another site may not change data on this server",
         )),
         _ => Ok(()),
     }
 }
 
-/// A form cannot be JSON, so a body that is must come from a program or from our own pages.
+/// Parses the JSON body. A form of another site cannot send JSON, so requiring it also protects against CSRF.
 async fn read<T: DeserializeOwned>(
     method: &Method,
     headers: &HeaderMap,
     body: Body,
-    patience: Duration,
+    timeout: Duration,
 ) -> Result<T, ApiError> {
-    let bytes = if method == Method::GET { Default::default() } else { crate::http::read_body(body, patience).await? };
+    let bytes = if method == Method::GET { Default::default() } else { crate::http::read_body(body, timeout).await? };
     if bytes.is_empty() {
-        // what needs no body is read from null; what may be left out, from nothing said
+        // `null` parses as `()`, an empty object as a body whose fields are all optional.
         return serde_json::from_str("null").or_else(|_| serde_json::from_str("{}")).map_err(|error| {
             ApiError::bad_body(&error).hint("send a JSON object with Content-Type: application/json")
         });
     }
     let kind = headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
     if !kind.split(';').next().is_some_and(|kind| kind.trim().eq_ignore_ascii_case("application/json")) {
-        let message = format!("a body must be JSON, not {kind:?}");
+        let message = format!("the request body must be JSON, not {kind:?}");
         return Err(ApiError::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, "unsupported_media_type", message)
             .hint("send Content-Type: application/json"));
     }

@@ -5,24 +5,23 @@ use butler_store::browse::palette::{self, FoundKind, PaletteItem};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::answer::{At, Many, PageMeta};
+use super::envelope::{List, PageMeta, WithHome};
 use super::error::ApiError;
-use super::operation::{Asked, Operation, Verb};
+use super::operation::{Operation, RequestContext, Verb};
 
-/// A palette shows a handful.
-const USUAL: i64 = 20;
-/// What is longer is not typed into a palette.
-const TYPED_BYTES: usize = 512;
+const DEFAULT_LIMIT: i64 = 20;
+/// Longer text is not typed into a command palette, so the rest is ignored.
+const MAX_TEXT_BYTES: usize = 512;
 
 #[derive(Debug, Deserialize, JsonSchema)]
-pub struct Typed {
-    /// What was typed so far; each word may be the beginning of one.
+pub struct SearchQuery {
+    /// The text typed so far. Each word may be the beginning of a word.
     q: Option<String>,
-    /// Only this kind.
+    /// Only results of this kind.
     kind: Option<FoundKind>,
-    /// The butler in whose database they are.
+    /// Only results in this butler's database.
     butler: Option<String>,
-    /// The most lines; 20 if left out.
+    /// Maximum number of results. Default: 20.
     #[schemars(range(min = 1, max = 100))]
     limit: Option<i64>,
 }
@@ -31,63 +30,63 @@ pub struct Search;
 
 impl Operation for Search {
     type Path = ();
-    type Query = Typed;
+    type Query = SearchQuery;
     type Body = ();
-    type Answer = Many<At<PaletteItem>>;
+    type Answer = List<WithHome<PaletteItem>>;
 
     const ID: &'static str = "searchMemory";
     const VERB: Verb = Verb::Get;
     const PATH: &'static str = "/api/memory/search";
     const TAG: &'static str = "search";
-    const SUMMARY: &'static str = "Facts, rules, episodes and entities that begin with what was typed. It looks no further than it shows: `meta.total` \
-         counts at most one more than `limit` of each kind.";
+    const SUMMARY: &'static str = "Find facts, rules, episodes and entities while the user types. \
+         `meta.total` counts at most one more than `limit` of each kind.";
     const RIGHT: Right = Right::Read;
 
-    async fn run(asked: Asked, (): (), query: Typed, (): ()) -> Result<Self::Answer, ApiError> {
-        let limit = query.limit.unwrap_or(USUAL);
-        let words = typed(query.q.as_deref().unwrap_or_default());
+    async fn run(ctx: RequestContext, (): (), query: SearchQuery, (): ()) -> Result<Self::Answer, ApiError> {
+        let limit = query.limit.unwrap_or(DEFAULT_LIMIT);
+        let words = bounded(query.q.as_deref().unwrap_or_default());
         let empty = PageMeta { limit, ..PageMeta::default() };
         if words.is_empty() {
-            return Ok(Many { data: Vec::new(), meta: empty });
+            return Ok(List { data: Vec::new(), meta: empty });
         }
-        let (asked, words) = (&asked, words.as_str());
-        let heard = asked
+        let (ctx, words) = (&ctx, words.as_str());
+        let replies = ctx
             .each(query.butler.as_deref(), |memory| async move {
-                let mut conn = memory.db().reader(&asked.tenant).await?;
-                // one more than can be shown, so that whether there is more is known
+                let mut conn = memory.db().reader(&ctx.tenant).await?;
+                // One extra row of each kind shows whether there are more.
                 let limit = i32::try_from(limit + 1).unwrap_or(i32::MAX);
-                Ok(palette::find(&mut conn, &asked.tenant, words, limit, asked.now).await?)
+                Ok(palette::find(&mut conn, &ctx.tenant, words, limit, ctx.now).await?)
             })
             .await?;
-        let mut data: Vec<At<PaletteItem>> = Vec::new();
-        for (home, items) in heard.parts {
-            data.extend(items.into_iter().map(|item| At { home: home.clone(), item }));
+        let mut data: Vec<WithHome<PaletteItem>> = Vec::new();
+        for (home, items) in replies.parts {
+            data.extend(items.into_iter().map(|item| WithHome { home: home.clone(), item }));
         }
         data.retain(|found| query.kind.is_none_or(|kind| kind == found.item.kind));
         let total = i64::try_from(data.len()).unwrap_or(i64::MAX);
-        let data = share(data, limit as usize);
+        let data = balance(data, limit as usize);
         let has_more = total > data.len() as i64;
-        Ok(Many { data, meta: PageMeta { total, has_more, unavailable: heard.unavailable, ..empty } })
+        Ok(List { data, meta: PageMeta { total, has_more, unavailable: replies.unavailable, ..empty } })
     }
 }
 
-fn typed(text: &str) -> String {
-    let mut end = text.len().min(TYPED_BYTES);
+fn bounded(text: &str) -> String {
+    let mut end = text.len().min(MAX_TEXT_BYTES);
     while !text.is_char_boundary(end) {
         end -= 1;
     }
     text[..end].trim().to_owned()
 }
 
-/// From here on a score says: this is its very name.
-const NAMED: f64 = 1.0;
+/// From this score on, the typed text is the exact name of the result.
+const EXACT_NAME: f64 = 1.0;
 
-/// The best of each kind in turn, so that no kind crowds out another. What bears the typed name comes first, an entity
-/// before its facts; then kind by kind.
-fn share(mut found: Vec<At<PaletteItem>>, limit: usize) -> Vec<At<PaletteItem>> {
+/// Takes the best results of each kind in turn, so that no kind crowds out another. Exact names come first, with an
+/// entity before its facts; the rest is grouped by kind.
+fn balance(mut found: Vec<WithHome<PaletteItem>>, limit: usize) -> Vec<WithHome<PaletteItem>> {
     found.sort_by(|a, b| b.item.score.total_cmp(&a.item.score).then(b.item.created_at.cmp(&a.item.created_at)));
     let mut ranks = [0_usize; 4];
-    let mut ranked: Vec<(usize, At<PaletteItem>)> = found
+    let mut ranked: Vec<(usize, WithHome<PaletteItem>)> = found
         .into_iter()
         .map(|found| {
             let rank = &mut ranks[found.item.kind as usize];
@@ -98,7 +97,7 @@ fn share(mut found: Vec<At<PaletteItem>>, limit: usize) -> Vec<At<PaletteItem>> 
     ranked.sort_by_key(|(rank, _)| *rank);
     ranked.truncate(limit);
     ranked.sort_by_key(|(rank, found)| {
-        let named = found.item.score >= NAMED;
+        let named = found.item.score >= EXACT_NAME;
         let kind = found.item.kind;
         (!named, if named && kind == FoundKind::Entity { 0 } else { kind as usize + 1 }, *rank)
     });

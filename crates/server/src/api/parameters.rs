@@ -1,4 +1,4 @@
-//! Parameters of path and query: texts, read as the types of the operation's struct say, with errors that name the field.
+//! Parses path and query parameters into an operation's struct, guided by its JSON schema. Errors name the parameter.
 
 use std::any::TypeId;
 use std::collections::HashMap;
@@ -14,16 +14,16 @@ use serde_json::{Map, Value};
 
 use super::error::ApiError;
 
-/// A name this similar to an unknown one is probably what was meant.
-const NEAR: f64 = 0.7;
+/// A known parameter this similar to an unknown one is suggested.
+const MIN_SIMILARITY: f64 = 0.7;
 
 pub fn pairs(uri: &Uri) -> Result<Vec<(String, String)>, ApiError> {
     let query: Result<Query<Vec<(String, String)>>, _> = Query::try_from_uri(uri);
     query.map(|Query(pairs)| pairs).map_err(|error| ApiError::bad_parameter(Invalid::new("query", error.body_text())))
 }
 
-/// The schema of the struct, with everything in place.
-pub fn schema<T: JsonSchema>() -> Value {
+/// The JSON schema of the struct, with all subschemas inlined.
+fn schema<T: JsonSchema>() -> Value {
     let settings = SchemaSettings::draft2020_12().for_deserialize().with(|settings| {
         settings.inline_subschemas = true;
         settings.meta_schema = None;
@@ -31,24 +31,24 @@ pub fn schema<T: JsonSchema>() -> Value {
     settings.into_generator().into_root_schema_for::<T>().to_value()
 }
 
-/// Each is made once: a request takes less time than its schema.
-fn known<T: JsonSchema + 'static>() -> Arc<Value> {
-    static KNOWN: LazyLock<RwLock<HashMap<TypeId, Arc<Value>>>> = LazyLock::new(RwLock::default);
+/// Returns the schema from a cache, because generating it takes longer than serving a request.
+fn cached_schema<T: JsonSchema + 'static>() -> Arc<Value> {
+    static CACHE: LazyLock<RwLock<HashMap<TypeId, Arc<Value>>>> = LazyLock::new(RwLock::default);
     let key = TypeId::of::<T>();
-    if let Some(schema) = KNOWN.read().unwrap_or_else(PoisonError::into_inner).get(&key) {
+    if let Some(schema) = CACHE.read().unwrap_or_else(PoisonError::into_inner).get(&key) {
         return Arc::clone(schema);
     }
     let schema = Arc::new(schema::<T>());
-    KNOWN.write().unwrap_or_else(PoisonError::into_inner).insert(key, Arc::clone(&schema));
+    CACHE.write().unwrap_or_else(PoisonError::into_inner).insert(key, Arc::clone(&schema));
     schema
 }
 
-/// An empty value counts as left out: that is how a form without an entry sends it.
+/// Parses the parameters. An empty value counts as missing, because that is how a form submits an empty field.
 pub fn parse<T: DeserializeOwned + JsonSchema + 'static>(
     given: Vec<(String, String)>,
     also_known: &[&str],
 ) -> Result<T, ApiError> {
-    let schema = known::<T>();
+    let schema = cached_schema::<T>();
     let nothing = Map::new();
     let properties = schema.get("properties").and_then(Value::as_object).unwrap_or(&nothing);
     let mut values = Map::new();
@@ -58,7 +58,7 @@ pub fn parse<T: DeserializeOwned + JsonSchema + 'static>(
             continue;
         }
         if values.insert(name.clone(), read(&name, &text, property).map_err(ApiError::bad_parameter)?).is_some() {
-            return Err(ApiError::bad_parameter(Invalid::new(name, "is given twice").hint("give it once")));
+            return Err(ApiError::bad_parameter(Invalid::new(name, "is repeated").hint("pass it once")));
         }
     }
     let value = if properties.is_empty() { Value::Null } else { Value::Object(values) };
@@ -76,7 +76,8 @@ fn read(name: &str, text: &str, schema: &Value) -> Result<Value, Invalid> {
         return if known.contains(&text) {
             Ok(text.into())
         } else {
-            Err(Invalid::new(name, format!("unknown value {text:?}")).hint(format!("valid are {}", known.join(", "))))
+            Err(Invalid::new(name, format!("unknown value {text:?}"))
+                .hint(format!("valid values: {}", known.join(", "))))
         };
     }
     let wrong = |expected: &str| Invalid::new(name, format!("must be {expected}, not {text:?}"));
@@ -109,7 +110,7 @@ fn bounded(name: &str, number: f64, schema: &Value) -> Result<(), Invalid> {
     let (least, most) = (bound("minimum").unwrap_or(f64::MIN), bound("maximum").unwrap_or(f64::MAX));
     if number < least || number > most {
         return Err(Invalid::new(name, format!("is {number}, which is out of range"))
-            .hint(format!("{least} to {most} are allowed")));
+            .hint(format!("allowed: {least} to {most}")));
     }
     Ok(())
 }
@@ -122,7 +123,7 @@ fn is(schema: &Value, kind: &str) -> bool {
     }
 }
 
-/// The names of an enumeration, also of one that may be left out and of one whose names are described.
+/// The values of an enumeration, including optional enumerations and those with a description for each value.
 fn names_of(schema: &Value) -> Option<Vec<&Value>> {
     if let Some(names) = schema.get("enum").and_then(Value::as_array) {
         return Some(names.iter().collect());
@@ -139,11 +140,11 @@ fn unknown(given: &str, properties: &Map<String, Value>, also_known: &[&str]) ->
     let known = || properties.keys().map(String::as_str).chain(also_known.iter().copied());
     let nearest = known()
         .map(|name| (strsim::jaro_winkler(given, name), name))
-        .filter(|(score, _)| *score >= NEAR)
+        .filter(|(score, _)| *score >= MIN_SIMILARITY)
         .max_by(|a, b| a.0.total_cmp(&b.0));
     let hint = match nearest {
         Some((_, name)) => format!("did you mean {name}?"),
-        None => format!("valid are {}", known().collect::<Vec<_>>().join(", ")),
+        None => format!("valid parameters: {}", known().collect::<Vec<_>>().join(", ")),
     };
     ApiError::bad_parameter(Invalid::new(given, "is not a parameter of this path").hint(hint))
 }

@@ -1,4 +1,4 @@
-//! `GET /api/memory/recall?q=`: the query lab. What an agent would be told, with every part of the score.
+//! `GET /api/memory/recall?q=`: the query lab. Shows what an agent would get for a query, with every part of the score.
 
 use butler_domain::{Butler, Scope, validate};
 use butler_host::access::Right;
@@ -7,25 +7,25 @@ use butler_memory::{ContextRequest, Memory, RecallInput};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::answer::{Meta, One};
+use super::envelope::{Meta, Single};
 use super::error::ApiError;
-use super::operation::{Asked, Operation, Verb};
+use super::operation::{Operation, RequestContext, Verb};
 
 #[derive(Debug, Deserialize, JsonSchema)]
-pub struct Question {
-    /// The question, as an agent would ask it.
+pub struct RecallQuery {
+    /// The query, as an agent would phrase it.
     q: String,
-    /// Whose memory; if left out, that of the first butler that is there.
+    /// The butler to query. Default: the first butler that responds.
     butler: Option<String>,
-    /// Only this scope and the global one. All if left out.
+    /// Only this scope and the global scope. Default: all scopes.
     scope: Option<String>,
-    /// The most results; 10 if left out.
+    /// Maximum number of results. Default: 10.
     #[schemars(range(min = 1, max = 100))]
     limit: Option<i64>,
-    /// Leave out what has decayed below this; the retrieval threshold if left out.
+    /// Exclude memories whose effective confidence is lower. Default: the retrieval threshold.
     #[schemars(range(min = 0.0, max = 1.0))]
     min_confidence: Option<f64>,
-    /// Of the context block; the configured one if left out.
+    /// Token budget of the context block. Default: the configured budget.
     #[schemars(range(min = 1, max = 100_000))]
     token_budget: Option<i64>,
 }
@@ -34,14 +34,14 @@ pub struct Question {
 pub struct RecallView {
     pub butler: String,
     pub query: String,
-    /// Best first, each with its two ranks, their fusion and the four parts of its score.
+    /// Best first, each with its two ranks, the fused rank and the four parts of the score.
     pub results: Vec<Hit>,
-    /// Weights, timings and which way each search took.
+    /// Weights, timings and the access path of each search.
     pub trace: Option<Trace>,
     pub context: ContextView,
 }
 
-/// The block a session of this butler would begin with.
+/// The context block that a session of this butler would start with.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct ContextView {
     pub text: String,
@@ -53,33 +53,34 @@ pub struct Recall;
 
 impl Operation for Recall {
     type Path = ();
-    type Query = Question;
+    type Query = RecallQuery;
     type Body = ();
-    type Answer = One<RecallView>;
+    type Answer = Single<RecallView>;
 
     const ID: &'static str = "recallMemory";
     const VERB: Verb = Verb::Get;
     const PATH: &'static str = "/api/memory/recall";
     const TAG: &'static str = "search";
-    const SUMMARY: &'static str = "The query lab: ranks, fusion, the parts of each score, and the exact context block.";
+    const SUMMARY: &'static str =
+        "Explain a recall: ranks, fusion, the parts of each score, and the exact context block.";
     const RIGHT: Right = Right::Read;
 
-    async fn run(asked: Asked, (): (), query: Question, (): ()) -> Result<Self::Answer, ApiError> {
+    async fn run(ctx: RequestContext, (): (), query: RecallQuery, (): ()) -> Result<Self::Answer, ApiError> {
         let named: Vec<String> = match query.butler.clone() {
             Some(name) => vec![name],
-            None => asked.butlers(None)?.iter().map(|butler| butler.name.to_string()).collect(),
+            None => ctx.butlers(None)?.iter().map(|butler| butler.name.to_string()).collect(),
         };
-        let (asked, query) = (&asked, &query);
+        let (ctx, query) = (&ctx, &query);
         let mut unavailable = Vec::new();
-        let mut last = ApiError::unavailable("there is no butler with a memory");
+        let mut last = ApiError::unavailable("no butler has a memory module");
         for name in named {
-            match asked.each(Some(&name), |memory| async move { answer(asked, &memory, query).await }).await {
-                Ok(heard) => {
-                    if let Some((_, data)) = heard.parts.into_iter().next() {
-                        return Ok(One { data, meta: Meta { unavailable } });
+            match ctx.each(Some(&name), |memory| async move { answer(ctx, &memory, query).await }).await {
+                Ok(replies) => {
+                    if let Some((_, data)) = replies.parts.into_iter().next() {
+                        return Ok(Single { data, meta: Meta { unavailable } });
                     }
                 }
-                // the next one is asked, and the answer names this one
+                // Try the next butler; the response lists this one as unavailable.
                 Err(error) if error.is_unavailable() => {
                     unavailable.push(name);
                     last = error;
@@ -91,24 +92,24 @@ impl Operation for Recall {
     }
 }
 
-async fn answer(asked: &Asked, memory: &Memory, question: &Question) -> Result<RecallView, ApiError> {
+async fn answer(ctx: &RequestContext, memory: &Memory, query: &RecallQuery) -> Result<RecallView, ApiError> {
     let config = memory.config();
-    let topic = validate::query("q", &question.q).map_err(ApiError::bad_parameter)?;
-    let call = asked.call(memory);
+    let topic = validate::query("q", &query.q).map_err(ApiError::bad_parameter)?;
+    let call = ctx.call(memory);
     let input = RecallInput {
         topic: topic.clone(),
-        scope: question.scope.clone().map(Scope::new).transpose().map_err(butler_domain::Invalid::from)?,
-        limit: question.limit.map_or_else(|| config.retrieval.tool_limit(), |limit| limit.unsigned_abs() as usize),
-        min_confidence: question.min_confidence.unwrap_or(config.confidence.retrieval_threshold),
+        scope: query.scope.clone().map(Scope::new).transpose().map_err(butler_domain::Invalid::from)?,
+        limit: query.limit.map_or_else(|| config.retrieval.tool_limit(), |limit| limit.unsigned_abs() as usize),
+        min_confidence: query.min_confidence.unwrap_or(config.confidence.retrieval_threshold),
         min_relevance: None,
         explain: true,
     };
     let found = memory.recall_unseen(&call, &input).await?;
     let token_budget =
-        question.token_budget.map_or(config.retrieval.context_token_budget, |budget| budget.unsigned_abs() as usize);
+        query.token_budget.map_or(config.retrieval.context_token_budget, |budget| budget.unsigned_abs() as usize);
     let request = ContextRequest {
         trigger_prompt: topic.clone(),
-        butler: Butler::new(question.scope.as_deref().unwrap_or(memory.butler().as_str()))
+        butler: Butler::new(query.scope.as_deref().unwrap_or(memory.butler().as_str()))
             .map_err(butler_domain::Invalid::from)?,
         token_budget,
         min_relevance: None,

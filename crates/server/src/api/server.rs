@@ -1,4 +1,4 @@
-//! `GET /api/server`: what this server is, for pages that adapt to it.
+//! `GET /api/server`: the server's version and the caller's rights, so that the dashboard can adapt to them.
 
 use butler_domain::Timestamp;
 use butler_host::access::Right;
@@ -7,27 +7,27 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use uuid::Uuid;
 
-use super::answer::One;
+use super::envelope::Single;
 use super::error::ApiError;
-use super::operation::{Asked, Operation, Verb};
+use super::operation::{Operation, RequestContext, Verb};
 
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct ServerView {
     pub version: &'static str,
-    /// The server's own time: what decays and expires is reckoned by it.
+    /// The server's clock, by which memories decay and expire.
     pub now: Timestamp,
     /// Whether requests need a bearer token.
     pub auth_required: bool,
-    /// What this caller may do: `read`, `write`, `admin`, `metrics`.
+    /// The caller's rights: `read`, `write`, `admin`, `metrics`.
     pub rights: Vec<&'static str>,
     pub tenant: String,
-    /// Whether this caller may name another tenant.
+    /// Whether the caller may select another tenant.
     pub tenant_selectable: bool,
-    /// The one butler this caller may use; null: all.
+    /// The only butler that the caller may use; null if it may use all.
     pub butler: Option<String>,
-    /// The token this caller uses; null without one.
+    /// Id of the token that the caller uses; null without a token.
     pub token_id: Option<Uuid>,
-    /// Whether any butler has an LLM: without one consolidation only counts.
+    /// Whether any butler has an LLM. Without one, consolidation is a dry run.
     pub runtime_configured: bool,
     pub mcp_endpoint: &'static str,
 }
@@ -38,28 +38,28 @@ impl Operation for GetServer {
     type Path = ();
     type Query = ();
     type Body = ();
-    type Answer = One<ServerView>;
+    type Answer = Single<ServerView>;
 
     const ID: &'static str = "getServer";
     const VERB: Verb = Verb::Get;
     const PATH: &'static str = "/api/server";
     const TAG: &'static str = "server";
-    const SUMMARY: &'static str = "Version, who asks, and what they may do.";
+    const SUMMARY: &'static str = "Get the server's version and the caller's tenant and rights.";
     const RIGHT: Right = Right::Read;
 
-    async fn run(asked: Asked, (): (), (): (), (): ()) -> Result<Self::Answer, ApiError> {
-        let access = &asked.access;
+    async fn run(ctx: RequestContext, (): (), (): (), (): ()) -> Result<Self::Answer, ApiError> {
+        let access = &ctx.access;
         let mut runtime_configured = false;
-        for butler in asked.butlers(None)? {
+        for butler in ctx.butlers(None)? {
             let memory = butler.memory().await;
             runtime_configured |= memory.is_some_and(|memory| memory.runtime().is_some());
         }
-        Ok(One::of(ServerView {
+        Ok(Single::new(ServerView {
             version: env!("CARGO_PKG_VERSION"),
-            now: asked.now,
-            auth_required: asked.api.host.keyring().any(),
+            now: ctx.now,
+            auth_required: ctx.api.host.keyring().any(),
             rights: access.rights.iter().map(Right::as_str).collect(),
-            tenant: asked.tenant.to_string(),
+            tenant: ctx.tenant.to_string(),
             tenant_selectable: access.caller.tenant == CallerTenant::Trusted,
             butler: access.butler.clone(),
             token_id: access.token,

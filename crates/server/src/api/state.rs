@@ -1,24 +1,37 @@
-//! What all requests share.
+//! The state that all API requests share.
 
 use std::ops::Deref;
 use std::sync::Arc;
 
+use axum::extract::FromRef;
 use butler_host::host::Host;
 
-use super::live::Live;
+use super::live::LiveEvents;
 
 #[derive(Clone)]
 pub struct Api(Arc<Shared>);
 
 pub struct Shared {
     pub host: Arc<Host>,
-    /// Who listens for events.
-    pub live: Live,
+    /// The open event streams.
+    pub live: LiveEvents,
 }
 
 impl Api {
     pub fn new(host: Arc<Host>) -> Self {
-        Self(Arc::new(Shared { host, live: Live::default() }))
+        Self(Arc::new(Shared { host, live: LiveEvents::default() }))
+    }
+}
+
+impl FromRef<Api> for Arc<Host> {
+    fn from_ref(api: &Api) -> Self {
+        Self::clone(&api.host)
+    }
+}
+
+impl FromRef<Api> for LiveEvents {
+    fn from_ref(api: &Api) -> Self {
+        api.live.clone()
     }
 }
 

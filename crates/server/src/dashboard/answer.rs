@@ -1,4 +1,4 @@
-//! A request for a file or a page.
+//! Responds to requests for the dashboard's files and pages.
 
 use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
 use axum::response::{IntoResponse, Response};
@@ -6,16 +6,16 @@ use axum::response::{IntoResponse, Response};
 use super::encoding::{choose, listed};
 use super::files::{self, File};
 
-/// Nothing but this server's own files and API; no inline script or style; in nobody's frame.
+/// Allows this server's own files and API only: no inline script or style, and no embedding in a frame.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; font-src 'self'; \
                       connect-src 'self'; manifest-src 'self'; base-uri 'none'; form-action 'none'; \
                       frame-ancestors 'none'";
-const FOR_EVER: &str = "public, max-age=31536000, immutable";
-const ASK_AGAIN: &str = "no-cache";
+const CACHE_FOREVER: &str = "public, max-age=31536000, immutable";
+const REVALIDATE: &str = "no-cache";
 
-/// The file of that name, or the page that shows whatever the path means; `None` if it is neither.
+/// Serves the file at `path`, or the dashboard's page if `path` is one of its routes; `None` otherwise.
 ///
-/// A path nobody knows shows a browser the page too, which says so, with the status of an error.
+/// For an unknown path a browser also gets the page, with status 404: the page itself says that nothing is there.
 pub fn page(method: &Method, path: &str, headers: &HeaderMap) -> Option<Response> {
     if method != Method::GET && method != Method::HEAD {
         return None;
@@ -33,7 +33,7 @@ pub fn page(method: &Method, path: &str, headers: &HeaderMap) -> Option<Response
 }
 
 fn answer(file: &'static File, status: StatusCode, headers: &HeaderMap) -> Response {
-    let caching = if file.immutable { FOR_EVER } else { ASK_AGAIN };
+    let caching = if file.immutable { CACHE_FOREVER } else { REVALIDATE };
     let known =
         listed(headers, header::IF_NONE_MATCH).any(|tag| tag.trim_start_matches("W/") == file.etag || tag == "*");
     let (body, coding) = choose(file, headers);
@@ -75,7 +75,7 @@ mod tests {
     }
 
     #[test]
-    fn a_page_is_never_kept_and_carries_the_policy() {
+    fn a_page_is_revalidated_and_has_the_content_security_policy() {
         let response = get("/memory/facts/1", &[(header::ACCEPT_ENCODING, "br")]).unwrap();
         assert_eq!(response.status(), StatusCode::OK);
         assert_eq!(header(&response, header::CACHE_CONTROL), "no-cache");
@@ -85,14 +85,14 @@ mod tests {
     }
 
     #[test]
-    fn a_known_file_is_not_sent_again() {
+    fn an_unchanged_file_is_not_sent_again() {
         let first = get("/", &[]).unwrap();
         let again = get("/", &[(header::IF_NONE_MATCH, header(&first, header::ETAG))]).unwrap();
         assert_eq!(again.status(), StatusCode::NOT_MODIFIED);
     }
 
     #[test]
-    fn only_a_browser_gets_a_page_where_there_is_none() {
+    fn only_a_browser_gets_the_page_for_an_unknown_path() {
         assert_eq!(get("/nowhere", &[(header::ACCEPT, "text/html,*/*")]).unwrap().status(), StatusCode::NOT_FOUND);
         assert!(get("/nowhere", &[(header::ACCEPT, "application/json")]).is_none());
         assert!(get("/api/nowhere", &[(header::ACCEPT, "text/html")]).is_none());

@@ -1,10 +1,10 @@
-//! Which copy of a file a client can read.
+//! Chooses among the compressed copies of a file by `Accept-Encoding`.
 
 use axum::http::{HeaderMap, HeaderName, header};
 
 use super::files::File;
 
-/// The smallest copy the client accepts, and its name unless it is the plain one.
+/// The smallest copy that the client accepts, and its content encoding; `None` for the uncompressed copy.
 pub fn choose(file: &'static File, headers: &HeaderMap) -> (&'static [u8], Option<&'static str>) {
     let smaller = [(file.brotli, "br"), (file.gzip, "gzip")];
     let found =
@@ -16,13 +16,13 @@ fn accepts(headers: &HeaderMap, coding: &str) -> bool {
     listed(headers, header::ACCEPT_ENCODING).any(|item| {
         let mut parts = item.split(';').map(str::trim);
         let named = parts.next().is_some_and(|name| name.eq_ignore_ascii_case(coding));
-        // `br;q=0` refuses it.
+        // `br;q=0` excludes the encoding.
         let refused = parts.any(|part| part.strip_prefix("q=").is_some_and(|q| q.parse().is_ok_and(|q: f32| q <= 0.0)));
         named && !refused
     })
 }
 
-/// The items of a header that may be given several times and holds a list.
+/// The items of a comma-separated header, which may be repeated.
 pub fn listed(headers: &HeaderMap, name: HeaderName) -> impl Iterator<Item = &str> {
     headers.get_all(name).iter().filter_map(|value| value.to_str().ok()).flat_map(|text| text.split(',')).map(str::trim)
 }

@@ -1,11 +1,11 @@
-//! The table of embedded files.
+//! The embedded files and the dashboard's routes.
 
 pub struct File {
-    /// As asked for, with the leading slash.
+    /// The path of the URL, with the leading slash.
     pub path: &'static str,
     pub content_type: &'static str,
     pub etag: &'static str,
-    /// The name changes with the content.
+    /// The name contains a hash of the content, so the file never changes.
     pub immutable: bool,
     pub plain: &'static [u8],
     pub brotli: Option<&'static [u8]>,
@@ -14,8 +14,7 @@ pub struct File {
 
 static FILES: &[File] = include!("../../dashboard/files.rs");
 
-/// The first segments of the pages that the program in the browser shows. `web/src/router.test.ts`
-/// keeps the routes there to it.
+/// The first path segments of the dashboard's routes. `web/src/router.test.ts` keeps this list complete.
 const PAGES: &[&str] = &["", "memory", "butlers", "entities", "timeline", "recall", "settings"];
 
 pub fn find(path: &str) -> Option<&'static File> {
@@ -36,7 +35,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_page_and_everything_it_names_is_embedded() {
+    fn the_page_and_all_files_it_references_are_embedded() {
         let html = std::str::from_utf8(index().unwrap().plain).unwrap();
         let named = html.split('"').filter(|word| word.starts_with("/assets/"));
         assert!(named.clone().count() >= 2, "a script and a style sheet");
@@ -52,7 +51,7 @@ mod tests {
     }
 
     #[test]
-    fn pages_are_told_from_other_paths() {
+    fn dashboard_routes_are_distinguished_from_other_paths() {
         for page in ["/", "/memory", "/memory/facts/1", "/butlers/general/memory", "/settings"] {
             assert!(is_page(page), "{page}");
         }

@@ -1,7 +1,7 @@
-//! The dashboard's built files, embedded, and how a browser gets them.
+//! Serves the dashboard from files embedded in the program.
 //!
-//! Names under `/assets/` carry a hash of their content and are kept for ever; everything else is asked for again with
-//! its `ETag`. The sources are in `web/`; `cargo xtask web` builds and checks them.
+//! File names under `/assets/` contain a hash of the content, so browsers cache them forever; everything else is
+//! revalidated with its `ETag`. The sources are in `web/`; `cargo xtask web` builds and checks them.
 
 mod answer;
 mod encoding;

@@ -1,4 +1,4 @@
-//! Request bodies, bounded.
+//! Reads request bodies within a size and a time limit.
 
 use std::time::Duration;
 
@@ -9,21 +9,21 @@ use futures::StreamExt;
 
 use super::reject;
 
-/// Content of one memory is at most 1 MiB; as JSON with escapes it can be some times larger.
+/// The content of one memory is at most 1 MiB; JSON escapes can make it several times larger.
 pub const BODY_BYTES: usize = 4 * 1024 * 1024;
-/// A body that is too large is read on, up to this: a client that still writes when the connection closes sees a reset
-/// instead of the answer.
+/// A body that is too large is still read up to this size: a client that is writing when the connection closes sees a
+/// reset instead of the response.
 const DRAINED_BYTES: usize = 16 * BODY_BYTES;
 
-/// All of it, within the time that it may take to arrive.
-pub async fn read_body(body: Body, patience: Duration) -> Result<Bytes, Response> {
-    tokio::time::timeout(patience, read(body)).await.unwrap_or_else(|_| Err(slow(patience)))
+/// Reads the whole body. The error is the response to send: the body is too large, too slow or broken.
+pub async fn read_body(body: Body, timeout: Duration) -> Result<Bytes, Response> {
+    tokio::time::timeout(timeout, read(body)).await.unwrap_or_else(|_| Err(slow(timeout)))
 }
 
-/// The connection ends with the answer: what is still to come is not waited for.
-fn slow(patience: Duration) -> Response {
-    let message = format!("the body did not arrive within {} s", patience.as_secs_f64());
-    let hint = "send it again in one go; `request_timeout_s` in [server] is how long it may take";
+/// Closes the connection, because the rest of the body may still arrive on it.
+fn slow(timeout: Duration) -> Response {
+    let message = format!("the request body did not arrive within {} s", timeout.as_secs_f64());
+    let hint = "send the request again; `request_timeout_s` in [server] sets the limit";
     let mut response = reject(StatusCode::REQUEST_TIMEOUT, "timeout", &message, Some(hint));
     response.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
     response
@@ -35,7 +35,7 @@ async fn read(body: Body) -> Result<Bytes, Response> {
     let mut kept = Vec::new();
     while let Some(chunk) = stream.next().await {
         let chunk = chunk.map_err(|error| {
-            reject(StatusCode::BAD_REQUEST, "invalid_request", &format!("the body could not be read: {error}"), None)
+            reject(StatusCode::BAD_REQUEST, "invalid_request", &format!("cannot read the request body: {error}"), None)
         })?;
         read += chunk.len();
         if read > DRAINED_BYTES {
@@ -48,8 +48,8 @@ async fn read(body: Body) -> Result<Bytes, Response> {
         }
     }
     if read > BODY_BYTES {
-        let message = format!("the body is larger than {BODY_BYTES} bytes");
-        let hint = "store long content as several memories; one holds at most 1 MiB";
+        let message = format!("the request body is larger than {BODY_BYTES} bytes");
+        let hint = "split long content into several memories of at most 1 MiB each";
         return Err(reject(StatusCode::PAYLOAD_TOO_LARGE, "too_large", &message, Some(hint)));
     }
     Ok(Bytes::from(kept))

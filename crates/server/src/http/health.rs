@@ -1,4 +1,4 @@
-//! Is the process alive; can it serve; and if not, what is missing.
+//! `/healthz` and `/readyz`: whether the process is alive, whether it can serve, and what is missing if it cannot.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -16,10 +16,10 @@ use butler_store::{Database, ReplicaState};
 use serde::Serialize;
 use serde_json::json;
 
-/// Long enough for a busy database, short enough for whoever probes.
-const PATIENCE: Duration = Duration::from_secs(3);
-/// Butlers in one database that are each asked.
-const ASKED_EACH: usize = 16;
+/// Long enough for a busy database, short enough for the timeout of a typical probe.
+const TIMEOUT: Duration = Duration::from_secs(3);
+/// Up to this many butlers in one database are probed one by one; of more, one is probed for all.
+const PROBED_EACH: usize = 16;
 
 #[derive(Debug, Clone, Serialize)]
 pub struct NotReady {
@@ -38,7 +38,7 @@ pub async fn healthz() -> Response {
     Json(body).into_response()
 }
 
-/// On an address of the network, names and reasons are for a token with the right `admin` alone.
+/// On a network address, only a token with the right `admin` sees names and reasons.
 pub async fn readyz(State(host): State<Arc<Host>>, access: Option<Extension<Access>>) -> Response {
     let mut missing = readiness(&host).await;
     let ready = serves(&host, &missing);
@@ -46,20 +46,20 @@ pub async fn readyz(State(host): State<Arc<Host>>, access: Option<Extension<Acce
         for it in &mut missing {
             it.butler = None;
             it.hint = None;
-            it.message = "ask with a token that has the right `admin`, or look into the server's log".to_owned();
+            it.message = "use a token with the right `admin`, or read the server's log".to_owned();
         }
     }
     let status = if ready { StatusCode::OK } else { StatusCode::SERVICE_UNAVAILABLE };
     let mut body = json!({"ready": ready, "not_ready": missing});
-    let degraded = replicas(&host);
+    let degraded = degraded_replicas(&host);
     if !degraded.is_empty() {
         body["degraded"] = json!(degraded);
     }
     (status, Json(body)).into_response()
 }
 
-/// A replica that is away costs speed, not answers: it is told of and stops nothing.
-fn replicas(host: &Host) -> Vec<NotReady> {
+/// Problems of replicas. The server stays ready, because the primary takes over the reads.
+fn degraded_replicas(host: &Host) -> Vec<NotReady> {
     let of = |butler: &Butler| {
         let (message, hint) = replica_trouble(&butler.database()?.replica_state()?)?;
         Some(NotReady { what: "replica", butler: Some(butler.name.to_string()), message, hint: Some(hint.to_owned()) })
@@ -67,47 +67,48 @@ fn replicas(host: &Host) -> Vec<NotReady> {
     host.butlers().iter().filter_map(|butler| of(butler)).collect()
 }
 
-/// What is wrong with a replica, and the remedy; `None` when nothing is.
+/// The problem of a replica and its remedy; `None` if the replica works.
 pub fn replica_trouble(state: &ReplicaState) -> Option<(String, &'static str)> {
     match state {
         ReplicaState::Serving { .. } => None,
         ReplicaState::Slow { behind } => Some((
-            format!("the replica is {behind} bytes of the log behind and does not keep up; reads go to the primary"),
-            "look at pg_stat_replication on the primary: the replica, its disk or the network is too slow",
+            format!("the replica lags {behind} bytes of WAL behind the primary; reads go to the primary"),
+            "check pg_stat_replication on the primary: the replica, its disk or the network is too slow",
         )),
         ReplicaState::Away { reason } => Some((
-            format!("the replica is not used, reads go to the primary: {reason}"),
-            "start the replica, or correct read_url in [butler.database]; it is looked at again every few seconds",
+            format!("the replica is not used; reads go to the primary: {reason}"),
+            "start the replica, or correct read_url in [butler.database]; the server checks it every few seconds",
         )),
     }
 }
 
-/// A butler that is away is told of, but does not take the others off a load balancer.
+/// Whether the server as a whole is ready. It is as long as one butler is, so that a load balancer keeps sending
+/// requests for the others.
 fn serves(host: &Host, missing: &[NotReady]) -> bool {
-    let away = missing.iter().filter(|it| it.butler.is_some()).count();
-    missing.iter().all(|it| it.butler.is_some()) && away < host.butlers().len()
+    let unavailable = missing.iter().filter(|it| it.butler.is_some()).count();
+    missing.iter().all(|it| it.butler.is_some()) && unavailable < host.butlers().len()
 }
 
-/// What keeps the server, or one of its butlers, from serving; empty when nothing does.
+/// Everything that keeps the server or one of its butlers from serving; empty if all are ready.
 pub async fn readiness(host: &Host) -> Vec<NotReady> {
     let general = |what, message: String, hint| NotReady { what, butler: None, message, hint };
     let butlers = host.butlers();
-    let looks = by_home(&butlers).into_iter().map(databases);
+    let checks = by_database(&butlers).into_iter().map(check_databases);
     let mut missing: Vec<NotReady> = match host.status() {
         Status::Starting(phase) => vec![general("startup", phase.to_owned(), None)],
         Status::Failed(error) => return vec![general("startup", error.to_string(), error.hint())],
         Status::Stopping => return vec![general("startup", "the server is shutting down".to_owned(), None)],
         Status::Ready => Vec::new(),
     };
-    missing.extend(futures::future::join_all(looks).await.into_iter().flatten());
+    missing.extend(futures::future::join_all(checks).await.into_iter().flatten());
     if !host.engine().stats().loaded {
         missing.push(general("model", "the embedding model is not loaded yet".to_owned(), None));
     }
     missing
 }
 
-/// The butlers of each database together.
-fn by_home(butlers: &[Arc<Butler>]) -> Vec<Vec<&Arc<Butler>>> {
+/// Groups the butlers by database.
+fn by_database(butlers: &[Arc<Butler>]) -> Vec<Vec<&Arc<Butler>>> {
     let mut homes: BTreeMap<Option<String>, Vec<&Arc<Butler>>> = BTreeMap::new();
     for butler in butlers {
         homes.entry(butler.database().map(Database::place)).or_default().push(butler);
@@ -115,41 +116,42 @@ fn by_home(butlers: &[Arc<Butler>]) -> Vec<Vec<&Arc<Butler>>> {
     homes.into_values().collect()
 }
 
-/// Of very many that share a database, one is asked for all: a probe must not take all connections of the server.
-async fn databases(butlers: Vec<&Arc<Butler>>) -> Vec<NotReady> {
-    if butlers.len() <= ASKED_EACH {
-        return futures::future::join_all(butlers.iter().map(|butler| database(butler)))
+/// Checks the butlers of one database. If many share it, one is probed for all of them, so that a probe does not use up
+/// the server's connections.
+async fn check_databases(butlers: Vec<&Arc<Butler>>) -> Vec<NotReady> {
+    if butlers.len() <= PROBED_EACH {
+        return futures::future::join_all(butlers.iter().map(|butler| check_database(butler)))
             .await
             .into_iter()
             .flatten()
             .collect();
     }
-    let troubled = |butler: &Arc<Butler>| butler.trouble().is_some() || butler.database().is_none();
-    let (troubled, well): (Vec<_>, Vec<_>) = butlers.into_iter().partition(|butler| troubled(butler));
+    let has_failed = |butler: &Arc<Butler>| butler.trouble().is_some() || butler.database().is_none();
+    let (failed, started): (Vec<_>, Vec<_>) = butlers.into_iter().partition(|butler| has_failed(butler));
     let mut missing: Vec<NotReady> = Vec::new();
-    for butler in troubled {
-        missing.extend(database(butler).await);
+    for butler in failed {
+        missing.extend(check_database(butler).await);
     }
-    if let Some(first) = well.first()
-        && let Some(not) = database(first).await
+    if let Some(first) = started.first()
+        && let Some(not) = check_database(first).await
     {
-        missing.extend(well.iter().map(|butler| NotReady { butler: Some(butler.name.to_string()), ..not.clone() }));
+        missing.extend(started.iter().map(|butler| NotReady { butler: Some(butler.name.to_string()), ..not.clone() }));
     }
     missing
 }
 
-async fn database(butler: &Butler) -> Option<NotReady> {
+async fn check_database(butler: &Butler) -> Option<NotReady> {
     let not = |what, message, hint| Some(NotReady { what, butler: Some(butler.name.to_string()), message, hint });
     if let Some(error) = butler.trouble() {
         return not("database", error.to_string(), error.hint());
     }
     let Some(database) = butler.database() else { return not("database", "not connected yet".to_owned(), None) };
-    match tokio::time::timeout(PATIENCE, database.health()).await {
-        Err(_) => not("database", format!("no answer within {} s", PATIENCE.as_secs()), None),
+    match tokio::time::timeout(TIMEOUT, database.health()).await {
+        Err(_) => not("database", format!("no answer within {} s", TIMEOUT.as_secs()), None),
         Ok(Err(error)) => not("database", error.to_string(), error.hint()),
         Ok(Ok(health)) if !health.migrations_pending.is_empty() => {
-            let hint = Some("restart the server: it migrates the database at start".to_owned());
-            not("migrations", format!("not applied: {}", health.migrations_pending.join(", ")), hint)
+            let hint = Some("restart the server: it applies migrations at start".to_owned());
+            not("migrations", format!("pending migrations: {}", health.migrations_pending.join(", ")), hint)
         }
         Ok(Ok(health)) if !health.is_ready() => not("database", "pgvector is not installed".to_owned(), None),
         Ok(Ok(_)) => None,

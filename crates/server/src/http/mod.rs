@@ -1,18 +1,18 @@
-//! The HTTP layer below MCP and REST: listeners, TLS, the checks every request passes, and the error envelope.
+//! The HTTP layer below MCP and REST: listeners, TLS, the checks that every request passes, and error responses.
 
+mod allowed_hosts;
+mod authenticate;
 mod body;
-mod doors;
-mod gate;
-mod guard;
+mod head_timeout;
 mod health;
 pub mod listen;
-mod patience;
+mod listeners;
 mod reject;
 pub mod tls;
 
+pub use allowed_hosts::{AllowedHosts, check_host_and_origin};
+pub use authenticate::{Authenticator, authenticate};
 pub use body::{BODY_BYTES, read_body};
-pub use doors::Doors;
-pub use gate::{Gate, identify};
-pub use guard::{Allowed, check};
 pub use health::{healthz, readiness, readyz, replica_trouble};
+pub use listeners::Listeners;
 pub use reject::{denied, reject};

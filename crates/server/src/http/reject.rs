@@ -1,4 +1,4 @@
-//! The envelope of every error outside of MCP.
+//! The error responses of everything outside MCP: `{"error": {"code", "message", "hint"}}`.
 
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
@@ -10,7 +10,7 @@ pub fn reject(status: StatusCode, code: &str, message: &str, hint: Option<&str>)
     (status, [(header::CONTENT_TYPE, "application/json")], body.to_string()).into_response()
 }
 
-/// A refusal of the access rules as an answer.
+/// Turns a refusal by the access rules into a response.
 pub fn denied(denied: Denied) -> Response {
     match denied {
         Denied::Forbidden { message, hint } => reject(StatusCode::FORBIDDEN, "forbidden", &message, Some(&hint)),

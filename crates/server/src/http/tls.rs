@@ -1,4 +1,4 @@
-//! HTTPS by certificate files.
+//! HTTPS with a certificate and a private key from files.
 
 use std::io;
 use std::net::SocketAddr;
@@ -17,28 +17,28 @@ use tokio::task::JoinHandle;
 use tokio_rustls::TlsAcceptor;
 use tokio_rustls::server::TlsStream;
 
-/// Whoever has not shaken hands by then does not want to.
-const HANDSHAKE: Duration = Duration::from_secs(10);
-/// A handshake costs a signature; more of them at once would only all be slower.
-const HANDSHAKES: usize = 256;
-/// After an error of the system, such as too many open files.
-const REST: Duration = Duration::from_millis(200);
+/// Closes connections that do not complete the handshake within this time.
+const HANDSHAKE_TIMEOUT: Duration = Duration::from_secs(10);
+/// A handshake costs a signature, so more at once would only slow down all of them.
+const MAX_HANDSHAKES: usize = 256;
+/// Wait after a failed `accept`, for example because of too many open files.
+const ACCEPT_RETRY_DELAY: Duration = Duration::from_millis(200);
 
 /// The certificate with its chain and the private key, both PEM.
 #[derive(Debug, Clone)]
-pub struct Files {
+pub struct CertificateFiles {
     pub cert: PathBuf,
     pub key: PathBuf,
 }
 
-impl Files {
-    /// Both, or none.
+impl CertificateFiles {
+    /// Requires both files or neither.
     pub fn of(cert: Option<PathBuf>, key: Option<PathBuf>) -> Result<Option<Self>, HostError> {
         match (cert, key) {
             (Some(cert), Some(key)) => Ok(Some(Self { cert, key })),
             (None, None) => Ok(None),
-            (Some(file), None) => Err(bad(&file, "a certificate needs its private key: name it with --tls-key")),
-            (None, Some(file)) => Err(bad(&file, "a private key needs its certificate: name it with --tls-cert")),
+            (Some(file), None) => Err(bad(&file, "the certificate needs its private key: pass it with --tls-key")),
+            (None, Some(file)) => Err(bad(&file, "the private key needs its certificate: pass it with --tls-cert")),
         }
     }
 
@@ -50,7 +50,7 @@ impl Files {
         let chain: Vec<CertificateDer<'static>> =
             CertificateDer::pem_file_iter(&self.cert).and_then(Iterator::collect).map_err(cannot(&self.cert))?;
         if chain.is_empty() {
-            return Err(bad(&self.cert, "holds no certificate"));
+            return Err(bad(&self.cert, "contains no certificate"));
         }
         let key = PrivateKeyDer::from_pem_file(&self.key).map_err(cannot(&self.key))?;
         let provider = Arc::new(rustls::crypto::ring::default_provider());
@@ -69,7 +69,7 @@ fn bad(path: &Path, reason: &str) -> HostError {
     HostError::Tls { path: path.to_path_buf(), reason: reason.to_owned() }
 }
 
-/// Connections whose handshake is done; one that dawdles holds up nobody else.
+/// Accepts connections and hands them out after their handshake, so that a slow handshake does not delay others.
 pub struct TlsListener {
     address: SocketAddr,
     ready: mpsc::Receiver<(TlsStream<TcpStream>, SocketAddr)>,
@@ -79,7 +79,7 @@ pub struct TlsListener {
 impl TlsListener {
     pub fn new(listener: TcpListener, acceptor: TlsAcceptor) -> io::Result<Self> {
         let address = listener.local_addr()?;
-        let (sender, ready) = mpsc::channel(HANDSHAKES);
+        let (sender, ready) = mpsc::channel(MAX_HANDSHAKES);
         let accepting = tokio::spawn(accept(listener, acceptor, sender));
         Ok(Self { address, ready, accepting })
     }
@@ -98,7 +98,7 @@ impl Listener for TlsListener {
     async fn accept(&mut self) -> (Self::Io, Self::Addr) {
         match self.ready.recv().await {
             Some(connection) => connection,
-            // Only when the task above was ended, and we with it.
+            // The channel closes only when the accept task is aborted, together with this listener.
             None => std::future::pending().await,
         }
     }
@@ -109,28 +109,28 @@ impl Listener for TlsListener {
 }
 
 async fn accept(listener: TcpListener, acceptor: TlsAcceptor, ready: mpsc::Sender<(TlsStream<TcpStream>, SocketAddr)>) {
-    let handshakes = Arc::new(Semaphore::new(HANDSHAKES));
+    let handshakes = Arc::new(Semaphore::new(MAX_HANDSHAKES));
     loop {
         let Ok(permit) = Arc::clone(&handshakes).acquire_owned().await else { return };
         let (stream, from) = match listener.accept().await {
             Ok(accepted) => accepted,
             Err(error) => {
-                tracing::warn!(%error, "a connection could not be accepted");
-                tokio::time::sleep(REST).await;
+                tracing::warn!(%error, "cannot accept a connection");
+                tokio::time::sleep(ACCEPT_RETRY_DELAY).await;
                 continue;
             }
         };
         let (acceptor, ready) = (acceptor.clone(), ready.clone());
         tokio::spawn(async move {
             let _permit = permit;
-            // An answer is one small write: waiting to fill a packet would only delay it.
+            // A response is one small write; Nagle's algorithm would only delay it.
             let _ = stream.set_nodelay(true);
-            match tokio::time::timeout(HANDSHAKE, acceptor.accept(stream)).await {
+            match tokio::time::timeout(HANDSHAKE_TIMEOUT, acceptor.accept(stream)).await {
                 Ok(Ok(stream)) => {
                     let _ = ready.send((stream, from)).await;
                 }
-                Ok(Err(error)) => tracing::debug!(%error, %from, "no TLS handshake"),
-                Err(_) => tracing::debug!(%from, "no TLS handshake in time"),
+                Ok(Err(error)) => tracing::debug!(%error, %from, "TLS handshake failed"),
+                Err(_) => tracing::debug!(%from, "TLS handshake timed out"),
             }
         });
     }

@@ -6,14 +6,15 @@ use axum::http::request::Parts;
 use butler_host::access::{Access, Right};
 use butler_host::butler::Butler;
 use butler_host::host::Host;
+use butler_host::module::HostTool;
 use butler_host::profile::Profile;
-use butler_memory::tool::{Answer, ToolError, ToolSpec};
+use butler_memory::tool::{Answer, ErrorCode, ToolCall, ToolError, ToolSpec};
 use rmcp::model::{
     CacheScope, CallToolRequestParams, CallToolResponse, CallToolResult, CompleteRequestParams, CompleteResult,
-    CompletionInfo, ContentBlock, CustomRequest, CustomResult, ErrorCode, ErrorData, GetPromptRequestParams,
-    GetPromptResponse, Implementation, ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult,
-    ListToolsResult, PaginatedRequestParams, ReadResourceRequestParams, ReadResourceResponse, Reference,
-    ServerCapabilities, ServerConfig, Tool, ToolAnnotations,
+    CompletionInfo, ContentBlock, CustomRequest, CustomResult, ErrorData, GetPromptRequestParams, GetPromptResponse,
+    Implementation, ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult, ListToolsResult,
+    PaginatedRequestParams, ReadResourceRequestParams, ReadResourceResponse, Reference, ServerCapabilities,
+    ServerConfig, Tool, ToolAnnotations,
 };
 use rmcp::service::RequestContext;
 use rmcp::{RoleServer, ServerHandler};
@@ -39,24 +40,25 @@ pub struct Handler {
 
 impl Handler {
     pub fn new(host: Arc<Host>, butler: Arc<Butler>, access: Option<Access>, profile: Profile) -> Self {
-        let offered = butler.tools().iter().map(|tool| tool.spec()).filter(|spec| profile.offers(spec));
-        let tools: Arc<[(Tool, Right)]> = offered.map(|spec| (describe(spec), Right::needed_by(spec))).collect();
-        let instructions = super::instructions::of(|name| tools.iter().any(|(tool, _)| tool.name == name)).into();
+        let offered = || butler.tools().iter().map(|tool| &**tool.spec()).filter(|spec| profile.offers(spec));
+        let tools: Arc<[(Tool, Right)]> = offered().map(|spec| (describe(spec), spec.right)).collect();
+        let instructions = super::instructions::of(offered()).into();
         Self { host, butler, access, profile, tools, instructions }
     }
 
-    /// `None` when the butler has no such tool.
+    /// The butler's tool of this name, also if the profile does not offer it.
+    pub(super) fn tool(&self, name: &str) -> Option<&dyn HostTool> {
+        self.butler.tools().get(name).map(|tool| &**tool)
+    }
+
     pub(super) async fn call(
         &self,
         access: &Access,
-        tool: &str,
+        tool: &dyn HostTool,
         arguments: Map<String, Value>,
-    ) -> Option<Result<Answer, ToolError>> {
-        let spec = self.butler.tools().get(tool)?.spec();
-        if let Err(error) = allowed(access, spec) {
-            return Some(Err(error));
-        }
-        self.host.call(&self.butler, tool, &access.caller, arguments).await
+    ) -> Result<Answer, ToolError> {
+        let call = ToolCall::parse(tool.spec(), access.caller.clone(), arguments);
+        self.host.call(&self.butler, access.rights, tool, call).await
     }
 }
 
@@ -94,13 +96,13 @@ impl ServerHandler for Handler {
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
         let access = self.access(&context)?;
-        if !self.tools.iter().any(|(tool, _)| tool.name == request.name) {
-            return Err(self.unknown_tool(&request.name));
+        let tool = self.tool(&request.name).ok_or_else(|| self.unknown_tool(&request.name))?;
+        if !self.profile.offers(tool.spec()) {
+            return Err(self.not_offered(&request.name));
         }
-        match self.call(access, &request.name, request.arguments.unwrap_or_default()).await {
-            Some(Ok(answer)) => Ok(succeeded(answer).into()),
-            Some(Err(error)) => Ok(failed(&error).into()),
-            None => Err(self.unknown_tool(&request.name)),
+        match self.call(access, tool, request.arguments.unwrap_or_default()).await {
+            Ok(answer) => Ok(succeeded(answer).into()),
+            Err(error) => Ok(failed(&error).into()),
         }
     }
 
@@ -196,11 +198,12 @@ impl Handler {
             .ok_or_else(|| ErrorData::internal_error("this request was not checked for access", None))
     }
 
+    fn not_offered(&self, name: &str) -> ErrorData {
+        let profile = self.profile.as_str();
+        ErrorData::invalid_params(format!("{name} is not offered by the profile {profile:?}"), None)
+    }
+
     fn unknown_tool(&self, name: &str) -> ErrorData {
-        if self.butler.tools().get(name).is_some() {
-            let profile = self.profile.as_str();
-            return ErrorData::invalid_params(format!("{name} is not offered by the profile {profile:?}"), None);
-        }
         let known = self.tools.iter().map(|(tool, _)| &*tool.name);
         let nearest = known
             .map(|known| (strsim::damerau_levenshtein(name, known), known))
@@ -217,7 +220,11 @@ impl Handler {
 /// Why a request that is one but for its parameters, or its method, cannot be answered.
 pub(super) fn unreadable(method: &str) -> ErrorData {
     let Some((_, shape)) = METHODS.iter().find(|(known, _)| *known == method) else {
-        return ErrorData::new(ErrorCode::METHOD_NOT_FOUND, format!("there is no method {method:?}"), None);
+        return ErrorData::new(
+            rmcp::model::ErrorCode::METHOD_NOT_FOUND,
+            format!("there is no method {method:?}"),
+            None,
+        );
     };
     let hint = format!("params is {shape}");
     ErrorData::invalid_params(format!("the params of {method} cannot be read; {hint}"), Some(json!({"hint": hint})))
@@ -232,16 +239,6 @@ const METHODS: [(&str, &str); 6] = [
     ("prompts/get", "{\"name\": the prompt's name, \"arguments\": an object}"),
     ("completion/complete", "{\"ref\": {…}, \"argument\": {\"name\": …, \"value\": …}}"),
 ];
-
-/// A tool error, not a protocol error: a model reads it and tells the user.
-fn allowed(access: &Access, tool: &ToolSpec) -> Result<(), ToolError> {
-    let needed = Right::needed_by(tool);
-    if access.rights.include(needed) {
-        return Ok(());
-    }
-    let message = format!("{} needs the right `{needed}`; the token has {}", tool.name, access.rights);
-    Err(ToolError { hint: Some(needed.remedy()), ..ToolError::new("forbidden", message) })
-}
 
 fn describe(spec: &ToolSpec) -> Tool {
     let hints = spec.annotations;
@@ -277,12 +274,14 @@ fn failed(error: &ToolError) -> CallToolResult {
 }
 
 /// What to do about an error whose message says all that is to say about its cause.
-fn way_out(code: &str) -> &'static str {
+fn way_out(code: ErrorCode) -> &'static str {
     match code {
-        ToolError::INVALID_ARGUMENT => "correct it and call again; nothing was written",
-        ToolError::NOT_FOUND => "look for it by its words: memory_search or entity_resolve",
-        ToolError::CONFLICT | ToolError::INVALID_STATE => "look at what is there now, then decide; nothing was written",
-        ToolError::UNAVAILABLE => "try again in a moment; `butler doctor` looks for the cause",
-        _ => "the server's log holds the details; `butler doctor` looks for the cause",
+        ErrorCode::InvalidArgument => "correct it and call again; nothing was written",
+        ErrorCode::NotFound => "look for it by its words: memory_search or entity_resolve",
+        ErrorCode::Conflict | ErrorCode::InvalidState => "look at what is there now, then decide; nothing was written",
+        ErrorCode::Unavailable => "try again in a moment; `butler doctor` looks for the cause",
+        ErrorCode::Forbidden | ErrorCode::Internal => {
+            "the server's log holds the details; `butler doctor` looks for the cause"
+        }
     }
 }

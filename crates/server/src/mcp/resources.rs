@@ -1,7 +1,7 @@
 //! Memory as resources, for clients that let a person pick what the model reads. The tools do all of it, too.
 
 use butler_host::access::Access;
-use butler_memory::tool::ToolError;
+use butler_memory::tool::{ErrorCode, ToolError};
 use rmcp::model::{ErrorData, ReadResourceResult, Resource, ResourceContents, ResourceTemplate};
 use serde_json::{Map, Value, json};
 
@@ -58,12 +58,9 @@ fn tool_of(uri: &str) -> Option<(&'static str, Value)> {
 pub(super) async fn read(handler: &Handler, access: &Access, uri: &str) -> Result<ReadResourceResult, ErrorData> {
     let unknown = || ErrorData::resource_not_found(format!("there is no resource {uri}"), Some(json!({"uri": uri})));
     let (tool, arguments) = tool_of(uri).ok_or_else(unknown)?;
+    let tool = handler.tool(tool).ok_or_else(unknown)?;
     let arguments: Map<String, Value> = arguments.as_object().cloned().unwrap_or_default();
-    let answer = match handler.call(access, tool, arguments).await {
-        Some(Ok(answer)) => answer,
-        Some(Err(error)) => return Err(refused(&error, uri)),
-        None => return Err(unknown()),
-    };
+    let answer = handler.call(access, tool, arguments).await.map_err(|error| refused(&error, uri))?;
     let contents = match answer.text {
         Some(text) => ResourceContents::text(text, uri).with_mime_type("text/markdown"),
         None => {
@@ -81,8 +78,10 @@ fn refused(error: &ToolError, uri: &str) -> ErrorData {
     };
     let about = Some(json!({"uri": uri, "error": error.code}));
     match error.code {
-        ToolError::NOT_FOUND => ErrorData::resource_not_found(message, about),
-        ToolError::INVALID_ARGUMENT | "forbidden" => ErrorData::invalid_params(message, about),
-        _ => ErrorData::internal_error(message, about),
+        ErrorCode::NotFound => ErrorData::resource_not_found(message, about),
+        ErrorCode::InvalidArgument | ErrorCode::Forbidden => ErrorData::invalid_params(message, about),
+        ErrorCode::InvalidState | ErrorCode::Conflict | ErrorCode::Unavailable | ErrorCode::Internal => {
+            ErrorData::internal_error(message, about)
+        }
     }
 }

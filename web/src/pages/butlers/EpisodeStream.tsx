@@ -10,14 +10,15 @@ export function EpisodeStream({ name }: { name: string }) {
   if (episodes.isPending) return <Loading />
   if (episodes.isError) return <Failure error={episodes.error} />
   const { data, meta } = episodes.data
-  if (data.length === 0) return <Empty title="No episode yet">They appear when an agent ends a session.</Empty>
+  if (data.length === 0)
+    return <Empty title="No episodes yet">An agent stores an episode at the end of a session.</Empty>
   return (
     <>
       <EpisodeList episodes={data} compact />
       {meta.total > data.length && (
         <p className="mt-3 text-sm">
           <Link to="/memory/episodes" search={{ butler: name }} className="link">
-            All {meta.total} episodes
+            Show all {meta.total} episodes
           </Link>
         </p>
       )}

@@ -2,7 +2,7 @@ import { Link } from '@tanstack/react-router'
 import { useGet } from '../../api/hooks'
 import { cx } from '../../lib/cx'
 import { groupBy } from '../../lib/group'
-import { sentence } from '../../lib/words'
+import { capitalized } from '../../lib/labels'
 import { PermanenceBadge, StateBadge } from '../../memory/badges'
 import type { FactRow } from '../../memory/types'
 import { Confidence } from '../../ui/Confidence'
@@ -17,9 +17,20 @@ function Card({ subject, facts }: { subject: string; facts: FactRow[] }) {
       <h3 className="mb-2 font-semibold break-words">{subject}</h3>
       <ul className="space-y-3">
         {facts.map((fact) => (
-          <li key={fact.id} data-row="" className={cx('relative', fact.state === 'fading' && 'border-l-2 border-dashed border-fading pl-3')}>
-            <p className="text-sm text-muted">{sentence(fact.predicate)}</p>
-            <Link to="/memory/facts/$id" params={{ id: fact.id }} className={cx('memory-text line-clamp-3 text-lg after:absolute after:inset-0', fact.state === 'fading' && 'italic')}>
+          <li
+            key={fact.id}
+            data-row=""
+            className={cx('relative', fact.state === 'fading' && 'border-l-2 border-dashed border-fading pl-3')}
+          >
+            <p className="text-sm text-muted">{capitalized(fact.predicate)}</p>
+            <Link
+              to="/memory/facts/$id"
+              params={{ id: fact.id }}
+              className={cx(
+                'memory-text line-clamp-3 text-lg after:absolute after:inset-0',
+                fact.state === 'fading' && 'italic',
+              )}
+            >
               {fact.content}
             </Link>
             <div className="mt-1 flex flex-wrap items-center gap-2">
@@ -34,11 +45,33 @@ function Card({ subject, facts }: { subject: string; facts: FactRow[] }) {
   )
 }
 
-/** Facts as cards, one a subject. */
-export function FactCards({ name, q, offset, onMove }: { name: string; q?: string; offset?: number; onMove: (offset: number) => void }) {
-  const facts = useGet('/api/butlers/{name}/memory/facts', { path: { name }, query: { q, sort: 'subject', limit: SIZE, offset } }, { keep: true })
+/** Facts as cards, one per subject. */
+export function FactCards({
+  name,
+  q,
+  offset,
+  onMove,
+}: {
+  name: string
+  q?: string
+  offset?: number
+  onMove: (offset: number) => void
+}) {
+  const facts = useGet(
+    '/api/butlers/{name}/memory/facts',
+    { path: { name }, query: { q, sort: 'subject', limit: SIZE, offset } },
+    { keepPrevious: true },
+  )
   return (
-    <Results query={facts} onMove={onMove} empty={<Empty title={q ? 'No fact fits' : 'No fact yet'}>{q ? 'Other words may find one.' : 'They appear when an agent stores them or episodes are learned from.'}</Empty>}>
+    <Results
+      query={facts}
+      onMove={onMove}
+      empty={
+        <Empty title={q ? 'No matching facts' : 'No facts yet'}>
+          {q ? 'Try other search terms.' : 'Agents store facts, and consolidation learns them from episodes.'}
+        </Empty>
+      }
+    >
       {(rows) => (
         <div className="gap-4 space-y-4 sm:columns-2 [&>*]:break-inside-avoid">
           {groupBy(rows, (fact) => fact.subject).map(([subject, list]) => (

@@ -1,37 +1,44 @@
 import { Link } from '@tanstack/react-router'
 import { useGet } from '../../api/hooks'
+import { maturityGlyph, maturityLabel } from '../../lib/labels'
 import { percent } from '../../lib/number'
-import { maturityGlyph, maturityWord } from '../../lib/words'
-import { Failure, Empty, Loading } from '../../ui/states'
+import { Empty, Failure, Loading } from '../../ui/states'
 
 const order = ['proven', 'established', 'candidate', 'anti_pattern'] as const
 const SIZE = 40
 
-/** The rules a butler works by, most trusted first, warnings last. */
+/** A butler's rules, most mature first, warnings last. */
 export function Playbook({ name }: { name: string }) {
   const rules = useGet('/api/butlers/{name}/memory/rules', { path: { name }, query: { sort: 'maturity', limit: SIZE } })
   if (rules.isPending) return <Loading />
   if (rules.isError) return <Failure error={rules.error} />
   const { data, meta } = rules.data
-  if (data.length === 0) return <Empty title="No rule yet">What works is learned from episodes and marks.</Empty>
+  if (data.length === 0)
+    return <Empty title="No rules yet">Agents store rules, and consolidation learns them from episodes.</Empty>
   return (
     <div className="card divide-y divide-line">
       {order.map((maturity) => {
         const list = data.filter((rule) => rule.maturity === maturity)
         if (list.length === 0) return null
         return (
-          <section key={maturity} aria-label={maturityWord[maturity]} className="p-4">
+          <section key={maturity} aria-label={maturityLabel[maturity]} className="p-4">
             <h3 className={maturity === 'anti_pattern' ? 'label text-harm' : 'label'}>
               <span aria-hidden="true">{maturityGlyph[maturity]} </span>
-              {maturityWord[maturity]}
+              {maturityLabel[maturity]}
             </h3>
             <ul className="mt-2 space-y-2">
               {list.map((rule) => (
                 <li key={rule.id} data-row="" className="flex items-baseline gap-3">
-                  <Link to="/memory/rules/$id" params={{ id: rule.id }} className="line-clamp-2 min-w-0 flex-1 font-serif break-words hover:underline">
+                  <Link
+                    to="/memory/rules/$id"
+                    params={{ id: rule.id }}
+                    className="line-clamp-2 min-w-0 flex-1 font-serif break-words hover:underline"
+                  >
                     {rule.content}
                   </Link>
-                  <span className="figure text-sm whitespace-nowrap text-muted">{rule.applied_count > 0 ? percent(rule.effectiveness_score) : 'not tried'}</span>
+                  <span className="figure text-sm whitespace-nowrap text-muted">
+                    {rule.applied_count > 0 ? percent(rule.effectiveness_score) : 'not applied'}
+                  </span>
                 </li>
               ))}
             </ul>
@@ -41,7 +48,7 @@ export function Playbook({ name }: { name: string }) {
       {meta.total > data.length && (
         <p className="p-4 text-sm">
           <Link to="/memory" search={{ kind: 'rules', butler: name }} className="link">
-            All rules of {name}
+            Show all rules of {name}
           </Link>
         </p>
       )}

@@ -1,7 +1,7 @@
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { useCallback } from 'react'
 import { useGet } from '../../api/hooks'
-import { sentence } from '../../lib/words'
+import { capitalized } from '../../lib/labels'
 import { Page } from '../../ui/Page'
 import { Results } from '../../ui/Results'
 import { SearchField } from '../../ui/SearchField'
@@ -16,29 +16,46 @@ export default function EntitiesPage() {
   const search = useSearch({ from: '/entities' })
   const navigate = useNavigate({ from: '/entities' })
   const change = useCallback(
-    (next: ReturnType<typeof entities>) => void navigate({ search: (previous) => ({ ...previous, offset: undefined, ...next }), replace: true }),
+    (next: ReturnType<typeof entities>) =>
+      void navigate({ search: (previous) => ({ ...previous, offset: undefined, ...next }), replace: true }),
     [navigate],
   )
-  const setWords = useCallback((q: string) => change({ q: q || undefined }), [change])
+  const setQuery = useCallback((q: string) => change({ q: q || undefined }), [change])
   const query = { q: search.q, entity_type: search.type, sort: search.sort, limit: SIZE, offset: search.offset }
-  const list = useGet('/api/memory/entities', { query }, { keep: true })
+  const list = useGet('/api/memory/entities', { query }, { keepPrevious: true })
   return (
-    <Page title="Entities" lead="Who and what the facts are about.">
+    <Page title="Entities" lead="The people, places, organizations and other things that facts are about.">
       <div className="mb-4 flex flex-wrap items-center gap-2">
-        <SearchField label="Search entities" placeholder="Name or alias" value={search.q ?? ''} onChange={setWords} className="min-w-0 flex-1 basis-56 sm:max-w-sm" />
+        <SearchField
+          label="Search entities"
+          placeholder="Name or alias"
+          value={search.q ?? ''}
+          onChange={setQuery}
+          className="min-w-0 flex-1 basis-56 sm:max-w-sm"
+        />
         <Select
           label="Type"
           value={search.type ?? ''}
-          options={[['', 'Any type'], ...entityTypes.map((type): [string, string] => [type, sentence(type)])]}
+          options={[['', 'Any type'], ...entityTypes.map((type): [string, string] => [type, capitalized(type)])]}
           onChange={(value) => change({ type: oneFrom(entityTypes, value) })}
         />
       </div>
       <Results
         query={list}
         onMove={(offset) => change({ offset: offset || undefined })}
-        empty={<Empty title="No entity fits">An agent creates them when it learns about people, places and organisations.</Empty>}
+        empty={
+          <Empty title="No matching entities">
+            Agents create entities for the people, places and organizations they learn about.
+          </Empty>
+        }
       >
-        {(rows) => <EntityTable entities={rows} sort={search.sort} onSort={(sort) => change({ sort: oneFrom(entitySorts, sort ?? '') })} />}
+        {(rows) => (
+          <EntityTable
+            entities={rows}
+            sort={search.sort}
+            onSort={(sort) => change({ sort: oneFrom(entitySorts, sort ?? '') })}
+          />
+        )}
       </Results>
     </Page>
   )

@@ -1,10 +1,10 @@
 import { Link, useParams } from '@tanstack/react-router'
 import { useState } from 'react'
 import { useGet } from '../../api/hooks'
-import { useMay } from '../../api/rights'
+import { useHasRight } from '../../api/rights'
 import type { EntityDetailAt as EntityDetail } from '../../api/schema'
+import { capitalized } from '../../lib/labels'
 import { counted } from '../../lib/number'
-import { sentence } from '../../lib/words'
 import { EventList } from '../../memory/EventList'
 import { Back } from '../../ui/Back'
 import { Badge } from '../../ui/Badge'
@@ -18,21 +18,21 @@ import { MergeDialog } from './MergeDialog'
 
 function View({ entity }: { entity: EntityDetail }) {
   const [merging, setMerging] = useState(false)
-  const may = useMay('write')
+  const canWrite = useHasRight('write')
   return (
     <Page
       above={<Back to="/entities">Entities</Back>}
       title={entity.canonical_name}
       lead={
         <span className="flex flex-wrap items-center gap-x-3 gap-y-1">
-          <Badge>{sentence(entity.entity_type)}</Badge>
+          <Badge>{capitalized(entity.entity_type)}</Badge>
           {entity.merged_into && <Badge>⋈ merged</Badge>}
-          {entity.aliases.length > 0 && <span className="break-words">also {entity.aliases.join(', ')}</span>}
+          {entity.aliases.length > 0 && <span className="break-words">also known as {entity.aliases.join(', ')}</span>}
         </span>
       }
       actions={
         !entity.merged_into &&
-        may && (
+        canWrite && (
           <Button onClick={() => setMerging(true)}>
             <Icon name="merge" /> Merge
           </Button>
@@ -42,19 +42,19 @@ function View({ entity }: { entity: EntityDetail }) {
       <div className="grid gap-x-10 gap-y-8 lg:grid-cols-[minmax(0,1fr)_18rem]">
         {entity.merged_into ? (
           <p className="self-start rounded-lg border border-dashed border-line-strong/50 p-4 text-muted">
-            ⋈ It was merged into{' '}
+            ⋈ Merged into{' '}
             <Link to="/entities/$id" params={{ id: entity.merged_into }} className="link">
               {entity.merged_into_name ?? 'another entity'}
             </Link>
-            , which has its facts and answers to its names now.
+            , which now has its facts and names.
           </p>
         ) : (
-          <Section title="What is known">
+          <Section title="Facts">
             <FactsByPredicate entity={entity} />
           </Section>
         )}
         <div className="min-w-0 space-y-8">
-          <Section title="Learned together with" quiet>
+          <Section title="Related entities" quiet>
             {entity.related.length > 0 ? (
               <ul className="space-y-1.5">
                 {entity.related.map((related) => (
@@ -62,16 +62,18 @@ function View({ entity }: { entity: EntityDetail }) {
                     <Link to="/entities/$id" params={{ id: related.id }} className="min-w-0 truncate hover:underline">
                       {related.canonical_name}
                     </Link>
-                    <span className="figure text-xs whitespace-nowrap text-muted">{counted(related.shared_episodes, 'episode')}</span>
+                    <span className="figure text-xs whitespace-nowrap text-muted">
+                      {counted(related.shared_episodes, 'episode')}
+                    </span>
                   </li>
                 ))}
               </ul>
             ) : (
-              <p className="text-sm text-muted">No episode taught something about it and another entity at once.</p>
+              <p className="text-sm text-muted">No other entity shares an episode with it.</p>
             )}
           </Section>
           {entity.events.length > 0 && (
-            <Section title="What happened to it" quiet>
+            <Section title="Events" quiet>
               <EventList events={entity.events} look="own" />
             </Section>
           )}

@@ -1,12 +1,12 @@
 import { Link } from '@tanstack/react-router'
 import { createColumnHelper, flexRender, tableFeatures, useTable } from '@tanstack/react-table'
 import type { EntityItemAt as EntityItem } from '../../api/schema'
+import { capitalized } from '../../lib/labels'
 import { count } from '../../lib/number'
-import { sentence } from '../../lib/words'
 import { Badge } from '../../ui/Badge'
 import { Time } from '../../ui/Time'
 
-/** The server sorts and pages; the table only draws. */
+/** No client-side features: the server sorts and paginates. */
 const features = tableFeatures({})
 const helper = createColumnHelper<typeof features, EntityItem>()
 
@@ -15,18 +15,30 @@ const columns = helper.columns([
     header: 'Name',
     meta: { sort: 'name' },
     cell: ({ row, getValue }) => (
-      <Link to="/entities/$id" params={{ id: row.original.id }} className="font-medium break-words after:absolute after:inset-0">
+      <Link
+        to="/entities/$id"
+        params={{ id: row.original.id }}
+        className="font-medium break-words after:absolute after:inset-0"
+      >
         {getValue()}
       </Link>
     ),
   }),
-  helper.accessor('entity_type', { header: 'Type', cell: ({ getValue }) => <Badge>{sentence(getValue())}</Badge> }),
+  helper.accessor('entity_type', { header: 'Type', cell: ({ getValue }) => <Badge>{capitalized(getValue())}</Badge> }),
   helper.accessor('aliases', {
     header: 'Also known as',
     cell: ({ getValue }) => <span className="line-clamp-1 text-sm text-muted">{getValue().join(', ') || '–'}</span>,
   }),
-  helper.accessor('facts', { header: 'Facts', meta: { sort: 'facts' }, cell: ({ getValue }) => <span className="figure">{count(getValue())}</span> }),
-  helper.accessor('created_at', { header: 'Known since', meta: { sort: 'newest' }, cell: ({ getValue }) => <Time at={getValue()} how="date" /> }),
+  helper.accessor('facts', {
+    header: 'Facts',
+    meta: { sort: 'facts' },
+    cell: ({ getValue }) => <span className="figure">{count(getValue())}</span>,
+  }),
+  helper.accessor('created_at', {
+    header: 'Known since',
+    meta: { sort: 'newest' },
+    cell: ({ getValue }) => <Time at={getValue()} how="date" />,
+  }),
 ])
 
 interface Props {
@@ -62,7 +74,11 @@ export function EntityTable({ entities, sort = 'name', onSort }: Props) {
                     className={`label px-4 py-2 font-medium ${shown[header.column.id] ?? ''}`}
                   >
                     {by ? (
-                      <button type="button" className="hover:text-ink" onClick={() => onSort(by === 'name' ? undefined : by)}>
+                      <button
+                        type="button"
+                        className="hover:text-ink"
+                        onClick={() => onSort(by === 'name' ? undefined : by)}
+                      >
                         {flexRender(header.column.columnDef.header, header.getContext())}
                         <span aria-hidden="true">{active ? (by === 'name' ? ' ↑' : ' ↓') : ''}</span>
                       </button>

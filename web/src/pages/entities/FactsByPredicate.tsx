@@ -1,7 +1,7 @@
 import { Link } from '@tanstack/react-router'
 import type { EntityDetailAt } from '../../api/schema'
+import { capitalized } from '../../lib/labels'
 import { counted } from '../../lib/number'
-import { sentence } from '../../lib/words'
 import { FactList } from '../../memory/FactList'
 import { Empty } from '../../ui/states'
 
@@ -10,22 +10,29 @@ type Props = Pick<EntityDetailAt, 'predicates' | 'facts_total' | 'past_facts_tot
 export function FactsByPredicate({ entity }: { entity: Props }) {
   const { predicates, facts_total, past_facts_total } = entity
   const shown = predicates.reduce((sum, group) => sum + group.facts.length, 0)
-  if (shown === 0) return <Empty title="Nothing is known about it now">{past_facts_total > 0 ? `${counted(past_facts_total, 'fact')} about it were replaced, expired or forgotten.` : 'No fact names it yet.'}</Empty>
+  if (shown === 0)
+    return (
+      <Empty title="No active facts">
+        {past_facts_total > 0
+          ? `${counted(past_facts_total, 'fact')} superseded, expired or retracted.`
+          : 'No fact refers to this entity yet.'}
+      </Empty>
+    )
   return (
     <div className="space-y-4">
       {predicates.map(({ predicate, facts }) => (
-        <section key={predicate} aria-label={sentence(predicate)}>
-          <h3 className="mb-1 text-sm font-medium text-muted">{sentence(predicate)}</h3>
-          <FactList facts={facts} label={sentence(predicate)} bare />
+        <section key={predicate} aria-label={capitalized(predicate)}>
+          <h3 className="mb-1 text-sm font-medium text-muted">{capitalized(predicate)}</h3>
+          <FactList facts={facts} label={capitalized(predicate)} bare />
         </section>
       ))}
       <p className="text-sm text-muted">
         {shown < facts_total && `${counted(facts_total - shown, 'more fact')} not shown. `}
         {past_facts_total > 0 && (
           <>
-            {counted(past_facts_total, 'fact')} about it {past_facts_total === 1 ? 'is' : 'are'} history:{' '}
+            {counted(past_facts_total, 'fact')} superseded, expired or retracted:{' '}
             <Link to="/memory" search={{ q: entity.canonical_name, validity: 'all' }} className="link">
-              look at all of them
+              show all facts
             </Link>
             .
           </>

@@ -12,15 +12,29 @@ import { Failure, Loading } from '../../ui/states'
 import { toast } from '../../ui/toast'
 import { MergePreview } from './MergePreview'
 
-/** Merging cannot be undone, so it shows first what will happen. */
-export function MergeDialog({ entity, onClose }: { entity: { id: string; home: string; canonical_name: string }; onClose: () => void }) {
-  const [words, setWords] = useState('')
+/** Merges an entity into another. This cannot be undone, so a preview comes first. */
+export function MergeDialog({
+  entity,
+  onClose,
+}: {
+  entity: { id: string; home: string; canonical_name: string }
+  onClose: () => void
+}) {
+  const [query, setQuery] = useState('')
   const [target, setTarget] = useState<EntityItemAt | null>(null)
   const client = useQueryClient()
   const navigate = useNavigate()
-  const candidates = useGet('/api/memory/entities', { query: { q: words || undefined, butler: entity.home, sort: 'facts', limit: 8 } }, { enabled: !target, keep: true })
+  const candidates = useGet(
+    '/api/memory/entities',
+    { query: { q: query || undefined, butler: entity.home, sort: 'facts', limit: 8 } },
+    { enabled: !target, keepPrevious: true },
+  )
   const merge = useMutation({
-    mutationFn: (targetId: string) => request('post', '/api/memory/entities/{id}/merge', { path: { id: entity.id }, body: { target_entity_id: targetId } }),
+    mutationFn: (targetId: string) =>
+      request('post', '/api/memory/entities/{id}/merge', {
+        path: { id: entity.id },
+        body: { target_entity_id: targetId },
+      }),
     onSuccess: async (_, targetId) => {
       toast(`Merged into ${target?.canonical_name ?? 'the other entity'}.`)
       onClose()
@@ -30,7 +44,13 @@ export function MergeDialog({ entity, onClose }: { entity: { id: string; home: s
   })
   const others = (candidates.data?.data ?? []).filter((candidate) => candidate.id !== entity.id)
   return (
-    <Dialog open onOpenChange={(open) => !open && onClose()} title={`Merge ${entity.canonical_name} into another`} description="Two names for one thing become one entity." wide>
+    <Dialog
+      open
+      onOpenChange={(open) => !open && onClose()}
+      title={`Merge ${entity.canonical_name} into another entity`}
+      description="Use this when two entities are the same person, place or thing."
+      wide
+    >
       {target ? (
         <>
           <MergePreview source={entity} target={target} />
@@ -38,13 +58,18 @@ export function MergeDialog({ entity, onClose }: { entity: { id: string; home: s
           <div className="mt-5 flex justify-end gap-2">
             <Button onClick={() => setTarget(null)}>Choose another</Button>
             <Button variant="danger" busy={merge.isPending} onClick={() => merge.mutate(target.id)}>
-              Merge for good
+              Merge permanently
             </Button>
           </div>
         </>
       ) : (
         <>
-          <SearchField label="Search the entity to keep" placeholder="Name of the entity to keep" value={words} onChange={setWords} />
+          <SearchField
+            label="Search for the entity to keep"
+            placeholder="Name of the entity to keep"
+            value={query}
+            onChange={setQuery}
+          />
           <div className="mt-3">
             {candidates.isPending ? (
               <Loading rows={3} />
@@ -54,7 +79,11 @@ export function MergeDialog({ entity, onClose }: { entity: { id: string; home: s
               <ul className="divide-y divide-line">
                 {others.map((other) => (
                   <li key={other.id}>
-                    <button type="button" onClick={() => setTarget(other)} className="flex w-full items-baseline justify-between gap-3 px-2 py-2 text-left hover:bg-sunken">
+                    <button
+                      type="button"
+                      onClick={() => setTarget(other)}
+                      className="flex w-full items-baseline justify-between gap-3 px-2 py-2 text-left hover:bg-sunken"
+                    >
                       <span className="min-w-0 truncate font-medium">{other.canonical_name}</span>
                       <span className="figure text-sm whitespace-nowrap text-muted">
                         {other.entity_type} · {counted(other.facts, 'fact')}
@@ -62,7 +91,7 @@ export function MergeDialog({ entity, onClose }: { entity: { id: string; home: s
                     </button>
                   </li>
                 ))}
-                {others.length === 0 && <li className="py-4 text-center text-muted">No other entity fits.</li>}
+                {others.length === 0 && <li className="py-4 text-center text-muted">No matching entities.</li>}
               </ul>
             )}
           </div>

@@ -1,10 +1,10 @@
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { useCallback } from 'react'
 import { useGet } from '../../api/hooks'
-import { statusWord } from '../../lib/words'
+import { statusLabel } from '../../lib/labels'
 import { EpisodeList } from '../../memory/EpisodeList'
-import { Button } from '../../ui/Button'
 import { ButlerSelect } from '../../ui/ButlerSelect'
+import { Button } from '../../ui/Button'
 import { DateField } from '../../ui/DateField'
 import { Page } from '../../ui/Page'
 import { Results } from '../../ui/Results'
@@ -18,20 +18,28 @@ export default function EpisodesPage() {
   const search = useSearch({ from: '/memory/episodes' })
   const navigate = useNavigate({ from: '/memory/episodes' })
   const change = useCallback(
-    (next: ReturnType<typeof episodes>) => void navigate({ search: (previous) => ({ ...previous, offset: undefined, ...next }), replace: true }),
+    (next: ReturnType<typeof episodes>) =>
+      void navigate({ search: (previous) => ({ ...previous, offset: undefined, ...next }), replace: true }),
     [navigate],
   )
-  const query = { butler: search.butler, status: search.status, from: search.from, to: search.to, limit: SIZE, offset: search.offset }
-  const list = useGet('/api/memory/episodes', { query }, { keep: true })
+  const query = {
+    butler: search.butler,
+    status: search.status,
+    from: search.from,
+    to: search.to,
+    limit: SIZE,
+    offset: search.offset,
+  }
+  const list = useGet('/api/memory/episodes', { query }, { keepPrevious: true })
   const filtered = search.butler ?? search.status ?? search.from ?? search.to
   return (
-    <Page title="Episodes" lead="What happened, by day. Episodes are kept for a while; what they taught stays as facts and rules.">
+    <Page title="Episodes" lead="What happened, by day. Episodes expire; the facts and rules learned from them stay.">
       <div className="mb-5 grid grid-cols-2 items-center gap-2 sm:flex sm:flex-wrap">
         <ButlerSelect value={search.butler} onChange={(butler) => change({ butler })} />
         <Select
           label="Status"
           value={search.status ?? ''}
-          options={[['', 'Any status'], ...statuses.map((name): [string, string] => [name, statusWord[name] ?? name])]}
+          options={[['', 'Any status'], ...statuses.map((name): [string, string] => [name, statusLabel[name] ?? name])]}
           onChange={(value) => change({ status: oneFrom(statuses, value) })}
         />
         <span className="col-span-2 grid grid-cols-2 gap-2 sm:inline-flex">
@@ -39,7 +47,10 @@ export default function EpisodesPage() {
           <DateField label="To" value={search.to} onChange={(to) => change({ to })} />
         </span>
         {filtered && (
-          <Button variant="ghost" onClick={() => change({ butler: undefined, status: undefined, from: undefined, to: undefined })}>
+          <Button
+            variant="ghost"
+            onClick={() => change({ butler: undefined, status: undefined, from: undefined, to: undefined })}
+          >
             Clear filters
           </Button>
         )}
@@ -49,9 +60,11 @@ export default function EpisodesPage() {
         onMove={(offset) => change({ offset: offset || undefined })}
         empty={
           filtered ? (
-            <Empty title="No episode fits">Fewer filters may find one.</Empty>
+            <Empty title="No matching episodes">Try fewer filters.</Empty>
           ) : (
-            <Empty title="No episode is kept">They appear when an agent ends a session, and expire after some days.</Empty>
+            <Empty title="No episodes">
+              An agent stores an episode at the end of a session. Episodes expire after some days.
+            </Empty>
           )
         }
       >

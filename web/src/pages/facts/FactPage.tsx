@@ -1,24 +1,24 @@
 import { Link, useParams } from '@tanstack/react-router'
 import { useGet } from '../../api/hooks'
-import { Loaded } from '../../ui/Loaded'
+import type { FactDetailAt as FactDetail } from '../../api/schema'
+import { DecayCurve } from '../../charts/DecayCurve'
+import { capitalized } from '../../lib/labels'
 import { Actions } from '../../memory/Actions'
 import { PermanenceBadge, StateBadge } from '../../memory/badges'
 import { DecayLine } from '../../memory/DecayLine'
 import { EventList } from '../../memory/EventList'
 import { Provenance } from '../../memory/Provenance'
 import { Versions } from '../../memory/Versions'
-import { DecayCurve } from '../../charts/DecayCurve'
-import { sentence } from '../../lib/words'
 import { Back } from '../../ui/Back'
 import { Confidence } from '../../ui/Confidence'
+import { Loaded } from '../../ui/Loaded'
 import { Page } from '../../ui/Page'
 import { Properties } from '../../ui/Properties'
 import { Section } from '../../ui/Section'
-import type { FactDetailAt as FactDetail } from '../../api/schema'
-import { Gone } from './Gone'
+import { DecayDates } from './DecayDates'
+import { factProperties } from './factProperties'
+import { InactiveNotice } from './InactiveNotice'
 import { Readers } from './Readers'
-import { Until } from './Until'
-import { factRows } from './rows'
 
 function View({ fact }: { fact: FactDetail }) {
   const fading = fact.state === 'fading'
@@ -34,12 +34,12 @@ function View({ fact }: { fact: FactDetail }) {
     <Page
       above={<Back to="/memory">Memory</Back>}
       title={fact.content}
-      tab={`${fact.subject} ${sentence(fact.predicate).toLowerCase()}`}
+      tab={`${fact.subject} ${capitalized(fact.predicate).toLowerCase()}`}
       serif
       lead={
         <span className="flex flex-wrap items-center gap-x-3 gap-y-1">
           <span>
-            {subject} · {sentence(fact.predicate).toLowerCase()}
+            {subject} · {capitalized(fact.predicate).toLowerCase()}
           </span>
           <StateBadge state={fact.state} always />
           <PermanenceBadge permanence={fact.permanence} />
@@ -50,17 +50,17 @@ function View({ fact }: { fact: FactDetail }) {
     >
       <div className="grid gap-x-10 gap-y-8 lg:grid-cols-[minmax(0,1fr)_18rem]">
         <div className="min-w-0 space-y-8">
-          {!live && <Gone fact={fact} />}
+          {!live && <InactiveNotice fact={fact} />}
           {live && (
-            <Section title="How sure, and until when">
+            <Section title="Confidence and decay">
               <div className="card p-4 sm:p-5">
                 <DecayLine decay={fact.decay} />
-                <Until decay={fact.decay} />
+                <DecayDates decay={fact.decay} />
                 <DecayCurve decay={fact.decay} />
               </div>
             </Section>
           )}
-          <Section title="Where it comes from">
+          <Section title="Provenance">
             <div className="card p-4 sm:p-5">
               <Provenance kind="fact" label={fact.content} links={fact.links} />
             </div>
@@ -72,14 +72,14 @@ function View({ fact }: { fact: FactDetail }) {
           )}
         </div>
         <div className="min-w-0 space-y-8">
-          <Section title="Who read it" quiet>
+          <Section title="Reads" quiet>
             <Readers memory={fact} />
           </Section>
           <Section title="Details" quiet>
-            <Properties rows={factRows(fact)} />
+            <Properties rows={factProperties(fact)} />
           </Section>
           {fact.events.length > 0 && (
-            <Section title="What happened to it" quiet>
+            <Section title="Events" quiet>
               <EventList events={fact.events} look="own" />
             </Section>
           )}

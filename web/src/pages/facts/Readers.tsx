@@ -11,22 +11,27 @@ interface Read {
   home: string
 }
 
-/** How often, in a word a person can picture. */
-function often(memory: Read): string | null {
+/** The average rate of reads since the memory was learned. */
+function readRate(memory: Read): string | null {
   const days = daysBetween(memory.created_at, Date.now())
   if (memory.reference_count < 2 || days < 2) return null
   const each = days / memory.reference_count
-  if (each < 1.5) return `about ${counted(Math.round(memory.reference_count / days), 'time')} a day since it was learned`
+  if (each < 1.5)
+    return `about ${counted(Math.round(memory.reference_count / days), 'time')} a day since it was learned`
   return `about every ${counted(Math.round(each), 'day')} since it was learned`
 }
 
-/** The reads by agents, and who they can be. A read is counted, not written down: which session it was is not known. */
+/** How often agents read the memory, and which agents can. Reads are counted, not logged: the readers are not known. */
 export function Readers({ memory }: { memory: Read }) {
   const butlers = useGet('/api/butlers')
   const names = (butlers.data?.data ?? []).map((butler) => butler.name)
   const readers =
-    memory.scope === 'global' ? `Every agent of ${memory.home} can read it` : names.includes(memory.scope) ? `Agents of ${memory.scope} alone can read it` : `Agents that ask in the scope ${memory.scope} can read it`
-  const rate = often(memory)
+    memory.scope === 'global'
+      ? `Every agent of ${memory.home} can read it`
+      : names.includes(memory.scope)
+        ? `Only agents of ${memory.scope} can read it`
+        : `Only agents that query the scope ${memory.scope} can read it`
+  const rate = readRate(memory)
   return (
     <div className="space-y-1.5 text-sm">
       <p>
@@ -44,7 +49,7 @@ export function Readers({ memory }: { memory: Read }) {
           </>
         )}
       </p>
-      <p className="text-muted">{readers}. Reads are counted, not written down one by one; looking at it here does not count.</p>
+      <p className="text-muted">{readers}. Viewing it in the dashboard does not count as a read.</p>
     </div>
   )
 }

@@ -6,7 +6,7 @@ import { Failure, Loading } from '../../ui/states'
 
 const SIZE = 16
 
-/** What consolidation and its sweeps did lately. */
+/** The latest changes by consolidation and the decay sweep. */
 export function Activity() {
   const activity = useGet('/api/memory/activity', { query: { limit: SIZE } })
   return (
@@ -22,7 +22,7 @@ export function Activity() {
         activity.data.data.length > 0 ? (
           <EventList events={activity.data.data} />
         ) : (
-          <p className="text-muted">Nothing was learned or lost yet.</p>
+          <p className="text-muted">No activity yet.</p>
         )
       ) : activity.isError ? (
         <Failure error={activity.error} retry={() => void activity.refetch()} />

@@ -16,20 +16,31 @@ interface Props {
   counts: { facts: number; rules: number; episodes: number }
 }
 
-/** One search box, three shapes: a fact is a sentence with a confidence, a rule a maxim with a record, an episode a moment. */
+/** Searches and filters facts, rules or episodes; each kind has its own list. */
 export function Browser({ counts }: Props) {
   const search = useSearch({ from: '/memory' })
   const navigate = useNavigate({ from: '/memory' })
   const kind = search.kind ?? 'facts'
   const change: Change = useCallback(
-    (next) => void navigate({ search: (previous) => ({ ...previous, offset: undefined, ...next }), replace: true, resetScroll: false }),
+    (next) =>
+      void navigate({
+        search: (previous) => ({ ...previous, offset: undefined, ...next }),
+        replace: true,
+        resetScroll: false,
+      }),
     [navigate],
   )
-  const setWords = useCallback((q: string) => change({ q: q || undefined }), [change])
+  const setQuery = useCallback((q: string) => change({ q: q || undefined }), [change])
   return (
     <Section title="Knowledge">
       <div className="mb-3 flex flex-wrap items-center gap-2">
-        <SearchField label="Search knowledge" placeholder="Search facts, rules and episodes" value={search.q ?? ''} onChange={setWords} className="min-w-0 flex-1 basis-64" />
+        <SearchField
+          label="Search knowledge"
+          placeholder="Search facts, rules and episodes"
+          value={search.q ?? ''}
+          onChange={setQuery}
+          className="min-w-0 flex-1 basis-64"
+        />
         <Segments
           label="Kind of memory"
           value={kind}

@@ -8,13 +8,13 @@ const SIZE = 12
 
 export function EpisodeResults({ search, change }: { search: MemorySearch; change: Change }) {
   const query = { q: search.q, butler: search.butler, status: search.status, limit: SIZE, offset: search.offset }
-  const episodes = useGet('/api/memory/episodes', { query }, { keep: true })
+  const episodes = useGet('/api/memory/episodes', { query }, { keepPrevious: true })
   return (
     <Results
-      named
+      hideUnavailable
       query={episodes}
       onMove={(offset) => change({ offset: offset || undefined })}
-      empty={<Empty title="No episode fits">Episodes live for days; what they taught stays as facts and rules.</Empty>}
+      empty={<Empty title="No matching episodes">Episodes expire; the facts and rules learned from them stay.</Empty>}
     >
       {(rows) => <EpisodeList episodes={rows} />}
     </Results>

@@ -19,13 +19,13 @@ export function FactResults({ search, change }: { search: MemorySearch; change: 
     limit: SIZE,
     offset: search.offset,
   }
-  const facts = useGet('/api/memory/facts', { query }, { keep: true })
+  const facts = useGet('/api/memory/facts', { query }, { keepPrevious: true })
   return (
     <Results
-      named
+      hideUnavailable
       query={facts}
       onMove={(offset) => change({ offset: offset || undefined })}
-      empty={<Empty title="No fact fits">Other words or fewer filters may find one.</Empty>}
+      empty={<Empty title="No matching facts">Try other search terms or fewer filters.</Empty>}
     >
       {(rows) => <FactList facts={rows} />}
     </Results>

@@ -10,10 +10,12 @@ interface Props {
   children?: ReactNode
 }
 
-/** One number and what it is made of. */
+/** A total and its breakdown. */
 export function Figure({ name, value, parts, fading = false, children }: Props) {
   return (
-    <div className={cx('card flex min-w-0 flex-col p-3 sm:p-4', fading && value > 0 && 'border-dashed border-fading/60')}>
+    <div
+      className={cx('card flex min-w-0 flex-col p-3 sm:p-4', fading && value > 0 && 'border-dashed border-fading/60')}
+    >
       <h2 className="label">{name}</h2>
       <p className={cx('figure mt-1 text-2xl font-semibold tracking-tight', fading && value > 0 && 'text-fading')}>
         {fading && value > 0 && (

@@ -1,22 +1,30 @@
 import type { StatsView } from '../../api/schema'
-import { maturityWord, sentence } from '../../lib/words'
+import { capitalized, maturityLabel } from '../../lib/labels'
 import { maturities, permanences } from '../search'
 import { Figure } from './Figure'
 
-/** The four figures. */
+/** The totals of facts, rules, episodes and fading memories. */
 export function Figures({ stats }: { stats: StatsView }) {
   const { facts, rules, episodes } = stats
   return (
     <div className="grid grid-cols-2 gap-3 xl:grid-cols-4">
-      <Figure name="Facts by permanence" value={facts.known} parts={permanences.map((name) => ({ name: sentence(name), value: facts.by_permanence[name] }))} />
-      <Figure name="Rules by maturity" value={rules.known} parts={maturities.map((name) => ({ name: maturityWord[name] ?? name, value: rules.by_maturity[name] }))} />
+      <Figure
+        name="Facts by permanence"
+        value={facts.known}
+        parts={permanences.map((name) => ({ name: capitalized(name), value: facts.by_permanence[name] }))}
+      />
+      <Figure
+        name="Rules by maturity"
+        value={rules.known}
+        parts={maturities.map((name) => ({ name: maturityLabel[name] ?? name, value: rules.by_maturity[name] }))}
+      />
       <Figure
         name="Episodes"
         value={episodes.total}
         parts={[
-          { name: 'Not learned from yet', value: episodes.unconsolidated },
+          { name: 'Pending', value: episodes.unconsolidated },
           { name: 'Consolidated', value: episodes.consolidated },
-          { name: 'Failed, to be tried again', value: episodes.failed },
+          { name: 'Failed, will retry', value: episodes.failed },
           { name: 'Dead letters', value: episodes.dead_letter },
         ]}
       />
@@ -27,7 +35,7 @@ export function Figures({ stats }: { stats: StatsView }) {
         parts={[
           { name: 'Facts', value: facts.fading },
           { name: 'Rules', value: rules.fading },
-          { name: 'Gone within a week', value: facts.expiring_7d },
+          { name: 'Expiring within a week', value: facts.expiring_7d },
         ]}
       />
     </div>

@@ -1,10 +1,13 @@
 import { Bars } from '../../charts/Bars'
 import { countBelow, Histogram } from '../../charts/Histogram'
 import { Line } from '../../charts/Line'
+import { maturityGlyph, maturityLabel } from '../../lib/labels'
 import { count, counted, percent } from '../../lib/number'
-import { maturityGlyph, maturityWord } from '../../lib/words'
 
-const levelName = (maturity: string) => `${maturityGlyph[maturity]} ${maturityWord[maturity]}`
+const levelName = (maturity: string) => `${maturityGlyph[maturity]} ${maturityLabel[maturity]}`
+
+const marks = (helpful: number, harmful: number) =>
+  `marked helpful ${counted(helpful, 'time')}, harmful ${counted(harmful, 'time')}`
 
 interface Props {
   confidence: number[]
@@ -24,7 +27,7 @@ function Panel({ title, note, children }: { title: string; note: string; childre
   )
 }
 
-/** How well the memory does: four pictures, each with its point in words. */
+/** Four charts about the state of the memory, each with a summary in words. */
 export function Health({ confidence, thresholds, backlog, maturity, effectiveness }: Props) {
   const step = 1 / confidence.length
   const bins = confidence.map((value, index) => ({ from: index * step, to: (index + 1) * step, count: value }))
@@ -35,17 +38,35 @@ export function Health({ confidence, thresholds, backlog, maturity, effectivenes
   const size = effectiveness.bins.length
   return (
     <div className="grid gap-4 md:grid-cols-2">
-      <Panel title="Confidence" note={below > 0 ? `${counted(below, 'memory', 'memories')} below what is recalled` : 'Everything is above what is recalled'}>
+      <Panel
+        title="Confidence"
+        note={
+          below > 0
+            ? `${counted(below, 'memory', 'memories')} below the retrieval threshold`
+            : 'No memory is below the retrieval threshold'
+        }
+      >
         <Histogram bins={bins} thresholds={thresholds} />
       </Panel>
-      <Panel title="Backlog" note={waiting > 0 ? `${counted(waiting, 'episode')} ${waiting === 1 ? 'waits' : 'wait'} now` : 'Nothing waits'}>
+      <Panel
+        title="Backlog"
+        note={
+          waiting > 0
+            ? `${counted(waiting, 'episode')} waiting for consolidation`
+            : 'No episodes waiting for consolidation'
+        }
+      >
         {points.length > 1 ? (
-          <Line points={points} height={168} label={`Episodes waiting over ${points.length} days; ${count(waiting)} now`} />
+          <Line
+            points={points}
+            height={168}
+            label={`Episodes waiting for consolidation over ${points.length} days; ${count(waiting)} now`}
+          />
         ) : (
-          <p className="text-muted">Two days of history are needed for a curve.</p>
+          <p className="text-muted">The chart needs at least two days of history.</p>
         )}
       </Panel>
-      <Panel title="Maturity" note="How far rules have come; warnings are rules that did harm">
+      <Panel title="Maturity" note="Rules by maturity; warnings are rules that proved harmful">
         <Bars
           bars={[
             { name: levelName('candidate'), value: maturity.candidate, tone: 'plain' },
@@ -59,18 +80,20 @@ export function Health({ confidence, thresholds, backlog, maturity, effectivenes
         title="Rule effectiveness"
         note={
           marked > 0 && effectiveness.mean != null
-            ? `${percent(effectiveness.mean)} on average; ${count(effectiveness.helpful)} helpful marks, ${count(effectiveness.harmful)} harmful`
+            ? `${percent(effectiveness.mean)} on average; ${marks(effectiveness.helpful, effectiveness.harmful)}`
             : 'No rule has been marked yet'
         }
       >
         <Bars
           bars={[
             ...[4, 3, 2, 1, 0].map((fifth) => ({
-              name: `${fifth * 20}–${fifth * 20 + 20} %`,
-              value: effectiveness.bins.slice((fifth * size) / 5, ((fifth + 1) * size) / 5).reduce((sum, value) => sum + value, 0),
+              name: `${fifth * 20}–${fifth * 20 + 20}%`,
+              value: effectiveness.bins
+                .slice((fifth * size) / 5, ((fifth + 1) * size) / 5)
+                .reduce((sum, value) => sum + value, 0),
               tone: fifth < 2 ? ('harm' as const) : ('accent' as const),
             })),
-            { name: 'not tried', value: effectiveness.never_applied, tone: 'plain' as const },
+            { name: 'not applied', value: effectiveness.never_applied, tone: 'plain' as const },
           ]}
         />
       </Panel>

@@ -7,17 +7,21 @@ import { Activity } from './Activity'
 import { Attention } from './Attention'
 import { Browser } from './Browser'
 import { Figures } from './Figures'
+import { GettingStarted } from './GettingStarted'
 import { Health } from './Health'
-import { NeverConnected } from './NeverConnected'
 import { Pipeline } from './Pipeline'
-import { StateSentence } from './StateSentence'
+import { Summary } from './Summary'
 
 export default function MemoryPage() {
   const stats = useGet('/api/memory/stats')
   if (!stats.data) {
     return (
       <Page title="Memory">
-        {stats.isError ? <Failure error={stats.error} retry={() => void stats.refetch()} /> : <Loading rows={8} label="Loading memory" />}
+        {stats.isError ? (
+          <Failure error={stats.error} retry={() => void stats.refetch()} />
+        ) : (
+          <Loading rows={8} label="Loading memory" />
+        )}
       </Page>
     )
   }
@@ -28,11 +32,17 @@ export default function MemoryPage() {
     <Page title="Memory">
       <Unavailable butlers={meta.unavailable} />
       {never ? (
-        <NeverConnected />
+        <GettingStarted />
       ) : (
         <div className="space-y-10">
           <div className="space-y-6">
-            <StateSentence facts={data.facts.known} rules={data.rules.known} episodes={data.episodes.total} fading={data.fading} waiting={waiting} />
+            <Summary
+              facts={data.facts.known}
+              rules={data.rules.known}
+              episodes={data.episodes.total}
+              fading={data.fading}
+              waiting={waiting}
+            />
             <Pipeline pipeline={data.pipeline} />
             <Figures stats={data} />
             <Attention items={data.attention} />

@@ -3,8 +3,15 @@ import type { Pipeline as State } from '../../api/schema'
 import { count } from '../../lib/number'
 import { Time } from '../../ui/Time'
 
-
-function Stage({ value, name, to }: { value: number; name: string; to?: 'pending' | 'consolidated' | 'failed' | 'dead_letter' }) {
+function Stage({
+  value,
+  name,
+  to,
+}: {
+  value: number
+  name: string
+  to?: 'pending' | 'consolidated' | 'failed' | 'dead_letter'
+}) {
   const body = (
     <>
       <strong className="figure font-semibold text-ink">{count(value)}</strong> {name}
@@ -25,7 +32,7 @@ const Arrow = () => (
   </span>
 )
 
-/** From what happened to what is known, as one line. */
+/** The consolidation pipeline in one line: from episodes to facts and rules. */
 export function Pipeline({ pipeline }: { pipeline: State }) {
   const { pending, consolidated, failed, dead_letters: dead, last_run_at: last, next_run_at: next } = pipeline
   return (
@@ -35,7 +42,8 @@ export function Pipeline({ pipeline }: { pipeline: State }) {
       <Stage value={consolidated} name="consolidated" to="consolidated" />
       <Arrow />
       <span>
-        <Stage value={pipeline.facts_produced} name="facts" /> and <Stage value={pipeline.rules_produced} name="rules" /> learned
+        <Stage value={pipeline.facts_produced} name="facts" /> and{' '}
+        <Stage value={pipeline.rules_produced} name="rules" /> learned
       </span>
       {failed > 0 && (
         <span className="text-harm">
@@ -48,7 +56,14 @@ export function Pipeline({ pipeline }: { pipeline: State }) {
         </span>
       )}
       <span className="sm:ml-auto">
-        last run {last ? <Time at={last} /> : 'never'} · {next ? <>next <Time at={next} /></> : 'no next run'}
+        last run {last ? <Time at={last} /> : 'never'} ·{' '}
+        {next ? (
+          <>
+            next <Time at={next} />
+          </>
+        ) : (
+          'no run scheduled'
+        )}
         {!pipeline.runtime_configured && ' · no LLM configured'}
       </span>
     </div>

@@ -1,6 +1,6 @@
 import { cx } from '../../lib/cx'
+import { capitalized } from '../../lib/labels'
 import { fixed } from '../../lib/number'
-import { sentence } from '../../lib/words'
 import { StateBadge } from '../../memory/badges'
 import { MemoryLink } from '../../memory/MemoryLink'
 import { Empty } from '../../ui/states'
@@ -43,7 +43,10 @@ const inOrder = (parts: Weights): number[] => [parts.relevance, parts.importance
 function Rank({ name, value, found }: { name: string; value?: number | null; found: boolean }) {
   return (
     <span>
-      {name} <span className={value && found ? 'figure text-ink' : 'figure'}>{value && found ? `#${value}` : 'not among them'}</span>
+      {name}{' '}
+      <span className={value && found ? 'figure text-ink' : 'figure'}>
+        {value && found ? `#${value}` : 'not found'}
+      </span>
     </span>
   )
 }
@@ -51,20 +54,34 @@ function Rank({ name, value, found }: { name: string; value?: number | null; fou
 function Row({ hit, place }: { hit: RecallHit; place: number }) {
   const shares = hit.explain?.weighed ? inOrder(hit.explain.weighed) : []
   return (
-    <li data-row="" className="grid grid-cols-[1.75rem_minmax(0,1fr)_3.5rem] gap-x-2 border-b border-line px-4 py-3 last:border-0">
+    <li
+      data-row=""
+      className="grid grid-cols-[1.75rem_minmax(0,1fr)_3.5rem] gap-x-2 border-b border-line px-4 py-3 last:border-0"
+    >
       <span className="figure text-sm text-muted">{place}</span>
       <div className="min-w-0">
         <p className="text-sm text-muted">
-          {hit.subject ? `${hit.subject} · ${sentence(hit.predicate ?? '').toLowerCase()}` : sentence(hit.memory_type)} {hit.fading && <StateBadge state="fading" />}
+          {hit.subject
+            ? `${hit.subject} · ${capitalized(hit.predicate ?? '').toLowerCase()}`
+            : capitalized(hit.memory_type)}{' '}
+          {hit.fading && <StateBadge state="fading" />}
         </p>
-        <MemoryLink kind={hit.memory_type} id={hit.id} className={cx('line-clamp-2 font-serif text-lg break-words hover:underline', hit.fading && 'italic')}>
+        <MemoryLink
+          kind={hit.memory_type}
+          id={hit.id}
+          className={cx('line-clamp-2 font-serif text-lg break-words hover:underline', hit.fading && 'italic')}
+        >
           {hit.content}
         </MemoryLink>
       </div>
       <div className="col-span-3 min-w-0 sm:col-span-1 sm:col-start-2">
         <div aria-hidden="true" className="mt-2 flex h-1.5 overflow-hidden rounded-full bg-sunken">
           {shares.map((share, index) => (
-            <div key={parts[index]?.[0]} className={cx('border-r border-surface', parts[index]?.[1])} style={{ width: `${share * 100}%` }} />
+            <div
+              key={parts[index]?.[0]}
+              className={cx('border-r border-surface', parts[index]?.[1])}
+              style={{ width: `${share * 100}%` }}
+            />
           ))}
         </div>
         <p className="figure mt-1.5 flex flex-wrap gap-x-3 gap-y-0.5 text-xs text-muted">
@@ -76,7 +93,7 @@ function Row({ hit, place }: { hit: RecallHit; place: number }) {
         </p>
         <p className="mt-0.5 flex flex-wrap gap-x-3 gap-y-0.5 text-xs text-muted">
           <Rank name="by meaning" value={hit.semantic_rank} found={hit.explain?.in_semantic ?? true} />
-          <Rank name="by words" value={hit.keyword_rank} found={hit.explain?.in_keyword ?? true} />
+          <Rank name="by keywords" value={hit.keyword_rank} found={hit.explain?.in_keyword ?? true} />
           {hit.rrf_score != null && (
             <span>
               fused <span className="figure text-ink">{fixed(hit.rrf_score, 4)}</span>
@@ -94,9 +111,10 @@ function Row({ hit, place }: { hit: RecallHit; place: number }) {
   )
 }
 
-/** Each hit with its place in both lists, their fusion, and the four parts of its score, weighted. */
+/** Each hit with its rank in both searches, its fused score, and the four weighted parts of its final score. */
 export function HitTable({ hits, weights }: { hits: RecallHit[]; weights?: Weights | null }) {
-  if (hits.length === 0) return <Empty title="Nothing is recalled">No memory is close enough in meaning or words.</Empty>
+  if (hits.length === 0)
+    return <Empty title="Nothing recalled">No memory matches the question by meaning or by keywords.</Empty>
   return (
     <>
       <p className="mb-2 flex flex-wrap gap-x-4 gap-y-1 text-xs text-muted">

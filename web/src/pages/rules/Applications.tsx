@@ -14,21 +14,29 @@ export interface Application {
   applied_at: string
 }
 
-/** Effectiveness after each mark. */
+/** The effectiveness after each mark. */
 export function EffectivenessOverTime({ marks }: { marks: { at: string; effectiveness: number }[] }) {
   const points = marks.map((mark) => ({ at: Date.parse(mark.at), value: mark.effectiveness }))
-  if (points.length < 2) return <p className="text-muted">Two marks are needed for a curve.</p>
+  if (points.length < 2) return <p className="text-muted">The chart needs at least two marks.</p>
   const last = points.at(-1)?.value ?? 0
-  return <Line points={points} top={1} format={percent} height={152} label={`Effectiveness over ${points.length} marks, now ${percent(last)}`} />
+  return (
+    <Line
+      points={points}
+      top={1}
+      format={percent}
+      height={152}
+      label={`Effectiveness over ${points.length} marks, now ${percent(last)}`}
+    />
+  )
 }
 
-/** The list is long for a rule that works; its beginning tells the most. */
+/** How many marks are shown at first. A useful rule has many, and the latest say the most. */
 const FIRST = 8
 
 /** Every mark, newest first. */
 export function Applications({ applications }: { applications: Application[] }) {
   const [all, setAll] = useState(false)
-  if (applications.length === 0) return <p className="text-muted">Nobody has tried it yet.</p>
+  if (applications.length === 0) return <p className="text-muted">Not applied yet.</p>
   const shown = all ? applications : applications.slice(0, FIRST)
   return (
     <ul className="divide-y divide-line">
@@ -42,7 +50,10 @@ export function Applications({ applications }: { applications: Application[] }) 
             <div className="min-w-0">
               <p className="text-sm">
                 <span className={helpful ? '' : 'font-medium text-harm'}>{helpful ? 'Helpful' : 'Harmful'}</span>
-                <span className="figure text-muted"> · {percent(application.effectiveness_score)} effective then</span>
+                <span className="figure text-muted">
+                  {' '}
+                  · {percent(application.effectiveness_score)} effective at the time
+                </span>
               </p>
               {application.reason && <p className="font-serif break-words">{application.reason}</p>}
             </div>

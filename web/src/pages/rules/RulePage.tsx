@@ -1,7 +1,7 @@
 import { Link, useParams } from '@tanstack/react-router'
 import { useGet } from '../../api/hooks'
 import type { RuleDetailAt as RuleDetail } from '../../api/schema'
-import { permanenceMeaning } from '../../lib/words'
+import { permanenceDescription } from '../../lib/labels'
 import { Actions } from '../../memory/Actions'
 import { MaturityBadge, StateBadge } from '../../memory/badges'
 import { DecayLine } from '../../memory/DecayLine'
@@ -19,9 +19,9 @@ import { Tags } from '../../ui/Tags'
 import { Time } from '../../ui/Time'
 import { Readers } from '../facts/Readers'
 import { Applications, EffectivenessOverTime } from './Applications'
-import { Marks } from './Marks'
-import { nextWords } from './next'
-import { Original } from './Original'
+import { MarkButtons } from './MarkButtons'
+import { describeNextLevel } from './nextLevel'
+import { OriginalContent } from './OriginalContent'
 
 function View({ rule }: { rule: RuleDetail }) {
   const fading = rule.state === 'fading'
@@ -42,24 +42,25 @@ function View({ rule }: { rule: RuleDetail }) {
       }
       actions={
         <>
-          {!gone && <Marks id={rule.id} />}
+          {!gone && <MarkButtons id={rule.id} />}
           <Actions kind="rule" id={rule.id} content={rule.content} live={!gone} />
         </>
       }
     >
       <div className="grid gap-x-10 gap-y-8 lg:grid-cols-[minmax(0,1fr)_18rem]">
         <div className="min-w-0 space-y-8">
-          <Original rule={rule} />
-          <Section title="How far it has come">
+          <OriginalContent rule={rule} />
+          <Section title="Maturity">
             <div className="card space-y-4 p-4 sm:p-5">
-              <p className="font-serif text-lg">{nextWords(rule.maturity, rule.next_level?.in_words)}</p>
+              <p className="font-serif text-lg">{describeNextLevel(rule.maturity, rule.next_level?.in_words)}</p>
               <EffectivenessOverTime marks={rule.effectiveness_over_time} />
             </div>
           </Section>
           {rule.harmful_reasons.length > 0 && (
-            <Section title="Why it did harm">
+            <Section title="Reasons for harmful marks">
               <ul className="card divide-y divide-line px-4">
                 {rule.harmful_reasons.map((reason, index) => (
+                  // biome-ignore lint/suspicious/noArrayIndexKey: two reasons may be equal, and the list only grows
                   <li key={index} className="memory-text py-2.5">
                     {reason}
                   </li>
@@ -67,12 +68,12 @@ function View({ rule }: { rule: RuleDetail }) {
               </ul>
             </Section>
           )}
-          <Section title="Applied">
+          <Section title="Marks">
             <div className="card px-4 py-2">
               <Applications applications={rule.applications} />
             </div>
           </Section>
-          <Section title="Where it comes from">
+          <Section title="Provenance">
             <div className="card p-4 sm:p-5">
               <Provenance kind="rule" label={rule.content} links={rule.links} />
             </div>
@@ -82,26 +83,33 @@ function View({ rule }: { rule: RuleDetail }) {
           <Section title="Confidence" quiet>
             <DecayLine decay={rule.decay} />
           </Section>
-          <Section title="Who read it" quiet>
+          <Section title="Reads" quiet>
             <Readers memory={rule} />
           </Section>
           <Section title="Details" quiet>
             <Properties
               rows={[
                 ['Scope', rule.scope],
-                ['Butler', <Link key="b" to="/butlers/$name/memory" params={{ name: rule.home }} className="link">{rule.home}</Link>],
-                ['Permanence', `${rule.permanence}: ${permanenceMeaning[rule.permanence] ?? ''}`],
-                ['Applied', rule.last_applied_at ? <Time key="a" at={rule.last_applied_at} /> : 'never'],
-                ['Confirmed', rule.last_confirmed_at ? <Time key="c" at={rule.last_confirmed_at} /> : 'never'],
+                [
+                  'Butler',
+                  <Link key="b" to="/butlers/$name/memory" params={{ name: rule.home }} className="link">
+                    {rule.home}
+                  </Link>,
+                ],
+                ['Permanence', `${rule.permanence}: ${permanenceDescription[rule.permanence] ?? ''}`],
+                ['Last applied', rule.last_applied_at ? <Time key="a" at={rule.last_applied_at} /> : 'never'],
+                ['Last confirmed', rule.last_confirmed_at ? <Time key="c" at={rule.last_confirmed_at} /> : 'never'],
                 ['Learned', <Time key="l" at={rule.created_at} how="full" />],
                 ['Learned by', rule.source_butler ?? 'unknown'],
-                ...(rule.tags.length > 0 ? [['Tags', <Tags key="t" tags={rule.tags} />] as [string, React.ReactNode]] : []),
+                ...(rule.tags.length > 0
+                  ? [['Tags', <Tags key="t" tags={rule.tags} />] as [string, React.ReactNode]]
+                  : []),
                 ['Id', <Id key="id">{rule.id}</Id>],
               ]}
             />
           </Section>
           {rule.events.length > 0 && (
-            <Section title="What happened to it" quiet>
+            <Section title="Events" quiet>
               <EventList events={rule.events} look="own" />
             </Section>
           )}

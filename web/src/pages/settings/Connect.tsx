@@ -11,7 +11,7 @@ export function Connect() {
   const names = (butlers.data?.data ?? []).map((butler) => butler.name)
   const [butler, setButler] = useState('')
   const server = useGet('/api/server')
-  // the first one is what a client gets that names none
+  // a client that names no butler gets the first one
   const other = butler && butler !== names[0] ? butler : undefined
   const path = other ? `/butlers/${encodeURIComponent(other)}/mcp` : '/mcp'
   const all = snippets(endpoint(path), server.data?.data.auth_required ?? false, other)
@@ -20,15 +20,25 @@ export function Connect() {
   return (
     <div className="space-y-3">
       <div className="flex flex-wrap items-center gap-2">
-        <Segments label="Client" value={client} options={all.map((snippet): [string, string] => [snippet.client, snippet.client])} onChange={setClient} />
+        <Segments
+          label="Client"
+          value={client}
+          options={all.map((snippet): [string, string] => [snippet.client, snippet.client])}
+          onChange={setClient}
+        />
         {names.length > 1 && (
-          <Select label="Butler to connect to" value={butler || (names[0] ?? '')} options={names.map((name): [string, string] => [name, `to ${name}`])} onChange={setButler} />
+          <Select
+            label="Butler to connect to"
+            value={butler || (names[0] ?? '')}
+            options={names.map((name): [string, string] => [name, `Connect to ${name}`])}
+            onChange={setButler}
+          />
         )}
       </div>
       {chosen && (
         <>
-          <p className="text-muted">{chosen.how}</p>
-          <CopyBlock label={`what connects ${chosen.client}`} text={chosen.text} />
+          <p className="text-muted">{chosen.instruction}</p>
+          <CopyBlock label={`the ${chosen.client} configuration`} text={chosen.text} />
         </>
       )}
     </div>

@@ -3,7 +3,7 @@ import { type FormEvent, useState } from 'react'
 import { request } from '../../api/client'
 import { asApiError } from '../../api/error'
 import { useGet } from '../../api/hooks'
-import { showNewToken } from '../../api/newToken'
+import { showNewToken } from '../../api/new-token'
 import type { ServerView } from '../../api/schema'
 import { session } from '../../api/session'
 import { Button } from '../../ui/Button'
@@ -15,34 +15,39 @@ const rights: [string, string][] = [
   ['read,write', 'Read and write'],
   ['read,write,admin', 'Read, write and admin'],
 ]
-/** It counts all tenants together, so it stands alone and is no tenant's. */
-const metrics: [string, string] = ['metrics', 'Metrics alone']
-const spans: [string, string][] = [
+/** Metrics cover all tenants, so this right cannot be combined with others and belongs to no tenant. */
+const metrics: [string, string] = ['metrics', 'Metrics only']
+const expiries: [string, string][] = [
   ['', 'Never expires'],
   ['30', 'Expires in 30 days'],
   ['90', 'Expires in 90 days'],
   ['365', 'Expires in a year'],
 ]
 
-/** A token for an agent or a person. Whoever makes the first one is told what that means, and gets one that may do everything. */
+/** Creates a token. The first one has every right and turns tokens on, so the dialog explains the consequences. */
 export function CreateToken({ server, onClose }: { server: ServerView; onClose: () => void }) {
   const first = !server.auth_required
   const [name, setName] = useState('')
-  const [may, setMay] = useState(first ? 'read,write,admin' : 'read,write')
+  const [chosenRights, setChosenRights] = useState(first ? 'read,write,admin' : 'read,write')
   const [days, setDays] = useState('')
   const [butler, setButler] = useState('')
   const butlers = useGet('/api/butlers')
-  const counts = may === metrics[0]
+  const metricsOnly = chosenRights === metrics[0]
   const client = useQueryClient()
   const create = useMutation({
     mutationFn: () =>
       request('post', '/api/tokens', {
-        body: { name: name.trim() || null, rights: may.split(','), butler: (!counts && butler) || null, expires_days: days ? Number(days) : null },
+        body: {
+          name: name.trim() || null,
+          rights: chosenRights.split(','),
+          butler: (!metricsOnly && butler) || null,
+          expires_days: days ? Number(days) : null,
+        },
       }),
     onSuccess: ({ data }) => {
-      showNewToken({ token: data.token, name: data.name, used: first })
+      showNewToken({ token: data.token, name: data.name, inUse: first })
       onClose()
-      // without a token of its own this page would be shut out at once
+      // from now on this page needs a token too
       if (first) session.setToken(data.token)
       return client.invalidateQueries()
     },
@@ -51,25 +56,43 @@ export function CreateToken({ server, onClose }: { server: ServerView; onClose: 
     event.preventDefault()
     create.mutate()
   }
-  const offered = server.rights.includes('metrics') && !first ? [...rights, metrics] : rights
+  const rightsOptions = server.rights.includes('metrics') && !first ? [...rights, metrics] : rights
   const names = (butlers.data?.data ?? []).map((one): [string, string] => [one.name, `Only ${one.name}`])
   return (
-    <Dialog open onOpenChange={(open) => !open && onClose()} title="New token" description={counts ? 'It reads /metrics, which count all tenants, and no memory.' : `It opens the tenant ${server.tenant} and no other.`}>
+    <Dialog
+      open
+      onOpenChange={(open) => !open && onClose()}
+      title="New token"
+      description={
+        metricsOnly
+          ? 'It can read /metrics, which covers all tenants, but no memories.'
+          : `It gives access to the tenant ${server.tenant} only.`
+      }
+    >
       <form onSubmit={submit} className="space-y-4">
         {first && (
           <p role="note" className="rounded-md border border-fading/40 bg-fading-wash px-3 py-2 text-sm">
-            <strong className="font-medium text-fading">◌ This is the first token.</strong> As soon as it exists, every request needs one: this page, the API and every agent that is
-            connected now. Give each agent a token of its own, and keep this one for yourself.
+            <strong className="font-medium text-fading">◌ This is the first token.</strong> Once it exists, every
+            request requires a token: this page, the API and every connected agent. Create a separate token for each
+            agent, and keep this one for yourself.
           </p>
         )}
         <label className="block">
-          <span className="label">What it is for</span>
-          <input className="control mt-1 w-full" value={name} maxLength={200} placeholder="Claude Code on the laptop" onChange={(event) => setName(event.target.value)} />
+          <span className="label">Name</span>
+          <input
+            className="control mt-1 w-full"
+            value={name}
+            maxLength={200}
+            placeholder="Claude Code on the laptop"
+            onChange={(event) => setName(event.target.value)}
+          />
         </label>
         <div className="flex flex-wrap gap-2">
-          <Select label="Rights" value={may} options={offered} onChange={setMay} />
-          <Select label="Expiry" value={days} options={spans} onChange={setDays} />
-          {!server.butler && !counts && names.length > 1 && <Select label="Butler" value={butler} options={[['', 'Every butler'], ...names]} onChange={setButler} />}
+          <Select label="Rights" value={chosenRights} options={rightsOptions} onChange={setChosenRights} />
+          <Select label="Expiry" value={days} options={expiries} onChange={setDays} />
+          {!server.butler && !metricsOnly && names.length > 1 && (
+            <Select label="Butler" value={butler} options={[['', 'All butlers'], ...names]} onChange={setButler} />
+          )}
         </div>
         {create.isError && (
           <p role="alert" className="break-words text-harm">
@@ -80,7 +103,7 @@ export function CreateToken({ server, onClose }: { server: ServerView; onClose: 
         <div className="flex justify-end gap-2">
           <Button onClick={onClose}>Cancel</Button>
           <Button type="submit" variant="primary" busy={create.isPending}>
-            {first ? 'Turn tokens on' : 'Make the token'}
+            {first ? 'Turn tokens on' : 'Create token'}
           </Button>
         </div>
       </form>

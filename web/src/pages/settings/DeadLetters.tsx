@@ -2,7 +2,7 @@ import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { request } from '../../api/client'
 import { useGet } from '../../api/hooks'
-import { lacking, useMay } from '../../api/rights'
+import { missingRight, useHasRight } from '../../api/rights'
 import { counted } from '../../lib/number'
 import { MemoryLink } from '../../memory/MemoryLink'
 import { Button } from '../../ui/Button'
@@ -12,15 +12,15 @@ import { failure, toast } from '../../ui/toast'
 
 const SHOWN = 5
 
-/** Episodes that were given up: why, and another chance. Nothing is shown when there are none. */
+/** Episodes whose consolidation failed too often, with the reason. Renders nothing when there are none. */
 export function DeadLetters() {
   const client = useQueryClient()
-  const may = useMay('admin')
+  const isAdmin = useHasRight('admin')
   const letters = useGet('/api/memory/dead-letters', { query: { limit: SHOWN } })
   const requeue = useMutation({
     mutationFn: () => request('post', '/api/memory/dead-letters/requeue', { body: {} }),
     onSuccess: ({ data }) => {
-      toast(`${counted(data.requeued, 'episode')} will be tried again.`)
+      toast(`${counted(data.requeued, 'episode')} requeued.`)
       return client.invalidateQueries()
     },
     onError: failure('Not requeued'),
@@ -30,12 +30,12 @@ export function DeadLetters() {
     <Section
       title="Dead letters"
       aside={
-        may ? (
+        isAdmin ? (
           <Button size="small" busy={requeue.isPending} onClick={() => requeue.mutate()}>
-            Try all again
+            Requeue all
           </Button>
         ) : (
-          <span className="text-sm text-muted">{lacking.admin}</span>
+          <span className="text-sm text-muted">{missingRight.admin}</span>
         )
       }
     >
@@ -46,14 +46,15 @@ export function DeadLetters() {
               {letter.excerpt}
             </MemoryLink>
             <p className="text-sm break-words text-muted">
-              <span className="text-harm">✕ {counted(letter.attempts, 'attempt')}</span>: {letter.error ?? 'no reason was recorded'} · {letter.butler}, <Time at={letter.created_at} how="date" />
+              <span className="text-harm">✕ {counted(letter.attempts, 'attempt')}</span>:{' '}
+              {letter.error ?? 'no reason recorded'} · {letter.butler}, <Time at={letter.created_at} how="date" />
             </p>
           </li>
         ))}
         {letters.data.meta.total > SHOWN && (
           <li className="px-4 py-2.5 text-sm">
             <Link to="/memory/episodes" search={{ status: 'dead_letter' }} className="link">
-              All {letters.data.meta.total} dead letters
+              Show all {letters.data.meta.total} dead letters
             </Link>
           </li>
         )}

@@ -1,22 +1,28 @@
 import { useGet } from '../../api/hooks'
 import type { JobItemAt } from '../../api/schema'
+import { cx } from '../../lib/cx'
 import { groupBy } from '../../lib/group'
-import { sentence } from '../../lib/words'
+import { capitalized } from '../../lib/labels'
 import { Badge } from '../../ui/Badge'
 import { Failure, Loading } from '../../ui/states'
 import { Time } from '../../ui/Time'
 import { Unavailable } from '../../ui/Unavailable'
 import { RunJob } from './RunJob'
-import { cronWords, outcome } from './schedule'
+import { describeSchedule, outcome } from './schedule'
 
 function Row({ job }: { job: JobItemAt }) {
   const last = job.runs[0]
   const failed = last?.status === 'failed'
   return (
-    <li className="grid gap-x-6 gap-y-2 border-b border-line px-4 py-3 last:border-0 md:grid-cols-[minmax(0,1.1fr)_minmax(0,1fr)_15rem] md:items-center md:[&>:last-child]:justify-self-end">
+    <li
+      className={cx(
+        'grid gap-x-6 gap-y-2 border-b border-line px-4 py-3 last:border-0',
+        'md:grid-cols-[minmax(0,1.1fr)_minmax(0,1fr)_15rem] md:items-center md:[&>:last-child]:justify-self-end',
+      )}
+    >
       <div className="min-w-0">
         <p className="flex flex-wrap items-center gap-x-2 font-medium">
-          {sentence(job.job)}
+          {capitalized(job.job)}
           {job.running && <Badge tone="accent">◌ running</Badge>}
         </p>
         <p className="text-sm text-muted first-letter:uppercase">{job.about}</p>
@@ -29,11 +35,11 @@ function Row({ job }: { job: JobItemAt }) {
               {outcome(last)} <Time at={last.started_at} />
             </>
           ) : (
-            'has not run yet'
+            'not run yet'
           )}
         </p>
         <p className="text-muted" title={`${job.cron} (${job.time_zone})`}>
-          {job.enabled ? cronWords(job.cron) : 'off'}
+          {job.enabled ? describeSchedule(job.cron) : 'off'}
           {job.next_run_at && (
             <>
               , next <Time at={job.next_run_at} />
@@ -46,7 +52,7 @@ function Row({ job }: { job: JobItemAt }) {
   )
 }
 
-/** Each job with its schedule, its last result, and a button where running it costs little. */
+/** Each job with its schedule, its last result, and a button to run it if it is cheap. */
 export function Jobs() {
   const jobs = useGet('/api/jobs')
   if (jobs.isPending) return <Loading rows={4} />

@@ -1,35 +1,45 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { request } from '../../api/client'
-import { lacking, useMay } from '../../api/rights'
+import { missingRight, useHasRight } from '../../api/rights'
 import type { JobItemAt } from '../../api/schema'
-import { sentence } from '../../lib/words'
+import { capitalized } from '../../lib/labels'
 import { Button } from '../../ui/Button'
 import { Icon } from '../../ui/Icon'
 import { failure, toast } from '../../ui/toast'
 import { outcome } from './schedule'
 
-/** What is cheap may be run by a click; the rest is named with the command that runs it. */
+/** A button for a cheap job; for any other, the command that runs it. */
 export function RunJob({ job }: { job: JobItemAt }) {
   const client = useQueryClient()
-  const may = useMay('admin')
+  const isAdmin = useHasRight('admin')
   const run = useMutation({
     mutationFn: () => request('post', '/api/jobs/{job}/run', { path: { job: job.job }, query: { butler: job.home } }),
     onSuccess: ({ data }) => {
-      toast(data.status === 'running' ? `${sentence(job.job)} is running.` : `${sentence(job.job)}: ${outcome({ status: data.status, result: data.result }).replace(';', '.')}`)
+      toast(
+        data.status === 'running'
+          ? `${capitalized(job.job)} is running.`
+          : `${capitalized(job.job)}: ${outcome({ status: data.status, result: data.result }).replace(';', '.')}`,
+      )
       return client.invalidateQueries()
     },
-    onError: failure(`${sentence(job.job)} failed`),
+    onError: failure(`${capitalized(job.job)} failed`),
   })
   if (!job.cheap) {
     return (
-      <code className="font-mono text-xs text-muted" title="It takes long or costs money, so it is run from a terminal">
+      <code className="font-mono text-xs text-muted" title="This job is slow or costs money, so run it from a terminal">
         butler jobs run {job.job} <span className="whitespace-nowrap">--butler {job.home}</span>
       </code>
     )
   }
-  if (!may) return <span className="text-xs text-muted">{lacking.admin}</span>
+  if (!isAdmin) return <span className="text-xs text-muted">{missingRight.admin}</span>
   return (
-    <Button size="small" className="justify-self-start" busy={run.isPending} onClick={() => run.mutate()} aria-label={`Run now: ${sentence(job.job).toLowerCase()} of ${job.home}`}>
+    <Button
+      size="small"
+      className="justify-self-start"
+      busy={run.isPending}
+      onClick={() => run.mutate()}
+      aria-label={`Run now: ${capitalized(job.job).toLowerCase()} of ${job.home}`}
+    >
       <Icon name="run" className="size-3.5" /> Run now
     </Button>
   )

@@ -1,14 +1,14 @@
 import { useGet } from '../../api/hooks'
 import { Failure, Loading } from '../../ui/states'
 
-const health: Record<string, [glyph: string, word: string, tone: string]> = {
+const health: Record<string, [glyph: string, label: string, tone: string]> = {
   ready: ['●', 'Ready', 'text-accent'],
   starting: ['◌', 'Starting', 'text-muted'],
   unavailable: ['✕', 'Down', 'text-harm'],
   disabled: ['–', 'No memory module', 'text-muted'],
 }
 
-/** Each butler, whether it works, and if not, why. */
+/** The health of each butler, with the problem if there is one. */
 export function Server() {
   const butlers = useGet('/api/butlers')
   const server = useGet('/api/server')
@@ -18,22 +18,28 @@ export function Server() {
     <div className="space-y-3">
       <ul className="card divide-y divide-line">
         {butlers.data.data.map((butler) => {
-          const [glyph, word, tone] = health[butler.health] ?? ['·', butler.health, 'text-muted']
+          const [glyph, label, tone] = health[butler.health] ?? ['·', butler.health, 'text-muted']
           return (
             <li key={butler.name} className="grid gap-x-6 gap-y-1 px-4 py-3 sm:grid-cols-[10rem_8rem_minmax(0,1fr)]">
               <span className="font-medium break-words">{butler.name}</span>
               <span className={tone}>
                 <span aria-hidden="true">{glyph} </span>
-                {word}
+                {label}
               </span>
               <span className="min-w-0 text-sm break-words text-muted">
-                {butler.problem ? `${butler.problem} ${butler.hint ?? ''}` : `${butler.description ? `${butler.description} · ` : ''}LLM: ${butler.runtime ?? 'none, so episodes are not learned from'}`}
+                {butler.problem
+                  ? `${butler.problem} ${butler.hint ?? ''}`
+                  : [butler.description, `LLM: ${butler.runtime ?? 'none, so episodes are not consolidated'}`]
+                      .filter(Boolean)
+                      .join(' · ')}
               </span>
             </li>
           )
         })}
       </ul>
-      {server.data && <p className="text-sm text-muted">butler {server.data.data.version}. For a full check run: butler doctor</p>}
+      {server.data && (
+        <p className="text-sm text-muted">Version {server.data.data.version}. For a full check, run butler doctor.</p>
+      )}
     </div>
   )
 }

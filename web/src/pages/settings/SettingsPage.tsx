@@ -2,14 +2,14 @@ import { Page } from '../../ui/Page'
 import { Section } from '../../ui/Section'
 import { Connect } from './Connect'
 import { DeadLetters } from './DeadLetters'
+import { ExportAndBackup } from './ExportAndBackup'
 import { Jobs } from './Jobs'
 import { Server } from './Server'
-import { Takeaway } from './Takeaway'
 import { Tokens } from './Tokens'
 
 export default function SettingsPage() {
   return (
-    <Page title="Settings" lead="Connect agents, and keep the house.">
+    <Page title="Settings" lead="Clients, jobs, tokens, backups and the health of the server.">
       <div className="space-y-10">
         <Section title="Connect a client">
           <Connect />
@@ -22,9 +22,9 @@ export default function SettingsPage() {
           <Tokens />
         </Section>
         <Section title="Export and backup">
-          <Takeaway />
+          <ExportAndBackup />
         </Section>
-        <Section title="Health of the server">
+        <Section title="Server health">
           <Server />
         </Section>
       </div>

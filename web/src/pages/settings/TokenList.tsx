@@ -5,7 +5,7 @@ import { useGet } from '../../api/hooks'
 import type { TokenItem } from '../../api/schema'
 import { session } from '../../api/session'
 import { cx } from '../../lib/cx'
-import { sentence } from '../../lib/words'
+import { capitalized } from '../../lib/labels'
 import { Badge } from '../../ui/Badge'
 import { Button } from '../../ui/Button'
 import { Dialog } from '../../ui/Dialog'
@@ -19,13 +19,20 @@ function Row({ token, own, onRevoke }: { token: TokenItem; own: boolean; onRevok
     <li className="flex flex-wrap items-center gap-x-4 gap-y-2 px-4 py-3">
       <div className="min-w-0 flex-1 basis-64">
         <p className={cx('flex flex-wrap items-center gap-x-2 font-medium break-words', !active && 'text-muted')}>
-          {token.name || 'Without a name'}
+          {token.name || 'Unnamed token'}
           {own && <Badge tone="accent">● this tab</Badge>}
           {!active && <Badge>✕ {token.state}</Badge>}
         </p>
         <p className="text-sm text-muted">
-          {sentence(token.rights.join(', '))} {token.tenant ? `in ${token.tenant}` : 'of all tenants'}
-          {token.butler && `, ${token.butler} alone`} · {token.last_used_at ? <>used <Time at={token.last_used_at} /></> : 'never used'}
+          {capitalized(token.rights.join(', '))} {token.tenant ? `in tenant ${token.tenant}` : 'for all tenants'}
+          {token.butler && `, butler ${token.butler} only`} ·{' '}
+          {token.last_used_at ? (
+            <>
+              used <Time at={token.last_used_at} />
+            </>
+          ) : (
+            'never used'
+          )}
           {active && token.expires_at && (
             <>
               {' '}
@@ -35,7 +42,7 @@ function Row({ token, own, onRevoke }: { token: TokenItem; own: boolean; onRevok
         </p>
       </div>
       {active && (
-        <Button size="small" variant="danger" onClick={onRevoke} aria-label={`Revoke the token ${token.name || token.id}`}>
+        <Button size="small" variant="danger" onClick={onRevoke} aria-label={`Revoke token ${token.name || token.id}`}>
           Revoke
         </Button>
       )}
@@ -43,16 +50,16 @@ function Row({ token, own, onRevoke }: { token: TokenItem; own: boolean; onRevok
   )
 }
 
-/** Who may talk to this server. Only their hashes are kept, so a token is never shown again. */
+/** The tokens of this server. It stores only their hashes, so a token is never shown again. */
 export function TokenList({ own }: { own?: string | null }) {
   const client = useQueryClient()
   const tokens = useGet('/api/tokens')
-  const [asked, setAsked] = useState<TokenItem | null>(null)
+  const [revoking, setRevoking] = useState<TokenItem | null>(null)
   const revoke = useMutation({
     mutationFn: (token: TokenItem) => request('delete', '/api/tokens/{id}', { path: { id: token.id } }),
     onSuccess: (_, token) => {
-      setAsked(null)
-      toast('Revoked: it opens nothing any more.')
+      setRevoking(null)
+      toast('Token revoked.')
       if (token.id === own) session.setToken(null)
       return client.invalidateQueries()
     },
@@ -62,29 +69,40 @@ export function TokenList({ own }: { own?: string | null }) {
   if (tokens.isError) return <Failure error={tokens.error} retry={() => void tokens.refetch()} />
   if (tokens.data.data.length === 0) return null
   const order = (token: TokenItem) => (token.state === 'active' ? 0 : 1)
-  const list = [...tokens.data.data].sort((a, b) => order(a) - order(b) || Date.parse(b.created_at) - Date.parse(a.created_at))
+  const list = [...tokens.data.data].sort(
+    (a, b) => order(a) - order(b) || Date.parse(b.created_at) - Date.parse(a.created_at),
+  )
   const last = list.filter((token) => token.state === 'active').length === 1
   return (
     <>
-      <ul aria-label="Tokens" className="card max-h-96 divide-y divide-line overflow-y-auto" tabIndex={0}>
+      <ul
+        aria-label="Tokens"
+        className="card max-h-96 divide-y divide-line overflow-y-auto"
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: without focus the list cannot be scrolled by keyboard
+        tabIndex={0}
+      >
         {list.map((token) => (
-          <Row key={token.id} token={token} own={token.id === own} onRevoke={() => setAsked(token)} />
+          <Row key={token.id} token={token} own={token.id === own} onRevoke={() => setRevoking(token)} />
         ))}
       </ul>
-      {asked && (
+      {revoking && (
         <Dialog
           open
-          onOpenChange={(open) => !open && setAsked(null)}
-          title={`Revoke ${asked.name ? `“${asked.name}”` : 'this token'}?`}
+          onOpenChange={(open) => !open && setRevoking(null)}
+          title={`Revoke ${revoking.name ? `“${revoking.name}”` : 'this token'}?`}
           description={[
-            asked.id === own ? 'It is the one this tab uses: you will be asked for another.' : 'Whoever uses it is shut out at once.',
-            last ? 'It is the last one, and tokens stay on: only butler token create on the server’s machine lets anybody in again.' : 'This cannot be undone.',
+            revoking.id === own
+              ? 'This tab uses this token and will ask for another one.'
+              : 'Every client that uses this token loses access immediately.',
+            last
+              ? 'This is the last token. To sign in again, run butler token create on the server’s machine.'
+              : 'This cannot be undone.',
           ].join(' ')}
         >
           <div className="flex justify-end gap-2">
-            <Button onClick={() => setAsked(null)}>Keep it</Button>
-            <Button variant="danger" busy={revoke.isPending} onClick={() => revoke.mutate(asked)}>
-              Revoke for good
+            <Button onClick={() => setRevoking(null)}>Cancel</Button>
+            <Button variant="danger" busy={revoke.isPending} onClick={() => revoke.mutate(revoking)}>
+              Revoke permanently
             </Button>
           </div>
         </Dialog>

@@ -4,8 +4,8 @@ interface Run {
   result?: unknown
 }
 
-/** The schedules the configuration is likely to hold, in words; any other as it is written. */
-export function cronWords(cron: string): string {
+/** Describes common cron expressions in words; returns any other unchanged. */
+export function describeSchedule(cron: string): string {
   const [minute, hour, ...rest] = cron.trim().split(/\s+/)
   if (rest.join(' ') !== '* * *' || minute === undefined || hour === undefined) return cron
   const every = /^\*\/(\d+)$/.exec(hour)
@@ -17,10 +17,13 @@ export function cronWords(cron: string): string {
   return cron
 }
 
-/** The job counts in plurals: `facts expired`, `idempotency keys removed`. One of them is one. */
-const named = (value: number, words: string) => (value === 1 ? words.replace(/^(facts|rules|episodes)\b/, (kind) => kind.slice(0, -1)).replace(/\bkeys\b/, 'key') : words)
+/** The server names counts in the plural: `facts expired`, `idempotency keys removed`. */
+const named = (value: number, words: string) =>
+  value === 1
+    ? words.replace(/^(facts|rules|episodes)\b/, (kind) => kind.slice(0, -1)).replace(/\bkeys\b/, 'key')
+    : words
 
-/** What a run did: its error, or its largest numbers. */
+/** The outcome of a run: its error, or its first three counts. */
 export function outcome(run: Run): string {
   if (run.error) return run.error
   if (run.status === 'running') return 'running since'

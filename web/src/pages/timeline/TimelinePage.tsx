@@ -1,11 +1,11 @@
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { useCallback } from 'react'
 import { useGet } from '../../api/hooks'
-import { sentence } from '../../lib/words'
+import { capitalized } from '../../lib/labels'
 import { EventList } from '../../memory/EventList'
-import { eventTypes, eventWords } from '../../memory/events'
-import { Button } from '../../ui/Button'
+import { eventLabel, eventTypes } from '../../memory/events'
 import { ButlerSelect } from '../../ui/ButlerSelect'
+import { Button } from '../../ui/Button'
 import { DateField } from '../../ui/DateField'
 import { Page } from '../../ui/Page'
 import { Results } from '../../ui/Results'
@@ -19,7 +19,8 @@ export default function TimelinePage() {
   const search = useSearch({ from: '/timeline' })
   const navigate = useNavigate({ from: '/timeline' })
   const change = useCallback(
-    (next: ReturnType<typeof timeline>) => void navigate({ search: (previous) => ({ ...previous, offset: undefined, ...next }), replace: true }),
+    (next: ReturnType<typeof timeline>) =>
+      void navigate({ search: (previous) => ({ ...previous, offset: undefined, ...next }), replace: true }),
     [navigate],
   )
   const query = {
@@ -31,22 +32,31 @@ export default function TimelinePage() {
     limit: SIZE,
     offset: search.offset,
   }
-  const list = useGet('/api/timeline', { query }, { keep: true })
+  const list = useGet('/api/timeline', { query }, { keepPrevious: true })
   const types = eventTypes.filter((type) => !search.kind || type.startsWith(search.kind))
   const filtered = search.kind ?? search.event ?? search.butler ?? search.from ?? search.to
   return (
-    <Page title="Timeline" lead="Every change to what is remembered, newest first. Housekeeping is set quieter than knowledge.">
+    <Page title="Timeline" lead="Every change to memory, newest first. Housekeeping events are dimmed.">
       <div className="mb-5 grid grid-cols-2 items-center gap-2 sm:flex sm:flex-wrap">
         <Select
-          label="About"
+          label="Kind"
           value={search.kind ?? ''}
-          options={[['', 'About anything'], ...eventKinds.map((kind): [string, string] => [kind, `About ${kind === 'entity' ? 'entities' : `${kind}s`}`])]}
+          options={[
+            ['', 'All kinds'],
+            ...eventKinds.map((kind): [string, string] => [
+              kind,
+              capitalized(kind === 'entity' ? 'entities' : `${kind}s`),
+            ]),
+          ]}
           onChange={(value) => change({ kind: oneFrom(eventKinds, value), event: undefined })}
         />
         <Select
           label="Event"
           value={search.event ?? ''}
-          options={[['', 'Any event'], ...types.map((type): [string, string] => [type, eventWords(type)[1] ?? sentence(type)])]}
+          options={[
+            ['', 'Any event'],
+            ...types.map((type): [string, string] => [type, eventLabel(type)[1] ?? capitalized(type)]),
+          ]}
           onChange={(value) => change({ event: value || undefined })}
         />
         <ButlerSelect value={search.butler} onChange={(butler) => change({ butler })} />
@@ -55,12 +65,21 @@ export default function TimelinePage() {
           <DateField label="To" value={search.to} onChange={(to) => change({ to })} />
         </span>
         {filtered && (
-          <Button variant="ghost" onClick={() => change({ kind: undefined, event: undefined, butler: undefined, from: undefined, to: undefined })}>
+          <Button
+            variant="ghost"
+            onClick={() =>
+              change({ kind: undefined, event: undefined, butler: undefined, from: undefined, to: undefined })
+            }
+          >
             Clear filters
           </Button>
         )}
       </div>
-      <Results query={list} onMove={(offset) => change({ offset: offset || undefined })} empty={<Empty title="Nothing happened">No event fits these filters.</Empty>}>
+      <Results
+        query={list}
+        onMove={(offset) => change({ offset: offset || undefined })}
+        empty={<Empty title="No events">No event matches these filters.</Empty>}
+      >
         {(rows) => <EventList events={rows} look="full" level="h2" />}
       </Results>
     </Page>

@@ -4,7 +4,7 @@ use butler_domain::Timestamp;
 use butler_host::butler::Butler;
 use butler_host::config::{self, ButlerConfig, ServerSection};
 use butler_host::instance::Instance;
-use butler_server::http::tls::Files;
+use butler_server::http::tls::CertificateFiles;
 use butler_store::StoreError;
 use butler_store::tokens::{self, TokenRow};
 use chrono::TimeDelta;
@@ -57,7 +57,9 @@ pub fn tls(butlers: &[ButlerConfig], serving: Option<&Instance>) -> Check {
         Ok(server) => server,
         Err(error) => return Check::from_error(TLS, &error.into()),
     };
-    match Files::of(server.tls_cert, server.tls_key).and_then(|files| files.map(|files| files.load()).transpose()) {
+    match CertificateFiles::of(server.tls_cert, server.tls_key)
+        .and_then(|files| files.map(|files| files.load()).transpose())
+    {
         Ok(None) => Check::skipped(TLS, "no certificate is configured; loopback needs none"),
         Ok(Some(_)) => Check::passed(TLS, "the certificate and its key fit together"),
         Err(error) => Check::from_error(TLS, &error),

@@ -24,7 +24,7 @@ pub fn check(host: &Host, butler: &Butler, now: Timestamp) -> Check {
         Err(error) => return Check::from_error(NAME, &error),
     };
     let schedule = &butler.config.file.butler.backup.schedule;
-    let Some(latest) = all.first().map(|stored| stored.note.created_at) else {
+    let Some(latest) = all.first().map(|stored| stored.manifest.created_at) else {
         return match schedule {
             None => Check::skipped(NAME, format!("{name}: none yet; `{REMEDY}` makes one, [butler.backup] many")),
             Some(cron) => Check::warned(NAME, format!("{name}: none yet; the first comes by {cron:?}"), REMEDY),

@@ -27,7 +27,7 @@ pub async fn outdated(host: &Host) -> Vec<Check> {
 
 /// Makes nothing: a database that is not there is none.
 async fn peek(host: &Host, butler: &Butler) -> Option<Health> {
-    let url = match host.own_url(butler) {
+    let url = match host.external_url(butler) {
         Some(url) => url.to_owned(),
         None => host.urls(butler, butler.name.as_str()).await.ok()?.1,
     };

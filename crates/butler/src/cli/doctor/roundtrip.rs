@@ -8,7 +8,7 @@ use butler_host::access::Secret;
 use butler_host::host::Host;
 use butler_host::instance::Instance;
 use butler_server::client;
-use butler_server::http::{Allowed, Doors, Gate};
+use butler_server::http::{AllowedHosts, Authenticator, Listeners};
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
@@ -32,12 +32,12 @@ pub async fn check(host: Arc<Host>, serving: Option<Instance>) -> Check {
 
 async fn temporary(host: Arc<Host>) -> Result<String, String> {
     let any = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
-    let doors = Doors::open(any, None).await.map_err(|error| error.to_string())?;
+    let listeners = Listeners::open(any, None).await.map_err(|error| error.to_string())?;
     let secret = Secret::new().map_err(|error| error.to_string())?;
-    let (address, stop) = (doors.address(), CancellationToken::new());
-    let gate = Gate::new(Arc::clone(&host), secret.clone(), true, 0);
-    let router = butler_server::router(host, Allowed::on(address, &[]), gate);
-    let server = tokio::spawn(doors.serve(router, PATIENCE, stop.clone()));
+    let (address, stop) = (listeners.address(), CancellationToken::new());
+    let authenticator = Authenticator::new(Arc::clone(&host), secret.clone(), true, 0);
+    let router = butler_server::router(host, AllowedHosts::on(address, &[]), authenticator);
+    let server = tokio::spawn(listeners.serve(router, PATIENCE, stop.clone()));
     let outcome = converse(address, secret.expose()).await;
     stop.cancel();
     let _ = server.await;

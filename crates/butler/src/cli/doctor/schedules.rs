@@ -30,7 +30,7 @@ async fn look(jobs: &Jobs) -> Result<(Vec<ScheduleRow>, Vec<RunRow>), StoreError
     let schedules = records::schedules(&mut conn).await?;
     let mut runs = Vec::new();
     // A backup that failed is told of among the backups.
-    for job in jobs.specs().iter().filter(|job| !jobs.is_of_the_host(job.name)) {
+    for job in jobs.specs().iter().filter(|job| !jobs.is_host_job(job.name)) {
         runs.extend(records::runs(&mut conn, Some(job.name), None, 1).await?);
     }
     Ok((schedules, runs))

@@ -12,12 +12,12 @@ use std::time::Duration;
 use butler_host::error::HostError;
 use butler_host::{env, instance};
 use butler_memory::runtime::TRIGGER_CONSOLIDATION;
-use butler_memory::tool::{Answer, ToolError};
+use butler_memory::tool::{Answer, ErrorCode, ToolError};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
 use super::Settings;
-use super::door::Door;
+use super::tool_client::ToolClient;
 
 /// The memory steps of a session, for an agent's own hooks
 ///
@@ -145,7 +145,7 @@ fn complain(reason: &str, hint: Option<String>) {
 
 /// A server answers in milliseconds; a database that was set up before is started in about a second. What would have to
 /// be set up first is left to `butler serve`.
-fn door(settings: &Settings) -> Result<Door, HostError> {
+fn open_client(settings: &Settings) -> Result<ToolClient, HostError> {
     let data_dir = &settings.host.data_dir;
     let cheap = instance::running(data_dir).is_some()
         || settings.host.database_url.is_some()
@@ -153,21 +153,21 @@ fn door(settings: &Settings) -> Result<Door, HostError> {
     if !cheap {
         return Err(HostError::NotServing { data_dir: data_dir.clone() });
     }
-    Door::open(settings)
+    ToolClient::open(settings)
 }
 
 async fn call(
-    door: &Door,
+    client: &ToolClient,
     tool: &'static str,
     arguments: Map<String, Value>,
     timeout: Duration,
 ) -> Result<Answer, HostError> {
-    match tokio::time::timeout(timeout, door.call(tool, arguments)).await {
+    match tokio::time::timeout(timeout, client.call(tool, arguments)).await {
         Ok(answer) => answer.map_err(HostError::Tool),
         Err(_) => {
             let message = format!("memory gave no answer within {} s", timeout.as_secs_f64());
             let hint = Some("`butler doctor` looks at it; `butler serve` keeps it ready".to_owned());
-            Err(HostError::Tool(ToolError { hint, ..ToolError::new(ToolError::UNAVAILABLE, message) }))
+            Err(HostError::Tool(ToolError { hint, ..ToolError::new(ErrorCode::Unavailable, message) }))
         }
     }
 }

@@ -6,7 +6,7 @@ use std::time::Duration;
 use butler_host::error::HostError;
 use serde_json::{Value, json};
 
-use super::{Input, call, door, object, transcript};
+use super::{Input, call, object, open_client, transcript};
 use crate::cli::Settings;
 
 /// A prompt comes often, and what the session began with is still there: only what is likely to matter, and little.
@@ -48,14 +48,14 @@ async fn context(
     settings: &Settings,
     timeout: Duration,
 ) -> Result<Value, HostError> {
-    let door = door(settings)?;
-    let mut arguments = json!({"trigger_prompt": trigger, "butler": door.butler()});
+    let client = open_client(settings)?;
+    let mut arguments = json!({"trigger_prompt": trigger, "butler": client.butler()});
     if let Some((relevance, tokens)) = narrow {
         arguments["min_relevance"] = json!(relevance);
         arguments["token_budget"] = json!(tokens);
     }
-    let answer = call(&door, "memory_context", object(arguments), timeout).await;
-    let closed = door.close().await;
+    let answer = call(&client, "memory_context", object(arguments), timeout).await;
+    let closed = client.close().await;
     let answer = answer?;
     closed?;
     let event = if input.hook_event_name.is_empty() { event } else { &input.hook_event_name };

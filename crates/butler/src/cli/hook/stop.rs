@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use uuid::Uuid;
 
 use super::known::Known;
-use super::{Input, call, door, object, transcript};
+use super::{Input, call, object, open_client, transcript};
 use crate::cli::Settings;
 
 pub async fn session(
@@ -33,7 +33,7 @@ pub async fn session(
     }
     if !foreground && instance::running(&settings.host.data_dir).is_none() {
         // Said before the agent is let go: it does not wait long for a hook at its own end.
-        drop(door(settings)?);
+        drop(open_client(settings)?);
         in_background(raw).map_err(HostError::io("start", "butler hook session-end"))?;
         return Ok(json!({}));
     }
@@ -45,16 +45,16 @@ pub async fn session(
         fresh.iter().flat_map(|turn| [("User", turn.asked.as_str()), ("Assistant", turn.answered.as_str())]),
     );
     let (Some(last), false) = (fresh.last(), content.is_empty()) else { return Ok(json!({})) };
-    let door = door(settings)?;
+    let client = open_client(settings)?;
     let arguments = json!({
-        "content": content, "butler": door.butler(), "session_id": session_id(&input.session_id),
+        "content": content, "butler": client.butler(), "session_id": session_id(&input.session_id),
         "metadata": {"source": "claude-code", "project": input.project(), "cwd": input.cwd, "reason": input.reason},
         "idempotency_key": format!("hook:{}:{}", bounded(&input.session_id), bounded(&last.id)),
     });
     // Without a server the first call also starts the database.
     let timeout = if foreground { timeout.max(Duration::from_secs(60)) } else { timeout };
-    let stored = call(&door, "memory_store_episode", object(arguments), timeout).await;
-    let closed = door.close().await;
+    let stored = call(&client, "memory_store_episode", object(arguments), timeout).await;
+    let closed = client.close().await;
     stored?;
     known.tell(&input.session_id, &last.id)?;
     closed.map(|()| json!({}))

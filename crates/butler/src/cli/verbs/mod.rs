@@ -19,7 +19,7 @@ use clap::Subcommand;
 use serde_json::{Map, Value};
 
 use super::Settings;
-use super::door::Door;
+use super::tool_client::ToolClient;
 use crate::printer::Printer;
 
 #[derive(Debug, Subcommand)]
@@ -85,10 +85,10 @@ impl Verb {
 }
 
 pub async fn run(verb: Verb, settings: &Settings, printer: Printer) -> Result<(), HostError> {
-    let door = Door::open(settings)?;
-    let request = verb.request(door.butler())?;
-    let outcome = door.call(request.tool, request.arguments).await;
-    let closed = door.close().await;
+    let client = ToolClient::open(settings)?;
+    let request = verb.request(client.butler())?;
+    let outcome = client.call(request.tool, request.arguments).await;
+    let closed = client.close().await;
     let answer = outcome.map_err(HostError::Tool)?;
     if request.output.json {
         printer.json(&answer.structured);

@@ -12,11 +12,12 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use butler_host::access::Secret;
+use butler_host::access::{Rights, Secret};
 use butler_host::config::Source;
 use butler_host::host::{Host, HostOptions};
-use butler_server::http::Gate;
-use butler_server::http::Allowed;
+use butler_memory::Caller;
+use butler_memory::tool::ToolCall;
+use butler_server::http::{AllowedHosts, Authenticator};
 use butler_testkit::TestDb;
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -68,8 +69,8 @@ impl Api {
         host.start(Arc::new(butler_fetch::Silent)).await.unwrap();
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
-        let gate = Gate::new(host.clone(), Secret::new().unwrap(), true, 1000);
-        let router = butler_server::router(host.clone(), Allowed::on(address, &[]), gate);
+        let authenticator = Authenticator::new(host.clone(), Secret::new().unwrap(), true, 1000);
+        let router = butler_server::router(host.clone(), AllowedHosts::on(address, &[]), authenticator);
         let closing = host.closing().clone();
         tokio::spawn(
             async move { axum::serve(listener, router).with_graceful_shutdown(closing.cancelled_owned()).await },
@@ -110,8 +111,10 @@ impl Api {
     pub async fn tool(&self, butler: &str, tool: &str, arguments: Value) -> Value {
         let Value::Object(arguments) = arguments else { panic!("arguments are an object") };
         let found = self.host.butler(Some(butler)).unwrap();
-        let answer = found.call(tool, &butler_memory::Caller::trusted(), arguments).await.unwrap();
-        Value::Object(answer.unwrap_or_else(|error| panic!("{tool}: {error:?}")).structured)
+        let tool = found.tools().get(tool).unwrap();
+        let call = ToolCall::parse(tool.spec(), Caller::trusted(), arguments);
+        let answer = self.host.call(&found, Rights::ALL, &**tool, call).await;
+        Value::Object(answer.unwrap_or_else(|error| panic!("{}: {error:?}", tool.spec().name)).structured)
     }
 
     pub async fn fact(&self, subject: &str, predicate: &str, content: &str) -> String {

@@ -194,11 +194,9 @@ async fn every_operation_keeps_to_the_rights_the_tenant_and_the_butler_of_a_toke
         assert!(right != lacking);
     }
     // after all that was refused: nothing changed, and each right opens what it is for
-    let known = api.host.butler(Some("general")).unwrap();
-    let stats =
-        known.call("memory_stats", &butler_memory::Caller::trusted(), serde_json::Map::new()).await.unwrap().unwrap();
-    assert_eq!(stats.structured["facts"]["active"], 1, "{:?}", stats.structured);
-    assert_eq!(stats.structured["rules"]["total"], 1, "{:?}", stats.structured);
+    let stats = api.tool("general", "memory_stats", json!({})).await;
+    assert_eq!(stats["facts"]["active"], 1, "{stats}");
+    assert_eq!(stats["rules"]["total"], 1, "{stats}");
     for case in &cases {
         let right = match case.right.as_str() {
             "read" => &only_read,

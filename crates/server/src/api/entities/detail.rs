@@ -1,4 +1,4 @@
-//! `GET /api/memory/entities/{id}`: what is known about it.
+//! `GET /api/memory/entities/{id}`: an entity and everything known about it.
 
 use butler_domain::EntityId;
 use butler_host::access::Right;
@@ -10,26 +10,26 @@ use butler_store::browse::facts::{self, FactFilter, FactFilterState, FactItem, F
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::api::answer::{At, One};
+use crate::api::envelope::{Single, WithHome};
 use crate::api::error::ApiError;
-use crate::api::facts::{ById, In};
-use crate::api::operation::{Asked, Operation, Verb};
+use crate::api::facts::{ButlerQuery, IdPath};
+use crate::api::operation::{Operation, RequestContext, Verb};
 
-/// More facts than this about one entity are paged with `GET /api/memory/facts?entity_id=`.
-const FACTS: i64 = 200;
+/// Clients that need more facts about one entity use `GET /api/memory/facts?entity_id=`.
+const MAX_FACTS: i64 = 200;
 
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct EntityDetail {
     #[serde(flatten)]
     pub entity: EntityView,
-    /// Active facts, by predicate.
+    /// Active facts, grouped by predicate; at most 200.
     pub predicates: Vec<PredicateFacts>,
-    /// Active facts in all; `predicates` holds at most 200.
+    /// Number of active facts, including those that `predicates` leaves out.
     pub facts_total: i64,
-    /// Facts that are no longer active.
+    /// Number of facts that are no longer active.
     pub past_facts_total: i64,
     pub related: Vec<RelatedEntity>,
-    /// What happened to it, newest first.
+    /// Audit events of this entity, newest first.
     pub events: Vec<EventItem>,
 }
 
@@ -42,41 +42,41 @@ pub struct PredicateFacts {
 pub struct GetEntity;
 
 impl Operation for GetEntity {
-    type Path = ById;
-    type Query = In;
+    type Path = IdPath;
+    type Query = ButlerQuery;
     type Body = ();
-    type Answer = One<At<EntityDetail>>;
+    type Answer = Single<WithHome<EntityDetail>>;
 
     const ID: &'static str = "getEntity";
     const VERB: Verb = Verb::Get;
     const PATH: &'static str = "/api/memory/entities/{id}";
     const TAG: &'static str = "entities";
-    const SUMMARY: &'static str = "One entity: its names, its facts by predicate, and the entities near it.";
+    const SUMMARY: &'static str = "Get an entity with its names, its facts by predicate, and related entities.";
     const RIGHT: Right = Right::Read;
 
-    async fn run(asked: Asked, path: ById, place: In, (): ()) -> Result<Self::Answer, ApiError> {
-        let (asked, id) = (&asked, path.id);
-        let (home, item) = asked
-            .find(place.butler.as_deref(), &format!("entity with id {id}"), |memory| async move {
-                let found = memory.get_entity(&asked.call(&memory), EntityId(id)).await?;
+    async fn run(ctx: RequestContext, path: IdPath, query: ButlerQuery, (): ()) -> Result<Self::Answer, ApiError> {
+        let (ctx, id) = (&ctx, path.id);
+        let (home, item) = ctx
+            .find(query.butler.as_deref(), &format!("entity with id {id}"), |memory| async move {
+                let found = memory.get_entity(&ctx.call(&memory), EntityId(id)).await?;
                 let Some(entity) = found else { return Ok(None) };
-                let mut conn = memory.db().reader(&asked.tenant).await?;
+                let mut conn = memory.db().reader(&ctx.tenant).await?;
                 let of = |state, sort| FactFilter { state, entity: Some(id), sort, ..FactFilter::default() };
                 let active = of(FactFilterState::Active, FactSort::Subject);
-                let known = facts::list(&mut conn, &asked.tenant, &active, Page::first(FACTS), asked.now).await?;
+                let known = facts::list(&mut conn, &ctx.tenant, &active, Page::first(MAX_FACTS), ctx.now).await?;
                 let ever = of(FactFilterState::All, FactSort::Newest);
-                let ever = facts::list(&mut conn, &asked.tenant, &ever, Page::first(1), asked.now).await?.total;
+                let ever = facts::list(&mut conn, &ctx.tenant, &ever, Page::first(1), ctx.now).await?.total;
                 Ok(Some(EntityDetail {
                     entity,
                     facts_total: known.total,
                     past_facts_total: ever - known.total,
                     predicates: by_predicate(known.rows),
-                    related: entities::related(&mut conn, &asked.tenant, id).await?,
-                    events: events::of_memory(&mut conn, &asked.tenant, id).await?,
+                    related: entities::related(&mut conn, &ctx.tenant, id).await?,
+                    events: events::of_memory(&mut conn, &ctx.tenant, id).await?,
                 }))
             })
             .await?;
-        Ok(One::of(At { home, item }))
+        Ok(Single::new(WithHome { home, item }))
     }
 }
 

@@ -1,4 +1,4 @@
-//! `GET /api/memory/entities`.
+//! `GET /api/memory/entities`: lists entities.
 
 use std::sync::Arc;
 
@@ -9,9 +9,9 @@ use butler_store::browse::entities::{self, EntityFilter, EntityItem, EntitySort}
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use crate::api::answer::{At, Many};
+use crate::api::envelope::{List, WithHome};
 use crate::api::error::ApiError;
-use crate::api::operation::{Asked, Operation, Verb};
+use crate::api::operation::{Operation, RequestContext, Verb};
 use crate::api::page::{Paging, newest};
 
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -19,11 +19,11 @@ pub struct Filters {
     /// Part of a name or alias.
     q: Option<String>,
     entity_type: Option<EntityType>,
-    /// Also those that were merged into others.
+    /// Whether to include entities that were merged into others. Default: false.
     merged: Option<bool>,
-    /// The butler in whose database they are.
+    /// Only entities in this butler's database.
     butler: Option<String>,
-    /// `name` if left out.
+    /// Default: `name`.
     sort: Option<EntitySort>,
     #[serde(flatten)]
     paging: Paging,
@@ -35,19 +35,19 @@ impl Operation for ListEntities {
     type Path = ();
     type Query = Filters;
     type Body = ();
-    type Answer = Many<At<EntityItem>>;
+    type Answer = List<WithHome<EntityItem>>;
 
     const ID: &'static str = "listEntities";
     const VERB: Verb = Verb::Get;
     const PATH: &'static str = "/api/memory/entities";
     const TAG: &'static str = "entities";
-    const SUMMARY: &'static str = "Entities, filtered, sorted, page by page.";
+    const SUMMARY: &'static str = "List entities.";
     const RIGHT: Right = Right::Read;
 
-    async fn run(asked: Asked, (): (), query: Filters, (): ()) -> Result<Self::Answer, ApiError> {
-        let asked = &asked;
+    async fn run(ctx: RequestContext, (): (), query: Filters, (): ()) -> Result<Self::Answer, ApiError> {
+        let ctx = &ctx;
         let sort = query.sort.unwrap_or_default();
-        let wanted = query.paging.of(asked, query.butler.as_deref())?.without_cursor(false)?;
+        let request = ctx.page_request(query.paging, query.butler.as_deref())?.cursor_only_if(false)?;
         let filter = EntityFilter {
             entity_type: query.entity_type,
             words: query.q.filter(|words| !words.trim().is_empty()),
@@ -56,8 +56,8 @@ impl Operation for ListEntities {
         };
         let filter = &filter;
         let part = |memory: Arc<Memory>, page| async move {
-            let mut conn = memory.db().reader(&asked.tenant).await?;
-            Ok(entities::list(&mut conn, &asked.tenant, filter, page).await?)
+            let mut conn = memory.db().reader(&ctx.tenant).await?;
+            Ok(entities::list(&mut conn, &ctx.tenant, filter, page).await?)
         };
         let name = |item: &EntityItem| (item.entity.canonical_name.to_lowercase(), item.entity.id);
         let age = |item: &EntityItem| (item.entity.created_at, item.entity.id.0);
@@ -66,6 +66,6 @@ impl Operation for ListEntities {
             EntitySort::Newest => newest(age(a), age(b)),
             EntitySort::Facts => b.facts.cmp(&a.facts).then_with(|| name(a).cmp(&name(b))),
         };
-        asked.page(query.butler.as_deref(), wanted, part, order, |_| None).await
+        ctx.page(query.butler.as_deref(), request, part, order, |_| None).await
     }
 }

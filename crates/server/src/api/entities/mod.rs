@@ -1,4 +1,4 @@
-//! Entities: who and what facts are about.
+//! Entities: the people and things that facts are about.
 
 pub mod detail;
 pub mod list;

@@ -1,32 +1,32 @@
-//! `POST /api/memory/facts/{id}/confirm`: still true, so its decay starts anew.
+//! `POST /api/memory/facts/{id}/confirm`: confirms that a fact is still true, which restarts its decay.
 
 use butler_domain::MemoryType;
 use butler_host::access::Right;
 use butler_memory::Confirmed;
 
-use super::{ById, In, gone, home};
-use crate::api::answer::{At, One};
+use super::{ButlerQuery, IdPath, gone, home};
+use crate::api::envelope::{Single, WithHome};
 use crate::api::error::ApiError;
-use crate::api::operation::{Asked, Operation, Verb};
+use crate::api::operation::{Operation, RequestContext, Verb};
 
 pub struct ConfirmFact;
 
 impl Operation for ConfirmFact {
-    type Path = ById;
-    type Query = In;
+    type Path = IdPath;
+    type Query = ButlerQuery;
     type Body = ();
-    type Answer = One<At<Confirmed>>;
+    type Answer = Single<WithHome<Confirmed>>;
 
     const ID: &'static str = "confirmFact";
     const VERB: Verb = Verb::Post;
     const PATH: &'static str = "/api/memory/facts/{id}/confirm";
     const TAG: &'static str = "facts";
-    const SUMMARY: &'static str = "Confirm a fact: its decay starts anew.";
+    const SUMMARY: &'static str = "Confirm a fact. This restarts its decay.";
     const RIGHT: Right = Right::Write;
 
-    async fn run(asked: Asked, path: ById, place: In, (): ()) -> Result<Self::Answer, ApiError> {
-        let (home, memory) = home(&asked, &place, path.id).await?;
-        let confirmed = memory.confirm(&asked.call(&memory), MemoryType::Fact, path.id).await?;
-        Ok(One::of(At { home, item: confirmed.ok_or_else(|| gone(path.id))? }))
+    async fn run(ctx: RequestContext, path: IdPath, query: ButlerQuery, (): ()) -> Result<Self::Answer, ApiError> {
+        let (home, memory) = home(&ctx, &query, path.id).await?;
+        let confirmed = memory.confirm(&ctx.call(&memory), MemoryType::Fact, path.id).await?;
+        Ok(Single::new(WithHome { home, item: confirmed.ok_or_else(|| gone(path.id))? }))
     }
 }

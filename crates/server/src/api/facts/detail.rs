@@ -1,4 +1,4 @@
-//! `GET /api/memory/facts/{id}`: the fact, why it is known, how sure, until when, and what happened to it.
+//! `GET /api/memory/facts/{id}`: a fact with its origin, its confidence and decay, and its history.
 
 use butler_domain::decay::falls_below_at;
 use butler_domain::{Fact, MemoryType, Relation, Timestamp};
@@ -12,43 +12,43 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use uuid::Uuid;
 
-use super::{ById, In};
-use crate::api::answer::{At, One};
+use super::{ButlerQuery, IdPath};
+use crate::api::envelope::{Single, WithHome};
 use crate::api::error::ApiError;
-use crate::api::operation::{Asked, Operation, Verb};
+use crate::api::operation::{Operation, RequestContext, Verb};
 
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct FactDetail {
     #[serde(flatten)]
     pub fact: FactItem,
     pub decay: Decay,
-    /// The episodes it was learned from.
+    /// The episodes that the fact was learned from.
     pub provenance: Vec<Source>,
-    /// Every version under its key, oldest first.
+    /// All versions of the fact, oldest first.
     pub supersession_chain: Vec<Version>,
     pub links: Vec<LinkItem>,
-    /// Who changed it, newest first.
+    /// Audit events of this fact, newest first.
     pub events: Vec<EventItem>,
 }
 
-/// How confidence is lost, and when it is too little.
+/// How the confidence decays, and when it falls below the thresholds.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Decay {
     pub confidence: f64,
-    /// Per day: effective = confidence · e^(−rate · days since confirmed).
+    /// Decay rate per day: effective confidence = confidence · e^(−rate · days since the last confirmation).
     pub rate: f64,
     pub days_since_confirmed: Option<f64>,
     pub effective_confidence: f64,
-    /// Null: it never fades.
+    /// Null if the memory never fades.
     pub half_life_days: Option<f64>,
     pub retrieval_threshold: f64,
     pub expiry_threshold: f64,
-    /// When it falls below the retrieval threshold; null: never.
+    /// When the effective confidence falls below the retrieval threshold; null if never.
     pub fades_on: Option<Timestamp>,
-    /// When it falls below the expiry threshold; null: never.
+    /// When the effective confidence falls below the expiry threshold; null if never.
     pub expires_on: Option<Timestamp>,
     pub if_confirmed_today: IfConfirmed,
-    /// Half a year ahead from now, for drawing.
+    /// The next 180 days, for a chart.
     pub curve: Vec<CurvePoint>,
 }
 
@@ -56,7 +56,7 @@ pub struct Decay {
 pub struct CurvePoint {
     pub at: Timestamp,
     pub effective_confidence: f64,
-    /// The same if it is confirmed now.
+    /// The effective confidence at that time if the memory is confirmed now.
     pub if_confirmed: f64,
 }
 
@@ -67,8 +67,9 @@ pub struct IfConfirmed {
     pub expires_on: Option<Timestamp>,
 }
 
-/// How far ahead people look, and how finely a line of that length is drawn.
+/// The chart shows half a year.
 const CURVE_DAYS: i64 = 180;
+/// One point for every two days is enough for a smooth line.
 const CURVE_STEP: usize = 2;
 
 impl Decay {
@@ -107,17 +108,17 @@ impl Decay {
     }
 }
 
-/// Where a memory comes from.
+/// An episode that a memory was learned from.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Source {
     pub episode_id: Uuid,
-    /// The beginning of the episode, or `expired episode`.
+    /// The beginning of the episode's text, or `expired episode`.
     pub label: String,
-    /// The episode is gone; that it was learned from stays known.
+    /// Whether the episode has been deleted; the link to it remains.
     pub expired: bool,
 }
 
-/// The episodes a memory was derived from.
+/// Selects the episodes that a memory was derived from.
 pub fn sources(links: &[LinkItem]) -> Vec<Source> {
     links
         .iter()
@@ -134,40 +135,44 @@ pub fn sources(links: &[LinkItem]) -> Vec<Source> {
 pub struct GetFact;
 
 impl Operation for GetFact {
-    type Path = ById;
-    type Query = In;
+    type Path = IdPath;
+    type Query = ButlerQuery;
     type Body = ();
-    type Answer = One<At<FactDetail>>;
+    type Answer = Single<WithHome<FactDetail>>;
 
     const ID: &'static str = "getFact";
     const VERB: Verb = Verb::Get;
     const PATH: &'static str = "/api/memory/facts/{id}";
     const TAG: &'static str = "facts";
-    const SUMMARY: &'static str = "One fact: where it comes from, what it replaced, how it decays, and who changed it.";
+    const SUMMARY: &'static str = "Get a fact with its origin, the versions it superseded, its decay and its history.";
     const RIGHT: Right = Right::Read;
 
-    async fn run(asked: Asked, path: ById, place: In, (): ()) -> Result<Self::Answer, ApiError> {
-        read(&asked, &place, path.id).await
+    async fn run(ctx: RequestContext, path: IdPath, query: ButlerQuery, (): ()) -> Result<Self::Answer, ApiError> {
+        read(&ctx, &query, path.id).await
     }
 }
 
-pub async fn read(asked: &Asked, place: &In, id: Uuid) -> Result<One<At<FactDetail>>, ApiError> {
-    let (home, item) = asked
-        .find(place.butler.as_deref(), &format!("fact with id {id}"), |memory| async move {
-            let mut conn = memory.db().reader(&asked.tenant).await?;
-            let Some(fact) = facts::one(&mut conn, &asked.tenant, id, asked.now).await? else { return Ok(None) };
-            let links = links::of(&mut conn, &asked.tenant, MemoryType::Fact, id).await?;
+pub async fn read(
+    ctx: &RequestContext,
+    query: &ButlerQuery,
+    id: Uuid,
+) -> Result<Single<WithHome<FactDetail>>, ApiError> {
+    let (home, item) = ctx
+        .find(query.butler.as_deref(), &format!("fact with id {id}"), |memory| async move {
+            let mut conn = memory.db().reader(&ctx.tenant).await?;
+            let Some(fact) = facts::one(&mut conn, &ctx.tenant, id, ctx.now).await? else { return Ok(None) };
+            let links = links::of(&mut conn, &ctx.tenant, MemoryType::Fact, id).await?;
             Ok(Some(FactDetail {
-                decay: Decay::of(decaying(&fact.fact), &memory.config().confidence, asked.now),
+                decay: Decay::of(decaying(&fact.fact), &memory.config().confidence, ctx.now),
                 provenance: sources(&links),
-                supersession_chain: facts::chain(&mut conn, &asked.tenant, id).await?,
+                supersession_chain: facts::chain(&mut conn, &ctx.tenant, id).await?,
                 links,
-                events: events::of_memory(&mut conn, &asked.tenant, id).await?,
+                events: events::of_memory(&mut conn, &ctx.tenant, id).await?,
                 fact,
             }))
         })
         .await?;
-    Ok(One::of(At { home, item }))
+    Ok(Single::new(WithHome { home, item }))
 }
 
 fn decaying(fact: &Fact) -> (f64, f64, Option<Timestamp>) {

@@ -1,4 +1,4 @@
-//! `PUT /api/memory/facts/{id}`: a correction is a newer version, which supersedes the old one.
+//! `PUT /api/memory/facts/{id}`: stores a corrected version, which supersedes the old one.
 
 use butler_domain::{FactId, Permanence, Scope, validate};
 use butler_host::access::Right;
@@ -8,62 +8,67 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use uuid::Uuid;
 
-use super::{ById, In, gone, home};
-use crate::api::answer::{At, One};
+use super::{ButlerQuery, IdPath, gone, home};
+use crate::api::envelope::{Single, WithHome};
 use crate::api::error::ApiError;
-use crate::api::operation::{Asked, Operation, Verb};
+use crate::api::operation::{Operation, RequestContext, Verb};
 
-/// What is left out stays as it is.
+/// Missing fields keep their values.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct Change {
+pub struct EditBody {
     content: Option<String>,
     #[schemars(range(min = 0.0, max = 10.0))]
     importance: Option<f64>,
     permanence: Option<Permanence>,
     tags: Option<Vec<String>>,
-    /// May be repeated, not changed: another subject is another fact.
+    /// Must equal the current subject: a fact about another subject is another fact.
     subject: Option<String>,
-    /// May be repeated, not changed.
+    /// Must equal the current predicate.
     predicate: Option<String>,
-    /// May be repeated, not changed.
+    /// Must equal the current scope.
     scope: Option<String>,
 }
 
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct EditedFact {
-    /// The new version.
+    /// Id of the new version.
     pub id: Uuid,
-    /// The version it replaced.
+    /// Id of the version that it supersedes.
     pub superseded_id: Option<Uuid>,
 }
 
 pub struct EditFact;
 
 impl Operation for EditFact {
-    type Path = ById;
-    type Query = In;
-    type Body = Change;
-    type Answer = One<At<EditedFact>>;
+    type Path = IdPath;
+    type Query = ButlerQuery;
+    type Body = EditBody;
+    type Answer = Single<WithHome<EditedFact>>;
 
     const ID: &'static str = "editFact";
     const VERB: Verb = Verb::Put;
     const PATH: &'static str = "/api/memory/facts/{id}";
     const TAG: &'static str = "facts";
-    const SUMMARY: &'static str = "Correct a fact: stores a newer version that supersedes it.";
+    const SUMMARY: &'static str = "Correct a fact: store a new version that supersedes it.";
     const RIGHT: Right = Right::Write;
 
-    async fn run(asked: Asked, path: ById, place: In, body: Change) -> Result<Self::Answer, ApiError> {
+    async fn run(
+        ctx: RequestContext,
+        path: IdPath,
+        query: ButlerQuery,
+        body: EditBody,
+    ) -> Result<Self::Answer, ApiError> {
         let changes = checked(body)?;
-        let (home, memory) = home(&asked, &place, path.id).await?;
-        let call = asked.call(&memory);
+        let (home, memory) = home(&ctx, &query, path.id).await?;
+        let call = ctx.call(&memory);
         let edited = memory.edit_fact(&call, FactId(path.id), &changes).await?.ok_or_else(|| gone(path.id))?;
         let item = EditedFact { id: edited.id.0, superseded_id: edited.superseded_id.map(|id| id.0) };
-        Ok(One::of(At { home, item }))
+        Ok(Single::new(WithHome { home, item }))
     }
 }
 
-fn checked(body: Change) -> Result<FactChanges, ApiError> {
+fn checked(body: EditBody) -> Result<FactChanges, ApiError> {
     let changes = FactChanges {
         content: body.content.as_deref().map(validate::content).transpose()?,
         importance: body.importance.map(|value| validate::importance(&Value::from(value))).transpose()?,
@@ -75,8 +80,8 @@ fn checked(body: Change) -> Result<FactChanges, ApiError> {
     };
     let nothing = FactChanges { subject: None, predicate: None, scope: None, ..changes.clone() };
     if nothing == FactChanges::default() {
-        let invalid = butler_domain::Invalid::new("body", "says nothing to change");
-        return Err(invalid.hint("give content, importance, permanence or tags").into());
+        let invalid = butler_domain::Invalid::new("body", "contains no change");
+        return Err(invalid.hint("pass content, importance, permanence or tags").into());
     }
     Ok(changes)
 }

@@ -1,4 +1,4 @@
-//! `GET /api/memory/facts`.
+//! `GET /api/memory/facts`: lists facts.
 
 use std::cmp::Ordering;
 use std::sync::Arc;
@@ -11,29 +11,29 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use uuid::Uuid;
 
-use crate::api::answer::{At, Many};
+use crate::api::envelope::{List, WithHome};
 use crate::api::error::ApiError;
-use crate::api::operation::{Asked, Operation, Verb};
+use crate::api::operation::{Operation, RequestContext, Verb};
 use crate::api::page::{Paging, newest};
 
 #[derive(Debug, Deserialize, JsonSchema)]
 pub struct Filters {
-    /// Only this scope.
+    /// Only facts of this scope.
     scope: Option<String>,
-    /// Only this subject, exactly.
+    /// Only facts with exactly this subject.
     subject: Option<String>,
-    /// Words, or how they begin; all of them must be there.
+    /// Words or beginnings of words. Only facts that contain all of them.
     q: Option<String>,
-    /// Leave out what has decayed below this.
+    /// Exclude facts whose effective confidence is lower.
     #[schemars(range(min = 0.0, max = 1.0))]
     min_confidence: Option<f64>,
-    /// `active` if left out, which holds the fading ones, too.
+    /// Default: `active`, which includes fading facts.
     validity: Option<FactFilterState>,
     permanence: Option<Permanence>,
     entity_id: Option<Uuid>,
-    /// The butler in whose database they are.
+    /// Only facts in this butler's database.
     butler: Option<String>,
-    /// `newest` if left out.
+    /// Default: `newest`.
     sort: Option<FactSort>,
     #[serde(flatten)]
     paging: Paging,
@@ -51,31 +51,31 @@ impl Operation for ListFacts {
     type Path = ();
     type Query = Filters;
     type Body = ();
-    type Answer = Many<At<FactItem>>;
+    type Answer = List<WithHome<FactItem>>;
 
     const ID: &'static str = "listFacts";
     const VERB: Verb = Verb::Get;
     const PATH: &'static str = "/api/memory/facts";
     const TAG: &'static str = "facts";
-    const SUMMARY: &'static str = "Facts, filtered, sorted, page by page.";
+    const SUMMARY: &'static str = "List facts.";
     const RIGHT: Right = Right::Read;
 
-    async fn run(asked: Asked, (): (), query: Filters, (): ()) -> Result<Self::Answer, ApiError> {
+    async fn run(ctx: RequestContext, (): (), query: Filters, (): ()) -> Result<Self::Answer, ApiError> {
         let butler = query.butler.clone();
         let scopes = query.scope.clone().map(|scope| vec![scope]);
-        list(&asked, butler.as_deref(), scopes, query).await
+        list(&ctx, butler.as_deref(), scopes, query).await
     }
 }
 
-/// The facts of one butler or of all.
+/// Lists the facts of one butler or of all.
 pub async fn list(
-    asked: &Asked,
+    ctx: &RequestContext,
     butler: Option<&str>,
     scopes: Option<Vec<String>>,
     query: Filters,
-) -> Result<Many<At<FactItem>>, ApiError> {
+) -> Result<List<WithHome<FactItem>>, ApiError> {
     let sort = query.sort.unwrap_or_default();
-    let wanted = query.paging.of(asked, butler)?.without_cursor(sort == FactSort::Newest)?;
+    let request = ctx.page_request(query.paging, butler)?.cursor_only_if(sort == FactSort::Newest)?;
     let filter = FactFilter {
         state: query.validity.unwrap_or_default(),
         scopes,
@@ -88,15 +88,15 @@ pub async fn list(
     };
     let filter = &filter;
     let part = |memory: Arc<Memory>, page| async move {
-        let mut conn = memory.db().reader(&asked.tenant).await?;
-        Ok(facts::list(&mut conn, &asked.tenant, filter, page, asked.now).await?)
+        let mut conn = memory.db().reader(&ctx.tenant).await?;
+        Ok(facts::list(&mut conn, &ctx.tenant, filter, page, ctx.now).await?)
     };
     let key = |item: &FactItem| (item.fact.created_at, item.fact.id.0);
     let cursor = |item: &FactItem| (sort == FactSort::Newest).then(|| key(item));
-    asked.page(butler, wanted, part, |a, b| order(sort, a, b), cursor).await
+    ctx.page(butler, request, part, |a, b| order(sort, a, b), cursor).await
 }
 
-/// As `browse_facts` orders them.
+/// The order of the SQL function `browse_facts`, to merge the lists of several butlers.
 fn order(sort: FactSort, a: &FactItem, b: &FactItem) -> Ordering {
     let key = |item: &FactItem| (item.fact.created_at, item.fact.id.0);
     let by_age = newest(key(a), key(b));

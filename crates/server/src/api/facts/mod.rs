@@ -1,4 +1,4 @@
-//! Facts: list, detail, and what a person can do with one.
+//! Facts: list, detail, and the changes a person can make.
 
 pub mod confirm;
 pub mod detail;
@@ -15,29 +15,28 @@ use serde::Deserialize;
 use uuid::Uuid;
 
 use super::error::ApiError;
-use super::operation::Asked;
+use super::operation::RequestContext;
 
 #[derive(Debug, Deserialize, JsonSchema)]
-pub struct ById {
+pub struct IdPath {
     pub id: Uuid,
 }
 
-/// Ids are unique across butlers, so this only spares the others the question.
+/// Selects the butler to query. Ids are unique across butlers, so this only saves queries to the other butlers.
 #[derive(Debug, Deserialize, JsonSchema)]
-pub struct In {
-    /// The butler in whose database it is; all are asked if left out.
+pub struct ButlerQuery {
+    /// The butler whose database to search. Default: all butlers.
     pub butler: Option<String>,
 }
 
 /// The memory that holds the fact.
-async fn home(asked: &Asked, place: &In, id: Uuid) -> Result<(String, Arc<Memory>), ApiError> {
-    asked
-        .home(place.butler.as_deref(), &format!("fact with id {id}"), |memory| async move {
-            // not a replica, which may not know yet what was stored a moment ago
-            let mut conn = memory.db().tenant(&asked.tenant).await?;
-            Ok(butler_store::browse::facts::one(&mut conn, &asked.tenant, id, asked.now).await?.is_some())
-        })
-        .await
+async fn home(ctx: &RequestContext, query: &ButlerQuery, id: Uuid) -> Result<(String, Arc<Memory>), ApiError> {
+    ctx.home(query.butler.as_deref(), &format!("fact with id {id}"), |memory| async move {
+        // Read from the primary: a replica may not have replayed a recent write yet.
+        let mut conn = memory.db().tenant(&ctx.tenant).await?;
+        Ok(butler_store::browse::facts::one(&mut conn, &ctx.tenant, id, ctx.now).await?.is_some())
+    })
+    .await
 }
 
 fn gone(id: Uuid) -> ApiError {

@@ -1,33 +1,33 @@
-//! `POST /api/memory/facts/{id}/restore`: the undo of forgetting and of editing.
+//! `POST /api/memory/facts/{id}/restore`: undoes forgetting or editing a fact.
 
 use butler_domain::FactId;
 use butler_host::access::Right;
 use butler_memory::Restored;
 
-use super::{ById, In, gone, home};
-use crate::api::answer::{At, One};
+use super::{ButlerQuery, IdPath, gone, home};
+use crate::api::envelope::{Single, WithHome};
 use crate::api::error::ApiError;
-use crate::api::operation::{Asked, Operation, Verb};
+use crate::api::operation::{Operation, RequestContext, Verb};
 
 pub struct RestoreFact;
 
 impl Operation for RestoreFact {
-    type Path = ById;
-    type Query = In;
+    type Path = IdPath;
+    type Query = ButlerQuery;
     type Body = ();
-    type Answer = One<At<Restored>>;
+    type Answer = Single<WithHome<Restored>>;
 
     const ID: &'static str = "restoreFact";
     const VERB: Verb = Verb::Post;
     const PATH: &'static str = "/api/memory/facts/{id}/restore";
     const TAG: &'static str = "facts";
-    const SUMMARY: &'static str =
-        "Undo: a forgotten or expired fact is active again; a replaced one takes back the place of its newer version.";
+    const SUMMARY: &'static str = "Restore a fact: a forgotten or expired fact becomes active again, \
+         a superseded one replaces its newer version.";
     const RIGHT: Right = Right::Write;
 
-    async fn run(asked: Asked, path: ById, place: In, (): ()) -> Result<Self::Answer, ApiError> {
-        let (home, memory) = home(&asked, &place, path.id).await?;
-        let restored = memory.restore_fact(&asked.call(&memory), FactId(path.id)).await?;
-        Ok(One::of(At { home, item: restored.ok_or_else(|| gone(path.id))? }))
+    async fn run(ctx: RequestContext, path: IdPath, query: ButlerQuery, (): ()) -> Result<Self::Answer, ApiError> {
+        let (home, memory) = home(&ctx, &query, path.id).await?;
+        let restored = memory.restore_fact(&ctx.call(&memory), FactId(path.id)).await?;
+        Ok(Single::new(WithHome { home, item: restored.ok_or_else(|| gone(path.id))? }))
     }
 }

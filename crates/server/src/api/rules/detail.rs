@@ -1,4 +1,4 @@
-//! `GET /api/memory/rules/{id}`: the rule, how it did, and what it still lacks.
+//! `GET /api/memory/rules/{id}`: a rule with its applications, its effectiveness and what it needs for the next level.
 
 use butler_domain::maturity::{RuleState, next_level};
 use butler_domain::{Maturity, MemoryType, Rule, Timestamp};
@@ -12,42 +12,43 @@ use serde::Serialize;
 use serde_json::Value;
 use uuid::Uuid;
 
-use crate::api::answer::{At, One};
+use crate::api::envelope::{Single, WithHome};
 use crate::api::error::ApiError;
 use crate::api::facts::detail::{Decay, Source, sources};
-use crate::api::facts::{ById, In};
-use crate::api::operation::{Asked, Operation, Verb};
+use crate::api::facts::{ButlerQuery, IdPath};
+use crate::api::operation::{Operation, RequestContext, Verb};
 
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct RuleDetail {
     #[serde(flatten)]
     pub rule: RuleItem,
     pub decay: Decay,
-    /// Null: there is no level above.
+    /// What the rule needs for the next maturity level; null if there is none above.
     pub next_level: Option<NextStep>,
-    /// The marks it got, newest first.
+    /// The helpful and harmful marks, newest first.
     pub applications: Vec<Application>,
     /// Effectiveness and maturity after each mark, oldest first.
     pub effectiveness_over_time: Vec<EffectAt>,
-    /// Why it did harm, oldest first.
+    /// The reasons given with harmful marks, oldest first.
     pub harmful_reasons: Vec<String>,
-    /// What a rule that became a warning said before.
+    /// The text of the rule before it was turned into a warning.
     pub original_content: Option<String>,
-    /// The episodes it was learned from.
+    /// The episodes that the rule was learned from.
     pub provenance: Vec<Source>,
     pub links: Vec<LinkItem>,
-    /// Who changed it, newest first.
+    /// Audit events of this rule, newest first.
     pub events: Vec<EventItem>,
 }
 
-/// What a rule still lacks.
+/// What a rule needs to reach the next maturity level.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct NextStep {
     pub maturity: Maturity,
-    /// Helpful marks, if no harmful one comes between.
+    /// Number of helpful marks needed, provided that no harmful one is added.
     pub helpful_marks: i32,
-    /// Days until it is old enough.
+    /// Days until the rule is old enough.
     pub days: f64,
+    /// The same as a sentence.
     pub in_words: String,
 }
 
@@ -62,44 +63,45 @@ pub struct EffectAt {
 pub struct GetRule;
 
 impl Operation for GetRule {
-    type Path = ById;
-    type Query = In;
+    type Path = IdPath;
+    type Query = ButlerQuery;
     type Body = ();
-    type Answer = One<At<RuleDetail>>;
+    type Answer = Single<WithHome<RuleDetail>>;
 
     const ID: &'static str = "getRule";
     const VERB: Verb = Verb::Get;
     const PATH: &'static str = "/api/memory/rules/{id}";
     const TAG: &'static str = "rules";
-    const SUMMARY: &'static str = "One rule: its applications, how well it does, and what it lacks for the next level.";
+    const SUMMARY: &'static str =
+        "Get a rule with its applications, its effectiveness and what it needs for the next level.";
     const RIGHT: Right = Right::Read;
 
-    async fn run(asked: Asked, path: ById, place: In, (): ()) -> Result<Self::Answer, ApiError> {
-        let (asked, id) = (&asked, path.id);
-        let (home, item) = asked
-            .find(place.butler.as_deref(), &format!("rule with id {id}"), |memory| async move {
-                detail(asked, &memory, id).await
+    async fn run(ctx: RequestContext, path: IdPath, query: ButlerQuery, (): ()) -> Result<Self::Answer, ApiError> {
+        let (ctx, id) = (&ctx, path.id);
+        let (home, item) = ctx
+            .find(query.butler.as_deref(), &format!("rule with id {id}"), |memory| async move {
+                detail(ctx, &memory, id).await
             })
             .await?;
-        Ok(One::of(At { home, item }))
+        Ok(Single::new(WithHome { home, item }))
     }
 }
 
-async fn detail(asked: &Asked, memory: &Memory, id: Uuid) -> Result<Option<RuleDetail>, ApiError> {
-    let mut conn = memory.db().reader(&asked.tenant).await?;
-    let Some(rule) = rules::one(&mut conn, &asked.tenant, id, asked.now).await? else { return Ok(None) };
-    let links = links::of(&mut conn, &asked.tenant, MemoryType::Rule, id).await?;
-    let applications = rules::applications(&mut conn, &asked.tenant, id).await?;
+async fn detail(ctx: &RequestContext, memory: &Memory, id: Uuid) -> Result<Option<RuleDetail>, ApiError> {
+    let mut conn = memory.db().reader(&ctx.tenant).await?;
+    let Some(rule) = rules::one(&mut conn, &ctx.tenant, id, ctx.now).await? else { return Ok(None) };
+    let links = links::of(&mut conn, &ctx.tenant, MemoryType::Rule, id).await?;
+    let applications = rules::applications(&mut conn, &ctx.tenant, id).await?;
     let decaying = (rule.rule.confidence, rule.rule.decay_rate, rule.rule.last_confirmed_at);
     Ok(Some(RuleDetail {
-        decay: Decay::of(decaying, &memory.config().confidence, asked.now),
-        next_level: next(memory, &rule.rule, asked.now),
+        decay: Decay::of(decaying, &memory.config().confidence, ctx.now),
+        next_level: next(memory, &rule.rule, ctx.now),
         effectiveness_over_time: applications.iter().rev().map(effect).collect(),
         harmful_reasons: reasons(&rule.rule),
         original_content: rule.rule.metadata.get("original_content").and_then(Value::as_str).map(str::to_owned),
         provenance: sources(&links),
         links,
-        events: events::of_memory(&mut conn, &asked.tenant, id).await?,
+        events: events::of_memory(&mut conn, &ctx.tenant, id).await?,
         applications,
         rule,
     }))

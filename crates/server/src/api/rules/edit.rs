@@ -1,4 +1,4 @@
-//! `PUT /api/memory/rules/{id}`: other words are another rule to be tried: it is a candidate again.
+//! `PUT /api/memory/rules/{id}`: changes a rule. A rule with new text must prove itself again as a candidate.
 
 use butler_domain::{Permanence, RuleId, Scope, validate};
 use butler_host::access::Right;
@@ -9,15 +9,15 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::{gone, home};
-use crate::api::answer::{At, One};
+use crate::api::envelope::{Single, WithHome};
 use crate::api::error::ApiError;
-use crate::api::facts::{ById, In};
-use crate::api::operation::{Asked, Operation, Verb};
+use crate::api::facts::{ButlerQuery, IdPath};
+use crate::api::operation::{Operation, RequestContext, Verb};
 
-/// What is left out stays as it is.
+/// Missing fields keep their values.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct Change {
+pub struct EditBody {
     content: Option<String>,
     scope: Option<String>,
     permanence: Option<Permanence>,
@@ -27,19 +27,24 @@ pub struct Change {
 pub struct EditRule;
 
 impl Operation for EditRule {
-    type Path = ById;
-    type Query = In;
-    type Body = Change;
-    type Answer = One<At<RuleView>>;
+    type Path = IdPath;
+    type Query = ButlerQuery;
+    type Body = EditBody;
+    type Answer = Single<WithHome<RuleView>>;
 
     const ID: &'static str = "editRule";
     const VERB: Verb = Verb::Put;
     const PATH: &'static str = "/api/memory/rules/{id}";
     const TAG: &'static str = "rules";
-    const SUMMARY: &'static str = "Reword a rule: it is a candidate again; its applications stay on record.";
+    const SUMMARY: &'static str = "Edit a rule. It becomes a candidate again; its applications stay on record.";
     const RIGHT: Right = Right::Write;
 
-    async fn run(asked: Asked, path: ById, place: In, body: Change) -> Result<Self::Answer, ApiError> {
+    async fn run(
+        ctx: RequestContext,
+        path: IdPath,
+        query: ButlerQuery,
+        body: EditBody,
+    ) -> Result<Self::Answer, ApiError> {
         let changes = RuleChanges {
             content: body.content.as_deref().map(validate::content).transpose()?,
             scope: body.scope.map(Scope::new).transpose().map_err(butler_domain::Invalid::from)?,
@@ -47,11 +52,11 @@ impl Operation for EditRule {
             tags: body.tags.map(|tags| validate::tags(&Value::from(tags))).transpose()?,
         };
         if changes == RuleChanges::default() {
-            let invalid = butler_domain::Invalid::new("body", "says nothing to change");
-            return Err(invalid.hint("give content, scope, permanence or tags").into());
+            let invalid = butler_domain::Invalid::new("body", "contains no change");
+            return Err(invalid.hint("pass content, scope, permanence or tags").into());
         }
-        let (home, memory) = home(&asked, &place, path.id).await?;
-        let rule = memory.edit_rule(&asked.call(&memory), RuleId(path.id), &changes).await?;
-        Ok(One::of(At { home, item: RuleView::at(rule.ok_or_else(|| gone(path.id))?, asked.now) }))
+        let (home, memory) = home(&ctx, &query, path.id).await?;
+        let rule = memory.edit_rule(&ctx.call(&memory), RuleId(path.id), &changes).await?;
+        Ok(Single::new(WithHome { home, item: RuleView::at(rule.ok_or_else(|| gone(path.id))?, ctx.now) }))
     }
 }

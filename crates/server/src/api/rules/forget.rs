@@ -1,34 +1,34 @@
-//! `DELETE /api/memory/rules/{id}`: it stays on record and is never retrieved again.
+//! `DELETE /api/memory/rules/{id}`: forgets a rule. It stays on record but is no longer retrieved.
 
 use butler_domain::MemoryType;
 use butler_host::access::Right;
 use butler_memory::Forgotten;
 
 use super::{gone, home};
-use crate::api::answer::{At, One};
+use crate::api::envelope::{Single, WithHome};
 use crate::api::error::ApiError;
-use crate::api::facts::{ById, In};
-use crate::api::operation::{Asked, Operation, Verb};
+use crate::api::facts::{ButlerQuery, IdPath};
+use crate::api::operation::{Operation, RequestContext, Verb};
 
 pub struct ForgetRule;
 
 impl Operation for ForgetRule {
-    type Path = ById;
-    type Query = In;
+    type Path = IdPath;
+    type Query = ButlerQuery;
     type Body = ();
-    type Answer = One<At<Forgotten>>;
+    type Answer = Single<WithHome<Forgotten>>;
 
     const ID: &'static str = "forgetRule";
     const VERB: Verb = Verb::Delete;
     const PATH: &'static str = "/api/memory/rules/{id}";
     const TAG: &'static str = "rules";
     const SUMMARY: &'static str =
-        "Forget a rule: it stays on record and is never retrieved; restoreRule takes that back.";
+        "Forget a rule: it stays on record but is no longer retrieved. restoreRule undoes this.";
     const RIGHT: Right = Right::Write;
 
-    async fn run(asked: Asked, path: ById, place: In, (): ()) -> Result<Self::Answer, ApiError> {
-        let (home, memory) = home(&asked, &place, path.id).await?;
-        let forgotten = memory.forget(&asked.call(&memory), MemoryType::Rule, path.id).await?;
-        Ok(One::of(At { home, item: forgotten.ok_or_else(|| gone(path.id))? }))
+    async fn run(ctx: RequestContext, path: IdPath, query: ButlerQuery, (): ()) -> Result<Self::Answer, ApiError> {
+        let (home, memory) = home(&ctx, &query, path.id).await?;
+        let forgotten = memory.forget(&ctx.call(&memory), MemoryType::Rule, path.id).await?;
+        Ok(Single::new(WithHome { home, item: forgotten.ok_or_else(|| gone(path.id))? }))
     }
 }

@@ -1,4 +1,4 @@
-//! `GET /api/memory/rules`.
+//! `GET /api/memory/rules`: lists rules.
 
 use std::cmp::Ordering;
 use std::sync::Arc;
@@ -10,26 +10,26 @@ use butler_store::browse::rules::{self, RuleFilter, RuleFilterState, RuleItem, R
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use crate::api::answer::{At, Many};
+use crate::api::envelope::{List, WithHome};
 use crate::api::error::ApiError;
-use crate::api::operation::{Asked, Operation, Verb};
+use crate::api::operation::{Operation, RequestContext, Verb};
 use crate::api::page::{Paging, newest};
 
 #[derive(Debug, Deserialize, JsonSchema)]
 pub struct Filters {
-    /// Only this scope.
+    /// Only rules of this scope.
     scope: Option<String>,
     maturity: Option<Maturity>,
-    /// Words, or how they begin; all of them must be there.
+    /// Words or beginnings of words. Only rules that contain all of them.
     q: Option<String>,
-    /// Leave out what has decayed below this.
+    /// Exclude rules whose effective confidence is lower.
     #[schemars(range(min = 0.0, max = 1.0))]
     min_confidence: Option<f64>,
-    /// `remembered` if left out, which holds the fading ones, too.
+    /// Default: `remembered`, which includes fading rules.
     state: Option<RuleFilterState>,
-    /// The butler in whose database they are.
+    /// Only rules in this butler's database.
     butler: Option<String>,
-    /// `newest` if left out.
+    /// Default: `newest`.
     sort: Option<RuleSort>,
     #[serde(flatten)]
     paging: Paging,
@@ -47,31 +47,31 @@ impl Operation for ListRules {
     type Path = ();
     type Query = Filters;
     type Body = ();
-    type Answer = Many<At<RuleItem>>;
+    type Answer = List<WithHome<RuleItem>>;
 
     const ID: &'static str = "listRules";
     const VERB: Verb = Verb::Get;
     const PATH: &'static str = "/api/memory/rules";
     const TAG: &'static str = "rules";
-    const SUMMARY: &'static str = "Rules, filtered, sorted, page by page.";
+    const SUMMARY: &'static str = "List rules.";
     const RIGHT: Right = Right::Read;
 
-    async fn run(asked: Asked, (): (), query: Filters, (): ()) -> Result<Self::Answer, ApiError> {
+    async fn run(ctx: RequestContext, (): (), query: Filters, (): ()) -> Result<Self::Answer, ApiError> {
         let butler = query.butler.clone();
         let scopes = query.scope.clone().map(|scope| vec![scope]);
-        list(&asked, butler.as_deref(), scopes, query).await
+        list(&ctx, butler.as_deref(), scopes, query).await
     }
 }
 
-/// The rules of one butler or of all.
+/// Lists the rules of one butler or of all.
 pub async fn list(
-    asked: &Asked,
+    ctx: &RequestContext,
     butler: Option<&str>,
     scopes: Option<Vec<String>>,
     query: Filters,
-) -> Result<Many<At<RuleItem>>, ApiError> {
+) -> Result<List<WithHome<RuleItem>>, ApiError> {
     let sort = query.sort.unwrap_or_default();
-    let wanted = query.paging.of(asked, butler)?.without_cursor(sort == RuleSort::Newest)?;
+    let request = ctx.page_request(query.paging, butler)?.cursor_only_if(sort == RuleSort::Newest)?;
     let filter = RuleFilter {
         state: query.state.unwrap_or_default(),
         scopes,
@@ -82,14 +82,14 @@ pub async fn list(
     };
     let filter = &filter;
     let part = |memory: Arc<Memory>, page| async move {
-        let mut conn = memory.db().reader(&asked.tenant).await?;
-        Ok(rules::list(&mut conn, &asked.tenant, filter, page, asked.now).await?)
+        let mut conn = memory.db().reader(&ctx.tenant).await?;
+        Ok(rules::list(&mut conn, &ctx.tenant, filter, page, ctx.now).await?)
     };
     let cursor = |item: &RuleItem| (sort == RuleSort::Newest).then_some((item.rule.created_at, item.rule.id.0));
-    asked.page(butler, wanted, part, |a, b| order(sort, a, b), cursor).await
+    ctx.page(butler, request, part, |a, b| order(sort, a, b), cursor).await
 }
 
-/// As the statement orders them.
+/// The order of the SQL function `browse_rules`, to merge the lists of several butlers.
 fn order(sort: RuleSort, a: &RuleItem, b: &RuleItem) -> Ordering {
     let key = |item: &RuleItem| (item.rule.created_at, item.rule.id.0);
     let by_age = newest(key(a), key(b));

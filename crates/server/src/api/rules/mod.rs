@@ -1,11 +1,11 @@
-//! Rules: list, detail, and what a person can do with one.
+//! Rules: list, detail, and the changes a person can make.
 
 pub mod confirm;
 pub mod detail;
 pub mod edit;
+pub mod feedback;
 pub mod forget;
 pub mod list;
-pub mod marks;
 pub mod restore;
 
 use std::sync::Arc;
@@ -14,18 +14,17 @@ use butler_memory::Memory;
 use uuid::Uuid;
 
 use super::error::ApiError;
-use super::facts::In;
-use super::operation::Asked;
+use super::facts::ButlerQuery;
+use super::operation::RequestContext;
 
 /// The memory that holds the rule.
-async fn home(asked: &Asked, place: &In, id: Uuid) -> Result<(String, Arc<Memory>), ApiError> {
-    asked
-        .home(place.butler.as_deref(), &format!("rule with id {id}"), |memory| async move {
-            // not a replica, which may not know yet what was stored a moment ago
-            let mut conn = memory.db().tenant(&asked.tenant).await?;
-            Ok(butler_store::browse::rules::one(&mut conn, &asked.tenant, id, asked.now).await?.is_some())
-        })
-        .await
+async fn home(ctx: &RequestContext, query: &ButlerQuery, id: Uuid) -> Result<(String, Arc<Memory>), ApiError> {
+    ctx.home(query.butler.as_deref(), &format!("rule with id {id}"), |memory| async move {
+        // Read from the primary: a replica may not have replayed a recent write yet.
+        let mut conn = memory.db().tenant(&ctx.tenant).await?;
+        Ok(butler_store::browse::rules::one(&mut conn, &ctx.tenant, id, ctx.now).await?.is_some())
+    })
+    .await
 }
 
 fn gone(id: Uuid) -> ApiError {

@@ -1,11 +1,11 @@
-//! What a person should look at, and the state in one sentence.
+//! What needs a person's attention, and a summary in one sentence.
 
 use super::figures::{Attention, Severity, StatsView};
 
-/// Fewer fading memories than this are the ordinary course of things.
+/// Fewer fading memories than this are normal.
 const MANY_FADING: i64 = 10;
 
-/// The most urgent first.
+/// Everything that needs attention, the most urgent first.
 pub fn list(view: &StatsView, unavailable: &[String]) -> Vec<Attention> {
     let mut all = Vec::new();
     let mut add = |what, severity, count: i64, page, message: String| {
@@ -14,39 +14,41 @@ pub fn list(view: &StatsView, unavailable: &[String]) -> Vec<Attention> {
         }
     };
     for name in unavailable {
-        let message = format!("the butler {name} cannot be reached: what it knows is not shown");
+        let message = format!("the butler {name} does not respond; the figures do not include what it stores");
         add("butler_unavailable", Severity::High, 1, "/settings", message);
     }
     let (pipeline, episodes) = (&view.pipeline, &view.episodes.states);
     let dead = pipeline.dead_letters;
     add("dead_letters", Severity::High, dead, "/memory/episodes?status=dead_letter", {
-        format!("{} could not be learned from, after all attempts", count(dead, "episode"))
+        format!("consolidation of {} has failed after all attempts", count(dead, "episode"))
     });
     let failed = i64::from(pipeline.last_run_status.as_deref() == Some("failed"));
-    let why = pipeline.last_run_error.clone().unwrap_or_else(|| "no reason was recorded".to_owned());
-    add("consolidation_failed", Severity::High, failed, "/settings", format!("the last consolidation failed: {why}"));
+    let reason = pipeline.last_run_error.clone().unwrap_or_else(|| "no reason was recorded".to_owned());
+    add(
+        "consolidation_failed",
+        Severity::High,
+        failed,
+        "/settings",
+        format!("the last consolidation failed: {reason}"),
+    );
     let expiring = episodes.expiring_unconsolidated_24h;
     add("expiring_unlearned", Severity::High, expiring, "/memory/episodes?status=pending", {
-        format!(
-            "{} will be gone within a day, and nothing was learned from {}",
-            count(expiring, "episode"),
-            it(expiring)
-        )
+        format!("{} will expire within a day without having been consolidated", count(expiring, "episode"))
     });
     let waiting = if pipeline.runtime_configured { 0 } else { episodes.unconsolidated };
     add("no_runtime", Severity::Medium, waiting, "/settings", {
-        format!("{} to be learned from, but no LLM is configured", waits(waiting))
+        format!("{} for consolidation, but no LLM is configured", waits(waiting))
     });
     add("failed_episodes", Severity::Medium, pipeline.failed, "/memory/episodes?status=failed", {
-        format!("{} failed and will be tried again", count(pipeline.failed, "episode"))
+        format!("consolidation of {} failed and will be tried again", count(pipeline.failed, "episode"))
     });
     let soon = view.facts.expiring_7d;
     add("expiring_facts", Severity::Medium, soon, "/memory?validity=fading&sort=least_confident", {
-        format!("{} will be forgotten within a week unless confirmed", count(soon, "fact"))
+        format!("{} will expire within a week unless confirmed", count(soon, "fact"))
     });
     let fading = if view.fading >= MANY_FADING { view.fading } else { 0 };
     add("fading", Severity::Low, fading, "/memory?validity=fading", {
-        format!("{fading} memories are fading: confirm what is still true")
+        format!("{fading} memories are fading: confirm those that are still true")
     });
     let turning = view.effectiveness.needs_inversion;
     add("needs_inversion", Severity::Low, turning, "/memory?kind=rules", {
@@ -56,6 +58,7 @@ pub fn list(view: &StatsView, unavailable: &[String]) -> Vec<Attention> {
     all
 }
 
+/// The state of the memory in one sentence.
 pub fn sentence(view: &StatsView) -> String {
     let (facts, rules) = (view.facts.known, view.rules.known);
     let episodes = view.episodes.states.total;
@@ -64,11 +67,11 @@ pub fn sentence(view: &StatsView) -> String {
     }
     let known = format!("{} and {} are known", count(facts, "fact"), count(rules, "rule"));
     let waiting = match view.episodes.states.unconsolidated {
-        0 => "nothing waits to be learned from".to_owned(),
-        waiting => format!("{} to be learned from", waits(waiting)),
+        0 => "no episodes wait for consolidation".to_owned(),
+        waiting => format!("{} for consolidation", waits(waiting)),
     };
     let fading = match view.fading {
-        0 => "nothing fades".to_owned(),
+        0 => "nothing is fading".to_owned(),
         1 => "one memory is fading".to_owned(),
         fading => format!("{fading} memories are fading"),
     };
@@ -81,8 +84,4 @@ fn count(number: i64, what: &str) -> String {
 
 fn waits(number: i64) -> String {
     if number == 1 { "1 episode waits".to_owned() } else { format!("{number} episodes wait") }
-}
-
-const fn it(number: i64) -> &'static str {
-    if number == 1 { "it" } else { "them" }
 }

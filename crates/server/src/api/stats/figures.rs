@@ -1,4 +1,4 @@
-//! The shapes of the overview.
+//! The types of the statistics response.
 
 use butler_domain::Timestamp;
 use butler_store::browse::figures::{BacklogDay, Confidence, Effectiveness, Produced};
@@ -7,11 +7,11 @@ use butler_store::stats::{EpisodeStats, FactStats, RuleStats, Stats};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// Of one butler, as read.
+/// The figures of one butler, as read from its database.
 pub struct Part {
     pub stats: Stats,
     pub confidence: Confidence,
-    /// Retrieval and expiry.
+    /// The retrieval threshold and the expiry threshold.
     pub thresholds: (f64, f64),
     pub effectiveness: Effectiveness,
     pub produced: Produced,
@@ -30,16 +30,16 @@ pub struct StatsView {
     pub rules: RuleFigures,
     pub episodes: EpisodeFigures,
     pub entities: i64,
-    /// Facts and rules that are soon forgotten unless confirmed.
+    /// Number of facts and rules that will expire unless confirmed.
     pub fading: i64,
     pub pipeline: Pipeline,
     pub confidence: ConfidenceFigures,
-    /// Thirty days, oldest first, ending today.
+    /// The last thirty days, oldest first, ending today.
     pub backlog: Vec<BacklogDay>,
     pub effectiveness: EffectivenessFigures,
-    /// The most urgent first; empty when all is well.
+    /// What needs a person's attention, the most urgent first.
     pub attention: Vec<Attention>,
-    /// The figures of each butler that answered.
+    /// The figures of each butler that responded.
     pub butlers: Vec<ButlerFigures>,
 }
 
@@ -47,11 +47,11 @@ pub struct StatsView {
 pub struct FactFigures {
     #[serde(flatten)]
     pub states: FactStats,
-    /// Active ones, the fading included.
+    /// Number of active facts, including fading ones.
     pub known: i64,
-    /// Active facts, the fading ones included.
+    /// Active facts, including fading ones.
     pub by_permanence: ByPermanence,
-    /// Fading facts that expire within a week unless confirmed.
+    /// Number of fading facts that expire within a week unless confirmed.
     pub expiring_7d: i64,
 }
 
@@ -68,7 +68,7 @@ pub struct ByPermanence {
 pub struct RuleFigures {
     #[serde(flatten)]
     pub states: RuleStats,
-    /// All that are not forgotten.
+    /// Number of rules that are not forgotten.
     pub known: i64,
     pub by_maturity: ByMaturity,
 }
@@ -96,71 +96,72 @@ pub struct ByStatus {
     pub dead_letter: i64,
 }
 
-/// From what happened to what is known.
+/// The consolidation of episodes into facts and rules.
 #[derive(Debug, Default, Serialize, JsonSchema)]
 pub struct Pipeline {
     pub pending: i64,
     pub failed: i64,
     pub dead_letters: i64,
     pub consolidated: i64,
-    /// Facts and rules that were ever made from episodes.
+    /// Number of facts ever learned from episodes.
     pub facts_produced: i64,
+    /// Number of rules ever learned from episodes.
     pub rules_produced: i64,
     pub last_run_at: Option<Timestamp>,
     /// `running`, `succeeded` or `failed`.
     pub last_run_status: Option<String>,
     pub last_run_error: Option<String>,
     pub next_run_at: Option<Timestamp>,
-    /// Without an LLM consolidation only counts.
+    /// Whether an LLM is configured. Without one, consolidation is a dry run.
     pub runtime_configured: bool,
 }
 
-/// Effective confidence in twentieths: the first bin is 0 to 0.05.
+/// Histograms of the effective confidence, in bins of 0.05.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct ConfidenceFigures {
     pub facts: Vec<i64>,
     pub rules: Vec<i64>,
-    /// Below this a memory fades and is not retrieved.
+    /// Below this confidence a memory is fading and is not retrieved.
     pub retrieval_threshold: f64,
-    /// Below this it expires.
+    /// Below this confidence a memory expires.
     pub expiry_threshold: f64,
 }
 
-/// How well remembered rules do, in tenths.
+/// A histogram of the effectiveness of rules that are not forgotten, in bins of 0.1.
 #[derive(Debug, Default, Serialize, JsonSchema)]
 pub struct EffectivenessFigures {
     pub bins: Vec<i64>,
     pub never_applied: i64,
-    /// Of the rules that were ever applied; null without any.
+    /// Mean effectiveness of the rules that were applied at least once; null if there are none.
     pub mean: Option<f64>,
     pub applications: i64,
     pub helpful: i64,
     pub harmful: i64,
-    /// Rules that wait to be turned into a warning.
+    /// Number of rules that wait to be turned into a warning.
     pub needs_inversion: i64,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Severity {
-    /// Something is lost or stands still.
+    /// Data is being lost, or something does not work.
     High,
-    /// Something will be lost.
+    /// Data will be lost.
     Medium,
-    /// Worth a look.
+    /// Worth checking.
     Low,
 }
 
-/// Something a person should look at.
+/// Something that needs a person's attention.
 #[derive(Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Attention {
-    /// `butler_unavailable`, `dead_letters`, `consolidation_failed`, `expiring_unlearned`, `no_runtime`, `expiring_facts`,
-    /// `fading`, `needs_inversion`, `failed_episodes`.
+    /// `butler_unavailable`, `dead_letters`, `consolidation_failed`, `expiring_unlearned`, `no_runtime`,
+    /// `expiring_facts`, `fading`, `needs_inversion`, `failed_episodes`.
     pub what: &'static str,
     pub severity: Severity,
     pub count: i64,
     pub message: String,
-    /// The page where something can be done about it.
+    /// The dashboard page to resolve it.
     pub page: &'static str,
 }
 

@@ -1,4 +1,4 @@
-//! `GET /api/memory/stats`: what the system knows, how sure it is, and what it will forget.
+//! `GET /api/memory/stats`: how much is known, how confident it is, what fades, and what needs attention.
 
 mod attention;
 mod figures;
@@ -12,18 +12,19 @@ use butler_store::browse::figures as read;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::answer::{Meta, One};
+use super::envelope::{Meta, Single};
 use super::error::ApiError;
-use super::operation::{Asked, Operation, Verb};
-use super::reach::Heard;
+use super::operation::{Operation, RequestContext, Verb};
+use super::replies::Replies;
 pub use figures::StatsView;
 use figures::{ButlerFigures, Part};
 
 #[derive(Debug, Deserialize, JsonSchema)]
-pub struct Which {
-    /// One butler; all together if left out.
+pub struct StatsQuery {
+    /// Only this butler. Default: all butlers together.
     butler: Option<String>,
-    /// Facts and rules of this scope and the global one, episodes of this butler. All if left out.
+    /// Only facts and rules of this scope and the global scope, and episodes of the butler with this name. Default:
+    /// all.
     scope: Option<String>,
 }
 
@@ -31,42 +32,47 @@ pub struct Stats;
 
 impl Operation for Stats {
     type Path = ();
-    type Query = Which;
+    type Query = StatsQuery;
     type Body = ();
-    type Answer = One<StatsView>;
+    type Answer = Single<StatsView>;
 
     const ID: &'static str = "getStats";
     const VERB: Verb = Verb::Get;
     const PATH: &'static str = "/api/memory/stats";
     const TAG: &'static str = "overview";
-    const SUMMARY: &'static str = "How much is known, how sure, what fades, what waits, and what needs attention.";
+    const SUMMARY: &'static str =
+        "Get counts of memories, their confidence, what fades, the consolidation backlog, and what needs attention.";
     const RIGHT: Right = Right::Read;
 
-    async fn run(asked: Asked, (): (), query: Which, (): ()) -> Result<Self::Answer, ApiError> {
+    async fn run(ctx: RequestContext, (): (), query: StatsQuery, (): ()) -> Result<Self::Answer, ApiError> {
         let scope = query.scope.map(Scope::new).transpose().map_err(butler_domain::Invalid::from);
-        of(&asked, query.butler.as_deref(), scope.map_err(ApiError::bad_parameter)?).await
+        of(&ctx, query.butler.as_deref(), scope.map_err(ApiError::bad_parameter)?).await
     }
 }
 
-/// Of one butler or of all together.
-pub async fn of(asked: &Asked, butler: Option<&str>, scope: Option<Scope>) -> Result<One<StatsView>, ApiError> {
-    let Heard { parts, unavailable } = asked
+/// The statistics of one butler or of all together.
+pub async fn of(
+    ctx: &RequestContext,
+    butler: Option<&str>,
+    scope: Option<Scope>,
+) -> Result<Single<StatsView>, ApiError> {
+    let Replies { parts, unavailable } = ctx
         .each(butler, |memory| {
             let scope = scope.as_ref();
-            async move { part(asked, &memory, scope).await }
+            async move { part(ctx, &memory, scope).await }
         })
         .await?;
     let butlers = parts.iter().map(|(name, part)| ButlerFigures::of(name, part)).collect();
-    let mut view = sum::up(parts.into_iter().map(|(_, part)| part), asked.now);
+    let mut view = sum::total(parts.into_iter().map(|(_, part)| part), ctx.now);
     view.butlers = butlers;
     view.attention = attention::list(&view, &unavailable);
     view.summary = attention::sentence(&view);
-    Ok(One { data: view, meta: Meta { unavailable } })
+    Ok(Single { data: view, meta: Meta { unavailable } })
 }
 
-/// The figures of one butler.
-async fn part(asked: &Asked, memory: &Memory, scope: Option<&Scope>) -> Result<Part, ApiError> {
-    let (tenant, now, config) = (&asked.tenant, asked.now, &memory.config().confidence);
+/// Reads the figures of one butler.
+async fn part(ctx: &RequestContext, memory: &Memory, scope: Option<&Scope>) -> Result<Part, ApiError> {
+    let (tenant, now, config) = (&ctx.tenant, ctx.now, &memory.config().confidence);
     let mut conn = memory.db().reader(tenant).await?;
     let stats = butler_store::stats::read(&mut conn, tenant, scope, now).await?;
     let waiting = stats.episodes.unconsolidated + stats.episodes.failed;
@@ -78,7 +84,7 @@ async fn part(asked: &Asked, memory: &Memory, scope: Option<&Scope>) -> Result<P
     drop(conn);
     let mut owner = memory.db().owner().await?;
     let schedule = butler_store::jobs::schedule(&mut owner, CONSOLIDATION).await?;
-    let run = butler_store::jobs::runs(&mut owner, Some(CONSOLIDATION), asked.bound(), 1).await?.pop();
+    let run = butler_store::jobs::runs(&mut owner, Some(CONSOLIDATION), ctx.restricted_to(), 1).await?.pop();
     Ok(Part {
         stats,
         confidence,
@@ -88,7 +94,7 @@ async fn part(asked: &Asked, memory: &Memory, scope: Option<&Scope>) -> Result<P
         backlog,
         entities,
         next_run_at: schedule.and_then(|row| row.next_run_at),
-        last_run: run.map(|run| seen_by(run, asked.bound())),
+        last_run: run.map(|run| seen_by(run, ctx.restricted_to())),
         runtime: memory.runtime().is_some(),
     })
 }

@@ -1,4 +1,4 @@
-//! The figures of several butlers as one.
+//! Adds up the figures of several butlers.
 
 use butler_domain::{Permanence, Timestamp};
 use butler_store::browse::figures::{BacklogDay, CONFIDENCE_BINS, EFFECTIVENESS_BINS};
@@ -10,7 +10,7 @@ use super::figures::{
     Pipeline, RuleFigures, StatsView,
 };
 
-pub fn up(parts: impl Iterator<Item = Part>, now: Timestamp) -> StatsView {
+pub fn total(parts: impl Iterator<Item = Part>, now: Timestamp) -> StatsView {
     let mut view = nothing();
     let (mut marked, mut effect, mut last): (i64, f64, Option<RunRow>) = (0, 0.0, None);
     for part in parts {
@@ -157,7 +157,7 @@ fn episodes(sum: &mut EpisodeFigures, part: &Part) {
 fn confidence(sum: &mut ConfidenceFigures, part: &Part) {
     add(&mut sum.facts, &part.confidence.facts);
     add(&mut sum.rules, &part.confidence.rules);
-    // where butlers differ, the earliest warning
+    // Where butlers differ, the highest threshold gives the earliest warning.
     sum.retrieval_threshold = sum.retrieval_threshold.max(part.thresholds.0);
     sum.expiry_threshold = sum.expiry_threshold.max(part.thresholds.1);
 }
@@ -176,7 +176,7 @@ fn add(sum: &mut [i64], part: &[i64]) {
     sum.iter_mut().zip(part).for_each(|(sum, part)| *sum += part);
 }
 
-/// All butlers' days are the same days.
+/// Adds the backlog day by day; all butlers report the same days.
 fn days(sum: &mut Vec<BacklogDay>, part: &[BacklogDay]) {
     if sum.is_empty() {
         sum.extend_from_slice(part);

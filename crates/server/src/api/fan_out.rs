@@ -1,0 +1,174 @@
+//! Runs a query on every butler that the caller may use, and reports the butlers that do not respond.
+
+use std::cmp::Ordering;
+use std::future::Future;
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::http::StatusCode;
+use butler_domain::Timestamp;
+use butler_host::butler::Butler;
+use butler_memory::Memory;
+use butler_store::browse::{Listed, Page};
+use uuid::Uuid;
+
+use super::envelope::{List, WithHome};
+use super::error::ApiError;
+use super::operation::RequestContext;
+use super::page::{PageRequest, Paging};
+use super::replies::Replies;
+
+/// A person waits for the page, so a butler that takes longer counts as unavailable.
+const TIMEOUT: Duration = Duration::from_secs(15);
+
+impl RequestContext {
+    /// The butlers with a memory that the caller may use: all of them, or the named one.
+    pub fn butlers(&self, only: Option<&str>) -> Result<Vec<Arc<Butler>>, ApiError> {
+        if let Some(name) = only {
+            self.access.may_use(name)?;
+            let butler =
+                self.api.host.butler(Some(name)).map_err(|error| {
+                    ApiError::not_found(error.to_string()).hint("GET /api/butlers lists the butlers")
+                })?;
+            return if has_memory(&butler) {
+                Ok(vec![butler])
+            } else {
+                Err(ApiError::not_found(format!("butler {name:?} has no memory module")))
+            };
+        }
+        let all = self.api.host.butlers();
+        let mut all: Vec<Arc<Butler>> =
+            all.into_iter().filter(|butler| self.access.may_use(butler.name.as_str()).is_ok()).collect();
+        all.retain(|butler| has_memory(butler));
+        Ok(all)
+    }
+
+    /// Validates the paging parameters. The default limit is that of the queried butler, or of the first of several.
+    pub fn page_request(&self, paging: Paging, butler: Option<&str>) -> Result<PageRequest, ApiError> {
+        let first = self.butlers(butler)?.into_iter().next();
+        let retrieval = first.map(|butler| butler.config.file.modules.memory.retrieval.clone()).unwrap_or_default();
+        paging.with_default_limit(i64::try_from(retrieval.depth()).unwrap_or(i64::MAX))
+    }
+
+    /// Runs `query` on all butlers concurrently. Butlers that are unavailable are listed in the result; any other error
+    /// fails the request. If no butler responds, the result is an error, because an empty list would look as if nothing
+    /// were stored.
+    pub async fn each<T, F, Fut>(&self, only: Option<&str>, query: F) -> Result<Replies<T>, ApiError>
+    where
+        F: Fn(Arc<Memory>) -> Fut,
+        Fut: Future<Output = Result<T, ApiError>>,
+    {
+        let butlers = self.butlers(only)?;
+        let queries = butlers.iter().map(|butler| async {
+            let name = butler.name.to_string();
+            let reply = async {
+                let memory = butler.memory().await.ok_or_else(|| not_started(butler))?;
+                query(memory).await
+            };
+            match tokio::time::timeout(TIMEOUT, reply).await {
+                Ok(reply) => (name, reply),
+                Err(_) => (name, Err(ApiError::unavailable(format!("no response within {} s", TIMEOUT.as_secs())))),
+            }
+        });
+        let mut replies = Replies { parts: Vec::new(), unavailable: Vec::new() };
+        let mut last_error = None;
+        for (name, reply) in futures::future::join_all(queries).await {
+            match reply {
+                Ok(part) => replies.parts.push((name, part)),
+                Err(error) if error.is_unavailable() => {
+                    replies.unavailable.push(name);
+                    last_error = Some(error);
+                }
+                Err(error) => return Err(error),
+            }
+        }
+        if !replies.unavailable.is_empty() {
+            self.api.host.report_trouble();
+        }
+        match last_error {
+            Some(error) if replies.parts.is_empty() => Err(error),
+            _ => Ok(replies),
+        }
+    }
+
+    /// One page of a list that is spread over all butlers. `key` returns the position that a cursor stores; `None` if
+    /// the sort order does not support cursors.
+    pub async fn page<T, F, Fut>(
+        &self,
+        only: Option<&str>,
+        page: PageRequest,
+        query: F,
+        order: impl Fn(&T, &T) -> Ordering,
+        key: impl Fn(&T) -> Option<(Timestamp, Uuid)>,
+    ) -> Result<List<WithHome<T>>, ApiError>
+    where
+        F: Fn(Arc<Memory>, Page) -> Fut,
+        Fut: Future<Output = Result<Listed<T>, ApiError>>,
+    {
+        let butlers = self.butlers(only)?.len();
+        let part = page.per_butler(butlers);
+        let replies = self.each(only, |memory| query(memory, part)).await?;
+        Ok(page.merge(replies, butlers, order, key))
+    }
+
+    /// Finds an item and the butler that holds it. Ids are unique across butlers.
+    pub async fn find<T, F, Fut>(&self, only: Option<&str>, what: &str, query: F) -> Result<(String, T), ApiError>
+    where
+        F: Fn(Arc<Memory>) -> Fut,
+        Fut: Future<Output = Result<Option<T>, ApiError>>,
+    {
+        let replies = self.each(only, query).await?;
+        let found = replies.parts.into_iter().find_map(|(name, part)| part.map(|part| (name, part)));
+        match found {
+            Some(found) => Ok(found),
+            None if replies.unavailable.is_empty() => {
+                Err(ApiError::not_found(format!("there is no {what}")).hint(super::error::FIND_MEMORY))
+            }
+            None => Err(ApiError::new(
+                StatusCode::SERVICE_UNAVAILABLE,
+                "unavailable",
+                format!(
+                    "there is no {what} in the butlers that responded; no response from {}",
+                    replies.unavailable.join(", ")
+                ),
+            )
+            .hint("try again in a moment")),
+        }
+    }
+
+    /// Finds the memory that holds an item, in order to change it.
+    pub async fn home<F, Fut>(
+        &self,
+        only: Option<&str>,
+        what: &str,
+        exists: F,
+    ) -> Result<(String, Arc<Memory>), ApiError>
+    where
+        F: Fn(Arc<Memory>) -> Fut,
+        Fut: Future<Output = Result<bool, ApiError>>,
+    {
+        self.find(only, what, |memory| {
+            let exists = exists(Arc::clone(&memory));
+            async move { Ok(exists.await?.then_some(memory)) }
+        })
+        .await
+    }
+}
+
+/// The error for a butler that has not started, with the reason if the start failed.
+pub fn not_started(butler: &Butler) -> ApiError {
+    let Some(trouble) = butler.trouble() else {
+        return ApiError::unavailable(format!("butler {:?} has not started yet", butler.name.as_str()));
+    };
+    let (reason, name) = (trouble.to_string(), butler.name.as_str());
+    let message = if reason.contains(name) { reason } else { format!("butler {name:?}: {reason}") };
+    let error = ApiError::unavailable(message);
+    match trouble.hint() {
+        Some(hint) => error.hint(hint),
+        None => error,
+    }
+}
+
+fn has_memory(butler: &Butler) -> bool {
+    butler.config.file.modules.memory.enabled
+}
