@@ -1,4 +1,5 @@
-//! The event types of the audit log, one for each kind of change, and the origin that every event records.
+//! The event types of the audit log, one for each kind of change, and the origin that every event records. The SQL
+//! functions that record events use the same names; a test of the store compares them.
 
 use serde::{Deserialize, Serialize};
 

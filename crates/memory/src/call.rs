@@ -2,6 +2,7 @@
 
 use butler_domain::event::Origin;
 use butler_domain::{TenantId, Timestamp};
+use butler_store::{Session, WriteContext};
 
 use crate::Memory;
 
@@ -20,5 +21,10 @@ impl Call {
     pub fn internal(memory: &Memory, tenant: TenantId, actor: impl Into<String>) -> Self {
         let origin = Origin { actor: Some(actor.into()), request_id: None };
         Self { tenant, origin, now: memory.now(), idempotency_key: None }
+    }
+
+    /// The context of a write that this call makes.
+    pub(crate) fn write<'a>(&'a self, session: &'a mut Session) -> WriteContext<'a> {
+        WriteContext { session, tenant: &self.tenant, now: self.now, origin: &self.origin }
     }
 }

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use butler_domain::TenantId;
 use butler_domain::event::Origin;
-use butler_store::{Session, cleanup};
+use butler_store::{JobContext, Session, WriteContext, cleanup};
 use chrono::TimeDelta;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -69,7 +69,7 @@ impl Memory {
         let pending_before = now - self.grace();
         let mut report = CleanupReport::default();
         loop {
-            let removed = cleanup::expire(conn, tenant, pending_before, now, origin).await?;
+            let removed = cleanup::expire(JobContext { session: conn, tenant, now, origin }, pending_before).await?;
             report.expired_deleted += removed;
             if removed == 0 {
                 break;
@@ -78,7 +78,8 @@ impl Memory {
         let max = i64::try_from(max_entries).unwrap_or(i64::MAX);
         for (tenant, mut excess) in cleanup::over_capacity(conn, tenant, max).await? {
             while excess > 0 {
-                let removed = cleanup::evict(conn, &tenant, excess, now, origin).await?;
+                let removed =
+                    cleanup::evict(WriteContext { session: conn, tenant: &tenant, now, origin }, excess).await?;
                 report.capacity_deleted += removed;
                 excess -= i64::try_from(removed).unwrap_or(excess);
                 if removed == 0 {

@@ -3,7 +3,7 @@
 use butler_domain::context::{self, ContextBlock, ContextEpisode, ContextFact, ContextInput, ContextRule};
 use butler_domain::tokens::Bpe;
 use butler_domain::{Butler, EpisodeId, FactId, Maturity, MemoryType, RuleId, Scope};
-use butler_store::search::{Found, Referenced, Retrieved};
+use butler_store::search::{Referenced, Retrieved, RetrievedMemory};
 
 use crate::recall::{RecallInput, compose};
 use crate::search::{Hit, RatedMemory, apply_floor};
@@ -93,6 +93,6 @@ fn rule_line(hit: &Hit) -> ContextRule<'_> {
 }
 
 /// Recent episodes have no score, so equal scores order them by age.
-fn episode_line(episode: &Found) -> ContextEpisode<'_> {
+fn episode_line(episode: &RetrievedMemory) -> ContextEpisode<'_> {
     ContextEpisode { id: EpisodeId(episode.id), score: 0.0, created_at: episode.created_at, content: &episode.content }
 }

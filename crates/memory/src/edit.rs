@@ -91,10 +91,10 @@ impl Memory {
         let mut tx = conn.begin().await?;
         let Some(locked) = restore::lock(&mut tx, &call.tenant, id).await? else { return Ok(None) };
         if locked.validity != "active" {
-            let current = locked.holder.map(|holder| holder.id.to_string());
+            let current = locked.holder.map(|id| id.to_string());
             return Err(not_current(id, &locked.validity, current));
         }
-        let outcome = facts::store(&mut tx, &call.tenant, &fact, call.now, &call.origin, None).await?;
+        let outcome = facts::store(call.write(&mut tx), &fact, None).await?;
         let superseded_id = superseded(&fact, outcome)?;
         tx.commit().await?;
         Ok(Some(StoredFact { id: fact.id, superseded_id }))
@@ -134,7 +134,7 @@ impl Memory {
             metadata: without_feedback(rule.metadata.clone()),
             embedding,
         };
-        rules_edit::apply(&mut tx, &call.tenant, &rule, &edited, EventType::RuleEdited, call.now, &call.origin).await?;
+        rules_edit::apply(call.write(&mut tx), &rule, &edited, EventType::RuleEdited).await?;
         tx.commit().await?;
         Ok(butler_store::browse::rules::one(&mut conn, &call.tenant, id.0, call.now).await?.map(|item| item.rule))
     }
@@ -151,8 +151,7 @@ impl Memory {
             return Ok(None);
         }
         let restored = state_before_edit(&before, &rule, content, embedding);
-        rules_edit::apply(&mut tx, &call.tenant, &rule, &restored, EventType::RuleRestored, call.now, &call.origin)
-            .await?;
+        rules_edit::apply(call.write(&mut tx), &rule, &restored, EventType::RuleRestored).await?;
         tx.commit().await?;
         Ok(Some(()))
     }

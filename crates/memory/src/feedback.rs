@@ -55,7 +55,7 @@ impl Memory {
         };
         let metadata = marked_metadata(rule.metadata.clone(), outcome.needs_inversion, reason);
         let marked = Marked { mark, reason, outcome: &outcome, metadata };
-        let rule = apply_mark(&mut tx, &call.tenant, rule, marked, call.now, &call.origin).await?;
+        let rule = apply_mark(call.write(&mut tx), rule, marked).await?;
         tx.commit().await?;
         if outcome.needs_inversion {
             self.inversion().notify_one();

@@ -28,11 +28,11 @@ impl Memory {
         id: Uuid,
     ) -> Result<Option<Forgotten>, MemoryError> {
         let mut conn = self.db().tenant(&call.tenant).await?;
-        let (tenant, now, origin) = (&call.tenant, call.now, &call.origin);
+        let write = call.write(&mut conn);
         let outcome = match memory_type {
-            MemoryType::Fact => forget::fact(&mut conn, tenant, FactId(id), now, origin).await?,
-            MemoryType::Rule => forget::rule(&mut conn, tenant, RuleId(id), now, origin).await?,
-            MemoryType::Episode => forget::episode(&mut conn, tenant, EpisodeId(id), now, origin).await?,
+            MemoryType::Fact => forget::fact(write, FactId(id)).await?,
+            MemoryType::Rule => forget::rule(write, RuleId(id)).await?,
+            MemoryType::Episode => forget::episode(write, EpisodeId(id)).await?,
         };
         Ok(outcome.map(|outcome| Forgotten {
             memory_type,

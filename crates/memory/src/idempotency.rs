@@ -1,7 +1,7 @@
 //! A repeated request with the same key returns the first answer and writes nothing.
 
 use butler_domain::validate::Invalid;
-use butler_store::idempotency::{Found, Keyed, find};
+use butler_store::idempotency::{EarlierRequest, Keyed, find};
 use butler_store::{Constraint, StoreError};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -53,8 +53,8 @@ impl Memory {
         let mut conn = self.db().relaxed(&call.tenant).await?;
         match find(&mut conn, &call.tenant, keyed).await? {
             None => Ok(None),
-            Some(Found::Conflict { tool }) => Err(MemoryError::KeyReused { key: keyed.key.clone(), tool }),
-            Some(Found::Answer(answer)) => serde_json::from_value(answer).map(Some).map_err(|error| {
+            Some(EarlierRequest::Different { tool }) => Err(MemoryError::KeyReused { key: keyed.key.clone(), tool }),
+            Some(EarlierRequest::Same(answer)) => serde_json::from_value(answer).map(Some).map_err(|error| {
                 MemoryError::Store(StoreError::BadData {
                     table: "idempotency_keys",
                     column: "response",

@@ -3,7 +3,8 @@
 use butler_domain::TenantId;
 use butler_domain::event::Origin;
 use butler_domain::maturity::inverted_content;
-use butler_store::rules_feedback::{Pending, invert, pending_inversion};
+use butler_store::WriteContext;
+use butler_store::rules_feedback::{Inversion, Pending, invert, pending_inversion};
 use serde_json::{Map, Value};
 
 use crate::{Memory, MemoryError};
@@ -61,7 +62,10 @@ impl Memory {
                 let mut metadata = rule.metadata.clone();
                 metadata.remove("needs_inversion");
                 metadata.insert("original_content".to_owned(), rule.content.clone().into());
-                if invert(&mut conn, rule, &content, &metadata, &embedding, self.now(), &origin).await? {
+                let inversion = Inversion { content: &content, metadata: &metadata, embedding: &embedding };
+                let now = self.now();
+                let write = WriteContext { session: &mut conn, tenant: &rule.tenant, now, origin: &origin };
+                if invert(write, rule, inversion).await? {
                     done += 1;
                     tracing::info!(rule = %rule.id, tenant = %rule.tenant, "a rule became an anti-pattern");
                 } else {

@@ -19,7 +19,7 @@ impl Memory {
             return Err(Invalid::new("target_id", "a memory cannot be linked to itself").into());
         }
         let mut conn = self.db().tenant(&call.tenant).await?;
-        let outcome = links::create(&mut conn, &call.tenant, source, target, relation, call.now, &call.origin).await?;
+        let outcome = links::create(call.write(&mut conn), source, target, relation).await?;
         match outcome {
             LinkOutcome::NoSource => Err(MemoryError::NotFound { memory_type: source.memory_type, id: source.id }),
             LinkOutcome::NoTarget => Err(MemoryError::NotFound { memory_type: target.memory_type, id: target.id }),

@@ -2,8 +2,8 @@
 
 use butler_domain::event::Origin;
 use butler_domain::{MemoryType, TenantId};
-use butler_store::Session;
 use butler_store::reembed::{VersionCount, renew, stale, tenants, version_id, versions};
+use butler_store::{Session, WriteContext};
 use serde::Serialize;
 use uuid::Uuid;
 
@@ -105,7 +105,8 @@ impl Memory {
             let (ids, texts): (Vec<_>, Vec<_>) = batch.into_iter().map(|stale| (stale.id, stale.text)).unzip();
             let vectors = self.embedder().embed_batch(texts).await?;
             let vectors: Vec<_> = ids.into_iter().zip(vectors).collect();
-            renewed += renew(conn, tenant, memory_type, version, &vectors, self.now(), &origin).await?;
+            let write = WriteContext { session: &mut *conn, tenant, now: self.now(), origin: &origin };
+            renewed += renew(write, memory_type, version, &vectors).await?;
             state.done += vectors.len() as u64;
             progress(*state);
         }

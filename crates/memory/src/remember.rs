@@ -117,7 +117,7 @@ impl Memory {
         keyed: Option<&Keyed>,
     ) -> Result<StoredEpisode, MemoryError> {
         let mut conn = self.db().tenant(&call.tenant).await?;
-        episodes::store(&mut conn, &call.tenant, episode, call.now, &call.origin, keyed).await?;
+        episodes::store(call.write(&mut conn), episode, keyed).await?;
         self.training().record_writes(1);
         Ok(StoredEpisode { id: episode.id, expires_at: episode.expires_at })
     }
@@ -159,7 +159,7 @@ impl Memory {
         let mut conn = self.db().tenant(&call.tenant).await?;
         let mut attempt = 1;
         loop {
-            match facts::store(&mut conn, &call.tenant, fact, call.now, &call.origin, keyed).await {
+            match facts::store(call.write(&mut conn), fact, keyed).await {
                 Err(error) if attempt < ATTEMPTS && is_race(&error) => attempt += 1,
                 Err(error) => return Err(error.into()),
                 Ok(outcome) => {
@@ -202,7 +202,7 @@ impl Memory {
 
     async fn write_rule(&self, call: &Call, rule: &NewRule, keyed: Option<&Keyed>) -> Result<StoredRule, MemoryError> {
         let mut conn = self.db().tenant(&call.tenant).await?;
-        match rules::store(&mut conn, &call.tenant, rule, call.now, &call.origin, keyed).await? {
+        match rules::store(call.write(&mut conn), rule, keyed).await? {
             RuleOutcome::Stored => {
                 self.training().record_writes(1);
                 Ok(StoredRule { id: rule.id })

@@ -24,7 +24,7 @@ impl Memory {
     pub async fn restore_fact(&self, call: &Call, id: FactId) -> Result<Option<Restored>, MemoryError> {
         let mut conn = self.db().tenant(&call.tenant).await?;
         let expiry = self.config().confidence.expiry_threshold;
-        let outcome = restore::fact(&mut conn, &call.tenant, id, expiry, call.now, &call.origin).await?;
+        let outcome = restore::fact(call.write(&mut conn), id, expiry).await?;
         let done = |retracted: Option<FactId>, changed| {
             Ok(Some(Restored { id: id.0, retracted_id: retracted.map(|id| id.0), changed }))
         };
@@ -45,7 +45,7 @@ impl Memory {
         let expiry = self.config().confidence.expiry_threshold;
         let restored = {
             let mut conn = self.db().tenant(&call.tenant).await?;
-            restore::rule(&mut conn, &call.tenant, id, expiry, call.now, &call.origin).await?
+            restore::rule(call.write(&mut conn), id, expiry).await?
         };
         let changed = match restored {
             None => return Ok(None),

@@ -2,7 +2,6 @@
 
 mod floor;
 mod hit;
-mod info;
 mod trace;
 
 use std::cmp::Ordering;

@@ -3,6 +3,7 @@
 use butler_domain::TenantId;
 use butler_domain::decay::DecayThresholds;
 use butler_domain::event::Origin;
+use butler_store::JobContext;
 use butler_store::sweep::{self, BATCH_ROWS, Batch};
 use chrono::TimeDelta;
 use serde::Serialize;
@@ -47,10 +48,11 @@ impl Memory {
         let now = self.now();
         let mut report = SweepReport::default();
         let mut conn = self.db().owner().await?;
-        let mut batch = Batch { tenant, after: None, rows: BATCH_ROWS };
+        let mut batch = Batch { after: None, rows: BATCH_ROWS };
         loop {
             let mut step = JobStep::begin(&mut conn, dry_run).await?;
-            let swept = sweep::facts(step.session(), batch, thresholds, now, &origin).await?;
+            let job = JobContext { session: step.session(), tenant, now, origin: &origin };
+            let swept = sweep::facts(job, batch, thresholds).await?;
             step.end().await?;
             report.facts_expired += swept.ended;
             report.facts_fading += swept.fading;
@@ -62,7 +64,8 @@ impl Memory {
         }
         loop {
             let mut step = JobStep::begin(&mut conn, dry_run).await?;
-            let swept = sweep::rules(step.session(), batch, thresholds, now, &origin).await?;
+            let job = JobContext { session: step.session(), tenant, now, origin: &origin };
+            let swept = sweep::rules(job, batch, thresholds).await?;
             step.end().await?;
             report.rules_forgotten += swept.ended;
             report.rules_fading += swept.fading;

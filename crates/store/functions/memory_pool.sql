@@ -26,11 +26,14 @@ BEGIN
         END IF;
     END IF;
     SELECT v.lists, v.row_count INTO index_lists, index_rows FROM vector_indexes v WHERE v.relation = p_relation;
-    RETURN jsonb_build_object('rows', tenant_rows, 'total', table_rows, 'lists', index_lists, 'trained', index_rows, 'terms', terms);
+    RETURN jsonb_build_object(
+        'rows', tenant_rows, 'total', table_rows, 'small', tenant_rows <= small_store_rows(),
+        'lists', index_lists, 'trained', index_rows, 'terms', terms);
 END $$;
 REVOKE EXECUTE ON FUNCTION memory_pool FROM PUBLIC;
 COMMENT ON FUNCTION memory_pool IS
-    'rows: the tenant''s. total: the table''s. lists, trained: what the vector index was built with. '
+    'rows: the tenant''s. total: the table''s. small: whether a search compares every row. '
+    'lists, trained: what the vector index was built with. '
     'terms: the frequent terms with their shares.';
 
 CREATE OR REPLACE FUNCTION pool_row(p_kind text, p_learned boolean, p_pool jsonb) RETURNS retrieved LANGUAGE plpgsql IMMUTABLE AS $$

@@ -1,11 +1,13 @@
-//! Vectors on their way into a table, together with the model that made them.
+//! Vectors to be stored, together with the model that made them.
 
 use std::sync::Arc;
+
+use serde::Serialize;
 
 #[derive(Debug, Clone)]
 pub struct Embedded {
     pub vector: Arc<[f32]>,
-    /// Each row names the version that embedded it: vectors of two models are never compared.
+    /// Each row names the version that embedded it, because vectors of two models are never compared.
     pub model: Model,
 }
 
@@ -14,4 +16,18 @@ pub struct Model {
     pub name: Arc<str>,
     pub version: Arc<str>,
     pub dimensions: i32,
+}
+
+/// The model as part of a row that an SQL function takes.
+#[derive(Serialize)]
+pub(crate) struct ModelRow<'a> {
+    model: &'a str,
+    model_version: &'a str,
+    dimensions: i32,
+}
+
+impl Model {
+    pub(crate) fn row(&self) -> ModelRow<'_> {
+        ModelRow { model: &self.name, model_version: &self.version, dimensions: self.dimensions }
+    }
 }

@@ -1,16 +1,16 @@
 //! Episodes: storing one.
 
-use butler_domain::event::{EventType, Origin};
 use butler_domain::ids::new_id;
-use butler_domain::{Butler, EpisodeId, TenantId, Timestamp};
+use butler_domain::{Butler, EpisodeId, Timestamp};
+use serde::Serialize;
 use serde_json::{Map, Value, json};
 use sqlx::types::Json;
 use uuid::Uuid;
 
-use crate::embedded::Embedded;
+use crate::embedded::{Embedded, ModelRow};
 use crate::events::excerpt;
 use crate::idempotency::Keyed;
-use crate::{Session, StoreError};
+use crate::{StoreError, WriteContext};
 
 #[derive(Debug, Clone)]
 pub struct NewEpisode {
@@ -24,58 +24,53 @@ pub struct NewEpisode {
     pub embedding: Embedded,
 }
 
-/// One statement: the episode, its event, the answer for an idempotent retry.
+/// The argument of `store_episode`.
+#[derive(Serialize)]
+struct EpisodeRow<'a> {
+    id: EpisodeId,
+    butler: &'a Butler,
+    session_id: Option<Uuid>,
+    content: &'a str,
+    search_text: String,
+    importance: f64,
+    expires_at: Timestamp,
+    metadata: &'a Map<String, Value>,
+    #[serde(flatten)]
+    model: ModelRow<'a>,
+    event_id: Uuid,
+    event: Value,
+}
+
+/// Stores an episode in one round trip.
 ///
-/// Fails with [`crate::Constraint::IdempotencyKey`] if the key was used meanwhile: read the answer with
+/// Fails with [`crate::Constraint::IdempotencyKey`] if a concurrent call used the key first: read its response with
 /// [`crate::idempotency::find`].
-pub async fn store(
-    session: &mut Session,
-    tenant: &TenantId,
-    episode: &NewEpisode,
-    now: Timestamp,
-    origin: &Origin,
-    keyed: Option<&Keyed>,
-) -> Result<(), StoreError> {
+pub async fn store(write: WriteContext<'_>, episode: &NewEpisode, keyed: Option<&Keyed>) -> Result<(), StoreError> {
+    let WriteContext { session, tenant, now, origin } = write;
+    let argument = EpisodeRow {
+        id: episode.id,
+        butler: &episode.butler,
+        session_id: episode.session_id,
+        content: &episode.content,
+        search_text: butler_domain::text::preprocess_text(&episode.content),
+        importance: episode.importance,
+        expires_at: episode.expires_at,
+        metadata: &episode.metadata,
+        model: episode.embedding.model.row(),
+        event_id: new_id(now),
+        event: created_payload(episode),
+    };
     session
         .run(|pg| {
             sqlx::query!(
-                r#"
-                WITH episode AS (
-                    INSERT INTO episodes (tenant_id, id, butler, session_id, content, embedding, search_vector, importance,
-                                          created_at, expires_at, metadata, embedding_version_id)
-                    VALUES ($1, $2, $3, $4, $5, $6::real[]::vector, memory_search_vector($7), $8, $9, $10, $11,
-                            embedding_version($1, $12, $13, $14, $9))
-                    RETURNING id
-                ), event AS (
-                    INSERT INTO memory_events (tenant_id, id, event_type, actor, memory_type, memory_id, request_id, payload, created_at)
-                    SELECT $1, $15, $16, $17, 'episode', episode.id, $18, $19, $9 FROM episode
-                )
-                INSERT INTO idempotency_keys (tenant_id, key, tool, request, response, created_at)
-                SELECT $1, $20, $21, $22, $23, $9 FROM episode WHERE $20::text IS NOT NULL
-                "#,
+                "SELECT FROM store_episode($1, $2, $3, $4, $5, $6, $7)",
                 tenant.as_str(),
-                episode.id.0,
-                episode.butler.as_str(),
-                episode.session_id,
-                episode.content,
-                &episode.embedding.vector[..],
-                butler_domain::text::preprocess_text(&episode.content),
-                episode.importance,
-                now,
-                episode.expires_at,
-                Json(&episode.metadata) as _,
-                &episode.embedding.model.name[..],
-                &episode.embedding.model.version[..],
-                episode.embedding.model.dimensions,
-                new_id(now),
-                EventType::EpisodeCreated.as_str(),
                 origin.actor.as_deref(),
                 origin.request_id.as_deref(),
-                created_payload(episode),
-                keyed.map(|keyed| keyed.key.as_str()),
-                keyed.map(|keyed| keyed.tool),
-                keyed.map(|keyed| &keyed.request[..]),
-                json!({ "id": episode.id, "expires_at": episode.expires_at }),
+                now,
+                Json(&argument) as _,
+                &episode.embedding.vector[..],
+                keyed.map(|keyed| Json(keyed.row())) as _,
             )
             .execute(pg)
         })

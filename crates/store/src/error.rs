@@ -265,3 +265,13 @@ impl From<sqlx::Error> for StoreError {
         }
     }
 }
+
+/// A function answered with an outcome that this program does not know: the function is newer than the program.
+pub(crate) fn unknown_outcome(function: &'static str, outcome: &str) -> StoreError {
+    StoreError::BadData {
+        table: function,
+        column: "outcome",
+        id: outcome.to_owned(),
+        reason: "not a known outcome".to_owned(),
+    }
+}

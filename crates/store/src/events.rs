@@ -1,15 +1,15 @@
-//! The audit stream: what changed, by whom, under which request. Most writes record their event in their own
-//! statement; [`append`] is for those that are several.
+//! The audit stream: what changed, by whom, in which request. Most writes record their events in their own SQL function;
+//! [`record`] is for transactions of several statements.
 
-use butler_domain::event::{EventType, Origin};
+use butler_domain::Timestamp;
+use butler_domain::event::EventType;
 use butler_domain::ids::new_id;
-use butler_domain::{TenantId, Timestamp};
 use serde_json::Value;
 use uuid::Uuid;
 
-use crate::{Session, StoreError};
+use crate::{StoreError, WriteContext};
 
-/// A created memory keeps its text itself; its event needs only enough to be recognised by.
+/// A stored memory keeps its own text; its event needs only enough to recognise it by.
 const EXCERPT_CHARS: usize = 240;
 
 pub(crate) fn excerpt(text: &str) -> String {
@@ -19,14 +19,14 @@ pub(crate) fn excerpt(text: &str) -> String {
     }
 }
 
-/// Ids of events of the same moment, in the order the events are to be read.
+/// Ids for events of the same moment: readers sort by id, so the events appear in this order.
 pub(crate) fn ordered_ids(count: usize, now: Timestamp) -> Vec<Uuid> {
     let mut ids: Vec<Uuid> = (0..count).map(|_| new_id(now)).collect();
     ids.sort_unstable();
     ids
 }
 
-/// What a change is about. Entities have events too, though they are no memory.
+/// The memory or entity that an event is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Subject {
     pub memory_type: &'static str,
@@ -36,20 +36,15 @@ pub struct Subject {
 #[derive(Debug, Clone)]
 pub struct NewEvent {
     pub event_type: EventType,
-    /// `None`: the event is about many.
+    /// `None`: the event is about many rows.
     pub about: Option<Subject>,
-    /// `before` and `after` hold the fields that changed.
+    /// Its members `before` and `after` hold the fields that changed.
     pub payload: Value,
 }
 
-/// To be called in the transaction of the change it records.
-pub async fn append(
-    session: &mut Session,
-    tenant: &TenantId,
-    events: &[NewEvent],
-    now: Timestamp,
-    origin: &Origin,
-) -> Result<(), StoreError> {
+/// Records events in the transaction of the change they describe.
+pub async fn record(write: WriteContext<'_>, events: &[NewEvent]) -> Result<(), StoreError> {
+    let WriteContext { session, tenant, now, origin } = write;
     let ids = ordered_ids(events.len(), now);
     let types: Vec<String> = events.iter().map(|event| event.event_type.as_str().to_owned()).collect();
     let memory_types: Vec<Option<String>> =
@@ -59,9 +54,9 @@ pub async fn append(
     session
         .run(|pg| {
             sqlx::query!(
-                "INSERT INTO memory_events (tenant_id, actor, request_id, created_at,
-                                            id, event_type, memory_type, memory_id, payload)
-                 SELECT $1, $2, $3, $4, e.* FROM unnest($5::uuid[], $6::text[], $7::text[], $8::uuid[], $9::jsonb[]) e",
+                "SELECT FROM unnest($5::uuid[], $6::text[], $7::text[], $8::uuid[], $9::jsonb[])
+                             AS e (id, event_type, memory_type, memory_id, payload),
+                         record_event($1, $2, $3, $4, e.id, e.event_type, e.memory_type, e.memory_id, e.payload)",
                 tenant.as_str(),
                 origin.actor.as_deref(),
                 origin.request_id.as_deref(),

@@ -1,28 +1,50 @@
-//! Answers kept for a caller that asks twice because it did not hear the first answer.
+//! Responses kept for a caller that repeats a request because it did not receive the first response.
 
 use butler_domain::{TenantId, Timestamp};
+use serde::Serialize;
 use serde_json::Value;
 
+use crate::migrate::hex;
 use crate::{Session, StoreError};
 
-/// The caller's key for one request.
+/// A request with the idempotency key that its caller gave it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Keyed {
     pub key: String,
     pub tool: &'static str,
-    /// A digest of the arguments: the same key with others is a mistake, not a retry.
+    /// A digest of the arguments: the same key with other arguments is the caller's mistake, not a retry.
     pub request: [u8; 32],
 }
 
-#[derive(Debug, Clone, PartialEq)]
-pub enum Found {
-    /// The same request was answered with this.
-    Answer(Value),
-    /// The key belongs to another request.
-    Conflict { tool: String },
+/// The argument of `keep_response`.
+#[derive(Serialize)]
+pub(crate) struct KeyedRow<'a> {
+    key: &'a str,
+    tool: &'a str,
+    digest: String,
 }
 
-pub async fn find(session: &mut Session, tenant: &TenantId, keyed: &Keyed) -> Result<Option<Found>, StoreError> {
+impl Keyed {
+    pub(crate) fn row(&self) -> KeyedRow<'_> {
+        KeyedRow { key: &self.key, tool: self.tool, digest: hex(&self.request) }
+    }
+}
+
+/// The request that used a key before.
+#[derive(Debug, Clone, PartialEq)]
+pub enum EarlierRequest {
+    /// It was the same request, with this response.
+    Same(Value),
+    /// It was another request; the caller reused its key.
+    Different { tool: String },
+}
+
+/// The request that used this key before, if any did.
+pub async fn find(
+    session: &mut Session,
+    tenant: &TenantId,
+    keyed: &Keyed,
+) -> Result<Option<EarlierRequest>, StoreError> {
     let row = session
         .run(|pg| {
             sqlx::query!(
@@ -35,14 +57,14 @@ pub async fn find(session: &mut Session, tenant: &TenantId, keyed: &Keyed) -> Re
         .await?;
     Ok(row.map(|row| {
         if row.tool == keyed.tool && row.request == keyed.request {
-            Found::Answer(row.response)
+            EarlierRequest::Same(row.response)
         } else {
-            Found::Conflict { tool: row.tool }
+            EarlierRequest::Different { tool: row.tool }
         }
     }))
 }
 
-/// Removes keys nobody will retry any more. Sees all tenants.
+/// Removes the keys of all tenants that are too old to be retried.
 pub async fn prune(session: &mut Session, before: Timestamp) -> Result<u64, StoreError> {
     let done = session
         .run(|pg| {

@@ -38,6 +38,7 @@ pub mod stats;
 pub mod sweep;
 pub mod tokens;
 pub mod transfer;
+mod write_context;
 
 pub use admin::{
     drop_database, drop_schema, ensure_database, ensure_extensions, rename_database, replace_schema, server_major,
@@ -54,3 +55,4 @@ pub use embedded::{Embedded, Model};
 pub use error::{Constraint, Obstacle, StoreError};
 pub use functions::FunctionSet;
 pub use migrate::{Migrated, fingerprint, latest_migration};
+pub use write_context::{JobContext, WriteContext};

@@ -1,12 +1,12 @@
 //! Which model embedded what, and embedding again what an older one did.
 
-use butler_domain::event::{EventType, Origin};
+use butler_domain::event::EventType;
 use butler_domain::{MemoryType, TenantId, Timestamp};
 use serde_json::json;
 use uuid::Uuid;
 
 use crate::embedded::Model;
-use crate::{Session, StoreError};
+use crate::{Session, StoreError, WriteContext};
 
 /// A model's version, and how many memories of a tenant it embedded.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
@@ -164,17 +164,15 @@ pub async fn stale(
     }
 }
 
-/// Writes new vectors and one event for them all. A memory that meanwhile got a vector of this version (because it was
-/// rewritten) keeps it; one that is gone is gone. Returns how many were written.
+/// Writes new vectors and one event for all of them. A memory that got a vector of this version meanwhile, because it was
+/// edited, keeps it. Returns how many were written.
 pub async fn renew(
-    session: &mut Session,
-    tenant: &TenantId,
+    write: WriteContext<'_>,
     memory_type: MemoryType,
     version_id: Uuid,
     vectors: &[(Uuid, std::sync::Arc<[f32]>)],
-    now: Timestamp,
-    origin: &Origin,
 ) -> Result<u64, StoreError> {
+    let WriteContext { session, tenant, now, origin } = write;
     let ids: Vec<Uuid> = vectors.iter().map(|(id, _)| *id).collect();
     let flat: Vec<f32> = vectors.iter().flat_map(|(_, vector)| vector.iter().copied()).collect();
     let width = i64::try_from(flat.len() / ids.len().max(1)).unwrap_or(0);
@@ -221,7 +219,8 @@ pub async fn renew(
             about: None,
             payload: json!({ "memory_type": memory_type, "count": renewed, "after": { "embedding_version_id": version_id } }),
         };
-        crate::events::append(&mut tx, tenant, &[event], now, origin).await?;
+        let write = WriteContext { session: &mut tx, tenant, now, origin };
+        crate::events::record(write, &[event]).await?;
     }
     tx.commit().await?;
     Ok(renewed)

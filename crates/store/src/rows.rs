@@ -1,4 +1,4 @@
-//! Rows become domain types here. What the database should have refused names table, column and row.
+//! Conversion of rows to domain types. An error names table, column and row.
 
 use butler_domain::{EntityId, Episode, EpisodeId, Fact, FactId, Rule, RuleId, Timestamp};
 use serde_json::{Map, Value};
@@ -79,12 +79,12 @@ pub(crate) struct RuleRow {
 }
 
 /// Where a bad value was found.
-struct At {
+struct RowId {
     table: &'static str,
     id: Uuid,
 }
 
-impl At {
+impl RowId {
     fn bad(&self, column: &'static str, reason: impl ToString) -> StoreError {
         StoreError::BadData { table: self.table, column, id: self.id.to_string(), reason: reason.to_string() }
     }
@@ -113,7 +113,7 @@ impl TryFrom<EpisodeRow> for Episode {
     type Error = StoreError;
 
     fn try_from(row: EpisodeRow) -> Result<Self, StoreError> {
-        let at = At { table: "episodes", id: row.id };
+        let at = RowId { table: "episodes", id: row.id };
         Ok(Self {
             id: EpisodeId(row.id),
             tenant_id: row.tenant_id,
@@ -141,7 +141,7 @@ impl TryFrom<FactRow> for Fact {
     type Error = StoreError;
 
     fn try_from(row: FactRow) -> Result<Self, StoreError> {
-        let at = At { table: "facts", id: row.id };
+        let at = RowId { table: "facts", id: row.id };
         Ok(Self {
             id: FactId(row.id),
             tenant_id: row.tenant_id,
@@ -172,7 +172,7 @@ impl TryFrom<RuleRow> for Rule {
     type Error = StoreError;
 
     fn try_from(row: RuleRow) -> Result<Self, StoreError> {
-        let at = At { table: "rules", id: row.id };
+        let at = RowId { table: "rules", id: row.id };
         Ok(Self {
             id: RuleId(row.id),
             tenant_id: row.tenant_id,

@@ -1,19 +1,20 @@
-//! Rules: storing one, marking it by outcome, turning it into a warning.
+//! Rules: storing one.
 
-use butler_domain::event::{EventType, Origin};
 use butler_domain::ids::new_id;
-use butler_domain::{EpisodeId, Maturity, Permanence, RuleId, Scope, TenantId, Timestamp};
+use butler_domain::{EpisodeId, Maturity, Permanence, RuleId, Scope};
+use serde::Serialize;
 use serde_json::{Map, Value, json};
 use sqlx::types::Json;
+use uuid::Uuid;
 
-use crate::embedded::Embedded;
+use crate::embedded::{Embedded, ModelRow};
 use crate::events::excerpt;
 use crate::idempotency::Keyed;
-use crate::{Session, StoreError};
+use crate::{StoreError, WriteContext};
 
 /// A new rule is a guess.
 pub const INITIAL_CONFIDENCE: f64 = 0.5;
-/// Of a rule stored without a permanence: it loses confidence a little faster than a standard fact.
+/// A rule stored without a permanence decays a little faster than a standard fact.
 pub const DEFAULT_DECAY_RATE: f64 = 0.01;
 
 #[derive(Debug, Clone)]
@@ -33,69 +34,65 @@ pub struct NewRule {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RuleOutcome {
     Stored,
-    /// No episode of this tenant has that id; nothing was written.
+    /// The tenant has no episode with that id; nothing was written.
     NoEpisode,
 }
 
-/// One statement: the rule, the link to its source, the event, the answer for an idempotent retry.
-pub async fn store(
-    session: &mut Session,
-    tenant: &TenantId,
-    rule: &NewRule,
-    now: Timestamp,
-    origin: &Origin,
-    keyed: Option<&Keyed>,
-) -> Result<RuleOutcome, StoreError> {
+/// The argument of `store_rule`.
+#[derive(Serialize)]
+struct RuleRow<'a> {
+    id: RuleId,
+    content: &'a str,
+    search_text: String,
+    scope: &'a Scope,
+    maturity: Maturity,
+    confidence: f64,
+    decay_rate: f64,
+    permanence: Permanence,
+    source_episode_id: Option<EpisodeId>,
+    source_butler: Option<&'a str>,
+    tags: &'a [String],
+    metadata: &'a Map<String, Value>,
+    #[serde(flatten)]
+    model: ModelRow<'a>,
+    event_id: Uuid,
+    event: Value,
+}
+
+/// Stores a rule and links it to its source episode, in one round trip.
+///
+/// Fails with [`crate::Constraint::IdempotencyKey`] if a concurrent call used the key first: read its response with
+/// [`crate::idempotency::find`].
+pub async fn store(write: WriteContext<'_>, rule: &NewRule, keyed: Option<&Keyed>) -> Result<RuleOutcome, StoreError> {
+    let WriteContext { session, tenant, now, origin } = write;
+    let argument = RuleRow {
+        id: rule.id,
+        content: &rule.content,
+        search_text: butler_domain::text::preprocess_text(&rule.content),
+        scope: &rule.scope,
+        maturity: Maturity::Candidate,
+        confidence: INITIAL_CONFIDENCE,
+        decay_rate: rule.permanence.map_or(DEFAULT_DECAY_RATE, Permanence::decay_rate),
+        permanence: rule.permanence.unwrap_or(Permanence::Standard),
+        source_episode_id: rule.source_episode_id,
+        source_butler: rule.source_butler.as_deref(),
+        tags: &rule.tags,
+        metadata: &rule.metadata,
+        model: rule.embedding.model.row(),
+        event_id: new_id(now),
+        event: created_payload(rule),
+    };
     let stored = session
         .run(|pg| {
             sqlx::query_scalar!(
-                r#"
-                WITH rule AS (
-                    INSERT INTO rules (tenant_id, id, content, embedding, search_vector, scope, maturity, confidence, decay_rate,
-                                       permanence, source_episode_id, source_butler, created_at, last_confirmed_at, tags,
-                                       metadata, embedding_version_id)
-                    SELECT $1, $2, $3, $4::real[]::vector, memory_search_vector($5), $6, $7, $8, $9, $10, $11, $12, $13, $13, $14, $15,
-                           embedding_version($1, $16, $25, $26, $13)
-                    WHERE $11::uuid IS NULL OR EXISTS (SELECT FROM episodes WHERE tenant_id = $1 AND id = $11)
-                    RETURNING id
-                ), link AS (
-                    INSERT INTO memory_links (tenant_id, source_type, source_id, target_type, target_id, relation, created_at)
-                    SELECT $1, 'rule', rule.id, 'episode', $11, 'derived_from', $13 FROM rule WHERE $11::uuid IS NOT NULL
-                ), event AS (
-                    INSERT INTO memory_events (tenant_id, id, event_type, actor, memory_type, memory_id, request_id, payload, created_at)
-                    SELECT $1, $17, $18, $19, 'rule', rule.id, $20, $21, $13 FROM rule
-                ), answer AS (
-                    INSERT INTO idempotency_keys (tenant_id, key, tool, request, response, created_at)
-                    SELECT $1, $22, $23, $24, jsonb_build_object('id', rule.id), $13 FROM rule WHERE $22::text IS NOT NULL
-                )
-                SELECT EXISTS (SELECT FROM rule) AS "stored!"
-                "#,
+                r#"SELECT store_rule($1, $2, $3, $4, $5, $6, $7) AS "stored!""#,
                 tenant.as_str(),
-                rule.id.0,
-                rule.content,
-                &rule.embedding.vector[..],
-                butler_domain::text::preprocess_text(&rule.content),
-                rule.scope.as_str(),
-                Maturity::Candidate.as_str(),
-                INITIAL_CONFIDENCE,
-                rule.permanence.map_or(DEFAULT_DECAY_RATE, Permanence::decay_rate),
-                rule.permanence.unwrap_or(Permanence::Standard).as_str(),
-                rule.source_episode_id.map(|id| id.0),
-                rule.source_butler.as_deref(),
-                now,
-                Json(&rule.tags) as _,
-                Json(&rule.metadata) as _,
-                &rule.embedding.model.name[..],
-                new_id(now),
-                EventType::RuleCreated.as_str(),
                 origin.actor.as_deref(),
                 origin.request_id.as_deref(),
-                created_payload(rule),
-                keyed.map(|keyed| keyed.key.as_str()),
-                keyed.map(|keyed| keyed.tool),
-                keyed.map(|keyed| &keyed.request[..]),
-                &rule.embedding.model.version[..],
-                rule.embedding.model.dimensions,
+                now,
+                Json(&argument) as _,
+                &rule.embedding.vector[..],
+                keyed.map(|keyed| Json(keyed.row())) as _,
             )
             .fetch_one(pg)
         })

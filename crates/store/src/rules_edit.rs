@@ -1,16 +1,17 @@
-//! A person's own words for a rule, and the way back.
+//! Editing a rule, and undoing the edit.
 
-use butler_domain::event::{EventType, Origin};
+use butler_domain::event::EventType;
 use butler_domain::ids::new_id;
-use butler_domain::{Maturity, Permanence, Rule, TenantId, Timestamp};
+use butler_domain::{Maturity, Permanence, Rule, RuleId, TenantId, Timestamp};
+use serde::Serialize;
 use serde_json::{Map, Value, json};
 use sqlx::types::Json;
 use uuid::Uuid;
 
-use crate::embedded::Embedded;
-use crate::{Session, StoreError};
+use crate::embedded::{Embedded, ModelRow};
+use crate::{Session, StoreError, WriteContext};
 
-/// A rule as it is to be after an edit, or after an edit was taken back.
+/// The new state of a rule: after an edit, or after an edit was undone.
 #[derive(Debug, Clone)]
 pub struct Edited {
     pub content: String,
@@ -28,62 +29,73 @@ pub struct Edited {
     pub embedding: Embedded,
 }
 
-/// Writes it over a rule that `rules_feedback::lock` read in the same transaction, with its event. The event holds all that
-/// was there before, so that the edit can be taken back.
+/// The argument of `edit_rule`.
+#[derive(Serialize)]
+struct EditRow<'a> {
+    id: RuleId,
+    content: &'a str,
+    search_text: String,
+    scope: &'a str,
+    maturity: Maturity,
+    permanence: Permanence,
+    decay_rate: f64,
+    effectiveness_score: f64,
+    applied_count: i32,
+    success_count: i32,
+    harmful_count: i32,
+    last_confirmed_at: Option<Timestamp>,
+    tags: &'a [String],
+    metadata: &'a Map<String, Value>,
+    #[serde(flatten)]
+    model: ModelRow<'a>,
+    event_id: Uuid,
+    event_type: EventType,
+    event: Value,
+}
+
+/// Overwrites a rule that `rules_feedback::lock` read in the same transaction. The event keeps all that was there before,
+/// so that the edit can be undone.
 pub async fn apply(
-    session: &mut Session,
-    tenant: &TenantId,
+    write: WriteContext<'_>,
     before: &Rule,
     after: &Edited,
-    event: EventType,
-    now: Timestamp,
-    origin: &Origin,
+    event_type: EventType,
 ) -> Result<(), StoreError> {
-    let payload = json!({
-        "before": fields(before),
-        "after": {"content": after.content, "scope": after.scope, "maturity": after.maturity,
-                  "permanence": after.permanence, "tags": after.tags},
-    });
+    let WriteContext { session, tenant, now, origin } = write;
+    let argument = EditRow {
+        id: before.id,
+        content: &after.content,
+        search_text: butler_domain::text::preprocess_text(&after.content),
+        scope: &after.scope,
+        maturity: after.maturity,
+        permanence: after.permanence,
+        decay_rate: after.decay_rate,
+        effectiveness_score: after.effectiveness_score,
+        applied_count: after.applied_count,
+        success_count: after.success_count,
+        harmful_count: after.harmful_count,
+        last_confirmed_at: after.last_confirmed_at,
+        tags: &after.tags,
+        metadata: &after.metadata,
+        model: after.embedding.model.row(),
+        event_id: new_id(now),
+        event_type,
+        event: json!({
+            "before": fields(before),
+            "after": {"content": after.content, "scope": after.scope, "maturity": after.maturity,
+                      "permanence": after.permanence, "tags": after.tags},
+        }),
+    };
     session
         .run(|pg| {
             sqlx::query!(
-                r#"
-                WITH rule AS (
-                    UPDATE rules SET content = $3, scope = $4, maturity = $5, permanence = $6, decay_rate = $7,
-                           effectiveness_score = $8, applied_count = $9, success_count = $10, harmful_count = $11,
-                           last_confirmed_at = $12, last_evaluated_at = $13, tags = $14, metadata = $15,
-                           embedding = $16::real[]::vector, embedding_version_id = embedding_version($1, $17, $18, $19, $13),
-                           search_vector = memory_search_vector($20)
-                    WHERE tenant_id = $1 AND id = $2 RETURNING id
-                )
-                INSERT INTO memory_events (tenant_id, id, event_type, actor, memory_type, memory_id, request_id, payload, created_at)
-                SELECT $1, $21, $22, $23, 'rule', rule.id, $24, $25, $13 FROM rule
-                "#,
+                "SELECT FROM edit_rule($1, $2, $3, $4, $5, $6)",
                 tenant.as_str(),
-                before.id.0,
-                after.content,
-                after.scope,
-                after.maturity.as_str(),
-                after.permanence.as_str(),
-                after.decay_rate,
-                after.effectiveness_score,
-                after.applied_count,
-                after.success_count,
-                after.harmful_count,
-                after.last_confirmed_at,
-                now,
-                Json(&after.tags) as _,
-                Json(&after.metadata) as _,
-                &after.embedding.vector[..],
-                &after.embedding.model.name[..],
-                &after.embedding.model.version[..],
-                after.embedding.model.dimensions,
-                butler_domain::text::preprocess_text(&after.content),
-                new_id(now),
-                event.as_str(),
                 origin.actor.as_deref(),
                 origin.request_id.as_deref(),
-                payload,
+                now,
+                Json(&argument) as _,
+                &after.embedding.vector[..],
             )
             .execute(pg)
         })
@@ -91,7 +103,7 @@ pub async fn apply(
     Ok(())
 }
 
-/// What an edit changes, as its event keeps it.
+/// The fields that an edit changes, as its event keeps them.
 fn fields(rule: &Rule) -> Value {
     json!({
         "content": rule.content, "scope": rule.scope, "maturity": rule.maturity, "permanence": rule.permanence,
@@ -101,7 +113,7 @@ fn fields(rule: &Rule) -> Value {
     })
 }
 
-/// What the rule was before its last edit, if nothing but reading and confirming happened to it since.
+/// The state of a rule before its last edit. `None` if the rule changed since, other than by a confirmation or a link.
 pub async fn before_last_edit(session: &mut Session, tenant: &TenantId, id: Uuid) -> Result<Option<Value>, StoreError> {
     let last = session
         .run(|pg| {

@@ -1,16 +1,18 @@
-//! Marks on a rule, and the inversion of one that failed too often.
+//! Feedback on a rule, and the inversion of a rule that failed too often.
 
-use butler_domain::event::{EventType, Origin};
+use butler_domain::event::EventType;
 use butler_domain::ids::new_id;
 use butler_domain::maturity::{MarkOutcome, MaturityChange};
-use butler_domain::{Rule, RuleId, TenantId, Timestamp};
+use butler_domain::{Maturity, Rule, RuleId, TenantId};
+use serde::Serialize;
 use serde_json::{Map, Value, json};
 use sqlx::types::Json;
+use uuid::Uuid;
 
-use crate::embedded::Embedded;
+use crate::embedded::{Embedded, ModelRow};
 use crate::events::ordered_ids;
 use crate::rows::RuleRow;
-use crate::{Session, StoreError};
+use crate::{Session, StoreError, WriteContext};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Mark {
@@ -27,17 +29,17 @@ impl Mark {
     }
 }
 
-/// A mark and what `butler_domain::maturity` made of it.
+/// A mark and its effect, which `butler_domain::maturity` decided.
 #[derive(Debug, Clone)]
 pub struct Marked<'a> {
     pub mark: Mark,
     pub reason: Option<&'a str>,
     pub outcome: &'a MarkOutcome,
-    /// The rule's metadata as the mark leaves it.
+    /// The rule's metadata after the mark.
     pub metadata: Map<String, Value>,
 }
 
-/// Reads a rule for a change that depends on it; nobody else changes it before the transaction ends.
+/// Reads a rule and locks it until the transaction ends, for a change that depends on the rule's state.
 pub async fn lock(session: &mut Session, tenant: &TenantId, id: RuleId) -> Result<Option<Rule>, StoreError> {
     let row = session
         .run(|pg| {
@@ -57,56 +59,61 @@ pub async fn lock(session: &mut Session, tenant: &TenantId, id: RuleId) -> Resul
     row.map(Rule::try_from).transpose()
 }
 
-/// Writes what a mark made of a rule that [`lock`] read in the same transaction: the row, the application and the events.
-/// Returns the rule as it is now.
-pub async fn apply_mark(
-    session: &mut Session,
-    tenant: &TenantId,
-    before: Rule,
-    marked: Marked<'_>,
-    now: Timestamp,
-    origin: &Origin,
-) -> Result<Rule, StoreError> {
+/// The argument of `mark_rule`.
+#[derive(Serialize)]
+struct MarkRow<'a> {
+    rule_id: RuleId,
+    application_id: Uuid,
+    outcome: &'static str,
+    reason: Option<&'a str>,
+    applied_count: i32,
+    success_count: i32,
+    harmful_count: i32,
+    effectiveness_score: f64,
+    maturity: Maturity,
+    metadata: &'a Map<String, Value>,
+    events: Vec<MarkEvent>,
+}
+
+#[derive(Serialize)]
+struct MarkEvent {
+    id: Uuid,
+    event_type: EventType,
+    payload: Value,
+}
+
+/// Writes the effect of a mark to a rule that [`lock`] read in the same transaction. Returns the rule as it is now.
+pub async fn apply_mark(write: WriteContext<'_>, before: Rule, marked: Marked<'_>) -> Result<Rule, StoreError> {
+    let WriteContext { session, tenant, now, origin } = write;
     let Marked { mark, reason, outcome, metadata } = marked;
     let events = mark_events(&before, mark, outcome, reason);
     let ids = ordered_ids(events.len(), now);
-    let (types, payloads): (Vec<String>, Vec<Value>) =
-        events.into_iter().map(|(event, payload)| (event.as_str().to_owned(), payload)).unzip();
+    let argument = MarkRow {
+        rule_id: before.id,
+        application_id: new_id(now),
+        outcome: mark.as_str(),
+        reason,
+        applied_count: outcome.counts.applied,
+        success_count: outcome.counts.success,
+        harmful_count: outcome.counts.harmful,
+        effectiveness_score: outcome.effectiveness,
+        maturity: outcome.maturity,
+        metadata: &metadata,
+        events: ids
+            .into_iter()
+            .zip(events)
+            .map(|(id, (event_type, payload))| MarkEvent { id, event_type, payload })
+            .collect(),
+    };
     session
         .run(|pg| {
             sqlx::query!(
-                r#"
-                WITH rule AS (
-                    UPDATE rules SET applied_count = $3, success_count = $4, harmful_count = $5, effectiveness_score = $6,
-                                     maturity = $7, last_applied_at = $8, last_evaluated_at = $8, metadata = $9
-                    WHERE tenant_id = $1 AND id = $2
-                    RETURNING id
-                ), application AS (
-                    INSERT INTO rule_applications (tenant_id, id, rule_id, outcome, reason, effectiveness_score, maturity,
-                                                   actor, request_id, applied_at)
-                    SELECT $1, $10, rule.id, $11, $12, $6, $7, $13, $14, $8 FROM rule
-                )
-                INSERT INTO memory_events (tenant_id, actor, memory_type, memory_id, request_id, created_at, id, event_type, payload)
-                SELECT $1, $13, 'rule', rule.id, $14, $8, e.*
-                FROM rule, unnest($15::uuid[], $16::text[], $17::jsonb[]) e
-                "#,
+                "SELECT FROM mark_rule($1, $2, $3, $4, $5)",
                 tenant.as_str(),
-                before.id.0,
-                outcome.counts.applied,
-                outcome.counts.success,
-                outcome.counts.harmful,
-                outcome.effectiveness,
-                outcome.maturity.as_str(),
-                now,
-                Json(&metadata) as _,
-                new_id(now),
-                mark.as_str(),
-                reason,
                 origin.actor.as_deref(),
                 origin.request_id.as_deref(),
-                &ids,
-                &types,
-                &payloads,
+                now,
+                Json(&argument) as _,
             )
             .execute(pg)
         })
@@ -157,7 +164,7 @@ fn counts(applied: i32, success: i32, harmful: i32, effectiveness: f64) -> Value
     })
 }
 
-/// A rule that waits to become a warning.
+/// A rule that is flagged for inversion.
 #[derive(Debug, Clone)]
 pub struct Pending {
     pub tenant: TenantId,
@@ -166,7 +173,8 @@ pub struct Pending {
     pub metadata: Map<String, Value>,
 }
 
-/// Rules flagged for inversion, at most `limit`, of one tenant or (on an owner's session) of all. `after` is the last one seen.
+/// The next rules flagged for inversion, at most `limit`: of one tenant or, on the owner's session, of all. `after` is the
+/// last rule of the previous batch.
 pub async fn pending_inversion(
     session: &mut Session,
     tenant: Option<&TenantId>,
@@ -206,53 +214,53 @@ pub async fn pending_inversion(
         .collect()
 }
 
-/// Rewrites the rule, its vectors and its maturity, unless it changed since it was read; `false` then: read it again.
-pub async fn invert(
-    session: &mut Session,
-    pending: &Pending,
-    content: &str,
-    metadata: &Map<String, Value>,
-    embedding: &Embedded,
-    now: Timestamp,
-    origin: &Origin,
-) -> Result<bool, StoreError> {
-    let inverted = session
+/// The warning that a rule becomes.
+#[derive(Debug, Clone, Copy)]
+pub struct Inversion<'a> {
+    pub content: &'a str,
+    pub metadata: &'a Map<String, Value>,
+    pub embedding: &'a Embedded,
+}
+
+/// The argument of `invert_rule`.
+#[derive(Serialize)]
+struct InvertRow<'a> {
+    id: RuleId,
+    old_content: &'a str,
+    old_metadata: &'a Map<String, Value>,
+    content: &'a str,
+    search_text: String,
+    metadata: &'a Map<String, Value>,
+    #[serde(flatten)]
+    model: ModelRow<'a>,
+    event_id: Uuid,
+}
+
+/// Turns the rule into a warning. Returns `false`, and writes nothing, if the rule changed since it was read.
+pub async fn invert(write: WriteContext<'_>, pending: &Pending, inversion: Inversion<'_>) -> Result<bool, StoreError> {
+    let WriteContext { session, tenant, now, origin } = write;
+    let argument = InvertRow {
+        id: pending.id,
+        old_content: &pending.content,
+        old_metadata: &pending.metadata,
+        content: inversion.content,
+        search_text: butler_domain::text::preprocess_text(inversion.content),
+        metadata: inversion.metadata,
+        model: inversion.embedding.model.row(),
+        event_id: new_id(now),
+    };
+    session
         .run(|pg| {
             sqlx::query_scalar!(
-                r#"
-                WITH rule AS (
-                    UPDATE rules SET content = $3, metadata = $4, embedding = $5::real[]::vector, embedding_version_id = embedding_version($1, $6, $15, $16, $8),
-                                     search_vector = memory_search_vector($7), maturity = 'anti_pattern', last_evaluated_at = $8
-                    WHERE tenant_id = $1 AND id = $2 AND content = $9 AND metadata = $10 AND maturity <> 'anti_pattern'
-                    RETURNING id
-                ), event AS (
-                    INSERT INTO memory_events (tenant_id, id, event_type, actor, memory_type, memory_id, request_id, payload, created_at)
-                    SELECT $1, $11, $12, $13, 'rule', rule.id, $14,
-                           jsonb_build_object('before', jsonb_build_object('content', $9::text),
-                                              'after', jsonb_build_object('content', $3::text, 'maturity', 'anti_pattern')), $8
-                    FROM rule
-                )
-                SELECT EXISTS (SELECT FROM rule) AS "inverted!"
-                "#,
-                pending.tenant.as_str(),
-                pending.id.0,
-                content,
-                Json(metadata) as _,
-                &embedding.vector[..],
-                &embedding.model.name[..],
-                butler_domain::text::preprocess_text(content),
-                now,
-                pending.content,
-                Json(&pending.metadata) as _,
-                new_id(now),
-                EventType::RuleInverted.as_str(),
+                r#"SELECT invert_rule($1, $2, $3, $4, $5, $6) AS "inverted!""#,
+                tenant.as_str(),
                 origin.actor.as_deref(),
                 origin.request_id.as_deref(),
-                &embedding.model.version[..],
-                embedding.model.dimensions,
+                now,
+                Json(&argument) as _,
+                &inversion.embedding.vector[..],
             )
             .fetch_one(pg)
         })
-        .await?;
-    Ok(inverted)
+        .await
 }

@@ -382,7 +382,7 @@ fn a_butler_that_is_added_learns_the_tokens_for_all_butlers() {
         roster.as_os_str(),
     ]));
     let url = crate::program::stdout(&url).trim().to_owned();
-    eventually(PROMISE, "the token is copied", || {
+    eventually(TOKEN_TIMEOUT, "the token is copied", || {
         let rows = crate::scaleout::rows(&url, "SELECT id::text FROM tokens");
         rows.iter().any(|row| row == created["id"].as_str().unwrap()).then_some(())
     });

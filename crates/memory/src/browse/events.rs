@@ -1,7 +1,7 @@
 use butler_domain::Timestamp;
 use butler_store::browse::events;
 
-use super::{Browse, EventFilter, EventItem, Heard, Listed, Page};
+use super::{Browse, EventFilter, EventItem, Listed, LiveEvent, Page};
 use crate::MemoryError;
 
 impl Browse<'_> {
@@ -12,7 +12,7 @@ impl Browse<'_> {
     }
 
     /// At most `limit` events at or after `from`, for clients that follow changes.
-    pub async fn events_since(&self, from: Timestamp, limit: i64) -> Result<Vec<Heard>, MemoryError> {
+    pub async fn events_since(&self, from: Timestamp, limit: i64) -> Result<Vec<LiveEvent>, MemoryError> {
         let mut session = self.memory.db().reader(self.tenant).await?;
         Ok(events::since(&mut session, self.tenant, from, limit).await?)
     }

@@ -16,7 +16,7 @@ use crate::Memory;
 
 pub use butler_store::browse::entities::{EntityFilter, EntityItem, EntitySort, RelatedEntity};
 pub use butler_store::browse::episodes::{EpisodeFilter, EpisodeItem};
-pub use butler_store::browse::events::{EventFilter, EventItem, Heard};
+pub use butler_store::browse::events::{EventFilter, EventItem, LiveEvent};
 pub use butler_store::browse::facts::{FactFilter, FactFilterState, FactItem, FactSort, Version};
 pub use butler_store::browse::figures::{
     BacklogDay, CONFIDENCE_BINS, Confidence, EFFECTIVENESS_BINS, Effectiveness, Produced,

@@ -5,6 +5,7 @@ use std::time::Duration;
 use butler_domain::consolidation::{AfterFailure, ConsolidationResult, after_failure};
 use butler_domain::event::Origin;
 use butler_domain::{EpisodeId, Timestamp};
+use butler_store::WriteContext;
 use butler_store::consolidation::known;
 use butler_store::consolidation::lease::{self, Group, Leased};
 use butler_store::consolidation::outcome::{self, Failed};
@@ -228,7 +229,8 @@ impl Memory {
             .map(|episode| Failed { id: episode.id, next: self.next_attempt(episode, now) })
             .collect();
         let mut conn = self.db().tenant(&batch.group.tenant).await?;
-        let counts = outcome::failed(&mut conn, &batch.group.tenant, &failed, &error, batch.token, now, origin).await?;
+        let write = WriteContext { session: &mut conn, tenant: &batch.group.tenant, now, origin };
+        let counts = outcome::failed(write, &failed, &error, batch.token).await?;
         report.counts.failed += counts.failed;
         report.counts.dead_lettered += counts.dead_lettered;
         Ok(())

@@ -21,6 +21,6 @@ impl Memory {
     /// Requeues the given dead letters, or all, and returns how many there were.
     pub async fn requeue_dead_letters(&self, call: &Call, episodes: Option<&[EpisodeId]>) -> Result<u64, MemoryError> {
         let mut conn = self.db().tenant(&call.tenant).await?;
-        Ok(dead_letters::requeue(&mut conn, &call.tenant, episodes, call.now, &call.origin).await?)
+        Ok(dead_letters::requeue(call.write(&mut conn), episodes).await?)
     }
 }

@@ -14,7 +14,7 @@ use butler_store::consolidation::{lease, outcome};
 use butler_store::facts::{self, FactOutcome};
 use butler_store::links::{self, End};
 use butler_store::rules::{self, RuleOutcome};
-use butler_store::{Embedded, Session};
+use butler_store::{Embedded, Session, WriteContext};
 
 use super::batch::Batch;
 use super::report::{Counts, GroupReport};
@@ -87,8 +87,7 @@ impl Memory {
             tx.rollback().await?;
             return Ok(Some(format!("no action could be applied: {}", problems.join("; "))));
         }
-        counts.consolidated =
-            outcome::consolidated(&mut tx, tenant, &executor.episodes, batch.token, executor.now, origin).await?;
+        counts.consolidated = outcome::consolidated(executor.write(&mut tx), &executor.episodes, batch.token).await?;
         tx.commit().await?;
         counts.actions_failed = problems.len() as u64;
         report.counts.add(&counts);
@@ -154,6 +153,10 @@ impl Memory {
 }
 
 impl Executor<'_> {
+    fn write<'a>(&'a self, session: &'a mut Session) -> WriteContext<'a> {
+        WriteContext { session, tenant: &self.batch.group.tenant, now: self.now, origin: self.origin }
+    }
+
     /// Applies an action in its own savepoint, so that a failed one changes nothing and does not affect the next.
     async fn apply(
         &self,
@@ -258,8 +261,7 @@ impl Executor<'_> {
         fact: &facts::NewFact,
         episode_ids: &[EpisodeId],
     ) -> Result<FactOutcome, butler_store::StoreError> {
-        let tenant = &self.batch.group.tenant;
-        let stored = facts::store(session, tenant, fact, self.now, self.origin, None).await?;
+        let stored = facts::store(self.write(session), fact, None).await?;
         if matches!(stored, FactOutcome::Stored { .. }) {
             self.link_sources(session, End { memory_type: MemoryType::Fact, id: fact.id.0 }, episode_ids).await?;
         }
@@ -288,7 +290,7 @@ impl Executor<'_> {
             metadata: serde_json::Map::new(),
             embedding: embedding.clone(),
         };
-        Ok(match rules::store(session, tenant, &new, self.now, self.origin, None).await? {
+        Ok(match rules::store(self.write(session), &new, None).await? {
             RuleOutcome::Stored => {
                 self.link_sources(session, End { memory_type: MemoryType::Rule, id: new.id.0 }, &rule.episode_ids)
                     .await?;
@@ -304,10 +306,10 @@ impl Executor<'_> {
         session: &mut Session,
         confirmation: &Confirmation,
     ) -> Result<Applied, butler_store::StoreError> {
-        let (tenant, id) = (&self.batch.group.tenant, confirmation.id);
-        let (memory_type, outcome) = match confirm::fact(session, tenant, FactId(id), self.now, self.origin).await? {
+        let id = confirmation.id;
+        let (memory_type, outcome) = match confirm::fact(self.write(session), FactId(id)).await? {
             Some(outcome) => (MemoryType::Fact, outcome),
-            None => match confirm::rule(session, tenant, RuleId(id), self.now, self.origin).await? {
+            None => match confirm::rule(self.write(session), RuleId(id)).await? {
                 Some(outcome) => (MemoryType::Rule, outcome),
                 None => return Ok(Applied::Rejected("there is no such fact or rule".to_owned())),
             },
@@ -329,7 +331,7 @@ impl Executor<'_> {
         episode_ids: &[EpisodeId],
     ) -> Result<Applied, butler_store::StoreError> {
         self.link_sources(session, End { memory_type: MemoryType::Fact, id: id.0 }, episode_ids).await?;
-        let outcome = confirm::fact(session, &self.batch.group.tenant, id, self.now, self.origin).await?;
+        let outcome = confirm::fact(self.write(session), id).await?;
         Ok(outcome.map_or_else(|| Applied::Rejected("it no longer exists".to_owned()), confirm_outcome))
     }
 
@@ -340,7 +342,7 @@ impl Executor<'_> {
         episode_ids: &[EpisodeId],
     ) -> Result<Applied, butler_store::StoreError> {
         self.link_sources(session, End { memory_type: MemoryType::Rule, id: id.0 }, episode_ids).await?;
-        let outcome = confirm::rule(session, &self.batch.group.tenant, id, self.now, self.origin).await?;
+        let outcome = confirm::rule(self.write(session), id).await?;
         Ok(outcome.map_or_else(|| Applied::Rejected("it no longer exists".to_owned()), confirm_outcome))
     }
 
@@ -351,8 +353,7 @@ impl Executor<'_> {
         end: End,
         episode_ids: &[EpisodeId],
     ) -> Result<(), butler_store::StoreError> {
-        let tenant = &self.batch.group.tenant;
-        links::derive(session, tenant, end, &self.sources(episode_ids), self.now, self.origin).await?;
+        links::derive(self.write(session), end, &self.sources(episode_ids)).await?;
         Ok(())
     }
 

@@ -65,7 +65,7 @@ impl Memory {
         require_different(source, target)?;
         let mut conn = self.db().tenant(&call.tenant).await?;
         let mut tx = conn.begin().await?;
-        let outcome = entities::merge(&mut tx, &call.tenant, source, target, call.now, &call.origin).await?;
+        let outcome = entities::merge(call.write(&mut tx), source, target).await?;
         let merged = outcome_of(source, outcome)?;
         let conflicts = butler_store::browse::entities::conflicts(&mut tx, &call.tenant, target.0, call.now).await?;
         let found = entities::get(&mut tx, &call.tenant, target).await?.ok_or(MemoryError::NoEntity { id: target })?;
@@ -87,7 +87,7 @@ impl Memory {
     ) -> Result<MergedEntities, MemoryError> {
         require_different(source, target)?;
         let mut conn = self.db().tenant(&call.tenant).await?;
-        let outcome = entities::merge(&mut conn, &call.tenant, source, target, call.now, &call.origin).await?;
+        let outcome = entities::merge(call.write(&mut conn), source, target).await?;
         outcome_of(source, outcome)
     }
 }

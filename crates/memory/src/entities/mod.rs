@@ -76,7 +76,7 @@ impl Memory {
             metadata: input.metadata,
         };
         let mut conn = self.db().tenant(&call.tenant).await?;
-        match entities::create(&mut conn, &call.tenant, &new, call.now, &call.origin).await? {
+        match entities::create(call.write(&mut conn), &new).await? {
             CreateOutcome::Created(entity) => Ok(entity.into()),
             CreateOutcome::Exists(existing) => Err(name_taken(&new.canonical_name, new.entity_type, existing)),
         }
@@ -104,7 +104,7 @@ impl Memory {
         metadata.as_ref().map_or(Ok(()), reject_merged_into)?;
         let changes = Changes { canonical_name, aliases, metadata };
         let mut conn = self.db().tenant(&call.tenant).await?;
-        match entities::update(&mut conn, &call.tenant, id, &changes, call.now, &call.origin).await? {
+        match entities::update(call.write(&mut conn), id, &changes).await? {
             UpdateOutcome::Updated(entity) => Ok(entity.into()),
             UpdateOutcome::NotFound => Err(MemoryError::NoEntity { id }),
             UpdateOutcome::Merged { survivor } => Err(merged("entity", id, survivor)),

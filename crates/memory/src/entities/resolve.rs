@@ -2,7 +2,7 @@
 
 use butler_domain::resolve::{Candidate, Hints, fuzzy_applies, rank};
 use butler_domain::{EntityId, EntityType};
-use butler_store::entities::{self, Found, Wanted};
+use butler_store::entities::{self, EntityMatch, NameQuery};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -30,7 +30,7 @@ impl Memory {
     /// entity.
     pub async fn resolve_entity(&self, call: &Call, input: ResolveInput) -> Result<Resolved, MemoryError> {
         let scored: Vec<EntityId> = input.hints.scored_entities().collect();
-        let request = Wanted {
+        let request = NameQuery {
             name: &input.name,
             entity_type: input.entity_type,
             fuzzy: fuzzy_applies(&input.name, input.enable_fuzzy),
@@ -45,7 +45,7 @@ impl Memory {
     }
 }
 
-fn candidate(found: Found, hints: &Hints) -> Candidate {
+fn candidate(found: EntityMatch, hints: &Hints) -> Candidate {
     let boost = hints.neighbourhood_boost(&found.facts) + hints.domain_score(found.id);
     Candidate {
         entity_id: found.id,

@@ -3,12 +3,12 @@ use std::cmp::Ordering;
 use butler_domain::decay::effective_confidence;
 use butler_domain::scoring::by_score;
 use butler_domain::{MemoryType, Timestamp};
+use butler_store::search::MatchInfo;
 use schemars::JsonSchema;
 use serde::Serialize;
 use uuid::Uuid;
 
 use super::floor::RatedMemory;
-use super::info::MatchInfo;
 use super::trace::Explained;
 
 /// One result: the memory, its score and the parts of the score. Parts that do not apply are null.
@@ -71,24 +71,18 @@ pub struct Hit {
     pub(crate) all_terms: bool,
     #[serde(skip)]
     pub(crate) last_referenced_at: Option<Timestamp>,
-    /// Whether the semantic search found it. The ranks do not tell, because fusion fills in missing ones.
+    /// How it was found. The ranks above do not tell which leg found it, because fusion fills in missing ones.
     #[serde(skip)]
-    pub(crate) in_semantic: bool,
-    /// Whether the keyword search found it.
-    #[serde(skip)]
-    pub(crate) in_keyword: bool,
+    pub(crate) info: MatchInfo,
     /// The relevance compared with the floor; `None` without a floor.
     #[serde(skip)]
     pub(crate) estimated_relevance: Option<f64>,
-    #[serde(skip)]
-    pub(crate) info: MatchInfo,
 }
 
 impl Hit {
     /// Scores come later; only a deep score is known already.
     pub(crate) fn new(rated: RatedMemory, now: Timestamp) -> Self {
         let RatedMemory { memory: found, relevance: estimated_relevance } = rated;
-        let info = MatchInfo::parse(&found.info);
         let effective = match (found.confidence, found.decay_rate) {
             (Some(confidence), Some(rate)) => {
                 Some(effective_confidence(confidence, rate, found.last_confirmed_at, now))
@@ -97,11 +91,12 @@ impl Hit {
         };
         let is_episode = found.memory_type == MemoryType::Episode;
         let (scope, butler) = if is_episode { (None, Some(found.scope)) } else { (Some(found.scope), None) };
+        let deep = found.matched.deep.map(|deep| deep.score);
         Self {
             memory_type: found.memory_type,
             id: found.id,
             content: found.content,
-            score: info.deep_score().unwrap_or(0.0),
+            score: deep.unwrap_or(0.0),
             effective_confidence: effective,
             similarity: found.similarity,
             rank: found.rank,
@@ -126,10 +121,8 @@ impl Hit {
             explain: None,
             all_terms: found.strict,
             last_referenced_at: found.last_referenced_at,
-            in_semantic: found.semantic_rank.is_some(),
-            in_keyword: found.keyword_rank.is_some(),
             estimated_relevance,
-            info,
+            info: found.matched,
         }
     }
 

@@ -5,9 +5,10 @@ use std::time::Duration;
 
 use butler_domain::MemoryType;
 use butler_domain::scoring::ScoreWeights;
+use butler_store::search::StoreInfo;
 use schemars::JsonSchema;
 use serde::Serialize;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::{Hit, Mode};
 
@@ -71,14 +72,12 @@ impl Trace {
     }
 
     /// Adds the statistics of the stores, and an explanation to each hit.
-    pub(crate) fn explain(&mut self, hits: &mut [Hit], stores: &[(MemoryType, Value)]) {
-        for (kind, info) in stores {
-            let mut info = info.clone();
-            if let Some(map) = info.as_object_mut() {
-                // The store's frequent terms are a long list and explain nothing about this call.
-                map.remove("terms");
-            }
-            self.stores.insert(kind.as_str().to_owned(), info);
+    pub(crate) fn explain(&mut self, hits: &mut [Hit], stores: &[(MemoryType, StoreInfo)]) {
+        for (kind, store) in stores {
+            let mut store = store.clone();
+            // The store's frequent terms are a long list and explain nothing about this call.
+            store.pool.terms = None;
+            self.stores.insert(kind.as_str().to_owned(), json!(store));
         }
         for hit in hits {
             hit.explain = Some(Explained::of(hit));
@@ -89,13 +88,13 @@ impl Trace {
 impl Explained {
     fn of(hit: &Hit) -> Self {
         Self {
-            vector_path: hit.info.vector.clone(),
+            vector_path: hit.info.vector_path.clone(),
             probes: hit.info.probes.filter(|probes| *probes > 0),
-            keyword_path: hit.info.keyword.clone(),
-            in_semantic: hit.in_semantic,
-            in_keyword: hit.in_keyword,
+            keyword_path: hit.info.keyword_path.clone(),
+            in_semantic: hit.info.in_semantic,
+            in_keyword: hit.info.in_keyword,
             all_terms: hit.all_terms,
-            deep: hit.info.deep.clone(),
+            deep: hit.info.deep.map(|deep| json!(deep)),
             weighed: None,
             min_relevance: hit.estimated_relevance,
         }

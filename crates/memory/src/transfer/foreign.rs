@@ -9,7 +9,7 @@ use std::collections::{HashMap, HashSet};
 use butler_domain::resolve::Hints;
 use butler_domain::validate::{self, Invalid};
 use butler_domain::{EntityId, EntityType, Permanence, Scope};
-use butler_store::facts::{self, Words};
+use butler_store::facts::{self, Statement};
 use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};
 
@@ -180,8 +180,8 @@ impl Memory {
     /// Whether a fact with the same words was ever stored, in any state.
     async fn was_stored(&self, call: &Call, fact: &FactInput) -> Result<bool, MemoryError> {
         let mut conn = self.db().relaxed(&call.tenant).await?;
-        let words = Words { subject: &fact.subject, predicate: &fact.predicate, content: &fact.content };
-        Ok(facts::was_told(&mut conn, &call.tenant, &fact.scope, words).await?)
+        let statement = Statement { subject: &fact.subject, predicate: &fact.predicate, content: &fact.content };
+        Ok(facts::exists(&mut conn, &call.tenant, &fact.scope, statement).await?)
     }
 
     /// Returns `false` if the fact was imported before, whatever its state is now. The stored facts show this forever;

@@ -2,7 +2,7 @@
 
 use butler_domain::TenantId;
 use butler_store::Session;
-use butler_store::entities::{Wanted, candidates};
+use butler_store::entities::{NameQuery, candidates};
 use butler_testkit::MemoryFixture;
 
 const MANY: usize = 20_000;
@@ -36,8 +36,8 @@ async fn cost(memory: &MemoryFixture, name: &str, fuzzy: bool) -> Cost {
     let mut conn = memory.db.database().tenant(&tenant).await.expect("a connection");
     let mut tx = conn.begin().await.expect("a transaction");
     let before = counted(&mut tx).await;
-    let wanted = Wanted { name, entity_type: None, fuzzy, known: &[], with_facts: false };
-    let found = candidates(&mut tx, &tenant, &wanted).await.expect("candidates").len();
+    let query = NameQuery { name, entity_type: None, fuzzy, known: &[], with_facts: false };
+    let found = candidates(&mut tx, &tenant, &query).await.expect("candidates").len();
     let after = counted(&mut tx).await;
     Cost { found, scans: after.0 - before.0, rows: after.1 - before.1 }
 }

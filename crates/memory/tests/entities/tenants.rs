@@ -1,6 +1,6 @@
 use butler_domain::TenantId;
 use butler_memory::{Caller, CallerTenant};
-use butler_store::entities::{Wanted, candidates};
+use butler_store::entities::{NameQuery, candidates};
 use butler_testkit::MemoryFixture;
 use serde_json::{Value, json};
 
@@ -72,8 +72,8 @@ async fn the_resolution_function_rejects_a_tenant_other_than_the_connections() {
     let chloe = person(&memory, "Chloe", &[]).await;
     fact(&memory, &chloe, "plays", "chess").await;
     let mut conn = memory.db.database().tenant(&TenantId::new("mallory").unwrap()).await.unwrap();
-    let wanted = Wanted { name: "chloe", entity_type: None, fuzzy: true, known: &[], with_facts: true };
-    let error = candidates(&mut conn, &TenantId::default(), &wanted).await.unwrap_err();
+    let query = NameQuery { name: "chloe", entity_type: None, fuzzy: true, known: &[], with_facts: true };
+    let error = candidates(&mut conn, &TenantId::default(), &query).await.unwrap_err();
     assert!(error.to_string().contains("another tenant"), "{error}");
     // The application's role may not call its helper functions.
     let part = "SELECT similar_entities('default', 'chloe', NULL, 0.3, '{}', '{}', 10)";

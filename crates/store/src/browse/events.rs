@@ -1,4 +1,4 @@
-//! The audit stream as people read it: newest first, with a few words of what each event is about.
+//! The audit stream for people: newest first, with a short label of what each event is about.
 
 use butler_domain::{TenantId, Timestamp};
 use schemars::JsonSchema;
@@ -9,7 +9,7 @@ use uuid::Uuid;
 use super::{Listed, Page};
 use crate::{Session, StoreError};
 
-/// Which events; `None` leaves a filter out.
+/// Selects events; `None` leaves a filter out.
 #[derive(Debug, Clone, Default)]
 pub struct EventFilter {
     pub types: Option<Vec<String>>,
@@ -37,6 +37,7 @@ pub struct EventItem {
     pub label: Option<String>,
 }
 
+/// A page of events and the number of all events that match.
 pub async fn list(
     session: &mut Session,
     tenant: &TenantId,
@@ -104,8 +105,8 @@ async fn count(session: &mut Session, tenant: &TenantId, filter: &EventFilter) -
         .await
 }
 
-/// Whatever they are about. A statement of its own: the index of types answers it alone, while a plan that serves both ways looks at
-/// every event.
+/// Counts events about any kind of memory. This is a statement of its own because the index on event types answers it alone; a
+/// plan that also filters by kind would read every event.
 async fn count_types(session: &mut Session, tenant: &TenantId, filter: &EventFilter) -> Result<i64, StoreError> {
     session
         .run(|pg| {
@@ -125,10 +126,10 @@ async fn count_types(session: &mut Session, tenant: &TenantId, filter: &EventFil
         .await
 }
 
-/// A memory's history is rarely longer, and its newest part is what people look at.
+/// A memory's history is rarely longer, and people look at its newest part.
 const HISTORY: i64 = 200;
 
-/// What happened to one memory, newest first.
+/// The events of one memory, newest first.
 pub async fn of_memory(session: &mut Session, tenant: &TenantId, id: Uuid) -> Result<Vec<EventItem>, StoreError> {
     session
         .run(|pg| {
@@ -145,9 +146,9 @@ pub async fn of_memory(session: &mut Session, tenant: &TenantId, id: Uuid) -> Re
         .await
 }
 
-/// An event as it is told to whoever listens.
+/// An event as the live stream sends it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Heard {
+pub struct LiveEvent {
     pub id: Uuid,
     pub event_type: String,
     pub memory_type: Option<String>,
@@ -155,17 +156,17 @@ pub struct Heard {
     pub created_at: Timestamp,
 }
 
-/// Events since a moment, oldest first, at most `limit`.
+/// The events since a time, oldest first, at most `limit`.
 pub async fn since(
     session: &mut Session,
     tenant: &TenantId,
     from: Timestamp,
     limit: i64,
-) -> Result<Vec<Heard>, StoreError> {
+) -> Result<Vec<LiveEvent>, StoreError> {
     session
         .run(|pg| {
             sqlx::query_as!(
-                Heard,
+                LiveEvent,
                 "SELECT id, event_type, memory_type, memory_id, created_at FROM memory_events
                  WHERE tenant_id = $1 AND created_at >= $2 ORDER BY created_at, id LIMIT $3",
                 tenant.as_str(),

@@ -1,6 +1,5 @@
-//! Episodes nobody could learn from: to be looked at, and to be tried again.
+//! Dead letters: episodes whose consolidation failed too often. A person can list them and queue them again.
 
-use butler_domain::event::{EventType, Origin};
 use butler_domain::{EpisodeId, TenantId, Timestamp};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -8,7 +7,7 @@ use uuid::Uuid;
 
 use super::lease::uuids;
 use crate::browse::{Listed, Page};
-use crate::{Session, StoreError};
+use crate::{Session, StoreError, WriteContext};
 
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct DeadLetter {
@@ -22,7 +21,7 @@ pub struct DeadLetter {
     pub excerpt: String,
 }
 
-/// Oldest first.
+/// The dead letters of a tenant, oldest first.
 pub async fn list(session: &mut Session, tenant: &TenantId, page: Page) -> Result<Listed<DeadLetter>, StoreError> {
     let rows = session
         .run(|pg| {
@@ -51,43 +50,19 @@ pub async fn list(session: &mut Session, tenant: &TenantId, page: Page) -> Resul
     Ok(Listed { rows, total })
 }
 
-/// Makes them pending again, as if never tried; all of the tenant's when none is named. Returns how many.
-pub async fn requeue(
-    session: &mut Session,
-    tenant: &TenantId,
-    episodes: Option<&[EpisodeId]>,
-    now: Timestamp,
-    origin: &Origin,
-) -> Result<u64, StoreError> {
+/// Makes dead letters pending again, as if never tried: the named ones, or all of the tenant's. Returns how many.
+pub async fn requeue(write: WriteContext<'_>, episodes: Option<&[EpisodeId]>) -> Result<u64, StoreError> {
+    let WriteContext { session, tenant, now, origin } = write;
     let ids = episodes.map(uuids);
     let count = session
         .run(|pg| {
             sqlx::query_scalar!(
-                r#"
-                WITH before AS MATERIALIZED (
-                    SELECT id, retry_count, last_error FROM episodes
-                    WHERE tenant_id = $1 AND consolidation_status = 'dead_letter' AND ($2::uuid[] IS NULL OR id = ANY ($2))
-                    FOR UPDATE
-                ), done AS (
-                    UPDATE episodes SET consolidation_status = 'pending', retry_count = 0, last_error = NULL,
-                                        next_consolidation_retry_at = NULL
-                    FROM before WHERE episodes.tenant_id = $1 AND episodes.id = before.id
-                ), event AS (
-                    INSERT INTO memory_events (tenant_id, event_type, actor, memory_type, memory_id, request_id, payload, created_at)
-                    SELECT $1, $4, $5, 'episode', id, $6,
-                           jsonb_build_object('before', jsonb_build_object('consolidation_status', 'dead_letter',
-                                                                           'attempts', retry_count, 'error', last_error),
-                                              'after', jsonb_build_object('consolidation_status', 'pending')), $3
-                    FROM before
-                )
-                SELECT count(*) AS "count!" FROM before
-                "#,
+                r#"SELECT requeue_episodes($1, $2, $3, $4, $5) AS "count!""#,
                 tenant.as_str(),
-                ids.as_deref(),
-                now,
-                EventType::EpisodeRequeued.as_str(),
                 origin.actor.as_deref(),
                 origin.request_id.as_deref(),
+                now,
+                ids.as_deref(),
             )
             .fetch_one(pg)
         })

@@ -1,48 +1,27 @@
-//! What became of the episodes of a batch. Each statement is fenced by the token: it changes nothing of another worker's.
+//! The result of a batch for its episodes. The lease token fences each write: it changes no episode that another worker has
+//! leased meanwhile.
 
 use butler_domain::consolidation::AfterFailure;
-use butler_domain::event::{EventType, Origin};
-use butler_domain::{EpisodeId, TenantId, Timestamp};
+use butler_domain::{EpisodeId, Timestamp};
 use uuid::Uuid;
 
 use super::lease::uuids;
-use crate::{Session, StoreError};
+use crate::{StoreError, WriteContext};
 
-/// In the transaction that applied the actions: both happen or neither.
-pub async fn consolidated(
-    session: &mut Session,
-    tenant: &TenantId,
-    episodes: &[EpisodeId],
-    token: Uuid,
-    now: Timestamp,
-    origin: &Origin,
-) -> Result<u64, StoreError> {
+/// Marks episodes as consolidated, in the transaction that applied the actions. Returns how many.
+pub async fn consolidated(write: WriteContext<'_>, episodes: &[EpisodeId], token: Uuid) -> Result<u64, StoreError> {
+    let WriteContext { session, tenant, now, origin } = write;
     let ids = uuids(episodes);
     let count = session
         .run(|pg| {
             sqlx::query_scalar!(
-                r#"
-                WITH done AS (
-                    UPDATE episodes SET consolidated = true, consolidation_status = 'consolidated', last_error = NULL,
-                                        next_consolidation_retry_at = NULL, lease_token = NULL, leased_until = NULL
-                    WHERE tenant_id = $1 AND id = ANY ($2) AND lease_token = $3
-                    RETURNING id, retry_count
-                ), event AS (
-                    INSERT INTO memory_events (tenant_id, event_type, actor, memory_type, memory_id, request_id, payload, created_at)
-                    SELECT $1, $5, $6, 'episode', id, $7,
-                           jsonb_build_object('after', jsonb_build_object('consolidation_status', 'consolidated'),
-                                              'attempts', retry_count + 1, 'run', $3::uuid), $4
-                    FROM done
-                )
-                SELECT count(*) AS "count!" FROM done
-                "#,
+                r#"SELECT consolidate_episodes($1, $2, $3, $4, $5, $6) AS "count!""#,
                 tenant.as_str(),
-                &ids,
-                token,
-                now,
-                EventType::EpisodeConsolidated.as_str(),
                 origin.actor.as_deref(),
                 origin.request_id.as_deref(),
+                now,
+                &ids,
+                token,
             )
             .fetch_one(pg)
         })
@@ -50,7 +29,7 @@ pub async fn consolidated(
     Ok(count.unsigned_abs())
 }
 
-/// What becomes of one episode whose attempt failed.
+/// An episode whose attempt failed, and what happens to it next.
 #[derive(Debug, Clone, Copy)]
 pub struct Failed {
     pub id: EpisodeId,
@@ -63,15 +42,14 @@ pub struct FailedCounts {
     pub dead_lettered: u64,
 }
 
+/// Records a failed attempt: each episode is retried later or becomes a dead letter.
 pub async fn failed(
-    session: &mut Session,
-    tenant: &TenantId,
+    write: WriteContext<'_>,
     episodes: &[Failed],
     error: &str,
     token: Uuid,
-    now: Timestamp,
-    origin: &Origin,
 ) -> Result<FailedCounts, StoreError> {
+    let WriteContext { session, tenant, now, origin } = write;
     let ids: Vec<Uuid> = episodes.iter().map(|episode| episode.id.0).collect();
     let retries: Vec<Option<Timestamp>> = episodes
         .iter()
@@ -83,38 +61,19 @@ pub async fn failed(
     let row = session
         .run(|pg| {
             sqlx::query!(
-                r#"
-                WITH done AS (
-                    UPDATE episodes e
-                    SET consolidation_status = CASE WHEN f.retry_at IS NULL THEN 'dead_letter' ELSE 'failed' END,
-                        retry_count = retry_count + 1, last_error = $4, next_consolidation_retry_at = f.retry_at,
-                        lease_token = NULL, leased_until = NULL
-                    FROM unnest($2::uuid[], $3::timestamptz[]) AS f (id, retry_at)
-                    WHERE e.tenant_id = $1 AND e.id = f.id AND e.lease_token = $5
-                    RETURNING e.id, e.retry_count, f.retry_at
-                ), event AS (
-                    INSERT INTO memory_events (tenant_id, event_type, actor, memory_type, memory_id, request_id, payload, created_at)
-                    SELECT $1, CASE WHEN retry_at IS NULL THEN $7 ELSE $8 END, $9, 'episode', id, $10,
-                           jsonb_build_object('error', $4::text, 'attempts', retry_count, 'retry_at', retry_at, 'run', $5::uuid), $6
-                    FROM done
-                )
-                SELECT count(*) FILTER (WHERE retry_at IS NOT NULL) AS "failed!",
-                       count(*) FILTER (WHERE retry_at IS NULL) AS "dead!"
-                FROM done
-                "#,
+                r#"SELECT failed AS "failed!", dead_lettered AS "dead_lettered!"
+                   FROM fail_episodes($1, $2, $3, $4, $5, $6, $7, $8)"#,
                 tenant.as_str(),
+                origin.actor.as_deref(),
+                origin.request_id.as_deref(),
+                now,
                 &ids,
                 &retries as &[Option<Timestamp>],
                 error,
                 token,
-                now,
-                EventType::EpisodeDeadLettered.as_str(),
-                EventType::EpisodeConsolidationFailed.as_str(),
-                origin.actor.as_deref(),
-                origin.request_id.as_deref(),
             )
             .fetch_one(pg)
         })
         .await?;
-    Ok(FailedCounts { failed: row.failed.unsigned_abs(), dead_lettered: row.dead.unsigned_abs() })
+    Ok(FailedCounts { failed: row.failed.unsigned_abs(), dead_lettered: row.dead_lettered.unsigned_abs() })
 }

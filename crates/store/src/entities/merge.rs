@@ -1,58 +1,53 @@
-//! Two entities turn out to be one: the target lives on, the source becomes a tombstone that names it.
+//! Merging two entities: the source becomes a tombstone that names the target.
 
 use butler_domain::decay::CONFIDENCE_TOLERANCE;
-use butler_domain::event::{EventType, Origin};
+use butler_domain::event::EventType;
 use butler_domain::resolve::{MERGED_INTO, merge_aliases, merge_metadata};
-use butler_domain::{Entity, EntityId, TenantId, Timestamp, limits};
+use butler_domain::{Entity, EntityId, limits};
 use serde::Serialize;
 use serde_json::json;
 
 use super::write::{difference, save};
 use super::{is_tombstone, lock, survivor};
 use crate::events::{self, NewEvent, Subject};
-use crate::{Session, StoreError};
+use crate::{StoreError, WriteContext};
 
-/// A long transaction that stores facts on both entities, in the other order, can get in a merge's way; hardly twice.
+/// A transaction that stores facts about both entities in the opposite order can deadlock with a merge. PostgreSQL aborts one
+/// of them, and a second conflict is unlikely.
 const ATTEMPTS: u32 = 5;
 
-/// What a merge did: the payload of its event, and the tool's answer.
+/// What a merge changed: the payload of its event and the response of the tool.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Merged {
     pub source_entity_id: EntityId,
     pub target_entity_id: EntityId,
-    /// Facts that now hang on the target, whatever their validity.
+    /// Facts moved to the target, whatever their validity.
     pub facts_repointed: u64,
-    /// Active facts of the same scope and predicate, of which the one more confident by now stayed.
+    /// Active facts that were superseded by a more confident one with the same scope and predicate.
     pub facts_superseded: u64,
     pub aliases_added: u64,
 }
 
-/// All but `Merged` wrote nothing.
+/// The result of a merge. All outcomes but `Merged` wrote nothing.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum MergeOutcome {
     Merged(Merged),
     NotFound(EntityId),
-    /// One of the two lives on in another entity already.
+    /// One of the two was merged before.
     AlreadyMerged {
         entity: EntityId,
         survivor: EntityId,
     },
-    /// Together they would have more aliases than are allowed.
+    /// The merged entity would have this many aliases, which is more than the limit.
     TooManyAliases(usize),
 }
 
-/// One transaction. The two must differ.
-pub async fn merge(
-    session: &mut Session,
-    tenant: &TenantId,
-    source: EntityId,
-    target: EntityId,
-    now: Timestamp,
-    origin: &Origin,
-) -> Result<MergeOutcome, StoreError> {
+/// Merges the source into the target, in one transaction. The two must differ.
+pub async fn merge(write: WriteContext<'_>, source: EntityId, target: EntityId) -> Result<MergeOutcome, StoreError> {
+    let WriteContext { session, tenant, now, origin } = write;
     let mut attempt = 1;
     loop {
-        match attempt_merge(session, tenant, source, target, now, origin).await {
+        match attempt_merge(WriteContext { session, tenant, now, origin }, source, target).await {
             Err(error) if attempt < ATTEMPTS && matches!(error.code().as_deref(), Some("40P01" | "40001")) => {
                 attempt += 1;
             }
@@ -62,13 +57,11 @@ pub async fn merge(
 }
 
 async fn attempt_merge(
-    session: &mut Session,
-    tenant: &TenantId,
+    write: WriteContext<'_>,
     source: EntityId,
     target: EntityId,
-    now: Timestamp,
-    origin: &Origin,
 ) -> Result<MergeOutcome, StoreError> {
+    let WriteContext { session, tenant, now, origin } = write;
     let mut tx = session.begin().await?;
     let locked = lock(&mut tx, tenant, &[source, target]).await?;
     let find = |id: EntityId| locked.iter().find(|entity| entity.id == id);
@@ -85,8 +78,9 @@ async fn attempt_merge(
     if names.aliases.len() > limits::MERGED_ALIASES {
         return Ok(MergeOutcome::TooManyAliases(names.aliases.len()));
     }
-    let facts_superseded = settle_conflicts(&mut tx, tenant, source, target, now, origin).await?;
-    let facts_repointed = repoint(&mut tx, tenant, source, target, now, origin).await?;
+    let facts_superseded =
+        supersede_conflicting(WriteContext { session: &mut tx, tenant, now, origin }, source, target).await?;
+    let facts_repointed = move_facts(WriteContext { session: &mut tx, tenant, now, origin }, source, target).await?;
 
     let new_target = Entity {
         aliases: names.aliases,
@@ -115,62 +109,24 @@ async fn attempt_merge(
             payload: difference(old_target, &new_target),
         },
     ];
-    events::append(&mut tx, tenant, &happened, now, origin).await?;
+    events::record(WriteContext { session: &mut tx, tenant, now, origin }, &happened).await?;
     tx.commit().await?;
     Ok(MergeOutcome::Merged(merged))
 }
 
-/// Of two active facts under one key the less confident is superseded, by what decay has left of their confidences; the
-/// target's stays where they are equal. All facts of both are locked first, in the order of their ids as every reader that counts references does. A winner names the
-/// loser, also if it superseded another fact before: the links tell of both.
-async fn settle_conflicts(
-    session: &mut Session,
-    tenant: &TenantId,
-    source: EntityId,
-    target: EntityId,
-    now: Timestamp,
-    origin: &Origin,
-) -> Result<u64, StoreError> {
+/// Supersedes the less confident of two active facts with the same key; the target's stays where both are equal.
+async fn supersede_conflicting(write: WriteContext<'_>, source: EntityId, target: EntityId) -> Result<u64, StoreError> {
+    let WriteContext { session, tenant, now, origin } = write;
     let count = session
         .run(|pg| {
             sqlx::query_scalar!(
-                r#"
-                WITH locked AS MATERIALIZED (
-                    SELECT id, entity_id, scope, predicate, validity,
-                           effective_confidence(confidence, decay_rate, last_confirmed_at, $4) AS effective FROM facts
-                    WHERE tenant_id = $1 AND entity_id = ANY (ARRAY[$2, $3]::uuid[]) ORDER BY id FOR NO KEY UPDATE
-                ), conflict AS MATERIALIZED (
-                    SELECT CASE WHEN s.effective > t.effective + $8 THEN s.id ELSE t.id END AS winner,
-                           CASE WHEN s.effective > t.effective + $8 THEN t.id ELSE s.id END AS loser
-                    FROM locked s JOIN locked t ON t.scope = s.scope AND t.predicate = s.predicate
-                    WHERE s.entity_id = $2 AND fact_is_active(s.validity) AND t.entity_id = $3 AND fact_is_active(t.validity)
-                ), lost AS (
-                    UPDATE facts f SET validity = 'superseded' FROM conflict
-                    WHERE f.tenant_id = $1 AND f.id = conflict.loser
-                ), won AS (
-                    UPDATE facts f SET supersedes_id = conflict.loser FROM conflict
-                    WHERE f.tenant_id = $1 AND f.id = conflict.winner
-                ), link AS (
-                    INSERT INTO memory_links (tenant_id, source_type, source_id, target_type, target_id, relation, created_at)
-                    SELECT $1, 'fact', winner, 'fact', loser, 'supersedes', $4 FROM conflict
-                    ON CONFLICT DO NOTHING
-                ), event AS (
-                    INSERT INTO memory_events (tenant_id, event_type, actor, memory_type, memory_id, request_id, payload, created_at)
-                    SELECT $1, $5, $6, 'fact', loser, $7,
-                           jsonb_build_object('before', jsonb_build_object('validity', 'active'),
-                                              'after', jsonb_build_object('validity', 'superseded'),
-                                              'superseded_by', winner), $4
-                    FROM conflict
-                )
-                SELECT count(*) AS "count!" FROM conflict
-                "#,
+                r#"SELECT supersede_conflicting_facts($1, $2, $3, $4, $5, $6, $7) AS "count!""#,
                 tenant.as_str(),
-                source.0,
-                target.0,
-                now,
-                EventType::FactSuperseded.as_str(),
                 origin.actor.as_deref(),
                 origin.request_id.as_deref(),
+                now,
+                source.0,
+                target.0,
                 CONFIDENCE_TOLERANCE,
             )
             .fetch_one(pg)
@@ -179,37 +135,19 @@ async fn settle_conflicts(
     Ok(count.unsigned_abs())
 }
 
-/// A statement of its own: the index that allows one active fact a key must have seen the losers leave.
-async fn repoint(
-    session: &mut Session,
-    tenant: &TenantId,
-    source: EntityId,
-    target: EntityId,
-    now: Timestamp,
-    origin: &Origin,
-) -> Result<u64, StoreError> {
+/// Moves all facts of the source to the target.
+async fn move_facts(write: WriteContext<'_>, source: EntityId, target: EntityId) -> Result<u64, StoreError> {
+    let WriteContext { session, tenant, now, origin } = write;
     let count = session
         .run(|pg| {
             sqlx::query_scalar!(
-                r#"
-                WITH moved AS (
-                    UPDATE facts SET entity_id = $3 WHERE tenant_id = $1 AND entity_id = $2 RETURNING id
-                ), event AS (
-                    INSERT INTO memory_events (tenant_id, event_type, actor, memory_type, memory_id, request_id, payload, created_at)
-                    SELECT $1, $5, $6, 'fact', id, $7,
-                           jsonb_build_object('before', jsonb_build_object('entity_id', $2::uuid),
-                                              'after', jsonb_build_object('entity_id', $3::uuid)), $4
-                    FROM moved
-                )
-                SELECT count(*) AS "count!" FROM moved
-                "#,
+                r#"SELECT move_facts($1, $2, $3, $4, $5, $6) AS "count!""#,
                 tenant.as_str(),
-                source.0,
-                target.0,
-                now,
-                EventType::FactRepointed.as_str(),
                 origin.actor.as_deref(),
                 origin.request_id.as_deref(),
+                now,
+                source.0,
+                target.0,
             )
             .fetch_one(pg)
         })

@@ -1,4 +1,4 @@
-//! Entities: who and what facts are about. A merged one stays as a tombstone that names where it lives on.
+//! Entities: who and what facts are about. A merged entity stays as a tombstone that names its survivor.
 
 mod merge;
 mod resolve;
@@ -11,23 +11,24 @@ use uuid::Uuid;
 use crate::{Session, StoreError};
 
 pub use merge::{MergeOutcome, Merged, merge};
-pub use resolve::{CANDIDATES, Found, Wanted, candidates};
+pub use resolve::{CANDIDATES, EntityMatch, NameQuery, candidates};
 pub use write::{Changes, CreateOutcome, NewEntity, UpdateOutcome, create, update};
 
-/// An entity, and where it lives on if it was merged.
+/// An entity and, if it was merged, its survivor.
 #[derive(Debug, Clone, PartialEq)]
 pub struct FoundEntity {
     pub entity: Entity,
     pub survivor: Option<Survivor>,
 }
 
-/// The end of a chain of merges.
+/// The entity at the end of a chain of merges.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Survivor {
     pub id: EntityId,
     pub canonical_name: String,
 }
 
+/// The entity with an id. `None`: this tenant has no such entity.
 pub async fn get(session: &mut Session, tenant: &TenantId, id: EntityId) -> Result<Option<FoundEntity>, StoreError> {
     let row = session
         .run(|pg| {
@@ -62,7 +63,7 @@ pub async fn get(session: &mut Session, tenant: &TenantId, id: EntityId) -> Resu
     Ok(Some(FoundEntity { entity: entity.try_into()?, survivor }))
 }
 
-/// The entity that is left of this one after all merges: itself if it was never merged. `None`: there is no such entity.
+/// The survivor of an entity after all merges: the entity itself if it was never merged. `None`: there is no such entity.
 pub async fn survivor(session: &mut Session, tenant: &TenantId, id: EntityId) -> Result<Option<EntityId>, StoreError> {
     let survivor = session
         .run(|pg| sqlx::query_scalar!("SELECT entity_survivor($1, $2)", tenant.as_str(), id.0).fetch_one(pg))
@@ -70,7 +71,7 @@ pub async fn survivor(session: &mut Session, tenant: &TenantId, id: EntityId) ->
     Ok(survivor.map(EntityId))
 }
 
-/// The entity that has a name and type already, and what is left of it.
+/// The entity that already has a name and type, and its survivor.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Existing {
     pub id: EntityId,
@@ -132,8 +133,8 @@ impl TryFrom<EntityRow> for Entity {
     }
 }
 
-/// The rows, locked until the end of the transaction. Always in the order of their ids, so that two who want the same
-/// rows wait for each other and never in a circle. The lock keeps facts from being stored on them, too.
+/// Reads entities and locks them until the end of the transaction, in the order of their ids, so that two transactions that lock
+/// the same entities cannot deadlock. The lock also keeps others from storing facts about them.
 pub(crate) async fn lock(
     session: &mut Session,
     tenant: &TenantId,
@@ -155,7 +156,7 @@ pub(crate) async fn lock(
     rows.into_iter().map(Entity::try_from).collect()
 }
 
-/// A tombstone is what a merge leaves; the mark is its metadata's.
+/// Whether the entity was merged into another one, which its metadata names.
 pub(crate) fn is_tombstone(entity: &Entity) -> bool {
     entity.metadata.get(butler_domain::resolve::MERGED_INTO).is_some_and(|mark| !mark.is_null())
 }

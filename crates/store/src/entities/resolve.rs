@@ -1,4 +1,4 @@
-//! Which entities a name may mean. All tiers in one statement, by the indexes of migration 040.
+//! The entities that a name may mean, of all tiers in one statement.
 
 use butler_domain::resolve::{FUZZY_THRESHOLD, NEIGHBOURHOOD_FACTS, NameMatch};
 use butler_domain::{EntityId, EntityType, TenantId, limits};
@@ -7,41 +7,43 @@ use uuid::Uuid;
 use super::bad;
 use crate::{Session, StoreError};
 
-/// The most candidates of one call, like the results of any other: a name that means more of them is no name yet.
+/// The most candidates that one call returns, the same limit as for search results.
 pub const CANDIDATES: usize = limits::RESULTS;
-/// A fact is a sentence or two; of a longer one its beginning tells what it is about. Bounds what a call fetches.
+/// Characters read of each fact: usually all of it, and otherwise enough to see what it is about.
 const FACT_CHARS: i32 = 1000;
 
+/// A name to resolve.
 #[derive(Debug, Clone)]
-pub struct Wanted<'a> {
+pub struct NameQuery<'a> {
     pub name: &'a str,
     pub entity_type: Option<EntityType>,
-    /// Similar names, too.
+    /// Also match similar names.
     pub fuzzy: bool,
-    /// Entities the caller expects: if they match at all, they are among the candidates however many there are.
+    /// Entities that the caller expects. Those that match are returned even if there are more candidates than the limit.
     pub known: &'a [EntityId],
-    /// The facts of each candidate, for the neighbourhood.
+    /// Also read the facts of each candidate, for the neighbourhood.
     pub with_facts: bool,
 }
 
+/// An entity that the name may mean.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Found {
+pub struct EntityMatch {
     pub id: EntityId,
     pub canonical_name: String,
     pub entity_type: EntityType,
     pub aliases: Vec<String>,
     pub name_match: NameMatch,
-    /// Predicate and content of its newest active facts.
+    /// Predicate and content of the newest active facts about the entity.
     pub facts: Vec<String>,
 }
 
-/// Each candidate once, at its best tier; tombstones are none.
+/// Each candidate once, with its best tier; merged entities are left out.
 pub async fn candidates(
     session: &mut Session,
     tenant: &TenantId,
-    wanted: &Wanted<'_>,
-) -> Result<Vec<Found>, StoreError> {
-    let known: Vec<Uuid> = wanted.known.iter().map(|id| id.0).collect();
+    query: &NameQuery<'_>,
+) -> Result<Vec<EntityMatch>, StoreError> {
+    let known: Vec<Uuid> = query.known.iter().map(|id| id.0).collect();
     let rows = session
         .run(|pg| {
             sqlx::query!(
@@ -49,13 +51,13 @@ pub async fn candidates(
                           aliases AS "aliases!", tier AS "tier!", facts
                    FROM entity_candidates($1, $2, $3, $4, $5, $6, $7, $8, $9)"#,
                 tenant.as_str(),
-                wanted.name,
-                wanted.entity_type.map(EntityType::as_str),
-                wanted.fuzzy,
+                query.name,
+                query.entity_type.map(EntityType::as_str),
+                query.fuzzy,
                 FUZZY_THRESHOLD as f32,
                 &known,
                 CANDIDATES as i32,
-                if wanted.with_facts { NEIGHBOURHOOD_FACTS as i32 } else { 0 },
+                if query.with_facts { NEIGHBOURHOOD_FACTS as i32 } else { 0 },
                 FACT_CHARS
             )
             .fetch_all(pg)
@@ -63,7 +65,7 @@ pub async fn candidates(
         .await?;
     rows.into_iter()
         .map(|row| {
-            Ok(Found {
+            Ok(EntityMatch {
                 id: EntityId(row.id),
                 canonical_name: row.canonical_name,
                 entity_type: row.entity_type.parse().map_err(|error| bad(row.id, "entity_type", error))?,

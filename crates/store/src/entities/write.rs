@@ -1,16 +1,18 @@
 //! Creating and changing an entity, each with its event.
 
-use butler_domain::event::{EventType, Origin};
+use butler_domain::event::EventType;
 use butler_domain::ids::new_id;
-use butler_domain::{Entity, EntityId, EntityType, TenantId, Timestamp, limits};
+use butler_domain::{Entity, EntityId, EntityType, TenantId, limits};
+use serde::Serialize;
 use serde_json::{Map, Value, json};
 use sqlx::types::Json;
 
-use super::{EntityRow, Existing, existing, is_tombstone, lock, survivor};
+use super::{Existing, existing, is_tombstone, lock, survivor};
 use crate::events::{self, NewEvent, Subject};
-use crate::{Constraint, Session, StoreError, Tx};
+use crate::{Constraint, Session, StoreError, WriteContext};
 
-#[derive(Debug, Clone)]
+/// An entity to create. Its fields are those of the argument of `create_entity`.
+#[derive(Debug, Clone, Serialize)]
 pub struct NewEntity {
     pub id: EntityId,
     pub canonical_name: String,
@@ -19,95 +21,68 @@ pub struct NewEntity {
     pub metadata: Map<String, Value>,
 }
 
-/// All but `Created` wrote nothing.
+/// The result of creating an entity. `Exists` wrote nothing.
 #[derive(Debug, Clone, PartialEq)]
 pub enum CreateOutcome {
     Created(Entity),
     Exists(Existing),
 }
 
-/// One statement when the name is new: the entity and its event.
-pub async fn create(
-    session: &mut Session,
-    tenant: &TenantId,
-    new: &NewEntity,
-    now: Timestamp,
-    origin: &Origin,
-) -> Result<CreateOutcome, StoreError> {
+/// Creates an entity, in one round trip if the name is new.
+pub async fn create(write: WriteContext<'_>, new: &NewEntity) -> Result<CreateOutcome, StoreError> {
+    let WriteContext { session, tenant, now, origin } = write;
     loop {
-        if let Some(entity) = insert(session, tenant, new, now, origin).await? {
-            return Ok(CreateOutcome::Created(entity));
+        let created = session
+            .run(|pg| {
+                sqlx::query_scalar!(
+                    r#"SELECT create_entity($1, $2, $3, $4, $5, $6) AS "created!""#,
+                    tenant.as_str(),
+                    origin.actor.as_deref(),
+                    origin.request_id.as_deref(),
+                    now,
+                    new_id(now),
+                    Json(new) as _,
+                )
+                .fetch_one(pg)
+            })
+            .await?;
+        if created {
+            let NewEntity { id, canonical_name, entity_type, aliases, metadata } = new.clone();
+            return Ok(CreateOutcome::Created(Entity {
+                id,
+                tenant_id: tenant.as_str().to_owned(),
+                canonical_name,
+                entity_type,
+                aliases,
+                metadata,
+                created_at: now,
+                updated_at: now,
+            }));
         }
-        // it may have been renamed between the two statements; then the name is free
+        // If the existing entity was renamed between the two statements, the name is free now.
         if let Some(existing) = existing(session, tenant, &new.canonical_name, new.entity_type).await? {
             return Ok(CreateOutcome::Exists(existing));
         }
     }
 }
 
-async fn insert(
-    session: &mut Session,
-    tenant: &TenantId,
-    new: &NewEntity,
-    now: Timestamp,
-    origin: &Origin,
-) -> Result<Option<Entity>, StoreError> {
-    let after = json!({ "after": {
-        "canonical_name": new.canonical_name,
-        "entity_type": new.entity_type,
-        "aliases": new.aliases,
-        "metadata": new.metadata,
-    }});
-    let row = session
-        .run(|pg| {
-            sqlx::query_as!(
-                EntityRow,
-                "WITH entity AS (
-                     INSERT INTO entities (tenant_id, id, canonical_name, entity_type, aliases, metadata, created_at, updated_at)
-                     VALUES ($1, $2, $3, $4, $5, $6, $7, $7)
-                     ON CONFLICT ON CONSTRAINT entities_unique_name DO NOTHING
-                     RETURNING id, tenant_id, canonical_name, entity_type, aliases, metadata, created_at, updated_at
-                 ), event AS (
-                     INSERT INTO memory_events (tenant_id, id, event_type, actor, memory_type, memory_id, request_id, payload, created_at)
-                     SELECT $1, $8, $9, $10, 'entity', entity.id, $11, $12, $7 FROM entity
-                 )
-                 SELECT id, tenant_id, canonical_name, entity_type, aliases, metadata, created_at, updated_at FROM entity",
-                tenant.as_str(),
-                new.id.0,
-                new.canonical_name,
-                new.entity_type.as_str(),
-                &new.aliases,
-                Json(&new.metadata) as _,
-                now,
-                new_id(now),
-                EventType::EntityCreated.as_str(),
-                origin.actor.as_deref(),
-                origin.request_id.as_deref(),
-                after,
-            )
-            .fetch_optional(pg)
-        })
-        .await?;
-    row.map(Entity::try_from).transpose()
-}
-
-/// `None` leaves a field as it is.
+/// The changes to an entity. `None` leaves a field as it is.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Changes {
     /// Replaces the name.
     pub canonical_name: Option<String>,
     /// Replaces all aliases.
     pub aliases: Option<Vec<String>>,
-    /// Its keys are set, others stay.
+    /// Sets these keys and keeps the others.
     pub metadata: Option<Map<String, Value>>,
 }
 
-/// All but `Updated` wrote nothing.
+/// The result of changing an entity. All outcomes but `Updated` wrote nothing.
 #[derive(Debug, Clone, PartialEq)]
 pub enum UpdateOutcome {
     Updated(Entity),
     NotFound,
-    /// The entity lives on in another one.
+    /// The entity was merged into another one.
     Merged {
         survivor: EntityId,
     },
@@ -116,24 +91,19 @@ pub enum UpdateOutcome {
         entity_type: EntityType,
         existing: Existing,
     },
-    /// More than a list may hold, and more than it has already.
+    /// The list would exceed the limit and be longer than the existing one.
     TooManyAliases {
         most: usize,
     },
-    /// With the new keys the metadata would be this long.
+    /// The metadata would be this long with the new keys.
     MetadataTooLarge {
         bytes: usize,
     },
 }
 
-pub async fn update(
-    session: &mut Session,
-    tenant: &TenantId,
-    id: EntityId,
-    changes: &Changes,
-    now: Timestamp,
-    origin: &Origin,
-) -> Result<UpdateOutcome, StoreError> {
+/// Changes an entity.
+pub async fn update(write: WriteContext<'_>, id: EntityId, changes: &Changes) -> Result<UpdateOutcome, StoreError> {
+    let WriteContext { session, tenant, now, origin } = write;
     let mut tx = session.begin().await?;
     let Some(before) = lock(&mut tx, tenant, &[id]).await?.pop() else { return Ok(UpdateOutcome::NotFound) };
     if is_tombstone(&before) {
@@ -157,13 +127,20 @@ pub async fn update(
     if changes.metadata.is_some() && bytes > limits::METADATA_BYTES {
         return Ok(UpdateOutcome::MetadataTooLarge { bytes });
     }
-    let written = write(tx, tenant, &before, &after, origin).await;
-    match written {
+    let written = save_with_event(WriteContext { session: &mut tx, tenant, now, origin }, &before, &after).await;
+    let committed = match written {
+        Ok(()) => tx.commit().await,
+        Err(error) => {
+            drop(tx);
+            Err(error)
+        }
+    };
+    match committed {
         Ok(()) => Ok(UpdateOutcome::Updated(after)),
         Err(error) if error.constraint() == Some(&Constraint::EntityName) => {
             match existing(session, tenant, &after.canonical_name, after.entity_type).await? {
                 Some(existing) => Ok(UpdateOutcome::NameTaken { entity_type: after.entity_type, existing }),
-                // whoever had the name gave it up a moment ago; the caller may try again
+                // The other entity was renamed a moment ago; the caller may try again.
                 None => Err(error),
             }
         }
@@ -171,22 +148,16 @@ pub async fn update(
     }
 }
 
-async fn write(
-    mut tx: Tx<'_>,
-    tenant: &TenantId,
-    before: &Entity,
-    after: &Entity,
-    origin: &Origin,
-) -> Result<(), StoreError> {
-    save(&mut tx, tenant, after).await?;
+async fn save_with_event(write: WriteContext<'_>, before: &Entity, after: &Entity) -> Result<(), StoreError> {
+    let WriteContext { session, tenant, now, origin } = write;
+    save(session, tenant, after).await?;
     let about = Subject { memory_type: "entity", memory_id: after.id.0 };
     let event =
         NewEvent { event_type: EventType::EntityUpdated, about: Some(about), payload: difference(before, after) };
-    events::append(&mut tx, tenant, &[event], after.updated_at, origin).await?;
-    tx.commit().await
+    events::record(WriteContext { session, tenant, now, origin }, &[event]).await
 }
 
-/// Writes everything about an entity that can change.
+/// Writes every field of an entity that can change.
 pub(super) async fn save(session: &mut Session, tenant: &TenantId, entity: &Entity) -> Result<(), StoreError> {
     session
         .run(|pg| {
@@ -206,7 +177,7 @@ pub(super) async fn save(session: &mut Session, tenant: &TenantId, entity: &Enti
     Ok(())
 }
 
-/// The fields that changed, as they were and as they are.
+/// The fields that changed, with their old and new values.
 pub(super) fn difference(before: &Entity, after: &Entity) -> Value {
     let (mut old, mut new) = (Map::new(), Map::new());
     let mut note = |field: &str, was: Value, is: Value| {

@@ -1,81 +1,83 @@
-//! Retrieval: the statement behind search, recall and context, and the bump of what they returned.
+//! Retrieval: the statement behind search, recall and context, and the reference counts of what they returned.
 //!
-//! The work is done by `functions/memory_retrieve.sql`: one statement for all types and both legs.
+//! `functions/memory_retrieve.sql` does the work: one statement for all types and both legs.
 
+mod info;
 mod pools;
 pub mod train;
 
 use butler_domain::{MemoryType, TenantId, Timestamp};
+use serde::de::DeserializeOwned;
 use serde_json::Value;
 use sqlx::types::Json;
 use uuid::Uuid;
 
 use crate::embedded::Model;
 use crate::{Session, StoreError};
+pub use info::{DeepScore, MatchInfo, Pool, StoreBackground, StoreInfo};
 pub use pools::Pools;
 
 /// What to retrieve. Each leg of each type finds at most `limit` rows.
 #[derive(Debug, Clone)]
 pub struct Retrieve<'a> {
     pub types: &'a [MemoryType],
-    /// Facts and rules: this scope and `global`. Episodes: this butler's. `None`: all.
+    /// Facts and rules of this scope and of `global`, and episodes of this butler. `None`: all.
     pub scope: Option<&'a str>,
     pub at: Timestamp,
-    /// Of effective confidence; episodes have none and pass.
+    /// The least effective confidence. It does not apply to episodes.
     pub min_confidence: f64,
     pub model: &'a Model,
     /// The semantic leg; `None` leaves it out.
     pub embedding: Option<&'a [f32]>,
     /// The keyword leg; `None` leaves it out.
     pub words: Option<&'a str>,
-    /// After the memories with all terms also those with any.
+    /// After the memories that contain all terms, also those that contain any.
     pub any_term: bool,
     pub limit: usize,
-    /// Weights of the mode for conversations, which then ranks the episodes.
+    /// The weights of the conversation mode, which then ranks the episodes.
     pub deep: Option<[f64; 5]>,
-    /// Also what a relevance is told by; see [`butler_domain::relevance`].
+    /// Also return what [`butler_domain::relevance`] needs.
     pub background: bool,
-    /// So many of the latest episodes of the scope's butler.
+    /// Also return this many of the latest episodes of the scope's butler.
     pub recent: usize,
 }
 
 #[derive(Debug, Clone, Default)]
 pub struct Retrieved {
-    /// Unordered.
-    pub found: Vec<Found>,
-    /// Latest first.
-    pub recent: Vec<Found>,
-    /// Of each type searched: how many rows there are, which way was taken, how long it took.
-    pub stores: Vec<(MemoryType, Value)>,
+    /// What the legs found, unordered.
+    pub found: Vec<RetrievedMemory>,
+    /// The latest episodes, newest first.
+    pub recent: Vec<RetrievedMemory>,
+    /// The store of each type that was searched.
+    pub stores: Vec<(MemoryType, StoreInfo)>,
 }
 
 impl Retrieved {
-    /// Whether a store that was searched holds far more than its vector index was trained on. Only the rows of the caller's
-    /// own store count, which are no more than there are: training finds at least as many.
+    /// Whether a store holds far more rows than its vector index was trained on. Only the tenant's own rows count; training
+    /// finds at least as many.
     pub fn has_outgrown_an_index(&self) -> bool {
-        self.stores.iter().any(|(_, info)| {
-            let number = |key: &str| info.get(key).and_then(Value::as_f64).unwrap_or(0.0) as i64;
-            train::outgrown(number("rows"), number("trained"))
-        })
+        self.stores.iter().any(|(_, store)| train::outgrown(store.pool.rows as i64, store.pool.trained.unwrap_or(0)))
     }
 }
 
-/// A memory as retrieval shows it.
+/// A memory that retrieval found.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Found {
+pub struct RetrievedMemory {
     pub memory_type: MemoryType,
     pub id: Uuid,
     pub similarity: Option<f64>,
-    /// `None`: the leg did not find it.
+    /// Place in the semantic leg; `None`: that leg did not find it.
     pub semantic_rank: Option<usize>,
+    /// `ts_rank` of the keyword leg.
     pub rank: Option<f64>,
-    /// The memory has all terms of the query.
+    /// Whether the memory contains all terms of the query.
     pub strict: bool,
+    /// Place in the keyword leg; `None`: that leg did not find it.
     pub keyword_rank: Option<usize>,
     pub content: String,
     pub subject: Option<String>,
     pub predicate: Option<String>,
-    /// Of an episode: its butler.
+    /// The scope of a fact or rule, or the butler of an episode.
     pub scope: String,
     pub importance: Option<f64>,
     pub confidence: Option<f64>,
@@ -89,11 +91,10 @@ pub struct Found {
     pub entity_name: Option<String>,
     pub session_id: Option<Uuid>,
     pub fading: bool,
-    /// The paths taken, the parts of a deep score, the matched terms.
-    pub info: Value,
+    pub matched: MatchInfo,
 }
 
-/// One statement.
+/// Retrieves memories, in one statement.
 pub async fn retrieve(
     session: &mut Session,
     tenant: &TenantId,
@@ -126,7 +127,7 @@ pub async fn retrieve(
                 request.words,
                 request.any_term,
                 limit,
-                known,
+                Json(&known) as _,
                 deep,
                 request.background,
                 recent,
@@ -141,7 +142,7 @@ pub async fn retrieve(
     Ok(retrieved)
 }
 
-/// The rows an answer held; `None` of a kind costs nothing.
+/// The memories that a response contained, whose references are counted.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Referenced {
     pub facts: Vec<Uuid>,
@@ -163,7 +164,7 @@ impl Referenced {
     }
 }
 
-/// Counts one reference of each row, in one statement.
+/// Counts one reference of each memory, in one statement.
 pub async fn bump(
     session: &mut Session,
     tenant: &TenantId,
@@ -186,12 +187,6 @@ pub async fn bump(
             .execute(pg)
         })
         .await?;
-    Ok(())
-}
-
-/// A statement that does nothing: the floor any other is measured against.
-pub async fn ping(session: &mut Session) -> Result<(), StoreError> {
-    session.run(|pg| sqlx::query!("SELECT 1 AS one").fetch_one(pg)).await?;
     Ok(())
 }
 
@@ -240,22 +235,22 @@ impl Row {
             "pool" => {
                 let kind: MemoryType =
                     self.content.parse().map_err(|e: butler_domain::UnknownName| bad(e.to_string()))?;
-                let info = self.info.map(|info| info.0).unwrap_or_default();
+                let store: StoreInfo = decoded(self.id, self.info)?;
                 if self.strict == Some(true) {
-                    pools.learn(tenant, request.scope, kind, &info);
+                    pools.learn(tenant, request.scope, kind, &store.pool);
                 }
-                retrieved.stores.push((kind, info));
+                retrieved.stores.push((kind, store));
             }
-            "recent" => retrieved.recent.push(self.found(MemoryType::Episode)?),
+            "recent" => retrieved.recent.push(self.into_memory(MemoryType::Episode)?),
             kind => {
                 let kind = kind.parse().map_err(|e: butler_domain::UnknownName| bad(e.to_string()))?;
-                retrieved.found.push(self.found(kind)?);
+                retrieved.found.push(self.into_memory(kind)?);
             }
         }
         Ok(())
     }
 
-    fn found(self, memory_type: MemoryType) -> Result<Found, StoreError> {
+    fn into_memory(self, memory_type: MemoryType) -> Result<RetrievedMemory, StoreError> {
         let missing = |column| StoreError::BadData {
             table: "memory_retrieve",
             column,
@@ -263,7 +258,12 @@ impl Row {
             reason: "is missing".to_owned(),
         };
         let place = |rank: Option<i32>| rank.and_then(|rank| usize::try_from(rank).ok());
-        Ok(Found {
+        let matched = MatchInfo {
+            in_semantic: self.semantic_rank.is_some(),
+            in_keyword: self.keyword_rank.is_some(),
+            ..decoded(self.id, self.info)?
+        };
+        Ok(RetrievedMemory {
             memory_type,
             id: self.id.ok_or_else(|| missing("id"))?,
             similarity: self.similarity,
@@ -287,9 +287,20 @@ impl Row {
             entity_name: self.entity_name,
             session_id: self.session_id,
             fading: self.fading.unwrap_or(false),
-            info: self.info.map(|info| info.0).unwrap_or_default(),
+            matched,
         })
     }
+}
+
+/// The column `info`; a row without one has the default.
+fn decoded<T: DeserializeOwned + Default>(id: Option<Uuid>, info: Option<Json<Value>>) -> Result<T, StoreError> {
+    let Some(Json(info)) = info else { return Ok(T::default()) };
+    serde_json::from_value(info).map_err(|error| StoreError::BadData {
+        table: "memory_retrieve",
+        column: "info",
+        id: id.map(|id| id.to_string()).unwrap_or_default(),
+        reason: error.to_string(),
+    })
 }
 
 #[cfg(test)]
@@ -300,13 +311,16 @@ mod tests {
 
     #[test]
     fn a_store_outgrows_an_index_trained_on_nothing_or_on_less_than_half() {
-        let of = |info: Value| Retrieved { stores: vec![(MemoryType::Fact, info)], ..Retrieved::default() };
+        let of = |info: Value| {
+            let store = serde_json::from_value(info).unwrap_or_default();
+            Retrieved { stores: vec![(MemoryType::Fact, store)], ..Retrieved::default() }
+        };
         assert!(of(json!({"rows": 4000, "total": 4000, "trained": null})).has_outgrown_an_index());
-        assert!(of(json!({"rows": 4000.5, "trained": 1500})).has_outgrown_an_index());
-        assert!(!of(json!({"rows": 4000, "trained": 4000})).has_outgrown_an_index());
+        assert!(of(json!({"rows": 4000.5, "total": 4000.5, "trained": 1500})).has_outgrown_an_index());
+        assert!(!of(json!({"rows": 4000, "total": 4000, "trained": 4000})).has_outgrown_an_index());
         assert!(
             !of(json!({"rows": 10, "total": 90000, "trained": null})).has_outgrown_an_index(),
-            "a small tenant's own"
+            "the rows of other tenants do not count"
         );
         assert!(!Retrieved::default().has_outgrown_an_index());
     }

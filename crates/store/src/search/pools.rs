@@ -1,105 +1,104 @@
 //! What is known about the stores that are searched: how many rows, which share of the table, which terms are frequent.
 //!
-//! The way a search takes is chosen by it (`functions/memory_pool.sql`). It changes slowly and costs a millisecond or two to learn, so a call
-//! learns it now and then, in the same statement, and the others pass it back. Nothing is written for it.
+//! A search chooses its path by it (`functions/memory_pool.sql`). It changes slowly and takes a millisecond or two to
+//! measure, so one call measures it now and then, and the calls after it pass the result back.
 
-use std::collections::HashMap;
-use std::sync::Mutex;
+use std::collections::{BTreeMap, HashMap};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use butler_domain::{MemoryType, TenantId};
-use serde_json::{Map, Value};
 
 use super::Retrieve;
+use super::info::Pool;
 
-/// A store of this size may be several times larger in a moment; it is cheap to count.
+/// A small store may grow to a multiple of its size within seconds, and counting it is cheap.
 const FRESH_SMALL: Duration = Duration::from_secs(5);
-/// A large one changes its size class slowly, and a look at it costs milliseconds.
+/// A large store changes its size class slowly, and measuring it takes milliseconds.
 const FRESH_LARGE: Duration = Duration::from_secs(60);
-/// The same number as `small_store_rows()`: up to it a store is searched exactly.
-const SMALL_ROWS: f64 = 1500.0;
-/// Tenants times scopes remembered at once; beyond it everything is learnt anew.
-const REMEMBERED: usize = 4096;
+/// Tenants times scopes kept at once. Beyond it the cache is emptied.
+const MOST_KEPT: usize = 4096;
 
 type Key = (TenantId, Option<String>, MemoryType);
 
+/// The measured pools of the recent searches.
 #[derive(Debug, Default)]
-pub struct Pools(Mutex<HashMap<Key, (Instant, Value)>>);
+pub struct Pools(Mutex<HashMap<Key, (Instant, Pool)>>);
 
 impl Pools {
-    /// What a call need not learn.
-    pub(super) fn known(&self, tenant: &TenantId, request: &Retrieve<'_>) -> Value {
-        let pools = self.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-        let mut known = Map::new();
+    /// What the call need not measure.
+    pub(super) fn known(&self, tenant: &TenantId, request: &Retrieve<'_>) -> BTreeMap<&'static str, Pool> {
+        let pools = self.lock();
+        let mut known = BTreeMap::new();
         for kind in request.types {
             let key = (tenant.clone(), request.scope.map(str::to_owned), *kind);
-            if let Some((learnt, pool)) = pools.get(&key)
-                && learnt.elapsed() < lifetime(pool)
+            if let Some((measured_at, pool)) = pools.get(&key)
+                && measured_at.elapsed() < lifetime(pool)
             {
-                known.insert(kind.as_str().to_owned(), relevant(pool, request.words));
+                known.insert(kind.as_str(), with_terms_of(pool, request.words));
             }
         }
-        Value::Object(known)
+        known
     }
 
-    pub(super) fn learn(&self, tenant: &TenantId, scope: Option<&str>, kind: MemoryType, info: &Value) {
-        let mut pools = self.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-        if pools.len() >= REMEMBERED {
+    pub(super) fn learn(&self, tenant: &TenantId, scope: Option<&str>, kind: MemoryType, pool: &Pool) {
+        let mut pools = self.lock();
+        if pools.len() >= MOST_KEPT {
             pools.clear();
         }
-        let kept = ["rows", "total", "lists", "trained", "terms"];
-        let pool = kept.iter().filter_map(|key| Some(((*key).to_owned(), info.get(*key)?.clone()))).collect();
-        pools.insert((tenant.clone(), scope.map(str::to_owned), kind), (Instant::now(), Value::Object(pool)));
+        pools.insert((tenant.clone(), scope.map(str::to_owned), kind), (Instant::now(), pool.clone()));
     }
 
-    /// After the indexes were trained anew.
+    /// Empties the cache, after the indexes were trained again.
     pub fn forget(&self) {
-        self.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner).clear();
+        self.lock().clear();
+    }
+
+    fn lock(&self) -> MutexGuard<'_, HashMap<Key, (Instant, Pool)>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-fn lifetime(pool: &Value) -> Duration {
-    let rows = pool.get("rows").and_then(Value::as_f64).unwrap_or(0.0);
-    if rows <= SMALL_ROWS { FRESH_SMALL } else { FRESH_LARGE }
+fn lifetime(pool: &Pool) -> Duration {
+    if pool.small { FRESH_SMALL } else { FRESH_LARGE }
 }
 
-/// Of the frequent terms only those that may be in the query: a stem begins like its word.
-fn relevant(pool: &Value, words: Option<&str>) -> Value {
+/// The pool with only those frequent terms that the query may contain: a stem starts like its word.
+fn with_terms_of(pool: &Pool, words: Option<&str>) -> Pool {
     let words = words.unwrap_or_default().to_lowercase();
-    let named = |term: &str| words.contains(&term[..term.floor_char_boundary(2)]);
-    let Value::Object(pool) = pool else { return pool.clone() };
-    let passed = pool.iter().map(|(key, value)| match value {
-        Value::Object(terms) if key == "terms" => {
-            let kept = terms.iter().filter(|(term, _)| named(term)).map(|(term, share)| (term.clone(), share.clone()));
-            (key.clone(), Value::Object(kept.collect()))
-        }
-        _ => (key.clone(), value.clone()),
-    });
-    Value::Object(passed.collect())
+    let may_contain = |term: &str| words.contains(&term[..term.floor_char_boundary(2)]);
+    let kept = |terms: &BTreeMap<String, f64>| {
+        terms.iter().filter(|(term, _)| may_contain(term)).map(|(term, share)| (term.clone(), *share)).collect()
+    };
+    let Pool { rows, total, small, lists, trained, terms } = pool;
+    Pool {
+        rows: *rows,
+        total: *total,
+        small: *small,
+        lists: *lists,
+        trained: *trained,
+        terms: terms.as_ref().map(kept),
+    }
 }
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
-
     use super::*;
 
     #[test]
     fn only_terms_that_may_be_in_the_query_are_passed_on() {
-        let pool = json!({"rows": 9000, "terms": {"peanut": 0.4, "run": 0.2, "zebra": 0.1}});
-        let kept = relevant(&pool, Some("Running from peanuts"));
-        assert_eq!(kept["terms"], json!({"peanut": 0.4, "run": 0.2}));
-        assert_eq!(relevant(&pool, None)["terms"], json!({}));
+        let terms = |list: &[(&str, f64)]| list.iter().map(|(term, share)| ((*term).to_owned(), *share)).collect();
+        let all = terms(&[("peanut", 0.4), ("run", 0.2), ("zebra", 0.1)]);
+        let pool = Pool { rows: 9000.0, terms: Some(all), ..Pool::default() };
+        let kept = with_terms_of(&pool, Some("Running from peanuts"));
+        assert_eq!(kept.terms, Some(terms(&[("peanut", 0.4), ("run", 0.2)])));
+        assert_eq!(kept.rows, 9000.0);
+        assert_eq!(with_terms_of(&pool, None).terms, Some(BTreeMap::new()));
     }
 
     #[test]
-    fn a_small_store_is_as_small_as_in_the_database() {
-        let function = include_str!("../../functions/small_store_rows.sql");
-        assert!(function.contains(&format!("SELECT {SMALL_ROWS} ")), "{function}");
-    }
-
-    #[test]
-    fn a_small_store_is_counted_more_often() {
-        assert!(lifetime(&json!({"rows": 10})) < lifetime(&json!({"rows": 10_000})));
+    fn a_small_store_is_measured_more_often() {
+        let (small, large) = (Pool { small: true, ..Pool::default() }, Pool::default());
+        assert!(lifetime(&small) < lifetime(&large));
     }
 }

@@ -5,6 +5,7 @@
 mod adoption;
 mod catalogue;
 mod describe;
+mod events;
 mod families;
 mod functions;
 mod reference;

@@ -14,7 +14,7 @@ use axum::response::{IntoResponse, Response};
 use butler_domain::TenantId;
 use butler_host::access::{Access, Right};
 use butler_host::host::Host;
-use butler_memory::browse::Heard;
+use butler_memory::browse::LiveEvent;
 use futures::{Stream, StreamExt, stream};
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -33,7 +33,7 @@ const HEARTBEAT: Duration = Duration::from_secs(15);
 /// A message to the clients of a stream.
 #[derive(Debug, Clone)]
 pub enum Notification {
-    Event(Arc<str>, Arc<Heard>),
+    Event(Arc<str>, Arc<LiveEvent>),
     /// Too many changes to send one by one: the client should reload.
     Refresh,
 }

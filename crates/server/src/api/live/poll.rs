@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use butler_domain::{TenantId, Timestamp};
 use butler_host::host::Host;
-use butler_memory::browse::Heard;
+use butler_memory::browse::LiveEvent;
 use butler_memory::{Memory, MemoryError};
 use chrono::TimeDelta;
 use tokio::sync::broadcast::Sender;
@@ -87,14 +87,14 @@ impl EventPoller {
     }
 
     /// The events that were not delivered yet; `None` if there are too many.
-    async fn new_events(&mut self, name: &str, memory: &Memory) -> Result<Option<Vec<Heard>>, MemoryError> {
+    async fn new_events(&mut self, name: &str, memory: &Memory) -> Result<Option<Vec<LiveEvent>>, MemoryError> {
         let now = memory.now();
         let delivered = self.butlers.get(name);
         let from = delivered.map_or(now, |delivered| delivered.until) - OVERLAP;
         let found = memory.browse(&self.tenant, now).events_since(from, MAX_EVENTS).await?;
         let too_many = found.len() as i64 == MAX_EVENTS;
-        let known = |event: &Heard| delivered.is_some_and(|delivered| delivered.ids.contains(&event.id));
-        let new: Vec<Heard> = found.iter().filter(|event| !known(event)).cloned().collect();
+        let known = |event: &LiveEvent| delivered.is_some_and(|delivered| delivered.ids.contains(&event.id));
+        let new: Vec<LiveEvent> = found.iter().filter(|event| !known(event)).cloned().collect();
         // After a refresh the client has read everything up to now, so the next poll starts without the overlap.
         let until = if too_many { now + OVERLAP } else { now };
         let ids = found.into_iter().map(|event| event.id).collect();
@@ -105,7 +105,7 @@ impl EventPoller {
 
 /// The notifications that a client missed while it was disconnected.
 pub async fn missed(host: &Host, tenant: &TenantId, after: (Timestamp, Uuid)) -> Vec<Notification> {
-    let mut all: Vec<(Arc<str>, Heard)> = Vec::new();
+    let mut all: Vec<(Arc<str>, LiveEvent)> = Vec::new();
     for butler in host.butlers() {
         let Some(memory) = butler.memory().await else { return vec![Notification::Refresh] };
         match memory.browse(tenant, memory.now()).events_since(after.0, MAX_EVENTS).await {

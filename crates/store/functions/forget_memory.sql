@@ -1,0 +1,68 @@
+-- A forgotten memory is never retrieved again, but not deleted. Forgetting twice changes nothing and records one event.
+
+CREATE OR REPLACE FUNCTION forget_fact(
+    p_tenant text, p_actor text, p_request_id text, p_at timestamptz, p_event_id uuid, p_id uuid)
+RETURNS boolean LANGUAGE plpgsql AS $$
+DECLARE
+    old_validity text;
+BEGIN
+    SELECT f.validity INTO old_validity FROM facts f WHERE f.tenant_id = p_tenant AND f.id = p_id FOR NO KEY UPDATE;
+    IF NOT FOUND THEN
+        RETURN NULL;
+    END IF;
+    IF old_validity = 'retracted' THEN
+        RETURN false;
+    END IF;
+    UPDATE facts f SET validity = 'retracted' WHERE f.tenant_id = p_tenant AND f.id = p_id;
+    PERFORM record_event(p_tenant, p_actor, p_request_id, p_at, p_event_id, 'fact_forgotten', 'fact', p_id,
+        jsonb_build_object('before', jsonb_build_object('validity', old_validity),
+                           'after', jsonb_build_object('validity', 'retracted')));
+    RETURN true;
+END $$;
+REVOKE EXECUTE ON FUNCTION forget_fact FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION forget_fact TO butler_app;
+COMMENT ON FUNCTION forget_fact IS 'Retracts a fact; false if it was retracted before, NULL if the tenant has no such fact.';
+
+CREATE OR REPLACE FUNCTION forget_rule(
+    p_tenant text, p_actor text, p_request_id text, p_at timestamptz, p_event_id uuid, p_id uuid)
+RETURNS boolean LANGUAGE plpgsql AS $$
+DECLARE
+    remembered boolean;
+BEGIN
+    SELECT rule_is_remembered(r.metadata) INTO remembered
+        FROM rules r WHERE r.tenant_id = p_tenant AND r.id = p_id FOR NO KEY UPDATE;
+    IF remembered THEN
+        UPDATE rules r SET metadata = (r.metadata - 'needs_inversion') || '{"forgotten": true}'
+            WHERE r.tenant_id = p_tenant AND r.id = p_id;
+        PERFORM record_event(p_tenant, p_actor, p_request_id, p_at, p_event_id, 'rule_forgotten', 'rule', p_id,
+            '{"before": {"forgotten": false}, "after": {"forgotten": true}}');
+    END IF;
+    RETURN remembered;
+END $$;
+REVOKE EXECUTE ON FUNCTION forget_rule FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION forget_rule TO butler_app;
+COMMENT ON FUNCTION forget_rule IS 'Forgets a rule; false if it was forgotten before, NULL if the tenant has no such rule.';
+
+-- The episode expires now; expire_episodes removes it later.
+CREATE OR REPLACE FUNCTION forget_episode(
+    p_tenant text, p_actor text, p_request_id text, p_at timestamptz, p_event_id uuid, p_id uuid)
+RETURNS boolean LANGUAGE plpgsql AS $$
+DECLARE
+    old_expiry timestamptz;
+BEGIN
+    SELECT e.expires_at INTO old_expiry FROM episodes e WHERE e.tenant_id = p_tenant AND e.id = p_id FOR NO KEY UPDATE;
+    IF NOT FOUND THEN
+        RETURN NULL;
+    END IF;
+    IF NOT episode_is_alive(old_expiry, p_at) THEN
+        RETURN false;
+    END IF;
+    UPDATE episodes e SET expires_at = p_at WHERE e.tenant_id = p_tenant AND e.id = p_id;
+    PERFORM record_event(p_tenant, p_actor, p_request_id, p_at, p_event_id, 'episode_forgotten', 'episode', p_id,
+        jsonb_build_object('before', jsonb_build_object('expires_at', old_expiry),
+                           'after', jsonb_build_object('expires_at', p_at)));
+    RETURN true;
+END $$;
+REVOKE EXECUTE ON FUNCTION forget_episode FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION forget_episode TO butler_app;
+COMMENT ON FUNCTION forget_episode IS 'Ends an episode now; false if it had expired before, NULL if the tenant has no such episode.';

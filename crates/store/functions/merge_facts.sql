@@ -1,0 +1,62 @@
+-- What a merge of two entities does to their facts (store::entities::merge). The caller holds the row locks of both
+-- entities, so nobody stores a fact about them meanwhile.
+
+-- All facts of both entities are locked first, in the order of their ids: memory_bump locks them in the same order. A
+-- winner names the loser as superseded even if it superseded another fact before; the links name both.
+CREATE OR REPLACE FUNCTION supersede_conflicting_facts(
+    p_tenant text, p_actor text, p_request_id text, p_at timestamptz, p_source uuid, p_target uuid, p_margin double precision)
+RETURNS bigint LANGUAGE plpgsql AS $$
+DECLARE
+    conflict record;
+    conflicts bigint := 0;
+BEGIN
+    PERFORM FROM facts f WHERE f.tenant_id = p_tenant AND f.entity_id = ANY (ARRAY[p_source, p_target])
+        ORDER BY f.id FOR NO KEY UPDATE;
+    FOR conflict IN
+        SELECT CASE WHEN pair.source_wins THEN pair.source_id ELSE pair.target_id END AS winner,
+               CASE WHEN pair.source_wins THEN pair.target_id ELSE pair.source_id END AS loser
+        FROM (SELECT s.id AS source_id, t.id AS target_id,
+                     effective_confidence(s.confidence, s.decay_rate, s.last_confirmed_at, p_at)
+                     > effective_confidence(t.confidence, t.decay_rate, t.last_confirmed_at, p_at) + p_margin AS source_wins
+              FROM facts s JOIN facts t ON t.scope = s.scope AND t.predicate = s.predicate
+              WHERE s.tenant_id = p_tenant AND s.entity_id = p_source AND fact_is_active(s.validity)
+                AND t.tenant_id = p_tenant AND t.entity_id = p_target AND fact_is_active(t.validity)) pair
+    LOOP
+        UPDATE facts f SET validity = 'superseded' WHERE f.tenant_id = p_tenant AND f.id = conflict.loser;
+        UPDATE facts f SET supersedes_id = conflict.loser WHERE f.tenant_id = p_tenant AND f.id = conflict.winner;
+        INSERT INTO memory_links (tenant_id, source_type, source_id, target_type, target_id, relation, created_at)
+            VALUES (p_tenant, 'fact', conflict.winner, 'fact', conflict.loser, 'supersedes', p_at)
+            ON CONFLICT DO NOTHING;
+        PERFORM record_event(p_tenant, p_actor, p_request_id, p_at, gen_random_uuid(), 'fact_superseded', 'fact', conflict.loser,
+            jsonb_build_object('before', jsonb_build_object('validity', 'active'),
+                               'after', jsonb_build_object('validity', 'superseded'),
+                               'superseded_by', conflict.winner));
+        conflicts := conflicts + 1;
+    END LOOP;
+    RETURN conflicts;
+END $$;
+REVOKE EXECUTE ON FUNCTION supersede_conflicting_facts FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION supersede_conflicting_facts TO butler_app;
+COMMENT ON FUNCTION supersede_conflicting_facts IS
+    'Of two active facts with the same scope and predicate, supersedes the one that is less confident by now; the target''s stays unless the source''s is more confident by p_margin.';
+
+CREATE OR REPLACE FUNCTION move_facts(
+    p_tenant text, p_actor text, p_request_id text, p_at timestamptz, p_source uuid, p_target uuid)
+RETURNS bigint LANGUAGE plpgsql AS $$
+DECLARE
+    moved_ids uuid[];
+    payloads jsonb[];
+BEGIN
+    WITH moved AS (
+        UPDATE facts f SET entity_id = p_target WHERE f.tenant_id = p_tenant AND f.entity_id = p_source RETURNING f.id
+    )
+    SELECT array_agg(moved.id),
+           array_agg(jsonb_build_object('before', jsonb_build_object('entity_id', p_source),
+                                        'after', jsonb_build_object('entity_id', p_target)))
+        INTO moved_ids, payloads FROM moved;
+    PERFORM record_events(p_tenant, p_actor, p_request_id, p_at, 'fact_repointed', 'fact', moved_ids, payloads);
+    RETURN coalesce(cardinality(moved_ids), 0);
+END $$;
+REVOKE EXECUTE ON FUNCTION move_facts FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION move_facts TO butler_app;
+COMMENT ON FUNCTION move_facts IS 'Moves all facts of one entity to another, whatever their validity.';

@@ -1,0 +1,92 @@
+-- Undoes forgetting, expiry and supersession. A memory too weak to stay (p_expiry) counts as confirmed now; otherwise the
+-- next sweep would remove it again.
+
+CREATE OR REPLACE FUNCTION lock_fact(p_tenant text, p_id uuid)
+RETURNS TABLE (validity text, holder_id uuid, holder_replaced_it boolean) LANGUAGE plpgsql AS $$
+BEGIN
+    PERFORM lock_fact_key(f.tenant_id, f.entity_id, f.scope, f.subject, f.predicate)
+        FROM facts f WHERE f.tenant_id = p_tenant AND f.id = p_id;
+    -- This statement sees what was committed during the wait for the lock.
+    RETURN QUERY
+        SELECT f.validity, h.id,
+               h.supersedes_id IS NOT DISTINCT FROM f.id OR EXISTS (
+                   SELECT FROM memory_links l
+                   WHERE l.tenant_id = p_tenant AND l.source_type = 'fact' AND l.source_id = h.id
+                     AND l.target_type = 'fact' AND l.target_id = f.id AND l.relation = 'supersedes')
+        FROM facts f
+        LEFT JOIN facts h ON h.tenant_id = p_tenant AND fact_is_active(h.validity) AND h.scope = f.scope AND h.predicate = f.predicate
+             AND CASE WHEN f.entity_id IS NULL THEN h.entity_id IS NULL AND h.subject = f.subject
+                      ELSE h.entity_id = f.entity_id END
+        WHERE f.tenant_id = p_tenant AND f.id = p_id;
+END $$;
+REVOKE EXECUTE ON FUNCTION lock_fact FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION lock_fact TO butler_app;
+COMMENT ON FUNCTION lock_fact IS
+    'A fact and the active fact of the same key (the holder). Until the transaction ends, nobody else stores a fact of this key.';
+
+CREATE OR REPLACE FUNCTION restore_fact(
+    p_tenant text, p_actor text, p_request_id text, p_at timestamptz, p_event_ids uuid[], p_id uuid, p_expiry double precision)
+RETURNS TABLE (outcome text, holder_id uuid) LANGUAGE plpgsql AS $$
+DECLARE
+    fact record;
+BEGIN
+    SELECT * INTO fact FROM lock_fact(p_tenant, p_id);
+    IF NOT FOUND THEN
+        RETURN;
+    END IF;
+    IF fact_is_active(fact.validity) THEN
+        outcome := 'already_active';
+        RETURN NEXT;
+        RETURN;
+    END IF;
+    holder_id := fact.holder_id;
+    IF holder_id IS NOT NULL THEN
+        IF fact.validity <> 'superseded' OR NOT fact.holder_replaced_it THEN
+            outcome := 'key_taken';
+            RETURN NEXT;
+            RETURN;
+        END IF;
+        UPDATE facts f SET validity = 'retracted' WHERE f.tenant_id = p_tenant AND f.id = holder_id;
+        PERFORM record_event(p_tenant, p_actor, p_request_id, p_at, p_event_ids[1], 'fact_forgotten', 'fact', holder_id,
+            jsonb_build_object('before', jsonb_build_object('validity', 'active'),
+                               'after', jsonb_build_object('validity', 'retracted'),
+                               'restored', p_id));
+    END IF;
+    UPDATE facts f SET
+        validity = 'active', metadata = fading_unmarked(f.metadata),
+        last_confirmed_at = CASE WHEN effective_confidence(f.confidence, f.decay_rate, f.last_confirmed_at, p_at) < p_expiry
+                                 THEN p_at ELSE f.last_confirmed_at END
+        WHERE f.tenant_id = p_tenant AND f.id = p_id;
+    PERFORM record_event(p_tenant, p_actor, p_request_id, p_at, p_event_ids[2], 'fact_restored', 'fact', p_id,
+        jsonb_build_object('before', jsonb_build_object('validity', fact.validity),
+                           'after', jsonb_build_object('validity', 'active')));
+    outcome := 'restored';
+    RETURN NEXT;
+END $$;
+REVOKE EXECUTE ON FUNCTION restore_fact FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION restore_fact TO butler_app;
+COMMENT ON FUNCTION restore_fact IS
+    'Makes a fact active again. outcome: restored (holder_id is the newer fact that was retracted), already_active or key_taken; no row if the tenant has no such fact.';
+
+CREATE OR REPLACE FUNCTION restore_rule(
+    p_tenant text, p_actor text, p_request_id text, p_at timestamptz, p_event_id uuid, p_id uuid, p_expiry double precision)
+RETURNS boolean LANGUAGE plpgsql AS $$
+DECLARE
+    remembered boolean;
+BEGIN
+    SELECT rule_is_remembered(r.metadata) INTO remembered
+        FROM rules r WHERE r.tenant_id = p_tenant AND r.id = p_id FOR NO KEY UPDATE;
+    IF NOT remembered THEN
+        UPDATE rules r SET
+            metadata = fading_unmarked(r.metadata) - 'forgotten',
+            last_confirmed_at = CASE WHEN effective_confidence(r.confidence, r.decay_rate, r.last_confirmed_at, p_at) < p_expiry
+                                     THEN p_at ELSE r.last_confirmed_at END
+            WHERE r.tenant_id = p_tenant AND r.id = p_id;
+        PERFORM record_event(p_tenant, p_actor, p_request_id, p_at, p_event_id, 'rule_restored', 'rule', p_id,
+            '{"before": {"forgotten": true}, "after": {"forgotten": false}}');
+    END IF;
+    RETURN NOT remembered;
+END $$;
+REVOKE EXECUTE ON FUNCTION restore_rule FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION restore_rule TO butler_app;
+COMMENT ON FUNCTION restore_rule IS 'Makes a forgotten rule retrievable again; false if it was not forgotten, NULL if the tenant has no such rule.';

@@ -1,0 +1,109 @@
+-- One batch of the decay sweep: what has lost its confidence is marked as fading, then ends; what was confirmed since is no
+-- longer fading. p_tenant is NULL for all tenants, on the owner's session.
+--
+-- Rows that another writer has locked are left for the next sweep, since that writer is changing them.
+
+CREATE OR REPLACE FUNCTION sweep_facts(
+    p_tenant text, p_actor text, p_request_id text, p_at timestamptz,
+    p_after uuid, p_rows bigint, p_retrieval double precision, p_expiry double precision)
+RETURNS TABLE (next uuid, ended bigint, fading bigint, recovered bigint) LANGUAGE plpgsql AS $$
+DECLARE
+    last_id constant uuid := (SELECT f.id FROM facts f WHERE f.id > p_after ORDER BY f.id OFFSET p_rows - 1 LIMIT 1);
+    swept record;
+BEGIN
+    next := last_id;
+    ended := 0;
+    fading := 0;
+    recovered := 0;
+    FOR swept IN
+        WITH due AS MATERIALIZED (
+            SELECT f.tenant_id, f.id, memory_is_fading(f.metadata) AS was_fading, decayed.effective,
+                   decayed.effective < p_expiry AS ends, decayed.effective < p_retrieval AND decayed.effective >= p_expiry AS fades
+            FROM facts f, LATERAL (SELECT effective_confidence(f.confidence, f.decay_rate, f.last_confirmed_at, p_at) AS effective) decayed
+            WHERE f.id > p_after AND f.id <= coalesce(last_id, 'ffffffff-ffff-ffff-ffff-ffffffffffff')
+              AND fact_is_active(f.validity) AND f.decay_rate > 0 AND (p_tenant IS NULL OR f.tenant_id = p_tenant)
+              AND (decayed.effective < p_expiry OR (decayed.effective < p_retrieval) <> memory_is_fading(f.metadata))
+            FOR NO KEY UPDATE OF f SKIP LOCKED
+        ), changed AS (
+            UPDATE facts f SET
+                validity = CASE WHEN due.ends THEN 'expired' ELSE f.validity END,
+                metadata = CASE WHEN due.fades THEN fading_marked(f.metadata) ELSE fading_unmarked(f.metadata) END
+            FROM due WHERE f.tenant_id = due.tenant_id AND f.id = due.id
+            RETURNING f.tenant_id, f.id, due.ends, due.fades,
+                jsonb_build_object(
+                    'before', jsonb_build_object('validity', 'active', 'fading', due.was_fading),
+                    'after', jsonb_build_object('validity', f.validity, 'fading', due.fades),
+                    'effective_confidence', due.effective) AS payload
+        )
+        SELECT c.tenant_id, c.ends, c.fades, array_agg(c.id) AS ids, array_agg(c.payload) AS payloads
+        FROM changed c GROUP BY c.tenant_id, c.ends, c.fades
+    LOOP
+        PERFORM record_events(swept.tenant_id, p_actor, p_request_id, p_at,
+            CASE WHEN swept.ends THEN 'fact_expired' WHEN swept.fades THEN 'fact_fading' ELSE 'fact_recovered' END,
+            'fact', swept.ids, swept.payloads);
+        IF swept.ends THEN
+            ended := ended + cardinality(swept.ids);
+        ELSIF swept.fades THEN
+            fading := fading + cardinality(swept.ids);
+        ELSE
+            recovered := recovered + cardinality(swept.ids);
+        END IF;
+    END LOOP;
+    RETURN NEXT;
+END $$;
+REVOKE EXECUTE ON FUNCTION sweep_facts FROM PUBLIC;
+COMMENT ON FUNCTION sweep_facts IS 'Applies decay to the facts after an id; next is where the following batch starts, NULL after the last.';
+
+-- Anti-patterns never end: a warning stays true.
+CREATE OR REPLACE FUNCTION sweep_rules(
+    p_tenant text, p_actor text, p_request_id text, p_at timestamptz,
+    p_after uuid, p_rows bigint, p_retrieval double precision, p_expiry double precision)
+RETURNS TABLE (next uuid, ended bigint, fading bigint, recovered bigint) LANGUAGE plpgsql AS $$
+DECLARE
+    last_id constant uuid := (SELECT r.id FROM rules r WHERE r.id > p_after ORDER BY r.id OFFSET p_rows - 1 LIMIT 1);
+    swept record;
+BEGIN
+    next := last_id;
+    ended := 0;
+    fading := 0;
+    recovered := 0;
+    FOR swept IN
+        WITH due AS MATERIALIZED (
+            SELECT r.tenant_id, r.id, memory_is_fading(r.metadata) AS was_fading, decayed.effective,
+                   decayed.effective < p_expiry AS ends, decayed.effective < p_retrieval AND decayed.effective >= p_expiry AS fades
+            FROM rules r, LATERAL (SELECT effective_confidence(r.confidence, r.decay_rate, r.last_confirmed_at, p_at) AS effective) decayed
+            WHERE r.id > p_after AND r.id <= coalesce(last_id, 'ffffffff-ffff-ffff-ffff-ffffffffffff')
+              AND r.maturity <> 'anti_pattern' AND rule_is_remembered(r.metadata) AND r.decay_rate > 0
+              AND (p_tenant IS NULL OR r.tenant_id = p_tenant)
+              AND (decayed.effective < p_expiry OR (decayed.effective < p_retrieval) <> memory_is_fading(r.metadata))
+            FOR NO KEY UPDATE OF r SKIP LOCKED
+        ), changed AS (
+            UPDATE rules r SET
+                metadata = CASE WHEN due.ends THEN (fading_unmarked(r.metadata) - 'needs_inversion') || '{"forgotten": true}'
+                                WHEN due.fades THEN fading_marked(r.metadata)
+                                ELSE fading_unmarked(r.metadata) END
+            FROM due WHERE r.tenant_id = due.tenant_id AND r.id = due.id
+            RETURNING r.tenant_id, r.id, due.ends, due.fades,
+                jsonb_build_object(
+                    'before', jsonb_build_object('forgotten', false, 'fading', due.was_fading),
+                    'after', jsonb_build_object('forgotten', due.ends, 'fading', due.fades),
+                    'effective_confidence', due.effective) AS payload
+        )
+        SELECT c.tenant_id, c.ends, c.fades, array_agg(c.id) AS ids, array_agg(c.payload) AS payloads
+        FROM changed c GROUP BY c.tenant_id, c.ends, c.fades
+    LOOP
+        PERFORM record_events(swept.tenant_id, p_actor, p_request_id, p_at,
+            CASE WHEN swept.ends THEN 'rule_forgotten' WHEN swept.fades THEN 'rule_fading' ELSE 'rule_recovered' END,
+            'rule', swept.ids, swept.payloads);
+        IF swept.ends THEN
+            ended := ended + cardinality(swept.ids);
+        ELSIF swept.fades THEN
+            fading := fading + cardinality(swept.ids);
+        ELSE
+            recovered := recovered + cardinality(swept.ids);
+        END IF;
+    END LOOP;
+    RETURN NEXT;
+END $$;
+REVOKE EXECUTE ON FUNCTION sweep_rules FROM PUBLIC;
+COMMENT ON FUNCTION sweep_rules IS 'Applies decay to the rules after an id; next is where the following batch starts, NULL after the last.';

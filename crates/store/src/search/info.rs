@@ -1,0 +1,81 @@
+//! What `memory_retrieve` reports besides the memories: how each one was matched, and what each store holds.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+/// How a memory was matched.
+#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
+pub struct MatchInfo {
+    /// The path of the semantic leg: `exact`, or `ann` for the approximate index; `+all` where too few rows passed and every row
+    /// was compared.
+    #[serde(rename = "vector")]
+    pub vector_path: Option<String>,
+    /// Lists of the vector index that were probed.
+    pub probes: Option<i64>,
+    /// The path of the keyword leg: `scan`, `index`, or `newest` for terms that most of the store contains.
+    #[serde(rename = "keyword")]
+    pub keyword_path: Option<String>,
+    /// Present in the conversation mode only.
+    pub deep: Option<DeepScore>,
+    /// The terms of the query that the memory contains. Present if a background was requested.
+    pub terms: Option<Vec<String>>,
+    /// How many active facts share the name of this fact that the query contains.
+    pub named: Option<f64>,
+    #[serde(skip)]
+    pub in_semantic: bool,
+    #[serde(skip)]
+    pub in_keyword: bool,
+}
+
+/// The score of an episode in the conversation mode, and its parts.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct DeepScore {
+    pub score: f64,
+    pub keyword: Option<f64>,
+    pub semantic: Option<f64>,
+    pub speaker: Option<f64>,
+    pub session: Option<f64>,
+}
+
+/// The size of a store and its frequent terms: what a search needs to choose its path (`functions/memory_pool.sql`).
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Pool {
+    /// Rows of the tenant that can be found. An estimate for a large store.
+    pub rows: f64,
+    /// Rows of the whole table.
+    pub total: f64,
+    /// Whether the store is searched exactly (`small_store_rows`).
+    #[serde(default)]
+    pub small: bool,
+    pub lists: Option<i32>,
+    /// Rows that the vector index was trained on; `None`: it was never trained.
+    pub trained: Option<i64>,
+    /// The frequent terms of a large store and the share of rows that contain each.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub terms: Option<BTreeMap<String, f64>>,
+}
+
+/// A store that was searched.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct StoreInfo {
+    #[serde(flatten)]
+    pub pool: Pool,
+    /// Present if it was requested.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub background: Option<StoreBackground>,
+    /// Time in the server.
+    #[serde(default)]
+    pub ms: f64,
+}
+
+/// How unrelated memories of the store compare with the query; see [`butler_domain::relevance`].
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct StoreBackground {
+    pub rows: Option<f64>,
+    pub compared: Option<f64>,
+    pub mean: Option<f64>,
+    pub deviation: Option<f64>,
+    /// The terms of the query and the number of rows that contain each.
+    pub terms: Option<BTreeMap<String, f64>>,
+}

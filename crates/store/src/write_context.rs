@@ -1,0 +1,24 @@
+//! What every write needs besides its own data.
+
+use butler_domain::event::Origin;
+use butler_domain::{TenantId, Timestamp};
+
+use crate::Session;
+
+/// A write on behalf of one tenant: where it happens, when, and who its events name.
+pub struct WriteContext<'a> {
+    /// A connection, or the transaction that the write belongs to.
+    pub session: &'a mut Session,
+    pub tenant: &'a TenantId,
+    pub now: Timestamp,
+    pub origin: &'a Origin,
+}
+
+/// A job's write: one tenant's memories or, on the owner's session, those of all tenants.
+pub struct JobContext<'a> {
+    pub session: &'a mut Session,
+    /// `None`: all tenants.
+    pub tenant: Option<&'a TenantId>,
+    pub now: Timestamp,
+    pub origin: &'a Origin,
+}
