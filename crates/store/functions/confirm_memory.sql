@@ -34,7 +34,8 @@ RETURNS TABLE (confirmed boolean, state text, confidence double precision, was_f
 DECLARE
     rule record;
 BEGIN
-    SELECT r.confidence, r.last_confirmed_at, memory_is_fading(r.metadata) AS fading, rule_is_remembered(r.metadata) AS remembered INTO rule
+    SELECT r.confidence, r.last_confirmed_at, memory_is_fading(r.metadata) AS fading,
+           rule_is_remembered(r.metadata) AS remembered INTO rule
         FROM rules r WHERE r.tenant_id = p_tenant AND r.id = p_id FOR NO KEY UPDATE;
     IF NOT FOUND THEN
         RETURN;

@@ -18,4 +18,5 @@ BEGIN
 END $$;
 REVOKE EXECUTE ON FUNCTION create_entity FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION create_entity TO butler_app;
-COMMENT ON FUNCTION create_entity IS 'Creates an entity; false, and nothing changed, if one of this name and type exists.';
+COMMENT ON FUNCTION create_entity IS
+    'Creates an entity; false, and nothing changed, if one of this name and type exists.';

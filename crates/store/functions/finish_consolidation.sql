@@ -45,7 +45,8 @@ BEGIN
                 FROM unnest(p_episodes, p_retry_at) AS given (id, retry_at)
                 WHERE e.tenant_id = p_tenant AND e.id = given.id AND e.lease_token = p_token
                 RETURNING e.id, given.retry_at IS NULL AS dead,
-                    jsonb_build_object('error', p_error, 'attempts', e.retry_count, 'retry_at', given.retry_at, 'run', p_token) AS payload
+                    jsonb_build_object('error', p_error, 'attempts', e.retry_count, 'retry_at', given.retry_at,
+                                       'run', p_token) AS payload
         )
         SELECT a.dead, array_agg(a.id) AS ids, array_agg(a.payload) AS payloads FROM attempt a GROUP BY a.dead
     LOOP
@@ -77,7 +78,8 @@ BEGIN
               AND (p_episodes IS NULL OR e.id = ANY (p_episodes))
             FOR UPDATE
     ), requeued AS (
-        UPDATE episodes e SET consolidation_status = 'pending', retry_count = 0, last_error = NULL, next_consolidation_retry_at = NULL
+        UPDATE episodes e SET
+            consolidation_status = 'pending', retry_count = 0, last_error = NULL, next_consolidation_retry_at = NULL
             FROM dead WHERE e.tenant_id = p_tenant AND e.id = dead.id
     )
     SELECT array_agg(dead.id),
@@ -90,4 +92,5 @@ BEGIN
 END $$;
 REVOKE EXECUTE ON FUNCTION requeue_episodes FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION requeue_episodes TO butler_app;
-COMMENT ON FUNCTION requeue_episodes IS 'Makes dead letters pending again (all of the tenant''s if p_episodes is NULL) and returns how many.';
+COMMENT ON FUNCTION requeue_episodes IS
+    'Makes dead letters pending again (all of the tenant''s if p_episodes is NULL) and returns how many.';

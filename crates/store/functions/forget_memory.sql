@@ -21,7 +21,8 @@ BEGIN
 END $$;
 REVOKE EXECUTE ON FUNCTION forget_fact FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION forget_fact TO butler_app;
-COMMENT ON FUNCTION forget_fact IS 'Retracts a fact; false if it was retracted before, NULL if the tenant has no such fact.';
+COMMENT ON FUNCTION forget_fact IS
+    'Retracts a fact; false if it was retracted before, NULL if the tenant has no such fact.';
 
 CREATE OR REPLACE FUNCTION forget_rule(
     p_tenant text, p_actor text, p_request_id text, p_at timestamptz, p_event_id uuid, p_id uuid)
@@ -41,7 +42,8 @@ BEGIN
 END $$;
 REVOKE EXECUTE ON FUNCTION forget_rule FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION forget_rule TO butler_app;
-COMMENT ON FUNCTION forget_rule IS 'Forgets a rule; false if it was forgotten before, NULL if the tenant has no such rule.';
+COMMENT ON FUNCTION forget_rule IS
+    'Forgets a rule; false if it was forgotten before, NULL if the tenant has no such rule.';
 
 -- The episode expires now; expire_episodes removes it later.
 CREATE OR REPLACE FUNCTION forget_episode(
@@ -65,4 +67,5 @@ BEGIN
 END $$;
 REVOKE EXECUTE ON FUNCTION forget_episode FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION forget_episode TO butler_app;
-COMMENT ON FUNCTION forget_episode IS 'Ends an episode now; false if it had expired before, NULL if the tenant has no such episode.';
+COMMENT ON FUNCTION forget_episode IS
+    'Ends an episode now; false if it had expired before, NULL if the tenant has no such episode.';

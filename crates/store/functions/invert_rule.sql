@@ -26,4 +26,5 @@ BEGIN
 END $$;
 REVOKE EXECUTE ON FUNCTION invert_rule FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION invert_rule TO butler_app;
-COMMENT ON FUNCTION invert_rule IS 'Turns a rule into a warning; false, and nothing changed, if the rule changed since it was read.';
+COMMENT ON FUNCTION invert_rule IS
+    'Turns a rule into a warning; false, and nothing changed, if the rule changed since it was read.';

@@ -10,4 +10,5 @@ BEGIN
 END $$;
 REVOKE EXECUTE ON FUNCTION keep_response FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION keep_response TO butler_app;
-COMMENT ON FUNCTION keep_response IS 'Keeps the response to a request that has an idempotency key; p_request is NULL for one without.';
+COMMENT ON FUNCTION keep_response IS
+    'Keeps the response to a request that has an idempotency key; p_request is NULL for one without.';

@@ -57,4 +57,5 @@ END $$;
 REVOKE EXECUTE ON FUNCTION link_episodes FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION link_episodes TO butler_app;
 COMMENT ON FUNCTION link_episodes IS
-    'Links a memory to the episodes it was derived from and returns the number of new links; episodes that no longer exist are left out.';
+    'Links a memory to the episodes it was derived from and returns the number of new links; '
+    'episodes that no longer exist are left out.';

@@ -18,11 +18,13 @@ BEGIN
     IF NOT FOUND THEN
         RETURN;
     END IF;
-    INSERT INTO rule_applications (tenant_id, id, rule_id, outcome, reason, effectiveness_score, maturity, actor, request_id, applied_at)
-        VALUES (p_tenant, mark.application_id, mark.rule_id, mark.outcome, mark.reason, mark.effectiveness_score, mark.maturity,
-                p_actor, p_request_id, p_at);
+    INSERT INTO rule_applications (tenant_id, id, rule_id, outcome, reason, effectiveness_score, maturity, actor, request_id,
+                                   applied_at)
+        VALUES (p_tenant, mark.application_id, mark.rule_id, mark.outcome, mark.reason, mark.effectiveness_score,
+                mark.maturity, p_actor, p_request_id, p_at);
     FOR event IN SELECT * FROM jsonb_to_recordset(mark.events) AS given (id uuid, event_type text, payload jsonb) LOOP
-        PERFORM record_event(p_tenant, p_actor, p_request_id, p_at, event.id, event.event_type, 'rule', mark.rule_id, event.payload);
+        PERFORM record_event(p_tenant, p_actor, p_request_id, p_at, event.id, event.event_type, 'rule', mark.rule_id,
+            event.payload);
     END LOOP;
 END $$;
 REVOKE EXECUTE ON FUNCTION mark_rule FROM PUBLIC;

@@ -27,7 +27,8 @@ BEGIN
         INSERT INTO memory_links (tenant_id, source_type, source_id, target_type, target_id, relation, created_at)
             VALUES (p_tenant, 'fact', conflict.winner, 'fact', conflict.loser, 'supersedes', p_at)
             ON CONFLICT DO NOTHING;
-        PERFORM record_event(p_tenant, p_actor, p_request_id, p_at, gen_random_uuid(), 'fact_superseded', 'fact', conflict.loser,
+        PERFORM record_event(p_tenant, p_actor, p_request_id, p_at, gen_random_uuid(), 'fact_superseded', 'fact',
+            conflict.loser,
             jsonb_build_object('before', jsonb_build_object('validity', 'active'),
                                'after', jsonb_build_object('validity', 'superseded'),
                                'superseded_by', conflict.winner));
@@ -38,7 +39,8 @@ END $$;
 REVOKE EXECUTE ON FUNCTION supersede_conflicting_facts FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION supersede_conflicting_facts TO butler_app;
 COMMENT ON FUNCTION supersede_conflicting_facts IS
-    'Of two active facts with the same scope and predicate, supersedes the one that is less confident by now; the target''s stays unless the source''s is more confident by p_margin.';
+    'Of two active facts with the same scope and predicate, supersedes the one that is less confident by now; '
+    'the target''s stays unless the source''s is more confident by p_margin.';
 
 CREATE OR REPLACE FUNCTION move_facts(
     p_tenant text, p_actor text, p_request_id text, p_at timestamptz, p_source uuid, p_target uuid)

@@ -27,7 +27,8 @@ BEGIN
         )
         SELECT g.tenant_id, array_agg(g.id) AS ids, array_agg(g.payload) AS payloads FROM gone g GROUP BY g.tenant_id
     LOOP
-        PERFORM record_events(expired.tenant_id, p_actor, p_request_id, p_at, 'episode_expired', 'episode', expired.ids, expired.payloads);
+        PERFORM record_events(expired.tenant_id, p_actor, p_request_id, p_at, 'episode_expired', 'episode',
+            expired.ids, expired.payloads);
         removed := removed + cardinality(expired.ids);
     END LOOP;
     RETURN removed;
@@ -53,4 +54,5 @@ BEGIN
     RETURN coalesce(cardinality(removed_ids), 0);
 END $$;
 REVOKE EXECUTE ON FUNCTION evict_episodes FROM PUBLIC;
-COMMENT ON FUNCTION evict_episodes IS 'Removes the oldest consolidated episodes of a tenant, at most p_rows, and returns how many.';
+COMMENT ON FUNCTION evict_episodes IS
+    'Removes the oldest consolidated episodes of a tenant, at most p_rows, and returns how many.';

@@ -14,7 +14,8 @@ BEGIN
                    WHERE l.tenant_id = p_tenant AND l.source_type = 'fact' AND l.source_id = h.id
                      AND l.target_type = 'fact' AND l.target_id = f.id AND l.relation = 'supersedes')
         FROM facts f
-        LEFT JOIN facts h ON h.tenant_id = p_tenant AND fact_is_active(h.validity) AND h.scope = f.scope AND h.predicate = f.predicate
+        LEFT JOIN facts h
+             ON h.tenant_id = p_tenant AND fact_is_active(h.validity) AND h.scope = f.scope AND h.predicate = f.predicate
              AND CASE WHEN f.entity_id IS NULL THEN h.entity_id IS NULL AND h.subject = f.subject
                       ELSE h.entity_id = f.entity_id END
         WHERE f.tenant_id = p_tenant AND f.id = p_id;
@@ -22,7 +23,8 @@ END $$;
 REVOKE EXECUTE ON FUNCTION lock_fact FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION lock_fact TO butler_app;
 COMMENT ON FUNCTION lock_fact IS
-    'A fact and the active fact of the same key (the holder). Until the transaction ends, nobody else stores a fact of this key.';
+    'A fact and the active fact of the same key (the holder). '
+    'Until the transaction ends, nobody else stores a fact of this key.';
 
 CREATE OR REPLACE FUNCTION restore_fact(
     p_tenant text, p_actor text, p_request_id text, p_at timestamptz, p_event_ids uuid[], p_id uuid, p_expiry double precision)
@@ -66,7 +68,8 @@ END $$;
 REVOKE EXECUTE ON FUNCTION restore_fact FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION restore_fact TO butler_app;
 COMMENT ON FUNCTION restore_fact IS
-    'Makes a fact active again. outcome: restored (holder_id is the newer fact that was retracted), already_active or key_taken; no row if the tenant has no such fact.';
+    'Makes a fact active again. outcome: restored (holder_id is the newer fact that was retracted), already_active '
+    'or key_taken; no row if the tenant has no such fact.';
 
 CREATE OR REPLACE FUNCTION restore_rule(
     p_tenant text, p_actor text, p_request_id text, p_at timestamptz, p_event_id uuid, p_id uuid, p_expiry double precision)
@@ -89,4 +92,5 @@ BEGIN
 END $$;
 REVOKE EXECUTE ON FUNCTION restore_rule FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION restore_rule TO butler_app;
-COMMENT ON FUNCTION restore_rule IS 'Makes a forgotten rule retrievable again; false if it was not forgotten, NULL if the tenant has no such rule.';
+COMMENT ON FUNCTION restore_rule IS
+    'Makes a forgotten rule retrievable again; false if it was not forgotten, NULL if the tenant has no such rule.';

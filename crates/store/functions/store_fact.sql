@@ -68,7 +68,8 @@ BEGIN
     IF superseded_id IS NOT NULL THEN
         INSERT INTO memory_links (tenant_id, source_type, source_id, target_type, target_id, relation, created_at)
             VALUES (p_tenant, 'fact', fact.id, 'fact', superseded_id, 'supersedes', p_at);
-        PERFORM record_event(p_tenant, p_actor, p_request_id, p_at, fact.superseded_event_id, 'fact_superseded', 'fact', superseded_id,
+        PERFORM record_event(p_tenant, p_actor, p_request_id, p_at, fact.superseded_event_id, 'fact_superseded', 'fact',
+            superseded_id,
             jsonb_build_object('before', jsonb_build_object('validity', 'active'),
                                'after', jsonb_build_object('validity', 'superseded'),
                                'superseded_by', fact.id));

@@ -18,8 +18,10 @@ BEGIN
     FOR swept IN
         WITH due AS MATERIALIZED (
             SELECT f.tenant_id, f.id, memory_is_fading(f.metadata) AS was_fading, decayed.effective,
-                   decayed.effective < p_expiry AS ends, decayed.effective < p_retrieval AND decayed.effective >= p_expiry AS fades
-            FROM facts f, LATERAL (SELECT effective_confidence(f.confidence, f.decay_rate, f.last_confirmed_at, p_at) AS effective) decayed
+                   decayed.effective < p_expiry AS ends,
+                   decayed.effective < p_retrieval AND decayed.effective >= p_expiry AS fades
+            FROM facts f,
+                 LATERAL (SELECT effective_confidence(f.confidence, f.decay_rate, f.last_confirmed_at, p_at) AS effective) decayed
             WHERE f.id > p_after AND f.id <= coalesce(last_id, 'ffffffff-ffff-ffff-ffff-ffffffffffff')
               AND fact_is_active(f.validity) AND f.decay_rate > 0 AND (p_tenant IS NULL OR f.tenant_id = p_tenant)
               AND (decayed.effective < p_expiry OR (decayed.effective < p_retrieval) <> memory_is_fading(f.metadata))
@@ -52,7 +54,8 @@ BEGIN
     RETURN NEXT;
 END $$;
 REVOKE EXECUTE ON FUNCTION sweep_facts FROM PUBLIC;
-COMMENT ON FUNCTION sweep_facts IS 'Applies decay to the facts after an id; next is where the following batch starts, NULL after the last.';
+COMMENT ON FUNCTION sweep_facts IS
+    'Applies decay to the facts after an id; next is where the following batch starts, NULL after the last.';
 
 -- Anti-patterns never end: a warning stays true.
 CREATE OR REPLACE FUNCTION sweep_rules(
@@ -70,8 +73,10 @@ BEGIN
     FOR swept IN
         WITH due AS MATERIALIZED (
             SELECT r.tenant_id, r.id, memory_is_fading(r.metadata) AS was_fading, decayed.effective,
-                   decayed.effective < p_expiry AS ends, decayed.effective < p_retrieval AND decayed.effective >= p_expiry AS fades
-            FROM rules r, LATERAL (SELECT effective_confidence(r.confidence, r.decay_rate, r.last_confirmed_at, p_at) AS effective) decayed
+                   decayed.effective < p_expiry AS ends,
+                   decayed.effective < p_retrieval AND decayed.effective >= p_expiry AS fades
+            FROM rules r,
+                 LATERAL (SELECT effective_confidence(r.confidence, r.decay_rate, r.last_confirmed_at, p_at) AS effective) decayed
             WHERE r.id > p_after AND r.id <= coalesce(last_id, 'ffffffff-ffff-ffff-ffff-ffffffffffff')
               AND r.maturity <> 'anti_pattern' AND rule_is_remembered(r.metadata) AND r.decay_rate > 0
               AND (p_tenant IS NULL OR r.tenant_id = p_tenant)
@@ -106,4 +111,5 @@ BEGIN
     RETURN NEXT;
 END $$;
 REVOKE EXECUTE ON FUNCTION sweep_rules FROM PUBLIC;
-COMMENT ON FUNCTION sweep_rules IS 'Applies decay to the rules after an id; next is where the following batch starts, NULL after the last.';
+COMMENT ON FUNCTION sweep_rules IS
+    'Applies decay to the rules after an id; next is where the following batch starts, NULL after the last.';
