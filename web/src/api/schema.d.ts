@@ -1648,6 +1648,7 @@ export interface components {
         MemoryType: "episode" | "fact" | "rule";
         /** @description An item together with the butler whose database holds it. */
         MergePreviewAt: {
+            /** @description All aliases of the target after the merge. */
             aliases: string[];
             /**
              * Format: uint64
@@ -2265,7 +2266,8 @@ export interface components {
             weights: components["schemas"]["Weights"] | null;
         };
         /**
-         * @description Fading is not here: it is `metadata.status = 'fading'` of an active fact. `forgotten` is an older name of retracted.
+         * @description The state of a fact. A fading fact is active and has `metadata.status = 'fading'`. `forgotten` is an older name
+         *     for `retracted` and is still accepted.
          * @enum {string}
          */
         Validity: "active" | "superseded" | "expired" | "retracted";
@@ -3696,7 +3698,7 @@ export interface operations {
     searchMemory: {
         parameters: {
             query?: {
-                /** @description Only events in this butler's database. */
+                /** @description Only results in this butler's database. */
                 butler?: string;
                 /** @description Only results of this kind. */
                 kind?: "fact" | "rule" | "episode" | "entity";
