@@ -268,7 +268,7 @@ async fn a_request_with_a_token_is_never_served_as_one_without() {
         revoked_at: None,
         last_used_at: None,
     };
-    tokens::create(&mut *butler.database().unwrap().owner().await.unwrap(), &row).await.unwrap();
+    tokens::create(&mut butler.database().unwrap().owner().await.unwrap(), &row).await.unwrap();
     let own = stats(Some(bearer)).await;
     assert_eq!(own.status, 200, "{}", own.text());
     api.fact("ann", "likes", "tea").await;
