@@ -108,10 +108,10 @@ fn a_token_grants_only_its_tenant_butler_and_rights() {
     eventually(TOKEN_TIMEOUT, "the first token makes tokens required", || {
         (open.post(PING).unwrap().status == 401).then_some(())
     });
-    unauthorized(&open.post(PING).unwrap(), "needs a token");
-    unauthorized(&open.with("btl_0000").post(PING).unwrap(), "not known");
+    unauthorized(&open.post(PING).unwrap(), "requires a token");
+    unauthorized(&open.with("btl_0000").post(PING).unwrap(), "unknown token");
     for path in ["/butlers/beta/mcp", "/api", "/api/memory/stats", "/mcp/"] {
-        unauthorized(&roster_server.server.get(path), "needs a token");
+        unauthorized(&roster_server.server.get(path), "requires a token");
     }
     for path in ["/healthz", "/readyz", "/metrics"] {
         assert_eq!(roster_server.server.get(path).status, 200, "{path} stays open on loopback");
@@ -290,7 +290,7 @@ fn a_server_on_a_public_address_requires_a_token_and_serves_tls() {
     assert_eq!(ask("evil.example", "GET", "/healthz", &[]).status, 403);
     assert_eq!(ask("localhost", "GET", "/healthz", &[("Origin", "https://evil.example")]).status, 403);
     for path in ["/mcp", "/api/memory/stats", "/metrics"] {
-        unauthorized(&ask("localhost", "GET", path, &[]), "needs a token");
+        unauthorized(&ask("localhost", "GET", path, &[]), "requires a token");
     }
     let authorized = [&MCP_HEADERS[..], &[("Authorization", &bearer)]].concat();
     assert_eq!(ask("localhost", "GET", "/metrics", &authorized).status, 403, "metrics cover all tenants");

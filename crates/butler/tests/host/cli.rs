@@ -127,5 +127,5 @@ fn an_invalid_log_filter_is_an_error() {
 fn an_unknown_butler_is_an_error_that_lists_the_known_butlers() {
     let output = run(["config", "show", "--butler", "nobody"]);
     assert_eq!(output.status.code(), Some(1));
-    assert!(stderr(&output).contains("there are: general"), "{}", stderr(&output));
+    assert!(stderr(&output).contains("known butlers: general"), "{}", stderr(&output));
 }

@@ -91,7 +91,7 @@ fn a_butler_that_cannot_start_is_reported_and_retried_and_others_keep_running() 
         assert_eq!(refused.status, 503, "{path}: {}", refused.text());
         assert!(refused.text().contains("there is no database"), "{path} reports the reason: {}", refused.text());
     }
-    assert!(server.log().contains("could not start"), "{}", server.log());
+    assert!(server.log().contains("the butler cannot start"), "{}", server.log());
     let figures = server.get("/metrics").text();
     for up in ["butler_database_up{butler=\"first\"} 1", "butler_database_up{butler=\"second\"} 0"] {
         assert!(figures.contains(up), "{figures}");

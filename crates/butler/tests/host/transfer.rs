@@ -121,7 +121,7 @@ async fn an_invalid_file_is_rejected_as_a_whole_and_every_invalid_line_is_report
     let cut = &file[..file.len() / 2];
     let report = import(&there, cut, |_| ()).await.unwrap();
     assert!(
-        !report.committed && report.problems.iter().any(|problem| problem.message.contains("cut off")),
+        !report.committed && report.problems.iter().any(|problem| problem.message.contains("it is truncated")),
         "{report:?}"
     );
     assert_eq!(export(&there).await.len(), 1, "nothing was imported");

@@ -200,7 +200,7 @@ fn a_data_directory_that_is_a_file_is_an_error() {
     std::fs::write(&file, "").unwrap();
     refused(
         &serve(&file, &["--listen", "127.0.0.1:0"]),
-        &["cannot create the data directory", "hint: a file is in the way"],
+        &["cannot create the data directory", "hint: a file with this name exists"],
     );
 }
 
