@@ -13,8 +13,8 @@ const STATUS: &str = "SELECT concat_ws('|', consolidation_status, consolidated, 
 async fn an_empty_or_invalid_answer_is_a_failed_attempt_and_the_episode_is_not_consolidated() {
     for (answer, error) in [
         ("I could not find anything worth keeping.", "No JSON block found in consolidation output"),
-        ("", "the runtime's answer was empty"),
-        ("   \n", "the runtime's answer was empty"),
+        ("", "the runtime returned an empty answer"),
+        ("   \n", "the runtime returned an empty answer"),
         ("{\"thoughts\": \"none\"}", ""),
         (
             "{\"new_facts\": [{\"subject\": \"\", \"predicate\": \"x\", \"content\": \"y\"}]}",

@@ -52,7 +52,7 @@ async fn bad_names_aliases_and_metadata_write_nothing() {
         ("entity_update", json!({ "entity_id": anna, "metadata": { "merged_into": null } }), "metadata.merged_into"),
         ("entity_update", json!({ "entity_id": anna, "canonical_name": "" }), "must not be empty"),
         ("entity_update", json!({ "entity_id": anna, "aliases": ["b", "B"] }), "case is ignored"),
-        ("entity_update", json!({ "entity_id": anna }), "nothing to change"),
+        ("entity_update", json!({ "entity_id": anna }), "contain no change"),
         ("entity_update", json!({ "entity_id": "anna", "aliases": [] }), "not a UUID"),
         ("entity_resolve", json!({ "name": "" }), "must not be empty"),
         ("entity_resolve", json!({ "name": long }), "10000 bytes long"),
