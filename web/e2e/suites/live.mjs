@@ -49,8 +49,16 @@ export function live(shared) {
         roster: { general: '', absent: '[butler.database]\nurl = "postgres://nobody@127.0.0.1:9/lost"\n' },
       })
       try {
+        // whether the butler that is down has tokens is unknown, so callers without one are refused
+        const rights = ['--rights', 'read,write,admin']
+        const { stdout } = await server.butler('token', 'create', '--tenant', 'default', ...rights, '--json')
+        server.token = JSON.parse(stdout).token
         await server.tool('memory_store_fact', { subject: 'Ada', predicate: 'likes', content: 'engines' }, 'general')
         const page = await visit(shared.browser, server)
+        await page.goto('/memory')
+        await page.getByLabel('Token', { exact: true }).fill(server.token)
+        await page.getByRole('button', { name: 'Use this token', exact: true }).click()
+        await isLive(page).waitFor()
         for (const path of ['/memory', '/memory/episodes', '/entities', '/timeline']) {
           await go(page, path)
           await page.getByText('✕ absent is down.').waitFor()

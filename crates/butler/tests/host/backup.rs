@@ -245,7 +245,9 @@ fn scheduled_backups_are_created_pruned_and_listed_and_failures_are_reported() {
         verdicts.iter().any(|check| check["remedy"].as_str().unwrap().contains("butler jobs run backup")),
         "{checks}"
     );
-    for (args, why) in [(["--dry-run"].as_slice(), "butler backup verify"), (&["--tenant", "ann"], "contains all tenants")] {
+    for (args, why) in
+        [(["--dry-run"].as_slice(), "butler backup verify"), (&["--tenant", "ann"], "contains all tenants")]
+    {
         let refused = run(&[&["jobs", "run", "backup"], args].concat());
         assert!(!refused.status.success() && stderr(&refused).contains(why), "{}", stderr(&refused));
     }

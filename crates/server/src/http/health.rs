@@ -31,6 +31,15 @@ pub struct NotReady {
     pub hint: Option<String>,
 }
 
+impl NotReady {
+    /// Removes names and reasons.
+    fn redact(&mut self) {
+        self.butler = None;
+        self.hint = None;
+        "use a token with the right `admin`, or read the server's log".clone_into(&mut self.message);
+    }
+}
+
 pub async fn healthz() -> Response {
     let body =
         json!({"status": "ok", "program": "butler", "version": env!("CARGO_PKG_VERSION"), "pid": std::process::id()});
@@ -40,17 +49,13 @@ pub async fn healthz() -> Response {
 /// On a network address, only a token with the right `admin` sees names and reasons.
 pub async fn readyz(State(host): State<Arc<Host>>, access: Option<Extension<Access>>) -> Response {
     let mut missing = readiness(&host).await;
+    let mut degraded = degraded_replicas(&host);
     let ready = serves(&host, &missing);
     if access.is_some_and(|Extension(access)| !access.rights.include(Right::Admin)) {
-        for it in &mut missing {
-            it.butler = None;
-            it.hint = None;
-            it.message = "use a token with the right `admin`, or read the server's log".to_owned();
-        }
+        missing.iter_mut().chain(&mut degraded).for_each(NotReady::redact);
     }
     let status = if ready { StatusCode::OK } else { StatusCode::SERVICE_UNAVAILABLE };
     let mut body = json!({"ready": ready, "not_ready": missing});
-    let degraded = degraded_replicas(&host);
     if !degraded.is_empty() {
         body["degraded"] = json!(degraded);
     }
