@@ -198,8 +198,10 @@ impl Executor<'_> {
         let existing = actions::standing_fact(session, tenant, &scope, &fact.subject, &fact.predicate).await?;
         if let Some(existing) = &existing
             && existing.content == fact.content
+            // Another worker may supersede it before it is confirmed. Then the statement is news again.
+            && let applied @ Applied::Confirmed = self.confirm_fact(session, existing.id, &fact.episode_ids).await?
         {
-            return self.confirm_fact(session, existing.id, &fact.episode_ids).await;
+            return Ok(applied);
         }
         let new = facts::NewFact {
             id: FactId::new(self.now),
@@ -330,9 +332,12 @@ impl Executor<'_> {
         id: FactId,
         episode_ids: &[EpisodeId],
     ) -> Result<Applied, butler_store::StoreError> {
-        self.link_sources(session, End { memory_type: MemoryType::Fact, id: id.0 }, episode_ids).await?;
         let outcome = confirm::fact(self.write(session), id).await?;
-        Ok(outcome.map_or_else(|| Applied::Rejected("it no longer exists".to_owned()), confirm_outcome))
+        let applied = outcome.map_or_else(|| Applied::Rejected("it no longer exists".to_owned()), confirm_outcome);
+        if matches!(applied, Applied::Confirmed) {
+            self.link_sources(session, End { memory_type: MemoryType::Fact, id: id.0 }, episode_ids).await?;
+        }
+        Ok(applied)
     }
 
     async fn confirm_rule(
