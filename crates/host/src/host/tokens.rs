@@ -78,9 +78,9 @@ pub async fn keep_in_sync(host: Arc<Host>) {
                 .or_insert_with_key(|place| tasks.spawn(listen(Arc::clone(&host), place.clone(), database)));
         }
         while tasks.try_join_next().is_some() {}
-        share(&host).await;
         if written.elapsed() >= WRITE_USES_INTERVAL {
             write_uses(&host).await;
+            share(&host).await;
             written = Instant::now();
         }
         tokio::time::sleep(CHECK_INTERVAL).await;
