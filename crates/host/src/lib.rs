@@ -17,5 +17,6 @@ pub mod profile;
 pub mod runtime;
 pub mod scheduler;
 pub mod session;
+pub mod spool;
 pub mod supervisor;
 pub mod telemetry;

@@ -53,7 +53,7 @@ pub async fn run(args: Args, settings: &Settings, printer: Printer) -> Result<()
         // Dropping the session stops the LLM's program.
         () = signals.any() => Err(HostError::Failed("the session was interrupted".to_owned())),
     };
-    if let Err(error) = client.close().await {
+    if let Err(error) = client.finish().await {
         tracing::warn!(%error, "memory did not shut down cleanly");
     }
     outcome

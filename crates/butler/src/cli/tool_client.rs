@@ -13,6 +13,7 @@ use butler_host::error::HostError;
 use butler_host::host::Host;
 use butler_host::instance::{self, Instance, create_data_dir};
 use butler_host::session::SessionMemory;
+use butler_host::spool;
 use butler_memory::Caller;
 use butler_memory::tool::{Answer, ErrorCode, ToolCall, ToolError};
 use butler_server::client;
@@ -101,7 +102,26 @@ impl ToolClient {
         self.rest("POST", path, &body.to_string()).await
     }
 
-    /// Stops what this command started.
+    /// Starts memory in this process and stores what hooks could not deliver. A running server does that itself.
+    pub async fn deliver_spooled(&self) -> Result<(), HostError> {
+        if let Route::InProcess { host, .. } = &self.route {
+            self.start(true).await?;
+            spool::deliver(host).await;
+        }
+        Ok(())
+    }
+
+    /// Stops what this command started. The spool is delivered first, because there may be no server for a long time.
+    pub async fn finish(&self) -> Result<(), HostError> {
+        if let Route::InProcess { host, started, .. } = &self.route
+            && started.initialized()
+        {
+            spool::deliver(host).await;
+        }
+        self.close().await
+    }
+
+    /// Stops what this command started, at once.
     pub async fn close(&self) -> Result<(), HostError> {
         match &self.route {
             Route::InProcess { host, started, .. } if started.initialized() => host.stop().await,

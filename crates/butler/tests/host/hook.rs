@@ -1,7 +1,7 @@
 //! `butler hook`, with the JSON that Claude Code sends.
 
 use std::io::Write;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Output, Stdio};
 use std::time::{Duration, Instant};
 
@@ -32,6 +32,12 @@ fn hook_within(seconds: &str, data_dir: &Path, event: &str, input: &str, variabl
 fn response(output: &Output) -> Value {
     assert_eq!(output.status.code(), Some(0), "{}", stderr(output));
     serde_json::from_str(&stdout(output)).unwrap_or_else(|_| panic!("{:?} {}", stdout(output), stderr(output)))
+}
+
+/// The files of sessions that wait for delivery.
+fn spooled(data_dir: &Path) -> Vec<PathBuf> {
+    let Ok(files) = std::fs::read_dir(data_dir.join("spool")) else { return Vec::new() };
+    files.map(|file| file.unwrap().path()).collect()
 }
 
 const SESSION: &str = "0b8a2f3e-6a55-4c39-9a0e-3f1d2c4b5a69";
@@ -132,9 +138,7 @@ fn without_a_server_session_end_stores_the_episode_in_the_background() {
     let transcript = dir.path().join("transcript.jsonl");
     std::fs::write(&transcript, message("user", "u1", "Remember the milk")).unwrap();
     assert_eq!(response(&hook(&data_dir, "session-end", &event("SessionEnd", &transcript), &[])), json!({}));
-    eventually(Duration::from_secs(60), "the episode is stored", || {
-        std::fs::read_to_string(data_dir.join("hook-sessions.json")).ok().filter(|sessions| sessions.contains("u1"))
-    });
+    eventually(Duration::from_secs(60), "the episode is stored", || spooled(&data_dir).is_empty().then_some(()));
     let server = Serving::on(&data_dir);
     assert_eq!(server.mcp().call("memory_stats", json!({}))["episodes"]["total"], 1);
 }
@@ -149,4 +153,111 @@ fn session_end_without_a_transcript_reports_what_is_missing() {
         assert!(error.contains(expected) && error.contains("butler connect claude-code"), "{input:?}: {error}");
         assert!(!dir.path().join("postgres").exists(), "no database is started");
     }
+}
+
+#[test]
+fn sessions_that_end_beside_a_frozen_server_are_stored_once_when_it_resumes() {
+    let dir = tempfile::tempdir().unwrap();
+    let server = Serving::on(&dir.path().join("data"));
+    server.signal(Signal::STOP);
+    let started = Instant::now();
+    std::thread::scope(|scope| {
+        for number in 0..6 {
+            let (dir, data_dir) = (dir.path(), &server.data_dir);
+            scope.spawn(move || {
+                let transcript = dir.join(format!("{number}.jsonl"));
+                std::fs::write(&transcript, message("user", &format!("u{number}"), &format!("Task {number}"))).unwrap();
+                let input = json!({"session_id": format!("s{number}"), "transcript_path": transcript}).to_string();
+                let output = hook_within("2", data_dir, "session-end", &input, &[]);
+                assert_eq!(response(&output), json!({}));
+                let error = stderr(&output);
+                assert!(error.contains("did not respond within 2 s; the session is kept"), "{error}");
+                // The same session again: it is in the spool already.
+                assert_eq!(stderr(&hook_within("2", data_dir, "session-end", &input, &[])), "");
+            });
+        }
+    });
+    // One after the other they would take twelve seconds.
+    assert!(started.elapsed() < Duration::from_secs(10), "{:?}", started.elapsed());
+    assert_eq!(spooled(&server.data_dir).len(), 6);
+    server.signal(Signal::CONT);
+    eventually(Duration::from_secs(60), "the spool is delivered", || {
+        spooled(&server.data_dir).is_empty().then_some(())
+    });
+    // The frozen server also answered the six calls when it resumed.
+    assert_eq!(server.mcp().call("memory_stats", json!({}))["episodes"]["total"], 6);
+}
+
+#[test]
+fn a_session_that_ends_while_the_server_is_killed_is_stored_by_the_next_process() {
+    let dir = tempfile::tempdir().unwrap();
+    let data_dir = dir.path().join("data");
+    let transcript = dir.path().join("transcript.jsonl");
+    std::fs::write(&transcript, message("user", "u1", "Remember the milk")).unwrap();
+    // Nothing was ever set up here, so there is nothing to start in the background.
+    let output = hook(&data_dir, "session-end", &event("SessionEnd", &transcript), &[]);
+    assert_eq!(response(&output), json!({}));
+    assert!(
+        stderr(&output).contains("the session is kept, and the next butler process stores it"),
+        "{}",
+        stderr(&output)
+    );
+    assert_eq!(spooled(&data_dir).len(), 1);
+    let stats = butler().args(["stats", "--json", "--data-dir"]).arg(&data_dir).output().unwrap();
+    assert!(stats.status.success(), "{}", stderr(&stats));
+    assert!(spooled(&data_dir).is_empty(), "the command delivered the spool");
+    let server = Serving::on(&data_dir);
+    assert_eq!(server.mcp().call("memory_stats", json!({}))["episodes"]["total"], 1);
+}
+
+#[test]
+fn nothing_that_never_ends_holds_up_a_hook() {
+    let dir = tempfile::tempdir().unwrap();
+    let server = Serving::on(&dir.path().join("data"));
+    let pipe = dir.path().join("pipe");
+    rustix::fs::mkfifoat(rustix::fs::CWD, &pipe, rustix::fs::Mode::RWXU).unwrap();
+    let output = hook_within("2", &server.data_dir, "session-end", &event("SessionEnd", &pipe), &[]);
+    assert_eq!(response(&output), json!({}));
+    assert!(stderr(&output).contains("it is not a regular file"), "{}", stderr(&output));
+    let output = hook_within("2", &server.data_dir, "session-start", &event("SessionStart", &pipe), &[]);
+    assert_eq!(response(&output)["hookSpecificOutput"]["hookEventName"], "SessionStart");
+
+    // The agent keeps its end of stdin open: complete input is enough, and without input the deadline applies.
+    let transcript = dir.path().join("transcript.jsonl");
+    std::fs::write(&transcript, message("user", "u1", "Add a cart")).unwrap();
+    for (input, expected) in
+        [(event("SessionEnd", &transcript), ""), (String::new(), "stdin did not respond within 2 s")]
+    {
+        let mut child = butler()
+            .args(["hook", "session-end", "--timeout", "2", "--data-dir"])
+            .arg(&server.data_dir)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut stdin = child.stdin.take().unwrap();
+        stdin.write_all(input.as_bytes()).unwrap();
+        let output = child.wait_with_output().unwrap();
+        drop(stdin);
+        assert_eq!(response(&output), json!({}));
+        let error = stderr(&output);
+        assert!(error.contains(expected) && error.is_empty() == expected.is_empty(), "{error}");
+    }
+    assert_eq!(server.mcp().call("memory_stats", json!({}))["episodes"]["total"], 1);
+}
+
+#[test]
+fn a_session_that_can_neither_be_delivered_nor_kept_is_reported_as_lost() {
+    let dir = tempfile::tempdir().unwrap();
+    let data_dir = dir.path().join("data");
+    std::fs::create_dir_all(&data_dir).unwrap();
+    // Stands in for a full disk, which also refuses a new directory.
+    std::fs::write(data_dir.join("spool"), "").unwrap();
+    let transcript = dir.path().join("transcript.jsonl");
+    std::fs::write(&transcript, message("user", "u1", "hello")).unwrap();
+    let output = hook(&data_dir, "session-end", &event("SessionEnd", &transcript), &[]);
+    assert_eq!(response(&output), json!({}));
+    let error = stderr(&output);
+    assert!(error.contains("the session is lost, because Butler cannot write to the spool"), "{error}");
 }

@@ -7,6 +7,7 @@ use butler_embed::Embedder;
 use butler_host::error::HostError;
 use butler_host::host::Host;
 use butler_host::instance::Instance;
+use butler_host::spool::Spool;
 use butler_server::http::listen;
 
 use super::check::Check;
@@ -35,6 +36,23 @@ pub fn disk(data_dir: &Path) -> Check {
         ..FREE_MINIMUM => Check::failed("disk", detail, "free some space, or choose another directory with --data-dir"),
         FREE_MINIMUM..FREE_COMFORTABLE => Check::warned("disk", detail, "free some space soon"),
         FREE_COMFORTABLE.. => Check::passed("disk", detail),
+    }
+}
+
+/// Warns about sessions that hooks could not deliver.
+pub fn spool(data_dir: &Path) -> Check {
+    let spool = Spool::new(data_dir);
+    let path = spool.directory().display();
+    match spool.count() {
+        (0, 0) => Check::passed("spool", "every session was delivered"),
+        (waiting, 0) => {
+            let detail = format!("{waiting} sessions wait in {path}");
+            Check::warned("spool", detail, "start the server, which stores them: butler serve")
+        }
+        (waiting, refused) => {
+            let detail = format!("{waiting} sessions wait and {refused} were refused in {path}");
+            Check::warned("spool", detail, "the server's log says why; remove the `.refused` files you do not need")
+        }
     }
 }
 

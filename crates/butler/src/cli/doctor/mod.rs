@@ -23,7 +23,7 @@ use crate::printer::{Colour, Printer};
 
 /// Check the installation and report how to fix problems
 ///
-/// Checks disk, runtime, model, port, LLM, TLS, hooks, backups, database, extensions, indexes, schedules, tokens, and a
+/// Checks disk, runtime, model, port, LLM, TLS, hooks, spool, backups, database, extensions, indexes, schedules, tokens, and a
 /// live call over MCP. Does not change stored data and does not migrate. Exits with code 1 if a check fails; each
 /// failure names its remedy.
 #[derive(Debug, clap::Args)]
@@ -59,6 +59,7 @@ async fn run_checks(settings: &Settings) -> Result<Vec<Check>, HostError> {
     let configs: Vec<_> = host.butlers().iter().map(|butler| butler.config.clone()).collect();
     checks.push(access::tls(&configs, serving.as_ref()));
     checks.push(hooks::check());
+    checks.push(local::spool(&settings.host.data_dir));
     let now = host.clock().now();
     checks.extend(host.butlers().iter().map(|butler| backups::check(&host, butler, now)));
     // Starting the host would download what is missing, and `doctor` only checks.

@@ -3,17 +3,17 @@
 
 mod start;
 mod stop;
-mod stored_sessions;
+mod stored_messages;
 mod transcript;
 
 use std::io::{self, Read, Write};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use butler_host::error::HostError;
 use butler_host::{env, instance};
 use butler_memory::runtime::TRIGGER_CONSOLIDATION;
 use butler_memory::tool::{Answer, ErrorCode, ToolError};
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
 use super::Settings;
@@ -54,19 +54,55 @@ enum Event {
 
 #[derive(Debug, Clone, Copy, clap::Args)]
 struct Common {
-    /// Maximum time to wait for memory, in seconds
+    /// Maximum time the hook may take, in seconds
     #[arg(long, value_name = "SECONDS", default_value = "2")]
     timeout: f64,
 }
 
-impl Common {
-    fn timeout(self) -> Duration {
-        Duration::try_from_secs_f64(self.timeout).unwrap_or(Duration::from_secs(2))
+impl Event {
+    fn deadline(&self) -> Deadline {
+        let (Self::SessionStart(common) | Self::UserPrompt(common) | Self::SessionEnd { common, .. }) = self;
+        let timeout = Duration::try_from_secs_f64(common.timeout).unwrap_or(Duration::from_secs(2));
+        Deadline { began: Instant::now(), timeout }
+    }
+}
+
+/// The time by which a hook ends, whatever it waits for: stdin, a file, a lock or the server.
+#[derive(Debug, Clone, Copy)]
+struct Deadline {
+    began: Instant,
+    timeout: Duration,
+}
+
+impl Deadline {
+    /// The same deadline, at least `timeout` after the start.
+    fn at_least(self, timeout: Duration) -> Self {
+        Self { timeout: self.timeout.max(timeout), ..self }
+    }
+
+    /// Waits for the future until the deadline. The error says what was waited for.
+    async fn wait<T>(self, what: &str, future: impl Future<Output = T>) -> Result<T, HostError> {
+        let left = self.timeout.saturating_sub(self.began.elapsed());
+        tokio::time::timeout(left, future).await.map_err(|_| {
+            let message = format!("{what} did not respond within {} s", self.timeout.as_secs_f64());
+            let hint = Some("run `butler doctor` to find the cause, or keep `butler serve` running".to_owned());
+            HostError::Tool(ToolError { hint, ..ToolError::new(ErrorCode::Unavailable, message) })
+        })
+    }
+
+    /// Runs work that may block on a thread of its own, which does not keep the process alive.
+    async fn block<T: Send + 'static>(
+        self,
+        what: &str,
+        work: impl FnOnce() -> T + Send + 'static,
+    ) -> Result<T, HostError> {
+        let done = self.wait(what, tokio::task::spawn_blocking(work)).await?;
+        done.map_err(|error| HostError::Failed(format!("{what}: {error}")))
     }
 }
 
 /// The hook input that the agent sends. Every field is optional.
-#[derive(Debug, Default, Deserialize)]
+#[derive(Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 struct Input {
     session_id: String,
@@ -95,19 +131,10 @@ pub async fn run(args: Args, settings: &Settings) {
     if is_consolidation || env::var(env::SESSION_ID).is_some() {
         return print(&json!({}));
     }
-    let (input, raw) = match read() {
-        Ok(read) => read,
-        Err(reason) => {
-            report(&reason, None);
-            return print(&json!({}));
-        }
-    };
-    let outcome = match args.event {
-        Event::SessionStart(common) => start::session(&input, settings, common.timeout()).await,
-        Event::UserPrompt(common) => start::prompt(&input, settings, common.timeout()).await,
-        Event::SessionEnd { common, foreground } => {
-            stop::session(&input, &raw, settings, common.timeout(), foreground).await
-        }
+    let deadline = args.event.deadline();
+    let outcome = match deadline.block("stdin", read).await.and_then(|read| read) {
+        Ok(input) => respond(args.event, input, settings, deadline).await,
+        Err(error) => Err(error),
     };
     match outcome {
         Ok(answer) => print(&answer),
@@ -118,20 +145,41 @@ pub async fn run(args: Args, settings: &Settings) {
     }
 }
 
-fn read() -> Result<(Input, Vec<u8>), String> {
-    let mut raw = Vec::new();
-    io::stdin()
-        .lock()
-        .take(INPUT_BYTES)
-        .read_to_end(&mut raw)
-        .map_err(|error| format!("cannot read stdin: {error}"))?;
-    if raw.trim_ascii().is_empty() {
-        return Ok((Input::default(), raw));
+async fn respond(
+    event: Event,
+    input: Option<Input>,
+    settings: &Settings,
+    deadline: Deadline,
+) -> Result<Value, HostError> {
+    let is_empty = input.is_none();
+    let input = input.unwrap_or_default();
+    match event {
+        Event::SessionStart(_) => start::session(input, settings, deadline).await,
+        Event::UserPrompt(_) => start::prompt(input, settings, deadline).await,
+        Event::SessionEnd { .. } if input.transcript_path.trim().is_empty() => Err(no_transcript(is_empty)),
+        Event::SessionEnd { foreground: false, .. } => stop::session(input, settings, deadline).await,
+        Event::SessionEnd { foreground: true, .. } => stop::in_foreground(input, settings, deadline).await,
     }
-    match serde_json::from_slice(&raw) {
-        Ok(input) => Ok((input, raw)),
-        Err(error) => Err(format!("stdin is not valid hook input: {error}")),
+}
+
+/// Reads one JSON object from stdin; `None` if stdin is empty. The agent need not close its end.
+fn read() -> Result<Option<Input>, HostError> {
+    let stdin = io::BufReader::new(io::stdin().lock().take(INPUT_BYTES));
+    match serde_json::Deserializer::from_reader(stdin).into_iter::<Input>().next() {
+        None => Ok(None),
+        Some(Ok(input)) => Ok(Some(input)),
+        Some(Err(error)) if error.is_io() => Err(HostError::Failed(format!("cannot read stdin: {error}"))),
+        Some(Err(error)) => Err(HostError::Failed(format!("stdin is not valid hook input: {error}"))),
     }
+}
+
+fn no_transcript(is_empty: bool) -> HostError {
+    let message = match is_empty {
+        true => "stdin is empty, so there is no transcript to store",
+        false => "the hook input has no transcript_path, so there is no transcript to store",
+    };
+    let hint = "agents call this command with JSON on stdin; install the hook with `butler connect claude-code`";
+    HostError::usage(message, hint)
 }
 
 fn print(answer: &Value) {
@@ -160,16 +208,9 @@ async fn call(
     client: &ToolClient,
     tool: &'static str,
     arguments: Map<String, Value>,
-    timeout: Duration,
+    deadline: Deadline,
 ) -> Result<Answer, HostError> {
-    match tokio::time::timeout(timeout, client.call(tool, arguments)).await {
-        Ok(answer) => answer.map_err(HostError::Tool),
-        Err(_) => {
-            let message = format!("memory did not respond within {} s", timeout.as_secs_f64());
-            let hint = Some("run `butler doctor` to find the cause, or keep `butler serve` running".to_owned());
-            Err(HostError::Tool(ToolError { hint, ..ToolError::new(ErrorCode::Unavailable, message) }))
-        }
-    }
+    deadline.wait("memory", client.call(tool, arguments)).await?.map_err(HostError::Tool)
 }
 
 fn object(value: Value) -> Map<String, Value> {

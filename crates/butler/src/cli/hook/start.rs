@@ -1,12 +1,12 @@
 //! The memory context for a new session or a prompt.
 
-use std::path::Path;
+use std::path::PathBuf;
 use std::time::Duration;
 
 use butler_host::error::HostError;
 use serde_json::{Value, json};
 
-use super::{Input, call, object, open_client, transcript};
+use super::{Deadline, Input, call, object, open_client, transcript};
 use crate::cli::Settings;
 
 /// Limits for the context of a single prompt. Prompts are frequent, and the session already has its initial context, so
@@ -14,26 +14,29 @@ use crate::cli::Settings;
 const PROMPT_RELEVANCE: f64 = 0.05;
 const PROMPT_TOKENS: u32 = 800;
 
-pub async fn session(input: &Input, settings: &Settings, timeout: Duration) -> Result<Value, HostError> {
-    context(input, "SessionStart", &trigger(input), None, settings, timeout).await
+/// Time to stop what the hook started in its own process, also after the deadline: it must not leave a server behind.
+const STOP_TIMEOUT: Duration = Duration::from_secs(5);
+
+pub async fn session(mut input: Input, settings: &Settings, deadline: Deadline) -> Result<Value, HostError> {
+    if input.prompt.trim().is_empty() {
+        let transcript = PathBuf::from(&input.transcript_path);
+        let last = deadline.block("the transcript", move || transcript::last_prompt(&transcript)).await?;
+        input.prompt = last.unwrap_or_default();
+    }
+    context(&input, "SessionStart", &trigger(&input), None, settings, deadline).await
 }
 
-pub async fn prompt(input: &Input, settings: &Settings, timeout: Duration) -> Result<Value, HostError> {
+pub async fn prompt(input: Input, settings: &Settings, deadline: Deadline) -> Result<Value, HostError> {
     if input.prompt.trim().is_empty() {
         return Ok(json!({}));
     }
-    context(input, "UserPromptSubmit", &input.prompt, Some((PROMPT_RELEVANCE, PROMPT_TOKENS)), settings, timeout).await
+    let limits = Some((PROMPT_RELEVANCE, PROMPT_TOKENS));
+    context(&input, "UserPromptSubmit", &input.prompt, limits, settings, deadline).await
 }
 
 /// The text to retrieve memories for: the prompt, or for a resumed session its last prompt, and the project's name.
 fn trigger(input: &Input) -> String {
-    let prompt = if input.prompt.trim().is_empty() {
-        transcript::last_prompt(Path::new(&input.transcript_path)).unwrap_or_default()
-    } else {
-        input.prompt.clone()
-    };
-    let project = input.project();
-    match (prompt.trim(), project) {
+    match (input.prompt.trim(), input.project()) {
         ("", "") => "a new session".to_owned(),
         ("", project) => format!("Working on the project {project}"),
         (prompt, "") => prompt.to_owned(),
@@ -47,7 +50,7 @@ async fn context(
     trigger: &str,
     limits: Option<(f64, u32)>,
     settings: &Settings,
-    timeout: Duration,
+    deadline: Deadline,
 ) -> Result<Value, HostError> {
     let client = open_client(settings)?;
     let mut arguments = json!({"trigger_prompt": trigger, "butler": client.butler()});
@@ -55,10 +58,10 @@ async fn context(
         arguments["min_relevance"] = json!(relevance);
         arguments["token_budget"] = json!(tokens);
     }
-    let answer = call(&client, "memory_context", object(arguments), timeout).await;
-    let closed = client.close().await;
+    let answer = call(&client, "memory_context", object(arguments), deadline).await;
+    let closed = tokio::time::timeout(STOP_TIMEOUT, client.close()).await;
     let answer = answer?;
-    closed?;
+    closed.unwrap_or(Ok(()))?;
     let event = if input.hook_event_name.is_empty() { event } else { &input.hook_event_name };
     let text = answer.text.unwrap_or_default();
     Ok(json!({"hookSpecificOutput": {"hookEventName": event, "additionalContext": text}}))

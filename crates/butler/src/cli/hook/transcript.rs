@@ -1,8 +1,9 @@
 //! Reads Claude Code's transcript, which has one line of JSON per message. It keeps what the user and the assistant
 //! said and skips tool calls.
 
-use std::fs::File;
+use std::fs::{File, OpenOptions};
 use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom};
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
 use serde_json::Value;
@@ -22,11 +23,21 @@ pub struct Exchange {
 }
 
 pub fn read(path: &Path) -> io::Result<Vec<Exchange>> {
-    Ok(exchanges(BufReader::new(File::open(path)?.take(TRANSCRIPT_BYTES))))
+    Ok(exchanges(BufReader::new(open(path)?.take(TRANSCRIPT_BYTES))))
+}
+
+/// Opens a regular file. Opening or reading a pipe would wait for a writer.
+fn open(path: &Path) -> io::Result<File> {
+    let flags = rustix::fs::OFlags::NONBLOCK.bits().cast_signed();
+    let file = OpenOptions::new().read(true).custom_flags(flags).open(path)?;
+    match file.metadata()?.is_file() {
+        true => Ok(file),
+        false => Err(io::Error::new(io::ErrorKind::InvalidInput, "it is not a regular file")),
+    }
 }
 
 pub fn last_prompt(path: &Path) -> Option<String> {
-    let mut file = File::open(path).ok()?;
+    let mut file = open(path).ok()?;
     let length = file.metadata().ok()?.len();
     file.seek(SeekFrom::Start(length.saturating_sub(TAIL_BYTES))).ok()?;
     exchanges(BufReader::new(file)).into_iter().rev().map(|exchange| exchange.prompt).find(|prompt| !prompt.is_empty())

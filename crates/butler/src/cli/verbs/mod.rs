@@ -83,12 +83,12 @@ pub async fn run(verb: Verb, settings: &Settings, printer: Printer) -> Result<()
     let client = ToolClient::open(settings)?;
     let request = verb.request(client.butler())?;
     let outcome = client.call(request.tool, request.arguments).await;
-    let closed = client.close().await;
-    let answer = outcome.map_err(HostError::Tool)?;
-    if request.output.json {
-        printer.json(&answer.structured);
-    } else {
-        (request.show)(printer, &answer);
+    match &outcome {
+        Ok(answer) if request.output.json => printer.json(&answer.structured),
+        Ok(answer) => (request.show)(printer, answer),
+        Err(_) => {}
     }
+    let closed = client.finish().await;
+    outcome.map_err(HostError::Tool)?;
     closed
 }
