@@ -10,19 +10,20 @@
 -- Effective confidence changes every moment. A page by confidence is the beginning of a handful of index scans by
 -- decay_rank, one per decay rate.
 --
--- p_state: a validity, `fading` or `all`. (p_after_at, p_after_id): the last fact of the page before, in the order `newest`.
+-- p_filter: store::browse::FactFilter; its state is a validity, `fading` or `all`. (p_after_at, p_after_id): the last fact of
+-- the page before, in the order `newest`.
 CREATE OR REPLACE FUNCTION browse_facts(
-    p_tenant text, p_at timestamptz, p_state text, p_scopes text[], p_subject text, p_words text, p_min double precision,
-    p_permanence text, p_entity uuid, p_sort text, p_after_at timestamptz, p_after_id uuid, p_limit integer, p_offset integer,
-    OUT ids uuid[], OUT total bigint) LANGUAGE plpgsql STABLE SECURITY DEFINER
+    p_tenant text, p_at timestamptz, p_filter jsonb, p_after_at timestamptz, p_after_id uuid, p_limit integer,
+    p_offset integer, OUT ids uuid[], OUT total bigint) LANGUAGE plpgsql STABLE SECURITY DEFINER
 SET search_path FROM CURRENT SET client_min_messages = warning SET enable_sort = on
 AS $$
 DECLARE
     -- The parameters of both statements: $1 tenant, $2 at, $3 state, $4 scopes, $5 subject, $6 words as a query, $7 words as
     -- typed, $8 least confidence, $9 permanence, $10 entity, $11 and $12 the last fact of the page before, $13 limit,
     -- $14 offset, $15 decay rates, $16 ids of the facts with the rare words, $17 the words to ask the word index for.
-    words constant tsquery := typed_query(p_words);
-    by_confidence constant boolean := p_sort IN ('most_confident', 'least_confident');
+    filter record;
+    words tsquery;
+    by_confidence boolean;
     -- Fewer matches than this are collected and sorted; of more, a scan in the wanted order meets the first page soon.
     few constant integer := 1000;
     -- Because of rounding, a rank this near to a bound may lie on either side of it.
@@ -46,47 +47,54 @@ BEGIN
         RAISE EXCEPTION 'facts of another tenant than the connection''s' USING ERRCODE = 'insufficient_privilege';
     END IF;
 
+    SELECT * INTO filter FROM jsonb_to_record(p_filter) AS given (
+        state text, scopes text[], subject text, words text, min_confidence double precision, permanence text, entity uuid,
+        sort text);
+    words := typed_query(filter.words);
+    by_confidence := filter.sort IN ('most_confident', 'least_confident');
+
     -- What to look for.
-    IF p_state = 'active' AND p_words IS NULL AND p_subject IS NULL AND p_entity IS NULL AND (p_min > 0 OR by_confidence) THEN
+    IF filter.state = 'active' AND filter.words IS NULL AND filter.subject IS NULL AND filter.entity IS NULL
+            AND (filter.min_confidence > 0 OR by_confidence) THEN
         rates := decay_rates(p_tenant);
     END IF;
-    condition := condition || CASE p_state
+    condition := condition || CASE filter.state
         WHEN 'all' THEN ''
         WHEN 'fading' THEN ' AND validity = ''active'' AND memory_is_fading(metadata)'
         WHEN 'active' THEN ' AND validity = ''active'''
         ELSE ' AND validity = $3' END;
-    IF p_scopes IS NOT NULL THEN
+    IF filter.scopes IS NOT NULL THEN
         condition := condition || ' AND scope = ANY ($4)';
     END IF;
-    IF p_subject IS NOT NULL THEN
+    IF filter.subject IS NOT NULL THEN
         condition := condition || ' AND subject = $5';
     END IF;
     IF words IS NOT NULL THEN
         by_words := has_words;
         IF NOT tenant_is_small(p_tenant) THEN
-            IF p_state IN ('active', 'all') AND p_subject IS NULL AND p_entity IS NULL THEN
+            IF filter.state IN ('active', 'all') AND filter.subject IS NULL AND filter.entity IS NULL THEN
                 SELECT w.ids, w.indexed INTO rare_ids, indexed FROM facts_with_words(p_tenant, words) w;
             END IF;
             by_words := CASE WHEN rare_ids IS NOT NULL THEN ' AND id = ANY ($16)' || has_words
                 WHEN indexed <> words THEN ' AND search_vector @@ $17' || has_words
                 ELSE ' AND search_vector @@ $6' END;
         END IF;
-    ELSIF p_words IS NOT NULL THEN
+    ELSIF filter.words IS NOT NULL THEN
         -- Only punctuation and words too common to be indexed.
         condition := condition || ' AND strpos(lower(concat_ws('' '', subject, predicate, content)), lower($7)) > 0';
     END IF;
-    IF p_permanence IS NOT NULL THEN
+    IF filter.permanence IS NOT NULL THEN
         condition := condition || ' AND permanence = $9';
     END IF;
-    IF p_entity IS NOT NULL THEN
+    IF filter.entity IS NOT NULL THEN
         condition := condition || ' AND entity_id = $10';
     END IF;
-    IF p_min > 0 THEN
+    IF filter.min_confidence > 0 THEN
         above := ' AND ' || effective || ' >= $8';
     END IF;
 
     -- How many there are.
-    IF p_min > 0 AND rates IS NOT NULL THEN
+    IF filter.min_confidence > 0 AND rates IS NOT NULL THEN
         -- Clearly above the bound the rank decides, near it the confidence itself. A fact confirmed after p_at has not
         -- decayed, whatever its rank.
         source := 'SELECT coalesce(sum(c.n), 0) FROM unnest($15) AS r (rate)' || near_bound || ', LATERAL (
@@ -99,15 +107,15 @@ BEGIN
         source := 'SELECT count(*) FROM facts WHERE ' || condition || by_words || above;
     END IF;
     EXECUTE source INTO total
-        USING p_tenant, p_at, p_state, p_scopes, p_subject, words, p_words, p_min, p_permanence, p_entity,
-              p_after_at, p_after_id, p_limit, p_offset, rates, rare_ids, indexed;
+        USING p_tenant, p_at, filter.state, filter.scopes, filter.subject, words, filter.words, filter.min_confidence,
+              filter.permanence, filter.entity, p_after_at, p_after_id, p_limit, p_offset, rates, rare_ids, indexed;
 
     -- The page.
     condition := condition || above;
     IF p_after_at IS NOT NULL THEN
         condition := condition || ' AND created_at <= $11 AND (created_at < $11 OR id > $12)';
     END IF;
-    ordered := ' ORDER BY ' || CASE p_sort
+    ordered := ' ORDER BY ' || CASE filter.sort
         WHEN 'oldest' THEN 'created_at, id DESC'
         WHEN 'most_confident' THEN effective || ' DESC, created_at DESC, id'
         WHEN 'least_confident' THEN effective || ', created_at, id DESC'
@@ -117,8 +125,8 @@ BEGIN
     source := 'facts WHERE ' || condition;
     IF indexed IS NULL THEN
         source := source || by_words;
-    ELSIF by_confidence OR (p_sort = 'importance' AND p_state = 'all') OR (p_sort = 'oldest' AND p_min > 0)
-            OR p_offset > total / 20 - p_limit THEN
+    ELSIF by_confidence OR (filter.sort = 'importance' AND filter.state = 'all')
+            OR (filter.sort = 'oldest' AND filter.min_confidence > 0) OR p_offset > total / 20 - p_limit THEN
         -- Collect all matches: no index knows the order, or meets them soon.
         source := '(SELECT * FROM ' || source || by_words || ' OFFSET 0) c';
     ELSE
@@ -127,12 +135,12 @@ BEGIN
         source := source || has_words;
     END IF;
     IF rates IS NOT NULL AND by_confidence THEN
-        source := 'unnest($15) AS r (rate)' || CASE WHEN p_min > 0 THEN near_bound ELSE '' END || ', LATERAL (
+        source := 'unnest($15) AS r (rate)' || CASE WHEN filter.min_confidence > 0 THEN near_bound ELSE '' END || ', LATERAL (
             SELECT id, created_at, confidence, decay_rate, last_confirmed_at FROM facts
             WHERE ' || condition || ' AND decay_rate = r.rate'
-                || CASE WHEN p_min > 0 THEN ' AND ' || rank || ' >= b.bound - s.slack' ELSE '' END || '
+                || CASE WHEN filter.min_confidence > 0 THEN ' AND ' || rank || ' >= b.bound - s.slack' ELSE '' END || '
             ORDER BY ' || rank
-                || CASE p_sort WHEN 'most_confident' THEN ' DESC, created_at DESC, id' ELSE ', created_at, id DESC' END || '
+                || CASE filter.sort WHEN 'most_confident' THEN ' DESC, created_at DESC, id' ELSE ', created_at, id DESC' END || '
             LIMIT $13 + $14) c';
     ELSIF rates IS NOT NULL AND total < few THEN
         source := 'unnest($15) AS r (rate)' || near_bound || ', LATERAL (
@@ -140,8 +148,8 @@ BEGIN
             WHERE ' || condition || ' AND decay_rate = r.rate AND ' || rank || ' >= b.bound - s.slack) c';
     END IF;
     EXECUTE 'SELECT ARRAY(SELECT id FROM ' || source || ordered || ' LIMIT $13 OFFSET $14)' INTO ids
-        USING p_tenant, p_at, p_state, p_scopes, p_subject, words, p_words, p_min, p_permanence, p_entity,
-              p_after_at, p_after_id, p_limit, p_offset, rates, rare_ids, indexed;
+        USING p_tenant, p_at, filter.state, filter.scopes, filter.subject, words, filter.words, filter.min_confidence,
+              filter.permanence, filter.entity, p_after_at, p_after_id, p_limit, p_offset, rates, rare_ids, indexed;
 END $$;
 REVOKE EXECUTE ON FUNCTION browse_facts FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION browse_facts TO butler_app;

@@ -3,6 +3,7 @@
 use butler_domain::{Fact, Permanence, TenantId, Timestamp};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_json::json;
 use uuid::Uuid;
 
 use super::{LISTED_CHARS, Listed, Page};
@@ -113,21 +114,18 @@ pub async fn list(
     page: Page,
     now: Timestamp,
 ) -> Result<Listed<FactItem>, StoreError> {
+    let filter = json!({
+        "state": filter.state.as_str(), "scopes": filter.scopes, "subject": filter.subject, "words": filter.words,
+        "min_confidence": filter.min_confidence, "permanence": filter.permanence.map(Permanence::as_str),
+        "entity": filter.entity, "sort": filter.sort.as_str(),
+    });
     let found = session
         .run(|pg| {
             sqlx::query!(
-                r#"SELECT ids AS "ids!", total AS "total!"
-                   FROM browse_facts($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)"#,
+                r#"SELECT ids AS "ids!", total AS "total!" FROM browse_facts($1, $2, $3, $4, $5, $6, $7)"#,
                 tenant.as_str(),
                 now,
-                filter.state.as_str(),
-                filter.scopes.as_deref(),
-                filter.subject.as_deref(),
-                filter.words.as_deref(),
-                filter.min_confidence,
-                filter.permanence.map(Permanence::as_str),
-                filter.entity,
-                filter.sort.as_str(),
+                filter,
                 page.after_at(),
                 page.after_id(),
                 i32::try_from(page.limit).unwrap_or(i32::MAX),
