@@ -47,6 +47,12 @@ pub const NO_COLOR: &str = "NO_COLOR";
 /// The XDG directory for data files.
 pub const XDG_DATA_HOME: &str = "XDG_DATA_HOME";
 
+/// Whether a text can be the name of a variable.
+pub fn is_name(text: &str) -> bool {
+    let plain = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    !text.is_empty() && !text.starts_with(|c: char| c.is_ascii_digit()) && text.chars().all(plain)
+}
+
 /// The value of a variable that is set and not empty.
 pub fn var(name: &str) -> Option<std::ffi::OsString> {
     std::env::var_os(name).filter(|value| !value.is_empty())

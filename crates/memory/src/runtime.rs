@@ -21,8 +21,9 @@ pub struct Session {
     pub prompt: String,
     /// The JSON schema the answer should follow, for runtimes that can enforce one.
     pub schema: Option<Value>,
-    /// The working directory of a program; `None` means the host's.
-    pub directory: Option<PathBuf>,
+    /// Whether the prompt comes from the person who runs the session, as in `butler run`. The prompt of other sessions
+    /// contains text that any writer of memories controls, so a program gets no tools and a restricted environment.
+    pub trusted: bool,
     /// The session id of the episode that is stored for it.
     pub id: Option<Uuid>,
     /// A file with the MCP servers that the session may use, in the common format `{"mcpServers": …}`.
@@ -36,7 +37,7 @@ impl Session {
             system: None,
             prompt: prompt.into(),
             schema: None,
-            directory: None,
+            trusted: false,
             id: None,
             mcp_config: None,
         }

@@ -10,6 +10,7 @@ use butler_host::session::{Endpoint, SessionRunner, StartedSession, own_prompt};
 use butler_host::{env, runtime};
 use butler_memory::runtime::Runtime;
 use serde_json::json;
+use tokio::signal::unix::{SignalKind, signal};
 
 use super::Settings;
 use super::serve::Signals;
@@ -41,6 +42,8 @@ pub struct Args {
 
 pub async fn run(args: Args, settings: &Settings, printer: Printer) -> Result<(), HostError> {
     let mut signals = Signals::new()?;
+    // A closed terminal must also remove the session's private files.
+    let mut hangup = signal(SignalKind::hangup()).map_err(HostError::Serve)?;
     let butler = butler(settings)?;
     let section = butler.file.butler.runtime.as_ref();
     let section = section.ok_or_else(|| HostError::NoRuntime { butler: butler.name.clone() })?;
@@ -50,13 +53,18 @@ pub async fn run(args: Args, settings: &Settings, printer: Printer) -> Result<()
     let flow = flow(&butler, &client, runtime, settings)?;
     let outcome = tokio::select! {
         outcome = converse(&flow, prompt, args.trigger_source, args.json, printer) => outcome,
-        // Dropping the session stops the LLM's program.
-        () = signals.any() => Err(HostError::Failed("the session was interrupted".to_owned())),
+        // Dropping the session stops the LLM's program and removes its files.
+        () = signals.any() => Err(interrupted()),
+        _ = hangup.recv() => Err(interrupted()),
     };
     if let Err(error) = client.finish().await {
         tracing::warn!(%error, "memory did not shut down cleanly");
     }
     outcome
+}
+
+fn interrupted() -> HostError {
+    HostError::Failed("the session was interrupted".to_owned())
 }
 
 async fn converse(

@@ -69,6 +69,18 @@ fn a_runtime_without_its_required_keys_is_rejected() {
 }
 
 #[test]
+fn a_runtime_that_would_expose_secrets_or_memory_is_rejected() {
+    let with = |line: &str| rejected(&format!("[butler.runtime]\ntype = \"command\"\ncommand = [\"llm\"]\n{line}\n"));
+    for (name, reason) in [("BUTLER_DATABASE_URL", "never reach"), ("PGPASSWORD", "never reach"), ("A=B", "expected")] {
+        let shown = with(&format!("env = [\"OK\", {name:?}]"));
+        assert!(shown.contains("butler.runtime.env contains") && shown.contains(reason), "{shown}");
+        assert!(shown.contains("butler.toml:4"), "{shown}");
+    }
+    let shown = rejected("[butler.runtime]\ntype = \"command\"\ncommand = [\"llm\", \"-s\", \"{system_prompt}\"]\n");
+    assert!(shown.contains("every user of the machine") && shown.contains("{system_prompt_file}"), "{shown}");
+}
+
+#[test]
 fn invalid_toml_is_shown_with_its_position() {
     insta::assert_snapshot!(rejected("[butler]\nname = \"health\nx = 1\n"));
 }

@@ -13,6 +13,7 @@ mod demo;
 mod disk;
 mod hook;
 mod http;
+mod llm_program;
 mod load;
 mod module;
 mod program;

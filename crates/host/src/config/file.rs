@@ -93,9 +93,15 @@ pub struct RuntimeSection {
     #[serde(rename = "type")]
     pub kind: RuntimeType,
     /// The program and its arguments. It reads the prompt on stdin and writes the response to stdout. The placeholders
-    /// `{mcp_config}` and `{system_prompt}` in an argument are replaced; `claude` gets both through its own flags.
+    /// `{mcp_config}` and `{system_prompt_file}` in an argument are replaced by the paths of files; `claude` gets both
+    /// through its own flags. Paths must be absolute, because consolidation runs the program in an empty directory.
     #[serde(default)]
     pub command: Vec<String>,
+    /// Names of more environment variables that consolidation passes to the program. It passes `HOME`, `PATH`, the
+    /// locale, proxies, certificates and the variables of the common model providers, and nothing else. `butler run`
+    /// passes all variables.
+    #[serde(default)]
+    pub env: Vec<String>,
     /// Timeout for a response, in seconds.
     #[serde(default = "RuntimeSection::default_timeout")]
     pub timeout_s: u64,

@@ -9,6 +9,7 @@ use toml::de::DeTable;
 use super::diagnostic::{ConfigError, Location};
 use super::file::{DatabaseSection, File, RuntimeSection, RuntimeType, SessionSection};
 use super::locate;
+use crate::runtime::environment;
 
 /// A parsed file and the keys that it sets explicitly.
 #[derive(Debug)]
@@ -131,18 +132,8 @@ fn validate(file: &File) -> Result<(), Invalid> {
     {
         return invalid("telemetry.otlp_endpoint", "must begin with http:// or https://".to_owned());
     }
-    for host in &file.server.allowed_hosts {
-        if let Err(problem) = super::server::check_host(host) {
-            return invalid("server.allowed_hosts", problem);
-        }
-    }
-    let (timeout, max) = (file.server.request_timeout_s, super::ServerSection::MAX_REQUEST_TIMEOUT_S);
-    if !(timeout > 0.0 && timeout <= max) {
-        return invalid("server.request_timeout_s", format!("must be more than 0 and at most {max} seconds"));
-    }
-    let min = super::ServerSection::MIN_CONNECTIONS;
-    if let Some(given) = file.server.connections.filter(|connections| *connections < min) {
-        return invalid("server.connections", format!("must be at least {min}, not {given}"));
+    if let Err((key, problem)) = file.server.check() {
+        return invalid(&format!("server.{key}"), problem);
     }
     if let Some(runtime) = &file.butler.runtime {
         runtime_values(runtime)?;
@@ -187,6 +178,14 @@ fn runtime_values(runtime: &RuntimeSection) -> Result<(), Invalid> {
         |key: &str, problem: &str| Err(Invalid { key: format!("butler.runtime.{key}"), problem: problem.to_owned() });
     if runtime.timeout_s == 0 {
         return invalid("timeout_s", "must be at least 1 second");
+    }
+    if runtime.command.iter().any(|argument| argument.contains("{system_prompt}")) {
+        let problem = "contains {system_prompt}, but every user of the machine can read arguments; use \
+                       {system_prompt_file}, which becomes the path of a private file";
+        return invalid("command", problem);
+    }
+    if let Some(problem) = runtime.env.iter().find_map(|name| environment::check_name(name).err()) {
+        return invalid("env", &problem);
     }
     match runtime.kind {
         RuntimeType::Command if runtime.command.first().is_none_or(|program| program.trim().is_empty()) => {

@@ -15,6 +15,9 @@ use super::roster::ButlerConfig;
 pub struct ServerSection {
     /// Host names under which clients and web pages may address the server, in addition to the listen address.
     pub allowed_hosts: Vec<String>,
+    /// Whether a reverse proxy forwards the requests of other machines to this server. Requests from loopback are then
+    /// treated like those from the network: they need a token, also for `/metrics` and the details of `/readyz`.
+    pub behind_proxy: bool,
     /// PEM file with the certificate and its chain. With `tls_key`, the server uses HTTPS.
     pub tls_cert: Option<PathBuf>,
     /// PEM file with the private key of the certificate.
@@ -23,6 +26,16 @@ pub struct ServerSection {
     pub rate_limit: u32,
     /// How long the head and then the body of a request may take to arrive, in seconds.
     pub request_timeout_s: f64,
+    /// Maximum number of open connections of clients. When it is reached, a new connection replaces the one that has
+    /// been idle for the longest time. Default: what the limit of open files allows, at most 10000.
+    pub client_connections: Option<usize>,
+    /// Maximum number of open connections from one address (for IPv6: one network of 64 bits). It does not apply to
+    /// loopback. Default: half of `client_connections`. Raise it if a proxy on another machine forwards all requests.
+    pub client_connections_per_address: Option<usize>,
+    /// Maximum number of open event streams (`GET /api/events`) for each token.
+    pub streams_per_token: usize,
+    /// After how many seconds without a request the server closes a connection.
+    pub idle_timeout_s: f64,
     /// Maximum number of connections of the process to one PostgreSQL server, for all butlers. Default: three quarters
     /// of the server's limit.
     pub connections: Option<usize>,
@@ -37,9 +50,45 @@ impl ServerSection {
     /// One that listens for token changes, one that holds the lock of a job, one for the job's work, and one for
     /// requests.
     pub const MIN_CONNECTIONS: usize = 4;
+    /// A browser opens up to six connections.
+    pub const MIN_CLIENT_CONNECTIONS: usize = 8;
+    /// A dashboard has one stream per tab.
+    pub const STREAMS_PER_TOKEN: usize = 64;
+    /// Longer than the clients themselves keep an idle connection, usually 90 seconds at most: if both sides close at
+    /// the same time, a request can be lost.
+    pub const IDLE_TIMEOUT_S: f64 = 300.0;
+    pub const MAX_IDLE_TIMEOUT_S: f64 = 86_400.0;
 
     pub fn request_timeout(&self) -> Duration {
         Duration::try_from_secs_f64(self.request_timeout_s).unwrap_or(Duration::from_secs(30))
+    }
+
+    pub fn idle_timeout(&self) -> Duration {
+        Duration::try_from_secs_f64(self.idle_timeout_s).unwrap_or(Duration::from_secs(300))
+    }
+
+    /// The key and the problem of the first invalid value.
+    pub(super) fn check(&self) -> Result<(), (&'static str, String)> {
+        for host in &self.allowed_hosts {
+            check_host(host).map_err(|problem| ("allowed_hosts", problem))?;
+        }
+        let seconds = |key, given: f64, max: f64| match given > 0.0 && given <= max {
+            true => Ok(()),
+            false => Err((key, format!("must be more than 0 and at most {max} seconds"))),
+        };
+        seconds("request_timeout_s", self.request_timeout_s, Self::MAX_REQUEST_TIMEOUT_S)?;
+        seconds("idle_timeout_s", self.idle_timeout_s, Self::MAX_IDLE_TIMEOUT_S)?;
+        for (key, given, min) in [
+            ("connections", self.connections, Self::MIN_CONNECTIONS),
+            ("client_connections", self.client_connections, Self::MIN_CLIENT_CONNECTIONS),
+            ("client_connections_per_address", self.client_connections_per_address, 1),
+            ("streams_per_token", Some(self.streams_per_token), 1),
+        ] {
+            if let Some(given) = given.filter(|given| *given < min) {
+                return Err((key, format!("must be at least {min}, not {given}")));
+            }
+        }
+        Ok(())
     }
 }
 
@@ -47,10 +96,15 @@ impl Default for ServerSection {
     fn default() -> Self {
         Self {
             allowed_hosts: Vec::new(),
+            behind_proxy: false,
             tls_cert: None,
             tls_key: None,
             rate_limit: Self::RATE_LIMIT,
             request_timeout_s: Self::REQUEST_TIMEOUT_S,
+            client_connections: None,
+            client_connections_per_address: None,
+            streams_per_token: Self::STREAMS_PER_TOKEN,
+            idle_timeout_s: Self::IDLE_TIMEOUT_S,
             connections: None,
         }
     }
@@ -83,7 +137,7 @@ pub(super) fn process_section<T: Clone + Default + PartialEq>(
 }
 
 /// Requires a host name or address without scheme and port.
-pub(super) fn check_host(host: &str) -> Result<(), String> {
+fn check_host(host: &str) -> Result<(), String> {
     let plain = |c: char| !c.is_whitespace() && !matches!(c, '/' | '@' | '?' | '#' | '*' | ',');
     let port = host.rsplit_once(':').is_some_and(|(name, _)| !name.contains(':'));
     if host.is_empty() || !host.chars().all(plain) || port {

@@ -1,6 +1,6 @@
 //! A program as the LLM: it reads the prompt on stdin and writes the response to stdout.
 
-use std::path::Path;
+use std::path::PathBuf;
 use std::process::Stdio;
 use std::time::Duration;
 
@@ -12,7 +12,8 @@ use tokio::process::{Child, Command};
 use tokio::time::timeout;
 
 use super::invocation::Invocation;
-use super::{MAX_RESPONSE_BYTES, excerpt};
+use super::private_dir::PrivateDir;
+use super::{MAX_RESPONSE_BYTES, environment, excerpt};
 
 /// The reason for a failure is at the end of stderr, so only the end is kept.
 const STDERR_BYTES: usize = 4096;
@@ -25,6 +26,8 @@ pub const TRIGGER_VARIABLE: &str = crate::env::TRIGGER_SOURCE;
 pub struct CommandRuntime {
     program: String,
     arguments: Vec<String>,
+    /// Variables that sessions with untrusted text get in addition to the usual ones.
+    variables: Vec<String>,
     timeout: Duration,
 }
 
@@ -32,16 +35,26 @@ impl CommandRuntime {
     pub fn new(command: &[String], timeout: Duration) -> Result<Self, RuntimeError> {
         match command {
             [program, arguments @ ..] if !program.is_empty() => {
-                Ok(Self { program: program.clone(), arguments: arguments.to_vec(), timeout })
+                let (program, arguments) = (program.clone(), arguments.to_vec());
+                Ok(Self { program, arguments, variables: Vec::new(), timeout })
             }
             _ => Err(RuntimeError::Misconfigured("[butler.runtime] command names no program".to_owned())),
         }
     }
 
-    fn start(&self, session: &Session, arguments: &[String]) -> Result<Child, RuntimeError> {
-        let directory = session.directory.as_deref().unwrap_or(Path::new("."));
-        let mut command = Command::new(&self.program);
-        command.args(arguments).env(TRIGGER_VARIABLE, &session.trigger_source).current_dir(directory);
+    #[must_use]
+    pub fn with_variables(self, variables: &[String]) -> Self {
+        Self { variables: variables.to_vec(), ..self }
+    }
+
+    fn start(&self, session: &Session, arguments: &[String], dir: &PrivateDir) -> Result<Child, RuntimeError> {
+        let cannot_start = |source| RuntimeError::CannotStart { program: self.program.clone(), source };
+        let mut command = Command::new(self.path().map_err(cannot_start)?);
+        if !session.trusted {
+            command.env_clear().envs(environment::allowed(&self.variables));
+            command.current_dir(dir.working_directory().map_err(cannot_start)?);
+        }
+        command.args(arguments).env(TRIGGER_VARIABLE, &session.trigger_source);
         // Remove the variables of an outer session.
         match &session.mcp_config {
             Some(file) => command.env(crate::env::MCP_CONFIG, file),
@@ -59,12 +72,32 @@ impl CommandRuntime {
             .process_group(0)
             .kill_on_drop(true)
             .spawn()
-            .map_err(|source| RuntimeError::CannotStart { program: self.program.clone(), source })
+            .map_err(cannot_start)
+    }
+
+    /// The program, independent of the working directory.
+    fn path(&self) -> std::io::Result<PathBuf> {
+        let is_path = self.program.contains('/');
+        if is_path { std::path::absolute(&self.program) } else { Ok(PathBuf::from(&self.program)) }
     }
 
     async fn run(&self, session: Session) -> Result<Completion, RuntimeError> {
-        let Invocation { arguments, input } = Invocation::of(&self.program, &self.arguments, &session);
-        let mut child = self.start(&session, &arguments)?;
+        let no_directory = |error: std::io::Error| {
+            RuntimeError::Misconfigured(format!(
+                "cannot create private files for {} in {}: {error}",
+                self.program,
+                std::env::temp_dir().display()
+            ))
+        };
+        // Removed when this call ends, also when it is dropped.
+        let dir = PrivateDir::create().map_err(no_directory)?;
+        let system_file = dir.path("system-prompt.md");
+        let Invocation { arguments, input, reads_system_file } =
+            Invocation::of(&self.program, &self.arguments, &session, &system_file);
+        if let Some(system) = session.system.as_deref().filter(|_| reads_system_file) {
+            PrivateDir::write(&system_file, system).map_err(no_directory)?;
+        }
+        let mut child = self.start(&session, &arguments, &dir)?;
         let group = ProcessGroup::of(&child);
         let (Some(mut stdin), Some(stdout), Some(stderr)) =
             (child.stdin.take(), child.stdout.take(), child.stderr.take())

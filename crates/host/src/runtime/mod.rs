@@ -2,10 +2,12 @@
 
 pub mod anthropic;
 pub mod command;
+pub mod environment;
 pub mod http;
 mod invocation;
 pub mod openai;
 mod ordered_schema;
+mod private_dir;
 
 pub use anthropic::AnthropicRuntime;
 pub use command::CommandRuntime;
@@ -41,7 +43,7 @@ pub fn from_config(section: &RuntimeSection) -> Result<Arc<dyn Runtime>, Runtime
     let missing = |key: &str| RuntimeError::Misconfigured(format!("[butler.runtime] {key} is missing"));
     let model = || section.model.as_deref().ok_or_else(|| missing("model"));
     Ok(match section.kind {
-        RuntimeType::Command => Arc::new(CommandRuntime::new(&section.command, timeout)?),
+        RuntimeType::Command => Arc::new(CommandRuntime::new(&section.command, timeout)?.with_variables(&section.env)),
         RuntimeType::Openai => {
             let base_url = section.base_url.as_deref().ok_or_else(|| missing("base_url"))?;
             let key = section.api_key_env.as_deref().map(ApiKey::from_env).transpose()?;

@@ -82,6 +82,7 @@ impl SessionRunner {
             system: prompt::system(self.own_prompt.as_deref(), begun.context.as_deref()),
             id: Some(begun.id),
             mcp_config: config.as_ref().map(|config| config.path().to_path_buf()),
+            trusted: true,
             ..Session::new(&begun.trigger_source, &begun.prompt)
         };
         self.runtime.complete(session).await
