@@ -1,5 +1,7 @@
 //! `butler connect`: what it adds to the files of other programs and what it leaves unchanged.
 
+use std::fs::Permissions;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Output;
 
@@ -39,6 +41,29 @@ impl Home {
     fn write(&self, file: &str, text: &str) {
         std::fs::create_dir_all(self.path(file).parent().unwrap()).unwrap();
         std::fs::write(self.path(file), text).unwrap();
+    }
+
+    fn mode(&self, file: &str) -> u32 {
+        std::fs::metadata(self.path(file)).unwrap().permissions().mode() & 0o777
+    }
+
+    fn set_mode(&self, file: &str, mode: u32) {
+        std::fs::set_permissions(self.path(file), Permissions::from_mode(mode)).unwrap();
+    }
+
+    /// The files below the home directory that contain a text.
+    fn files_with(&self, text: &str) -> Vec<PathBuf> {
+        let (mut found, mut folders) = (Vec::new(), vec![self.dir.path().to_path_buf()]);
+        while let Some(folder) = folders.pop() {
+            for path in std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()) {
+                match std::fs::read_to_string(&path) {
+                    Ok(content) if content.contains(text) => found.push(path),
+                    Ok(_) => {}
+                    Err(_) => folders.push(path),
+                }
+            }
+        }
+        found
     }
 
     fn backups(&self, folder: &str) -> usize {
@@ -105,13 +130,13 @@ fn other_clients_get_their_own_format_in_their_own_file() {
         "project",
         "--http",
         "http://127.0.0.1:8150/mcp",
-        "--token",
-        "t0ken",
+        "--token-env",
+        "MY_TOKEN",
     ]));
     let entry = home.json(".cursor/mcp.json")["mcpServers"]["butler-memory"].clone();
     assert_eq!(
         (&entry["url"], &entry["headers"]["Authorization"]),
-        (&"http://127.0.0.1:8150/mcp".into(), &"Bearer t0ken".into())
+        (&"http://127.0.0.1:8150/mcp".into(), &"Bearer ${env:MY_TOKEN}".into())
     );
     // VS Code's files may contain comments.
     let original = "{\n\t// mine\n\t\"servers\": {\n\t\t\"a\": {\"command\": \"x\"}, // keep\n\t},\n}\n";
@@ -170,4 +195,82 @@ fn print_prints_one_document_per_client_and_writes_nothing() {
     let (servers, settings) = (home.json(".claude.json"), home.json(".claude/settings.json"));
     assert_eq!(servers["mcpServers"]["butler-memory"], printed["mcpServers"]["butler-memory"]);
     assert_eq!(settings["hooks"], printed["hooks"]);
+}
+
+/// Arguments that connect over HTTP with a token.
+fn with_token<'a>(client: &'a str, token: &'a str) -> [&'a str; 6] {
+    [client, "--no-hooks", "--http", "http://127.0.0.1:8150/mcp", "--token", token]
+}
+
+#[test]
+fn a_token_is_readable_by_its_owner_only_and_gone_after_undo() {
+    let home = Home::new();
+    home.write(".claude.json", SERVERS);
+    home.set_mode(".claude.json", 0o644);
+    let shown = success(&home.connect(&with_token("claude-code", "first-t0ken")));
+    assert!(shown.contains("Bearer ***") && !shown.contains("t0ken"), "{shown}");
+    assert_eq!(home.mode(".claude.json"), 0o600);
+    // A second token: the backup has the first one no longer.
+    success(&home.connect(&with_token("claude-code", "second-t0ken")));
+    assert_eq!(home.files_with("first-t0ken"), [PathBuf::new(); 0]);
+    assert_eq!(home.files_with("second-t0ken"), [home.path(".claude.json")]);
+    for file in std::fs::read_dir(home.dir.path()).unwrap().map(|entry| entry.unwrap()) {
+        assert_eq!(file.metadata().unwrap().permissions().mode() & 0o077, 0, "{:?}", file.path());
+    }
+    // A file that became readable is corrected although its content is right.
+    home.set_mode(".claude.json", 0o664);
+    let shown = success(&home.connect(&with_token("claude-code", "second-t0ken")));
+    assert!(shown.contains("other users can no longer read"), "{shown}");
+    assert_eq!(home.mode(".claude.json"), 0o600);
+    // Stricter permissions are kept.
+    home.set_mode(".claude.json", 0o400);
+    success(&home.connect(&with_token("claude-code", "third-t0ken")));
+    assert_eq!(home.mode(".claude.json"), 0o400);
+
+    // A backup of an older version still has the token.
+    home.write(".claude.json.20260101T000000000Z.bak", &home.text(".claude.json"));
+    let undone = home.connect(&["claude-code", "--undo"]);
+    assert!(
+        !success(&undone).contains("t0ken") && stderr(&undone).contains("butler token revoke"),
+        "{}",
+        stderr(&undone)
+    );
+    assert_eq!(home.files_with("t0ken"), [PathBuf::new(); 0]);
+    assert_eq!(home.text(".claude.json"), SERVERS);
+}
+
+#[test]
+fn a_new_file_with_a_token_is_private_for_every_client() {
+    for (client, file) in [("cursor", ".cursor/mcp.json"), ("vscode", ".config/Code/User/mcp.json")] {
+        let home = Home::new();
+        success(&home.connect(&with_token(client, "t0ken")));
+        assert_eq!(home.mode(file), 0o600, "{client}");
+        success(&home.connect(&[client, "--undo"]));
+        assert_eq!(home.files_with("t0ken"), [PathBuf::new(); 0], "{client}");
+    }
+}
+
+#[test]
+fn a_project_gets_a_reference_to_a_variable_instead_of_a_token() {
+    for (client, file, key, reference) in [
+        ("claude-code", ".mcp.json", "mcpServers", "Bearer ${MY_TOKEN}"),
+        ("cursor", ".cursor/mcp.json", "mcpServers", "Bearer ${env:MY_TOKEN}"),
+        ("vscode", ".vscode/mcp.json", "servers", "Bearer ${env:MY_TOKEN}"),
+    ] {
+        let home = Home::new();
+        let project = |flags: &[&str]| {
+            let args = [client, "--no-hooks", "--scope", "project", "--http", "http://127.0.0.1:8150/mcp"];
+            home.connect(&[&args[..], flags].concat())
+        };
+        let refused = project(&["--token", "t0ken"]);
+        assert_eq!(refused.status.code(), Some(2));
+        assert!(stderr(&refused).contains("--token-env BUTLER_TOKEN"), "{}", stderr(&refused));
+        assert!(!home.path(file).exists(), "{client}: nothing was written");
+        success(&project(&["--token-env", "MY_TOKEN"]));
+        assert_eq!(home.json(file)[key]["butler-memory"]["headers"]["Authorization"], reference);
+        assert_eq!(project(&["--token-env", "not a name"]).status.code(), Some(2));
+        // The reference is no secret and stays in the backup.
+        success(&home.connect(&[client, "--undo", "--scope", "project"]));
+        assert_eq!(home.files_with("MY_TOKEN").len(), 1, "{client}");
+    }
 }

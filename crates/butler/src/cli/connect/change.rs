@@ -1,6 +1,7 @@
-//! A change to one configuration file: shown as a diff, backed up and written.
+//! A change to one configuration file: shown as a diff, backed up and written. A token in the file stays private: the
+//! file is readable by its owner only, and neither the diff nor the backup contains the token.
 
-use std::fs;
+use std::fs::{self, Permissions};
 use std::io::{self, Write};
 use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
@@ -10,11 +11,17 @@ use butler_host::error::HostError;
 
 use super::diff;
 use super::json::{Document, EditError};
+use super::secret::TokenPlace;
 use crate::printer::Printer;
+
+/// Read and write for the owner.
+const PRIVATE: u32 = 0o600;
 
 pub struct Change {
     /// The path as the user knows it; it may be a symbolic link.
     path: PathBuf,
+    /// Where the file may contain a token.
+    token: Option<TokenPlace>,
     /// `None` if the file does not exist yet.
     before: Option<String>,
     after: String,
@@ -39,7 +46,12 @@ impl Change {
         let mut document = Document::new(before.as_deref().unwrap_or_default(), comments).map_err(refused)?;
         edit(&mut document).map_err(refused)?;
         let after = document.text().to_owned();
-        Ok(Self { path, before, after })
+        Ok(Self { path, token: None, before, after })
+    }
+
+    #[must_use]
+    pub fn with_token_at(self, place: TokenPlace) -> Self {
+        Self { token: Some(place), ..self }
     }
 
     pub fn path(&self) -> &Path {
@@ -48,44 +60,107 @@ impl Change {
 
     pub fn is_needed(&self) -> bool {
         match &self.before {
-            Some(before) => *before != self.after,
+            Some(before) => *before != self.after || self.is_exposed(),
             None => self.after.trim() != "{}",
         }
     }
 
+    /// Whether other users can read the token in the file.
+    fn is_exposed(&self) -> bool {
+        let shared = fs::metadata(&self.path).is_ok_and(|file| file.permissions().mode() & 0o077 != 0);
+        shared && self.token_in(&self.after).is_some()
+    }
+
+    /// Whether the change removes a token from the file.
+    pub fn removes_token(&self) -> bool {
+        self.before.as_deref().is_some_and(|before| self.token_in(before).is_some())
+            && self.token_in(&self.after).is_none()
+    }
+
     pub fn show(&self, printer: Printer) {
-        diff::show(printer, self.before.as_deref().unwrap_or_default(), &self.after);
+        let before = self.before.as_deref().unwrap_or_default();
+        let tokens: Vec<String> = [before, &self.after].iter().filter_map(|text| self.token_in(text)).collect();
+        diff::show(printer, before, &self.after, &tokens);
+        if self.is_exposed() {
+            printer.line("  other users can no longer read this file, because it contains a token");
+        }
     }
 
     /// Writes the file. Returns the path of the backup if the file existed.
     pub fn write(&self) -> Result<Option<PathBuf>, HostError> {
-        // Write through a symbolic link: many people keep such files in a repository.
-        let target = fs::canonicalize(&self.path).unwrap_or_else(|_| self.path.clone());
+        let target = self.target();
         let failed = HostError::io("write", &target);
         self.replace(&target).map_err(failed)
     }
 
+    /// Removes the token from the backups of this file, including those that did not need a change this time.
+    pub fn scrub_backups(&self) -> Result<(), HostError> {
+        let target = self.target();
+        let Some(place) = &self.token else { return Ok(()) };
+        let prefix = format!("{}.", file_name(&target));
+        let siblings =
+            fs::read_dir(target.parent().filter(|dir| !dir.as_os_str().is_empty()).unwrap_or(Path::new(".")));
+        for file in siblings.into_iter().flatten().flatten().map(|entry| entry.path()) {
+            let name = file_name(&file);
+            if !(name.starts_with(&prefix) && name.ends_with(".bak")) {
+                continue;
+            }
+            let Ok(text) = fs::read_to_string(&file) else { continue };
+            if place.token(&text).is_some() {
+                put(&file, &place.scrubbed(&text), PRIVATE).map_err(HostError::io("write", &file))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The file itself: many people keep such files in a repository and link to them.
+    fn target(&self) -> PathBuf {
+        fs::canonicalize(&self.path).unwrap_or_else(|_| self.path.clone())
+    }
+
+    fn token_in(&self, text: &str) -> Option<String> {
+        self.token.as_ref().and_then(|place| place.token(text))
+    }
+
     fn replace(&self, target: &Path) -> io::Result<Option<PathBuf>> {
-        let sibling = |suffix: &str| {
-            let name = target.file_name().unwrap_or_default().to_string_lossy().into_owned();
-            target.with_file_name(format!("{name}.{suffix}"))
-        };
         if let Some(dir) = target.parent().filter(|dir| !dir.as_os_str().is_empty()) {
             fs::create_dir_all(dir)?;
         }
         let mut backup = None;
-        let mut mode = 0o600;
-        if self.before.is_some() {
+        let mut mode = PRIVATE;
+        if let Some(before) = &self.before {
             mode = fs::metadata(target)?.permissions().mode() & 0o777;
-            let copy = sibling(&format!("{}.bak", SystemClock.now().format("%Y%m%dT%H%M%S%3fZ")));
-            fs::copy(target, &copy)?;
+            let copy = sibling(target, &format!("{}.bak", SystemClock.now().format("%Y%m%dT%H%M%S%3fZ")));
+            let text = self.token.as_ref().map_or_else(|| before.clone(), |place| place.scrubbed(before));
+            put(&copy, &text, mode & PRIVATE)?;
             backup = Some(copy);
         }
-        let temporary = sibling("butler-new");
-        let mut file = fs::OpenOptions::new().write(true).create(true).truncate(true).mode(mode).open(&temporary)?;
-        file.write_all(self.after.as_bytes())?;
-        file.sync_all()?;
-        fs::rename(&temporary, target)?;
+        if self.token_in(&self.after).is_some() {
+            mode &= PRIVATE;
+        }
+        put(target, &self.after, mode)?;
         Ok(backup)
     }
+}
+
+/// Writes a file with exactly these permissions, in one step, so that nobody sees a part of it or other permissions.
+fn put(target: &Path, text: &str, mode: u32) -> io::Result<()> {
+    let temporary = sibling(target, "butler-new");
+    match fs::remove_file(&temporary) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+        _ => {}
+    }
+    let mut file = fs::OpenOptions::new().write(true).create_new(true).mode(mode & PRIVATE).open(&temporary)?;
+    file.write_all(text.as_bytes())?;
+    file.set_permissions(Permissions::from_mode(mode))?;
+    file.sync_all()?;
+    fs::rename(&temporary, target)
+}
+
+fn sibling(target: &Path, suffix: &str) -> PathBuf {
+    target.with_file_name(format!("{}.{suffix}", file_name(target)))
+}
+
+fn file_name(path: &Path) -> String {
+    path.file_name().unwrap_or_default().to_string_lossy().into_owned()
 }

@@ -77,6 +77,14 @@ impl Client {
         }
     }
 
+    /// How the client's configuration refers to an environment variable.
+    pub fn variable(self, name: &str) -> String {
+        match self {
+            Self::ClaudeCode | Self::ClaudeDesktop => format!("${{{name}}}"),
+            Self::Cursor | Self::Vscode => format!("${{env:{name}}}"),
+        }
+    }
+
     /// The server's entry in this client's format.
     pub fn entry(self, endpoint: &Endpoint) -> Result<Value, HostError> {
         let mut entry = endpoint.entry();

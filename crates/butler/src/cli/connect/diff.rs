@@ -14,12 +14,14 @@ pub enum DiffLine<'a> {
     Omitted,
 }
 
-pub fn show(printer: Printer, before: &str, after: &str) {
+/// Prints the changed lines, with `***` in place of each secret.
+pub fn show(printer: Printer, before: &str, after: &str, secrets: &[String]) {
+    let masked = |text: &str| secrets.iter().fold(text.to_owned(), |text, secret| text.replace(secret, "***"));
     for line in lines(before, after) {
         printer.line(match line {
-            DiffLine::Unchanged(text) => printer.on_out(&format!("  {text}"), Colour::Dim),
-            DiffLine::Removed(text) => printer.on_out(&format!("- {text}"), Colour::Red),
-            DiffLine::Added(text) => printer.on_out(&format!("+ {text}"), Colour::Green),
+            DiffLine::Unchanged(text) => printer.on_out(&format!("  {}", masked(text)), Colour::Dim),
+            DiffLine::Removed(text) => printer.on_out(&format!("- {}", masked(text)), Colour::Red),
+            DiffLine::Added(text) => printer.on_out(&format!("+ {}", masked(text)), Colour::Green),
             DiffLine::Omitted => printer.on_out("  ⋯", Colour::Dim),
         });
     }

@@ -6,15 +6,17 @@ mod diff;
 pub mod hooks;
 mod json;
 mod scan;
+mod secret;
 
 use clap::ValueEnum;
 use serde_json::{Value, json};
 
 use self::change::Change;
 pub use self::clients::{Client, Scope};
+use self::secret::TokenPlace;
 use butler_host::error::HostError;
-use butler_host::instance;
 use butler_host::session::{Endpoint, SERVER_NAME};
+use butler_host::{env, instance};
 
 use super::Settings;
 use super::run::stdio_arguments;
@@ -23,13 +25,15 @@ use crate::printer::Printer;
 /// Connect an agent: write its MCP configuration and, for Claude Code, its hooks
 ///
 /// Shows each change, keeps a backup next to the file and leaves all other settings unchanged. Running it again changes
-/// nothing. --undo removes what it added.
+/// nothing. --undo removes what it added. A file that contains a token is readable by you only, and backups never
+/// contain it.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:\n  \
     butler connect claude-code                 add MCP server and hooks for every project\n  \
     butler connect claude-code --dry-run       show what would change\n  \
     butler connect cursor --scope project\n  \
     butler connect vscode --print              print the configuration to paste\n  \
+    butler connect cursor --scope project --http https://memory.example.com/mcp --token-env BUTLER_TOKEN\n  \
     butler connect claude-code --undo")]
 pub struct Args {
     /// Agent to connect
@@ -50,9 +54,12 @@ pub struct Args {
     /// directory]
     #[arg(long, value_name = "URL", num_args = 0..=1, default_missing_value = "")]
     http: Option<String>,
-    /// Bearer token for --http, as printed by `butler token create`
+    /// Bearer token for --http, as printed by `butler token create`; not for --scope project
     #[arg(long, value_name = "TOKEN", requires = "http")]
     token: Option<String>,
+    /// Environment variable from which the agent reads the bearer token for --http, so that no file contains it
+    #[arg(long, value_name = "NAME", requires = "http", conflicts_with = "token")]
+    token_env: Option<String>,
     /// Do not install hooks (Claude Code)
     #[arg(long)]
     no_hooks: bool,
@@ -67,6 +74,9 @@ pub struct Args {
 pub fn run(args: &Args, settings: &Settings, printer: Printer) -> Result<(), HostError> {
     let changes = if args.undo { removals(args)? } else { additions(args, settings, printer)? };
     let Some(changes) = changes else { return Ok(()) };
+    if args.undo && !args.dry_run {
+        changes.iter().try_for_each(Change::scrub_backups)?;
+    }
     let needed: Vec<&Change> = changes.iter().filter(|change| change.is_needed()).collect();
     if args.json {
         return apply_and_print_json(args, &needed, printer);
@@ -76,7 +86,7 @@ pub fn run(args: &Args, settings: &Settings, printer: Printer) -> Result<(), Hos
         printer.line(format_args!("{} {state}: nothing to change", args.client.title()));
         return Ok(());
     }
-    for change in needed {
+    for change in &needed {
         printer.line(change.path().display());
         change.show(printer);
         if args.dry_run {
@@ -91,6 +101,9 @@ pub fn run(args: &Args, settings: &Settings, printer: Printer) -> Result<(), Hos
         (false, true) => format!("{} is disconnected", args.client.title()),
         (false, false) => format!("{} is connected; restart it to load the configuration", args.client.title()),
     });
+    if args.undo && needed.iter().any(|change| change.removes_token()) {
+        printer.note("if no other agent uses the token, revoke it: butler token list, then butler token revoke ID");
+    }
     Ok(())
 }
 
@@ -116,9 +129,12 @@ fn additions(args: &Args, settings: &Settings, printer: Printer) -> Result<Optio
     }
     let key = [args.client.servers_key(), SERVER_NAME];
     let file = args.client.servers_file(args.scope)?;
-    let mut changes = vec![Change::of(file, args.client.allows_comments(), |document| {
-        if document.get(&key) == Some(entry.clone()) { Ok(()) } else { document.set(&key, &entry) }
-    })?];
+    let mut changes = vec![
+        Change::of(file, args.client.allows_comments(), |document| {
+            if document.get(&key) == Some(entry.clone()) { Ok(()) } else { document.set(&key, &entry) }
+        })?
+        .with_token_at(TokenPlace::of(args.client)),
+    ];
     if let Some(file) = args.client.hooks_file(args.scope)?.filter(|_| !hooks.is_empty()) {
         changes.push(Change::of(file, false, |document| hooks::install(document, &hooks))?);
     }
@@ -143,13 +159,16 @@ fn print(args: &Args, entry: &Value, hooks: &[(&str, String)], printer: Printer)
 fn removals(args: &Args) -> Result<Option<Vec<Change>>, HostError> {
     let servers = args.client.servers_key();
     let file = args.client.servers_file(args.scope)?;
-    let mut changes = vec![Change::of(file, args.client.allows_comments(), |document| {
-        if document.get(&[servers, SERVER_NAME]).is_none() {
-            return Ok(());
-        }
-        document.remove(&[servers, SERVER_NAME])?;
-        if document.get(&[servers]) == Some(json!({})) { document.remove(&[servers]) } else { Ok(()) }
-    })?];
+    let mut changes = vec![
+        Change::of(file, args.client.allows_comments(), |document| {
+            if document.get(&[servers, SERVER_NAME]).is_none() {
+                return Ok(());
+            }
+            document.remove(&[servers, SERVER_NAME])?;
+            if document.get(&[servers]) == Some(json!({})) { document.remove(&[servers]) } else { Ok(()) }
+        })?
+        .with_token_at(TokenPlace::of(args.client)),
+    ];
     if let Some(file) = args.client.hooks_file(args.scope)? {
         changes.push(Change::of(file, false, hooks::uninstall)?);
     }
@@ -174,7 +193,25 @@ fn endpoint(args: &Args, settings: &Settings) -> Result<Endpoint, HostError> {
     } else {
         url.clone()
     };
-    Ok(Endpoint::Http { url, bearer: args.token.clone() })
+    Ok(Endpoint::Http { url, bearer: bearer(args)? })
+}
+
+/// The bearer token, or the client's reference to the variable that holds it.
+fn bearer(args: &Args) -> Result<Option<String>, HostError> {
+    if let Some(name) = &args.token_env {
+        if !env::is_name(name) {
+            let message = format!("{name:?} is not the name of an environment variable");
+            return Err(HostError::usage(message, "for example: --token-env BUTLER_TOKEN"));
+        }
+        return Ok(Some(args.client.variable(name)));
+    }
+    if args.token.is_some() && args.scope == Scope::Project {
+        return Err(HostError::usage(
+            "the configuration of a project is shared, so it must not contain a token",
+            "use --token-env BUTLER_TOKEN instead and set that variable for the agent, or use --scope user",
+        ));
+    }
+    Ok(args.token.clone())
 }
 
 fn hook_commands(args: &Args, settings: &Settings) -> Result<Vec<(&'static str, String)>, HostError> {
