@@ -6,3 +6,4 @@ pub mod logging;
 pub mod printer;
 pub mod progress;
 pub mod reference;
+mod visible;

@@ -7,6 +7,8 @@ use butler_host::env;
 use butler_host::error::HostError;
 use serde::Serialize;
 
+use crate::visible::visible;
+
 #[derive(Debug, Clone, Copy)]
 pub struct Printer {
     quiet: bool,
@@ -94,5 +96,5 @@ fn paint(enabled: bool, text: &str, colour: Colour) -> String {
 
 /// Ignores write errors: the reader may close the pipe early, as in `butler doctor | head -1`.
 fn write_line(to: &mut impl Write, text: impl Display) {
-    let _ = writeln!(to, "{text}").and_then(|()| to.flush());
+    let _ = writeln!(to, "{}", visible(&text.to_string())).and_then(|()| to.flush());
 }

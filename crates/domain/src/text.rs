@@ -7,6 +7,21 @@ pub fn strip_nul(text: &str) -> String {
     text.replace('\0', "")
 }
 
+/// A name without control characters, which would break lines and control terminals where it is shown. Each run of them
+/// becomes one space.
+pub fn without_control(name: &str) -> String {
+    let mut clean = String::with_capacity(name.len());
+    let mut chars = name.chars().peekable();
+    while let Some(c) = chars.next() {
+        match c {
+            c if !c.is_control() => clean.push(c),
+            _ if chars.peek().is_some_and(|next| next.is_control()) => {}
+            _ => clean.push(' '),
+        }
+    }
+    clean
+}
+
 /// The text of a search vector: no NUL, single spaces, trimmed, and truncated to 1 MiB at a character boundary.
 pub fn preprocess_text(text: &str) -> String {
     let mut text = collapse(text);

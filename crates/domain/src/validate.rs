@@ -91,12 +91,17 @@ pub fn content(raw: &str) -> Result<String, Invalid> {
 
 /// A fact's subject, trimmed: subject and predicate form the key by which a fact supersedes another.
 pub fn subject(raw: &str) -> Result<String, Invalid> {
-    required_text("subject", raw.trim(), limits::SUBJECT_BYTES).map(|text| text.trim().to_owned())
+    one_line("subject", raw, limits::SUBJECT_BYTES)
 }
 
 /// A fact's predicate, trimmed like the [`subject`].
 pub fn predicate(raw: &str) -> Result<String, Invalid> {
-    required_text("predicate", raw.trim(), limits::PREDICATE_BYTES).map(|text| text.trim().to_owned())
+    one_line("predicate", raw, limits::PREDICATE_BYTES)
+}
+
+fn one_line(field: &str, raw: &str, max_bytes: usize) -> Result<String, Invalid> {
+    let text = text::without_control(&text::strip_nul(raw));
+    required_text(field, text.trim(), max_bytes)
 }
 
 /// The reason of a mark or a forget; `None` if it is blank.

@@ -28,7 +28,7 @@ use crate::backup;
 use crate::butler::Butler;
 use crate::config::{self, ButlerConfig, ServerSection, Source};
 use crate::error::{HostError, unavailable};
-use crate::metrics::Metrics;
+use crate::metrics::{ClientMetrics, Metrics};
 use crate::scheduler::HostJob;
 use crate::telemetry::Traces;
 
@@ -277,6 +277,17 @@ impl Host {
         self.ensure_private(progress).await
     }
 
+    pub fn data_dir(&self) -> &Path {
+        &self.options.data_dir
+    }
+
+    /// The free space on the disk of the private PostgreSQL; `None` if there is no such server or the space is unknown.
+    pub fn private_free_bytes(&self) -> Option<u64> {
+        let is_running = self.private.try_read().is_ok_and(|server| server.is_some());
+        let disk = rustix::fs::statvfs(self.data_dir()).ok().filter(|_| is_running)?;
+        Some(disk.f_bavail.saturating_mul(disk.f_frsize))
+    }
+
     /// Starts the private PostgreSQL unless it is already running.
     async fn ensure_private(&self, progress: Arc<dyn Progress>) -> Result<(), HostError> {
         let mut private = self.private.write().await;
@@ -351,6 +362,11 @@ impl Host {
     /// Updates the metrics that are read from the databases, unless they are recent.
     pub async fn refresh_metrics(&self) {
         self.metrics.refresh(self.butlers(), self.clock.now()).await;
+    }
+
+    /// The metrics of the clients' connections, which the listeners update.
+    pub fn client_metrics(&self) -> ClientMetrics {
+        self.metrics.clients()
     }
 
     /// `/metrics` in the OpenMetrics text format.

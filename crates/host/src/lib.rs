@@ -5,6 +5,7 @@ pub mod access;
 pub mod backup;
 pub mod butler;
 pub mod config;
+pub mod descriptors;
 pub mod env;
 pub mod error;
 pub mod host;

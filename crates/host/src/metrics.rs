@@ -1,5 +1,6 @@
 //! The Prometheus metrics at `/metrics`.
 
+mod clients;
 mod database;
 
 use std::fmt::Write;
@@ -10,6 +11,7 @@ use std::time::Duration;
 use butler_domain::Timestamp;
 use butler_embed::EmbedStats;
 use butler_store::{ReplicaState, ServerConnections};
+pub use clients::{ClientMetrics, ClosedBecause};
 use database::DatabaseMetrics;
 use prometheus_client::encoding::EncodeLabelSet;
 use prometheus_client::metrics::counter::Counter;
@@ -54,6 +56,7 @@ pub struct Metrics {
     seconds: Family<ToolLabels, Histogram, fn() -> Histogram>,
     sampled: SampledMetrics,
     state: DatabaseMetrics,
+    clients: ClientMetrics,
     /// Serializes requests, because each one sets the gauges and then encodes them.
     writing: Mutex<()>,
 }
@@ -91,7 +94,9 @@ impl Default for Metrics {
         sampled.register(&mut registry);
         let state = DatabaseMetrics::default();
         state.register(&mut registry);
-        Self { registry, calls, errors, seconds, sampled, state, writing: Mutex::new(()) }
+        let clients = ClientMetrics::default();
+        clients.register(&mut registry);
+        Self { registry, calls, errors, seconds, sampled, state, clients, writing: Mutex::new(()) }
     }
 }
 
@@ -163,6 +168,10 @@ impl SampledMetrics {
 }
 
 impl Metrics {
+    pub fn clients(&self) -> ClientMetrics {
+        self.clients.clone()
+    }
+
     pub fn called(&self, butler: &str, tool: &'static str, error: Option<&'static str>, took: Duration) {
         let labels = ToolLabels { butler: butler.to_owned(), tool };
         self.calls.get_or_create(&labels).inc();

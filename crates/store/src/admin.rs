@@ -1,11 +1,12 @@
 //! What the host asks of a server and of a butler's home beyond memory itself.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use sqlx::{AssertSqlSafe, ConnectOptions, Connection, PgConnection};
 
 use crate::connection::database::Database;
-use crate::connection::session::{Losses, Session};
+use crate::connection::session::Session;
 use crate::connection::target::{Target, place};
 use crate::error::StoreError;
 use crate::extensions;
@@ -94,7 +95,7 @@ pub async fn server_major(url: &str) -> Result<u32, StoreError> {
 
 /// What a butler's schema needs of its database.
 pub async fn ensure_extensions(url: &str) -> Result<(), StoreError> {
-    let mut session = Session::new(connect(url).await?, Losses::default());
+    let mut session = Session::new(connect(url).await?, Arc::default());
     extensions::create(&mut session).await?;
     session.close().await;
     Ok(())

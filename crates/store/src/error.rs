@@ -49,6 +49,9 @@ pub enum StoreError {
     /// Every connection the server takes is in use, by us or by others.
     #[error("PostgreSQL at {place} takes no more connections: {reason}")]
     Full { place: String, reason: String },
+    /// Not PostgreSQL but this process is at its limit. Nothing was done.
+    #[error("no file descriptor is left to connect to PostgreSQL: {reason}")]
+    NoDescriptors { reason: String },
     /// Settings of one session are seen by another: tenants could not be told apart.
     #[error("between butler and PostgreSQL is a pooler in transaction mode, which cannot be used")]
     Pooled,
@@ -150,6 +153,7 @@ impl StoreError {
                 | Self::Unreachable { .. }
                 | Self::NotNow { .. }
                 | Self::Full { .. }
+                | Self::NoDescriptors { .. }
                 | Self::ReadOnly { .. }
         )
     }
@@ -211,6 +215,9 @@ impl StoreError {
             Self::Full { .. } => {
                 "raise max_connections of the server, or lower [server] connections of the butlers that share it"
             }
+            Self::NoDescriptors { .. } => {
+                "raise the limit of open files of this process: `ulimit -n`, or LimitNOFILE= in the systemd unit"
+            }
             Self::Pooled => "let the pooler work in session mode, or name the server itself in the URL",
             Self::ReadOnly { .. } => {
                 "nothing was written; name the primary in the URL, or all servers, as in postgres://user@a,b/name: \
@@ -264,6 +271,13 @@ impl From<sqlx::Error> for StoreError {
             _ => Self::Database(error),
         }
     }
+}
+
+/// Whether an operation failed because the process (EMFILE) or the machine (ENFILE) has no file descriptor left.
+pub fn is_out_of_descriptors(error: &std::io::Error) -> bool {
+    const ENFILE: i32 = 23;
+    const EMFILE: i32 = 24;
+    matches!(error.raw_os_error(), Some(ENFILE | EMFILE))
 }
 
 /// A function answered with an outcome that this program does not know: the function is newer than the program.

@@ -52,7 +52,7 @@ pub use connection::pool::Conn;
 pub use connection::replica::ReplicaState;
 pub use connection::session::{Session, Tx};
 pub use embedded::{Embedded, Model};
-pub use error::{Constraint, Obstacle, StoreError};
+pub use error::{Constraint, Obstacle, StoreError, is_out_of_descriptors};
 pub use functions::FunctionSet;
 pub use migrate::{Migrated, fingerprint, latest_migration};
 pub use write_context::{JobContext, WriteContext};

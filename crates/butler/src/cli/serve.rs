@@ -11,10 +11,10 @@ use butler_host::error::HostError;
 use butler_host::host::Host;
 use butler_host::host::tokens;
 use butler_host::instance::{Instance, Lock};
-use butler_host::{env, supervisor};
+use butler_host::{descriptors, env, supervisor};
 use butler_server::http::Authenticator;
 use butler_server::http::tls::CertificateFiles;
-use butler_server::http::{AllowedHosts, Listeners};
+use butler_server::http::{AllowedHosts, ConnectionLimits, Connections, Listeners, Timeouts};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
@@ -81,7 +81,7 @@ pub async fn run(args: Args, settings: &Settings, printer: Printer) -> Result<()
         host.butler(Some(name))?;
     }
     let server = args.over(host.server());
-    let exposure = Exposure::new(settings);
+    let exposure = Exposure::new(settings, server.behind_proxy);
     if host.is_new() {
         exposure.check(&host)?;
     }
@@ -100,17 +100,20 @@ pub async fn run(args: Args, settings: &Settings, printer: Printer) -> Result<()
         database_url: settings.host.database_url.clone(),
         secret: Some(secret.expose().to_owned()),
     })?;
-    if !exposure.is_loopback() && tls.is_none() {
+    if !exposure.address.ip().is_loopback() && tls.is_none() {
         tracing::warn!("tokens are sent in plain text: add --tls-cert and --tls-key, or use a TLS proxy");
     }
     let stop = host.closing().clone();
-    let authenticator = Authenticator::new(Arc::clone(&host), secret, exposure.is_loopback(), server.rate_limit);
+    let authenticator = Authenticator::new(Arc::clone(&host), secret, exposure.is_local(), server.rate_limit);
     let router = butler_server::router(
         Arc::clone(&host),
         AllowedHosts::on(listeners.address(), &server.allowed_hosts),
         authenticator,
     );
-    let mut serving = tokio::spawn(listeners.serve(router, server.request_timeout(), stop.clone()));
+    let limits = ConnectionLimits::of(&server, descriptors::raise_limit());
+    let connections = Connections::new(limits, host.client_metrics());
+    let timeouts = Timeouts { head: server.request_timeout(), idle: server.idle_timeout() };
+    let mut serving = tokio::spawn(listeners.serve(router, connections, timeouts, stop.clone()));
     let mut outcome = tokio::select! {
         ended = start_and_watch(&host, settings, printer, &exposure, &url) => ended,
         ended = &mut serving => flatten(ended),
@@ -134,23 +137,25 @@ pub async fn run(args: Args, settings: &Settings, printer: Printer) -> Result<()
 /// The listen address, and the check that it is safe to serve.
 struct Exposure {
     address: SocketAddr,
+    behind_proxy: bool,
     /// The command that creates a first token.
     command: String,
 }
 
 impl Exposure {
-    fn new(settings: &Settings) -> Self {
-        Self { address: settings.listen, command: format!("butler token create --tenant default{}", settings.flags()) }
+    fn new(settings: &Settings, behind_proxy: bool) -> Self {
+        let command = format!("butler token create --tenant default{}", settings.flags());
+        Self { address: settings.listen, behind_proxy, command }
     }
 
-    fn is_loopback(&self) -> bool {
-        self.address.ip().is_loopback()
+    /// Whether only programs of this machine can reach the server.
+    fn is_local(&self) -> bool {
+        self.address.ip().is_loopback() && !self.behind_proxy
     }
 
-    /// Refuses an address other than loopback while there are no tokens, because a server without tokens trusts every
-    /// client.
+    /// Refuses to serve other machines while there are no tokens, because a server without tokens trusts every client.
     fn check(&self, host: &Host) -> Result<(), HostError> {
-        if self.is_loopback() || host.token_state() == TokenState::Exist {
+        if self.is_local() || host.token_state() == TokenState::Exist {
             return Ok(());
         }
         Err(HostError::NoTokens { address: self.address, command: self.command.clone() })

@@ -55,6 +55,8 @@ fn a_full_disk_under_a_running_server_gives_clear_errors_and_loses_no_acknowledg
     };
     (0..5).for_each(|n| store(n).unwrap());
     disk.fill().unwrap();
+    let probe = server.get("/readyz");
+    assert_eq!((probe.status, &probe.json()["not_ready"][0]["what"]), (503, &json!("disk")), "{}", probe.text());
     let refused = (5..400).find_map(|n| store(n).err()).expect("a full disk rejects writes");
     assert_eq!(refused["error"], "unavailable", "{refused}");
     assert!(refused["hint"].as_str().is_some_and(|hint| hint.contains("free some space")), "{refused}");
@@ -63,6 +65,9 @@ fn a_full_disk_under_a_running_server_gives_clear_errors_and_loses_no_acknowledg
     disk.free().unwrap();
     // The same process recovers without a restart.
     eventually(Duration::from_secs(60), "there is space again", || store(1_000).ok());
+    eventually(Duration::from_secs(90), "the server is ready again", || {
+        (server.get("/readyz").status == 200).then_some(())
+    });
     for (id, content) in &acknowledged {
         let read = mcp.call("memory_get", json!({"memory_type": "episode", "memory_id": id}));
         assert_eq!(read["content"].as_str().map(str::trim_end), Some(content.as_str()));

@@ -254,3 +254,19 @@ fn export_and_import_work_while_a_server_runs() {
     let report: Value = serde_json::from_str(&run(&["import", file, "--json"])).unwrap();
     assert_eq!(report["kinds"]["fact"], json!({"read": 1, "created": 0, "existing": 1, "left_out": 0}));
 }
+
+#[tokio::test]
+async fn imported_names_have_no_control_characters() {
+    let here = MemoryFixture::new().await;
+    here.call("entity_create", json!({"canonical_name": "Placeholder", "entity_type": "person"})).await.unwrap();
+    let fact = json!({"subject": "Placeholder", "predicate": "likes", "content": "Placeholder stays"});
+    here.call("memory_store_fact", fact).await.unwrap();
+    let file: Vec<String> =
+        export(&here).await.iter().map(|line| line.replace("\"Placeholder\"", r#""An\u001b[31m\u0000na\n""#)).collect();
+    let there = MemoryFixture::new().await;
+    let report = import(&there, &file, |_| ()).await.unwrap();
+    assert!(report.committed, "{report:?}");
+    let names: Vec<String> = export(&there).await.iter().filter(|line| line.contains("An [31m")).cloned().collect();
+    assert_eq!(names.len(), 2, "the fact and the entity: {names:?}");
+    assert!(names.iter().all(|line| line.contains(r#""An [31mna""#)), "{names:?}");
+}

@@ -115,10 +115,14 @@ impl Memory {
                 return Ok(Next::Done);
             }
             // A runtime that fails now would most likely fail for the next batch too.
-            Fault::Runtime(error) => (error.to_string(), Next::Done),
+            Fault::Runtime(error) => {
+                tracing::warn!(%error, "the LLM gave no answer");
+                (error.to_string(), Next::Done)
+            }
             Fault::Answer(error) => (error, Next::Continue),
         };
-        tracing::warn!(tenant = %group.tenant, butler = %group.butler, %error, "a batch was not consolidated");
+        // The reason may quote the answer, which does not belong into a log.
+        tracing::warn!(tenant = %group.tenant, butler = %group.butler, "a batch was not consolidated; the report has the reason");
         report.problem(error.clone());
         self.fail(batch, &error, origin, report).await?;
         Ok(next)

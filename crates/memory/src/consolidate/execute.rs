@@ -91,10 +91,12 @@ impl Memory {
         tx.commit().await?;
         counts.actions_failed = problems.len() as u64;
         report.counts.add(&counts);
-        for problem in problems {
-            tracing::warn!(tenant = %tenant, butler = %batch.group.butler, problem, "an action was not applied");
-            report.problem(problem);
+        if !problems.is_empty() {
+            // The problems name subjects and rules, which do not belong into a log.
+            let count = problems.len();
+            tracing::warn!(tenant = %tenant, butler = %batch.group.butler, count, "actions were not applied; the report names them");
         }
+        problems.into_iter().for_each(|problem| report.problem(problem));
         Ok(None)
     }
 

@@ -3,7 +3,7 @@
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use butler_domain::limits;
-use butler_domain::text::{fact_text, preprocess_text, strip_nul};
+use butler_domain::text::{fact_text, preprocess_text, strip_nul, without_control};
 use butler_store::transfer::Kind;
 use serde_json::{Map, Value};
 use uuid::Uuid;
@@ -32,6 +32,7 @@ pub(super) struct Record {
 pub(super) fn read(line: &Line, model: &ModelName) -> Result<Record, String> {
     let value: Value = serde_json::from_str(&line.text).map_err(|error| format!("is not JSON: {error}"))?;
     let Value::Object(mut row) = without_nul(value) else { return Err("is not a JSON object".to_owned()) };
+    clean_names(&mut row);
     let kind = row.remove("type").unwrap_or_default();
     let kind: Kind = serde_json::from_value(kind.clone()).map_err(|_| format!("has the unknown type {kind}"))?;
     if kind != Kind::Link {
@@ -91,6 +92,24 @@ pub(super) fn set_vector(row: &mut Map<String, Value>, vector: &[f32], model: &M
     row.insert("vector".to_owned(), format!("[{}]", numbers.join(",")).into());
     row.insert("model".to_owned(), model.model.clone().into());
     row.insert("model_version".to_owned(), model.version.clone().into());
+}
+
+/// Removes control characters from names, as for tool calls.
+fn clean_names(row: &mut Map<String, Value>) {
+    const NAMES: [&str; 9] =
+        ["subject", "predicate", "canonical_name", "aliases", "scope", "butler", "source_butler", "tags", "relation"];
+    let clean = |value: &mut Value| {
+        if let Value::String(name) = value {
+            *name = without_control(name).trim().to_owned();
+        }
+    };
+    for name in NAMES {
+        match row.get_mut(name) {
+            Some(Value::Array(names)) => names.iter_mut().for_each(clean),
+            Some(value) => clean(value),
+            None => {}
+        }
+    }
 }
 
 /// Removes NUL characters, which PostgreSQL rejects in text and JSON.

@@ -207,8 +207,8 @@ async fn read<T: DeserializeOwned>(
             ApiError::bad_body(&error).hint("send a JSON object with Content-Type: application/json")
         });
     }
-    let kind = headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
-    if !kind.split(';').next().is_some_and(|kind| kind.trim().eq_ignore_ascii_case("application/json")) {
+    if !crate::http::is_json(headers) {
+        let kind = headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
         let message = format!("the request body must be JSON, not {kind:?}");
         return Err(ApiError::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, "unsupported_media_type", message)
             .hint("send Content-Type: application/json"));

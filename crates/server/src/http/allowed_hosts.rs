@@ -1,4 +1,4 @@
-//! Keeps foreign web pages out by checking `Host` and `Origin`.
+//! Keeps foreign web pages out by checking `Host`, `Origin` and `Sec-Fetch-Site`.
 //!
 //! Without tokens the server trusts every program on this machine. A web page can make a browser send requests here,
 //! and with DNS rebinding it can even read the responses. It cannot forge `Host` and `Origin`, so both must name this
@@ -8,11 +8,13 @@ use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 
 use axum::extract::{Request, State};
-use axum::http::uri::Authority;
+use axum::http::uri::{Authority, PathAndQuery};
 use axum::http::{HeaderMap, StatusCode, Uri, header};
 use axum::middleware::Next;
 use axum::response::Response;
 
+use super::authenticate::PathKind;
+use super::headers::is_cross_site;
 use super::reject;
 
 /// The host names and addresses under which clients may address this server.
@@ -46,15 +48,18 @@ impl AllowedHosts {
     fn origin(&self, origin: &str) -> bool {
         let Ok(uri) = origin.parse::<Uri>() else { return false };
         let web = uri.scheme_str().is_some_and(|scheme| scheme == "http" || scheme == "https");
-        web && uri.host().is_some_and(|host| self.host(host))
+        // A browser sends scheme, host and port, and nothing else.
+        let plain = uri.authority().is_some_and(|authority| !authority.as_str().contains('@'))
+            && matches!(uri.path_and_query().map(PathAndQuery::as_str), None | Some("" | "/"));
+        web && plain && uri.host().is_some_and(|host| self.host(host))
     }
 }
 
-/// Rejects requests whose `Host` or `Origin` does not name this server.
+/// Rejects requests whose `Host` or `Origin` does not name this server, and reads of memory for pages of other sites.
 pub async fn check_host_and_origin(State(allowed): State<AllowedHosts>, request: Request, next: Next) -> Response {
     let headers = request.headers();
     let host = text(headers, header::HOST).or_else(|| request.uri().authority().map(|it| it.as_str().to_owned()));
-    let named = host.as_deref().and_then(|host| host.parse::<Authority>().ok());
+    let named = host.as_deref().filter(|host| !host.contains('@')).and_then(|host| host.parse::<Authority>().ok());
     if !named.is_some_and(|authority| allowed.host(authority.host())) {
         let message = format!("the host name {:?} is not allowed", host.unwrap_or_default());
         let hint = "use 127.0.0.1, [::1] or localhost, or allow the name: butler serve --allowed-host NAME";
@@ -67,6 +72,11 @@ pub async fn check_host_and_origin(State(allowed): State<AllowedHosts>, request:
             let hint = "only this server's own pages may send requests; allow others: butler serve --allowed-host NAME";
             return forbidden(&message, hint);
         }
+    }
+    let holds_data = matches!(PathKind::of(request.uri().path()), PathKind::Memory | PathKind::Metrics);
+    if holds_data && is_cross_site(request.method(), headers) {
+        let hint = "open the address in the browser itself, or use a program instead of a web page";
+        return forbidden("pages of other sites may not read from this server", hint);
     }
     next.run(request).await
 }
@@ -124,6 +134,9 @@ mod tests {
             assert!(allowed.origin(origin), "{origin}");
         }
         for origin in ["null", "https://evil.example", "http://localhost.evil.example", "file://", "localhost", ""] {
+            assert!(!allowed.origin(origin), "{origin}");
+        }
+        for origin in ["http://evil@localhost", "http://evil.example@127.0.0.1:8150", "http://localhost/evil"] {
             assert!(!allowed.origin(origin), "{origin}");
         }
     }

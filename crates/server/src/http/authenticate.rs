@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use axum::extract::{Request, State};
+use axum::extract::{ConnectInfo, Request, State};
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::middleware::Next;
 use axum::response::Response;
@@ -12,7 +12,8 @@ use butler_host::access::{Access, Limiter, Refusal, Right, Secret, TokenHash, To
 use butler_host::host::Host;
 use butler_host::host::tokens::LookupError;
 
-use super::{denied, reject};
+use super::headers::is_forwarded;
+use super::{ClientConnection, denied, reject};
 
 #[derive(Clone)]
 pub struct Authenticator(Arc<Inner>);
@@ -20,7 +21,7 @@ pub struct Authenticator(Arc<Inner>);
 struct Inner {
     host: Arc<Host>,
     secret: Secret,
-    /// The server listens on loopback only. Until a token exists, every caller is trusted.
+    /// The server listens on loopback only, and not behind a proxy. Until a token exists, every caller is trusted.
     loopback: bool,
     limiter: Limiter,
 }
@@ -31,11 +32,14 @@ impl Authenticator {
     }
 
     /// Returns the caller's rights; `None` if the path needs no authentication.
-    async fn access(&self, path: PathKind, bearer: Option<&str>) -> Result<Option<Access>, Response> {
+    async fn access(&self, path: PathKind, headers: &HeaderMap) -> Result<Option<Access>, Response> {
         let Inner { host, secret, loopback, limiter } = &*self.0;
-        if path == PathKind::Open || (matches!(path, PathKind::Metrics | PathKind::Health) && *loopback) {
+        // A proxy on this machine forwards the requests of strangers.
+        let local = *loopback && !is_forwarded(headers);
+        if path == PathKind::Open || (matches!(path, PathKind::Metrics | PathKind::Health) && local) {
             return Ok(None);
         }
+        let bearer = bearer(headers);
         let hash: Option<TokenHash> = bearer.map(hash_token);
         if hash.as_ref().is_some_and(|hash| secret.is(hash)) {
             return Ok(Some(Access::trusted()));
@@ -58,7 +62,7 @@ impl Authenticator {
             reject(StatusCode::SERVICE_UNAVAILABLE, error.code.as_str(), &error.message, error.hint.as_deref())
         })?;
         let Some(hash) = hash else {
-            return if *loopback { trusted_if_no_tokens(host).map(Some) } else { Err(no_token()) };
+            return if local { trusted_if_no_tokens(host).map(Some) } else { Err(no_token()) };
         };
         // A request with a token is never served as one without, even while no token exists.
         let access = match host.keyring().verify(&hash, host.clock().now()) {
@@ -86,8 +90,13 @@ impl Authenticator {
 /// reject requests without one, so a path that is classified as open by mistake stays closed.
 pub async fn authenticate(State(authenticator): State<Authenticator>, mut request: Request, next: Next) -> Response {
     let path = PathKind::of(request.uri().path());
-    match authenticator.access(path, bearer(request.headers())).await {
+    // Other paths accept an unknown token.
+    let verifies = bearer(request.headers()).is_some() && matches!(path, PathKind::Memory | PathKind::Metrics);
+    match authenticator.access(path, request.headers()).await {
         Ok(Some(access)) => {
+            if verifies && let Some(ConnectInfo(client)) = request.extensions().get::<ConnectInfo<ClientConnection>>() {
+                client.authenticated();
+            }
             request.extensions_mut().insert(access);
         }
         Ok(None) => {}
@@ -97,7 +106,7 @@ pub async fn authenticate(State(authenticator): State<Authenticator>, mut reques
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum PathKind {
+pub(super) enum PathKind {
     /// MCP and REST.
     Memory,
     Metrics,
@@ -108,7 +117,7 @@ enum PathKind {
 }
 
 impl PathKind {
-    fn of(path: &str) -> Self {
+    pub(super) fn of(path: &str) -> Self {
         let within = |root: &str| path.strip_prefix(root).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
         let of_a_butler = path.starts_with("/butlers/") && path.trim_end_matches('/').ends_with("/mcp");
         match path {

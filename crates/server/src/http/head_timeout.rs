@@ -1,6 +1,6 @@
-//! A listener that closes connections whose request head arrives too slowly.
+//! A listener that closes connections whose request head arrives too slowly, and connections that are idle for long.
 //!
-//! hyper's own header timeout would also close idle keep-alive connections, which clients hold open for long.
+//! hyper has only one timeout for both, but clients hold idle connections open for much longer than a request may take.
 
 use std::io::{self, IoSlice};
 use std::net::SocketAddr;
@@ -12,25 +12,36 @@ use axum::serve::Listener;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::time::{Instant, Sleep};
 
+use super::accept::HasPlace;
+use super::connections::Place;
+
 /// Wraps the connections of a listener in [`HeadTimeoutStream`].
 pub struct HeadTimeoutListener<L> {
     listener: L,
-    timeout: Duration,
+    timeouts: Timeouts,
+}
+
+#[derive(Debug, Clone, Copy)]
+pub struct Timeouts {
+    /// For a request head.
+    pub head: Duration,
+    /// Between two requests.
+    pub idle: Duration,
 }
 
 impl<L> HeadTimeoutListener<L> {
-    pub fn new(listener: L, timeout: Duration) -> Self {
-        Self { listener, timeout }
+    pub fn new(listener: L, timeouts: Timeouts) -> Self {
+        Self { listener, timeouts }
     }
 }
 
-impl<L: Listener<Addr = SocketAddr>> Listener for HeadTimeoutListener<L> {
+impl<L: Listener<Addr = SocketAddr, Io: HasPlace>> Listener for HeadTimeoutListener<L> {
     type Io = HeadTimeoutStream<L::Io>;
     type Addr = SocketAddr;
 
     async fn accept(&mut self) -> (Self::Io, Self::Addr) {
         let (stream, from) = self.listener.accept().await;
-        (HeadTimeoutStream::new(stream, self.timeout), from)
+        (HeadTimeoutStream::new(stream, self.timeouts), from)
     }
 
     fn local_addr(&self) -> io::Result<Self::Addr> {
@@ -41,7 +52,7 @@ impl<L: Listener<Addr = SocketAddr>> Listener for HeadTimeoutListener<L> {
 /// A connection that fails with a timeout while a request head is incomplete for too long.
 pub struct HeadTimeoutStream<S> {
     stream: S,
-    timeout: Duration,
+    timeouts: Timeouts,
     phase: Phase,
     head: HeadEnd,
     deadline: Pin<Box<Sleep>>,
@@ -49,7 +60,7 @@ pub struct HeadTimeoutStream<S> {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Phase {
-    /// Between two requests, without a time limit.
+    /// A response has begun, or it is complete and no further request has arrived.
     Idle,
     /// A request head is arriving. A new connection starts in this phase.
     Head,
@@ -58,16 +69,16 @@ enum Phase {
 }
 
 impl<S> HeadTimeoutStream<S> {
-    fn new(stream: S, timeout: Duration) -> Self {
-        let deadline = Box::pin(tokio::time::sleep(timeout));
-        Self { stream, timeout, phase: Phase::Head, head: HeadEnd::default(), deadline }
+    fn new(stream: S, timeouts: Timeouts) -> Self {
+        let deadline = Box::pin(tokio::time::sleep(timeouts.head));
+        Self { stream, timeouts, phase: Phase::Head, head: HeadEnd::default(), deadline }
     }
 
     fn on_read(&mut self, bytes: &[u8]) {
         if self.phase == Phase::Idle {
             self.phase = Phase::Head;
             self.head = HeadEnd::default();
-            self.deadline.as_mut().reset(Instant::now() + self.timeout);
+            self.deadline.as_mut().reset(Instant::now() + self.timeouts.head);
         }
         if self.phase == Phase::Head && self.head.is_in(bytes) {
             self.phase = Phase::Response;
@@ -78,7 +89,33 @@ impl<S> HeadTimeoutStream<S> {
     fn on_write(&mut self, bytes: &[u8]) {
         if self.phase == Phase::Response && !bytes.is_empty() && !bytes.starts_with(b"HTTP/1.1 1") {
             self.phase = Phase::Idle;
+            self.deadline.as_mut().reset(Instant::now() + self.timeouts.idle);
         }
+    }
+}
+
+impl<S: HasPlace> HeadTimeoutStream<S> {
+    /// Fails if the deadline of the current phase has passed.
+    fn check_deadline(&mut self, cx: &mut Context<'_>) -> io::Result<()> {
+        while self.phase != Phase::Response && self.deadline.as_mut().poll(cx).is_ready() {
+            let place = self.stream.place();
+            if self.phase == Phase::Idle && place.connection().is_busy() {
+                // A long response, such as a stream of events, is not idle.
+                self.deadline.as_mut().reset(Instant::now() + self.timeouts.idle);
+                continue;
+            }
+            if self.phase == Phase::Idle {
+                place.connections().timed_out();
+            }
+            return Err(io::Error::new(io::ErrorKind::TimedOut, "no request arrived in time"));
+        }
+        Ok(())
+    }
+}
+
+impl<S: HasPlace> HasPlace for HeadTimeoutStream<S> {
+    fn place(&self) -> &Place {
+        self.stream.place()
     }
 }
 
@@ -104,15 +141,10 @@ impl HeadEnd {
     }
 }
 
-impl<S: AsyncRead + Unpin> AsyncRead for HeadTimeoutStream<S> {
+impl<S: AsyncRead + HasPlace + Unpin> AsyncRead for HeadTimeoutStream<S> {
     fn poll_read(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buffer: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
         let this = &mut *self;
-        if this.phase == Phase::Head && this.deadline.as_mut().poll(cx).is_ready() {
-            return Poll::Ready(Err(io::Error::new(
-                io::ErrorKind::TimedOut,
-                "the request head did not arrive in time",
-            )));
-        }
+        this.check_deadline(cx)?;
         let before = buffer.filled().len();
         ready!(Pin::new(&mut this.stream).poll_read(cx, buffer))?;
         this.on_read(&buffer.filled()[before..]);

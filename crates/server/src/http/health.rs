@@ -17,12 +17,14 @@ use serde_json::json;
 
 /// Long enough for a busy database, short enough for the timeout of a typical probe.
 const TIMEOUT: Duration = Duration::from_secs(3);
+/// Two segments of the write-ahead log: with less, PostgreSQL soon cannot write.
+const MIN_FREE_BYTES: u64 = 32 << 20;
 /// Up to this many butlers in one database are probed one by one; of more, one is probed for all.
 const PROBED_EACH: usize = 16;
 
 #[derive(Debug, Clone, Serialize)]
 pub struct NotReady {
-    /// `startup`, `database`, `migrations`, `model` or `replica`.
+    /// `startup`, `database`, `migrations`, `disk`, `model` or `replica`.
     pub what: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub butler: Option<String>,
@@ -105,10 +107,19 @@ pub async fn readiness(host: &Host) -> Vec<NotReady> {
         Status::Ready => Vec::new(),
     };
     missing.extend(futures::future::join_all(checks).await.into_iter().flatten());
+    missing.extend(full_disk(host));
     if !host.engine().stats().loaded {
         missing.push(general("model", "the embedding model is not loaded yet".to_owned(), None));
     }
     missing
+}
+
+/// The disk of the private PostgreSQL, if it is full: reads still succeed, but writes fail.
+fn full_disk(host: &Host) -> Option<NotReady> {
+    let free = host.private_free_bytes().filter(|free| *free < MIN_FREE_BYTES)?;
+    let message = format!("the disk of the data directory is full: {} MiB are free", free >> 20);
+    let hint = format!("free some space in {}; no restart is needed", host.data_dir().display());
+    Some(NotReady { what: "disk", butler: None, message, hint: Some(hint) })
 }
 
 /// Groups the butlers by database.
@@ -156,6 +167,10 @@ async fn check_database(butler: &Butler) -> Option<NotReady> {
         Ok(Ok(health)) if !health.migrations_pending.is_empty() => {
             let hint = Some("restart the server: it applies migrations at start".to_owned());
             not("migrations", format!("pending migrations: {}", health.migrations_pending.join(", ")), hint)
+        }
+        Ok(Ok(_)) if database.disk_is_full() => {
+            let hint = "free some space on the database's disk; no restart is needed".to_owned();
+            not("disk", "a write failed because the database's disk is full".to_owned(), Some(hint))
         }
         Ok(Ok(health)) if !health.is_ready() => not("database", "pgvector is not installed".to_owned(), None),
         Ok(Ok(_)) => None,

@@ -1,16 +1,16 @@
 //! The server's listening sockets: the configured address and, with TLS, a second one for plain HTTP on loopback.
 
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
-use std::time::Duration;
 
 use axum::Router;
-use axum::serve::ListenerExt;
 use butler_host::error::HostError;
 use tokio::net::TcpListener;
 use tokio_rustls::TlsAcceptor;
 use tokio_util::sync::CancellationToken;
 
-use super::head_timeout::HeadTimeoutListener;
+use super::accept::{ClientConnection, LimitedListener, track_request};
+use super::connections::Connections;
+use super::head_timeout::{HeadTimeoutListener, Timeouts};
 use super::listen;
 use super::tls::{CertificateFiles, TlsListener};
 
@@ -52,19 +52,25 @@ impl Listeners {
         format!("{scheme}://{}", self.address)
     }
 
-    /// Serves until the token is cancelled, then finishes the requests in flight. Closes connections whose request head
-    /// takes longer than `timeout` to arrive.
-    pub async fn serve(self, router: Router, timeout: Duration, stop: CancellationToken) -> Result<(), HostError> {
+    /// Serves until the token is cancelled, then finishes the requests in flight.
+    pub async fn serve(
+        self,
+        router: Router,
+        connections: Connections,
+        timeouts: Timeouts,
+        stop: CancellationToken,
+    ) -> Result<(), HostError> {
         let stopped = stop.clone().cancelled_owned();
-        // A response is one small write; Nagle's algorithm would only delay it.
-        let plain = self.plain.tap_io(|stream| {
-            let _ = stream.set_nodelay(true);
-        });
+        let service = router
+            .layer(axum::middleware::from_fn(track_request))
+            .into_make_service_with_connect_info::<ClientConnection>();
+        let plain = LimitedListener::new(self.plain, connections.clone(), true);
         let plain =
-            axum::serve(HeadTimeoutListener::new(plain, timeout), router.clone()).with_graceful_shutdown(stopped);
+            axum::serve(HeadTimeoutListener::new(plain, timeouts), service.clone()).with_graceful_shutdown(stopped);
         let Some((listener, acceptor)) = self.tls else { return plain.await.map_err(HostError::Serve) };
+        let listener = LimitedListener::new(listener, connections, false);
         let listener = TlsListener::new(listener, acceptor).map_err(HostError::Serve)?;
-        let secure = axum::serve(HeadTimeoutListener::new(listener, timeout), router)
+        let secure = axum::serve(HeadTimeoutListener::new(listener, timeouts), service)
             .with_graceful_shutdown(stop.cancelled_owned());
         tokio::try_join!(async { plain.await }, async { secure.await }).map_err(HostError::Serve)?;
         Ok(())

@@ -11,18 +11,18 @@ use butler_host::error::HostError;
 use rustls::ServerConfig;
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
-use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{Semaphore, mpsc};
 use tokio::task::JoinHandle;
 use tokio_rustls::TlsAcceptor;
 use tokio_rustls::server::TlsStream;
 
+use super::accept::{HasPlace, LimitedListener, LimitedStream};
+use super::connections::Place;
+
 /// Closes connections that do not complete the handshake within this time.
 const HANDSHAKE_TIMEOUT: Duration = Duration::from_secs(10);
 /// A handshake costs a signature, so more at once would only slow down all of them.
 const MAX_HANDSHAKES: usize = 256;
-/// Wait after a failed `accept`, for example because of too many open files.
-const ACCEPT_RETRY_DELAY: Duration = Duration::from_millis(200);
 
 /// The certificate with its chain and the private key, both PEM.
 #[derive(Debug, Clone)]
@@ -72,12 +72,12 @@ fn bad(path: &Path, reason: &str) -> HostError {
 /// Accepts connections and hands them out after their handshake, so that a slow handshake does not delay others.
 pub struct TlsListener {
     address: SocketAddr,
-    ready: mpsc::Receiver<(TlsStream<TcpStream>, SocketAddr)>,
+    ready: mpsc::Receiver<(TlsStream<LimitedStream>, SocketAddr)>,
     accepting: JoinHandle<()>,
 }
 
 impl TlsListener {
-    pub fn new(listener: TcpListener, acceptor: TlsAcceptor) -> io::Result<Self> {
+    pub fn new(listener: LimitedListener, acceptor: TlsAcceptor) -> io::Result<Self> {
         let address = listener.local_addr()?;
         let (sender, ready) = mpsc::channel(MAX_HANDSHAKES);
         let accepting = tokio::spawn(accept(listener, acceptor, sender));
@@ -92,7 +92,7 @@ impl Drop for TlsListener {
 }
 
 impl Listener for TlsListener {
-    type Io = TlsStream<TcpStream>;
+    type Io = TlsStream<LimitedStream>;
     type Addr = SocketAddr;
 
     async fn accept(&mut self) -> (Self::Io, Self::Addr) {
@@ -108,23 +108,24 @@ impl Listener for TlsListener {
     }
 }
 
-async fn accept(listener: TcpListener, acceptor: TlsAcceptor, ready: mpsc::Sender<(TlsStream<TcpStream>, SocketAddr)>) {
+impl HasPlace for TlsStream<LimitedStream> {
+    fn place(&self) -> &Place {
+        self.get_ref().0.place()
+    }
+}
+
+async fn accept(
+    mut listener: LimitedListener,
+    acceptor: TlsAcceptor,
+    ready: mpsc::Sender<(TlsStream<LimitedStream>, SocketAddr)>,
+) {
     let handshakes = Arc::new(Semaphore::new(MAX_HANDSHAKES));
     loop {
         let Ok(permit) = Arc::clone(&handshakes).acquire_owned().await else { return };
-        let (stream, from) = match listener.accept().await {
-            Ok(accepted) => accepted,
-            Err(error) => {
-                tracing::warn!(%error, "cannot accept a connection");
-                tokio::time::sleep(ACCEPT_RETRY_DELAY).await;
-                continue;
-            }
-        };
+        let (stream, from) = listener.accept().await;
         let (acceptor, ready) = (acceptor.clone(), ready.clone());
         tokio::spawn(async move {
             let _permit = permit;
-            // A response is one small write; Nagle's algorithm would only delay it.
-            let _ = stream.set_nodelay(true);
             match tokio::time::timeout(HANDSHAKE_TIMEOUT, acceptor.accept(stream)).await {
                 Ok(Ok(stream)) => {
                     let _ = ready.send((stream, from)).await;

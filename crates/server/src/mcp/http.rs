@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use axum::body::{Body, Bytes};
 use axum::extract::{Path, Request, State};
-use axum::http::{HeaderMap, Method, StatusCode, header};
+use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use butler_host::access::Access;
 use butler_host::butler::Butler;
@@ -18,7 +18,7 @@ use serde::de::IgnoredAny;
 use serde_json::{Value, json};
 
 use super::Handler;
-use crate::http::{BODY_BYTES, denied, reject};
+use crate::http::{BODY_BYTES, denied, is_json, reject};
 
 type Service = StreamableHttpService<Handler, NeverSessionManager>;
 
@@ -103,18 +103,24 @@ async fn answer(service: &Service, request: Request, patience: Duration) -> Resp
         let method = request.method().clone();
         return not_posted(&method, service.handle(request).await.map(Body::new));
     }
-    let (parts, body) = request.into_parts();
+    let (mut parts, body) = request.into_parts();
     let body = match crate::http::read_body(body, patience).await {
         Ok(body) => body,
         Err(response) => return response,
     };
+    if !is_json(&parts.headers) {
+        let kind = kind_of(&parts.headers);
+        let message = format!("Content-Type must be application/json, not {kind:?}");
+        return protocol_error(StatusCode::UNSUPPORTED_MEDIA_TYPE, INVALID_REQUEST, &message);
+    }
+    // The library compares the text of the header.
+    parts.headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
     if let Err(error) = serde_json::from_slice::<IgnoredAny>(&body) {
         return protocol_error(StatusCode::BAD_REQUEST, PARSE_ERROR, &format!("the body is not JSON: {error}"));
     }
-    let is_json = kind_of(&parts.headers).starts_with("application/json");
     let response = service.handle(Request::from_parts(parts, Body::from(body.clone()))).await.map(Body::new);
     // 415 is also what the library says of a body that is JSON but no message of the protocol.
-    if response.status() == StatusCode::UNSUPPORTED_MEDIA_TYPE && is_json {
+    if response.status() == StatusCode::UNSUPPORTED_MEDIA_TYPE {
         return match unreadable(&body) {
             Some(refused) => refused,
             None => explain(response, StatusCode::BAD_REQUEST).await,

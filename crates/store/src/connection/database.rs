@@ -11,7 +11,6 @@ use crate::connection::options::DatabaseOptions;
 use crate::connection::pending::{PendingAtCall, PendingCounts};
 use crate::connection::pool::{Conn, Pool, acquire, close, close_idle};
 use crate::connection::replica::Replica;
-use crate::connection::session::Losses;
 use crate::connection::target::Target;
 use crate::connection::unreplicated::UnreplicatedWrites;
 use crate::error::StoreError;
@@ -23,6 +22,9 @@ use crate::{extensions, migrate};
 const OWNER_CONNECTIONS: usize = 4;
 /// A replica that takes longer to let us in is passed over: the primary has the same.
 const REPLICA_PATIENCE: Duration = Duration::from_secs(2);
+
+/// How long a full disk is assumed to stay full, if nobody tries to write again.
+const DISK_FULL: Duration = Duration::from_secs(60);
 
 /// A butler's home: a schema of a database, and the pools of sessions that work on it.
 #[derive(Clone)]
@@ -72,7 +74,7 @@ impl Database {
             target: Arc::clone(&target),
             kind,
             schema: options.schema.clone(),
-            losses: Losses::default(),
+            state: Arc::default(),
             limit: Arc::clone(&limit),
             unreplicated: unreplicated.clone(),
             timeout: options.connect_timeout,
@@ -115,6 +117,11 @@ impl Database {
         self.wrote_all();
         self.look_at_replica().await;
         Ok(migrated)
+    }
+
+    /// Whether a write failed within the last minute because the server's disk was full.
+    pub fn disk_is_full(&self) -> bool {
+        self.0.owners.manager().state.disk_was_full(DISK_FULL)
     }
 
     pub async fn health(&self) -> Result<health::Health, StoreError> {

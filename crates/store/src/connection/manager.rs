@@ -11,10 +11,10 @@ use sqlx::postgres::PgConnectOptions;
 use crate::connection::health::server_version;
 use crate::connection::limit::ConnectionLimit;
 use crate::connection::pool::Pool;
-use crate::connection::session::{Losses, Session};
+use crate::connection::session::{ServerState, Session};
 use crate::connection::target::{Target, Wants, place};
 use crate::connection::unreplicated::UnreplicatedWrites;
-use crate::error::StoreError;
+use crate::error::{StoreError, is_out_of_descriptors};
 
 /// What a connection is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -43,7 +43,7 @@ pub(crate) struct Manager {
     pub target: Arc<Target>,
     pub kind: Kind,
     pub schema: String,
-    pub losses: Losses,
+    pub state: Arc<ServerState>,
     pub limit: Arc<ConnectionLimit>,
     /// Whom to tell that a tenant may have written; with a replica only.
     pub unreplicated: Option<Arc<UnreplicatedWrites>>,
@@ -105,7 +105,7 @@ impl Manager {
             }
             error
         })?;
-        let mut session = Session::new(conn, self.losses.clone());
+        let mut session = Session::new(conn, Arc::clone(&self.state));
         // before anything is asked that an older one would not understand
         if session.server_version() < OLDEST_SERVER {
             let found = server_version(session.server_version());
@@ -160,6 +160,11 @@ impl Manager {
 
 pub(crate) fn connect_error(server: &PgConnectOptions, error: sqlx::Error) -> StoreError {
     let place = place(server);
+    if let sqlx::Error::Io(io) = &error
+        && is_out_of_descriptors(io)
+    {
+        return StoreError::NoDescriptors { reason: io.to_string() };
+    }
     let Some(database) = error.as_database_error() else {
         return StoreError::Unreachable { place, reason: error.to_string() };
     };

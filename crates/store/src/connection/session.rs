@@ -2,23 +2,46 @@
 
 use std::future::Future;
 use std::ops::{Deref, DerefMut};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-
-use std::time::Duration;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
 use butler_domain::TenantId;
 use sqlx::{Connection, PgConnection};
 
 use crate::connection::limit::Permit;
-use crate::error::StoreError;
+use crate::error::{Obstacle, StoreError};
 
 /// A server that does not answer an empty message by then is gone, or as good as.
 const PROBE: Duration = Duration::from_secs(2);
 
-/// Counts the times a connection was lost. Sessions opened before the last time are not used again: when the server
-/// restarts, the first call to notice spares all others the same error.
-pub(crate) type Losses = Arc<AtomicU64>;
+/// What the sessions of one server tell each other.
+#[derive(Debug, Default)]
+pub(crate) struct ServerState {
+    /// Counts the times a connection was lost. Sessions opened before the last time are not used again: when the server
+    /// restarts, the first call to notice spares all others the same error.
+    losses: AtomicU64,
+    /// When a write last failed because the server's disk was full.
+    disk_full: Mutex<Option<Instant>>,
+}
+
+impl ServerState {
+    fn losses(&self) -> u64 {
+        self.losses.load(Ordering::Acquire)
+    }
+
+    /// Whether a write failed for lack of space within this time.
+    pub(crate) fn disk_was_full(&self, within: Duration) -> bool {
+        let failed = *self.disk_full.lock().unwrap_or_else(PoisonError::into_inner);
+        failed.is_some_and(|at| at.elapsed() < within)
+    }
+
+    fn note(&self, error: &StoreError) {
+        if matches!(error, StoreError::NotNow { obstacle: Obstacle::DiskFull, .. }) {
+            *self.disk_full.lock().unwrap_or_else(PoisonError::into_inner) = Some(Instant::now());
+        }
+    }
+}
 
 pub struct Session {
     conn: PgConnection,
@@ -38,13 +61,13 @@ struct State {
     in_flight: bool,
     broken: bool,
     statements: u64,
-    losses: Losses,
+    server: Arc<ServerState>,
     born_at: u64,
 }
 
 impl Session {
-    pub(crate) fn new(conn: PgConnection, losses: Losses) -> Self {
-        let born_at = losses.load(Ordering::Acquire);
+    pub(crate) fn new(conn: PgConnection, server: Arc<ServerState>) -> Self {
+        let born_at = server.losses();
         let state = State {
             tenant: None,
             depth: 0,
@@ -52,7 +75,7 @@ impl Session {
             in_flight: false,
             broken: false,
             statements: 0,
-            losses,
+            server,
             born_at,
         };
         Self { conn, state, permit: None }
@@ -105,7 +128,7 @@ impl Session {
 
     pub(crate) fn is_reusable(&self) -> bool {
         let state = &self.state;
-        !state.broken && !state.in_flight && state.depth == 0 && state.born_at == state.losses.load(Ordering::Acquire)
+        !state.broken && !state.in_flight && state.depth == 0 && state.born_at == state.server.losses()
     }
 
     pub(crate) fn needs_rollback(&self) -> bool {
@@ -172,12 +195,14 @@ impl State {
         self.statements += 1;
         let result = answer.await.map_err(StoreError::from);
         self.in_flight = false;
-        if let Err(error) = &result
-            && error.breaks_connection()
-        {
-            self.broken = true;
-            // Only the first loss of a generation counts, or each stale session would condemn the fresh ones.
-            let _ = self.losses.compare_exchange(self.born_at, self.born_at + 1, Ordering::AcqRel, Ordering::Acquire);
+        if let Err(error) = &result {
+            self.server.note(error);
+            if error.breaks_connection() {
+                self.broken = true;
+                // Only the first loss of a generation counts, or each stale session would condemn the fresh ones.
+                let (born, losses) = (self.born_at, &self.server.losses);
+                let _ = losses.compare_exchange(born, born + 1, Ordering::AcqRel, Ordering::Acquire);
+            }
         }
         result
     }

@@ -8,7 +8,7 @@ use butler_host::access::Secret;
 use butler_host::host::Host;
 use butler_host::instance::Instance;
 use butler_server::client;
-use butler_server::http::{AllowedHosts, Authenticator, Listeners};
+use butler_server::http::{AllowedHosts, Authenticator, ConnectionLimits, Connections, Listeners, Timeouts};
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
@@ -36,8 +36,10 @@ async fn temporary(host: Arc<Host>) -> Result<String, String> {
     let secret = Secret::new().map_err(|error| error.to_string())?;
     let (address, stop) = (listeners.address(), CancellationToken::new());
     let authenticator = Authenticator::new(Arc::clone(&host), secret.clone(), true, 0);
+    let connections = Connections::new(ConnectionLimits { total: 8, per_address: 8 }, host.client_metrics());
     let router = butler_server::router(host, AllowedHosts::on(address, &[]), authenticator);
-    let server = tokio::spawn(listeners.serve(router, TIMEOUT, stop.clone()));
+    let timeouts = Timeouts { head: TIMEOUT, idle: TIMEOUT };
+    let server = tokio::spawn(listeners.serve(router, connections, timeouts, stop.clone()));
     let outcome = converse(address, secret.expose()).await;
     stop.cancel();
     let _ = server.await;

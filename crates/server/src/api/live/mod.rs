@@ -1,6 +1,7 @@
 //! `GET /api/events`: a stream of server-sent events that tells the dashboard about changes as they happen.
 
 mod poll;
+mod streams;
 
 use std::collections::HashMap;
 use std::convert::Infallible;
@@ -8,6 +9,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use axum::extract::{Request, State};
+use axum::http::StatusCode;
 use axum::http::request::Parts;
 use axum::response::sse::{Event, KeepAlive, Sse};
 use axum::response::{IntoResponse, Response};
@@ -24,6 +26,7 @@ use tokio::sync::broadcast::{Receiver, Sender, channel};
 use super::error::ApiError;
 use super::page::read_cursor;
 use super::parameters;
+use streams::OpenStreams;
 
 /// A client that lags further behind gets `refresh` instead of the single events.
 const BACKLOG: usize = 1024;
@@ -42,6 +45,7 @@ pub enum Notification {
 #[derive(Clone, Default)]
 pub struct LiveEvents {
     tenants: Arc<Mutex<HashMap<TenantId, Sender<Notification>>>>,
+    streams: OpenStreams,
 }
 
 impl LiveEvents {
@@ -95,6 +99,8 @@ async fn open(
     let pairs = parameters::pairs(&request.uri)?;
     let requested = pairs.iter().find(|(name, _)| name == "tenant").map(|(_, value)| value.clone());
     let tenant = access.tenant(requested.or_else(|| header("x-butler-tenant")).as_deref())?;
+    let max = host.server().streams_per_token;
+    let counted = live.streams.open(access.token, max).ok_or_else(|| too_many_streams(max))?;
     let live = live.subscribe(&host, &tenant).await;
     let since = header("last-event-id").and_then(|id| read_cursor(&id).ok());
     let missed = match since {
@@ -109,10 +115,17 @@ async fn open(
     let still_valid = move || token.is_none_or(|token| host.keyring().is_valid(token, host.clock().now()));
     let notifications = notifications.take_while(move |_| std::future::ready(still_valid()));
     let events = notifications.filter_map(move |notification| {
+        let _counted = &counted;
         let event = encode(&notification, &may_use);
         async move { event }
     });
     Ok(stream::iter([Ok(ready)]).chain(events.map(Ok)).take_until(closing.cancelled_owned()))
+}
+
+fn too_many_streams(max: usize) -> ApiError {
+    let message = format!("this token already has {max} open event streams");
+    let hint = "close some of them, or raise streams_per_token in [server]";
+    ApiError::new(StatusCode::TOO_MANY_REQUESTS, "rate_limited", message).hint(hint)
 }
 
 async fn next(mut live: Receiver<Notification>) -> Option<(Notification, Receiver<Notification>)> {
