@@ -107,6 +107,12 @@ mod tests {
     }
 
     #[test]
+    fn control_characters_of_a_name_become_spaces() {
+        assert_eq!(without_control("An\u{1b}[2J\r\nna\u{9b}"), "An [2J na ");
+        assert_eq!(without_control("Zoë  🦀"), "Zoë  🦀");
+    }
+
+    #[test]
     fn whitespace_normalization() {
         assert_eq!(preprocess_text("  a\t\tb\r\n\n c\u{a0}\u{2003}d  "), "a b c d");
         assert_eq!(preprocess_text(" \n\t "), "");

@@ -193,3 +193,21 @@ impl managed::Manager for Manager {
         if usable { Ok(()) } else { Err(RecycleError::message("closed, or abandoned half-way")) }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_process_without_descriptors_does_not_blame_postgresql() {
+        for code in [23, 24] {
+            let exhausted = sqlx::Error::Io(std::io::Error::from_raw_os_error(code));
+            let error = connect_error(&PgConnectOptions::new_without_pgpass(), exhausted);
+            assert!(error.is_unavailable() && matches!(error, StoreError::NoDescriptors { .. }), "{error}");
+            assert!(error.hint().is_some_and(|hint| hint.contains("ulimit -n")), "{error}");
+        }
+        let refused = sqlx::Error::Io(std::io::ErrorKind::ConnectionRefused.into());
+        let error = connect_error(&PgConnectOptions::new_without_pgpass(), refused);
+        assert!(matches!(error, StoreError::Unreachable { .. }), "{error}");
+    }
+}
