@@ -33,7 +33,7 @@ use crate::printer::Printer;
     butler connect claude-code --dry-run       show what would change\n  \
     butler connect cursor --scope project\n  \
     butler connect vscode --print              print the configuration to paste\n  \
-    butler connect cursor --scope project --http https://memory.example.com/mcp --token-env BUTLER_TOKEN\n  \
+    butler connect cursor --scope project --http --token-env BUTLER_TOKEN\n  \
     butler connect claude-code --undo")]
 pub struct Args {
     /// Agent to connect

@@ -1,7 +1,7 @@
 //! Finds and removes the bearer token in a client's configuration.
 
 use butler_host::session::SERVER_NAME;
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::Client;
 use super::json::Document;
@@ -26,7 +26,7 @@ impl TokenPlace {
         let header = Document::new(text, self.comments).ok()?.get(&self.path)?;
         let token = header.as_str()?.strip_prefix("Bearer ")?;
         let is_reference = token.starts_with("${") && token.ends_with('}');
-        (!is_reference && header != Value::from(REMOVED)).then(|| token.to_owned())
+        (!is_reference && header != REMOVED).then(|| token.to_owned())
     }
 
     /// The text without the token.
