@@ -54,6 +54,11 @@ events! {
     EntityUpdated = "entity_updated",
     EntityMerge = "entity_merge",
     Reembedded = "reembedded",
+    TokenCreated = "token_created",
+    TokenRevoked = "token_revoked",
+    TokenRotated = "token_rotated",
+    MemoryExported = "memory_exported",
+    BackupRestored = "backup_restored",
 }
 
 /// Who makes a change, and in which request. Every event of a call records it.

@@ -38,6 +38,10 @@ pub enum HostError {
     NoTokens { address: SocketAddr, command: String },
     #[error("there is no token {id}")]
     UnknownToken { id: uuid::Uuid },
+    #[error("tenant {tenant:?} already has a token named {name:?} for {butlers}")]
+    TokenNameTaken { name: String, tenant: String, butlers: String },
+    #[error("the token {id} is revoked or has expired")]
+    TokenNotLive { id: uuid::Uuid },
     #[error("{}: {reason}", .path.display())]
     Tls { path: PathBuf, reason: String },
     #[error(
@@ -124,6 +128,12 @@ impl HostError {
             }
             Self::NoTokens { command, .. } => Some(format!("create a token, then start again: {command}")),
             Self::UnknownToken { .. } => Some("`butler token list` shows all tokens".to_owned()),
+            Self::TokenNameTaken { .. } => Some(
+                "choose another name, or give that token a new secret with `butler token rotate ID`; `butler token list` \
+                 shows its id"
+                    .to_owned(),
+            ),
+            Self::TokenNotLive { .. } => Some("create a new one: butler token create --tenant TENANT".to_owned()),
             Self::Tls { .. } => Some(
                 "--tls-cert takes the certificate with its chain, --tls-key its private key, both as PEM files"
                     .to_owned(),

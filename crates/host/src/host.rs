@@ -7,6 +7,7 @@ mod database_urls;
 pub mod demo;
 mod restore;
 mod single_butler;
+pub mod token_changes;
 pub mod tokens;
 mod tool_call;
 

@@ -1,25 +1,35 @@
 -- What the host keeps beside the memories: bearer tokens, answers for idempotent retries, schedules and job runs.
 
 CREATE TABLE tokens (
-    id           uuid PRIMARY KEY DEFAULT gen_random_uuid(),
-    tenant_id    text NOT NULL DEFAULT 'default',
-    butler       text,
-    name         text NOT NULL DEFAULT '',
-    token_hash   bytea NOT NULL,
-    rights       text[] NOT NULL,
-    created_at   timestamptz NOT NULL DEFAULT now(),
-    expires_at   timestamptz,
-    revoked_at   timestamptz,
-    last_used_at timestamptz,
+    id             uuid PRIMARY KEY DEFAULT gen_random_uuid(),
+    tenant_id      text NOT NULL DEFAULT 'default',
+    butler         text,
+    name           text NOT NULL DEFAULT '',
+    token_hash     bytea NOT NULL,
+    rights         text[] NOT NULL,
+    created_at     timestamptz NOT NULL DEFAULT now(),
+    expires_at     timestamptz,
+    revoked_at     timestamptz,
+    last_used_at   timestamptz,
+    parent_id      uuid,
+    rotated_at     timestamptz,
+    previous_hash  bytea,
+    previous_until timestamptz,
     CONSTRAINT tokens_hash_unique UNIQUE (token_hash),
     CONSTRAINT tokens_hash_length CHECK (octet_length(token_hash) = 32),
     -- The metrics count the calls of all tenants, so this right stands alone and its row's tenant means nothing.
     CONSTRAINT tokens_rights_known
-        CHECK (cardinality(rights) > 0 AND (rights <@ ARRAY['read', 'write', 'admin'] OR rights = ARRAY['metrics']))
+        CHECK (cardinality(rights) > 0 AND (rights <@ ARRAY['read', 'write', 'admin'] OR rights = ARRAY['metrics'])),
+    CONSTRAINT tokens_previous_length CHECK (octet_length(previous_hash) = 32),
+    CONSTRAINT tokens_rotation_whole CHECK (num_nulls(rotated_at, previous_hash, previous_until) IN (0, 3))
 );
 COMMENT ON TABLE tokens IS 'Bearer tokens for the HTTP endpoints.';
 COMMENT ON COLUMN tokens.butler IS 'NULL: any butler of the host.';
 COMMENT ON COLUMN tokens.token_hash IS 'SHA-256 of the token. The token itself is shown once and never stored.';
+-- No foreign key: a token for all butlers may reach this database later than a token it made.
+COMMENT ON COLUMN tokens.parent_id IS 'The token that created this one. Revoking a token revokes all its descendants.';
+COMMENT ON COLUMN tokens.rotated_at IS 'When the token got its current secret; NULL: when it was created.';
+COMMENT ON COLUMN tokens.previous_hash IS 'The secret before the last rotation, accepted until previous_until.';
 CREATE INDEX tokens_tenant ON tokens (tenant_id, created_at DESC);
 
 -- A server keeps the tokens in memory. The trigger guards that it refuses a revoked token within a second, whoever
@@ -33,7 +43,8 @@ END $$;
 COMMENT ON FUNCTION tell_of_tokens IS 'Trigger: notifies the servers that a token was created, changed or removed.';
 -- last_used_at is left out: using a token changes nothing about who may enter
 CREATE TRIGGER tokens_tell
-    AFTER INSERT OR DELETE OR TRUNCATE OR UPDATE OF tenant_id, butler, name, token_hash, rights, expires_at, revoked_at
+    AFTER INSERT OR DELETE OR TRUNCATE OR UPDATE OF tenant_id, butler, name, token_hash, rights, expires_at, revoked_at,
+        parent_id, rotated_at, previous_hash, previous_until
     ON tokens FOR EACH STATEMENT EXECUTE FUNCTION tell_of_tokens();
 
 CREATE TABLE idempotency_keys (

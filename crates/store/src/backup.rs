@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use butler_domain::event::{EventType, Origin};
+use butler_domain::{TenantId, Timestamp};
 use serde::{Deserialize, Serialize};
 
 use crate::{Session, StoreError};
@@ -84,4 +86,32 @@ pub async fn contents(session: &mut Session) -> Result<Contents, StoreError> {
         })
         .await?;
     Ok(Contents { migrations, rows: rows.into_iter().map(|row| (row.of, row.rows)).collect() })
+}
+
+/// Records in each tenant's audit stream that its memory was replaced by a backup; in the default tenant's in any case. On an
+/// owner's session.
+pub async fn record_restore(
+    session: &mut Session,
+    origin: &Origin,
+    now: Timestamp,
+    backup: &str,
+) -> Result<(), StoreError> {
+    let default_tenant = TenantId::default();
+    session
+        .run(|pg| {
+            sqlx::query!(
+                "SELECT FROM (SELECT tenant_id FROM memory_events UNION SELECT $5) AS restored (tenant_id),
+                     record_event(restored.tenant_id, $1, $2, $3, gen_random_uuid(), $4, NULL, NULL,
+                                  jsonb_build_object('backup', $6::text))",
+                origin.actor.as_deref(),
+                origin.request_id.as_deref(),
+                now,
+                EventType::BackupRestored.as_str(),
+                default_tenant.as_str(),
+                backup
+            )
+            .execute(pg)
+        })
+        .await?;
+    Ok(())
 }

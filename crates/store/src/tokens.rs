@@ -1,11 +1,14 @@
 //! Bearer tokens. Only their SHA-256 is kept: whoever reads the table cannot use what it says. All on an owner's
 //! session, since a token is what names the tenant.
 
+use butler_domain::event::Origin;
+use butler_domain::ids::new_id;
 use butler_domain::{TenantId, Timestamp};
 use sha2::{Digest, Sha256};
 use sqlx::postgres::{PgListener, PgPoolOptions};
 use uuid::Uuid;
 
+use crate::error::unknown_outcome;
 use crate::{Database, Session, StoreError};
 
 /// The channel of the trigger `tokens_tell`.
@@ -32,6 +35,19 @@ pub struct TokenRow {
     pub expires_at: Option<Timestamp>,
     pub revoked_at: Option<Timestamp>,
     pub last_used_at: Option<Timestamp>,
+    /// The token that created this one; `None`: a trusted caller did, or the token is older than this record.
+    pub parent: Option<Uuid>,
+    pub rotation: Option<Rotation>,
+}
+
+/// The last change of a token's secret.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Rotation {
+    pub at: Timestamp,
+    /// The secret before it.
+    pub previous_hash: TokenHash,
+    /// Until when the previous secret is accepted.
+    pub previous_until: Timestamp,
 }
 
 /// Its holder reads what is counted over all tenants, and nothing of any.
@@ -43,42 +59,105 @@ impl TokenRow {
         let counts = self.rights.iter().any(|right| right == METRICS);
         (!counts).then_some(&self.tenant)
     }
+
+    /// `active`, `expired` or `revoked`.
+    pub fn state(&self, now: Timestamp) -> &'static str {
+        match (self.revoked_at, self.expires_at) {
+            (Some(_), _) => "revoked",
+            (None, Some(end)) if end <= now => "expired",
+            _ => "active",
+        }
+    }
+
+    /// Until when the secret before the last rotation is accepted; `None` if it no longer is.
+    pub fn grace_until(&self, now: Timestamp) -> Option<Timestamp> {
+        let until = self.rotation?.previous_until;
+        (until > now && self.state(now) == "active").then_some(until)
+    }
+
+    /// Adds what another database says about the same token: revoked in one, it is revoked, and the latest rotation counts.
+    pub fn merge(&mut self, other: &Self) {
+        let earliest = |one: Option<Timestamp>, two: Option<Timestamp>| [one, two].into_iter().flatten().min();
+        self.revoked_at = earliest(self.revoked_at, other.revoked_at);
+        self.expires_at = earliest(self.expires_at, other.expires_at);
+        self.last_used_at = self.last_used_at.max(other.last_used_at);
+        if other.rotated_at() > self.rotated_at() {
+            (self.hash, self.rotation) = (other.hash, other.rotation);
+        }
+    }
+
+    pub fn rotated_at(&self) -> Option<Timestamp> {
+        self.rotation.map(|rotation| rotation.at)
+    }
 }
 
-pub async fn create(session: &mut Session, token: &TokenRow) -> Result<(), StoreError> {
-    session
+/// What became of a new token.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Creation {
+    Created,
+    /// A live token of the same tenant and butler has this name.
+    NameTaken,
+    /// The token that makes it was revoked or has expired meanwhile.
+    ParentNotLive,
+}
+
+/// Stores a new token and its event.
+pub async fn create(session: &mut Session, origin: &Origin, token: &TokenRow) -> Result<Creation, StoreError> {
+    let outcome = session
         .run(|pg| {
-            sqlx::query!(
-                "INSERT INTO tokens (id, tenant_id, butler, name, token_hash, rights, created_at, expires_at)
-                 VALUES ($1, $2, $3, $4, $5, $6, $7, $8)",
-                token.id,
+            sqlx::query_scalar!(
+                r#"SELECT create_token($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12) AS "outcome!""#,
                 token.tenant.as_str(),
-                token.butler,
+                origin.actor.as_deref(),
+                origin.request_id.as_deref(),
+                token.created_at,
+                new_id(token.created_at),
+                token.id,
+                token.butler.as_deref(),
                 token.name,
                 &token.hash[..],
                 &token.rights,
-                token.created_at,
-                token.expires_at
+                token.expires_at,
+                token.parent
             )
-            .execute(pg)
+            .fetch_one(pg)
         })
         .await?;
-    Ok(())
+    match outcome.as_str() {
+        "created" => Ok(Creation::Created),
+        "name_taken" => Ok(Creation::NameTaken),
+        "parent_not_live" => Ok(Creation::ParentNotLive),
+        other => Err(unknown_outcome("create_token", other)),
+    }
 }
 
 /// Puts tokens as they stood elsewhere beside those that are here. Of one that is in both, what it allows now is what was
-/// said elsewhere; revoked in either, it is revoked.
-pub async fn keep(session: &mut Session, tokens: &[TokenRow]) -> Result<(), StoreError> {
+/// said elsewhere; revoked in either, it is revoked, with all tokens it made; and the latest rotation counts.
+pub async fn keep(
+    session: &mut Session,
+    origin: &Origin,
+    now: Timestamp,
+    tokens: &[TokenRow],
+) -> Result<(), StoreError> {
     let mut tx = session.begin().await?;
+    tx.run(|pg| sqlx::query!("SELECT lock_tokens()").execute(pg)).await?;
     for token in tokens {
         tx.run(|pg| {
             sqlx::query!(
-                "INSERT INTO tokens (id, tenant_id, butler, name, token_hash, rights, created_at, expires_at, revoked_at, last_used_at)
-                 VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
-                 ON CONFLICT ON CONSTRAINT tokens_hash_unique DO UPDATE
+                "INSERT INTO tokens (id, tenant_id, butler, name, token_hash, rights, created_at, expires_at, revoked_at,
+                                     last_used_at, parent_id, rotated_at, previous_hash, previous_until)
+                 VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)
+                 ON CONFLICT (id) DO UPDATE
                  SET name = excluded.name, rights = excluded.rights, expires_at = excluded.expires_at,
                      revoked_at = coalesce(excluded.revoked_at, tokens.revoked_at),
-                     last_used_at = greatest(excluded.last_used_at, tokens.last_used_at)",
+                     last_used_at = greatest(excluded.last_used_at, tokens.last_used_at),
+                     parent_id = coalesce(excluded.parent_id, tokens.parent_id),
+                     (token_hash, rotated_at, previous_hash, previous_until) = (
+                         SELECT CASE WHEN newer THEN excluded.token_hash ELSE tokens.token_hash END,
+                                CASE WHEN newer THEN excluded.rotated_at ELSE tokens.rotated_at END,
+                                CASE WHEN newer THEN excluded.previous_hash ELSE tokens.previous_hash END,
+                                CASE WHEN newer THEN excluded.previous_until ELSE tokens.previous_until END
+                         FROM (SELECT excluded.rotated_at > coalesce(tokens.rotated_at, '-infinity')) AS rotated (newer))",
                 token.id,
                 token.tenant.as_str(),
                 token.butler,
@@ -88,12 +167,18 @@ pub async fn keep(session: &mut Session, tokens: &[TokenRow]) -> Result<(), Stor
                 token.created_at,
                 token.expires_at,
                 token.revoked_at,
-                token.last_used_at
+                token.last_used_at,
+                token.parent,
+                token.rotated_at(),
+                token.rotation.as_ref().map(|rotation| &rotation.previous_hash[..]),
+                token.rotation.map(|rotation| rotation.previous_until)
             )
             .execute(pg)
         })
         .await?;
     }
+    let revoked: Vec<Uuid> = tokens.iter().filter(|token| token.revoked_at.is_some()).map(|token| token.id).collect();
+    revoke_all(&mut tx, origin, now, &revoked).await?;
     tx.commit().await
 }
 
@@ -102,7 +187,8 @@ pub async fn list(session: &mut Session) -> Result<Vec<TokenRow>, StoreError> {
     let rows = session
         .run(|pg| {
             sqlx::query!(
-                "SELECT id, tenant_id, butler, name, token_hash, rights, created_at, expires_at, revoked_at, last_used_at
+                "SELECT id, tenant_id, butler, name, token_hash, rights, created_at, expires_at, revoked_at, last_used_at,
+                        parent_id, rotated_at, previous_hash, previous_until
                  FROM tokens ORDER BY created_at, id"
             )
             .fetch_all(pg)
@@ -116,58 +202,129 @@ pub async fn list(session: &mut Session) -> Result<Vec<TokenRow>, StoreError> {
                 id: row.id.to_string(),
                 reason,
             };
+            let hash = |column, bytes: Vec<u8>| -> Result<TokenHash, StoreError> {
+                bytes.try_into().map_err(|_| bad(column, "it is not 32 bytes long".to_owned()))
+            };
+            let rotation = match (row.rotated_at, row.previous_hash, row.previous_until) {
+                (Some(at), Some(previous), Some(previous_until)) => {
+                    Some(Rotation { at, previous_hash: hash("previous_hash", previous)?, previous_until })
+                }
+                _ => None,
+            };
             Ok(TokenRow {
                 id: row.id,
                 tenant: TenantId::new(row.tenant_id).map_err(|error| bad("tenant_id", error.to_string()))?,
                 butler: row.butler,
                 name: row.name,
-                hash: row.token_hash.try_into().map_err(|_| bad("token_hash", "it is not 32 bytes long".to_owned()))?,
+                hash: hash("token_hash", row.token_hash)?,
                 rights: row.rights,
                 created_at: row.created_at,
                 expires_at: row.expires_at,
                 revoked_at: row.revoked_at,
                 last_used_at: row.last_used_at,
+                parent: row.parent_id,
+                rotation,
             })
         })
         .collect()
 }
 
-/// Whether a token with this hash exists, valid or not.
+/// Whether a token has, or before its last rotation had, a secret with this hash, valid or not.
 pub async fn contains(session: &mut Session, hash: &TokenHash) -> Result<bool, StoreError> {
     session
         .run(|pg| {
-            sqlx::query_scalar!(r#"SELECT EXISTS (SELECT FROM tokens WHERE token_hash = $1) AS "exists!""#, &hash[..])
-                .fetch_one(pg)
+            sqlx::query_scalar!(
+                r#"SELECT EXISTS (SELECT FROM tokens WHERE token_hash = $1 OR previous_hash = $1) AS "exists!""#,
+                &hash[..]
+            )
+            .fetch_one(pg)
         })
         .await
 }
 
-/// Says whether the token is there. One that was revoked before keeps its time.
-pub async fn revoke(session: &mut Session, id: Uuid, now: Timestamp) -> Result<bool, StoreError> {
-    let done = session
+/// Revokes a token and all tokens it made. Returns those that were not revoked before; `None` if the token is not here.
+pub async fn revoke(
+    session: &mut Session,
+    origin: &Origin,
+    now: Timestamp,
+    id: Uuid,
+) -> Result<Option<Vec<Uuid>>, StoreError> {
+    let mut tx = session.begin().await?;
+    let revoked = revoke_all(&mut tx, origin, now, &[id]).await?;
+    let here = tx
         .run(|pg| {
-            sqlx::query!("UPDATE tokens SET revoked_at = coalesce(revoked_at, $2) WHERE id = $1", id, now).execute(pg)
+            sqlx::query_scalar!(r#"SELECT EXISTS (SELECT FROM tokens WHERE id = $1) AS "here!""#, id).fetch_one(pg)
         })
         .await?;
-    Ok(done.rows_affected() > 0)
+    tx.commit().await?;
+    Ok(here.then_some(revoked))
+}
+
+async fn revoke_all(
+    session: &mut Session,
+    origin: &Origin,
+    now: Timestamp,
+    ids: &[Uuid],
+) -> Result<Vec<Uuid>, StoreError> {
+    session
+        .run(|pg| {
+            sqlx::query_scalar!(
+                r#"SELECT revoke_tokens($1, $2, $3, $4) AS "revoked!""#,
+                origin.actor.as_deref(),
+                origin.request_id.as_deref(),
+                now,
+                ids
+            )
+            .fetch_one(pg)
+        })
+        .await
+}
+
+/// Gives a token a new secret; the old one is accepted until `grace_until`. `None` if the token is not here, `false` if it
+/// was revoked or has expired.
+pub async fn rotate(
+    session: &mut Session,
+    origin: &Origin,
+    now: Timestamp,
+    id: Uuid,
+    new_hash: &TokenHash,
+    grace_until: Timestamp,
+) -> Result<Option<bool>, StoreError> {
+    session
+        .run(|pg| {
+            sqlx::query_scalar!(
+                "SELECT rotate_token($1, $2, $3, $4, $5, $6, $7)",
+                origin.actor.as_deref(),
+                origin.request_id.as_deref(),
+                now,
+                new_id(now),
+                id,
+                &new_hash[..],
+                grace_until
+            )
+            .fetch_one(pg)
+        })
+        .await
 }
 
 /// When each was last used; replicas write in any order, so the latest stays.
 pub async fn used(session: &mut Session, uses: &[(Uuid, Timestamp)]) -> Result<(), StoreError> {
     let (ids, times): (Vec<Uuid>, Vec<Timestamp>) = uses.iter().copied().unzip();
-    session
-        .run(|pg| {
-            sqlx::query!(
-                "UPDATE tokens t SET last_used_at = u.at
-                 FROM unnest($1::uuid[], $2::timestamptz[]) AS u (id, at)
-                 WHERE t.id = u.id AND (t.last_used_at IS NULL OR t.last_used_at < u.at)",
-                &ids,
-                &times
-            )
-            .execute(pg)
-        })
-        .await?;
-    Ok(())
+    let mut tx = session.begin().await?;
+    // Otherwise it could deadlock with a revocation, which locks many rows too.
+    tx.run(|pg| sqlx::query!("SELECT lock_tokens()").execute(pg)).await?;
+    tx.run(|pg| {
+        sqlx::query!(
+            "UPDATE tokens t SET last_used_at = u.at
+             FROM unnest($1::uuid[], $2::timestamptz[]) AS u (id, at)
+             WHERE t.id = u.id AND (t.last_used_at IS NULL OR t.last_used_at < u.at)",
+            &ids,
+            &times
+        )
+        .execute(pg)
+    })
+    .await?;
+    tx.commit().await
 }
 
 /// Tells of tokens made, changed or revoked in a database, whoever did it.

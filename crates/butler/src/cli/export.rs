@@ -5,7 +5,9 @@ use std::io::{self, BufWriter, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
+use butler_host::access::CLI_ACTOR;
 use butler_host::error::HostError;
+use butler_memory::Call;
 use butler_memory::transfer::ExportReport;
 use serde_json::json;
 
@@ -87,7 +89,8 @@ async fn export(opened: &OpenedButler, args: &Args, settings: &Settings) -> Resu
     };
     let mut target = Target::open(&args.output)?;
     let mut sink = |line: &str| target.line(line);
-    let outcome = opened.memory.export(&tenant, !args.no_embeddings, &mut sink, &show).await;
+    let call = Call::internal(&opened.memory, tenant, CLI_ACTOR);
+    let outcome = opened.memory.export(&call, !args.no_embeddings, &mut sink, &show).await;
     bar.finish_and_clear();
     let report = outcome.map_err(super::import::failed)?;
     target.finish()?;

@@ -1,16 +1,18 @@
 //! `butler token` manages bearer tokens.
 
-use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use butler_domain::event::Origin;
 use butler_domain::{TenantId, Timestamp};
-use butler_host::access::{Rights, new_token};
+use butler_host::access::{self, Access, CLI_ACTOR, Lifetime, Rights, new_token};
 use butler_host::butler::Butler;
 use butler_host::error::HostError;
 use butler_host::host::Host;
+use butler_host::host::token_changes::{self, NewSecret, homes};
 use butler_host::instance::create_data_dir;
-use butler_store::StoreError;
-use butler_store::tokens::{self, TokenRow};
+use butler_memory::{Caller, CallerTenant};
+use butler_store::tokens::{self, Rotation, TokenRow};
 use chrono::TimeDelta;
 use serde_json::{Value, json};
 use uuid::Uuid;
@@ -19,7 +21,7 @@ use super::Settings;
 use crate::printer::Printer;
 use crate::progress;
 
-/// Create, list and revoke bearer tokens
+/// Create, list, rotate and revoke bearer tokens
 ///
 /// As soon as one token exists, every request to /mcp and /api needs a token. A running `butler serve` picks up changes
 /// within a second.
@@ -27,6 +29,7 @@ use crate::progress;
 #[command(after_help = "Examples:\n  \
     butler token create --tenant ann --name laptop\n  \
     butler token list\n  \
+    butler token rotate 01980c5e-7d5e-7c3a-9f00-5a2b8f0c1d2e --grace 1h\n  \
     butler token revoke 01980c5e-7d5e-7c3a-9f00-5a2b8f0c1d2e")]
 pub struct Args {
     #[command(subcommand)]
@@ -49,11 +52,12 @@ enum Command {
         /// Rights of the token, separated by commas
         #[arg(long, value_name = "RIGHTS", default_value = "read,write")]
         rights: Rights,
-        /// Lifetime: a number followed by s, m, h, d, w or y [default: unlimited]
-        #[arg(long, value_name = "TIME", value_parser = duration)]
-        expires: Option<TimeDelta>,
-        /// Description of what the token is for
-        #[arg(long, default_value = "", hide_default_value = true, value_parser = name)]
+        /// Lifetime: a number followed by s, m, h, d, w or y, or `never` [default: default_token_lifetime of [server] in
+        /// butler.toml, otherwise never]
+        #[arg(long, value_name = "TIME")]
+        expires: Option<Lifetime>,
+        /// Description of what the token is for; no other live token of the tenant and butler may have the same name
+        #[arg(long, default_value = "", hide_default_value = true, value_parser = access::token_name)]
         name: String,
         /// Print the result as JSON
         #[arg(long)]
@@ -66,7 +70,24 @@ enum Command {
         #[arg(long)]
         json: bool,
     },
-    /// Revoke a token immediately and permanently
+    /// Give a token a new secret and print it; it cannot be shown again
+    ///
+    /// The token keeps its id, name, rights, expiry and the tokens it made. The old secret stops working immediately,
+    /// or after --grace.
+    #[command(after_help = "Examples:\n  \
+        butler token rotate 01980c5e-7d5e-7c3a-9f00-5a2b8f0c1d2e\n  \
+        butler token rotate 01980c5e-7d5e-7c3a-9f00-5a2b8f0c1d2e --grace 1h --json")]
+    Rotate {
+        /// Id of the token
+        id: Uuid,
+        /// How long the old secret still works: a number followed by s, m, h, d, w or y
+        #[arg(long, value_name = "TIME", default_value = "0", value_parser = access::grace)]
+        grace: TimeDelta,
+        /// Print the result as JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Revoke a token, and all tokens it made, immediately and permanently
     #[command(after_help = "Examples:\n  butler token revoke 01980c5e-7d5e-7c3a-9f00-5a2b8f0c1d2e")]
     Revoke {
         /// Id of the token
@@ -90,10 +111,6 @@ pub async fn run(args: Args, settings: &Settings, printer: Printer) -> Result<()
 }
 
 async fn dispatch(command: Command, settings: &Settings, host: &Host, printer: Printer) -> Result<(), HostError> {
-    let butlers: Vec<Arc<Butler>> = match &settings.butler {
-        Some(name) => vec![host.butler(Some(name))?],
-        None => host.butlers(),
-    };
     let now = host.clock().now();
     match command {
         Command::Create { rights, expires, name, json } => {
@@ -101,79 +118,106 @@ async fn dispatch(command: Command, settings: &Settings, host: &Host, printer: P
                 let message = "a metrics token covers all tenants and butlers";
                 return Err(HostError::usage(message, "omit --tenant and --butler"));
             }
+            let token = new_token()?;
             let row = TokenRow {
                 id: butler_domain::ids::new_id(now),
                 tenant: settings.tenant.clone().unwrap_or_default(),
                 butler: settings.butler.clone(),
                 name,
-                hash: [0; 32],
+                hash: tokens::hash(&token),
                 rights: rights.iter().map(|right| right.as_str().to_owned()).collect(),
                 created_at: now,
-                expires_at: expires.map(|lifetime| now + lifetime),
+                expires_at: access::expiry(now, expires, host.server().default_token_lifetime(), None),
                 revoked_at: None,
                 last_used_at: None,
+                parent: None,
+                rotation: None,
             };
-            host.remember_tokens()?;
-            create(&butlers, row, json, printer).await
+            create(host, &row, &token, json, printer).await
         }
-        Command::List { json } => list(&butlers, settings.tenant.as_ref(), now, json, printer).await,
-        Command::Revoke { id, json } => revoke(&butlers, id, now, json, printer).await,
+        Command::List { json } => list(settings, host, json, printer).await,
+        Command::Rotate { id, grace, json } => {
+            let row = find(settings, host, id).await?;
+            rotate(host, row, grace, json, printer).await
+        }
+        Command::Revoke { id, json } => {
+            let row = find(settings, host, id).await?;
+            revoke(host, &row, json, printer).await
+        }
     }
 }
 
-async fn create(butlers: &[Arc<Butler>], mut row: TokenRow, json: bool, printer: Printer) -> Result<(), HostError> {
-    let token = new_token()?;
-    row.hash = tokens::hash(&token);
-    let (reachable, unreachable) = partition_by_reachability(butlers);
-    for butler in reachable {
-        on_database(butler, async |session| tokens::create(session, &row).await).await?;
+fn origin() -> Origin {
+    Origin { actor: Some(CLI_ACTOR.to_owned()), request_id: None }
+}
+
+async fn create(host: &Host, row: &TokenRow, token: &str, json: bool, printer: Printer) -> Result<(), HostError> {
+    host.remember_tokens()?;
+    for butler in token_changes::create(&homes(&host.butlers(), row), &origin(), row).await? {
+        printer.note(format_args!("butler {butler:?} is unreachable and does not have the token yet"));
     }
-    for butler in unreachable {
-        printer.note(format_args!("butler {:?} is unreachable and does not have the token yet", butler.name.as_str()));
+    print_secret(row, token, row.created_at, json, printer);
+    Ok(())
+}
+
+async fn rotate(
+    host: &Host,
+    mut row: TokenRow,
+    grace: TimeDelta,
+    json: bool,
+    printer: Printer,
+) -> Result<(), HostError> {
+    let (token, now) = (new_token()?, host.clock().now());
+    let secret = NewSecret { hash: tokens::hash(&token), grace_until: now + grace };
+    for butler in token_changes::rotate(&homes(&host.butlers(), &row), &origin(), now, row.id, secret).await? {
+        printer.note(format_args!("butler {butler:?} is unreachable and does not have the new secret yet"));
     }
+    row.rotation = Some(Rotation { at: now, previous_hash: row.hash, previous_until: secret.grace_until });
+    row.hash = secret.hash;
+    print_secret(&row, &token, now, json, printer);
+    Ok(())
+}
+
+/// Prints a token that has just got this secret.
+fn print_secret(row: &TokenRow, token: &str, now: Timestamp, json: bool, printer: Printer) {
     if json {
-        let mut shown = describe(&row, row.created_at);
+        let mut shown = describe(row, now);
         shown["token"] = json!(token);
         printer.json(&shown);
-        return Ok(());
+        return;
     }
-    printer.line(&token);
+    printer.line(token);
     let butler = row.butler.as_deref().unwrap_or("all butlers");
     let access = match row.of_tenant() {
         Some(tenant) => format!("{butler} for tenant {:?} ({})", tenant.as_str(), row.rights.join(",")),
         None => "/metrics".to_owned(),
     };
+    let old = match (row.rotation, row.grace_until(now)) {
+        (None, _) => String::new(),
+        (Some(_), None) => "The old secret no longer works.\n".to_owned(),
+        (Some(_), Some(until)) => format!("The old secret works until {}.\n", at(Some(until))),
+    };
     printer.note(format_args!(
         "This token is shown only once. It grants access to {access}; send it as `Authorization: Bearer TOKEN`.\n\
-         Revoke it with: butler token revoke {}",
+         {old}Revoke it with: butler token revoke {}",
         row.id
     ));
-    Ok(())
 }
 
-async fn list(
-    butlers: &[Arc<Butler>],
-    tenant: Option<&TenantId>,
-    now: Timestamp,
-    json: bool,
-    printer: Printer,
-) -> Result<(), HostError> {
-    // A token for all butlers is stored in the database of each.
-    let mut found: BTreeMap<Uuid, TokenRow> = BTreeMap::new();
-    let (reachable, unreachable) = partition_by_reachability(butlers);
-    for butler in unreachable {
-        printer.note(format_args!("butler {:?} is unreachable; its tokens are not listed", butler.name.as_str()));
+async fn list(settings: &Settings, host: &Host, json: bool, printer: Printer) -> Result<(), HostError> {
+    let butlers: Vec<Arc<Butler>> = match &settings.butler {
+        Some(name) => vec![host.butler(Some(name))?],
+        None => host.butlers(),
+    };
+    let (now, listed) = (host.clock().now(), token_changes::list(&butlers).await?);
+    for butler in listed.unreachable {
+        printer.note(format_args!("butler {butler:?} is unreachable; its tokens are not listed"));
     }
-    for butler in reachable {
-        for row in on_database(butler, async |session| tokens::list(session).await).await? {
-            let known = found.entry(row.id).or_insert_with(|| row.clone());
-            known.revoked_at = known.revoked_at.or(row.revoked_at);
-            known.last_used_at = known.last_used_at.max(row.last_used_at);
-        }
-    }
-    let rows: Vec<&TokenRow> = found.values().filter(|row| tenant.is_none() || row.of_tenant() == tenant).collect();
+    let tenant = settings.tenant.as_ref();
+    let rows: Vec<TokenRow> =
+        listed.parts.into_iter().filter(|row| tenant.is_none() || row.of_tenant() == tenant).collect();
     if json {
-        let rows: Vec<Value> = rows.into_iter().map(|row| describe(row, now)).collect();
+        let rows: Vec<Value> = rows.iter().map(|row| describe(row, now)).collect();
         printer.json(&json!({"tokens": rows}));
         return Ok(());
     }
@@ -182,132 +226,80 @@ async fn list(
         return Ok(());
     }
     printer.line(format_args!(
-        "{:<36}  {:<8} {:<12} {:<12} {:<16} {:<17} {:<17} name",
-        "id", "state", "tenant", "butler", "rights", "expires", "last used"
+        "{:<36}  {:<8} {:<12} {:<12} {:<16} {:<17} {:<17} {:<36} name",
+        "id", "state", "tenant", "butler", "rights", "expires", "last used", "made by"
     ));
     for row in rows {
+        let grace =
+            row.grace_until(now).map_or_else(String::new, |until| format!("  (old secret until {})", at(Some(until))));
         printer.line(format_args!(
-            "{:<36}  {:<8} {:<12} {:<12} {:<16} {:<17} {:<17} {}",
+            "{:<36}  {:<8} {:<12} {:<12} {:<16} {:<17} {:<17} {:<36} {}{grace}",
             row.id,
-            state(row, now),
+            row.state(now),
             row.of_tenant().map_or("-", TenantId::as_str),
             row.butler.as_deref().unwrap_or("all"),
             row.rights.join(","),
             at(row.expires_at),
             at(row.last_used_at),
+            row.parent.map_or_else(|| "-".to_owned(), |parent| parent.to_string()),
             row.name
         ));
     }
     Ok(())
 }
 
-async fn revoke(
-    butlers: &[Arc<Butler>],
-    id: Uuid,
-    now: Timestamp,
-    json: bool,
-    printer: Printer,
-) -> Result<(), HostError> {
-    let mut found = false;
-    let (reachable, unreachable) = partition_by_reachability(butlers);
-    for butler in reachable {
-        found |= on_database(butler, async |session| tokens::revoke(session, id, now).await).await?;
+/// Finds a token to change. --tenant and --butler, if given, must name its tenant and its butler.
+async fn find(settings: &Settings, host: &Host, id: Uuid) -> Result<TokenRow, HostError> {
+    let listed = token_changes::list(&host.butlers()).await?;
+    let Some(row) = listed.parts.into_iter().find(|row| row.id == id) else {
+        return Err(match listed.unreachable.first() {
+            Some(butler) => HostError::Failed(format!(
+                "butler {butler:?} is unreachable, and no other butler has the token {id}: run this again when it is \
+                 reachable"
+            )),
+            None => HostError::UnknownToken { id },
+        });
+    };
+    let tenant = settings.tenant.clone().map_or(CallerTenant::Trusted, CallerTenant::Token);
+    let scope = Access { caller: Caller { tenant, actor: None }, butler: settings.butler.clone(), ..Access::trusted() };
+    if scope.may_manage(&row) {
+        return Ok(row);
     }
-    if let Some(butler) = unreachable.first() {
-        let others = if found { "the token is revoked in all others" } else { "no other butler has the token" };
-        let name = butler.name.as_str();
+    let tenant = row.of_tenant().map_or("all tenants".to_owned(), |tenant| format!("tenant {:?}", tenant.as_str()));
+    let butler = row.butler.as_ref().map_or("all butlers".to_owned(), |butler| format!("butler {butler:?}"));
+    Err(HostError::usage(format!("the token {id} is for {tenant} and {butler}"), "omit --tenant and --butler"))
+}
+
+async fn revoke(host: &Host, row: &TokenRow, json: bool, printer: Printer) -> Result<(), HostError> {
+    let butlers = homes(&host.butlers(), row);
+    let done = token_changes::revoke(&butlers, &origin(), host.clock().now(), row.id).await?;
+    if let Some(butler) = done.unreachable.first() {
         return Err(HostError::Failed(format!(
-            "butler {name:?} is unreachable; {others}: run this again when it is reachable"
+            "butler {butler:?} is unreachable; the token is revoked in all others: run this again when it is reachable"
         )));
     }
-    if !found {
-        return Err(HostError::UnknownToken { id });
-    }
+    let mut descendants: BTreeSet<Uuid> = done.parts.into_iter().flatten().collect();
+    descendants.remove(&row.id);
     if json {
-        printer.json(&json!({"id": id, "revoked": true}));
-    } else {
-        printer.line(format_args!("revoked token {id}"));
+        printer.json(&json!({"id": row.id, "revoked": true, "descendants": descendants}));
+        return Ok(());
+    }
+    printer.line(format_args!("revoked token {}", row.id));
+    if !descendants.is_empty() {
+        printer.line(format_args!("revoked {} tokens that it made", descendants.len()));
     }
     Ok(())
-}
-
-/// Splits the butlers into those with an open database and the others.
-fn partition_by_reachability(butlers: &[Arc<Butler>]) -> (Vec<&Arc<Butler>>, Vec<&Arc<Butler>>) {
-    butlers.iter().partition(|butler| butler.database().is_some())
-}
-
-/// Runs `work` on the database of a butler.
-async fn on_database<T>(
-    butler: &Butler,
-    work: impl AsyncFnOnce(&mut butler_store::Session) -> Result<T, StoreError>,
-) -> Result<T, HostError> {
-    let failed = |source| HostError::Store { butler: butler.name.to_string(), source };
-    let database = butler.database().ok_or_else(|| {
-        HostError::Failed(format!("the database of butler {:?} is not available", butler.name.as_str()))
-    })?;
-    let mut conn = database.owner().await.map_err(failed)?;
-    work(&mut conn).await.map_err(failed)
 }
 
 fn describe(row: &TokenRow, now: Timestamp) -> Value {
     json!({
         "id": row.id, "tenant": row.of_tenant(), "butler": row.butler, "name": row.name, "rights": row.rights,
-        "state": state(row, now), "created_at": row.created_at, "expires_at": row.expires_at,
-        "revoked_at": row.revoked_at, "last_used_at": row.last_used_at,
+        "state": row.state(now), "created_at": row.created_at, "expires_at": row.expires_at,
+        "revoked_at": row.revoked_at, "last_used_at": row.last_used_at, "parent_id": row.parent,
+        "rotated_at": row.rotated_at(), "grace_until": row.grace_until(now),
     })
-}
-
-fn state(row: &TokenRow, now: Timestamp) -> &'static str {
-    match row {
-        row if row.revoked_at.is_some() => "revoked",
-        row if row.expires_at.is_some_and(|end| end <= now) => "expired",
-        _ => "active",
-    }
 }
 
 fn at(time: Option<Timestamp>) -> String {
     time.map_or_else(|| "-".to_owned(), |time| time.format("%Y-%m-%d %H:%MZ").to_string())
-}
-
-/// Validates a token name. Tables and audit events show it, so it must be one short line.
-fn name(text: &str) -> Result<String, String> {
-    const MAX_CHARS: usize = 100;
-    if text.chars().count() > MAX_CHARS || text.chars().any(char::is_control) {
-        return Err(format!("expected one line of at most {MAX_CHARS} characters"));
-    }
-    Ok(text.trim().to_owned())
-}
-
-/// Parses a lifetime such as `90d`.
-fn duration(text: &str) -> Result<TimeDelta, String> {
-    /// A hundred years; omit --expires for longer.
-    const MAX_SECONDS: i64 = 100 * 366 * 86_400;
-    let invalid = || "expected a number followed by s, m, h, d, w or y, such as 90d".to_owned();
-    let unit = text.chars().next_back().ok_or_else(invalid)?;
-    let seconds = match unit {
-        's' => 1,
-        'm' => 60,
-        'h' => 3600,
-        'd' => 86_400,
-        'w' => 7 * 86_400,
-        'y' => 365 * 86_400,
-        _ => return Err(invalid()),
-    };
-    let count: i64 = text[..text.len() - 1].parse().map_err(|_| invalid())?;
-    let total = count.checked_mul(seconds).filter(|total| (1..=MAX_SECONDS).contains(total));
-    total.map(TimeDelta::seconds).ok_or_else(|| "expected a lifetime between one second and a hundred years".to_owned())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_lifetime_is_a_number_with_a_unit() {
-        assert_eq!(duration("90d"), Ok(TimeDelta::days(90)));
-        assert_eq!(duration("1y"), Ok(TimeDelta::days(365)));
-        for text in ["", "d", "90", "-1d", "0d", "1.5d", "90 d", "9999999999y", "3µ"] {
-            assert!(duration(text).is_err(), "{text}");
-        }
-    }
 }

@@ -16,17 +16,17 @@ use serde_json::{Value, json};
 use crate::program::{Answer, MCP_HEADERS, Mcp, Serving, eventually, exchange, foreign_database, request, run, stderr};
 
 /// Token changes take effect within a second, but a machine that runs all tests at once may take longer.
-const TOKEN_TIMEOUT: Duration = Duration::from_secs(60);
-const PING: &str = r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#;
+pub const TOKEN_TIMEOUT: Duration = Duration::from_secs(60);
+pub const PING: &str = r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#;
 
 /// A server on a roster, and `butler token` on the same data directory.
-struct RosterServer {
-    server: Serving,
-    roster: PathBuf,
+pub struct RosterServer {
+    pub server: Serving,
+    pub roster: PathBuf,
 }
 
 impl RosterServer {
-    fn start(dir: &Path, butlers: &[&str]) -> Self {
+    pub fn start(dir: &Path, butlers: &[&str]) -> Self {
         let roster = dir.join("roster");
         for name in butlers {
             std::fs::create_dir_all(roster.join(name)).unwrap();
@@ -36,7 +36,7 @@ impl RosterServer {
         Self { server, roster }
     }
 
-    fn token(&self, args: &[&str]) -> Value {
+    pub fn token(&self, args: &[&str]) -> Value {
         let output = token(&self.server.data_dir, Some(&self.roster), args);
         assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
         serde_json::from_slice(&output.stdout).unwrap()
@@ -49,7 +49,7 @@ impl RosterServer {
     }
 }
 
-fn token(data_dir: &Path, roster: Option<&Path>, args: &[&str]) -> Output {
+pub fn token(data_dir: &Path, roster: Option<&Path>, args: &[&str]) -> Output {
     let mut all: Vec<&OsStr> = vec!["token".as_ref()];
     all.extend(args.iter().map(OsStr::new));
     all.extend(["--json".as_ref(), "--data-dir".as_ref(), data_dir.as_os_str()]);

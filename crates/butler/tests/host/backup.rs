@@ -57,6 +57,9 @@ fn backup_wipe_restore_gives_the_same_answers() {
         answers.iter().map(|hits| hits.as_array().unwrap().iter().map(pair).collect()).collect()
     };
     assert_eq!(contents(&again), contents(&expected));
+    let events = serving.get("/api/timeline?type=backup_restored").json();
+    assert_eq!((&events["meta"]["total"], &events["data"][0]["actor"]), (&json!(1), &json!("cli")), "{events}");
+    assert_eq!(events["data"][0]["payload"]["backup"], name);
     serving.stop();
 
     let path = std::path::Path::new(created["path"].as_str().unwrap());

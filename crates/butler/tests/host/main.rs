@@ -28,6 +28,7 @@ mod session;
 mod several;
 mod stdio;
 mod telemetry;
+mod tokens;
 mod transfer;
 mod trouble;
 mod verbs;

@@ -1,7 +1,7 @@
 //! The tokens of all butlers, kept in memory so that authentication needs no database round trip. `host::tokens` keeps
 //! the keyring in sync with the databases.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 
 use butler_domain::Timestamp;
@@ -29,10 +29,14 @@ struct Keys {
     by_prefix: HashMap<[u8; 8], Vec<Key>>,
 }
 
+/// A secret that opens something. After a rotation a token has two.
 struct Key {
     hash: TokenHash,
     id: Uuid,
     expires_at: Option<Timestamp>,
+    /// Until when a secret that was replaced is accepted.
+    replaced_at: Option<Timestamp>,
+    /// The token or one of its ancestors was revoked.
     revoked: bool,
     access: Access,
 }
@@ -75,20 +79,19 @@ impl Keyring {
         }
     }
 
-    /// The tokens for all butlers that this butler's database lacks, or has as valid although they were revoked elsewhere.
+    /// The tokens for all butlers that this butler's database lacks, has as valid although they were revoked elsewhere, or
+    /// has with a secret that was replaced elsewhere.
     pub fn missing_in(&self, butler: &str) -> Vec<TokenRow> {
         let rows = lock(&self.rows);
         let Some(own) = rows.get(butler) else { return Vec::new() };
-        let mut missing: BTreeMap<Uuid, TokenRow> = BTreeMap::new();
-        for token in rows.values().flatten().filter(|token| token.butler.is_none()) {
-            let known = own.iter().find(|row| row.id == token.id);
-            if known.is_some_and(|known| known.revoked_at.is_some() || token.revoked_at.is_none()) {
-                continue;
-            }
-            let entry = missing.entry(token.id).or_insert_with(|| token.clone());
-            entry.revoked_at = entry.revoked_at.or(token.revoked_at);
-        }
-        missing.into_values().collect()
+        let for_all = rows.values().flatten().filter(|token| token.butler.is_none());
+        let mut tokens: Vec<TokenRow> = merged(for_all).into_values().collect();
+        tokens.retain(|token| {
+            own.iter().find(|row| row.id == token.id).is_none_or(|known| {
+                known.revoked_at.is_some() != token.revoked_at.is_some() || known.rotated_at() < token.rotated_at()
+            })
+        });
+        tokens
     }
 
     /// Returns the rights of a valid token and records its use.
@@ -96,21 +99,16 @@ impl Keyring {
         let keys = self.keys();
         let candidates = keys.by_prefix.get(&prefix(hash)).map_or(&[][..], Vec::as_slice);
         let key = candidates.iter().find(|key| same(&key.hash, hash)).ok_or(Refusal::Unknown)?;
-        if key.revoked {
-            return Err(Refusal::Revoked);
-        }
-        if key.expires_at.is_some_and(|end| end <= now) {
-            return Err(Refusal::Expired);
-        }
+        key.check(now)?;
         lock(&self.used).insert(key.id, now);
         Ok(key.access.clone())
     }
 
-    /// Whether a token is still valid, for connections that outlive a request.
-    pub fn is_valid(&self, token: Uuid, now: Timestamp) -> bool {
+    /// Whether a secret is still accepted, for connections that outlive a request.
+    pub fn is_valid(&self, hash: &TokenHash, now: Timestamp) -> bool {
         let keys = self.keys();
-        let key = keys.by_prefix.values().flatten().find(|key| key.id == token);
-        key.is_some_and(|key| !key.revoked && key.expires_at.is_none_or(|end| end > now))
+        let key = keys.by_prefix.get(&prefix(hash)).and_then(|keys| keys.iter().find(|key| key.hash == *hash));
+        key.is_some_and(|key| key.check(now).is_ok())
     }
 
     /// When a token expires; `None` if it never does or is unknown.
@@ -154,47 +152,79 @@ impl Keyring {
     }
 
     fn rebuild(&self, rows: &BTreeMap<String, Vec<TokenRow>>) {
-        let mut keys = Keys::default();
-        for (butler, tokens) in rows {
-            for token in tokens {
-                keys.any = true;
-                // A token in one butler's database must not grant access to another butler.
-                if token.butler.as_ref().is_none_or(|own| own == butler) {
-                    keys.add(token);
-                }
-            }
+        let any = rows.values().any(|tokens| !tokens.is_empty());
+        // A token in one butler's database must not grant access to another butler.
+        let trusted = rows.iter().flat_map(|(butler, tokens)| {
+            tokens.iter().filter(move |token| token.butler.as_ref().is_none_or(|own| own == butler))
+        });
+        let tokens = merged(trusted);
+        let revoked = revoked(tokens.values());
+        let mut keys = Keys { any, ..Keys::default() };
+        for token in tokens.values() {
+            keys.add(token, revoked.contains(&token.id));
         }
         *self.keys.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(keys);
     }
 }
 
-impl Keys {
-    /// Adds a token. A token for all butlers is stored in every database; if one of them has revoked it, it is revoked.
-    fn add(&mut self, token: &TokenRow) {
-        let bucket = self.by_prefix.entry(prefix(&token.hash)).or_default();
-        if let Some(key) = bucket.iter_mut().find(|key| key.hash == token.hash) {
-            key.revoked |= token.revoked_at.is_some();
-            key.expires_at = [key.expires_at, token.expires_at].into_iter().flatten().min();
-            return;
+/// A token for all butlers is stored in every database; this is what they say together.
+fn merged<'a>(rows: impl Iterator<Item = &'a TokenRow>) -> BTreeMap<(Uuid, Option<String>), TokenRow> {
+    let mut tokens: BTreeMap<(Uuid, Option<String>), TokenRow> = BTreeMap::new();
+    for row in rows {
+        tokens.entry((row.id, row.butler.clone())).and_modify(|token| token.merge(row)).or_insert_with(|| row.clone());
+    }
+    tokens
+}
+
+/// The tokens that are revoked or have a revoked ancestor. The databases revoke descendants too, but one of them may be
+/// away when their ancestor is revoked.
+fn revoked<'a>(tokens: impl Iterator<Item = &'a TokenRow> + Clone) -> HashSet<Uuid> {
+    let mut revoked: HashSet<Uuid> =
+        tokens.clone().filter(|token| token.revoked_at.is_some()).map(|token| token.id).collect();
+    loop {
+        let before = revoked.len();
+        for token in tokens.clone() {
+            if token.parent.is_some_and(|parent| revoked.contains(&parent)) {
+                revoked.insert(token.id);
+            }
         }
-        bucket.push(Key {
-            hash: token.hash,
-            id: token.id,
-            expires_at: token.expires_at,
-            revoked: token.revoked_at.is_some(),
-            access: Access {
+        if revoked.len() == before {
+            return revoked;
+        }
+    }
+}
+
+impl Keys {
+    /// Adds the secret of a token, and the one before its last rotation.
+    fn add(&mut self, token: &TokenRow, revoked: bool) {
+        let previous = token.rotation.map(|rotation| (rotation.previous_hash, Some(rotation.previous_until)));
+        for (hash, replaced_at) in [(token.hash, None)].into_iter().chain(previous) {
+            let access = Access {
                 caller: Caller { tenant: CallerTenant::Token(token.tenant.clone()), actor: Some(actor(token)) },
                 rights: Rights::named(token.rights.iter().map(String::as_str)),
                 butler: token.butler.clone(),
                 token: Some(token.id),
-            },
-        });
+                secret: Some(hash),
+            };
+            let key = Key { hash, id: token.id, expires_at: token.expires_at, replaced_at, revoked, access };
+            self.by_prefix.entry(prefix(&hash)).or_default().push(key);
+        }
     }
 }
 
-/// The actor in audit events of changes made with this token.
+impl Key {
+    fn check(&self, now: Timestamp) -> Result<(), Refusal> {
+        if self.revoked {
+            return Err(Refusal::Revoked);
+        }
+        let ended = |end: Option<Timestamp>| end.is_some_and(|end| end <= now);
+        if ended(self.expires_at) || ended(self.replaced_at) { Err(Refusal::Expired) } else { Ok(()) }
+    }
+}
+
+/// The actor in audit events of changes made with this token. Names may be used again, so the id follows.
 fn actor(token: &TokenRow) -> String {
-    if token.name.is_empty() { format!("token:{}", token.id) } else { format!("token:{}", token.name) }
+    if token.name.is_empty() { format!("token:{}", token.id) } else { format!("token:{}:{}", token.name, token.id) }
 }
 
 fn prefix(hash: &TokenHash) -> [u8; 8] {
@@ -210,7 +240,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 #[cfg(test)]
 mod tests {
     use butler_domain::{Clock, SystemClock, TenantId};
-    use butler_store::tokens::hash;
+    use butler_store::tokens::{Rotation, hash};
     use chrono::TimeDelta;
 
     use super::*;
@@ -228,6 +258,8 @@ mod tests {
             expires_at: None,
             revoked_at: None,
             last_used_at: None,
+            parent: None,
+            rotation: None,
         }
     }
 
@@ -239,10 +271,10 @@ mod tests {
         ring.set("one", vec![token.clone()]);
         ring.set("two", vec![token.clone()]);
         assert_eq!(ring.verify(&hash("a"), now).unwrap().token, Some(token.id));
-        assert!(ring.is_valid(token.id, now));
+        assert!(ring.is_valid(&hash("a"), now));
         ring.set("two", vec![TokenRow { revoked_at: Some(now), ..token.clone() }]);
         assert_eq!(ring.verify(&hash("a"), now).unwrap_err(), Refusal::Revoked);
-        assert!(!ring.is_valid(token.id, now));
+        assert!(!ring.is_valid(&hash("a"), now));
         ring.retain(|butler| butler == "two");
         assert!(ring.any(), "a revoked token counts");
         ring.retain(|_| false);
@@ -260,5 +292,50 @@ mod tests {
         let used = ring.take_used();
         assert_eq!(used.len(), 1, "{used:?}");
         assert!(ring.take_used().is_empty());
+    }
+    #[test]
+    fn a_token_is_refused_when_an_ancestor_is_revoked_in_any_database() {
+        let (ring, now) = (Keyring::default(), SystemClock.now());
+        let parent = row("parent", None);
+        let child = TokenRow { parent: Some(parent.id), ..row("child", Some("two")) };
+        let grandchild = TokenRow { parent: Some(child.id), ..row("grandchild", Some("two")) };
+        let in_two = vec![parent.clone(), grandchild, child];
+        ring.set("one", vec![parent.clone()]);
+        ring.set("two", in_two);
+        assert!(ring.verify(&hash("grandchild"), now).is_ok());
+        // The database of `two` is away and has not heard of it.
+        ring.set("one", vec![TokenRow { revoked_at: Some(now), ..parent.clone() }]);
+        for token in ["parent", "child", "grandchild"] {
+            assert_eq!(ring.verify(&hash(token), now).unwrap_err(), Refusal::Revoked, "{token}");
+        }
+        assert_eq!(ring.missing_in("two").iter().map(|token| token.id).collect::<Vec<_>>(), [parent.id]);
+    }
+
+    #[test]
+    fn after_a_rotation_the_old_secret_works_until_the_grace_ends_whatever_other_databases_say() {
+        let (ring, now) = (Keyring::default(), SystemClock.now());
+        let until = now + TimeDelta::seconds(5);
+        let old = row("old", None);
+        let rotation = Rotation { at: now, previous_hash: hash("old"), previous_until: until };
+        let new = TokenRow { hash: hash("new"), rotation: Some(rotation), ..old.clone() };
+        ring.set("one", vec![new.clone()]);
+        ring.set("two", vec![old.clone()]);
+        for secret in ["old", "new"] {
+            assert_eq!(ring.verify(&hash(secret), now).unwrap().token, Some(old.id), "{secret}");
+        }
+        assert_eq!(ring.verify(&hash("old"), until).unwrap_err(), Refusal::Expired);
+        assert!(!ring.is_valid(&hash("old"), until) && ring.is_valid(&hash("new"), until));
+        assert_eq!(ring.expiry(old.id), None, "the token itself does not expire");
+        assert_eq!((ring.missing_in("one"), ring.missing_in("two")), (Vec::new(), vec![new]));
+    }
+
+    #[test]
+    fn the_actor_names_the_token_and_its_id() {
+        let (ring, now) = (Keyring::default(), SystemClock.now());
+        let (named, unnamed) = (TokenRow { name: "lap:top".to_owned(), ..row("a", None) }, row("b", None));
+        ring.set("one", vec![named.clone(), unnamed.clone()]);
+        let actor = |token: &str| ring.verify(&hash(token), now).unwrap().caller.actor.unwrap();
+        assert_eq!(actor("a"), format!("token:lap:top:{}", named.id));
+        assert_eq!(actor("b"), format!("token:{}", unnamed.id));
     }
 }

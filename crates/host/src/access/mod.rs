@@ -3,6 +3,7 @@
 mod keyring;
 mod limit;
 mod marker;
+mod new_token;
 mod rights;
 mod secret;
 
@@ -11,12 +12,16 @@ use butler_memory::{Caller, CallerTenant};
 use uuid::Uuid;
 
 pub use butler_memory::tool::Right;
-pub use butler_store::tokens::{TokenHash, TokenRow, hash as hash_token};
+pub use butler_store::tokens::{Rotation, TokenHash, TokenRow, hash as hash_token};
 pub use keyring::{Keyring, Refusal, TokenState};
 pub use limit::Limiter;
 pub use marker::TokenMarker;
+pub use new_token::{Lifetime, duration, expiry, grace, token_name};
 pub use rights::Rights;
 pub use secret::{Secret, new_token, session_bearer};
+
+/// The actor in audit events of what a command does without a server, as the owner of the data.
+pub const CLI_ACTOR: &str = "cli";
 
 /// Why a request is not allowed.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -41,24 +46,26 @@ pub struct Access {
     pub butler: Option<String>,
     /// The id of the caller's token, for the rate limit.
     pub token: Option<Uuid>,
+    /// The hash of the secret that the caller presented. A rotation replaces the secret, but not the token.
+    pub secret: Option<TokenHash>,
 }
 
 impl Access {
     /// A caller with all rights: stdio, loopback without tokens, and the local command line.
     pub fn trusted() -> Self {
-        Self { caller: Caller::trusted(), rights: Rights::ALL, butler: None, token: None }
+        Self { caller: Caller::trusted(), rights: Rights::ALL, butler: None, token: None, secret: None }
     }
 
     /// The program of a session on this machine, restricted to its butler and tenant.
     pub fn session(butler: String, tenant: TenantId) -> Self {
         let caller = Caller { tenant: CallerTenant::Token(tenant), actor: None };
-        Self { caller, rights: Rights::SESSION, butler: Some(butler), token: None }
+        Self { caller, rights: Rights::SESSION, butler: Some(butler), token: None, secret: None }
     }
 
     /// A caller without a token on a network address, who may only see whether the server is ready.
     pub fn stranger() -> Self {
         let caller = Caller { tenant: CallerTenant::Token(TenantId::default()), actor: None };
-        Self { caller, rights: Rights::NONE, butler: None, token: None }
+        Self { caller, rights: Rights::NONE, butler: None, token: None, secret: None }
     }
 
     pub fn require(&self, right: Right) -> Result<(), Denied> {
@@ -78,6 +85,26 @@ impl Access {
             }
             _ => Ok(()),
         }
+    }
+
+    /// Whether the caller may see and revoke this token: a token of its tenant and, if the caller is limited to one butler,
+    /// for that butler alone.
+    pub fn may_manage(&self, token: &TokenRow) -> bool {
+        let same_tenant = match &self.caller.tenant {
+            CallerTenant::Trusted => true,
+            CallerTenant::Token(own) => token.of_tenant() == Some(own),
+        };
+        same_tenant && (self.butler.is_none() || self.butler == token.butler)
+    }
+
+    /// Whether the caller may rotate this token, which hands out a secret: only its own token and those that it made,
+    /// directly or not, so that revoking the caller's token also revokes the new secret. `all` holds their ancestors.
+    pub fn may_rotate(&self, token: &TokenRow, all: &[TokenRow]) -> bool {
+        let Some(own) = self.token else { return self.may_manage(token) };
+        let parent = |token: &TokenRow| all.iter().find(|one| Some(one.id) == token.parent);
+        // As many steps as there are tokens, in case somebody made a circle of parents by hand.
+        let mut line = std::iter::successors(Some(token), |token| parent(token)).take(all.len() + 1);
+        self.may_manage(token) && line.any(|token| token.id == own)
     }
 
     /// The tenant of the request: that of the token, or for a trusted caller the requested one, by default `default`.

@@ -135,6 +135,11 @@ fn validate(file: &File) -> Result<(), Invalid> {
     if let Err((key, problem)) = file.server.check() {
         return invalid(&format!("server.{key}"), problem);
     }
+    if let Some(lifetime) = &file.server.default_token_lifetime
+        && let Err(problem) = crate::access::duration(lifetime)
+    {
+        return invalid("server.default_token_lifetime", format!("is {lifetime:?}; {problem}"));
+    }
     if let Some(runtime) = &file.butler.runtime {
         runtime_values(runtime)?;
     }

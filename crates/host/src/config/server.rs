@@ -3,12 +3,14 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use chrono::TimeDelta;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::diagnostic::ConfigError;
 use super::file::File;
 use super::roster::ButlerConfig;
+use crate::access::duration;
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
@@ -39,6 +41,9 @@ pub struct ServerSection {
     /// Maximum number of connections of the process to one PostgreSQL server, for all butlers. Default: three quarters
     /// of the server's limit.
     pub connections: Option<usize>,
+    /// Lifetime of new tokens that are created without an expiry: a number followed by s, m, h, d, w or y, such as `90d`.
+    /// Default: they do not expire.
+    pub default_token_lifetime: Option<String>,
 }
 
 impl ServerSection {
@@ -90,6 +95,11 @@ impl ServerSection {
         }
         Ok(())
     }
+
+    /// The lifetime of a token that is created without an expiry; `None` if it does not expire.
+    pub fn default_token_lifetime(&self) -> Option<TimeDelta> {
+        self.default_token_lifetime.as_deref().and_then(|text| duration(text).ok())
+    }
 }
 
 impl Default for ServerSection {
@@ -106,6 +116,7 @@ impl Default for ServerSection {
             streams_per_token: Self::STREAMS_PER_TOKEN,
             idle_timeout_s: Self::IDLE_TIMEOUT_S,
             connections: None,
+            default_token_lifetime: None,
         }
     }
 }

@@ -1,10 +1,13 @@
 //! Verifies a backup in a scratch database, or restores it by renaming databases or schemas.
 
+use butler_domain::Timestamp;
+use butler_domain::event::Origin;
 use butler_store::backup::Contents;
 use butler_store::tokens::TokenRow;
 use butler_store::{Database, DatabaseOptions};
 
 use super::Host;
+use crate::access::CLI_ACTOR;
 use crate::backup::tools::Tools;
 use crate::backup::{Backup, WHOLE_DATABASE};
 use crate::butler::Butler;
@@ -64,7 +67,7 @@ async fn restore_database(
     let (admin, url) = host.urls(butler, &fresh).await?;
     let filled = async {
         fill(host, butler, backup, &fresh).await?;
-        keep_tokens(&url, butler, backup, tokens).await
+        keep_tokens(&url, butler, backup, tokens, host.clock().now()).await
     };
     if let Err(error) = filled.await {
         butler_store::drop_database(&admin, &fresh).await.map_err(failed(butler))?;
@@ -95,7 +98,7 @@ async fn restore_schema(
     tools.swap_schema(&url, &backup.path, schema, &old).await?;
     let swapped = async {
         compare(&url, butler, backup).await?;
-        keep_tokens(&url, butler, backup, tokens).await
+        keep_tokens(&url, butler, backup, tokens, host.clock().now()).await
     };
     if let Err(error) = swapped.await {
         butler_store::replace_schema(&url, schema, &old).await.map_err(failed(butler))?;
@@ -150,13 +153,22 @@ async fn connect(url: &str, butler: &Butler, backup: &Backup) -> Result<Database
     Database::connect(options).await.map_err(failed(butler))
 }
 
-/// Writes the current tokens into the restored database. Migrates it first, because the backup's schema may be older
-/// than the tokens.
-async fn keep_tokens(url: &str, butler: &Butler, backup: &Backup, tokens: &[TokenRow]) -> Result<(), HostError> {
+/// Writes the current tokens and the event of the restore into the restored database. Migrates it first, because the
+/// backup's schema may be older than the tokens.
+async fn keep_tokens(
+    url: &str,
+    butler: &Butler,
+    backup: &Backup,
+    tokens: &[TokenRow],
+    now: Timestamp,
+) -> Result<(), HostError> {
     let database = connect(url, butler, backup).await?;
+    let origin = Origin { actor: Some(CLI_ACTOR.to_owned()), request_id: None };
     let kept = async {
         database.migrate().await?;
-        butler_store::tokens::keep(&mut *database.owner().await?, tokens).await
+        let mut conn = database.owner().await?;
+        butler_store::tokens::keep(&mut conn, &origin, now, tokens).await?;
+        butler_store::backup::record_restore(&mut conn, &origin, now, &backup.name).await
     };
     let kept = kept.await.map_err(failed(butler));
     database.close().await;

@@ -5,12 +5,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-use butler_domain::Timestamp;
+use butler_domain::event::Origin;
 use butler_store::tokens::TokenHash;
 use butler_store::{Database, StoreError, tokens};
 use tokio::sync::Mutex;
 use tokio::task::{AbortHandle, JoinSet};
-use uuid::Uuid;
 
 use crate::access::TokenRow;
 use crate::butler::Butler;
@@ -25,19 +24,12 @@ const POLL_INTERVAL: Duration = Duration::from_secs(30);
 /// `last_used_at` is shown to people only, so it may lag this far behind.
 const WRITE_USES_INTERVAL: Duration = Duration::from_secs(10);
 
+/// The actor in the events of tokens that are revoked because a revocation reached their database late.
+const SHARE_ACTOR: &str = "token_sharing";
+
 /// All tokens in a butler's database.
 pub async fn list(database: &Database) -> Result<Vec<TokenRow>, StoreError> {
     tokens::list(&mut *database.owner().await?).await
-}
-
-/// Stores a new token in a butler's database.
-pub async fn create(database: &Database, token: &TokenRow) -> Result<(), StoreError> {
-    tokens::create(&mut *database.owner().await?, token).await
-}
-
-/// Revokes a token in a butler's database; returns whether the database has the token.
-pub async fn revoke(database: &Database, id: Uuid, now: Timestamp) -> Result<bool, StoreError> {
-    tokens::revoke(&mut *database.owner().await?, id, now).await
 }
 
 /// Loads a butler's tokens into the keyring.
@@ -141,8 +133,9 @@ async fn share(host: &Host) {
     for butler in host.butlers() {
         let missing = host.keyring().missing_in(butler.name.as_str());
         let Some(database) = butler.database().filter(|_| !missing.is_empty()) else { continue };
+        let origin = Origin { actor: Some(SHARE_ACTOR.to_owned()), request_id: None };
         let shared = async {
-            tokens::keep(&mut *database.owner().await?, &missing).await?;
+            tokens::keep(&mut *database.owner().await?, &origin, host.clock().now(), &missing).await?;
             load(host, &butler).await
         };
         if let Err(error) = shared.await {

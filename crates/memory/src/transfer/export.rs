@@ -1,10 +1,14 @@
-use butler_domain::{TenantId, Timestamp};
+use butler_domain::Timestamp;
+use butler_domain::event::EventType;
+use butler_store::Session;
+use butler_store::events::{self, NewEvent};
 use butler_store::transfer::Kind;
 use butler_store::transfer::read::{self, Sink};
 use serde::{Deserialize, Serialize};
+use serde_json::json;
 
 use super::{FORMAT, ModelName, TransferError, VERSION};
-use crate::Memory;
+use crate::{Call, Memory};
 
 /// The first line of an export file.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -31,15 +35,17 @@ pub struct ExportReport {
 
 impl Memory {
     /// Writes everything a tenant owns to `sink`, line by line, from one consistent snapshot. It streams the rows, so
-    /// memory use does not grow with the data.
+    /// memory use does not grow with the data. The file contains the audit event of its own export.
     pub async fn export(
         &self,
-        tenant: &TenantId,
+        call: &Call,
         vectors: bool,
         sink: &mut Sink<'_>,
         progress: &(dyn Fn(u64, u64) + Sync),
     ) -> Result<ExportReport, TransferError> {
+        let tenant = &call.tenant;
         let mut conn = self.db().owner().await?;
+        record_export(call, vectors, &mut conn).await;
         let mut snapshot = read::snapshot(&mut conn).await?;
         let counted = read::counts(&mut snapshot, tenant).await?;
         let total = counted.total();
@@ -81,5 +87,15 @@ impl Memory {
     pub(super) fn model_name(&self) -> ModelName {
         let id = self.embedder().model();
         ModelName { model: id.model.to_owned(), version: id.version.to_owned(), dimensions: id.dimensions }
+    }
+}
+
+/// Records the export before its first line is written. A database that takes no writes, because it is a standby or its disk
+/// is full, must still be exportable, so a failure is only logged.
+async fn record_export(call: &Call, vectors: bool, session: &mut Session) {
+    let payload = json!({"embeddings": vectors});
+    let event = NewEvent { event_type: EventType::MemoryExported, about: None, payload };
+    if let Err(error) = events::record(call.write(session), &[event]).await {
+        tracing::warn!(%error, tenant = %call.tenant, "the export is not recorded in the audit log");
     }
 }

@@ -4,6 +4,7 @@ use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use butler_domain::validate::Invalid;
 use butler_host::access::Denied;
+use butler_host::error::HostError;
 use butler_memory::tool::{ErrorCode, ToolError};
 use butler_memory::{MemoryError, StoreError};
 use schemars::JsonSchema;
@@ -133,6 +134,21 @@ impl From<MemoryError> for ApiError {
 impl From<StoreError> for ApiError {
     fn from(error: StoreError) -> Self {
         ToolError::from(error).into()
+    }
+}
+
+impl From<HostError> for ApiError {
+    fn from(error: HostError) -> Self {
+        let (message, hint) = (error.to_string(), error.hint());
+        let code = match error {
+            HostError::Store { source, .. } => return source.into(),
+            HostError::Tool(error) => return error.into(),
+            HostError::TokenNameTaken { .. } => ErrorCode::Conflict,
+            HostError::TokenNotLive { .. } => ErrorCode::InvalidState,
+            HostError::UnknownToken { .. } => ErrorCode::NotFound,
+            _ => ErrorCode::Internal,
+        };
+        ToolError { hint, ..ToolError::new(code, message) }.into()
     }
 }
 

@@ -73,6 +73,7 @@ const OPERATIONS: &[OperationEntry] = &[
     entry::<tokens::ListTokens>(),
     entry::<tokens::CreateToken>(),
     entry::<tokens::RevokeToken>(),
+    entry::<tokens::RotateToken>(),
     entry::<server::GetServer>(),
 ];
 

@@ -81,10 +81,14 @@ pub struct RequestContext {
 }
 
 impl RequestContext {
+    /// Who the audit events of this request name.
+    pub fn actor(&self) -> String {
+        self.access.caller.actor.clone().unwrap_or_else(|| "dashboard".to_owned())
+    }
+
     /// The context of a use case on a butler's memory, with this request's caller and request id.
     pub fn call(&self, memory: &Memory) -> Call {
-        let actor = self.access.caller.actor.clone().unwrap_or_else(|| "dashboard".to_owned());
-        let mut call = Call::internal(memory, self.tenant.clone(), actor);
+        let mut call = Call::internal(memory, self.tenant.clone(), self.actor());
         call.origin.request_id = self.request_id.clone();
         call
     }

@@ -1,13 +1,17 @@
-//! `GET|POST /api/tokens`, `DELETE /api/tokens/{id}`: the access tokens of this server. A caller with a token sees and
-//! creates only tokens of its own tenant.
+//! `GET|POST /api/tokens`, `DELETE /api/tokens/{id}`, `POST /api/tokens/{id}/rotate`: the access tokens of this server. A
+//! caller with a token sees, creates and revokes only tokens of its own tenant and, if it is limited to one butler, for
+//! that butler; it rotates only itself and the tokens it made.
 
-use std::collections::BTreeMap;
 use std::str::FromStr;
 
+use axum::http::StatusCode;
+use butler_domain::event::Origin;
 use butler_domain::validate::Invalid;
-use butler_domain::{Timestamp, validate};
-use butler_host::access::{Right, Rights, TokenRow, hash_token, new_token};
+use butler_domain::{TenantId, Timestamp};
+use butler_host::access::{self, Lifetime, Right, Rights, Rotation, TokenRow, hash_token, new_token};
+use butler_host::host::token_changes::{self, NewSecret, homes};
 use butler_host::host::tokens;
+use butler_memory::tool::ErrorCode;
 use chrono::TimeDelta;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -18,9 +22,7 @@ use super::error::ApiError;
 use super::facts::IdPath;
 use super::operation::{Operation, RequestContext, Verb};
 
-/// A longer text is a description, not a name.
-const MAX_NAME_BYTES: usize = 256;
-/// A hundred years. For a longer lifetime, leave the expiry out.
+/// A hundred years. For a longer lifetime, say that the token never expires.
 const MAX_EXPIRY_DAYS: i64 = 36_500;
 
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
@@ -38,21 +40,25 @@ pub struct TokenItem {
     pub expires_at: Option<Timestamp>,
     pub revoked_at: Option<Timestamp>,
     pub last_used_at: Option<Timestamp>,
+    /// The token that created this one. Revoking that token revokes this one too. Null if no token created it.
+    pub parent_id: Option<Uuid>,
+    /// When the token got its current secret; null if that was when it was created.
+    pub rotated_at: Option<Timestamp>,
+    /// Until when the secret before the last rotation still works; null if it does not.
+    pub grace_until: Option<Timestamp>,
 }
 
 fn item(row: TokenRow, now: Timestamp) -> TokenItem {
-    let state = match (row.revoked_at, row.expires_at) {
-        (Some(_), _) => "revoked",
-        (None, Some(end)) if end <= now => "expired",
-        _ => "active",
-    };
     TokenItem {
         id: row.id,
         tenant: row.of_tenant().map(ToString::to_string),
+        state: row.state(now),
+        parent_id: row.parent,
+        rotated_at: row.rotated_at(),
+        grace_until: row.grace_until(now),
         butler: row.butler,
         name: row.name,
         rights: row.rights,
-        state,
         created_at: row.created_at,
         expires_at: row.expires_at,
         revoked_at: row.revoked_at,
@@ -63,14 +69,27 @@ fn item(row: TokenRow, now: Timestamp) -> TokenItem {
 /// The tokens that the caller may see. A token for all butlers is stored in each of their databases and returned once.
 async fn visible(ctx: &RequestContext) -> Result<(Vec<TokenRow>, Vec<String>), ApiError> {
     let replies = ctx.each(None, |memory| async move { Ok(tokens::list(memory.db()).await?) }).await?;
-    let mut found: BTreeMap<Uuid, TokenRow> = BTreeMap::new();
-    for row in replies.parts.into_iter().flat_map(|(_, rows)| rows) {
-        let known = found.entry(row.id).or_insert_with(|| row.clone());
-        known.revoked_at = known.revoked_at.or(row.revoked_at);
-        known.last_used_at = known.last_used_at.max(row.last_used_at);
+    let rows = token_changes::each_once(replies.parts.into_iter().flat_map(|(_, rows)| rows));
+    Ok((rows.into_iter().filter(|row| ctx.access.may_manage(row)).collect(), replies.unavailable))
+}
+
+/// The token with this id and all tokens that the caller may see.
+async fn find(ctx: &RequestContext, id: Uuid) -> Result<(TokenRow, Vec<TokenRow>), ApiError> {
+    let (rows, unavailable) = visible(ctx).await?;
+    match rows.iter().find(|row| row.id == id) {
+        Some(row) => Ok((row.clone(), rows)),
+        None if unavailable.is_empty() => Err(ApiError::not_found(format!("there is no token with id {id}"))
+            .hint("GET /api/tokens lists the tokens that you may manage")),
+        None => Err(ApiError::unavailable(format!(
+            "there is no token with id {id} in the butlers that responded; no response from {}",
+            unavailable.join(", ")
+        ))),
     }
-    let own = |row: &TokenRow| ctx.restricted_to().is_none_or(|tenant| row.of_tenant() == Some(tenant));
-    Ok((found.into_values().filter(own).collect(), replies.unavailable))
+}
+
+/// Who makes a change of tokens.
+fn origin(ctx: &RequestContext) -> Origin {
+    Origin { actor: Some(ctx.actor()), request_id: ctx.request_id.clone() }
 }
 
 pub struct ListTokens;
@@ -97,13 +116,18 @@ impl Operation for ListTokens {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct NewToken {
-    /// The purpose of the token.
+    /// The purpose of the token: one line of at most 100 characters. No other live token of the tenant and butler may have
+    /// the same name.
     name: Option<String>,
     /// Any of `read`, `write` and `admin`, or only `metrics`, which covers all tenants. Default: `read` and `write`.
     rights: Option<Vec<String>>,
     /// The only butler that the token may use. Default: all butlers.
     butler: Option<String>,
-    /// Days until the token expires. Default: never. A token created with another token expires no later than that one.
+    /// The lifetime of the token: a number followed by s, m, h, d, w or y, such as `90d`, or `never`. Default:
+    /// `default_token_lifetime` of the server, otherwise never. A token created with another token expires no later than
+    /// that one.
+    expires: Option<String>,
+    /// The lifetime of the token in days, instead of `expires`.
     #[schemars(range(min = 1, max = 36_500))]
     expires_days: Option<i64>,
 }
@@ -132,32 +156,35 @@ impl Operation for CreateToken {
     const RIGHT: Right = Right::Admin;
 
     async fn run(ctx: RequestContext, (): (), (): (), body: NewToken) -> Result<Self::Answer, ApiError> {
-        let token = new_token().map_err(|error| ApiError::unavailable(error.to_string()))?;
+        let token = new_token()?;
         // A caller restricted to one butler creates only tokens for that butler.
         let butler = body.butler.clone().or_else(|| ctx.access.butler.clone());
         let rights = rights(&ctx, body.rights.as_deref())?;
-        if butler.is_some() && rights.iter().any(|right| right == Right::Metrics.as_str()) {
+        let metrics = rights.iter().any(|right| right == Right::Metrics.as_str());
+        if butler.is_some() && metrics {
             return Err(Invalid::new("butler", "cannot be set, because metrics cover all butlers").into());
         }
+        let name = access::token_name(body.name.as_deref().unwrap_or_default());
         let row = TokenRow {
             id: butler_domain::ids::new_id(ctx.now),
-            tenant: ctx.tenant.clone(),
+            // Metrics belong to no tenant.
+            tenant: if metrics { TenantId::default() } else { ctx.tenant.clone() },
             butler: butler.clone(),
-            name: name(body.name.as_deref())?,
+            name: name.map_err(|problem| Invalid::new("name", problem))?,
             hash: hash_token(&token),
             rights,
             created_at: ctx.now,
-            expires_at: expiry(&ctx, body.expires_days)?,
+            expires_at: expiry(&ctx, &body)?,
             revoked_at: None,
             last_used_at: None,
+            parent: ctx.access.token,
+            rotation: None,
         };
-        ctx.api.host.remember_tokens().map_err(|error| ApiError::unavailable(error.to_string()))?;
-        let new = &row;
-        let replies =
-            ctx.each(butler.as_deref(), |memory| async move { Ok(tokens::create(memory.db(), new).await?) }).await?;
+        let butlers = ctx.butlers(butler.as_deref())?;
+        ctx.api.host.remember_tokens()?;
+        let unavailable = token_changes::create(&butlers, &origin(&ctx), &row).await?;
         reload_tokens(&ctx).await;
-        let data = CreatedToken { item: item(row, ctx.now), token };
-        Ok(Single { data, meta: Meta { unavailable: replies.unavailable } })
+        Ok(Single { data: CreatedToken { item: item(row, ctx.now), token }, meta: Meta { unavailable } })
     }
 }
 
@@ -168,13 +195,6 @@ async fn reload_tokens(ctx: &RequestContext) {
         if let Err(error) = tokens::load(&ctx.api.host, &butler).await {
             tracing::warn!(%error, butler = butler.name.as_str(), "cannot reload the changed tokens at once");
         }
-    }
-}
-
-fn name(given: Option<&str>) -> Result<String, ApiError> {
-    match given.map(str::trim).filter(|name| !name.is_empty()) {
-        Some(name) => Ok(validate::required_text("name", name, MAX_NAME_BYTES)?),
-        None => Ok(String::new()),
     }
 }
 
@@ -189,18 +209,23 @@ fn rights(ctx: &RequestContext, given: Option<&[String]>) -> Result<Vec<String>,
 }
 
 /// The expiry of the new token, which may not be later than that of the caller's token.
-fn expiry(ctx: &RequestContext, days: Option<i64>) -> Result<Option<Timestamp>, ApiError> {
-    let own = ctx.access.token.and_then(|token| ctx.api.host.keyring().expiry(token));
-    match days {
-        None => Ok(own),
-        Some(days) if (1..=MAX_EXPIRY_DAYS).contains(&days) => {
-            let requested = ctx.now + TimeDelta::days(days);
-            Ok(Some(own.map_or(requested, |own| own.min(requested))))
+fn expiry(ctx: &RequestContext, body: &NewToken) -> Result<Option<Timestamp>, ApiError> {
+    let requested = match (body.expires.as_deref(), body.expires_days) {
+        (None, None) => None,
+        (Some(text), None) => Some(
+            Lifetime::from_str(text).map_err(|problem| Invalid::new("expires", format!("is {text:?}; {problem}")))?,
+        ),
+        (None, Some(days)) if (1..=MAX_EXPIRY_DAYS).contains(&days) => Some(Lifetime::For(TimeDelta::days(days))),
+        (None, Some(days)) => {
+            return Err(Invalid::new("expires_days", format!("is {days}; allowed are 1 to {MAX_EXPIRY_DAYS}")).into());
         }
-        Some(days) => {
-            Err(Invalid::new("expires_days", format!("is {days}; allowed are 1 to {MAX_EXPIRY_DAYS}")).into())
+        (Some(_), Some(_)) => {
+            return Err(Invalid::new("expires_days", "cannot be combined with expires").into());
         }
-    }
+    };
+    let host = &ctx.api.host;
+    let own = ctx.access.token.and_then(|token| host.keyring().expiry(token));
+    Ok(access::expiry(ctx.now, requested, host.server().default_token_lifetime(), own))
 }
 
 pub struct RevokeToken;
@@ -215,18 +240,60 @@ impl Operation for RevokeToken {
     const VERB: Verb = Verb::Delete;
     const PATH: &'static str = "/api/tokens/{id}";
     const TAG: &'static str = "server";
-    const SUMMARY: &'static str = "Revoke a token. This takes effect immediately and cannot be undone.";
+    const SUMMARY: &'static str =
+        "Revoke a token and all tokens it made. This takes effect immediately and cannot be undone.";
     const RIGHT: Right = Right::Admin;
 
     async fn run(ctx: RequestContext, path: IdPath, (): (), (): ()) -> Result<Self::Answer, ApiError> {
-        let (rows, _) = visible(&ctx).await?;
-        let row = rows.into_iter().find(|row| row.id == path.id);
-        let mut row = row.ok_or_else(|| ApiError::not_found(format!("there is no token with id {}", path.id)))?;
-        let now = ctx.now;
-        let replies =
-            ctx.each(None, |memory| async move { Ok(tokens::revoke(memory.db(), path.id, now).await?) }).await?;
+        let (mut row, _) = find(&ctx, path.id).await?;
+        let butlers = homes(&ctx.butlers(None)?, &row);
+        let done = token_changes::revoke(&butlers, &origin(&ctx), ctx.now, row.id).await?;
         reload_tokens(&ctx).await;
-        row.revoked_at = row.revoked_at.or(Some(now));
-        Ok(Single { data: item(row, now), meta: Meta { unavailable: replies.unavailable } })
+        row.revoked_at = row.revoked_at.or(Some(ctx.now));
+        Ok(Single { data: item(row, ctx.now), meta: Meta { unavailable: done.unreachable } })
+    }
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct TokenRotation {
+    /// How long the old secret still works: a number followed by s, m, h, d, w or y, such as `1h`. Default: it stops
+    /// working immediately.
+    grace: Option<String>,
+}
+
+pub struct RotateToken;
+
+impl Operation for RotateToken {
+    type Path = IdPath;
+    type Query = ();
+    type Body = TokenRotation;
+    type Answer = Single<CreatedToken>;
+
+    const ID: &'static str = "rotateToken";
+    const VERB: Verb = Verb::Post;
+    const PATH: &'static str = "/api/tokens/{id}/rotate";
+    const TAG: &'static str = "server";
+    const SUMMARY: &'static str =
+        "Give a token a new secret. It keeps its id, name, rights, expiry and the tokens it made.";
+    const RIGHT: Right = Right::Admin;
+
+    async fn run(ctx: RequestContext, path: IdPath, (): (), body: TokenRotation) -> Result<Self::Answer, ApiError> {
+        let grace = access::grace(body.grace.as_deref().unwrap_or("0"));
+        let grace = grace.map_err(|problem| Invalid::new("grace", problem))?;
+        let (mut row, all) = find(&ctx, path.id).await?;
+        if !ctx.access.may_rotate(&row, &all) {
+            let message = "a token may rotate only itself and the tokens that it made";
+            return Err(ApiError::new(StatusCode::FORBIDDEN, ErrorCode::Forbidden, message)
+                .hint(format!("on the server's machine, run: butler token rotate {}", row.id)));
+        }
+        let token = new_token()?;
+        let secret = NewSecret { hash: hash_token(&token), grace_until: ctx.now + grace };
+        let butlers = homes(&ctx.butlers(None)?, &row);
+        let unavailable = token_changes::rotate(&butlers, &origin(&ctx), ctx.now, row.id, secret).await?;
+        reload_tokens(&ctx).await;
+        row.rotation = Some(Rotation { at: ctx.now, previous_hash: row.hash, previous_until: secret.grace_until });
+        row.hash = secret.hash;
+        Ok(Single { data: CreatedToken { item: item(row, ctx.now), token }, meta: Meta { unavailable } })
     }
 }

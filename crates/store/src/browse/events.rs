@@ -24,7 +24,7 @@ pub struct EventItem {
     pub id: Uuid,
     /// For instance `fact_created`.
     pub event_type: String,
-    /// `episode`, `fact`, `rule` or `entity`; null when it is about many.
+    /// `episode`, `fact`, `rule` or `entity`; null when it is about many, or about none, such as a token.
     pub memory_type: Option<String>,
     pub memory_id: Option<Uuid>,
     /// The butler, worker or person that acted.

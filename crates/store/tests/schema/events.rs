@@ -34,8 +34,8 @@ fn recorded(function: &str) -> Vec<&str> {
     let calls = function.split("PERFORM record_event").skip(1).filter_map(|call| call.split(';').next());
     let quoted = calls.flat_map(|call| call.split('\'').skip(1).step_by(2));
     let is_type = |text: &&str| {
-        ["episode_", "fact_", "rule_", "link_", "entity_"].iter().any(|kind| text.starts_with(kind))
-            && *text != "entity_id"
+        ["episode_", "fact_", "rule_", "link_", "entity_", "token_"].iter().any(|kind| text.starts_with(kind))
+            && !["entity_id", "token_id"].contains(text)
     };
     quoted.filter(is_type).collect()
 }

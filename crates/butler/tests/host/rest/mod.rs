@@ -6,6 +6,7 @@ mod lists;
 mod live;
 mod rights;
 mod sections;
+mod tokens;
 mod writes;
 
 use std::net::SocketAddr;

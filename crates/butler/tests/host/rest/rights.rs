@@ -1,10 +1,11 @@
 //! Calls every operation with every kind of token and checks that forbidden operations are rejected.
 
+use butler_domain::event::Origin;
 use butler_host::access::new_token;
-
 use butler_store::tokens::{self, TokenRow};
 use serde_json::{Value, json};
 
+use super::tokens::made;
 use super::{Api, id};
 use crate::program::{Answer, request};
 
@@ -101,31 +102,8 @@ fn cases(document: &Value, ids: &[(&str, String)]) -> Vec<Case> {
     all
 }
 
-/// Creates a token as `butler token create` does.
 async fn token(api: &Api, tenant: &str, butler: Option<&str>, rights: &[&str]) -> String {
-    let token = new_token().unwrap();
-    let now = api.host.clock().now();
-    let row = TokenRow {
-        id: butler_domain::ids::new_id(now),
-        tenant: butler_domain::TenantId::new(tenant).unwrap(),
-        butler: butler.map(str::to_owned),
-        name: String::new(),
-        hash: tokens::hash(&token),
-        rights: rights.iter().map(|right| (*right).to_owned()).collect(),
-        created_at: now,
-        expires_at: None,
-        revoked_at: None,
-        last_used_at: None,
-    };
-    for one in api.host.butlers() {
-        if butler.is_none_or(|name| name == one.name.as_str()) {
-            let mut conn = one.database().unwrap().owner().await.unwrap();
-            tokens::create(&mut conn, &row).await.unwrap();
-            drop(conn);
-            butler_host::host::tokens::load(&api.host, &one).await.unwrap();
-        }
-    }
-    token
+    made(api, tenant, butler, rights).await.secret
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -267,8 +245,12 @@ async fn a_request_with_a_token_is_never_served_as_one_without() {
         expires_at: None,
         revoked_at: None,
         last_used_at: None,
+        parent: None,
+        rotation: None,
     };
-    tokens::create(&mut butler.database().unwrap().owner().await.unwrap(), &row).await.unwrap();
+    let mut conn = butler.database().unwrap().owner().await.unwrap();
+    tokens::create(&mut conn, &Origin::default(), &row).await.unwrap();
+    drop(conn);
     let own = stats(Some(bearer)).await;
     assert_eq!(own.status, 200, "{}", own.text());
     api.fact("ann", "likes", "tea").await;

@@ -110,9 +110,9 @@ async fn open(
     let ready = Event::default().event("ready").data("{}");
     let (may_use, closing) = (access.clone(), host.closing().clone());
     let notifications = stream::iter(missed).chain(stream::unfold(live, next));
-    // The token may be revoked or expire while the stream is open.
-    let token = access.token;
-    let still_valid = move || token.is_none_or(|token| host.keyring().is_valid(token, host.clock().now()));
+    // The token may be revoked, rotated or expire while the stream is open.
+    let secret = access.secret;
+    let still_valid = move || secret.is_none_or(|secret| host.keyring().is_valid(&secret, host.clock().now()));
     let notifications = notifications.take_while(move |_| std::future::ready(still_valid()));
     let events = notifications.filter_map(move |notification| {
         let _counted = &counted;
