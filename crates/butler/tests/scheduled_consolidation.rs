@@ -26,7 +26,7 @@ async fn serve(db: &TestDb, folder: &Path, command: &[&str]) -> Server {
     let config = folder.join("butler.toml");
     let text = format!(
         "[butler]\nname = \"general\"\n[butler.runtime]\ntype = \"command\"\ncommand = {command:?}\n\
-         [modules.memory.schedule]\nconsolidation = \"* * * * * *\"\n"
+         [modules.memory.schedule]\nconsolidation = \"* * * * * *\"\nepisode_cleanup = \"* * * * * *\"\n"
     );
     std::fs::write(&config, text).unwrap();
     let mut server = Server(
@@ -71,6 +71,28 @@ async fn a_runtime_that_echoes_its_prompt_fails_the_attempt_and_stores_nothing()
     db.execute(&format!("INSERT INTO episodes (butler, content) VALUES ('general', '{episode}')")).await;
     until(&db, "SELECT count(*) FROM episodes WHERE consolidation_status = 'failed' AND retry_count = 1").await;
     until(&db, "SELECT 1 + (SELECT count(*) FROM facts) + (SELECT count(*) FROM rules)").await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_server_that_was_off_for_eight_days_learns_from_every_episode() {
+    let db = TestDb::new().await;
+    let folder = tempfile::tempdir().unwrap();
+    db.execute(
+        "INSERT INTO episodes (butler, content, created_at, expires_at)
+         SELECT 'general', 'episode ' || n, now() - interval '8 days', now() - interval '1 day' FROM generate_series(1, 250) n;
+         INSERT INTO schedules (job, cron, enabled, next_run_at)
+         SELECT job, '* * * * * *', true, now() - interval '8 days' FROM unnest(ARRAY['consolidation', 'episode_cleanup']) job",
+    )
+    .await;
+    let _server = serve(&db, folder.path(), &["sh", "-c", MODEL]).await;
+    until(
+        &db,
+        "SELECT count(*) FROM job_runs WHERE job = 'episode_cleanup' AND status = 'succeeded' AND trigger = 'catch_up'",
+    )
+    .await;
+    let learned = "SELECT count(DISTINCT memory_id) / 250 FROM memory_events WHERE event_type = 'episode_consolidated'";
+    until(&db, learned).await;
+    until(&db, "SELECT 1 + count(*) FROM memory_events WHERE payload ->> 'never_consolidated' = 'true'").await;
 }
 
 async fn until(db: &TestDb, query: &'static str) {

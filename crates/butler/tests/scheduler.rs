@@ -46,6 +46,7 @@ async fn every_job_runs_on_its_schedule_and_each_run_is_recorded() {
     assert_eq!(count(&fixture, "true").await, 0, "nothing is due at noon");
     fixture.clock.advance_days(0.999);
     tick(&scheduler).await;
+    tick(&scheduler).await;
     let runs = rows(&fixture, "SELECT concat_ws('|', job, status, worker) FROM job_runs ORDER BY job").await;
     assert_eq!(
         runs,
@@ -70,6 +71,61 @@ async fn a_schedule_missed_for_three_days_is_caught_up_once() {
     tick(&scheduler).await;
     assert_eq!(count(&fixture, "trigger = 'catch_up' AND status = 'succeeded'").await, 6);
     assert_eq!(count(&fixture, "true").await, 6);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn catching_up_learns_from_episodes_before_it_cleans_up() {
+    let fixture = MemoryFixture::new().await;
+    let gate = Arc::new(Semaphore::new(0));
+    let memory = Arc::new(with_runtime(&fixture, Arc::new(Slow(Arc::clone(&gate)))));
+    let scheduler = Scheduler::new(memory, "test:1".to_owned());
+    scheduler.declare().await.unwrap();
+    scheduler.tick().await.unwrap();
+    fixture.call("memory_store_episode", json!({"content": "one", "butler": "general"})).await.unwrap();
+    // The host is down for eight days, so that the episode would have expired.
+    fixture.clock.advance_days(8.0);
+    scheduler.tick().await.unwrap();
+    while count(&fixture, "job = 'consolidation' AND status = 'running'").await == 0 {
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+    scheduler.tick().await.unwrap();
+    assert_eq!(count(&fixture, "job = 'episode_cleanup'").await, 0, "cleanup waits for consolidation");
+    gate.add_permits(1);
+    scheduler.idle().await;
+    tick(&scheduler).await;
+    let runs = rows(
+        &fixture,
+        "SELECT concat_ws('|', job, status) FROM job_runs WHERE job IN ('consolidation', 'episode_cleanup') ORDER BY started_at, job",
+    )
+    .await;
+    assert_eq!(runs, ["consolidation|succeeded", "episode_cleanup|succeeded"]);
+    let lost =
+        rows(&fixture, "SELECT payload::text FROM memory_events WHERE payload ->> 'never_consolidated' = 'true'").await;
+    assert_eq!(lost, [""; 0]);
+}
+
+#[tokio::test]
+async fn jobs_that_delete_wait_while_the_clock_is_wrong_and_run_when_it_is_right() {
+    let fixture = MemoryFixture::new().await;
+    let scheduler = scheduled(&fixture).await;
+    fixture.memory.watch_clock().await.unwrap();
+    fixture.clock.advance_days(0.999);
+    fixture.clock.jump(TimeDelta::days(400));
+    for _ in 0..2 {
+        fixture.memory.watch_clock().await.unwrap();
+        tick(&scheduler).await;
+    }
+    assert_eq!(count(&fixture, "job = 'consolidation'").await, 1, "other jobs run");
+    assert_eq!(count(&fixture, "job IN ('decay_sweep', 'episode_cleanup')").await, 0);
+    let refused = scheduler.run_now("decay_sweep", Trigger::Manual, JobRequest::default()).await.unwrap_err();
+    assert!(refused.to_string().contains("the time is in doubt"), "{refused}");
+    fixture.clock.jump(TimeDelta::days(-400));
+    for _ in 0..2 {
+        fixture.memory.watch_clock().await.unwrap();
+        tick(&scheduler).await;
+    }
+    let done = "job IN ('decay_sweep', 'episode_cleanup') AND status = 'succeeded'";
+    assert_eq!(count(&fixture, done).await, 2);
 }
 
 #[tokio::test]
@@ -180,6 +236,7 @@ async fn a_job_that_fails_is_recorded_with_its_error_and_keeps_its_schedule() {
     let scheduler = scheduled(&fixture).await;
     fixture.db.execute("ALTER TABLE facts RENAME TO hidden").await;
     fixture.clock.advance_days(0.999);
+    tick(&scheduler).await;
     tick(&scheduler).await;
     let runs = rows(&fixture, "SELECT error FROM job_runs WHERE job = 'decay_sweep' AND status = 'failed'").await;
     assert!(runs.len() == 1 && runs[0].contains("facts"), "{runs:?}");

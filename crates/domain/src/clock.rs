@@ -1,5 +1,7 @@
 //! The clock abstraction. [`SystemClock`] is the only code that reads the system clock.
 
+pub mod guard;
+
 use std::sync::Mutex;
 use std::time::Duration;
 
@@ -11,6 +13,10 @@ pub type Timestamp = DateTime<Utc>;
 /// Supplies the current time. Statements take it as a parameter, so tests control decay and expiry to the second.
 pub trait Clock: Send + Sync + 'static {
     fn now(&self) -> Timestamp;
+
+    /// Time since an arbitrary moment, including time in suspend. Unlike [`Self::now`], nobody can set it, so the two
+    /// together tell whether the clock was set.
+    fn monotonic(&self) -> Duration;
 }
 
 /// The machine's clock, truncated to the microseconds that PostgreSQL stores.
@@ -23,37 +29,85 @@ impl Clock for SystemClock {
         // PostgreSQL stores microseconds. Without truncation a stored time would differ from the one passed in.
         chrono::SubsecRound::trunc_subsecs(Utc::now(), 6)
     }
+
+    fn monotonic(&self) -> Duration {
+        // Linux stops CLOCK_MONOTONIC in suspend; elsewhere it goes on.
+        #[cfg(target_os = "linux")]
+        let id = rustix::time::ClockId::Boottime;
+        #[cfg(not(target_os = "linux"))]
+        let id = rustix::time::ClockId::Monotonic;
+        let time = rustix::time::clock_gettime(id);
+        Duration::new(time.tv_sec.unsigned_abs(), u32::try_from(time.tv_nsec).unwrap_or(0))
+    }
 }
 
-/// A clock for tests: its time changes only through [`set`](Self::set) and the `advance` methods.
+/// A clock for tests and simulations: its time changes only through its methods.
 #[derive(Debug)]
-pub struct MockClock(Mutex<Timestamp>);
+pub struct MockClock(Mutex<MockTime>);
+
+#[derive(Debug)]
+struct MockTime {
+    wall: Timestamp,
+    /// How far [`MockClock::jump`] has moved the wall clock, which the monotonic clock does not notice.
+    jumped: TimeDelta,
+}
 
 impl MockClock {
     pub fn at(time: Timestamp) -> Self {
-        Self(Mutex::new(time))
+        Self(Mutex::new(MockTime { wall: time, jumped: TimeDelta::zero() }))
     }
 
     pub fn set(&self, time: Timestamp) {
-        *self.lock() = time;
+        self.lock().wall = time;
     }
 
     pub fn advance(&self, by: Duration) {
-        *self.lock() += TimeDelta::from_std(by).unwrap_or(TimeDelta::MAX);
+        self.lock().wall += TimeDelta::from_std(by).unwrap_or(TimeDelta::MAX);
     }
 
     pub fn advance_days(&self, days: f64) {
         self.advance(Duration::from_secs_f64(days * 86_400.0));
     }
 
-    fn lock(&self) -> std::sync::MutexGuard<'_, Timestamp> {
+    /// Sets the wall clock wrong, or right again, while no time passes.
+    pub fn jump(&self, by: TimeDelta) {
+        let mut time = self.lock();
+        time.wall += by;
+        time.jumped += by;
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, MockTime> {
         self.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
     }
 }
 
 impl Clock for MockClock {
     fn now(&self) -> Timestamp {
-        *self.lock()
+        self.lock().wall
+    }
+
+    fn monotonic(&self) -> Duration {
+        let time = self.lock();
+        Duration::from_micros((time.wall - time.jumped).timestamp_micros().max(0).unsigned_abs())
+    }
+}
+
+/// Both clocks at one moment.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Reading {
+    pub wall: Timestamp,
+    pub monotonic: Duration,
+}
+
+impl Reading {
+    pub fn of(clock: &dyn Clock) -> Self {
+        Self { wall: clock.now(), monotonic: clock.monotonic() }
+    }
+
+    /// What the wall clock shows at `monotonic` unless it is set in between.
+    fn wall_at(&self, monotonic: Duration) -> Timestamp {
+        let passed = monotonic.as_secs_f64() - self.monotonic.as_secs_f64();
+        self.wall + TimeDelta::milliseconds((passed * 1000.0) as i64)
     }
 }
 

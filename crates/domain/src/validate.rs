@@ -3,6 +3,7 @@
 
 mod collections;
 mod numbers;
+mod times;
 
 use std::str::FromStr;
 
@@ -16,6 +17,7 @@ use crate::text;
 
 pub use collections::{aliases, metadata, object, tags};
 pub use numbers::{importance, limit, min_confidence, number, token_budget, whole_number};
+pub use times::{plausible_time, time};
 
 /// An invalid argument. The call wrote nothing.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

@@ -42,6 +42,8 @@ pub const OTLP_ENDPOINT: &str = "OTEL_EXPORTER_OTLP_ENDPOINT";
 /// The HTTP proxies for requests to LLM endpoints and collectors, with the meaning that curl gives them. hyper-util
 /// reads these variables.
 pub const PROXIES: [&str; 4] = ["HTTPS_PROXY", "HTTP_PROXY", "ALL_PROXY", "NO_PROXY"];
+/// A file with a number of seconds by which the process sees its clock shifted. For tests only.
+pub const CLOCK_OFFSET_FILE: &str = "BUTLER_CLOCK_OFFSET_FILE";
 /// Any value disables colours (no-color.org).
 pub const NO_COLOR: &str = "NO_COLOR";
 /// The XDG directory for data files.

@@ -5,6 +5,7 @@ mod all_butlers;
 mod backups;
 mod database_urls;
 pub mod demo;
+pub mod leftovers;
 mod restore;
 mod single_butler;
 pub mod token_changes;
@@ -28,9 +29,11 @@ use crate::access::{Keyring, TokenMarker, TokenState};
 use crate::backup;
 use crate::butler::Butler;
 use crate::config::{self, ButlerConfig, ServerSection, Source};
+use crate::env;
 use crate::error::{HostError, unavailable};
 use crate::metrics::{ClientMetrics, Metrics};
 use crate::scheduler::HostJob;
+use crate::shifted_clock::ShiftedClock;
 use crate::telemetry::Traces;
 
 pub use restore::{PreviousData, restore, verify};
@@ -128,7 +131,7 @@ impl Host {
             connections: Connections::limited(server.connections),
             server,
             engine,
-            clock: Arc::new(SystemClock),
+            clock: clock(),
             private: RwLock::new(None),
             status: watch::Sender::new(Status::Starting("not started")),
             trouble: Notify::new(),
@@ -302,9 +305,22 @@ impl Host {
     }
 
     async fn start_butler(&self, butler: &Butler) -> Result<(), HostError> {
-        let (url, kept_alive) = (self.url(butler).await?, self.external_url(butler).is_none());
-        let embedder: Arc<dyn Embedder> = Arc::clone(&self.engine) as _;
-        butler.start(url, kept_alive, self.connections.clone(), embedder, Arc::clone(&self.clock)).await?;
+        let kept_alive = self.external_url(butler).is_none();
+        if kept_alive && let Err(error) = leftovers::sweep(self, butler).await {
+            tracing::warn!(butler = %butler.name, %error, "cannot remove what an interrupted restore left behind");
+        }
+        let url = self.url(butler).await?;
+        let start = || {
+            let embedder: Arc<dyn Embedder> = Arc::clone(&self.engine) as _;
+            butler.start(url.clone(), kept_alive, self.connections.clone(), embedder, Arc::clone(&self.clock))
+        };
+        match start().await {
+            // A restore was killed between its renames.
+            Err(error) if error.is_missing_database() && leftovers::sweep(self, butler).await.unwrap_or(false) => {
+                start().await?;
+            }
+            started => started?,
+        }
         if butler.config.file.butler.backup.schedule.is_some() {
             let job = backup::BackupJob::new(&butler.config, self.backup_source(butler).await?);
             butler.set_host_jobs(job.into_iter().map(|job| Arc::new(job) as Arc<dyn HostJob>).collect());
@@ -415,6 +431,13 @@ impl Host {
             Some(server) => Ok(server.stop().await?),
             None => Ok(()),
         }
+    }
+}
+
+fn clock() -> Arc<dyn Clock> {
+    match env::var(env::CLOCK_OFFSET_FILE) {
+        Some(file) => Arc::new(ShiftedClock::new(file)),
+        None => Arc::new(SystemClock),
     }
 }
 

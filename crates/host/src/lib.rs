@@ -18,6 +18,7 @@ pub mod profile;
 pub mod runtime;
 pub mod scheduler;
 pub mod session;
+mod shifted_clock;
 pub mod spool;
 pub mod supervisor;
 pub mod telemetry;

@@ -76,17 +76,24 @@ impl Default for EmbeddingConfig {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct EpisodesConfig {
-    /// Days until an episode expires.
+    /// Days until an episode expires. One that was not consolidated does not expire.
     pub default_ttl_days: f64,
     /// Episodes a tenant may keep. Beyond this, the cleanup deletes the oldest consolidated ones.
     pub max_entries: u64,
-    /// Days for which an expired episode is kept while it still waits for consolidation.
-    pub pending_grace_days: f64,
+    /// Episodes that were not consolidated which a tenant may keep. Beyond this, the oldest expire.
+    pub max_unlearned: u64,
+}
+
+impl EpisodesConfig {
+    /// From this many unlearned episodes on a person is warned: 90 % of those that may be kept.
+    pub const fn many_unlearned(&self) -> u64 {
+        self.max_unlearned - self.max_unlearned / 10
+    }
 }
 
 impl Default for EpisodesConfig {
     fn default() -> Self {
-        Self { default_ttl_days: 7.0, max_entries: 10_000, pending_grace_days: 0.0 }
+        Self { default_ttl_days: 7.0, max_entries: 10_000, max_unlearned: 100_000 }
     }
 }
 

@@ -22,8 +22,24 @@ pub enum MemoryError {
     Gone { memory_type: MemoryType, id: Uuid, state: String, done: &'static str },
     #[error("idempotency_key {key:?} was used before, for a call of {tool} with other arguments")]
     KeyReused { key: String, tool: String },
+    /// A job that deletes or expires memories waits.
+    #[error("the time is in doubt, so nothing is deleted or expired: {reason}")]
+    ClockInDoubt { reason: String },
+    #[error("a bug in the program; the log has the details")]
+    Panicked,
     #[error(transparent)]
     Store(#[from] butler_store::StoreError),
     #[error(transparent)]
     Embed(#[from] butler_embed::EmbedError),
 }
+
+impl MemoryError {
+    /// Whether the database is away, so that a later attempt may succeed.
+    pub fn is_unavailable(&self) -> bool {
+        matches!(self, Self::Store(error) if error.is_unavailable())
+    }
+}
+
+/// What to do about a clock that is in doubt.
+pub const CLOCK_HINT: &str =
+    "set the clock right, wait until it has been steady for an hour, or accept it with `butler jobs accept-clock`";

@@ -7,6 +7,7 @@ use tokio::sync::Notify;
 
 use crate::index_training::TrainingSignal;
 use crate::runtime::Runtime;
+use crate::trusted_time::ClockWatch;
 use crate::{MemoryConfig, MemoryError};
 
 /// The dependencies of a [`Memory`].
@@ -30,12 +31,14 @@ pub struct Memory {
     training: TrainingSignal,
     /// Cached statistics of the stores, from which a search chooses its path.
     pools: butler_store::search::Pools,
+    /// Whether the clock can be trusted with jobs that delete.
+    clock_watch: ClockWatch,
 }
 
 impl Memory {
     pub fn new(parts: MemoryParts) -> Self {
         let (training, pools) = (TrainingSignal::default(), butler_store::search::Pools::default());
-        Self { parts, runtime: None, inversion: Notify::new(), training, pools }
+        Self { parts, runtime: None, inversion: Notify::new(), training, pools, clock_watch: ClockWatch::default() }
     }
 
     /// Adds the LLM that consolidation uses.
@@ -67,6 +70,14 @@ impl Memory {
 
     pub fn now(&self) -> Timestamp {
         self.parts.clock.now()
+    }
+
+    pub(crate) fn clock(&self) -> &dyn Clock {
+        self.parts.clock.as_ref()
+    }
+
+    pub(crate) fn clock_watch(&self) -> &ClockWatch {
+        &self.clock_watch
     }
 
     pub(crate) fn inversion(&self) -> &Notify {

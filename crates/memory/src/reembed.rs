@@ -7,17 +7,21 @@ use butler_store::{Session, WriteContext};
 use serde::Serialize;
 use uuid::Uuid;
 
+use crate::isolation::{TenantOutcomes, caught};
 use crate::{Call, Memory, MemoryError};
 
 /// Large enough for the engine to fill its batches, and small enough that a killed job loses at most a second of work.
 const BATCH: i64 = 64;
 
 /// How many memories of each type were embedded again.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct ReembedReport {
     pub episodes: u64,
     pub facts: u64,
     pub rules: u64,
+    /// The tenants whose memories could not be embedded again, and why.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub errors: Vec<String>,
 }
 
 /// The progress of the job in memories, over all its tenants.
@@ -51,18 +55,34 @@ impl Memory {
             work.push((tenant, version));
         }
         progress(state);
-        let mut report = ReembedReport::default();
+        drop(conn);
+        let (mut report, mut outcomes) = (ReembedReport::default(), TenantOutcomes::default());
         for (tenant, version) in work {
-            for memory_type in [MemoryType::Fact, MemoryType::Rule, MemoryType::Episode] {
-                let renewed = self.reembed_type(&mut conn, &tenant, memory_type, version, &mut state, progress).await?;
-                match memory_type {
-                    MemoryType::Fact => report.facts += renewed,
-                    MemoryType::Rule => report.rules += renewed,
-                    MemoryType::Episode => report.episodes += renewed,
-                }
+            let renewed = caught(self.reembed_tenant(&tenant, version, &mut report, &mut state, progress)).await;
+            outcomes.note(&tenant, renewed)?;
+        }
+        report.errors = outcomes.finish()?;
+        Ok(report)
+    }
+
+    async fn reembed_tenant(
+        &self,
+        tenant: &TenantId,
+        version: Uuid,
+        report: &mut ReembedReport,
+        state: &mut ReembedProgress,
+        progress: &(dyn Fn(ReembedProgress) + Send + Sync),
+    ) -> Result<(), MemoryError> {
+        let mut conn = self.db().owner().await?;
+        for memory_type in [MemoryType::Fact, MemoryType::Rule, MemoryType::Episode] {
+            let renewed = self.reembed_type(&mut conn, tenant, memory_type, version, state, progress).await?;
+            match memory_type {
+                MemoryType::Fact => report.facts += renewed,
+                MemoryType::Rule => report.rules += renewed,
+                MemoryType::Episode => report.episodes += renewed,
             }
         }
-        Ok(report)
+        Ok(())
     }
 
     /// Counts what [`Self::reembed`] would embed again.

@@ -257,7 +257,7 @@ fn reject_reserved_metadata(metadata: &Map<String, Value>) -> Result<(), Invalid
 }
 
 /// The time `days` after `from`, at most the end of the calendar.
-fn after_days(from: Timestamp, days: f64) -> Timestamp {
+pub(crate) fn after_days(from: Timestamp, days: f64) -> Timestamp {
     Duration::try_from_secs_f64(days * 86_400.0)
         .ok()
         .and_then(|span| TimeDelta::from_std(span).ok())

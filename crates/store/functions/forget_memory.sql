@@ -29,16 +29,18 @@ CREATE OR REPLACE FUNCTION forget_rule(
 RETURNS boolean LANGUAGE plpgsql AS $$
 DECLARE
     remembered boolean;
+    decayed boolean;
 BEGIN
-    SELECT rule_is_remembered(r.metadata) INTO remembered
+    SELECT rule_is_remembered(r.metadata), rule_has_decayed(p_tenant, p_id, r.metadata) INTO remembered, decayed
         FROM rules r WHERE r.tenant_id = p_tenant AND r.id = p_id FOR NO KEY UPDATE;
-    IF remembered THEN
+    IF remembered OR decayed THEN
+        -- A rule that the sweep has ended could return. One that somebody forgets does not.
         UPDATE rules r SET metadata = (r.metadata - 'needs_inversion') || '{"forgotten": true}'
             WHERE r.tenant_id = p_tenant AND r.id = p_id;
         PERFORM record_event(p_tenant, p_actor, p_request_id, p_at, p_event_id, 'rule_forgotten', 'rule', p_id,
-            '{"before": {"forgotten": false}, "after": {"forgotten": true}}');
+            jsonb_build_object('before', jsonb_build_object('forgotten', decayed), 'after', '{"forgotten": true}'::jsonb));
     END IF;
-    RETURN remembered;
+    RETURN remembered OR decayed;
 END $$;
 REVOKE EXECUTE ON FUNCTION forget_rule FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION forget_rule TO butler_app;

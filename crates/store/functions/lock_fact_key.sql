@@ -1,7 +1,13 @@
 -- Serializes writers of one key, also those that move facts from key to key. Released at the end of the transaction.
+CREATE OR REPLACE FUNCTION fact_key_lock(of_tenant text, of_entity uuid, in_scope text, of_subject text, of_predicate text)
+RETURNS bigint LANGUAGE sql STABLE AS $$
+    SELECT hashtextextended(
+        concat_ws(E'\x1f', current_schema(), of_tenant, in_scope, coalesce(of_entity::text, of_subject), of_predicate), 20)
+$$;
+COMMENT ON FUNCTION fact_key_lock IS 'The number under which the key of a fact is locked.';
+
 CREATE OR REPLACE FUNCTION lock_fact_key(of_tenant text, of_entity uuid, in_scope text, of_subject text, of_predicate text)
 RETURNS void LANGUAGE sql VOLATILE AS $$
-    SELECT pg_advisory_xact_lock(hashtextextended(
-        concat_ws(E'\x1f', current_schema(), of_tenant, in_scope, coalesce(of_entity::text, of_subject), of_predicate), 20))
+    SELECT pg_advisory_xact_lock(fact_key_lock(of_tenant, of_entity, in_scope, of_subject, of_predicate))
 $$;
 COMMENT ON FUNCTION lock_fact_key IS 'Until the end of the transaction nobody else stores a fact of this key.';

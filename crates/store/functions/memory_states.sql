@@ -9,6 +9,16 @@ CREATE OR REPLACE FUNCTION rule_is_remembered(metadata jsonb) RETURNS boolean LA
     AS $$ SELECT (metadata -> 'forgotten') IS DISTINCT FROM 'true'::jsonb $$;
 COMMENT ON FUNCTION rule_is_remembered IS 'Whether a rule is not forgotten.';
 
+-- A fact in this state is expired. Of a rule the events tell: those of the sweep name the confidence. Once a person or an
+-- agent has forgotten a rule, it never counts as decayed, whatever a wrong clock makes of the order of the events.
+CREATE OR REPLACE FUNCTION rule_has_decayed(of_tenant text, of_id uuid, metadata jsonb)
+RETURNS boolean LANGUAGE sql STABLE AS $$
+    SELECT NOT rule_is_remembered(metadata) AND coalesce((
+        SELECT bool_and(e.payload ? 'effective_confidence') FROM memory_events e
+        WHERE e.tenant_id = of_tenant AND e.memory_id = of_id AND e.event_type = 'rule_forgotten'), false)
+$$;
+COMMENT ON FUNCTION rule_has_decayed IS 'Whether the decay sweep, not a person or an agent, forgot a rule.';
+
 CREATE OR REPLACE FUNCTION episode_is_alive(expires_at timestamptz, at timestamptz) RETURNS boolean LANGUAGE sql IMMUTABLE PARALLEL SAFE
     AS $$ SELECT expires_at IS NULL OR expires_at > at $$;
 COMMENT ON FUNCTION episode_is_alive IS 'Whether an episode has not expired.';

@@ -1,10 +1,46 @@
 -- Episodes are the only memories that are deleted: those that expired, and the oldest consolidated ones of a tenant that
 -- has too many. One call removes one batch, so that no writer waits long.
 
--- An episode that was never consolidated stays until p_pending_before, unless it was forgotten. Episodes that a worker has
--- leased are left for the next time. p_tenant is NULL for all tenants, on the owner's session.
+-- What has not been learned from does not expire. Only beyond p_max does a tenant's oldest unlearned episode: these are
+-- the first episodes that are still kept. A tenant with room has no row.
+CREATE OR REPLACE FUNCTION oldest_unlearned_kept(p_tenant text, p_max bigint)
+RETURNS TABLE (tenant_id text, created_at timestamptz, id uuid) LANGUAGE sql STABLE AS $$
+    SELECT crowded.tenant_id, kept.created_at, kept.id
+    FROM (SELECT e.tenant_id FROM episodes e WHERE NOT e.consolidated AND (p_tenant IS NULL OR e.tenant_id = p_tenant)
+          GROUP BY e.tenant_id HAVING count(*) > p_max) crowded,
+         LATERAL (SELECT e.created_at, e.id FROM episodes e WHERE e.tenant_id = crowded.tenant_id AND NOT e.consolidated
+                  ORDER BY e.created_at DESC, e.id DESC OFFSET p_max - 1 LIMIT 1) kept
+$$;
+REVOKE EXECUTE ON FUNCTION oldest_unlearned_kept FROM PUBLIC;
+COMMENT ON FUNCTION oldest_unlearned_kept IS
+    'For each tenant with more than p_max unlearned episodes, the oldest one that does not expire.';
+
+-- Two days ahead, because cleanup runs daily: between two runs none of them is expired, and so hidden from a recall.
+CREATE OR REPLACE FUNCTION keep_unlearned_episodes(
+    p_tenant text, p_at timestamptz, p_until timestamptz, p_max bigint, p_rows bigint)
+RETURNS bigint LANGUAGE plpgsql AS $$
+DECLARE
+    kept bigint;
+BEGIN
+    WITH due AS MATERIALIZED (
+        SELECT e.id FROM episodes e LEFT JOIN oldest_unlearned_kept(p_tenant, p_max) o ON o.tenant_id = e.tenant_id
+        WHERE e.expires_at < least(p_until, p_at + interval '2 days') AND NOT e.consolidated
+          AND (p_tenant IS NULL OR e.tenant_id = p_tenant)
+          AND (o.id IS NULL OR (e.created_at, e.id) >= (o.created_at, o.id))
+          AND episode_is_learnable(e.tenant_id, e.id, e.expires_at, p_at)
+        ORDER BY e.expires_at LIMIT p_rows FOR NO KEY UPDATE OF e SKIP LOCKED
+    )
+    UPDATE episodes e SET expires_at = p_until FROM due WHERE e.id = due.id;
+    GET DIAGNOSTICS kept = ROW_COUNT;
+    RETURN kept;
+END $$;
+REVOKE EXECUTE ON FUNCTION keep_unlearned_episodes FROM PUBLIC;
+COMMENT ON FUNCTION keep_unlearned_episodes IS
+    'Moves the expiry of unlearned episodes on to p_until, at most p_rows, and returns how many.';
+
+-- Episodes that a worker has leased are left for the next time. p_tenant is NULL for all tenants, on the owner's session.
 CREATE OR REPLACE FUNCTION expire_episodes(
-    p_tenant text, p_actor text, p_request_id text, p_at timestamptz, p_pending_before timestamptz, p_rows bigint)
+    p_tenant text, p_actor text, p_request_id text, p_at timestamptz, p_max bigint, p_rows bigint)
 RETURNS bigint LANGUAGE plpgsql AS $$
 DECLARE
     expired record;
@@ -12,12 +48,13 @@ DECLARE
 BEGIN
     FOR expired IN
         WITH due AS MATERIALIZED (
-            SELECT e.id FROM episodes e
+            SELECT e.id FROM episodes e LEFT JOIN oldest_unlearned_kept(p_tenant, p_max) o ON o.tenant_id = e.tenant_id
             WHERE e.expires_at < p_at AND (p_tenant IS NULL OR e.tenant_id = p_tenant)
               AND (e.lease_token IS NULL OR e.leased_until <= p_at)
-              AND (e.consolidated OR e.expires_at < p_pending_before
+              -- An unlearned episode whose expiry could not be moved on, because its row was locked, stays.
+              AND (e.consolidated OR (e.created_at, e.id) < (o.created_at, o.id)
                    OR NOT episode_is_learnable(e.tenant_id, e.id, e.expires_at, p_at))
-            ORDER BY e.expires_at LIMIT p_rows FOR UPDATE SKIP LOCKED
+            ORDER BY e.expires_at LIMIT p_rows FOR UPDATE OF e SKIP LOCKED
         ), gone AS (
             DELETE FROM episodes e WHERE e.id = ANY (ARRAY(SELECT due.id FROM due))
             RETURNING e.tenant_id, e.id,
@@ -34,7 +71,9 @@ BEGIN
     RETURN removed;
 END $$;
 REVOKE EXECUTE ON FUNCTION expire_episodes FROM PUBLIC;
-COMMENT ON FUNCTION expire_episodes IS 'Removes expired episodes, at most p_rows, and returns how many.';
+COMMENT ON FUNCTION expire_episodes IS
+    'Removes expired episodes, at most p_rows, and returns how many. Of those not learned from, only forgotten ones and '
+    'the oldest beyond p_max.';
 
 CREATE OR REPLACE FUNCTION evict_episodes(
     p_tenant text, p_actor text, p_request_id text, p_at timestamptz, p_rows bigint)

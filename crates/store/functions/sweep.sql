@@ -113,3 +113,88 @@ END $$;
 REVOKE EXECUTE ON FUNCTION sweep_rules FROM PUBLIC;
 COMMENT ON FUNCTION sweep_rules IS
     'Applies decay to the rules after an id; next is where the following batch starts, NULL after the last.';
+
+-- What the sweep ended by mistake, because the clock was wrong, returns: its confidence is above p_expiry after all. The
+-- key of a fact must be free. Of several, the newest returns. A key that a writer has locked is left for the next sweep:
+-- to wait for it while holding the locks of other keys could end in a deadlock.
+CREATE OR REPLACE FUNCTION recover_facts(
+    p_tenant text, p_actor text, p_request_id text, p_at timestamptz,
+    p_after uuid, p_rows bigint, p_retrieval double precision, p_expiry double precision)
+RETURNS bigint LANGUAGE plpgsql AS $$
+DECLARE
+    last_id constant uuid := (SELECT f.id FROM facts f WHERE f.id > p_after ORDER BY f.id OFFSET p_rows - 1 LIMIT 1);
+    fact record;
+    recovered bigint := 0;
+BEGIN
+    FOR fact IN
+        SELECT f.tenant_id, f.id, f.entity_id, f.scope, f.subject, f.predicate, f.created_at, decayed.effective,
+               decayed.effective < p_retrieval AS fades
+        FROM facts f,
+             LATERAL (SELECT effective_confidence(f.confidence, f.decay_rate, f.last_confirmed_at, p_at) AS effective) decayed
+        WHERE f.id > p_after AND f.id <= coalesce(last_id, 'ffffffff-ffff-ffff-ffff-ffffffffffff')
+          AND f.validity = 'expired' AND (p_tenant IS NULL OR f.tenant_id = p_tenant) AND decayed.effective >= p_expiry
+    LOOP
+        CONTINUE WHEN NOT pg_try_advisory_xact_lock(
+            fact_key_lock(fact.tenant_id, fact.entity_id, fact.scope, fact.subject, fact.predicate));
+        UPDATE facts f SET validity = 'active',
+                           metadata = CASE WHEN fact.fades THEN fading_marked(f.metadata) ELSE f.metadata END
+            WHERE f.tenant_id = fact.tenant_id AND f.id = fact.id AND f.validity = 'expired'
+              AND NOT EXISTS (
+                  SELECT FROM facts o
+                  WHERE o.tenant_id = fact.tenant_id AND o.scope = fact.scope AND o.predicate = fact.predicate
+                    AND CASE WHEN fact.entity_id IS NULL THEN o.entity_id IS NULL AND o.subject = fact.subject
+                             ELSE o.entity_id = fact.entity_id END
+                    AND (fact_is_active(o.validity)
+                         OR o.validity = 'expired' AND (o.created_at, o.id) > (fact.created_at, fact.id)
+                            AND effective_confidence(o.confidence, o.decay_rate, o.last_confirmed_at, p_at) >= p_expiry));
+        CONTINUE WHEN NOT FOUND;
+        recovered := recovered + 1;
+        PERFORM record_event(fact.tenant_id, p_actor, p_request_id, p_at, gen_random_uuid(), 'fact_recovered', 'fact', fact.id,
+            jsonb_build_object('before', jsonb_build_object('validity', 'expired', 'fading', false),
+                               'after', jsonb_build_object('validity', 'active', 'fading', fact.fades),
+                               'effective_confidence', fact.effective));
+    END LOOP;
+    RETURN recovered;
+END $$;
+REVOKE EXECUTE ON FUNCTION recover_facts FROM PUBLIC;
+COMMENT ON FUNCTION recover_facts IS
+    'Makes expired facts active again whose confidence is above p_expiry and whose key is free. Returns how many.';
+
+CREATE OR REPLACE FUNCTION recover_rules(
+    p_tenant text, p_actor text, p_request_id text, p_at timestamptz,
+    p_after uuid, p_rows bigint, p_retrieval double precision, p_expiry double precision)
+RETURNS bigint LANGUAGE plpgsql AS $$
+DECLARE
+    last_id constant uuid := (SELECT r.id FROM rules r WHERE r.id > p_after ORDER BY r.id OFFSET p_rows - 1 LIMIT 1);
+    back record;
+    recovered bigint := 0;
+BEGIN
+    FOR back IN
+        WITH due AS MATERIALIZED (
+            SELECT r.tenant_id, r.id, decayed.effective, decayed.effective < p_retrieval AS fades
+            FROM rules r,
+                 LATERAL (SELECT effective_confidence(r.confidence, r.decay_rate, r.last_confirmed_at, p_at) AS effective) decayed
+            WHERE r.id > p_after AND r.id <= coalesce(last_id, 'ffffffff-ffff-ffff-ffff-ffffffffffff')
+              AND NOT rule_is_remembered(r.metadata) AND (p_tenant IS NULL OR r.tenant_id = p_tenant)
+              AND decayed.effective >= p_expiry AND rule_has_decayed(r.tenant_id, r.id, r.metadata)
+            FOR NO KEY UPDATE OF r SKIP LOCKED
+        ), changed AS (
+            UPDATE rules r SET
+                metadata = CASE WHEN due.fades THEN fading_marked(r.metadata) ELSE r.metadata END - 'forgotten'
+            FROM due WHERE r.tenant_id = due.tenant_id AND r.id = due.id
+            RETURNING r.tenant_id, r.id,
+                jsonb_build_object(
+                    'before', jsonb_build_object('forgotten', true, 'fading', false),
+                    'after', jsonb_build_object('forgotten', false, 'fading', due.fades),
+                    'effective_confidence', due.effective) AS payload
+        )
+        SELECT c.tenant_id, array_agg(c.id) AS ids, array_agg(c.payload) AS payloads FROM changed c GROUP BY c.tenant_id
+    LOOP
+        PERFORM record_events(back.tenant_id, p_actor, p_request_id, p_at, 'rule_recovered', 'rule', back.ids, back.payloads);
+        recovered := recovered + cardinality(back.ids);
+    END LOOP;
+    RETURN recovered;
+END $$;
+REVOKE EXECUTE ON FUNCTION recover_rules FROM PUBLIC;
+COMMENT ON FUNCTION recover_rules IS
+    'Makes rules retrievable again that the sweep forgot although their confidence is above p_expiry. Returns how many.';

@@ -1,4 +1,4 @@
--- What this schema already contains: the applied migrations and the applied functions.
+-- What this schema already contains: the applied migrations and the applied functions; and what is known about time.
 --
 -- The files of this folder are the current state. A new database executes them in the order of their names. Names are
 -- unqualified: the connection's search_path puts the butler's own schema first, so a butler can live in any schema.
@@ -28,3 +28,22 @@ COMMENT ON COLUMN butler_functions.revision IS 'The number in functions/REVISION
 COMMENT ON COLUMN butler_functions.hash IS 'SHA-256 of the function files.';
 COMMENT ON COLUMN butler_functions.signatures IS
     'name(argument types) of each function the files created, so that a removed function can be dropped and a user''s own cannot.';
+
+-- The program cannot hold every time that PostgreSQL can, and reading one such row would fail all reads of its tenant.
+CREATE FUNCTION time_is_plausible(at timestamptz) RETURNS boolean LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
+    SELECT at IS NULL
+        OR isfinite(at) AND at >= timestamptz '0001-01-01 00:00:00+00' AND at < timestamptz '10000-01-01 00:00:00+00'
+$$;
+COMMENT ON FUNCTION time_is_plausible IS 'Whether a time is finite and in the years 1 to 9999. NULL is plausible.';
+
+CREATE TABLE butler_clock (
+    only_row boolean PRIMARY KEY DEFAULT true,
+    latest   timestamptz,
+    hold     text,
+    CONSTRAINT butler_clock_one_row CHECK (only_row),
+    CONSTRAINT butler_clock_times_plausible CHECK (time_is_plausible(latest))
+);
+COMMENT ON TABLE butler_clock IS 'Whether the clock can be trusted with jobs that delete. At most one row.';
+COMMENT ON COLUMN butler_clock.only_row IS 'Always true, so the primary key allows one row.';
+COMMENT ON COLUMN butler_clock.latest IS 'The latest time that was trusted.';
+COMMENT ON COLUMN butler_clock.hold IS 'Why jobs that delete wait; NULL: they do not.';

@@ -8,7 +8,8 @@ CREATE TABLE embedding_versions (
     dimensions integer NOT NULL,
     created_at timestamptz NOT NULL DEFAULT now(),
     CONSTRAINT embedding_versions_unique UNIQUE (tenant_id, model, version),
-    CONSTRAINT embedding_versions_dimensions_positive CHECK (dimensions > 0)
+    CONSTRAINT embedding_versions_dimensions_positive CHECK (dimensions > 0),
+    CONSTRAINT embedding_versions_times_plausible CHECK (time_is_plausible(created_at))
 );
 COMMENT ON TABLE embedding_versions IS
     'The embedding models a tenant''s memories were embedded with. Vectors of two versions are never compared.';

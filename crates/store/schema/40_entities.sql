@@ -66,7 +66,8 @@ CREATE TABLE entities (
     -- the target of facts' tenant-bound reference
     CONSTRAINT entities_tenant_id_id UNIQUE (tenant_id, id),
     CONSTRAINT entities_type_known CHECK (entity_type IN ('person', 'organization', 'place', 'other')),
-    CONSTRAINT entities_metadata_object CHECK (jsonb_typeof(metadata) = 'object')
+    CONSTRAINT entities_metadata_object CHECK (jsonb_typeof(metadata) = 'object'),
+    CONSTRAINT entities_times_plausible CHECK (time_is_plausible(created_at) AND time_is_plausible(updated_at))
 );
 COMMENT ON TABLE entities IS 'People, organizations, places and other things that facts are about.';
 COMMENT ON COLUMN entities.canonical_name IS 'Composed Unicode (NFC).';

@@ -54,7 +54,11 @@ CREATE TABLE episodes (
     CONSTRAINT episodes_status_agrees CHECK (consolidated = (consolidation_status = 'consolidated')),
     CONSTRAINT episodes_importance_range CHECK (importance >= 0 AND importance <= 10),
     CONSTRAINT episodes_lease_whole CHECK ((lease_token IS NULL) = (leased_until IS NULL)),
-    CONSTRAINT episodes_metadata_object CHECK (jsonb_typeof(metadata) = 'object')
+    CONSTRAINT episodes_metadata_object CHECK (jsonb_typeof(metadata) = 'object'),
+    CONSTRAINT episodes_times_plausible
+        CHECK (time_is_plausible(next_consolidation_retry_at) AND time_is_plausible(leased_until)
+               AND time_is_plausible(created_at) AND time_is_plausible(last_referenced_at)
+               AND time_is_plausible(expires_at))
 ) WITH (fillfactor = 75, toast_tuple_target = 4080);
 ALTER TABLE episodes ALTER COLUMN embedding SET STORAGE PLAIN;
 COMMENT ON TABLE episodes IS 'What happened in a conversation. Consolidation turns episodes into facts and rules; then they expire.';
@@ -120,7 +124,10 @@ CREATE TABLE facts (
     CONSTRAINT facts_decay_range CHECK (decay_rate >= 0 AND decay_rate < 'infinity'),
     CONSTRAINT facts_not_own_ancestor CHECK (supersedes_id <> id),
     CONSTRAINT facts_tags_list CHECK (jsonb_typeof(tags) = 'array'),
-    CONSTRAINT facts_metadata_object CHECK (jsonb_typeof(metadata) = 'object')
+    CONSTRAINT facts_metadata_object CHECK (jsonb_typeof(metadata) = 'object'),
+    CONSTRAINT facts_times_plausible
+        CHECK (time_is_plausible(created_at) AND time_is_plausible(last_referenced_at)
+               AND time_is_plausible(last_confirmed_at))
 ) WITH (fillfactor = 75, toast_tuple_target = 4080);
 ALTER TABLE facts ALTER COLUMN embedding SET STORAGE PLAIN;
 COMMENT ON TABLE facts IS
@@ -196,7 +203,11 @@ CREATE TABLE rules (
     CONSTRAINT rules_effectiveness_range CHECK (effectiveness_score >= 0 AND effectiveness_score <= 1),
     CONSTRAINT rules_counts_add_up CHECK (success_count >= 0 AND harmful_count >= 0 AND applied_count >= success_count + harmful_count),
     CONSTRAINT rules_tags_list CHECK (jsonb_typeof(tags) = 'array'),
-    CONSTRAINT rules_metadata_object CHECK (jsonb_typeof(metadata) = 'object')
+    CONSTRAINT rules_metadata_object CHECK (jsonb_typeof(metadata) = 'object'),
+    CONSTRAINT rules_times_plausible
+        CHECK (time_is_plausible(created_at) AND time_is_plausible(last_applied_at)
+               AND time_is_plausible(last_evaluated_at) AND time_is_plausible(last_confirmed_at)
+               AND time_is_plausible(last_referenced_at))
 ) WITH (fillfactor = 75, toast_tuple_target = 4080);
 ALTER TABLE rules ALTER COLUMN embedding SET STORAGE PLAIN;
 COMMENT ON TABLE rules IS 'How to behave. Feedback about each application decides whether a rule matures or becomes an anti-pattern.';
@@ -236,7 +247,9 @@ CREATE TABLE rule_applications (
     context             jsonb NOT NULL DEFAULT '{}',
     applied_at          timestamptz NOT NULL DEFAULT now(),
     CONSTRAINT rule_applications_outcome_known CHECK (outcome IN ('helpful', 'harmful')),
-    CONSTRAINT rule_applications_context_object CHECK (jsonb_typeof(context) = 'object')
+    CONSTRAINT rule_applications_effectiveness_range CHECK (effectiveness_score >= 0 AND effectiveness_score <= 1),
+    CONSTRAINT rule_applications_context_object CHECK (jsonb_typeof(context) = 'object'),
+    CONSTRAINT rule_applications_times_plausible CHECK (time_is_plausible(applied_at))
 );
 COMMENT ON TABLE rule_applications IS 'Each reported outcome of applying a rule.';
 COMMENT ON COLUMN rule_applications.effectiveness_score IS 'The rule''s score after this outcome, so that its history is a list of rows.';
@@ -257,7 +270,8 @@ CREATE TABLE memory_links (
         CHECK (relation IN ('derived_from', 'supports', 'contradicts', 'supersedes', 'related_to')),
     CONSTRAINT memory_links_types_known
         CHECK (source_type IN ('episode', 'fact', 'rule') AND target_type IN ('episode', 'fact', 'rule')),
-    CONSTRAINT memory_links_not_to_itself CHECK (NOT (source_type = target_type AND source_id = target_id))
+    CONSTRAINT memory_links_not_to_itself CHECK (NOT (source_type = target_type AND source_id = target_id)),
+    CONSTRAINT memory_links_times_plausible CHECK (time_is_plausible(created_at))
 );
 COMMENT ON TABLE memory_links IS
     'How one memory relates to another. A link outlives an expired episode on purpose, so there is no foreign key.';

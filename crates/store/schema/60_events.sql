@@ -11,7 +11,8 @@ CREATE TABLE memory_events (
     payload     jsonb NOT NULL DEFAULT '{}',
     created_at  timestamptz NOT NULL DEFAULT now(),
     CONSTRAINT memory_events_memory_type_known CHECK (memory_type IN ('episode', 'fact', 'rule', 'entity')),
-    CONSTRAINT memory_events_payload_object CHECK (jsonb_typeof(payload) = 'object')
+    CONSTRAINT memory_events_payload_object CHECK (jsonb_typeof(payload) = 'object'),
+    CONSTRAINT memory_events_times_plausible CHECK (time_is_plausible(created_at))
 );
 COMMENT ON TABLE memory_events IS 'Each change of memory, written in the transaction of the change. Append-only.';
 COMMENT ON COLUMN memory_events.actor IS 'Who made the change: a token, a client or a job.';

@@ -21,7 +21,10 @@ CREATE TABLE tokens (
     CONSTRAINT tokens_rights_known
         CHECK (cardinality(rights) > 0 AND (rights <@ ARRAY['read', 'write', 'admin'] OR rights = ARRAY['metrics'])),
     CONSTRAINT tokens_previous_length CHECK (octet_length(previous_hash) = 32),
-    CONSTRAINT tokens_rotation_whole CHECK (num_nulls(rotated_at, previous_hash, previous_until) IN (0, 3))
+    CONSTRAINT tokens_rotation_whole CHECK (num_nulls(rotated_at, previous_hash, previous_until) IN (0, 3)),
+    CONSTRAINT tokens_times_plausible
+        CHECK (time_is_plausible(created_at) AND time_is_plausible(expires_at) AND time_is_plausible(revoked_at)
+               AND time_is_plausible(last_used_at) AND time_is_plausible(rotated_at) AND time_is_plausible(previous_until))
 );
 COMMENT ON TABLE tokens IS 'Bearer tokens for the HTTP endpoints.';
 COMMENT ON COLUMN tokens.butler IS 'NULL: any butler of the host.';
@@ -54,7 +57,8 @@ CREATE TABLE idempotency_keys (
     request    bytea NOT NULL,
     response   jsonb NOT NULL,
     created_at timestamptz NOT NULL DEFAULT now(),
-    PRIMARY KEY (tenant_id, key)
+    PRIMARY KEY (tenant_id, key),
+    CONSTRAINT idempotency_keys_times_plausible CHECK (time_is_plausible(created_at))
 );
 COMMENT ON TABLE idempotency_keys IS 'The answer to each call that carried an idempotency key, so that a retry gets the same answer.';
 COMMENT ON COLUMN idempotency_keys.request IS
@@ -69,7 +73,9 @@ CREATE TABLE schedules (
     enabled     boolean NOT NULL DEFAULT true,
     last_run_at timestamptz,
     next_run_at timestamptz,
-    updated_at  timestamptz NOT NULL DEFAULT now()
+    updated_at  timestamptz NOT NULL DEFAULT now(),
+    CONSTRAINT schedules_times_plausible
+        CHECK (time_is_plausible(last_run_at) AND time_is_plausible(next_run_at) AND time_is_plausible(updated_at))
 );
 COMMENT ON TABLE schedules IS 'When each job runs, and when it ran last.';
 
@@ -87,7 +93,8 @@ CREATE TABLE job_runs (
     all_tenants boolean NOT NULL DEFAULT true,
     CONSTRAINT job_runs_status_known CHECK (status IN ('running', 'succeeded', 'failed')),
     CONSTRAINT job_runs_finished CHECK ((status = 'running') = (finished_at IS NULL)),
-    CONSTRAINT job_runs_result_object CHECK (jsonb_typeof(result) = 'object')
+    CONSTRAINT job_runs_result_object CHECK (jsonb_typeof(result) = 'object'),
+    CONSTRAINT job_runs_times_plausible CHECK (time_is_plausible(started_at) AND time_is_plausible(finished_at))
 );
 COMMENT ON TABLE job_runs IS 'Each run of a job.';
 COMMENT ON COLUMN job_runs.trigger IS 'schedule, manual, wake or catch_up.';

@@ -85,6 +85,60 @@ pub async fn rename_database(url: &str, from: &str, to: &str) -> Result<bool, St
     Ok(true)
 }
 
+/// Keeps others from restoring, verifying or sweeping the same data. PostgreSQL releases it when the process dies.
+pub struct RestoreLock {
+    conn: PgConnection,
+}
+
+impl RestoreLock {
+    /// `None`: another process has it. `url` leads to a database that no restore renames.
+    pub async fn try_take(url: &str, of: &str) -> Result<Option<Self>, StoreError> {
+        let mut conn = connect(url).await?;
+        let taken = sqlx::query_scalar!(
+            r#"SELECT pg_try_advisory_lock(hashtextextended('butler_restore.' || $1::text, 0)) AS "taken!""#,
+            of
+        );
+        let taken = taken.fetch_one(&mut conn).await?;
+        Ok(taken.then_some(Self { conn }))
+    }
+
+    pub async fn release(self) {
+        let _ = self.conn.close().await;
+    }
+}
+
+/// The databases of a server whose names match a regular expression, in order.
+pub async fn databases_like(url: &str, pattern: &str) -> Result<Vec<String>, StoreError> {
+    let mut conn = connect(url).await?;
+    let names = sqlx::query_scalar!(
+        r#"SELECT datname::text AS "name!" FROM pg_database WHERE datname ~ $1 ORDER BY datname"#,
+        pattern
+    );
+    let names = names.fetch_all(&mut conn).await?;
+    let _ = conn.close().await;
+    Ok(names)
+}
+
+/// The schemas of a database whose names match a regular expression, in order.
+pub async fn schemas_like(url: &str, pattern: &str) -> Result<Vec<String>, StoreError> {
+    let mut conn = connect(url).await?;
+    let names = sqlx::query_scalar!(
+        r#"SELECT nspname::text AS "name!" FROM pg_namespace WHERE nspname ~ $1 ORDER BY nspname"#,
+        pattern
+    );
+    let names = names.fetch_all(&mut conn).await?;
+    let _ = conn.close().await;
+    Ok(names)
+}
+
+/// Whether a server has a database of this name.
+pub async fn database_exists(url: &str, name: &str) -> Result<bool, StoreError> {
+    let mut conn = connect(url).await?;
+    let found = exists(&mut conn, name).await?;
+    let _ = conn.close().await;
+    Ok(found)
+}
+
 /// 18 of 18.6.
 pub async fn server_major(url: &str) -> Result<u32, StoreError> {
     let conn = connect(url).await?;

@@ -16,7 +16,8 @@ pub struct Contents {
 }
 
 /// What a whole home consists of.
-const TABLES: [&str; 15] = [
+const TABLES: [&str; 16] = [
+    "butler_clock",
     "butler_functions",
     "butler_migrations",
     "embedding_versions",

@@ -1,16 +1,43 @@
-//! Removing episodes: those that expired, and the oldest consolidated ones of a tenant that has too many. One call removes
-//! one batch, so that no writer waits long.
+//! Removing episodes: those that expired, and the oldest consolidated ones of a tenant that has too many. What was not
+//! learned from does not expire. One call changes one batch, so that no writer waits long.
 
 use butler_domain::{TenantId, Timestamp};
 
 use crate::{JobContext, Session, StoreError, WriteContext};
 
-/// Rows that one call removes, in some tens of milliseconds.
+/// Rows that one call changes, in some tens of milliseconds.
 pub const BATCH_ROWS: i64 = 2_000;
 
-/// Removes expired episodes. An episode that was never consolidated stays until `pending_before`, unless it was forgotten;
-/// its event says so. Episodes that a worker has leased are left for the next time.
-pub async fn expire(job: JobContext<'_>, pending_before: Timestamp) -> Result<u64, StoreError> {
+/// The unlearned episodes that a tenant may keep, and until when their expiry is moved on.
+#[derive(Debug, Clone, Copy)]
+pub struct Unlearned {
+    pub max: i64,
+    pub until: Timestamp,
+}
+
+/// Moves the expiry of episodes that were not consolidated on, unless they were forgotten. Beyond `unlearned.max` a
+/// tenant's oldest are left to expire.
+pub async fn keep_unlearned(job: JobContext<'_>, unlearned: Unlearned) -> Result<u64, StoreError> {
+    let JobContext { session, tenant, now, .. } = job;
+    let kept = session
+        .run(|pg| {
+            sqlx::query_scalar!(
+                r#"SELECT keep_unlearned_episodes($1, $2, $3, $4, $5) AS "kept!""#,
+                tenant.map(TenantId::as_str),
+                now,
+                unlearned.until,
+                unlearned.max,
+                BATCH_ROWS,
+            )
+            .fetch_one(pg)
+        })
+        .await?;
+    Ok(kept.unsigned_abs())
+}
+
+/// Removes expired episodes. Of those not consolidated it removes only forgotten ones and the oldest beyond
+/// `max_unlearned`; their events say so. Episodes that a worker has leased are left for the next time.
+pub async fn expire(job: JobContext<'_>, max_unlearned: i64) -> Result<u64, StoreError> {
     let JobContext { session, tenant, now, origin } = job;
     let removed = session
         .run(|pg| {
@@ -20,13 +47,34 @@ pub async fn expire(job: JobContext<'_>, pending_before: Timestamp) -> Result<u6
                 origin.actor.as_deref(),
                 origin.request_id.as_deref(),
                 now,
-                pending_before,
+                max_unlearned,
                 BATCH_ROWS,
             )
             .fetch_one(pg)
         })
         .await?;
     Ok(removed.unsigned_abs())
+}
+
+/// The tenants with at least `least` unlearned episodes, and how many each has.
+pub async fn most_unlearned(
+    session: &mut Session,
+    tenant: Option<&TenantId>,
+    least: i64,
+) -> Result<Vec<(String, i64)>, StoreError> {
+    let rows = session
+        .run(|pg| {
+            sqlx::query!(
+                r#"SELECT tenant_id, count(*) AS "unlearned!" FROM episodes
+                   WHERE NOT consolidated AND ($1::text IS NULL OR tenant_id = $1)
+                   GROUP BY tenant_id HAVING count(*) >= $2 ORDER BY tenant_id"#,
+                tenant.map(TenantId::as_str),
+                least
+            )
+            .fetch_all(pg)
+        })
+        .await?;
+    Ok(rows.into_iter().map(|row| (row.tenant_id, row.unlearned)).collect())
 }
 
 /// The tenants with more than `max` episodes, each with its excess.

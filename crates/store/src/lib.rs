@@ -8,6 +8,7 @@ pub mod backup;
 pub mod browse;
 mod citus;
 pub mod cleanup;
+pub mod clock_mark;
 pub mod confirm;
 mod connection;
 pub mod consolidation;
@@ -41,7 +42,8 @@ pub mod transfer;
 mod write_context;
 
 pub use admin::{
-    drop_database, drop_schema, ensure_database, ensure_extensions, rename_database, replace_schema, server_major,
+    RestoreLock, database_exists, databases_like, drop_database, drop_schema, ensure_database, ensure_extensions,
+    rename_database, replace_schema, schemas_like, server_major,
 };
 pub use connection::database::{Database, PoolStats};
 pub use connection::health::Health;

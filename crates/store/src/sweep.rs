@@ -1,4 +1,5 @@
-//! The decay sweep: memories that lost their confidence fade, then end; memories that were confirmed since recover.
+//! The decay sweep: memories that lost their confidence fade, then end; memories that were confirmed since recover, and so
+//! do those that ended by mistake.
 
 use butler_domain::TenantId;
 use butler_domain::decay::DecayThresholds;
@@ -81,4 +82,48 @@ pub async fn rules(job: JobContext<'_>, batch: Batch, thresholds: DecayThreshold
         recovered: row.recovered.unsigned_abs(),
         next: row.next,
     })
+}
+
+/// Makes facts of one batch active again that expired although their confidence suffices, if their key is free.
+pub async fn recover_facts(job: JobContext<'_>, batch: Batch, thresholds: DecayThresholds) -> Result<u64, StoreError> {
+    let JobContext { session, tenant, now, origin } = job;
+    let recovered = session
+        .run(|pg| {
+            sqlx::query_scalar!(
+                r#"SELECT recover_facts($1, $2, $3, $4, $5, $6, $7, $8) AS "recovered!""#,
+                tenant.map(TenantId::as_str),
+                origin.actor.as_deref(),
+                origin.request_id.as_deref(),
+                now,
+                batch.after.unwrap_or_default(),
+                batch.rows,
+                thresholds.retrieval,
+                thresholds.expiry,
+            )
+            .fetch_one(pg)
+        })
+        .await?;
+    Ok(recovered.unsigned_abs())
+}
+
+/// Makes rules of one batch retrievable again that decay ended although their confidence suffices.
+pub async fn recover_rules(job: JobContext<'_>, batch: Batch, thresholds: DecayThresholds) -> Result<u64, StoreError> {
+    let JobContext { session, tenant, now, origin } = job;
+    let recovered = session
+        .run(|pg| {
+            sqlx::query_scalar!(
+                r#"SELECT recover_rules($1, $2, $3, $4, $5, $6, $7, $8) AS "recovered!""#,
+                tenant.map(TenantId::as_str),
+                origin.actor.as_deref(),
+                origin.request_id.as_deref(),
+                now,
+                batch.after.unwrap_or_default(),
+                batch.rows,
+                thresholds.retrieval,
+                thresholds.expiry,
+            )
+            .fetch_one(pg)
+        })
+        .await?;
+    Ok(recovered.unsigned_abs())
 }

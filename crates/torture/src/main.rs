@@ -134,7 +134,7 @@ fn setup(args: &Args, dir: &Path) -> anyhow::Result<Setup> {
     std::fs::write(&config, configuration(&program))?;
     let log = args.log.clone().unwrap_or_else(|| program.with_file_name("torture.log"));
     let _ = std::fs::remove_file(&log);
-    Ok(Setup { butler, data_dir: dir.join("data"), config, log })
+    Ok(Setup { butler, data_dir: dir.join("data"), config, log, clock_offset: dir.join("clock_offset") })
 }
 
 /// Creates a token per tenant. From the first token on, the server requires one.

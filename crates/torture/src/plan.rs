@@ -32,10 +32,14 @@ pub enum Fault {
     FillDisk,
     /// SIGKILL of the postmaster while the disk is full, so that it can recover only when there is space again.
     FillDiskAndKillPostmaster,
+    /// The server's clock is set years ahead or back, then right again.
+    JumpClock,
+    /// A file is imported whose times and numbers no program can read.
+    ImportPoison,
 }
 
 impl Fault {
-    pub const ALL: [Self; 11] = [
+    pub const ALL: [Self; 13] = [
         Self::KillServer,
         Self::KillPostmaster,
         Self::KillBackend,
@@ -47,6 +51,8 @@ impl Fault {
         Self::EndSessions,
         Self::FillDisk,
         Self::FillDiskAndKillPostmaster,
+        Self::JumpClock,
+        Self::ImportPoison,
     ];
 
     pub fn needs_disk(self) -> bool {
@@ -66,6 +72,8 @@ impl Fault {
             Self::EndSessions => "sessions ended by PostgreSQL",
             Self::FillDisk => "disk full",
             Self::FillDiskAndKillPostmaster => "disk full and SIGKILL of the postmaster",
+            Self::JumpClock => "jump of the clock",
+            Self::ImportPoison => "poisoned import",
         }
     }
 }

@@ -137,6 +137,8 @@ impl Runner {
             Fault::EndSessions => self.end_sessions().await?,
             Fault::FillDisk => self.fill(step.lasts, false).await?,
             Fault::FillDiskAndKillPostmaster => self.fill(step.lasts, true).await?,
+            Fault::JumpClock => self.jump_clock(step.lasts).await?,
+            Fault::ImportPoison => self.import_poison().await?,
         }
         Ok(())
     }
@@ -171,6 +173,34 @@ impl Runner {
         }
         tokio::time::sleep(lasts / 2).await;
         disk.free()
+    }
+
+    /// The jobs that delete run every minute. With the clock years ahead they would expire everything.
+    async fn jump_clock(&mut self, lasts: Duration) -> anyhow::Result<()> {
+        let days = *self.dice.of(&[400, 3_650, -400]).context("no days")?;
+        self.setup.shift_clock(days * 86_400)?;
+        tokio::time::sleep(CLOCK_WRONG_FOR + lasts).await;
+        self.setup.shift_clock(0)?;
+        let lost = retry(async || {
+            let mut db = database::connect(&self.database_url).await?;
+            Ok(sqlx::query_scalar::<_, i64>(LOST_BY_CLOCK).fetch_one(&mut db).await?)
+        });
+        let lost = lost.await?;
+        if lost > 0 {
+            let message = format!("{lost} memories expired because the clock was {days} days wrong");
+            self.world.journal().violation(message);
+        }
+        Ok(())
+    }
+
+    async fn import_poison(&self) -> anyhow::Result<()> {
+        let file = self.setup.config.with_file_name("poison.jsonl");
+        std::fs::write(&file, POISON)?;
+        let path = file.display().to_string();
+        if command(&self.setup, &["import", "--partial", &path]).await.is_ok() {
+            self.world.journal().violation("a file with unreadable times was imported".to_owned());
+        }
+        Ok(())
     }
 
     /// Waits until the server is ready after a fault, and starts it again if the fault killed it.
@@ -216,6 +246,22 @@ impl Runner {
         (self.report, self.disk)
     }
 }
+
+/// Longer than the server takes to look at its clock.
+const CLOCK_WRONG_FOR: Duration = Duration::from_secs(20);
+
+/// A run takes minutes, in which nothing expires.
+const LOST_BY_CLOCK: &str = "SELECT (SELECT count(*) FROM facts WHERE validity = 'expired')
+    + (SELECT count(*) FROM memory_events e
+       WHERE e.event_type = 'episode_expired' AND e.payload ->> 'never_consolidated' = 'true'
+         AND NOT EXISTS (SELECT FROM memory_events f WHERE f.memory_id = e.memory_id AND f.event_type = 'episode_forgotten'))";
+
+const POISON: &str = r#"{"format":"butler-memory","version":1,"created_at":"2026-01-01T00:00:00Z","program":"torture","butler":"general","tenant":"default","embedding":{"model":"none","version":"0","dimensions":384},"counts":{}}
+{"type":"fact","id":"00000000-0000-4000-8000-000000000001","subject":"a","predicate":"is","content":"poison","created_at":"infinity"}
+{"type":"fact","id":"00000000-0000-4000-8000-000000000002","subject":"b","predicate":"is","content":"poison","created_at":"2026-01-01T00:00:00Z","last_confirmed_at":"-infinity"}
+{"type":"episode","id":"00000000-0000-4000-8000-000000000003","butler":"general","content":"poison","created_at":"294276-12-31T00:00:00Z"}
+{"type":"rule","id":"00000000-0000-4000-8000-000000000004","content":"poison","created_at":"2026-01-01T00:00:00Z","confidence":"NaN"}
+"#;
 
 const END_SESSIONS: &str = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'butler' AND pid <> pg_backend_pid()";
 

@@ -22,6 +22,18 @@ pub struct Setup {
     pub config: PathBuf,
     /// The server's log, for the investigation of a violation.
     pub log: PathBuf,
+    /// By how many seconds the server sees its clock shifted.
+    pub clock_offset: PathBuf,
+}
+
+impl Setup {
+    /// Sets the server's clock wrong, or right again with 0.
+    pub fn shift_clock(&self, seconds: i64) -> anyhow::Result<()> {
+        // renamed, so that the server never reads half a number
+        let new = self.clock_offset.with_extension("new");
+        std::fs::write(&new, seconds.to_string())?;
+        Ok(std::fs::rename(new, &self.clock_offset)?)
+    }
 }
 
 pub struct Server {
@@ -39,6 +51,7 @@ impl Server {
             .arg(&setup.data_dir)
             .arg("--config")
             .arg(&setup.config)
+            .env("BUTLER_CLOCK_OFFSET_FILE", &setup.clock_offset)
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
             .stderr(log)

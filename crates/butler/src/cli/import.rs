@@ -81,8 +81,16 @@ pub async fn run(args: Args, settings: &Settings, printer: Printer) -> Result<()
     } else {
         show(&report, printer);
     }
+    let count = report.problems.len() as u64 + report.problems_omitted;
+    if report.committed
+        && report.has_problems()
+        && report.kinds.values().all(|tally| tally.created + tally.existing == 0)
+    {
+        return Err(HostError::Failed(format!(
+            "nothing was imported, because every line was refused ({count} problems): fix the file"
+        )));
+    }
     if report.has_problems() && !report.committed && !report.dry_run {
-        let count = report.problems.len() as u64 + report.problems_omitted;
         return Err(HostError::Failed(format!(
             "nothing was imported, because the file has {count} problems: fix them, or import the valid lines with --partial"
         )));

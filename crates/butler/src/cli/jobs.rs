@@ -62,6 +62,16 @@ enum Command {
         #[arg(long)]
         json: bool,
     },
+    /// Accept the present time after the clock jumped
+    ///
+    /// After a jump, jobs that delete or expire memories wait until the clock is right or has been steady for an hour.
+    /// This command ends the wait, also for a running server. Check the clock first: with a wrong one, memories expire.
+    #[command(after_help = "Examples:\n  date -u && butler jobs accept-clock")]
+    AcceptClock {
+        /// Print the result as JSON
+        #[arg(long)]
+        json: bool,
+    },
     /// List and requeue episodes that could not be consolidated
     #[command(after_help = "Examples:\n  butler jobs dead-letters list\n  butler jobs dead-letters requeue")]
     DeadLetters {
@@ -129,11 +139,26 @@ async fn dispatch(
             let request = JobRequest { tenant, dry_run, stop, progress: None };
             run_job(jobs, &job, request, json, printer).await
         }
+        Command::AcceptClock { json } => accept_clock(&memory, json, printer).await,
         Command::DeadLetters { command, json } => {
             let call = Call::internal(&memory, tenant.unwrap_or_default(), "cli");
             dead_letters(&memory, &call, command.unwrap_or(DeadLetterCommand::List), json, printer).await
         }
     }
+}
+
+async fn accept_clock(memory: &Memory, json: bool, printer: Printer) -> Result<(), HostError> {
+    let (now, doubt) = memory.accept_clock().await.map_err(failed)?;
+    if json {
+        printer.json(&json!({"accepted": now, "doubt": doubt}));
+        return Ok(());
+    }
+    let now = now.format("%Y-%m-%d %H:%M:%SZ");
+    match doubt {
+        Some(reason) => printer.line(format_args!("accepted {now}; the jobs no longer wait ({reason})")),
+        None => printer.line(format_args!("accepted {now}; it was not in doubt")),
+    }
+    Ok(())
 }
 
 async fn list(jobs: &Jobs, json: bool, printer: Printer) -> Result<(), HostError> {
@@ -166,6 +191,11 @@ async fn list(jobs: &Jobs, json: bool, printer: Printer) -> Result<(), HostError
         let last = at(schedule.and_then(|row| row.last_run_at));
         let outcome = run.map_or_else(|| "never ran".to_owned(), outcome_of);
         printer.line(format_args!("{:<16} {:<16} {next:<20} {last:<20} {outcome}", spec.name, spec.cron));
+    }
+    memory.watch_clock().await.map_err(failed)?;
+    if let Some(reason) = memory.clock_doubt() {
+        let hint = butler_memory::CLOCK_HINT;
+        printer.note(format_args!("decay_sweep and episode_cleanup wait, because {reason}: {hint}"));
     }
     if memory.runtime().is_none() {
         printer

@@ -199,6 +199,46 @@ fn backups_and_the_demo_work_on_a_custom_database() {
 }
 
 #[test]
+fn what_a_killed_restore_leaves_behind_is_named_by_doctor_and_removed() {
+    let dir = tempfile::tempdir().unwrap();
+    let (elsewhere, url) = foreign_database(&dir.path().join("elsewhere"), "mine", "CREATE DATABASE mine");
+    let admin = url.replacen("/mine?", "/postgres?", 1);
+    let data = dir.path().join("data");
+    let serve = || Serving::with(&data, &["--database-url".as_ref(), OsStr::new(&url)]);
+    let server = serve();
+    learn(&server, "general", "sky");
+    server.stop();
+    // Killed between its two renames, and while it dumped the current state.
+    sql(&admin, "ALTER DATABASE mine RENAME TO mine_before_20260101000000001");
+    sql(&admin, "CREATE DATABASE mine_restore_20260101000000000");
+    sql(&admin, "CREATE DATABASE mine_verify_20260101000000000");
+    sql(&admin, "CREATE DATABASE mines_verify_20260101000000000");
+    let part = data.join("backups/general/general-x.dump.part");
+    std::fs::create_dir_all(part.parent().unwrap()).unwrap();
+    std::fs::write(&part, "half a dump").unwrap();
+
+    let doctor =
+        butler().args(["doctor", "--json", "--database-url", &url]).arg("--data-dir").arg(&data).output().unwrap();
+    let checks: Value = serde_json::from_str(&stdout(&doctor)).unwrap();
+    let named = |check: &&Value| check["detail"].as_str().unwrap().contains("an interrupted restore");
+    let warning = checks["checks"].as_array().unwrap().iter().find(named).unwrap_or_else(|| panic!("{checks}"));
+    for name in ["mine_before_2026", "mine_restore_2026", "mine_verify_2026", "general-x.dump.part"] {
+        assert!(warning["detail"].as_str().unwrap().contains(name), "{warning}");
+    }
+
+    let server = serve();
+    assert_eq!(facts(&server, "general"), 1, "the previous data are back");
+    assert!(!part.exists());
+    sql(
+        &admin,
+        "DO $$ BEGIN IF (SELECT count(*) FROM pg_database WHERE datname ~ '_(verify|restore|before)_') <> 1
+         THEN RAISE 'only the database of somebody else stays'; END IF; END $$",
+    );
+    drop(server);
+    drop(elsewhere);
+}
+
+#[test]
 fn scheduled_backups_are_created_pruned_and_listed_and_failures_are_reported() {
     let dir = tempfile::tempdir().unwrap();
     let (config, data) = (dir.path().join("butler.toml"), dir.path().join("data"));

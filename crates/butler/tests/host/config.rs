@@ -117,7 +117,7 @@ fn every_documented_key_is_accepted() {
         [modules.memory.episodes]
         default_ttl_days = 7
         max_entries = 10000
-        pending_grace_days = 0
+        max_unlearned = 100000
         [modules.memory.confidence]
         retrieval_threshold = 0.2
         expiry_threshold = 0.05

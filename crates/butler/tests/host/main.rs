@@ -6,6 +6,7 @@ mod access;
 mod backup;
 mod cli;
 mod clients;
+mod clock;
 mod config;
 mod connect;
 mod connections;

@@ -241,6 +241,70 @@ async fn memories_of_other_programs_become_facts_once() {
     assert!(!bad.committed && bad.problems[0].line == Some(2), "{bad:?}");
 }
 
+#[tokio::test]
+async fn a_time_or_number_that_the_program_cannot_read_is_refused_with_its_line() {
+    let here = MemoryFixture::new().await;
+    fill(&here).await;
+    let file = export(&here).await;
+    let row = |kind: &str| {
+        let at = file.iter().position(|line| line.contains(&format!("\"type\" : \"{kind}\""))).unwrap();
+        (at, serde_json::from_str::<Value>(&file[at]).unwrap())
+    };
+    for (kind, field, bad) in [
+        ("fact", "created_at", json!("infinity")),
+        ("fact", "last_confirmed_at", json!("-infinity")),
+        ("episode", "expires_at", json!("+262142-01-01T00:00:00Z")),
+        ("episode", "created_at", json!("294276-01-01 00:00:00+00")),
+        ("rule", "last_applied_at", json!("0000-01-01T00:00:00Z")),
+        ("entity", "updated_at", json!("tomorrow")),
+        ("event", "created_at", json!("infinity")),
+        ("link", "created_at", json!(7)),
+        ("rule_application", "effectiveness_score", json!("NaN")),
+        ("fact", "confidence", json!("NaN")),
+        ("fact", "importance", json!("Infinity")),
+    ] {
+        let (at, mut value) = row(kind);
+        value[field] = bad.clone();
+        let mut poisoned = file.clone();
+        poisoned[at] = value.to_string();
+        let there = MemoryFixture::new().await;
+        let report = import(&there, &poisoned, |_| ()).await.unwrap();
+        assert!(!report.committed, "{kind}.{field} = {bad}");
+        let problem = &report.problems[0];
+        assert!(problem.message.starts_with(&format!("{field}: ")), "{kind}.{field} = {bad}: {problem:?}");
+        assert_eq!(problem.line, Some(at as u64 + 1));
+    }
+}
+
+#[test]
+fn a_partial_import_that_refuses_every_line_fails() {
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("bad.jsonl");
+    let header = json!({"format": "butler-memory", "version": 1, "created_at": "2026-01-01T00:00:00Z", "program": "butler",
+                        "butler": "general", "tenant": "default", "counts": {"fact": 1},
+                        "embedding": {"model": "m", "version": "1", "dimensions": 384}});
+    let fact = |id: u128, created_at: &str| {
+        json!({"type": "fact", "id": uuid::Uuid::from_u128(id), "subject": "Ann", "predicate": "likes", "content": "tea",
+               "created_at": created_at})
+    };
+    let import = |lines: &[Value]| {
+        let text: Vec<String> = lines.iter().map(Value::to_string).collect();
+        std::fs::write(&file, text.join("\n")).unwrap();
+        butler()
+            .args(["import", "--partial"])
+            .arg(&file)
+            .arg("--data-dir")
+            .arg(dir.path().join("data"))
+            .output()
+            .unwrap()
+    };
+    let output = import(&[header.clone(), fact(1, "infinity")]);
+    assert_eq!(output.status.code(), Some(1), "{}", stdout(&output));
+    assert!(stderr(&output).contains("every line was refused"), "{}", stderr(&output));
+    let output = import(&[header, fact(1, "infinity"), fact(2, "2026-01-01T00:00:00Z")]);
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+}
+
 #[test]
 fn export_and_import_work_while_a_server_runs() {
     let dir = tempfile::tempdir().unwrap();

@@ -26,6 +26,12 @@ pub struct BackupSource {
 }
 
 impl BackupSource {
+    pub(super) async fn clock_is_in_doubt(&self) -> Result<bool, HostError> {
+        let mark = async { butler_store::clock_mark::read(&mut *self.database.owner().await?).await };
+        let mark = mark.await.map_err(|source| HostError::Store { butler: self.butler.clone(), source })?;
+        Ok(mark.hold.is_some())
+    }
+
     /// Dumps the database. Dump and manifest use the same snapshot, so they match even if data changes meanwhile.
     pub async fn create(&self) -> Result<Backup, HostError> {
         let failed = |source| HostError::Store { butler: self.butler.clone(), source };

@@ -15,7 +15,7 @@ use crate::error::HostError;
 const DUMP: &str = "dump";
 const MANIFEST: &str = "json";
 const PART: &str = "part";
-/// A partial dump that has not changed for this long was left by a killed process.
+/// Where files cannot be locked, a partial dump that has not changed for this long was left by a killed process.
 const ABANDONED_AFTER: TimeDelta = TimeDelta::days(1);
 
 #[derive(Debug, Clone, Serialize)]
@@ -80,6 +80,8 @@ pub fn prune(folder: &Path, keep: usize) -> Result<usize, HostError> {
 pub struct Draft {
     part: PathBuf,
     path: PathBuf,
+    /// Locked while this process writes the dump. The kernel releases the lock even if the process is killed.
+    _lock: File,
 }
 
 impl Draft {
@@ -88,15 +90,13 @@ impl Draft {
         // Milliseconds keep the names of two backups in the same second distinct.
         let path = folder.join(format!("{butler}-{}.{DUMP}", now.format("%Y%m%dT%H%M%S%3fZ")));
         let part = path.with_extension(format!("{DUMP}.{PART}"));
-        // Remove partial dumps left by killed processes.
-        for left in fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path()) {
-            if left.extension().is_some_and(|extension| extension == PART) && is_abandoned(&left, now) {
-                let _ = fs::remove_file(left);
-            }
+        for left in abandoned_parts(folder, now) {
+            let _ = fs::remove_file(left);
         }
         let made = File::options().create(true).truncate(true).write(true).mode(0o600).open(&part);
-        made.map_err(HostError::io("write", &part))?;
-        Ok(Self { part, path })
+        let lock = made.map_err(HostError::io("write", &part))?;
+        let _ = lock.try_lock();
+        Ok(Self { part, path, _lock: lock })
     }
 
     /// The file to write the dump to.
@@ -122,13 +122,47 @@ impl Draft {
     }
 }
 
+/// Partial dumps that killed processes left.
+pub fn abandoned_parts(folder: &Path, now: Timestamp) -> Vec<PathBuf> {
+    let files = fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path());
+    files
+        .filter(|path| path.extension().is_some_and(|extension| extension == PART) && is_abandoned(path, now))
+        .collect()
+}
+
 fn is_abandoned(part: &Path, now: Timestamp) -> bool {
-    let written = fs::metadata(part).and_then(|data| data.modified()).ok();
-    written.is_some_and(|at| now - Timestamp::from(at) > ABANDONED_AFTER)
+    match File::open(part).map(|file| file.try_lock()) {
+        Ok(Ok(())) => true,
+        Ok(Err(fs::TryLockError::WouldBlock)) => false,
+        _ => {
+            let written = fs::metadata(part).and_then(|data| data.modified()).ok();
+            written.is_some_and(|at| now - Timestamp::from(at) > ABANDONED_AFTER)
+        }
+    }
 }
 
 impl Drop for Draft {
     fn drop(&mut self) {
         let _ = fs::remove_file(&self.part);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use butler_domain::{Clock, SystemClock};
+
+    use super::*;
+
+    #[test]
+    fn a_partial_dump_is_removed_unless_somebody_is_writing_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let now = SystemClock.now();
+        let left = folder.path().join("killed.dump.part");
+        fs::write(&left, "half").unwrap();
+        let first = Draft::new(folder.path(), "general", now).unwrap();
+        assert!(!left.exists(), "a killed process left it");
+        let second = Draft::new(folder.path(), "general", now + TimeDelta::milliseconds(1)).unwrap();
+        assert!(first.part_path().exists() && second.part_path().exists());
+        assert_eq!(abandoned_parts(folder.path(), now), [PathBuf::new(); 0]);
     }
 }

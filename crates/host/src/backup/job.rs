@@ -35,8 +35,9 @@ impl BackupJob {
 
     async fn create_and_prune(&self) -> Result<Value, HostError> {
         let backup = self.source.create().await?;
-        // Only after a success, or repeated failures would remove all backups.
-        let removed = prune(&self.source.folder, self.keep)?;
+        // Only after a success, or repeated failures would remove all backups. And not while the clock is in doubt: a
+        // backup that only seems old may be the latest.
+        let removed = if self.source.clock_is_in_doubt().await? { 0 } else { prune(&self.source.folder, self.keep)? };
         let rows = &backup.manifest.contents.rows;
         Ok(json!({"name": backup.name, "path": backup.path, "bytes": backup.bytes, "rows": rows, "removed": removed}))
     }

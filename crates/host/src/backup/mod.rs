@@ -12,6 +12,7 @@ use butler_store::backup::Contents;
 use serde::{Deserialize, Serialize};
 
 pub use create::BackupSource;
+pub(crate) use files::abandoned_parts;
 pub use files::{Backup, find, list, prune};
 pub use job::{BackupJob, JOB};
 

@@ -8,6 +8,7 @@ use butler_store::{Database, DatabaseOptions};
 
 use super::Host;
 use crate::access::CLI_ACTOR;
+use super::leftovers::{self, BEFORE, Home};
 use crate::backup::tools::Tools;
 use crate::backup::{Backup, WHOLE_DATABASE};
 use crate::butler::Butler;
@@ -23,7 +24,15 @@ pub enum PreviousData {
 
 /// Restores a backup into a scratch database and compares the result with the manifest. The server must be running.
 pub async fn verify(host: &Host, butler: &Butler, backup: &Backup) -> Result<Contents, HostError> {
-    let scratch = scratch_name(host, butler, "verify");
+    let lock = leftovers::lock(host, butler).await?;
+    let verified = verify_locked(host, butler, backup).await;
+    lock.release().await;
+    verified
+}
+
+async fn verify_locked(host: &Host, butler: &Butler, backup: &Backup) -> Result<Contents, HostError> {
+    leftovers::sweep_locked(host, butler).await?;
+    let scratch = Home::of(host, butler)?.scratch_name(host, "verify");
     let outcome = fill(host, butler, backup, &scratch).await;
     let (admin, _) = host.urls(butler, &scratch).await?;
     let dropped = butler_store::drop_database(&admin, &scratch).await.map_err(failed(butler));
@@ -50,11 +59,18 @@ pub async fn restore(
             backup.name, backup.manifest.schema
         )));
     }
-    if schema == WHOLE_DATABASE {
-        restore_database(host, butler, backup, tokens).await
-    } else {
-        restore_schema(host, butler, backup, tokens).await
-    }
+    let lock = leftovers::lock(host, butler).await?;
+    let restored = async {
+        leftovers::sweep_locked(host, butler).await?;
+        if schema == WHOLE_DATABASE {
+            restore_database(host, butler, backup, tokens).await
+        } else {
+            restore_schema(host, butler, backup, tokens).await
+        }
+    };
+    let restored = restored.await;
+    lock.release().await;
+    restored
 }
 
 async fn restore_database(
@@ -63,7 +79,8 @@ async fn restore_database(
     backup: &Backup,
     tokens: &[TokenRow],
 ) -> Result<PreviousData, HostError> {
-    let fresh = scratch_name(host, butler, "restore");
+    let home = Home::of(host, butler)?;
+    let fresh = home.scratch_name(host, "restore");
     let (admin, url) = host.urls(butler, &fresh).await?;
     let filled = async {
         fill(host, butler, backup, &fresh).await?;
@@ -73,8 +90,7 @@ async fn restore_database(
         butler_store::drop_database(&admin, &fresh).await.map_err(failed(butler))?;
         return Err(error);
     }
-    let name = host.database_name(butler)?;
-    let old = scratch_name(host, butler, "before");
+    let (name, old) = (home.database.clone(), home.scratch_name(host, BEFORE));
     let existed = butler_store::rename_database(&admin, &name, &old).await.map_err(failed(butler))?;
     if let Err(error) = butler_store::rename_database(&admin, &fresh, &name).await {
         if existed {
@@ -92,7 +108,7 @@ async fn restore_schema(
     backup: &Backup,
     tokens: &[TokenRow],
 ) -> Result<PreviousData, HostError> {
-    let (schema, old) = (&backup.manifest.schema, scratch_name(host, butler, "before"));
+    let (schema, old) = (&backup.manifest.schema, Home::of(host, butler)?.scratch_name(host, BEFORE));
     let url = host.url(butler).await?;
     let tools = Tools::find(host.bin_dir().await, &host.options().postgres(), &url).await?;
     tools.swap_schema(&url, &backup.path, schema, &old).await?;
@@ -124,12 +140,6 @@ impl PreviousData {
 fn failed(butler: &Butler) -> impl Fn(butler_store::StoreError) -> HostError {
     let butler = butler.name.to_string();
     move |source| HostError::Store { butler: butler.clone(), source }
-}
-
-/// A unique name from butler, purpose and time, within PostgreSQL's limit for identifiers.
-fn scratch_name(host: &Host, butler: &Butler, what: &str) -> String {
-    let name: String = butler.name.as_str().chars().take(24).collect();
-    format!("{name}_{what}_{}", host.clock().now().format("%Y%m%d%H%M%S%3f"))
 }
 
 async fn fill(host: &Host, butler: &Butler, backup: &Backup, into: &str) -> Result<Contents, HostError> {

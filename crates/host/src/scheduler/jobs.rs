@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use butler_memory::Memory;
-use butler_memory::jobs::{JobRequest, JobSpec};
+use butler_memory::jobs::{DECAY_SWEEP, EPISODE_CLEANUP, JobRequest, JobSpec};
 use futures::future::BoxFuture;
 use serde_json::Value;
 
@@ -15,6 +15,11 @@ pub trait HostJob: Send + Sync {
 
     /// Returns what the job did, as a JSON object, or why it failed.
     fn run<'a>(&'a self, request: &'a JobRequest) -> BoxFuture<'a, Result<Value, String>>;
+}
+
+/// Whether a job deletes or expires memories because of their age, so that it waits while the clock is in doubt.
+pub fn waits_for_clock(job: &str) -> bool {
+    matches!(job, DECAY_SWEEP | EPISODE_CLEANUP)
 }
 
 #[derive(Clone)]

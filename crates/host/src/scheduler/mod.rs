@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use butler_domain::Timestamp;
-use butler_memory::jobs::{INVERSION, JobRequest, JobSpec, RETRAIN_INDEXES};
+use butler_memory::jobs::{CONSOLIDATION, EPISODE_CLEANUP, INVERSION, JobRequest, JobSpec, RETRAIN_INDEXES};
 use butler_memory::schedule::Schedule;
 use butler_memory::{Memory, MemoryError};
 use butler_store::jobs::{self as records, Locks};
@@ -18,7 +18,7 @@ use tokio::sync::{Mutex, Semaphore};
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
-pub use jobs::{HostJob, Jobs};
+pub use jobs::{HostJob, Jobs, waits_for_clock};
 pub use run::{FinishedRun, RunError};
 
 /// The scheduler wakes up at least this often, because the clock may jump and other processes may change the next run.
@@ -128,6 +128,8 @@ impl Scheduler {
         let mut last: Option<LastCheck> = None;
         while !self.stop.is_cancelled() {
             let now = self.memory.now();
+            // A failure is reported by the next read of the schedules.
+            let _ = self.memory.watch_clock().await;
             let round = async {
                 if let Some(last) = last.filter(|last| last.is_current(now)) {
                     return Ok(last);
@@ -190,6 +192,7 @@ impl Scheduler {
     pub async fn tick(self: &Arc<Self>) -> Result<Option<Timestamp>, MemoryError> {
         let now = self.memory.now();
         let mut next: Option<Timestamp> = None;
+        let mut consolidation_due = false;
         for (index, job) in self.jobs.iter().enumerate().filter(|(_, job)| job.spec.enabled) {
             let mut conn = self.memory.db().owner().await?;
             let Some(row) = records::schedule(&mut conn, job.spec.name).await? else { continue };
@@ -198,7 +201,16 @@ impl Scheduler {
                 records::set_next_run(&mut conn, job.spec.name, to, now).await?;
             }
             drop(conn);
+            // A run stays due until it has finished.
+            consolidation_due |= job.spec.name == CONSOLIDATION && matches!(plan, plan::Plan::Run(_));
+            let is_held = self.memory.clock_doubt().is_some() && waits_for_clock(job.spec.name);
             let at = match plan {
+                // It stays due, and runs when the clock is trusted again.
+                plan::Plan::Run(_) if is_held => Some(now + TimeDelta::from_std(LONGEST_SLEEP).unwrap_or(RETRY_AFTER)),
+                // After downtime both are due: learn from the episodes before any of them is removed.
+                plan::Plan::Run(_) if job.spec.name == EPISODE_CLEANUP && consolidation_due => {
+                    Some(now + TimeDelta::from_std(LONGEST_SLEEP).unwrap_or(RETRY_AFTER))
+                }
                 plan::Plan::Wait(at) => Some(at),
                 plan::Plan::Reschedule(to) => to,
                 plan::Plan::Run(trigger) => match JOBS.try_acquire() {

@@ -23,6 +23,10 @@ pub struct Figures {
     pub last_run: Option<RunRow>,
     /// Whether an LLM is configured.
     pub runtime: bool,
+    /// Whether so many episodes wait to be learned from that the oldest will soon expire (`episodes.max_unlearned`).
+    pub many_unlearned: bool,
+    /// Why jobs that delete or expire memories wait.
+    pub clock_doubt: Option<String>,
 }
 
 impl Browse<'_> {
@@ -37,6 +41,7 @@ impl Browse<'_> {
         let mut session = self.memory.db().reader(tenant).await?;
         let stats = butler_store::stats::read(&mut session, tenant, scope, now).await?;
         let waiting = stats.episodes.unconsolidated + stats.episodes.failed;
+        let unlearned = (waiting + stats.episodes.dead_letter).unsigned_abs();
         let confidence = figures::confidence(&mut session, tenant, scope, config.expiry_threshold, now).await?;
         let effectiveness = figures::effectiveness(&mut session, tenant, scope).await?;
         let produced = figures::produced(&mut session, tenant).await?;
@@ -58,6 +63,8 @@ impl Browse<'_> {
             next_run_at: schedule.and_then(|row| row.next_run_at),
             last_run: run.map(|run| visible_to(run, restricted_to)),
             runtime: self.memory.runtime().is_some(),
+            many_unlearned: unlearned >= self.memory.config().episodes.many_unlearned(),
+            clock_doubt: self.memory.clock_doubt(),
         })
     }
 }

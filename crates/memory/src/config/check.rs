@@ -62,7 +62,7 @@ impl EpisodesConfig {
             "must be more than 0, otherwise an episode would expire when it is stored".to_owned()
         })?;
         require(self.max_entries > 0, "episodes.max_entries", || "must be at least 1".to_owned())?;
-        days("episodes.pending_grace_days", self.pending_grace_days)
+        require(self.max_unlearned > 0, "episodes.max_unlearned", || "must be at least 1".to_owned())
     }
 }
 

@@ -15,6 +15,7 @@ use uuid::Uuid;
 
 use super::prompt::{self, Prompt, estimate_tokens};
 use super::report::GroupReport;
+use crate::isolation::caught;
 use crate::runtime::{Completion, Runtime, RuntimeError, Session, TRIGGER_CONSOLIDATION};
 use crate::{Memory, MemoryError};
 
@@ -71,7 +72,7 @@ impl Memory {
     ) -> Result<Next, MemoryError> {
         let Some(mut batch) = self.lease_batch(group).await? else { return Ok(Next::Done) };
         report.counts.batches += 1;
-        match self.process(runtime, &mut batch, origin, stop, report).await {
+        match caught(self.process(runtime, &mut batch, origin, stop, report)).await {
             Ok(next) => Ok(next),
             // The database is unavailable, which is not a failed attempt. If the release fails too, the lease expires.
             Err(MemoryError::Store(error)) if error.is_unavailable() => {

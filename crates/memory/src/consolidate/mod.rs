@@ -17,6 +17,7 @@ use tokio_util::sync::CancellationToken;
 
 pub use report::{ConsolidationReport, Counts, GroupReport};
 
+use crate::isolation::caught;
 use crate::runtime::Runtime;
 use crate::{Memory, MemoryError};
 
@@ -40,8 +41,8 @@ pub struct ConsolidationRequest {
 impl Memory {
     /// Makes one pass over all groups of waiting episodes. A group that fails is reported and does not stop the others.
     pub async fn run_consolidation(&self, request: &ConsolidationRequest) -> Result<ConsolidationReport, MemoryError> {
-        let groups = self.waiting_groups(request.tenant.as_ref()).await?;
         let mut report = ConsolidationReport::default();
+        let groups = self.waiting_groups(request.tenant.as_ref(), &mut report).await?;
         let runtime = match self.runtime() {
             Some(runtime) if !request.dry_run => runtime,
             runtime => {
@@ -70,12 +71,26 @@ impl Memory {
         Ok(report.finish())
     }
 
-    async fn waiting_groups(&self, tenant: Option<&TenantId>) -> Result<Vec<Group>, MemoryError> {
+    async fn waiting_groups(
+        &self,
+        tenant: Option<&TenantId>,
+        report: &mut ConsolidationReport,
+    ) -> Result<Vec<Group>, MemoryError> {
         let mut conn = match tenant {
             Some(tenant) => self.db().tenant(tenant).await?,
             None => self.db().owner().await?,
         };
-        Ok(lease::groups(&mut conn, tenant, self.now()).await?)
+        let mut groups = Vec::new();
+        for group in lease::groups(&mut conn, tenant, self.now()).await? {
+            match group {
+                Ok(group) => groups.push(group),
+                Err(error) => {
+                    tracing::error!(%error, "a group of episodes cannot be consolidated");
+                    report.errors.push(error.to_string());
+                }
+            }
+        }
+        Ok(groups)
     }
 
     async fn run_group(
@@ -90,7 +105,7 @@ impl Memory {
             if stop.is_cancelled() {
                 return;
             }
-            match self.run_batch(runtime, group, origin, stop, report).await {
+            match caught(self.run_batch(runtime, group, origin, stop, report)).await {
                 Ok(batch::Next::Continue) => {}
                 Ok(batch::Next::Done) => return,
                 Err(error) => {

@@ -140,6 +140,10 @@ impl From<MemoryError> for ToolError {
                 .hint(Some(format!("store it anew with memory_store_{memory_type} if it holds again"))),
             MemoryError::KeyReused { .. } => Self::new(ErrorCode::Conflict, error.to_string())
                 .hint(Some("use a new idempotency_key for a new request".to_owned())),
+            MemoryError::ClockInDoubt { .. } => {
+                Self::new(ErrorCode::Unavailable, error.to_string()).hint(Some(crate::error::CLOCK_HINT.to_owned()))
+            }
+            MemoryError::Panicked => Self::internal(error.to_string()),
             MemoryError::Embed(error) => {
                 tracing::error!(%error, "embedding failed a tool call");
                 Self::new(ErrorCode::Unavailable, error.to_string())

@@ -27,7 +27,7 @@ impl ToolDefinition for MemoryRunEpisodeCleanup {
     const NAME: &'static str = "memory_run_episode_cleanup";
     const TITLE: &'static str = "Clean up episodes now";
     const DESCRIPTION: &'static str = "Delete expired episodes and, beyond max_entries, the oldest consolidated ones. \
-        Episodes that still wait to be consolidated are kept until they expire. Runs daily by itself.";
+        Episodes that were not consolidated do not expire. Runs daily by itself.";
     const ANNOTATIONS: Annotations =
         Annotations { read_only: false, destructive: true, idempotent: true, open_world: false };
     const RIGHT: Right = Right::Admin;

@@ -2,8 +2,8 @@
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use butler_domain::limits;
 use butler_domain::text::{fact_text, preprocess_text, strip_nul, without_control};
+use butler_domain::{limits, validate};
 use butler_store::transfer::Kind;
 use serde_json::{Map, Value};
 use uuid::Uuid;
@@ -40,6 +40,7 @@ pub(super) fn read(line: &Line, model: &ModelName) -> Result<Record, String> {
         let id = id.ok_or_else(|| format!("is a {} without a valid id", kind.as_str()))?;
         row.insert("id".to_owned(), id.to_string().into());
     }
+    check_values(kind, &row)?;
     let mut to_embed = None;
     if kind.is_memory() {
         let text = text_of(kind, &row)?;
@@ -54,6 +55,33 @@ pub(super) fn read(line: &Line, model: &ModelName) -> Result<Record, String> {
         row.insert("validity".to_owned(), "retracted".into());
     }
     Ok(Record { line: line.number, kind, row, to_embed })
+}
+
+/// Checks the times and numbers of a row. PostgreSQL also reads texts such as `infinity` and `NaN`, which the program
+/// cannot work with.
+fn check_values(kind: Kind, row: &Map<String, Value>) -> Result<(), String> {
+    let times: &[&str] = match kind {
+        Kind::Entity => &["created_at", "updated_at"],
+        Kind::Episode => &["created_at", "expires_at", "last_referenced_at", "next_consolidation_retry_at"],
+        Kind::Fact => &["created_at", "last_referenced_at", "last_confirmed_at"],
+        Kind::Rule => {
+            &["created_at", "last_applied_at", "last_evaluated_at", "last_confirmed_at", "last_referenced_at"]
+        }
+        Kind::RuleApplication => &["applied_at"],
+        Kind::Link | Kind::Event => &["created_at"],
+    };
+    let given = |name: &str| row.get(name).filter(|value| !value.is_null());
+    for name in times {
+        if let Some(value) = given(name) {
+            validate::time(name, value).map_err(|invalid| invalid.to_string())?;
+        }
+    }
+    for name in ["importance", "confidence", "decay_rate", "effectiveness_score"] {
+        if let Some(value) = given(name) {
+            validate::number(name, value, 0.0, f64::MAX).map_err(|invalid| invalid.to_string())?;
+        }
+    }
+    Ok(())
 }
 
 /// The text that is embedded and indexed for a memory. Checks the same length limits as tool calls.

@@ -338,3 +338,21 @@ async fn episodes_that_do_not_fit_into_a_prompt_are_in_the_next() {
     let seen: Vec<String> = model.sessions().iter().flat_map(|s| episodes_in(&s.prompt)).map(|(id, _)| id).collect();
     assert_eq!(seen.len(), 6, "each in one prompt");
 }
+
+#[tokio::test]
+async fn a_row_that_the_program_cannot_read_stops_only_its_own_group() {
+    let world = World::new(Model::of_facts()).await;
+    for tenant in ["a", "b", "c"] {
+        world.episode_of(tenant, "general", "one").await;
+    }
+    let poison = "ALTER TABLE episodes DROP CONSTRAINT episodes_times_plausible;
+        UPDATE episodes SET created_at = 'infinity' WHERE tenant_id = 'b';
+        INSERT INTO episodes (tenant_id, butler, content) VALUES ('', 'general', 'of nobody')";
+    world.fixture.db.execute(poison).await;
+    let report = world.run().await;
+    assert_eq!(report.totals.consolidated, 2);
+    assert!(report.errors.iter().any(|error| error.starts_with("b/general: ")), "{:?}", report.errors);
+    assert!(report.errors.iter().any(|error| error.contains("tenant_id")), "{:?}", report.errors);
+    let learned = "SELECT string_agg(tenant_id, ',' ORDER BY tenant_id) FROM episodes WHERE consolidated";
+    assert_eq!(world.one(learned).await, "a,c");
+}

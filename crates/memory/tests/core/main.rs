@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "the helpers of a test fail the test")]
 
 mod bad_input;
+mod clock;
 mod concurrency;
 mod confirm_and_forget;
 mod events;
@@ -10,6 +11,7 @@ mod facts;
 mod idempotency;
 mod leaks;
 mod links;
+mod poison;
 mod reembed;
 mod rounds;
 mod rules;

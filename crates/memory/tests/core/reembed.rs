@@ -50,7 +50,7 @@ async fn re_embed_migration_support() {
     let (upgraded, embedder) = upgraded(&memory);
     let seen = Mutex::new(Vec::new());
     let report = upgraded.reembed(None, &|at| seen.lock().unwrap().push(at)).await.unwrap();
-    assert_eq!(report, ReembedReport { episodes: 1, facts: 3, rules: 1 });
+    assert_eq!(report, ReembedReport { episodes: 1, facts: 3, rules: 1, ..ReembedReport::default() });
     let seen = seen.into_inner().unwrap();
     assert_eq!(seen.first(), Some(&ReembedProgress { done: 0, total: 5 }));
     assert_eq!(seen.last(), Some(&ReembedProgress { done: 5, total: 5 }));

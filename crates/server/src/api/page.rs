@@ -3,7 +3,7 @@
 use std::cmp::Ordering;
 
 use butler_domain::Timestamp;
-use butler_domain::validate::Invalid;
+use butler_domain::validate::{self, Invalid};
 use butler_memory::browse::{Listed, Page};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -117,6 +117,7 @@ pub fn read_cursor(text: &str) -> Result<(Timestamp, Uuid), Invalid> {
         .split_once('~')
         .and_then(|(at, id)| Some((Timestamp::from_timestamp_micros(at.parse().ok()?)?, Uuid::try_parse(id).ok()?)));
     parts
+        .filter(|(at, _)| validate::plausible_time("cursor", *at).is_ok())
         .ok_or_else(|| Invalid::new("cursor", "is not a cursor of this server").hint("pass meta.next_cursor unchanged"))
 }
 
@@ -127,20 +128,20 @@ pub fn newest(a: (Timestamp, Uuid), b: (Timestamp, Uuid)) -> Ordering {
 
 /// Parses a date or a timestamp: `2026-03-01` or `2026-03-01T12:00:00Z`. With `end`, a date means its last microsecond.
 pub fn date_or_time(field: &str, text: &str, end: bool) -> Result<Timestamp, ApiError> {
-    use chrono::{DateTime, NaiveDate, NaiveTime, TimeDelta, Utc};
+    use chrono::{DateTime, NaiveDate, NaiveTime, TimeDelta};
+    let plausible = |moment| validate::plausible_time(field, moment).map_err(ApiError::bad_parameter);
     if let Ok(moment) = DateTime::parse_from_rfc3339(text.trim()) {
-        return Ok(moment.to_utc());
+        return plausible(moment.to_utc());
     }
     let day: Option<NaiveDate> = text.trim().parse().ok();
-    let begin = day.map(|day| day.and_time(NaiveTime::MIN).and_utc());
-    let moment: Option<DateTime<Utc>> =
-        if end { begin.map(|begin| begin + TimeDelta::days(1) - TimeDelta::microseconds(1)) } else { begin };
-    moment.ok_or_else(|| {
+    let begin = day.map(|day| day.and_time(NaiveTime::MIN).and_utc()).ok_or_else(|| {
         ApiError::bad_parameter(
             Invalid::new(field, format!("{text:?} is not a date or time"))
                 .hint("for example 2026-03-01 or 2026-03-01T12:00:00Z"),
         )
-    })
+    })?;
+    let begin = plausible(begin)?;
+    Ok(if end { begin + TimeDelta::days(1) - TimeDelta::microseconds(1) } else { begin })
 }
 
 #[cfg(test)]

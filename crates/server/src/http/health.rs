@@ -12,6 +12,7 @@ use butler_embed::Embedder;
 use butler_host::access::{Access, Right};
 use butler_host::butler::{Butler, ReplicaState};
 use butler_host::host::{Host, Status};
+use butler_memory::CLOCK_HINT;
 use serde::Serialize;
 use serde_json::json;
 
@@ -24,7 +25,7 @@ const PROBED_EACH: usize = 16;
 
 #[derive(Debug, Clone, Serialize)]
 pub struct NotReady {
-    /// `startup`, `database`, `migrations`, `disk`, `model` or `replica`.
+    /// `startup`, `database`, `migrations`, `disk`, `model`, `replica` or `clock`.
     pub what: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub butler: Option<String>,
@@ -52,6 +53,7 @@ pub async fn healthz() -> Response {
 pub async fn readyz(State(host): State<Arc<Host>>, access: Option<Extension<Access>>) -> Response {
     let mut missing = readiness(&host).await;
     let mut degraded = degraded_replicas(&host);
+    degraded.extend(clocks_in_doubt(&host).await);
     let ready = serves(&host, &missing);
     if access.is_some_and(|Extension(access)| !access.rights.include(Right::Admin)) {
         missing.iter_mut().chain(&mut degraded).for_each(NotReady::redact);
@@ -71,6 +73,21 @@ fn degraded_replicas(host: &Host) -> Vec<NotReady> {
         Some(NotReady { what: "replica", butler: Some(butler.name.to_string()), message, hint: Some(hint.to_owned()) })
     };
     host.butlers().iter().filter_map(|butler| of(butler)).collect()
+}
+
+/// Butlers whose jobs that delete or expire memories wait. Everything else works.
+async fn clocks_in_doubt(host: &Host) -> Vec<NotReady> {
+    let mut found = Vec::new();
+    for butler in host.butlers() {
+        let doubt = butler.memory().await.and_then(|memory| memory.clock_doubt());
+        found.extend(doubt.map(|reason| NotReady {
+            what: "clock",
+            butler: Some(butler.name.to_string()),
+            message: format!("the time is in doubt, so nothing is deleted or expired: {reason}"),
+            hint: Some(CLOCK_HINT.to_owned()),
+        }));
+    }
+    found
 }
 
 /// The problem of a replica and its remedy; `None` if the replica works.

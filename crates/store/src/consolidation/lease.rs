@@ -32,12 +32,13 @@ pub struct Leased {
     pub created_at: Timestamp,
 }
 
-/// In a fixed order; of one tenant, or of all on an owner's session.
+/// In a fixed order; of one tenant, or of all on an owner's session. A group whose names are invalid is an error of its
+/// own, so that it does not stop the others.
 pub async fn groups(
     session: &mut Session,
     tenant: Option<&TenantId>,
     now: Timestamp,
-) -> Result<Vec<Group>, StoreError> {
+) -> Result<Vec<Result<Group, StoreError>>, StoreError> {
     let rows = session
         .run(|pg| {
             sqlx::query!(
@@ -59,7 +60,8 @@ pub async fn groups(
             .fetch_all(pg)
         })
         .await?;
-    rows.into_iter()
+    let groups = rows
+        .into_iter()
         .map(|row| {
             let bad = |column, error: butler_domain::tenant::NameError| StoreError::BadData {
                 table: "episodes",
@@ -75,7 +77,8 @@ pub async fn groups(
                 leased: row.leased,
             })
         })
-        .collect()
+        .collect();
+    Ok(groups)
 }
 
 /// Claims the next batch, oldest first, those that end soon before the others. Empty when nothing is due or another worker is at this group.

@@ -92,7 +92,7 @@ async fn a_database_at_mem_160_keeps_every_row_and_becomes_like_a_new_one() {
     assert!(migrated.functions && migrated.to == butler_store::latest_migration(), "{migrated:?}");
 
     let mut after = rows(&mut connect(&db).await).await;
-    for table in ["butler_migrations", "butler_functions"] {
+    for table in ["butler_migrations", "butler_functions", "butler_clock"] {
         after.remove(table);
     }
     let trained = after.remove("vector_indexes").unwrap();
@@ -125,4 +125,55 @@ async fn two_servers_that_adopt_at_once_both_come_up() {
     let (one, two) = tokio::join!(start(), start());
     let migrated = [one.unwrap(), two.unwrap()].iter().filter(|done| !done.applied.is_empty()).count();
     assert_eq!(migrated, 1, "exactly one of them migrates");
+}
+
+#[tokio::test]
+async fn rows_with_times_that_the_program_cannot_read_are_repaired() {
+    let db = restored().await;
+    let mut conn = connect(&db).await;
+    let poison = "ALTER TABLE memory_events DISABLE TRIGGER memory_events_append_only;
+        UPDATE memory_events SET created_at = 'infinity';
+        ALTER TABLE memory_events ENABLE TRIGGER memory_events_append_only;
+        UPDATE entities SET created_at = '-infinity', updated_at = '20000-01-01';
+        UPDATE episodes SET created_at = '280000-01-01', expires_at = 'infinity', last_referenced_at = 'infinity';
+        UPDATE episodes SET expires_at = '-infinity' WHERE id = (SELECT min(id::text)::uuid FROM episodes);
+        UPDATE facts SET created_at = 'infinity', last_confirmed_at = '0044-03-15 BC' WHERE validity <> 'active';
+        UPDATE rules SET last_confirmed_at = 'infinity', last_applied_at = 'infinity';
+        UPDATE memory_links SET created_at = 'infinity';
+        UPDATE rule_applications SET applied_at = 'infinity', effectiveness_score = 'NaN';
+        UPDATE tokens SET expires_at = '-infinity', last_used_at = 'infinity';
+        UPDATE schedules SET next_run_at = 'infinity';
+        UPDATE job_runs SET started_at = '-infinity'";
+    sqlx::raw_sql(poison).execute(&mut conn).await.unwrap();
+    let counts = async |conn: &mut PgConnection| -> BTreeMap<String, usize> {
+        rows(conn).await.into_iter().map(|(table, rows)| (table, rows.len())).collect()
+    };
+    let before = counts(&mut conn).await;
+    Database::connect(options(&db)).await.unwrap().migrate().await.unwrap();
+    let after = counts(&mut conn).await;
+    for (table, count) in before.iter().filter(|(table, _)| table.as_str() != "butler_migrations") {
+        assert_eq!(after.get(table), Some(count), "no row of {table} is lost");
+    }
+    // The constraints are valid, so every time is readable. What had expired stays expired, what was unlearned lives on.
+    let kept = "SELECT (SELECT count(*) FROM episodes WHERE expires_at < now())
+                     + (SELECT count(*) FROM rules WHERE last_confirmed_at IS NULL)
+                     + (SELECT count(*) FROM tokens WHERE expires_at > now() OR expires_at IS NULL)";
+    assert_eq!(sqlx::query_scalar::<_, i64>(kept).fetch_one(&mut conn).await.unwrap(), 0);
+}
+
+/// A new column with a time needs a check, too.
+#[tokio::test]
+async fn every_time_is_checked() {
+    let unchecked: Vec<String> = sqlx::query_scalar(
+        "SELECT c.relname || '.' || a.attname FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid
+         WHERE c.relkind = 'r' AND c.relnamespace = current_schema()::regnamespace
+           AND a.atttypid = 'timestamptz'::regtype AND c.relname NOT IN ('butler_migrations', 'butler_functions')
+           AND NOT EXISTS (SELECT FROM pg_constraint k WHERE k.conrelid = c.oid AND k.contype = 'c' AND k.convalidated
+                             AND a.attnum = ANY (k.conkey) AND pg_get_constraintdef(k.oid) LIKE '%time_is_plausible(%')
+         ORDER BY 1",
+    )
+    .fetch_all(&mut TestDb::new().await.connect().await)
+    .await
+    .unwrap();
+    assert_eq!(unchecked, [""; 0]);
 }

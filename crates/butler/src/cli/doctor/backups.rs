@@ -3,7 +3,7 @@
 use butler_domain::Timestamp;
 use butler_host::backup;
 use butler_host::butler::Butler;
-use butler_host::host::Host;
+use butler_host::host::{Host, leftovers};
 use butler_memory::schedule::Schedule;
 use butler_store::jobs as records;
 use chrono::TimeDelta;
@@ -44,6 +44,14 @@ pub fn check(host: &Host, butler: &Butler, now: Timestamp) -> Check {
         None if now - latest > MAX_AGE => Check::warned(NAME, detail, REMEDY),
         None => Check::passed(NAME, detail),
     }
+}
+
+/// Names what an interrupted restore or verification left behind. The server must be running, the butler not yet started.
+pub async fn leftovers(host: &Host, butler: &Butler) -> Option<Check> {
+    let left = leftovers::list(host, butler).await.ok()?.names();
+    let detail = format!("{}: an interrupted restore or verification left {}", butler.name, left.join(", "));
+    let remedy = "the next start of the server, or the next `butler backup verify`, removes them";
+    (!left.is_empty()).then(|| Check::warned(NAME, detail, remedy))
 }
 
 /// Returns when the next backup after `latest` was due, if it is overdue.

@@ -23,9 +23,9 @@ use crate::printer::{Colour, Printer};
 
 /// Check the installation and report how to fix problems
 ///
-/// Checks disk, runtime, model, port, LLM, TLS, hooks, spool, backups, database, extensions, indexes, schedules, tokens, and a
-/// live call over MCP. Does not change stored data and does not migrate. Exits with code 1 if a check fails; each
-/// failure names its remedy.
+/// Checks disk, runtime, model, port, LLM, TLS, hooks, spool, backups, database, extensions, indexes, clock, schedules,
+/// tokens, and a live call over MCP. Does not change stored data and does not migrate. Exits with code 1 if a check
+/// fails; each failure names its remedy.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:\n  butler doctor\n  butler doctor --json")]
 pub struct Args {
@@ -65,15 +65,21 @@ async fn run_checks(settings: &Settings) -> Result<Vec<Check>, HostError> {
     // Starting the host would download what is missing, and `doctor` only checks.
     if checks.iter().any(|check| check.verdict == Verdict::Failed && check.blocks_start()) {
         checks.extend(
-            ["database", "extensions", "indexes", "schedules", "tokens", "mcp"]
+            ["database", "extensions", "indexes", "clock", "schedules", "tokens", "mcp"]
                 .map(|name| Check::skipped(name, "skipped because an earlier check failed")),
         );
     } else {
         let outdated = database::outdated(&host).await;
+        // Before the butlers start, because that removes them.
+        for butler in host.butlers() {
+            checks.extend(backups::leftovers(&host, &butler).await);
+        }
         if outdated.is_empty() {
             checks.extend(database::all(&host).await);
             for butler in host.butlers() {
+                checks.extend(schedules::clock(&butler).await);
                 checks.extend(schedules::check(&butler, serving.is_some()).await);
+                checks.extend(schedules::unlearned(&butler).await);
                 checks.extend(backups::last_run(&butler).await);
                 checks.extend(access::tokens(&butler, now).await);
             }
@@ -81,7 +87,7 @@ async fn run_checks(settings: &Settings) -> Result<Vec<Check>, HostError> {
         } else {
             checks.extend(outdated);
             checks.extend(
-                ["extensions", "indexes", "schedules", "tokens", "mcp"]
+                ["extensions", "indexes", "clock", "schedules", "tokens", "mcp"]
                     .map(|name| Check::skipped(name, "skipped because migrations are pending")),
             );
         }

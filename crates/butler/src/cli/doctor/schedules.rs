@@ -2,7 +2,7 @@
 
 use butler_domain::Timestamp;
 use butler_host::butler::Butler;
-use butler_host::scheduler::Jobs;
+use butler_host::scheduler::{Jobs, waits_for_clock};
 use butler_memory::Memory;
 use butler_store::StoreError;
 use butler_store::jobs::{self as records, RunRow, ScheduleRow};
@@ -26,6 +26,37 @@ pub async fn check(butler: &Butler, serving: bool) -> Option<Check> {
     })
 }
 
+/// Checks whether jobs that delete or expire memories wait because the time is in doubt.
+pub async fn clock(butler: &Butler) -> Option<Check> {
+    const NAME: &str = "clock";
+    let memory = butler.memory().await?;
+    if let Err(error) = memory.watch_clock().await {
+        return Some(Check::failed(NAME, format!("{}: {error}", butler.name), "see the check of the database"));
+    }
+    Some(match memory.clock_doubt() {
+        None => Check::passed(NAME, format!("{}: trusted", butler.name)),
+        Some(reason) => {
+            let detail = format!("{}: nothing is deleted or expired, because {reason}", butler.name);
+            Check::warned(NAME, detail, butler_memory::CLOCK_HINT)
+        }
+    })
+}
+
+/// Warns if so many episodes wait to be learned from that the oldest will soon expire.
+pub async fn unlearned(butler: &Butler) -> Option<Check> {
+    let memory = butler.memory().await?;
+    let mut conn = memory.db().owner().await.ok()?;
+    let (tenant, unlearned) = memory.many_unlearned(&mut conn, None).await.ok()?.into_iter().next()?;
+    let max = memory.config().episodes.max_unlearned;
+    let detail = format!(
+        "{}: {unlearned} episodes of the tenant {tenant} were not consolidated; beyond {max} the oldest expire",
+        butler.name
+    );
+    let remedy = "configure an LLM in [butler.runtime], requeue dead letters (`butler jobs dead-letters requeue`), or \
+                  raise max_unlearned in [modules.memory.episodes]";
+    Some(Check::warned("episodes", detail, remedy))
+}
+
 async fn read(jobs: &Jobs) -> Result<(Vec<ScheduleRow>, Vec<RunRow>), StoreError> {
     let mut conn = jobs.memory().db().owner().await?;
     let schedules = records::schedules(&mut conn).await?;
@@ -42,7 +73,8 @@ fn assess(butler: &Butler, memory: &Memory, schedules: &[ScheduleRow], runs: &[R
     if schedules.is_empty() {
         return Check::skipped(NAME, format!("{name}: created by the first `butler serve`"));
     }
-    if let Some(job) = schedules.iter().find(|job| serving && is_late(job, memory.now())) {
+    let waits = |job: &ScheduleRow| memory.clock_doubt().is_some() && waits_for_clock(&job.job);
+    if let Some(job) = schedules.iter().find(|job| serving && is_late(job, memory.now()) && !waits(job)) {
         let detail = format!("{name}: {} was due at {}", job.job, format_time(job.next_run_at));
         return Check::failed(NAME, detail, format!("run it manually: butler jobs run {}", job.job));
     }

@@ -4,6 +4,7 @@ mod contract;
 mod leaks;
 mod lists;
 mod live;
+mod panic;
 mod rights;
 mod sections;
 mod tokens;

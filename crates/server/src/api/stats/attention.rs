@@ -1,13 +1,34 @@
 //! What needs a person's attention, and a summary in one sentence.
 
+use butler_memory::CLOCK_HINT;
+use butler_memory::browse::Figures;
+
 use super::figures::{Attention, Severity, StatsView};
 
 /// Fewer fading memories than this are normal.
 const MANY_FADING: i64 = 10;
 
-/// Everything that needs attention, the most urgent first.
-pub fn list(view: &StatsView, unavailable: &[String]) -> Vec<Attention> {
-    let mut all = Vec::new();
+/// What concerns one butler alone.
+pub fn of_butler(name: &str, part: &Figures) -> Vec<Attention> {
+    let mut found = Vec::new();
+    if let Some(reason) = &part.clock_doubt {
+        let message = format!("nothing of the butler {name} is deleted or expired, because {reason}: {CLOCK_HINT}");
+        found.push(Attention { what: "clock", severity: Severity::High, count: 1, message, page: "/settings" });
+    }
+    if part.many_unlearned {
+        let message = format!(
+            "the butler {name} has almost reached max_unlearned, beyond which the oldest episodes expire without having \
+             been consolidated: configure an LLM, requeue dead letters, or raise the limit"
+        );
+        let page = "/memory/episodes?status=pending";
+        found.push(Attention { what: "many_unlearned", severity: Severity::Medium, count: 1, message, page });
+    }
+    found
+}
+
+/// Everything that needs attention, the most urgent first, including what concerns single butlers.
+pub fn list(view: &StatsView, unavailable: &[String], of_butlers: Vec<Attention>) -> Vec<Attention> {
+    let mut all = of_butlers;
     let mut add = |what, severity, count: i64, page, message: String| {
         if count > 0 {
             all.push(Attention { what, severity, count, message, page });

@@ -138,8 +138,8 @@ pub enum Severity {
 /// Something that needs a person's attention.
 #[derive(Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Attention {
-    /// `butler_unavailable`, `dead_letters`, `consolidation_failed`, `expiring_unlearned`, `no_runtime`,
-    /// `expiring_facts`, `fading`, `needs_inversion`, `failed_episodes`.
+    /// `butler_unavailable`, `clock`, `dead_letters`, `consolidation_failed`, `expiring_unlearned`, `many_unlearned`,
+    /// `no_runtime`, `expiring_facts`, `fading`, `needs_inversion`, `failed_episodes`.
     pub what: &'static str,
     pub severity: Severity,
     pub count: i64,
