@@ -4,11 +4,14 @@
 
 mod actions;
 mod echo;
+mod errors;
 mod extract;
+mod fields;
 mod json;
 mod key;
 mod parse;
 pub mod prompt;
+mod reasoning;
 mod retry;
 #[cfg(test)]
 mod tests;

@@ -23,10 +23,6 @@ pub fn effective_confidence(
     }
 }
 
-/// When a merge must drop one of two facts, effective confidences closer than this count as equal: facts confirmed on
-/// the same afternoon differ by less.
-pub const CONFIDENCE_TOLERANCE: f64 = 0.005;
-
 /// When the effective confidence falls below `threshold`. `None` if it never does, or if the memory was never
 /// confirmed. A memory that starts below the threshold falls below it at its confirmation.
 pub fn falls_below_at(

@@ -100,7 +100,7 @@ impl Default for EpisodesConfig {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct ConfidenceConfig {
-    /// Below this effective confidence (0 to 1) a memory is fading and is not retrieved.
+    /// Below this effective confidence (0 to 0.5) a memory is fading and is not retrieved, except a warning.
     pub retrieval_threshold: f64,
     /// Below this effective confidence (0 to 1) a fact expires and a rule is forgotten.
     pub expiry_threshold: f64,

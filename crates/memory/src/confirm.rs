@@ -36,9 +36,9 @@ impl Memory {
         }
         let mut conn = self.db().tenant(&call.tenant).await?;
         let outcome = if memory_type == MemoryType::Fact {
-            confirm::fact(call.write(&mut conn), FactId(id)).await?
+            confirm::fact(call.write(&mut conn), FactId(id), &[]).await?
         } else {
-            confirm::rule(call.write(&mut conn), RuleId(id)).await?
+            confirm::rule(call.write(&mut conn), RuleId(id), &[]).await?
         };
         match outcome {
             None => Ok(None),

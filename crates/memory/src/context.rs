@@ -6,7 +6,7 @@ use butler_domain::{Butler, EpisodeId, FactId, Maturity, MemoryType, RuleId, Sco
 use butler_store::search::{Referenced, Retrieved, RetrievedMemory};
 
 use crate::recall::{RecallInput, compose};
-use crate::search::{Hit, RatedMemory, apply_floor};
+use crate::search::{Hit, apply_floor};
 use crate::{Call, Memory, MemoryError};
 
 /// A validated request for a context block.
@@ -51,15 +51,10 @@ impl Memory {
         let recent = if config.context.include_episodes { depth } else { 0 };
         let (Retrieved { found, recent, stores }, _) = self.retrieve(call, &recall.as_search(), recent).await?;
         let rated = apply_floor(found, &stores, request.min_relevance);
-        let (facts, rules): (Vec<RatedMemory>, Vec<RatedMemory>) =
-            rated.into_iter().partition(|rated| rated.memory.memory_type == MemoryType::Fact);
-        // Facts and rules are ranked separately, so that neither displaces the other before the budget is divided.
-        let best = |rated: Vec<RatedMemory>| {
-            let mut hits = compose(rated, depth, &self.weights(), call.now);
-            hits.truncate(depth);
-            hits
-        };
-        let (facts, rules) = (best(facts), best(rules));
+        let mut hits = compose(rated, depth, &self.weights(), call.now);
+        hits.truncate(depth);
+        let (facts, rules): (Vec<Hit>, Vec<Hit>) =
+            hits.into_iter().partition(|hit| hit.memory_type == MemoryType::Fact);
         let input = ContextInput {
             facts: facts.iter().map(fact_line).collect(),
             rules: rules.iter().map(rule_line).collect(),

@@ -210,7 +210,7 @@ fn without_feedback(metadata: Map<String, Value>) -> Map<String, Value> {
 }
 
 /// Removes the status `fading` and restores the caller's own status, like the SQL function `fading_unmarked`.
-fn without_fading_status(mut metadata: Map<String, Value>) -> Map<String, Value> {
+pub(crate) fn without_fading_status(mut metadata: Map<String, Value>) -> Map<String, Value> {
     if metadata.get("status") == Some(&"fading".into()) {
         metadata.remove("status");
         if let Some(status) = metadata.remove("status_before_fading") {

@@ -6,13 +6,27 @@ use butler_store::rules_feedback::{Mark, Marked, apply_mark, lock};
 use serde_json::{Map, Value};
 
 use crate::config::RulesConfig;
+use crate::edit::without_fading_status;
 use crate::views::RuleView;
 use crate::{Call, Memory, MemoryError};
 
+/// What a caller may say about a mark.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct MarkNote {
+    pub reason: Option<String>,
+    /// The situation in which the rule was applied.
+    pub context: Map<String, Value>,
+}
+
 impl Memory {
-    /// Records that a rule helped. Returns `None` if the rule does not exist.
-    pub async fn mark_helpful(&self, call: &Call, id: RuleId) -> Result<Option<RuleView>, MemoryError> {
-        self.mark(call, id, Mark::Helpful, None).await
+    /// Records that a rule helped, which confirms it: its decay restarts. Returns `None` if the rule does not exist.
+    pub async fn mark_helpful(
+        &self,
+        call: &Call,
+        id: RuleId,
+        note: &MarkNote,
+    ) -> Result<Option<RuleView>, MemoryError> {
+        self.mark(call, id, Mark::Helpful, note).await
     }
 
     /// Records that a rule did harm, and why. Returns `None` if the rule does not exist.
@@ -20,9 +34,9 @@ impl Memory {
         &self,
         call: &Call,
         id: RuleId,
-        reason: Option<&str>,
+        note: &MarkNote,
     ) -> Result<Option<RuleView>, MemoryError> {
-        self.mark(call, id, Mark::Harmful, reason).await
+        self.mark(call, id, Mark::Harmful, note).await
     }
 
     /// The configured thresholds for promotion, demotion and inversion.
@@ -36,7 +50,7 @@ impl Memory {
         call: &Call,
         id: RuleId,
         mark: Mark,
-        reason: Option<&str>,
+        note: &MarkNote,
     ) -> Result<Option<RuleView>, MemoryError> {
         let mut conn = self.db().tenant(&call.tenant).await?;
         let mut tx = conn.begin().await?;
@@ -53,8 +67,15 @@ impl Memory {
             Mark::Helpful => mark_helpful(&RuleState::from(&rule), &thresholds, call.now),
             Mark::Harmful => mark_harmful(&RuleState::from(&rule), &thresholds),
         };
-        let metadata = marked_metadata(rule.metadata.clone(), outcome.needs_inversion, reason);
-        let marked = Marked { mark, reason, outcome: &outcome, metadata };
+        let MarkNote { reason, context } = note;
+        let reason = reason.as_deref();
+        let metadata = match mark {
+            Mark::Helpful => {
+                without_fading_status(marked_metadata(rule.metadata.clone(), outcome.needs_inversion, None))
+            }
+            Mark::Harmful => marked_metadata(rule.metadata.clone(), outcome.needs_inversion, reason),
+        };
+        let marked = Marked { mark, reason, context, outcome: &outcome, metadata };
         let rule = apply_mark(call.write(&mut tx), rule, marked).await?;
         tx.commit().await?;
         if outcome.needs_inversion {

@@ -62,11 +62,20 @@ pub fn jobs(config: &MemoryConfig) -> Vec<JobSpec> {
 /// may see all tenants.
 pub fn visible_to(mut run: RunRow, tenant: Option<&TenantId>) -> RunRow {
     let Some(tenant) = tenant.filter(|tenant| run.tenant.as_deref() != Some(tenant.as_str())) else { return run };
-    run.result = match run.job.as_str() {
-        CONSOLIDATION => ConsolidationReport::of_tenant(run.result, tenant),
-        _ => json!({}),
-    };
-    run.error = run.error.map(|_| "the job failed; see the server's log for the reason".to_owned());
+    let hidden = || "the job failed; see the server's log for the reason".to_owned();
+    match ConsolidationReport::of_tenant(run.result, tenant).filter(|_| run.job == CONSOLIDATION) {
+        // The run may have failed for this tenant alone, or for all others.
+        Some(report) => {
+            if run.finished_at.is_some() {
+                (run.status, run.error) = (report.status.clone(), report.error.clone());
+            }
+            run.result = serde_json::to_value(report).unwrap_or_else(|_| json!({}));
+        }
+        None => {
+            run.result = json!({});
+            run.error = run.error.map(|_| hidden());
+        }
+    }
     run
 }
 
@@ -180,8 +189,8 @@ mod tests {
     fn run(job: &str, tenant: Option<&str>) -> RunRow {
         let group = |tenant: &str| {
             json!({"tenant_id": tenant, "butler": format!("{tenant}'s"), "episodes": 2, "waiting": 0,
-            "batches": 1, "consolidated": 2, "failed": 0, "dead_lettered": 0, "facts_created": 0, "facts_updated": 0,
-            "rules_created": 0, "confirmations": 0, "replayed": 0, "actions_failed": 1, "parse_errors": 0,
+            "batches": 1, "consolidated": 2, "failed": 0, "dead_lettered": 0, "actions": 1, "facts_created": 0,
+            "facts_superseded": 0, "rules_created": 0, "confirmations": 0, "suppressed": 0, "refused": 1, "parse_errors": 0,
             "tokens_in": 5, "tokens_out": 5, "errors": [format!("new fact {tenant} is")]})
         };
         let result = json!({"mode": "run", "groups": [group("ann"), group("bob")], "totals": group("bob"),
@@ -193,7 +202,7 @@ mod tests {
             status: "failed".to_owned(),
             worker: None,
             started_at: butler_domain::Timestamp::UNIX_EPOCH,
-            finished_at: None,
+            finished_at: Some(butler_domain::Timestamp::UNIX_EPOCH),
             result,
             error: Some("bob went wrong".to_owned()),
             tenant: tenant.map(str::to_owned),
@@ -209,6 +218,19 @@ mod tests {
         assert_eq!(visible.result["errors"], json!(["ann/ann's: new fact ann is"]));
         assert_eq!((&visible.result["totals"]["episodes"], &visible.result["mode"]), (&json!(2), &json!("run")));
         assert_eq!(visible_to(run(DECAY_SWEEP, None), Some(&ann)).result, json!({}));
+    }
+
+    #[test]
+    fn a_tenant_whose_groups_all_failed_sees_a_failed_run_and_the_others_do_not() {
+        let mut all = run(CONSOLIDATION, None);
+        (all.status, all.error) = ("succeeded".to_owned(), None);
+        all.result["groups"][0]["consolidated"] = json!(0);
+        all.result["groups"][0]["failure"] = json!("the endpoint refused");
+        let seen_by = |tenant: &str| visible_to(all.clone(), Some(&TenantId::new(tenant).unwrap()));
+        let ann = seen_by("ann");
+        assert_eq!((ann.status.as_str(), ann.error.as_deref()), ("failed", Some("ann/ann's: the endpoint refused")));
+        assert_eq!((seen_by("bob").status.as_str(), seen_by("bob").error), ("succeeded", None));
+        assert_eq!(seen_by("cid").status, "succeeded");
     }
 
     #[test]

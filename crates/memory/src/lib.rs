@@ -49,6 +49,7 @@ pub use confirm::Confirmed;
 pub use context::ContextRequest;
 pub use edit::{FactChanges, RuleChanges};
 pub use error::{CLOCK_HINT, MemoryError};
+pub use feedback::MarkNote;
 pub use forget::Forgotten;
 pub use memory::{Memory, MemoryParts};
 pub use recall::RecallInput;

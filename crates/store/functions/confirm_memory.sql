@@ -1,7 +1,7 @@
--- Confirming a memory restarts its decay. A superseded, expired, retracted or forgotten memory stays what it is.
+-- Confirming a memory restarts its decay. The episodes that confirm it, if there are any, support it from then on. A superseded, expired, retracted or forgotten memory stays what it is.
 
 CREATE OR REPLACE FUNCTION confirm_fact(
-    p_tenant text, p_actor text, p_request_id text, p_at timestamptz, p_event_id uuid, p_id uuid)
+    p_tenant text, p_actor text, p_request_id text, p_at timestamptz, p_event_id uuid, p_id uuid, p_episodes uuid[])
 RETURNS TABLE (confirmed boolean, state text, confidence double precision, was_fading boolean) LANGUAGE plpgsql AS $$
 DECLARE
     fact record;
@@ -19,8 +19,10 @@ BEGIN
         UPDATE facts f SET last_confirmed_at = p_at, metadata = fading_unmarked(f.metadata)
             WHERE f.tenant_id = p_tenant AND f.id = p_id;
         PERFORM record_event(p_tenant, p_actor, p_request_id, p_at, p_event_id, 'fact_confirmed', 'fact', p_id,
-            jsonb_build_object('before', jsonb_build_object('last_confirmed_at', fact.last_confirmed_at, 'fading', fact.fading),
-                               'after', jsonb_build_object('last_confirmed_at', p_at, 'fading', false)));
+            with_links(
+                jsonb_build_object('before', jsonb_build_object('last_confirmed_at', fact.last_confirmed_at, 'fading', fact.fading),
+                                   'after', jsonb_build_object('last_confirmed_at', p_at, 'fading', false)),
+                link_episodes(p_tenant, p_at, 'supports', 'fact', p_id, p_episodes)));
     END IF;
     RETURN NEXT;
 END $$;
@@ -29,7 +31,7 @@ GRANT EXECUTE ON FUNCTION confirm_fact TO butler_app;
 COMMENT ON FUNCTION confirm_fact IS 'Confirms an active fact; no row if the tenant has no such fact.';
 
 CREATE OR REPLACE FUNCTION confirm_rule(
-    p_tenant text, p_actor text, p_request_id text, p_at timestamptz, p_event_id uuid, p_id uuid)
+    p_tenant text, p_actor text, p_request_id text, p_at timestamptz, p_event_id uuid, p_id uuid, p_episodes uuid[])
 RETURNS TABLE (confirmed boolean, state text, confidence double precision, was_fading boolean) LANGUAGE plpgsql AS $$
 DECLARE
     rule record;
@@ -48,8 +50,10 @@ BEGIN
         UPDATE rules r SET last_confirmed_at = p_at, metadata = fading_unmarked(r.metadata)
             WHERE r.tenant_id = p_tenant AND r.id = p_id;
         PERFORM record_event(p_tenant, p_actor, p_request_id, p_at, p_event_id, 'rule_confirmed', 'rule', p_id,
-            jsonb_build_object('before', jsonb_build_object('last_confirmed_at', rule.last_confirmed_at, 'fading', rule.fading),
-                               'after', jsonb_build_object('last_confirmed_at', p_at, 'fading', false)));
+            with_links(
+                jsonb_build_object('before', jsonb_build_object('last_confirmed_at', rule.last_confirmed_at, 'fading', rule.fading),
+                                   'after', jsonb_build_object('last_confirmed_at', p_at, 'fading', false)),
+                link_episodes(p_tenant, p_at, 'supports', 'rule', p_id, p_episodes)));
     END IF;
     RETURN NEXT;
 END $$;

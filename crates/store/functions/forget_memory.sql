@@ -2,27 +2,35 @@
 
 CREATE OR REPLACE FUNCTION forget_fact(
     p_tenant text, p_actor text, p_request_id text, p_at timestamptz, p_event_id uuid, p_id uuid)
-RETURNS boolean LANGUAGE plpgsql AS $$
+RETURNS TABLE (changed boolean, previous_id uuid) LANGUAGE plpgsql AS $$
 DECLARE
     old_validity text;
+    older uuid;
 BEGIN
-    SELECT f.validity INTO old_validity FROM facts f WHERE f.tenant_id = p_tenant AND f.id = p_id FOR NO KEY UPDATE;
+    SELECT f.validity, f.supersedes_id INTO old_validity, older
+        FROM facts f WHERE f.tenant_id = p_tenant AND f.id = p_id FOR NO KEY UPDATE;
     IF NOT FOUND THEN
-        RETURN NULL;
+        RETURN;
     END IF;
-    IF old_validity = 'retracted' THEN
-        RETURN false;
+    IF fact_is_active(old_validity) THEN
+        SELECT f.id INTO previous_id FROM facts f WHERE f.tenant_id = p_tenant AND f.id = older AND f.validity = 'superseded';
+    END IF;
+    changed := old_validity <> 'retracted';
+    IF NOT changed THEN
+        RETURN NEXT;
+        RETURN;
     END IF;
     UPDATE facts f SET validity = 'retracted' WHERE f.tenant_id = p_tenant AND f.id = p_id;
     PERFORM record_event(p_tenant, p_actor, p_request_id, p_at, p_event_id, 'fact_forgotten', 'fact', p_id,
         jsonb_build_object('before', jsonb_build_object('validity', old_validity),
                            'after', jsonb_build_object('validity', 'retracted')));
-    RETURN true;
+    RETURN NEXT;
 END $$;
 REVOKE EXECUTE ON FUNCTION forget_fact FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION forget_fact TO butler_app;
 COMMENT ON FUNCTION forget_fact IS
-    'Retracts a fact; false if it was retracted before, NULL if the tenant has no such fact.';
+    'Retracts a fact; changed is false if it was retracted before, no row if the tenant has no such fact. '
+    'previous_id: the version that the retracted one had replaced, which stays superseded.';
 
 CREATE OR REPLACE FUNCTION forget_rule(
     p_tenant text, p_actor text, p_request_id text, p_at timestamptz, p_event_id uuid, p_id uuid)

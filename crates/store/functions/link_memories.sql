@@ -31,31 +31,44 @@ GRANT EXECUTE ON FUNCTION create_link TO butler_app;
 COMMENT ON FUNCTION create_link IS
     'Links two memories. outcome: created, exists (relation is that of the existing link), no_source or no_target.';
 
+-- Part of the functions that store or confirm a memory; their event names the links.
 CREATE OR REPLACE FUNCTION link_episodes(
-    p_tenant text, p_actor text, p_request_id text, p_at timestamptz, p_source_type text, p_source_id uuid, p_episodes uuid[])
-RETURNS bigint LANGUAGE plpgsql AS $$
+    p_tenant text, p_at timestamptz, p_relation text, p_memory_type text, p_memory_id uuid, p_episodes uuid[])
+RETURNS jsonb LANGUAGE plpgsql AS $$
 DECLARE
-    payloads jsonb[];
+    links jsonb;
 BEGIN
-    WITH link AS (
-        INSERT INTO memory_links (tenant_id, source_type, source_id, target_type, target_id, relation, created_at)
-            SELECT p_tenant, p_source_type, p_source_id, 'episode', e.id, 'derived_from', p_at
-            FROM episodes e WHERE e.tenant_id = p_tenant AND e.id = ANY (p_episodes)
-            ON CONFLICT DO NOTHING
-            RETURNING target_id
-    )
-    SELECT array_agg(jsonb_build_object('after', jsonb_build_object(
-               'relation', 'derived_from', 'target_type', 'episode', 'target_id', link.target_id)))
-        INTO payloads FROM link;
-    IF payloads IS NULL THEN
-        RETURN 0;
+    IF array_remove(p_episodes, NULL) = '{}' THEN
+        RETURN '[]';
     END IF;
-    PERFORM record_events(p_tenant, p_actor, p_request_id, p_at, 'link_created', p_source_type,
-        array_fill(p_source_id, ARRAY[cardinality(payloads)]), payloads);
-    RETURN cardinality(payloads);
+    IF p_relation = 'supports' THEN
+        WITH link AS (
+            INSERT INTO memory_links (tenant_id, source_type, source_id, target_type, target_id, relation, created_at)
+                SELECT p_tenant, 'episode', e.id, p_memory_type, p_memory_id, p_relation, p_at
+                FROM episodes e WHERE e.tenant_id = p_tenant AND e.id = ANY (p_episodes)
+                ON CONFLICT DO NOTHING
+                RETURNING source_id)
+        SELECT jsonb_agg(jsonb_build_object('relation', p_relation, 'source_type', 'episode', 'source_id', link.source_id))
+            INTO links FROM link;
+    ELSE
+        WITH link AS (
+            INSERT INTO memory_links (tenant_id, source_type, source_id, target_type, target_id, relation, created_at)
+                SELECT p_tenant, p_memory_type, p_memory_id, 'episode', e.id, p_relation, p_at
+                FROM episodes e WHERE e.tenant_id = p_tenant AND e.id = ANY (p_episodes)
+                ON CONFLICT DO NOTHING
+                RETURNING target_id)
+        SELECT jsonb_agg(jsonb_build_object('relation', p_relation, 'target_type', 'episode', 'target_id', link.target_id))
+            INTO links FROM link;
+    END IF;
+    RETURN coalesce(links, '[]');
 END $$;
 REVOKE EXECUTE ON FUNCTION link_episodes FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION link_episodes TO butler_app;
 COMMENT ON FUNCTION link_episodes IS
-    'Links a memory to the episodes it was derived from and returns the number of new links; '
+    'Links a memory to the episodes that it is derived_from or that support it, and returns the new links; '
     'episodes that no longer exist are left out.';
+
+CREATE OR REPLACE FUNCTION with_links(payload jsonb, links jsonb) RETURNS jsonb LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
+    SELECT CASE WHEN links = '[]' THEN payload ELSE payload || jsonb_build_object('links', links) END
+$$;
+COMMENT ON FUNCTION with_links IS 'The payload of an event with the links that were written together with the memory.';

@@ -4,7 +4,7 @@
 -- All facts of both entities are locked first, in the order of their ids: memory_bump locks them in the same order. A
 -- winner names the loser as superseded even if it superseded another fact before; the links name both.
 CREATE OR REPLACE FUNCTION supersede_conflicting_facts(
-    p_tenant text, p_actor text, p_request_id text, p_at timestamptz, p_source uuid, p_target uuid, p_margin double precision)
+    p_tenant text, p_actor text, p_request_id text, p_at timestamptz, p_source uuid, p_target uuid)
 RETURNS bigint LANGUAGE plpgsql AS $$
 DECLARE
     conflict record;
@@ -17,7 +17,7 @@ BEGIN
                CASE WHEN pair.source_wins THEN pair.target_id ELSE pair.source_id END AS loser
         FROM (SELECT s.id AS source_id, t.id AS target_id,
                      effective_confidence(s.confidence, s.decay_rate, s.last_confirmed_at, p_at)
-                     > effective_confidence(t.confidence, t.decay_rate, t.last_confirmed_at, p_at) + p_margin AS source_wins
+                     > effective_confidence(t.confidence, t.decay_rate, t.last_confirmed_at, p_at) AS source_wins
               FROM facts s JOIN facts t ON t.scope = s.scope AND t.predicate = s.predicate
               WHERE s.tenant_id = p_tenant AND s.entity_id = p_source AND fact_is_active(s.validity)
                 AND t.tenant_id = p_tenant AND t.entity_id = p_target AND fact_is_active(t.validity)) pair
@@ -40,7 +40,7 @@ REVOKE EXECUTE ON FUNCTION supersede_conflicting_facts FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION supersede_conflicting_facts TO butler_app;
 COMMENT ON FUNCTION supersede_conflicting_facts IS
     'Of two active facts with the same scope and predicate, supersedes the one that is less confident by now; '
-    'the target''s stays unless the source''s is more confident by p_margin.';
+    'the target''s stays if both are equally confident.';
 
 CREATE OR REPLACE FUNCTION move_facts(
     p_tenant text, p_actor text, p_request_id text, p_at timestamptz, p_source uuid, p_target uuid)

@@ -26,7 +26,7 @@ BEGIN
                 AND r.embedding IS NOT NULL
                 AND r.embedding_version_id = p_version
                 AND rule_is_remembered(r.metadata)
-                AND (p_min <= 0 OR effective_confidence(r.confidence, r.decay_rate, r.last_confirmed_at, p_at) >= p_min)
+                AND (p_min <= 0 OR r.maturity = 'anti_pattern' OR effective_confidence(r.confidence, r.decay_rate, r.last_confirmed_at, p_at) >= p_min)
               OFFSET 0) n
         ORDER BY n.distance, n.id LIMIT p_take;
 END $$;
@@ -108,7 +108,7 @@ BEGIN
               WHERE r.tenant_id = p_tenant
                 AND (p_scope IS NULL OR r.scope = ANY (ARRAY['global', p_scope]))
                 AND rule_is_remembered(r.metadata)
-                AND (p_min <= 0 OR effective_confidence(r.confidence, r.decay_rate, r.last_confirmed_at, p_at) >= p_min)
+                AND (p_min <= 0 OR r.maturity = 'anti_pattern' OR effective_confidence(r.confidence, r.decay_rate, r.last_confirmed_at, p_at) >= p_min)
               OFFSET 0) m
         WHERE m.standing IS NOT NULL
         ORDER BY m.standing DESC, m.id LIMIT p_take;

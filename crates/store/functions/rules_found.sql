@@ -89,7 +89,7 @@ BEGIN
             FULL JOIN unnest(matched, standings) AS m (place, standing) ON m.place = n.place
             JOIN rules r ON r.ctid = coalesce(n.place, m.place)
             WHERE rule_is_remembered(r.metadata)
-              AND (p_min <= 0 OR effective_confidence(r.confidence, r.decay_rate, r.last_confirmed_at, p_at) >= p_min)
+              AND (p_min <= 0 OR r.maturity = 'anti_pattern' OR effective_confidence(r.confidence, r.decay_rate, r.last_confirmed_at, p_at) >= p_min)
         ),
         placed AS (
             SELECT c.*,

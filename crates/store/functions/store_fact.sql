@@ -9,11 +9,12 @@ RETURNS TABLE (outcome text, superseded_id uuid, merged_into uuid) LANGUAGE plpg
 DECLARE
     fact record;
     entity_metadata jsonb;
+    links jsonb := '[]';
 BEGIN
     SELECT * INTO fact FROM jsonb_to_record(p_fact) AS given (
         id uuid, subject text, predicate text, content text, search_text text, scope text, importance double precision,
         confidence double precision, decay_rate double precision, permanence text, entity_id uuid, source_episode_id uuid,
-        source_butler text, tags jsonb, metadata jsonb, model text, model_version text, dimensions integer,
+        derived_from uuid[], source_butler text, tags jsonb, metadata jsonb, model text, model_version text, dimensions integer,
         created_event_id uuid, superseded_event_id uuid, event jsonb);
 
     IF fact.entity_id IS NOT NULL THEN
@@ -62,21 +63,20 @@ BEGIN
                 fact.permanence, fact.entity_id, fact.source_episode_id, fact.source_butler, p_at, p_at, fact.tags,
                 fact.metadata, embedding_version(p_tenant, fact.model, fact.model_version, fact.dimensions, p_at),
                 superseded_id);
-    PERFORM record_event(p_tenant, p_actor, p_request_id, p_at, fact.created_event_id, 'fact_created', 'fact', fact.id,
-        fact.event || jsonb_build_object('supersedes_id', superseded_id));
-
+    links := link_episodes(p_tenant, p_at, 'derived_from', 'fact', fact.id, fact.derived_from || fact.source_episode_id);
     IF superseded_id IS NOT NULL THEN
         INSERT INTO memory_links (tenant_id, source_type, source_id, target_type, target_id, relation, created_at)
             VALUES (p_tenant, 'fact', fact.id, 'fact', superseded_id, 'supersedes', p_at);
+        links := links || jsonb_build_object('relation', 'supersedes', 'target_type', 'fact', 'target_id', superseded_id);
+    END IF;
+    PERFORM record_event(p_tenant, p_actor, p_request_id, p_at, fact.created_event_id, 'fact_created', 'fact', fact.id,
+        with_links(fact.event || jsonb_build_object('supersedes_id', superseded_id), links));
+    IF superseded_id IS NOT NULL THEN
         PERFORM record_event(p_tenant, p_actor, p_request_id, p_at, fact.superseded_event_id, 'fact_superseded', 'fact',
             superseded_id,
             jsonb_build_object('before', jsonb_build_object('validity', 'active'),
                                'after', jsonb_build_object('validity', 'superseded'),
                                'superseded_by', fact.id));
-    END IF;
-    IF fact.source_episode_id IS NOT NULL THEN
-        INSERT INTO memory_links (tenant_id, source_type, source_id, target_type, target_id, relation, created_at)
-            VALUES (p_tenant, 'fact', fact.id, 'episode', fact.source_episode_id, 'derived_from', p_at);
     END IF;
     PERFORM keep_response(p_tenant, p_at, p_request, jsonb_build_object('id', fact.id, 'superseded_id', superseded_id));
     outcome := 'stored';

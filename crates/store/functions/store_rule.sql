@@ -6,7 +6,7 @@ DECLARE
 BEGIN
     SELECT * INTO rule FROM jsonb_to_record(p_rule) AS given (
         id uuid, content text, search_text text, scope text, maturity text, confidence double precision,
-        decay_rate double precision, permanence text, source_episode_id uuid, source_butler text, tags jsonb, metadata jsonb,
+        decay_rate double precision, permanence text, source_episode_id uuid, derived_from uuid[], source_butler text, tags jsonb, metadata jsonb,
         model text, model_version text, dimensions integer, event_id uuid, event jsonb);
 
     IF rule.source_episode_id IS NOT NULL THEN
@@ -22,12 +22,9 @@ BEGIN
                 rule.maturity, rule.confidence, rule.decay_rate, rule.permanence, rule.source_episode_id, rule.source_butler,
                 p_at, p_at, rule.tags, rule.metadata,
                 embedding_version(p_tenant, rule.model, rule.model_version, rule.dimensions, p_at));
-    PERFORM record_event(p_tenant, p_actor, p_request_id, p_at, rule.event_id, 'rule_created', 'rule', rule.id, rule.event);
-
-    IF rule.source_episode_id IS NOT NULL THEN
-        INSERT INTO memory_links (tenant_id, source_type, source_id, target_type, target_id, relation, created_at)
-            VALUES (p_tenant, 'rule', rule.id, 'episode', rule.source_episode_id, 'derived_from', p_at);
-    END IF;
+    PERFORM record_event(p_tenant, p_actor, p_request_id, p_at, rule.event_id, 'rule_created', 'rule', rule.id,
+        with_links(rule.event, link_episodes(
+            p_tenant, p_at, 'derived_from', 'rule', rule.id, rule.derived_from || rule.source_episode_id)));
     PERFORM keep_response(p_tenant, p_at, p_request, jsonb_build_object('id', rule.id));
     RETURN true;
 END $$;

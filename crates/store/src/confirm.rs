@@ -1,7 +1,8 @@
-//! Confirming a memory restarts its decay.
+//! Confirming a memory restarts its decay. Episodes that confirm it are linked to it with the relation `supports`.
 
 use butler_domain::ids::new_id;
-use butler_domain::{FactId, RuleId};
+use butler_domain::{EpisodeId, FactId, RuleId};
+use uuid::Uuid;
 
 use crate::{StoreError, WriteContext};
 
@@ -20,20 +21,30 @@ fn outcome(confirmed: bool, state: String, confidence: f64, was_fading: bool) ->
     if confirmed { ConfirmOutcome::Confirmed { confidence, was_fading } } else { ConfirmOutcome::NotActive { state } }
 }
 
+fn uuids(episodes: &[EpisodeId]) -> Vec<Uuid> {
+    episodes.iter().map(|id| id.0).collect()
+}
+
 /// Confirms a fact. `None`: this tenant has no such fact.
-pub async fn fact(write: WriteContext<'_>, id: FactId) -> Result<Option<ConfirmOutcome>, StoreError> {
+pub async fn fact(
+    write: WriteContext<'_>,
+    id: FactId,
+    episodes: &[EpisodeId],
+) -> Result<Option<ConfirmOutcome>, StoreError> {
+    let episodes = uuids(episodes);
     let WriteContext { session, tenant, now, origin } = write;
     let row = session
         .run(|pg| {
             sqlx::query!(
                 r#"SELECT confirmed AS "confirmed!", state AS "state!", confidence AS "confidence!", was_fading AS "was_fading!"
-                   FROM confirm_fact($1, $2, $3, $4, $5, $6)"#,
+                   FROM confirm_fact($1, $2, $3, $4, $5, $6, $7)"#,
                 tenant.as_str(),
                 origin.actor.as_deref(),
                 origin.request_id.as_deref(),
                 now,
                 new_id(now),
                 id.0,
+                &episodes,
             )
             .fetch_optional(pg)
         })
@@ -42,19 +53,25 @@ pub async fn fact(write: WriteContext<'_>, id: FactId) -> Result<Option<ConfirmO
 }
 
 /// Confirms a rule. `None`: this tenant has no such rule.
-pub async fn rule(write: WriteContext<'_>, id: RuleId) -> Result<Option<ConfirmOutcome>, StoreError> {
+pub async fn rule(
+    write: WriteContext<'_>,
+    id: RuleId,
+    episodes: &[EpisodeId],
+) -> Result<Option<ConfirmOutcome>, StoreError> {
+    let episodes = uuids(episodes);
     let WriteContext { session, tenant, now, origin } = write;
     let row = session
         .run(|pg| {
             sqlx::query!(
                 r#"SELECT confirmed AS "confirmed!", state AS "state!", confidence AS "confidence!", was_fading AS "was_fading!"
-                   FROM confirm_rule($1, $2, $3, $4, $5, $6)"#,
+                   FROM confirm_rule($1, $2, $3, $4, $5, $6, $7)"#,
                 tenant.as_str(),
                 origin.actor.as_deref(),
                 origin.request_id.as_deref(),
                 now,
                 new_id(now),
                 id.0,
+                &episodes,
             )
             .fetch_optional(pg)
         })

@@ -16,13 +16,14 @@ fn outcome(changed: bool) -> ForgetOutcome {
     if changed { ForgetOutcome::Forgotten } else { ForgetOutcome::AlreadyForgotten }
 }
 
-/// Retracts a fact, whether it is active, superseded or expired. `None`: this tenant has no such fact.
-pub async fn fact(write: WriteContext<'_>, id: FactId) -> Result<Option<ForgetOutcome>, StoreError> {
+/// Retracts a fact, whether it is active, superseded or expired. Also returns the version that it had replaced, if it was
+/// the newest. `None`: this tenant has no such fact.
+pub async fn fact(write: WriteContext<'_>, id: FactId) -> Result<Option<(ForgetOutcome, Option<FactId>)>, StoreError> {
     let WriteContext { session, tenant, now, origin } = write;
-    let changed = session
+    let row = session
         .run(|pg| {
-            sqlx::query_scalar!(
-                "SELECT forget_fact($1, $2, $3, $4, $5, $6)",
+            sqlx::query!(
+                r#"SELECT changed AS "changed!", previous_id FROM forget_fact($1, $2, $3, $4, $5, $6)"#,
                 tenant.as_str(),
                 origin.actor.as_deref(),
                 origin.request_id.as_deref(),
@@ -30,10 +31,10 @@ pub async fn fact(write: WriteContext<'_>, id: FactId) -> Result<Option<ForgetOu
                 new_id(now),
                 id.0,
             )
-            .fetch_one(pg)
+            .fetch_optional(pg)
         })
         .await?;
-    Ok(changed.map(outcome))
+    Ok(row.map(|row| (outcome(row.changed), row.previous_id.map(FactId))))
 }
 
 /// Marks a rule as forgotten. `None`: this tenant has no such rule.

@@ -147,16 +147,15 @@ pub async fn begin_run(
     Ok(id)
 }
 
+/// Ends the record of a run. A run with an error has failed; its result says what it did before.
 pub async fn finish_run(
     session: &mut Session,
     id: Uuid,
-    outcome: Result<&Value, &str>,
+    result: &Value,
+    error: Option<&str>,
     now: Timestamp,
 ) -> Result<(), StoreError> {
-    let (status, result, error) = match outcome {
-        Ok(result) => ("succeeded", Some(result), None),
-        Err(error) => ("failed", None, Some(error)),
-    };
+    let status = if error.is_none() { "succeeded" } else { "failed" };
     session
         .run(|pg| {
             sqlx::query!(
@@ -165,7 +164,7 @@ pub async fn finish_run(
                          SELECT id FROM job_runs WHERE job = (SELECT job FROM job_runs WHERE id = $1) AND status <> 'running'
                          ORDER BY started_at DESC, id DESC OFFSET $6)
                  )
-                 UPDATE job_runs SET status = $2, result = coalesce($3::jsonb, '{}'), error = $4, finished_at = greatest($5, started_at)
+                 UPDATE job_runs SET status = $2, result = $3, error = $4, finished_at = greatest($5, started_at)
                  WHERE id = $1",
                 id,
                 status,

@@ -2,7 +2,7 @@
 
 use butler_domain::ids::new_id;
 use butler_domain::link::Link;
-use butler_domain::{EpisodeId, MemoryType, Relation, TenantId};
+use butler_domain::{MemoryType, Relation, TenantId};
 use uuid::Uuid;
 
 use crate::error::unknown_outcome;
@@ -86,29 +86,6 @@ pub async fn create(
 
 fn bad_link(column: &'static str, source: Uuid, reason: &butler_domain::UnknownName) -> StoreError {
     StoreError::BadData { table: "memory_links", column, id: source.to_string(), reason: reason.to_string() }
-}
-
-/// Links a memory to the episodes it was derived from; episodes that no longer exist are left out. Returns the number of new
-/// links.
-pub async fn derive(write: WriteContext<'_>, source: End, episodes: &[EpisodeId]) -> Result<u64, StoreError> {
-    let WriteContext { session, tenant, now, origin } = write;
-    let ids: Vec<Uuid> = episodes.iter().map(|id| id.0).collect();
-    let linked = session
-        .run(|pg| {
-            sqlx::query_scalar!(
-                r#"SELECT link_episodes($1, $2, $3, $4, $5, $6, $7) AS "linked!""#,
-                tenant.as_str(),
-                origin.actor.as_deref(),
-                origin.request_id.as_deref(),
-                now,
-                source.memory_type.as_str(),
-                source.id,
-                &ids,
-            )
-            .fetch_one(pg)
-        })
-        .await?;
-    Ok(linked.unsigned_abs())
 }
 
 /// The links of a memory, newest first.

@@ -25,6 +25,8 @@ pub struct NewRule {
     /// `None`: standard, at [`DEFAULT_DECAY_RATE`].
     pub permanence: Option<Permanence>,
     pub source_episode_id: Option<EpisodeId>,
+    /// Further episodes that it is derived from. Those that no longer exist are left out.
+    pub derived_from: Vec<EpisodeId>,
     pub source_butler: Option<String>,
     pub tags: Vec<String>,
     pub metadata: Map<String, Value>,
@@ -50,6 +52,7 @@ struct RuleRow<'a> {
     decay_rate: f64,
     permanence: Permanence,
     source_episode_id: Option<EpisodeId>,
+    derived_from: &'a [EpisodeId],
     source_butler: Option<&'a str>,
     tags: &'a [String],
     metadata: &'a Map<String, Value>,
@@ -75,6 +78,7 @@ pub async fn store(write: WriteContext<'_>, rule: &NewRule, keyed: Option<&Keyed
         decay_rate: rule.permanence.map_or(DEFAULT_DECAY_RATE, Permanence::decay_rate),
         permanence: rule.permanence.unwrap_or(Permanence::Standard),
         source_episode_id: rule.source_episode_id,
+        derived_from: &rule.derived_from,
         source_butler: rule.source_butler.as_deref(),
         tags: &rule.tags,
         metadata: &rule.metadata,

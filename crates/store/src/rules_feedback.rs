@@ -34,6 +34,8 @@ impl Mark {
 pub struct Marked<'a> {
     pub mark: Mark,
     pub reason: Option<&'a str>,
+    /// The situation in which the rule was applied.
+    pub context: &'a Map<String, Value>,
     pub outcome: &'a MarkOutcome,
     /// The rule's metadata after the mark.
     pub metadata: Map<String, Value>,
@@ -66,6 +68,7 @@ struct MarkRow<'a> {
     application_id: Uuid,
     outcome: &'static str,
     reason: Option<&'a str>,
+    context: &'a Map<String, Value>,
     applied_count: i32,
     success_count: i32,
     harmful_count: i32,
@@ -85,7 +88,7 @@ struct MarkEvent {
 /// Writes the effect of a mark to a rule that [`lock`] read in the same transaction. Returns the rule as it is now.
 pub async fn apply_mark(write: WriteContext<'_>, before: Rule, marked: Marked<'_>) -> Result<Rule, StoreError> {
     let WriteContext { session, tenant, now, origin } = write;
-    let Marked { mark, reason, outcome, metadata } = marked;
+    let Marked { mark, reason, context, outcome, metadata } = marked;
     let events = mark_events(&before, mark, outcome, reason);
     let ids = ordered_ids(events.len(), now);
     let argument = MarkRow {
@@ -93,6 +96,7 @@ pub async fn apply_mark(write: WriteContext<'_>, before: Rule, marked: Marked<'_
         application_id: new_id(now),
         outcome: mark.as_str(),
         reason,
+        context,
         applied_count: outcome.counts.applied,
         success_count: outcome.counts.success,
         harmful_count: outcome.counts.harmful,
@@ -126,6 +130,7 @@ pub async fn apply_mark(write: WriteContext<'_>, before: Rule, marked: Marked<'_
         maturity: outcome.maturity,
         last_applied_at: Some(now),
         last_evaluated_at: Some(now),
+        last_confirmed_at: if mark == Mark::Helpful { Some(now) } else { before.last_confirmed_at },
         metadata,
         ..before
     })

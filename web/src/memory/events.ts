@@ -99,7 +99,7 @@ export function change(event: EventRow): string | null {
   const [from, to] = [before.maturity, after.maturity]
   if (typeof from === 'string' && typeof to === 'string' && from !== to)
     return `${from.replaceAll('_', ' ')} → ${to.replaceAll('_', ' ')}`
-  const reason = payload.reason
+  const reason = payload.reason ?? payload.error
   return typeof reason === 'string' ? reason : null
 }
 

@@ -8,7 +8,7 @@ use butler_host::error::HostError;
 use butler_host::scheduler::{Scheduler, Trigger};
 use butler_memory::entities::EntityInput;
 use butler_memory::jobs::{CONSOLIDATION, DECAY_SWEEP, EPISODE_CLEANUP, JobRequest};
-use butler_memory::{Call, EpisodeInput, FactInput, Memory, MemoryError, RecallInput, RuleInput};
+use butler_memory::{Call, EpisodeInput, FactInput, MarkNote, Memory, MemoryError, RecallInput, RuleInput};
 use butler_store::links::End;
 use chrono::TimeDelta;
 use futures::StreamExt;
@@ -189,10 +189,11 @@ impl<'a> Player<'a> {
             Action::StoreRule(rule) => self.store_rule(&call, *rule).await?,
             Action::Mark { rule, helpful, reason } => {
                 let Some(id) = self.rule_id(&call, *rule).await? else { return Ok(()) };
+                let note = MarkNote { reason: reason.clone(), ..MarkNote::default() };
                 if *helpful {
-                    self.memory.mark_helpful(&call, id).await?;
+                    self.memory.mark_helpful(&call, id, &note).await?;
                 } else {
-                    self.memory.mark_harmful(&call, id, reason.as_deref()).await?;
+                    self.memory.mark_harmful(&call, id, &note).await?;
                 }
             }
             Action::ForgetRule(rule) => {

@@ -1,6 +1,8 @@
 //! The actions that an answer may contain. In each, `episode_ids` names the episodes it is derived from; an empty list
 //! means all episodes of the batch.
 
+use std::collections::HashSet;
+
 use uuid::Uuid;
 
 use crate::ids::{EpisodeId, FactId};
@@ -71,4 +73,41 @@ impl ConsolidationResult {
     pub fn action_count(&self) -> usize {
         self.new_facts.len() + self.updated_facts.len() + self.new_rules.len() + self.confirmations.len()
     }
+
+    /// Why the attempt failed, if it did. An answer with only empty lists means that there was nothing to learn; an
+    /// answer in which no action is valid is a failed attempt.
+    pub fn failure(&self) -> Option<String> {
+        let first = || self.parse_errors.first().map_or("the answer has no known list", String::as_str);
+        if !self.answered {
+            return Some(first().to_owned());
+        }
+        (self.action_count() == 0 && self.dropped > 0).then(|| format!("no action of the answer is valid: {}", first()))
+    }
+
+    /// Adds the actions of a later answer. They replace those with the same subject and predicate, the same target, or
+    /// the same content of a rule.
+    pub(super) fn replace_with(&mut self, later: Self) {
+        let facts = later.new_facts.iter().map(|fact| fact_key(&fact.subject, &fact.predicate));
+        let updates = later.updated_facts.iter().map(|fact| fact_key(&fact.subject, &fact.predicate));
+        let keys: HashSet<(String, String)> = facts.chain(updates).collect();
+        let updated = later.updated_facts.iter().map(|fact| fact.target_id.0);
+        let targets: HashSet<Uuid> = updated.chain(later.confirmations.iter().map(|action| action.id)).collect();
+        let rules: HashSet<String> = later.new_rules.iter().map(|rule| rule.content.to_lowercase()).collect();
+        self.new_facts.retain(|fact| !keys.contains(&fact_key(&fact.subject, &fact.predicate)));
+        self.updated_facts.retain(|fact| {
+            !targets.contains(&fact.target_id.0) && !keys.contains(&fact_key(&fact.subject, &fact.predicate))
+        });
+        self.new_rules.retain(|rule| !rules.contains(&rule.content.to_lowercase()));
+        self.confirmations.retain(|action| !targets.contains(&action.id));
+        self.new_facts.extend(later.new_facts);
+        self.updated_facts.extend(later.updated_facts);
+        self.new_rules.extend(later.new_rules);
+        self.confirmations.extend(later.confirmations);
+        self.dropped += later.dropped;
+        self.answered |= later.answered;
+    }
+}
+
+fn fact_key(subject: &str, predicate: &str) -> (String, String) {
+    (subject.to_lowercase(), predicate.to_lowercase())
 }

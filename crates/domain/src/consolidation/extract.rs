@@ -1,110 +1,158 @@
-//! Locates the JSON objects of an answer within other text: in code fences first, otherwise anywhere in the text.
+//! Locates the JSON objects of an answer within other text. Code fences separate them; it does not matter whether an
+//! object is in one.
 
 use super::json::{Json, ParsedObject, read_object};
 
+/// The lists of an answer.
+pub(super) const KEYS: [&str; 4] = ["new_facts", "updated_facts", "new_rules", "confirmations"];
 /// If the text ends inside the object, the root object and its lists are kept; an incomplete action is not.
 const KEEP_DEPTH: usize = 2;
 /// Parsing from a brace that is never closed reads to the end of the text, so the number of such attempts is limited.
-const MAX_UNCLOSED_OBJECTS: usize = 8;
-/// There are four lists. A model that gives each its own block and repeats some stays within this limit.
-const MAX_ANSWER_OBJECTS: usize = 8;
+pub(super) const MAX_UNCLOSED_OBJECTS: usize = 8;
+/// Enough for a model that writes one object per action.
+const MAX_ANSWER_OBJECTS: usize = 256;
 
-/// A JSON object in the text of an answer.
+/// A JSON object with at least one of the known lists.
 pub(super) struct AnswerObject {
     /// Byte offset in the text where the object begins.
     pub start: usize,
     /// Byte offset in the text after the object.
     pub end: usize,
-    pub entries: Vec<(String, Json)>,
-    /// Whether the object has a known key.
-    pub recognised: bool,
-    /// Whether the text ended inside the object.
+    /// The known lists, by their proper names.
+    pub lists: Vec<(&'static str, Json)>,
+    /// Whether the object is incomplete.
     pub cut_off: bool,
     /// What the reader repaired, with byte offsets in the text.
     pub repairs: Vec<(usize, &'static str)>,
 }
 
-/// Finds the objects with a known key, in code fences if there are any. If there are none, returns the first object of
-/// any kind.
-pub(super) fn find_objects(text: &str, known: &[&str]) -> Vec<AnswerObject> {
-    let mut recognised = Vec::new();
-    let mut other = None;
-    let mut unclosed = 0;
-    let fences = fences(text);
-    let fence_count = fences.len();
-    for (number, (base, block)) in fences.into_iter().chain([(0, text)]).enumerate() {
-        if number == fence_count && !recognised.is_empty() {
-            break;
-        }
+#[derive(Default)]
+pub(super) struct FoundObjects {
+    pub answers: Vec<AnswerObject>,
+    /// Whether there is an object without any known list.
+    pub others: bool,
+    unclosed: usize,
+}
+
+/// Finds all objects with a known list, in their order.
+pub(super) fn find_objects(text: &str) -> FoundObjects {
+    let mut found = FoundObjects::default();
+    let mut end = 0;
+    for (start, block) in fences(text) {
+        found.scan(end, &text[end..start]);
+        found.scan(start, block);
+        end = start + block.len();
+    }
+    found.scan(end, &text[end..]);
+    found
+}
+
+impl FoundObjects {
+    /// Searches the block that begins at byte `base` of the text.
+    fn scan(&mut self, base: usize, block: &str) {
         let mut at = 0;
         while let Some(start) = object_start(block, at) {
+            if self.unclosed >= MAX_UNCLOSED_OBJECTS || self.answers.len() >= MAX_ANSWER_OBJECTS {
+                return;
+            }
             let parsed = read_object(block, start, KEEP_DEPTH);
-            at = if parsed.cut_off { start + 1 } else { parsed.end };
-            unclosed += usize::from(parsed.cut_off);
-            match answer_object(parsed, base, start, known) {
-                Some(object) if object.recognised => {
-                    let complete = !object.cut_off;
-                    recognised.push(object);
-                    if complete && recognised.len() < MAX_ANSWER_OBJECTS {
-                        continue;
-                    }
-                    // The rest of the block lies inside this object.
-                    break;
+            let end = parsed.end;
+            let inner = answer_start(&block[..end], start + 1);
+            let cut_off = parsed.cut_off || parsed.is_doubtful() && inner.is_some();
+            self.unclosed += usize::from(cut_off);
+            at = match (cut_off, has_lists(&parsed.value)) {
+                (false, true) => {
+                    self.push(base, start, parsed);
+                    end
                 }
-                // `{name}` in prose parses as an empty object with a repair, which is not an answer.
-                Some(object) if other.is_none() && (object.repairs.is_empty() || !object.entries.is_empty()) => {
-                    other = Some(object);
+                // A model that starts again writes its next answer inside what looks like the unclosed object.
+                (true, true) => {
+                    let next = inner.unwrap_or(end);
+                    let partial = read_object(&block[..next], start, KEEP_DEPTH);
+                    self.push(base, start, ParsedObject { cut_off: true, ..partial });
+                    next
                 }
-                _ => {}
-            }
-            if unclosed >= MAX_UNCLOSED_OBJECTS {
-                return if recognised.is_empty() { other.into_iter().collect() } else { recognised };
-            }
+                (true, false) => {
+                    self.others |= !is_empty(&parsed);
+                    start + 1
+                }
+                // Some models wrap their answer, as in `{"result": {…}}`.
+                (false, false) => inner.unwrap_or_else(|| {
+                    self.wrapped_in_text(base, start, &parsed);
+                    end
+                }),
+            };
         }
     }
-    if recognised.is_empty() {
-        recognised.extend(other.filter(|object| !(object.cut_off && object.entries.is_empty())));
+
+    fn push(&mut self, base: usize, start: usize, parsed: ParsedObject) {
+        let ParsedObject { value, end, cut_off, repairs } = parsed;
+        let Json::Object(entries) = value else { return };
+        let lists = entries.into_iter().filter_map(|(key, value)| Some((known_key(&key)?, value))).collect();
+        let repairs = repairs.into_iter().map(|(at, what)| (base + at, what)).collect();
+        self.answers.push(AnswerObject { start: base + start, end: base + end, lists, cut_off, repairs });
     }
-    recognised
+
+    /// Adds the answer that the object contains as text, as in `{"arguments": "{\"new_facts\": …}"}`. Otherwise records
+    /// that there is an object of another kind.
+    fn wrapped_in_text(&mut self, base: usize, start: usize, outer: &ParsedObject) {
+        if let Some((text, at)) = text_with_answer(&outer.value) {
+            let inner = read_object(text, at, KEEP_DEPTH);
+            self.push(base, start, ParsedObject { end: outer.end, repairs: Vec::new(), ..inner });
+        } else {
+            // `{name}` in prose parses as an empty object with a repair, which is not an answer.
+            self.others |= outer.repairs.is_empty() || !is_empty(outer);
+        }
+    }
 }
 
-/// Converts a parsed value that starts at `start` within the block at `base`.
-fn answer_object(parsed: ParsedObject, base: usize, start: usize, known: &[&str]) -> Option<AnswerObject> {
-    let ParsedObject { value, end, cut_off, repairs } = parsed;
-    let repairs = repairs.into_iter().map(|(at, what)| (base + at, what)).collect();
-    let (entries, recognised) = match recognise(value, known) {
-        Ok(entries) => (entries, true),
-        Err(Json::Object(entries)) => (entries, false),
-        Err(_) => return None,
-    };
-    Some(AnswerObject { start: base + start, end: base + end, entries, recognised, cut_off, repairs })
+fn is_empty(parsed: &ParsedObject) -> bool {
+    matches!(&parsed.value, Json::Object(entries) if entries.is_empty())
 }
 
-/// Returns the object's entries if it has a known key, or those of an object directly inside it, because some models
-/// wrap their answer (`{"result": {…}}`). Otherwise returns the value unchanged as the error.
-fn recognise(value: Json, known: &[&str]) -> Result<Vec<(String, Json)>, Json> {
-    let knows = |entries: &[(String, Json)]| entries.iter().any(|(key, _)| known.contains(&key.as_str()));
+fn has_lists(value: &Json) -> bool {
+    matches!(value, Json::Object(entries) if entries.iter().any(|(key, _)| known_key(key).is_some()))
+}
+
+fn text_with_answer(value: &Json) -> Option<(&str, usize)> {
     match value {
-        Json::Object(entries) if knows(&entries) => Ok(entries),
-        Json::Object(mut entries) => {
-            let inner = entries.iter().position(|(_, value)| matches!(value, Json::Object(inner) if knows(inner)));
-            match inner.map(|i| entries.swap_remove(i).1) {
-                Some(Json::Object(inner)) => Ok(inner),
-                _ => Err(Json::Object(entries)),
-            }
-        }
-        other => Err(other),
+        Json::String(text) => Some((text.as_str(), answer_start(text, 0)?)),
+        Json::Array(items) => items.iter().find_map(text_with_answer),
+        Json::Object(entries) => entries.iter().find_map(|(_, value)| text_with_answer(value)),
+        _ => None,
     }
+}
+
+/// The proper name of a list. Models also write `newFacts` and `New Facts`.
+fn known_key(key: &str) -> Option<&'static str> {
+    fn letters(text: &str) -> impl Iterator<Item = char> {
+        text.chars().filter(char::is_ascii_alphabetic).map(|c| c.to_ascii_lowercase())
+    }
+    KEYS.into_iter().find(|known| key.len() < 2 * known.len() && letters(known).eq(letters(key)))
 }
 
 /// The next `{` that is followed by a key, a closing brace or a comment, which is rare in prose.
-fn object_start(text: &str, from: usize) -> Option<usize> {
+pub(super) fn object_start(text: &str, from: usize) -> Option<usize> {
     let bytes = text.as_bytes();
     let mut at = from;
     while let Some(brace) = bytes.get(at..)?.iter().position(|b| *b == b'{') {
         let start = at + brace;
         let next = bytes[start + 1..].iter().find(|b| !b.is_ascii_whitespace());
         if next.is_none_or(|b| matches!(b, b'"' | b'\'' | b'}' | b'/' | b'_') || b.is_ascii_alphabetic()) {
+            return Some(start);
+        }
+        at = start + 1;
+    }
+    None
+}
+
+/// The next `{` that is followed by a known list.
+fn answer_start(text: &str, from: usize) -> Option<usize> {
+    let mut at = from;
+    while let Some(start) = object_start(text, at) {
+        let key = text[start + 1..].trim_ascii_start().trim_start_matches(['"', '\'']);
+        let length = key.bytes().take_while(|b| b.is_ascii_alphabetic() || matches!(b, b'_' | b'-' | b' ')).count();
+        if known_key(&key[..length]).is_some() {
             return Some(start);
         }
         at = start + 1;
@@ -138,6 +186,10 @@ fn fences(text: &str) -> Vec<(usize, &str)> {
 mod tests {
     use super::*;
 
+    fn lists(text: &str) -> Vec<(&'static str, bool)> {
+        find_objects(text).answers.iter().map(|object| (object.lists[0].0, object.cut_off)).collect()
+    }
+
     #[test]
     fn fences_are_found_wherever_they_open_and_close() {
         let text = "a\n```json\n{1}\n```\nb\n  ```{2}```\n```\n{3";
@@ -149,22 +201,34 @@ mod tests {
     }
 
     #[test]
-    fn an_object_with_a_known_key_is_preferred_to_an_earlier_one_without() {
-        let text = "```json\n{\"x\": 1}\n```\n```json\n{\"k\": 2}\n```";
-        let objects = find_objects(text, &["k"]);
-        assert!(objects.len() == 1 && objects[0].recognised);
-        assert_eq!(objects[0].entries, [("k".to_owned(), Json::Number(2.0))]);
-        assert!(text[objects[0].start..].starts_with("{\"k\""));
-        let other = find_objects(text, &["nope"]);
-        assert_eq!((other.len(), other[0].recognised, other[0].entries[0].0.as_str()), (1, false, "x"));
+    fn answers_are_found_inside_and_outside_of_fences_in_order() {
+        let text =
+            "{\"new_rules\": []} ```json\n{\"x\": 1}\n```\n```json\n{\"new_facts\": 2}\n```\n{\"confirmations\": 3}";
+        assert_eq!(lists(text), [("new_rules", false), ("new_facts", false), ("confirmations", false)]);
+        for object in find_objects(text).answers {
+            assert!(text[object.start..object.end].starts_with('{') && text[object.start..object.end].ends_with('}'));
+        }
+        let other = find_objects("{\"x\": 1}");
+        assert!(other.others && other.answers.is_empty());
     }
 
     #[test]
-    fn objects_outside_of_fences_are_ignored_if_a_fence_has_an_answer() {
-        let text = "```json\n{\"k\": 1}\n```\n{\"k\": 3}\n```json\n{\"l\": 2}\n```";
-        let objects = find_objects(text, &["k", "l"]);
-        let keys: Vec<_> = objects.iter().map(|object| object.entries[0].0.as_str()).collect();
-        assert_eq!(keys, ["k", "l"]);
-        assert_eq!(find_objects("{\"k\": 1} {\"l\": 2}", &["k", "l"]).len(), 2);
+    fn an_answer_that_starts_again_is_found_after_the_incomplete_one() {
+        let restart = "{\"new_facts\": [{\"subject\": \"An\n\nAgain: {\"new_facts\": [{\"subject\": \"Bo\"}]}";
+        assert_eq!(lists(restart), [("new_facts", true), ("new_facts", false)]);
+        let restart = "{\"new_facts\": [{\"subject\": \"An\"},\n\nAgain: {\"new_rules\": []}";
+        assert_eq!(lists(restart), [("new_facts", true), ("new_rules", false)]);
+    }
+
+    #[test]
+    fn an_answer_is_found_inside_a_wrapper() {
+        for text in [
+            r#"{"result": {"new_facts": []}}"#,
+            r#"[{"a": {"b": [{"newFacts": []}]}}]"#,
+            r#"{"name": "store", "arguments": "{\"new_facts\": []}"}"#,
+            r#"{"thoughts": "none", "New Facts": []}"#,
+        ] {
+            assert_eq!(lists(text), [("new_facts", false)], "{text}");
+        }
     }
 }

@@ -44,6 +44,15 @@ pub(super) fn read_object(text: &str, start: usize, keep_depth: usize) -> Parsed
     ParsedObject { value, end: reader.at.min(text.len()), cut_off, repairs: reader.repairs }
 }
 
+impl ParsedObject {
+    /// Whether text was skipped to make sense of the object. It may then have swallowed the beginning of another one.
+    pub fn is_doubtful(&self) -> bool {
+        self.repairs.iter().any(|(_, what)| *what == UNEXPECTED)
+    }
+}
+
+const UNEXPECTED: &str = "unexpected text";
+
 enum Frame {
     Array(Vec<Json>),
     Object { entries: Vec<(String, Json)>, key: Option<String> },
@@ -112,7 +121,7 @@ impl Reader<'_> {
     fn close(&mut self, closer: u8) -> Option<Json> {
         let matches = |frame: &Frame| matches!(frame, Frame::Array(_)) == (closer == b']');
         if !self.stack.iter().any(matches) {
-            self.repaired("unexpected text");
+            self.repaired(UNEXPECTED);
             self.at += 1;
             return None;
         }
@@ -146,7 +155,7 @@ impl Reader<'_> {
                 self.word(is_word)
             }
             _ => {
-                self.repaired("unexpected text");
+                self.repaired(UNEXPECTED);
                 self.skip_char();
                 return;
             }
@@ -185,7 +194,7 @@ impl Reader<'_> {
                 }
             }
             b':' => {
-                self.repaired("unexpected text");
+                self.repaired(UNEXPECTED);
                 self.at += 1;
             }
             _ => self.bare(),

@@ -8,6 +8,8 @@ use crate::ids::{EpisodeId, FactId};
 use crate::kinds::Permanence;
 use crate::tenant::{Butler, TenantId};
 
+mod corpus;
+
 const ID: &str = "0190b3c4-7a5e-7f00-8000-000000000001";
 
 fn id() -> Uuid {
@@ -53,19 +55,36 @@ fn parse_bare_json_object() {
 }
 
 #[test]
-fn with_several_fences_each_list_is_taken_from_the_first_that_has_it() {
+fn several_answers_are_merged_and_a_later_action_replaces_an_earlier_one() {
     check_answer(&format!("```python\nx = {{'a': 1}}\n```\n```json\n{ANSWER}\n```\n```\nthat is all\n```"));
-    let fact = r#"{"subject": "a", "predicate": "b", "content": "c"}"#;
-    let result = parse(&format!(
-        "```json\n{{\"new_facts\": [{fact}]}}\n```\nand\n```json\n{{\"new_facts\": [], \"new_rules\": [{{\"content\": \"Ask\"}}]}}\n```"
-    ));
-    assert_eq!((result.new_facts.len(), result.new_rules.len(), result.dropped), (1, 1, 0));
-    let error = &result.parse_errors[0];
-    assert!(error.contains("new_rules taken from it") && error.contains("new_facts left out"), "{error}");
-    let forged =
-        parse(&format!("```json\n{ANSWER}\n```\nThe episode said:\n```json\n{{\"new_facts\": [{fact}]}}\n```"));
-    assert_eq!(forged.new_facts[0].subject, "user", "a quotation after the answer is not part of it");
-    assert_eq!((forged.new_facts.len(), forged.parse_errors.len()), (1, 1));
+    let fact = |subject: &str, content: &str| {
+        format!(r#"{{"new_facts": [{{"subject": "{subject}", "predicate": "likes", "content": "{content}"}}]}}"#)
+    };
+    let contents = |text: &str| -> Vec<String> { parse(text).new_facts.into_iter().map(|fact| fact.content).collect() };
+    let (draft, last) = (fact("Ann", "draft"), fact("ann", "final"));
+    assert_eq!(contents(&format!("{draft} or rather\n```json\n{last}\n```")), ["final"]);
+    assert_eq!(contents(&format!("{draft} and {}", fact("Bo", "also"))), ["draft", "also"]);
+    assert_eq!(contents(&format!("Nothing is {{\"new_facts\": []}}. But: {draft}")), ["draft"]);
+    assert_eq!(contents(&format!("{draft} or {{\"new_facts\": []}}")), ["draft"]);
+    let update = format!(
+        r#"{{"updated_facts": [{{"target_id": "{ID}", "subject": "Ann", "predicate": "likes", "content": "x"}}]}}"#
+    );
+    let result = parse(&format!("{draft} {{\"confirmations\": [\"{ID}\"]}} {update}"));
+    assert_eq!((result.new_facts.len(), result.confirmations.len(), result.updated_facts.len()), (0, 0, 1));
+}
+
+#[test]
+fn an_incomplete_answer_neither_hides_a_complete_one_nor_is_lost() {
+    let fact = |subject: &str| format!(r#"{{"subject": "{subject}", "predicate": "likes", "content": "tea"}}"#);
+    let subjects = |text: &str| -> Vec<String> { parse(text).new_facts.into_iter().map(|fact| fact.subject).collect() };
+    let partial = format!(r#"{{"new_facts": [{}, {{"subject": "Bo", "cont"#, fact("Ann"));
+    let full = format!(r#"{{"new_facts": [{}]}}"#, fact("Cy"));
+    assert_eq!(subjects(&format!("{partial}\nI start again:\n{full}")), ["Cy"], "a false start");
+    assert_eq!(subjects(&format!("{full}\nand\n{partial}")), ["Ann", "Cy"], "cut off at the end");
+    let nothing = parse("{\"new_facts\": [\nI start again: {\"new_facts\": []}");
+    assert_eq!((nothing.answered, nothing.dropped), (true, 0), "{nothing:?}");
+    let lost = parse("Nothing is {\"new_facts\": []}. But: {\"new_facts\": [{\"subject\": \"An");
+    assert_eq!((lost.answered, lost.action_count(), lost.dropped), (true, 0, 1), "{lost:?}");
 }
 
 #[test]

@@ -64,11 +64,16 @@ pub fn object(field: &str, value: &Value) -> Result<Map<String, Value>, Invalid>
 
 /// Metadata without NUL, within the size limit. Null is an empty object.
 pub fn metadata(value: &Value) -> Result<Map<String, Value>, Invalid> {
-    let map = without_nul(object("metadata", value)?);
+    small_object("metadata", value)
+}
+
+/// An object without NUL, within the size limit of metadata. Null is an empty object.
+pub fn small_object(field: &str, value: &Value) -> Result<Map<String, Value>, Invalid> {
+    let map = without_nul(object(field, value)?);
     let bytes = serde_json::to_string(&map).map_or(usize::MAX, |json| json.len());
     if bytes > limits::METADATA_BYTES {
         let message = format!("is {bytes} bytes of JSON; at most {} are allowed", limits::METADATA_BYTES);
-        return Err(Invalid::new("metadata", message).hint("put long text into content"));
+        return Err(Invalid::new(field, message).hint("put long text into content"));
     }
     Ok(map)
 }

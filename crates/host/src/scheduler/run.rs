@@ -5,11 +5,11 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use butler_domain::{TenantId, Timestamp};
+use butler_memory::MemoryError;
 use butler_memory::jobs::JobRequest;
-use butler_memory::{Memory, MemoryError};
 use butler_store::jobs as records;
 use futures::FutureExt;
-use serde_json::Value;
+use serde_json::{Value, json};
 use tokio::sync::SemaphorePermit;
 use uuid::Uuid;
 
@@ -37,6 +37,11 @@ fn since(worker: &Option<String>, started_at: &Option<Timestamp>) -> String {
         (Some(worker), Some(at)) => format!(", on {worker} since {}", at.format("%Y-%m-%d %H:%M:%SZ")),
         _ => String::new(),
     }
+}
+
+/// The reason in a report that says that its run failed.
+fn reported_failure(report: &Value) -> Option<String> {
+    (report["status"] == "failed").then(|| report["error"].as_str().unwrap_or("no reason was recorded").to_owned())
 }
 
 impl Scheduler {
@@ -120,17 +125,23 @@ impl Scheduler {
         let id = self.begin(job, request.tenant.as_ref(), trigger).await?;
         let started = Instant::now();
         let outcome = AssertUnwindSafe(self.all.run(job, &request)).catch_unwind().await;
-        let outcome = match outcome {
-            Ok(Ok(result)) => Ok(result),
-            Ok(Err(error)) => Err(error.to_string()),
-            Err(_) => Err("a bug in the program; the log has the details".to_owned()),
+        let (result, error) = match outcome {
+            Ok(Ok(result)) => {
+                let error = reported_failure(&result);
+                (result, error)
+            }
+            Ok(Err(error)) => (json!({}), Some(error.to_string())),
+            Err(_) => (json!({}), Some("a bug in the program; the log has the details".to_owned())),
         };
         let took = started.elapsed();
-        tracing::info!(job, trigger = trigger.as_str(), ?took, ok = outcome.is_ok(), "the job has finished");
-        if let Err(error) = self.finish(&self.memory, id, &outcome).await {
+        tracing::info!(job, trigger = trigger.as_str(), ?took, ok = error.is_none(), "the job has finished");
+        if let Err(error) = self.finish(id, &result, error.as_deref()).await {
             tracing::warn!(job, %error, "cannot record the end of the run");
         }
-        outcome.map(|result| FinishedRun { result, took }).map_err(RunError::Failed)
+        match error {
+            None => Ok(FinishedRun { result, took }),
+            Some(error) => Err(RunError::Failed(error)),
+        }
     }
 
     async fn begin(&self, job: &str, tenant: Option<&TenantId>, trigger: Trigger) -> Result<Uuid, MemoryError> {
@@ -139,10 +150,9 @@ impl Scheduler {
         Ok(records::begin_run(&mut conn, job, tenant, trigger.as_str(), &self.worker, now).await?)
     }
 
-    async fn finish(&self, memory: &Memory, id: Uuid, outcome: &Result<Value, String>) -> Result<(), MemoryError> {
-        let mut conn = memory.db().owner().await?;
-        let outcome = outcome.as_ref().map_err(String::as_str);
-        Ok(records::finish_run(&mut conn, id, outcome, memory.now()).await?)
+    async fn finish(&self, id: Uuid, result: &Value, error: Option<&str>) -> Result<(), MemoryError> {
+        let mut conn = self.memory.db().owner().await?;
+        Ok(records::finish_run(&mut conn, id, result, error, self.memory.now()).await?)
     }
 
     async fn release(&self, job: &str) {

@@ -69,6 +69,14 @@ impl EpisodesConfig {
 impl ConfidenceConfig {
     fn validate(&self) -> Checked {
         fraction("confidence.retrieval_threshold", self.retrieval_threshold)?;
+        let new_rule = butler_store::rules::INITIAL_CONFIDENCE;
+        require(self.retrieval_threshold <= new_rule, "confidence.retrieval_threshold", || {
+            format!(
+                "is {}, above {new_rule}, the confidence of a new rule: no new rule would ever be recalled; use at most \
+                 {new_rule}",
+                self.retrieval_threshold
+            )
+        })?;
         fraction("confidence.expiry_threshold", self.expiry_threshold)?;
         require(self.expiry_threshold <= self.retrieval_threshold, "confidence.expiry_threshold", || {
             format!(

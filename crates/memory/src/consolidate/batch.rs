@@ -124,7 +124,7 @@ impl Memory {
         };
         // The reason may quote the answer, which does not belong into a log.
         tracing::warn!(tenant = %group.tenant, butler = %group.butler, "a batch was not consolidated; the report has the reason");
-        report.problem(error.clone());
+        report.fail(error.clone());
         self.fail(batch, &error, origin, report).await?;
         Ok(next)
     }
@@ -246,8 +246,7 @@ impl Memory {
     }
 }
 
-/// Parses the answer and counts its tokens. An empty answer, prose, or an answer without any valid action is a failed
-/// attempt; an answer with only empty lists is not.
+/// Parses the answer and counts its tokens.
 fn read_answer(
     completion: &Completion,
     prompt: &Prompt,
@@ -261,12 +260,8 @@ fn read_answer(
     }
     let result = prompt.read(&completion.text);
     report.counts.parse_errors += result.parse_errors.len() as u64;
-    let reason = || result.parse_errors.first().cloned().unwrap_or_else(|| "the answer has no known list".to_owned());
-    if !result.answered {
-        return Err(Fault::Answer(reason()));
-    }
-    if result.action_count() == 0 && result.dropped > 0 {
-        return Err(Fault::Answer(format!("no action of the answer is valid: {}", reason())));
+    if let Some(reason) = result.failure() {
+        return Err(Fault::Answer(reason));
     }
     for error in &result.parse_errors {
         report.problem(format!("in the answer: {error}"));

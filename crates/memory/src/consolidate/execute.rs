@@ -7,12 +7,11 @@ use butler_domain::consolidation::{
 };
 use butler_domain::event::Origin;
 use butler_domain::text::fact_text;
-use butler_domain::{EpisodeId, FactId, MemoryType, RuleId, Scope, Timestamp};
+use butler_domain::{EpisodeId, FactId, RuleId, Scope, Timestamp};
 use butler_store::confirm::{self, ConfirmOutcome};
 use butler_store::consolidation::actions::{self, Target};
 use butler_store::consolidation::{lease, outcome};
 use butler_store::facts::{self, FactOutcome};
-use butler_store::links::{self, End};
 use butler_store::rules::{self, RuleOutcome};
 use butler_store::{Embedded, Session, WriteContext};
 
@@ -31,7 +30,7 @@ enum PreparedAction<'a> {
 /// The outcome of one action.
 enum Applied {
     FactCreated,
-    FactUpdated,
+    FactSuperseded,
     RuleCreated,
     Confirmed,
     /// The action had been applied before.
@@ -89,7 +88,8 @@ impl Memory {
         }
         counts.consolidated = outcome::consolidated(executor.write(&mut tx), &executor.episodes, batch.token).await?;
         tx.commit().await?;
-        counts.actions_failed = problems.len() as u64;
+        counts.refused = problems.len() as u64;
+        counts.actions = result.action_count() as u64;
         report.counts.add(&counts);
         if !problems.is_empty() {
             // The problems name subjects and rules, which do not belong into a log.
@@ -215,13 +215,15 @@ impl Executor<'_> {
             permanence: fact.permanence,
             entity_id: existing.and_then(|existing| existing.entity_id),
             source_episode_id: self.only_source(&fact.episode_ids),
+            derived_from: self.sources(&fact.episode_ids),
             source_butler: Some(self.batch.group.butler.to_string()),
             tags: fact.tags.clone(),
             metadata: serde_json::Map::new(),
             embedding: embedding.clone(),
         };
-        Ok(match self.store_fact(session, &new, &fact.episode_ids).await? {
-            FactOutcome::Stored { .. } => Applied::FactCreated,
+        Ok(match facts::store(self.write(session), &new, None).await? {
+            FactOutcome::Stored { superseded_id: None } => Applied::FactCreated,
+            FactOutcome::Stored { .. } => Applied::FactSuperseded,
             rejected => Applied::Rejected(format!("{rejected:?}")),
         })
     }
@@ -247,29 +249,17 @@ impl Executor<'_> {
             permanence: fact.permanence.unwrap_or(target.permanence),
             entity_id: target.entity_id,
             source_episode_id: self.only_source(&fact.episode_ids),
+            derived_from: self.sources(&fact.episode_ids),
             source_butler: Some(self.batch.group.butler.to_string()),
             tags: fact.tags.clone().unwrap_or_else(|| target.tags.clone()),
             metadata: serde_json::Map::new(),
             embedding: embedding.clone(),
         };
-        Ok(match self.store_fact(session, &new, &fact.episode_ids).await? {
-            FactOutcome::Stored { superseded_id } if superseded_id == Some(target.id) => Applied::FactUpdated,
+        Ok(match facts::store(self.write(session), &new, None).await? {
+            FactOutcome::Stored { superseded_id } if superseded_id == Some(target.id) => Applied::FactSuperseded,
             FactOutcome::Stored { .. } => Applied::Rejected("the fact is no longer active".to_owned()),
             rejected => Applied::Rejected(format!("{rejected:?}")),
         })
-    }
-
-    async fn store_fact(
-        &self,
-        session: &mut Session,
-        fact: &facts::NewFact,
-        episode_ids: &[EpisodeId],
-    ) -> Result<FactOutcome, butler_store::StoreError> {
-        let stored = facts::store(self.write(session), fact, None).await?;
-        if matches!(stored, FactOutcome::Stored { .. }) {
-            self.link_sources(session, End { memory_type: MemoryType::Fact, id: fact.id.0 }, episode_ids).await?;
-        }
-        Ok(stored)
     }
 
     /// Stores a rule, or confirms the active rule with the same content.
@@ -289,17 +279,14 @@ impl Executor<'_> {
             scope,
             permanence: rule.permanence,
             source_episode_id: self.only_source(&rule.episode_ids),
+            derived_from: self.sources(&rule.episode_ids),
             source_butler: Some(self.batch.group.butler.to_string()),
             tags: rule.tags.clone(),
             metadata: serde_json::Map::new(),
             embedding: embedding.clone(),
         };
         Ok(match rules::store(self.write(session), &new, None).await? {
-            RuleOutcome::Stored => {
-                self.link_sources(session, End { memory_type: MemoryType::Rule, id: new.id.0 }, &rule.episode_ids)
-                    .await?;
-                Applied::RuleCreated
-            }
+            RuleOutcome::Stored => Applied::RuleCreated,
             RuleOutcome::NoEpisode => Applied::Rejected("its source episode no longer exists".to_owned()),
         })
     }
@@ -311,35 +298,27 @@ impl Executor<'_> {
         confirmation: &Confirmation,
     ) -> Result<Applied, butler_store::StoreError> {
         let id = confirmation.id;
-        let (memory_type, outcome) = match confirm::fact(self.write(session), FactId(id)).await? {
-            Some(outcome) => (MemoryType::Fact, outcome),
-            None => match confirm::rule(self.write(session), RuleId(id)).await? {
-                Some(outcome) => (MemoryType::Rule, outcome),
+        // Only the episodes that the answer names support the memory: not every episode of the batch is about it.
+        let episodes = self.named(&confirmation.episode_ids);
+        let outcome = match confirm::fact(self.write(session), FactId(id), &episodes).await? {
+            Some(outcome) => outcome,
+            None => match confirm::rule(self.write(session), RuleId(id), &episodes).await? {
+                Some(outcome) => outcome,
                 None => return Ok(Applied::Rejected("there is no such fact or rule".to_owned())),
             },
         };
-        // Links only episodes that the answer names: not every episode of the batch is a source of the confirmed
-        // memory.
-        let episode_ids = &confirmation.episode_ids;
-        let confirmed = matches!(outcome, ConfirmOutcome::Confirmed { .. });
-        if confirmed && episode_ids.iter().any(|id| self.episodes.contains(id)) {
-            self.link_sources(session, End { memory_type, id }, episode_ids).await?;
-        }
         Ok(confirm_outcome(outcome))
     }
 
+    /// Confirms a fact that the model stated again. Its sources support the fact.
     async fn confirm_fact(
         &self,
         session: &mut Session,
         id: FactId,
         episode_ids: &[EpisodeId],
     ) -> Result<Applied, butler_store::StoreError> {
-        let outcome = confirm::fact(self.write(session), id).await?;
-        let applied = outcome.map_or_else(|| Applied::Rejected("it no longer exists".to_owned()), confirm_outcome);
-        if matches!(applied, Applied::Confirmed) {
-            self.link_sources(session, End { memory_type: MemoryType::Fact, id: id.0 }, episode_ids).await?;
-        }
-        Ok(applied)
+        let outcome = confirm::fact(self.write(session), id, &self.sources(episode_ids)).await?;
+        Ok(outcome.map_or_else(|| Applied::Rejected("it no longer exists".to_owned()), confirm_outcome))
     }
 
     async fn confirm_rule(
@@ -348,26 +327,19 @@ impl Executor<'_> {
         id: RuleId,
         episode_ids: &[EpisodeId],
     ) -> Result<Applied, butler_store::StoreError> {
-        self.link_sources(session, End { memory_type: MemoryType::Rule, id: id.0 }, episode_ids).await?;
-        let outcome = confirm::rule(self.write(session), id).await?;
+        let outcome = confirm::rule(self.write(session), id, &self.sources(episode_ids)).await?;
         Ok(outcome.map_or_else(|| Applied::Rejected("it no longer exists".to_owned()), confirm_outcome))
     }
 
-    /// Links a memory to the episodes it is derived from.
-    async fn link_sources(
-        &self,
-        session: &mut Session,
-        end: End,
-        episode_ids: &[EpisodeId],
-    ) -> Result<(), butler_store::StoreError> {
-        links::derive(self.write(session), end, &self.sources(episode_ids)).await?;
-        Ok(())
+    /// The episodes of the batch that an action names.
+    fn named(&self, episode_ids: &[EpisodeId]) -> Vec<EpisodeId> {
+        episode_ids.iter().copied().filter(|id| self.episodes.contains(id)).collect()
     }
 
     /// The episodes that an action names, or the whole batch if it names none of the batch.
     fn sources(&self, episode_ids: &[EpisodeId]) -> Vec<EpisodeId> {
-        let valid: Vec<EpisodeId> = episode_ids.iter().copied().filter(|id| self.episodes.contains(id)).collect();
-        if valid.is_empty() { self.episodes.clone() } else { valid }
+        let named = self.named(episode_ids);
+        if named.is_empty() { self.episodes.clone() } else { named }
     }
 
     /// The source episode if there is exactly one.
@@ -408,10 +380,10 @@ fn describe(action: &PreparedAction<'_>) -> String {
 fn count(applied: Applied, action: &PreparedAction<'_>, counts: &mut Counts, problems: &mut Vec<String>) {
     match applied {
         Applied::FactCreated => counts.facts_created += 1,
-        Applied::FactUpdated => counts.facts_updated += 1,
+        Applied::FactSuperseded => counts.facts_superseded += 1,
         Applied::RuleCreated => counts.rules_created += 1,
         Applied::Confirmed => counts.confirmations += 1,
-        Applied::Replayed => counts.replayed += 1,
+        Applied::Replayed => counts.suppressed += 1,
         Applied::Rejected(reason) => problems.push(format!("{}: {reason}", describe(action))),
     }
 }

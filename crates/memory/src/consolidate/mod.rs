@@ -110,7 +110,7 @@ impl Memory {
                 Ok(batch::Next::Done) => return,
                 Err(error) => {
                     tracing::error!(tenant = %group.tenant, butler = %group.butler, %error, "consolidation of a group failed");
-                    report.problem(error.to_string());
+                    report.fail(error.to_string());
                     return;
                 }
             }
@@ -127,6 +127,6 @@ fn group_report(group: &Group) -> GroupReport {
             waiting: group.waiting.unsigned_abs(),
             ..Counts::default()
         },
-        errors: Vec::new(),
+        ..GroupReport::default()
     }
 }

@@ -73,7 +73,7 @@ pub fn build(butler: &str, episodes: &[Leased], facts: &[KnownFact], rules: &[Kn
 impl Prompt {
     /// Parses an answer to this prompt and drops the actions copied from it.
     pub fn read(&self, answer: &str) -> ConsolidationResult {
-        parse_answer(answer, &self.text).without_example(&EXAMPLE)
+        parse_answer(answer, &self.text, &EXAMPLE)
     }
 }
 

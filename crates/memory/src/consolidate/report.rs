@@ -3,7 +3,7 @@
 use butler_domain::TenantId;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
+use serde_json::Value;
 
 /// The maximum number of errors listed per group. A broken endpoint would otherwise fill the record of the run.
 const LISTED_ERRORS: usize = 20;
@@ -13,6 +13,12 @@ const LISTED_ERRORS: usize = 20;
 pub struct ConsolidationReport {
     /// `run`, or `dry_run` if episodes were only counted.
     pub mode: String,
+    /// `failed` if no group with waiting episodes could be consolidated, otherwise `succeeded`.
+    #[serde(default)]
+    pub status: String,
+    /// Why the run failed: the reason of the first group.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub error: Option<String>,
     /// Why it was a dry run.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
@@ -31,9 +37,15 @@ pub struct GroupReport {
     #[serde(flatten)]
     pub counts: Counts,
     pub errors: Vec<String>,
+    /// Why the first batch that failed was not consolidated.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub failure: Option<String>,
 }
 
+/// What became of the episodes and of the model's actions. `actions` is the sum of `facts_created`, `facts_superseded`,
+/// `rules_created`, `confirmations`, `suppressed` and `refused`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
 pub struct Counts {
     /// Episodes that were due when the run began.
     pub episodes: u64,
@@ -43,14 +55,19 @@ pub struct Counts {
     pub consolidated: u64,
     pub failed: u64,
     pub dead_lettered: u64,
+    /// The valid actions of the answers that were applied.
+    pub actions: u64,
+    /// New facts that replaced none.
     pub facts_created: u64,
-    pub facts_updated: u64,
+    /// Facts that a newer version replaced.
+    pub facts_superseded: u64,
     pub rules_created: u64,
     /// Memories that the episodes confirmed, including those that the model repeated word for word.
     pub confirmations: u64,
-    /// Actions that had been applied before.
-    pub replayed: u64,
-    pub actions_failed: u64,
+    /// Actions that were left out because they had been applied before.
+    pub suppressed: u64,
+    /// Actions that could not be applied. `errors` has the reasons.
+    pub refused: u64,
     pub parse_errors: u64,
     /// As the runtime reports them, otherwise estimated.
     pub tokens_in: u64,
@@ -66,12 +83,13 @@ impl Counts {
             consolidated,
             failed,
             dead_lettered,
+            actions,
             facts_created,
-            facts_updated,
+            facts_superseded,
             rules_created,
             confirmations,
-            replayed,
-            actions_failed,
+            suppressed,
+            refused,
             parse_errors,
             tokens_in,
             tokens_out,
@@ -82,12 +100,13 @@ impl Counts {
         self.consolidated += consolidated;
         self.failed += failed;
         self.dead_lettered += dead_lettered;
+        self.actions += actions;
         self.facts_created += facts_created;
-        self.facts_updated += facts_updated;
+        self.facts_superseded += facts_superseded;
         self.rules_created += rules_created;
         self.confirmations += confirmations;
-        self.replayed += replayed;
-        self.actions_failed += actions_failed;
+        self.suppressed += suppressed;
+        self.refused += refused;
         self.parse_errors += parse_errors;
         self.tokens_in += tokens_in;
         self.tokens_out += tokens_out;
@@ -95,6 +114,16 @@ impl Counts {
 }
 
 impl GroupReport {
+    /// Records why a batch, or the whole group, was not consolidated.
+    pub(super) fn fail(&mut self, reason: String) {
+        self.failure.get_or_insert_with(|| reason.clone());
+        self.problem(reason);
+    }
+
+    fn label(&self) -> String {
+        format!("{}/{}", self.tenant_id, self.butler)
+    }
+
     pub(super) fn problem(&mut self, problem: String) {
         match self.errors.len() {
             n if n < LISTED_ERRORS => self.errors.push(problem),
@@ -105,21 +134,27 @@ impl GroupReport {
 }
 
 impl ConsolidationReport {
-    /// The part of a recorded report that concerns one tenant; an empty object if the record cannot be read.
-    pub fn of_tenant(recorded: Value, tenant: &TenantId) -> Value {
-        let Ok(mut report) = serde_json::from_value::<Self>(recorded) else { return json!({}) };
+    /// The part of a recorded report that concerns one tenant; `None` if the record is not a report.
+    pub fn of_tenant(recorded: Value, tenant: &TenantId) -> Option<Self> {
+        let mut report = serde_json::from_value::<Self>(recorded).ok()?;
         report.groups.retain(|group| group.tenant_id == tenant.as_str());
-        (report.totals, report.errors) = Default::default();
-        serde_json::to_value(report.finish()).unwrap_or_else(|_| json!({}))
+        (report.totals, report.errors, report.error) = Default::default();
+        Some(report.finish())
     }
 
-    /// Computes the totals and collects the errors of the groups.
+    /// Computes the totals and the status, and collects the errors of the groups.
     pub(super) fn finish(mut self) -> Self {
         for group in &self.groups {
             self.totals.add(&group.counts);
-            let prefix = format!("{}/{}", group.tenant_id, group.butler);
-            self.errors.extend(group.errors.iter().map(|error| format!("{prefix}: {error}")));
+            self.errors.extend(group.errors.iter().map(|error| format!("{}: {error}", group.label())));
         }
+        let due = self.groups.iter().filter(|group| group.counts.episodes > 0);
+        let mut reasons = due.map(|group| {
+            let reason = group.failure.as_ref().filter(|_| group.counts.consolidated == 0)?;
+            Some(format!("{}: {reason}", group.label()))
+        });
+        self.error = reasons.next().flatten().filter(|_| reasons.all(|reason| reason.is_some()));
+        self.status = if self.error.is_some() { "failed" } else { "succeeded" }.to_owned();
         self
     }
 }

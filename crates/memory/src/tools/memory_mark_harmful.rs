@@ -3,7 +3,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::optional;
+use super::mark_note;
 use crate::tool::{Annotations, Right, ToolDefinition};
 use crate::views::RuleView;
 use crate::{Call, Memory, MemoryError};
@@ -16,6 +16,9 @@ pub struct Input {
     /// What went wrong, in a sentence; it becomes part of the warning if the rule is turned into one. At most 4 KiB.
     #[schemars(with = "Option<String>", length(max = butler_domain::limits::REASON_BYTES))]
     reason: Option<Value>,
+    /// The situation in which it was applied, such as {"task": "booking"}. Kept with the mark.
+    #[schemars(with = "Option<serde_json::Map<String, Value>>")]
+    context: Option<Value>,
 }
 
 pub struct MemoryMarkHarmful;
@@ -35,8 +38,8 @@ impl ToolDefinition for MemoryMarkHarmful {
 
     async fn run(memory: &Memory, call: Call, input: Input) -> Result<RuleView, MemoryError> {
         let id = validate::uuid("rule_id", validate::string("rule_id", &input.rule_id)?)?;
-        let reason = optional(input.reason.as_ref(), |value| validate::reason(validate::string("reason", value)?))?;
-        let rule = memory.mark_harmful(&call, RuleId(id), reason.flatten().as_deref()).await?;
+        let note = mark_note(input.reason.as_ref(), input.context.as_ref())?;
+        let rule = memory.mark_harmful(&call, RuleId(id), &note).await?;
         rule.ok_or(MemoryError::NotFound { memory_type: MemoryType::Rule, id })
     }
 }

@@ -3,6 +3,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
 
+use super::mark_note;
 use crate::tool::{Annotations, Instruction, Right, ToolDefinition, Topic};
 use crate::views::RuleView;
 use crate::{Call, Memory, MemoryError};
@@ -12,6 +13,12 @@ pub struct Input {
     /// The rule that was followed.
     #[schemars(with = "uuid::Uuid")]
     rule_id: Value,
+    /// Why it helped, in a sentence. At most 4 KiB.
+    #[schemars(with = "Option<String>", length(max = butler_domain::limits::REASON_BYTES))]
+    reason: Option<Value>,
+    /// The situation in which it was applied, such as {"task": "booking"}. Kept with the mark.
+    #[schemars(with = "Option<serde_json::Map<String, Value>>")]
+    context: Option<Value>,
 }
 
 pub struct MemoryMarkHelpful;
@@ -22,8 +29,8 @@ impl ToolDefinition for MemoryMarkHelpful {
 
     const NAME: &'static str = "memory_mark_helpful";
     const TITLE: &'static str = "Mark a rule helpful";
-    const DESCRIPTION: &'static str = "Say that following a rule led to a good result. Enough good results promote it: \
-        candidate, established, proven. Call it once for each time the rule was applied.";
+    const DESCRIPTION: &'static str = "Say that following a rule led to a good result. It confirms the rule, and enough good \
+        results promote it: candidate, established, proven. Call it once for each time the rule was applied.";
     const ANNOTATIONS: Annotations = Annotations::ADD;
     const RIGHT: Right = Right::Write;
     const INSTRUCTION: Option<Instruction> = Some(Instruction {
@@ -35,7 +42,8 @@ impl ToolDefinition for MemoryMarkHelpful {
 
     async fn run(memory: &Memory, call: Call, input: Input) -> Result<RuleView, MemoryError> {
         let id = validate::uuid("rule_id", validate::string("rule_id", &input.rule_id)?)?;
-        let rule = memory.mark_helpful(&call, RuleId(id)).await?;
+        let note = mark_note(input.reason.as_ref(), input.context.as_ref())?;
+        let rule = memory.mark_helpful(&call, RuleId(id), &note).await?;
         rule.ok_or(MemoryError::NotFound { memory_type: MemoryType::Rule, id })
     }
 }

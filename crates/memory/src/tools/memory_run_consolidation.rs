@@ -25,7 +25,7 @@ impl ToolDefinition for MemoryRunConsolidation {
     const DESCRIPTION: &'static str = "Turn waiting episodes into facts and rules now instead of on schedule. Uses the \
         configured LLM and may take minutes; without one, or with dry_run, it only counts. The result says which it was.";
     const ANNOTATIONS: Annotations =
-        Annotations { read_only: false, destructive: false, idempotent: true, open_world: true };
+        Annotations { read_only: false, destructive: true, idempotent: true, open_world: true };
     const RIGHT: Right = Right::Admin;
 
     async fn run(memory: &Memory, call: Call, input: Input) -> Result<ConsolidationReport, MemoryError> {

@@ -1,5 +1,5 @@
 use butler_domain::validate;
-use butler_domain::{Permanence, Scope};
+use butler_domain::{EpisodeId, Permanence, Scope};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
@@ -22,6 +22,9 @@ pub struct Input {
     /// How long it holds without confirmation: permanent, stable, standard, volatile or ephemeral.
     #[schemars(with = "Option<Permanence>")]
     permanence: Option<Value>,
+    /// The episode it was learned from.
+    #[schemars(with = "Option<uuid::Uuid>")]
+    source_episode_id: Option<Value>,
     /// The butler that learned it. This butler if left out.
     #[schemars(with = "Option<String>", length(min = 1, max = butler_domain::limits::NAME_BYTES))]
     source_butler: Option<Value>,
@@ -63,7 +66,10 @@ impl ToolDefinition for MemoryStoreRule {
                 validate::one_of("permanence", validate::string("permanence", value)?)
             })?,
             tags: validate::tags(&input.tags.unwrap_or_default())?,
-            source_episode_id: None,
+            source_episode_id: optional(input.source_episode_id.as_ref(), |value| {
+                validate::uuid("source_episode_id", validate::string("source_episode_id", value)?)
+            })?
+            .map(EpisodeId),
             source_butler: optional(input.source_butler.as_ref(), butler)?,
             metadata: validate::metadata(&input.metadata.unwrap_or_default())?,
         };

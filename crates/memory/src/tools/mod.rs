@@ -2,8 +2,9 @@
 
 use butler_domain::Butler;
 use butler_domain::validate::{self, Invalid};
-use serde_json::Value;
+use serde_json::{Map, Value, json};
 
+use crate::MarkNote;
 use crate::tool::Tool;
 
 /// Declares the module of every tool and the list of them.
@@ -47,6 +48,20 @@ const DEFAULT_IMPORTANCE: f64 = 5.0;
 /// Reads an optional argument. Null counts as omitted.
 fn optional<T>(value: Option<&Value>, read: impl FnOnce(&Value) -> Result<T, Invalid>) -> Result<Option<T>, Invalid> {
     value.filter(|value| !value.is_null()).map(read).transpose()
+}
+
+/// The reason of a mark and its context. A context given as text is kept under the key `text`.
+fn mark_note(reason: Option<&Value>, context: Option<&Value>) -> Result<MarkNote, Invalid> {
+    let reason = optional(reason, |value| validate::reason(validate::string("reason", value)?))?.flatten();
+    let context = match context {
+        Some(Value::String(text)) if text.trim().is_empty() => Map::new(),
+        Some(Value::String(text)) if !text.trim_start().starts_with('{') => {
+            validate::small_object("context", &json!({ "text": text }))?
+        }
+        Some(value) => validate::small_object("context", value)?,
+        None => Map::new(),
+    };
+    Ok(MarkNote { reason, context })
 }
 
 /// The butler that a memory comes from.

@@ -144,7 +144,7 @@ async fn individual_action_failures_do_not_block_others() {
     world.fixture.db.execute("ALTER TABLE facts ADD CONSTRAINT test_refuses CHECK (content <> 'refused')").await;
     world.episode("one").await;
     let report = world.run().await;
-    assert_eq!((report.totals.facts_created, report.totals.rules_created, report.totals.actions_failed), (2, 1, 2));
+    assert_eq!((report.totals.facts_created, report.totals.rules_created, report.totals.refused), (2, 1, 2));
     assert_eq!(report.totals.consolidated, 1);
     let errors = report.errors.join("\n");
     assert!(errors.contains("new fact B is: ") && errors.contains("no active fact has this id"), "{errors}");
@@ -159,7 +159,7 @@ async fn source_episodes_are_consolidated_even_if_every_action_was_rejected() {
     .await;
     world.episode("one").await;
     let report = world.run().await;
-    assert_eq!((report.totals.failed, report.totals.consolidated, report.totals.actions_failed), (0, 1, 1));
+    assert_eq!((report.totals.failed, report.totals.consolidated, report.totals.refused), (0, 1, 1));
     assert!(report.errors[0].contains("no active fact has this id"), "{:?}", report.errors);
     assert_eq!(world.one("SELECT count(*) FROM facts").await, "0");
 }
@@ -355,4 +355,25 @@ async fn a_row_that_the_program_cannot_read_stops_only_its_own_group() {
     assert!(report.errors.iter().any(|error| error.contains("tenant_id")), "{:?}", report.errors);
     let learned = "SELECT string_agg(tenant_id, ',' ORDER BY tenant_id) FROM episodes WHERE consolidated";
     assert_eq!(world.one(learned).await, "a,c");
+}
+
+#[tokio::test]
+async fn a_run_in_which_every_group_failed_is_failed_and_names_the_first_cause() {
+    let world = World::new(Model::new(|session| match session.prompt.contains("useful") {
+        true => Ok(one_fact_each(&session.prompt)),
+        false => Err(RuntimeError::Malformed { url: "http://x".to_owned(), reason: "the endpoint refused".to_owned() }),
+    }))
+    .await;
+    world.episode("one").await;
+    world.episode_of("default", "health", "two").await;
+    let report = world.run().await;
+    assert_eq!((report.status.as_str(), report.totals.failed), ("failed", 2), "{report:?}");
+    let error = report.error.unwrap();
+    assert!(error.starts_with("default/general: ") && error.contains("the endpoint refused"), "{error}");
+
+    world.fixture.clock.advance_days(1.0);
+    world.episode_of("default", "work", "useful").await;
+    let partly = world.run().await;
+    assert_eq!((partly.status.as_str(), partly.error.as_deref()), ("succeeded", None), "{partly:?}");
+    assert_eq!(world.run().await.status, "succeeded", "nothing was due");
 }

@@ -109,7 +109,7 @@ async fn updated_facts_trigger_supersession_by_target_and_keep_its_identity() {
     world.run().await;
     world.episode("second").await;
     let report = world.run().await;
-    assert_eq!(report.totals.facts_updated, 1, "{report:?}");
+    assert_eq!(report.totals.facts_superseded, 1, "{report:?}");
     let facts = "SELECT concat_ws('|', subject, predicate, content, validity, permanence, importance, tags::text, supersedes_id IS NULL)
                  FROM facts ORDER BY created_at, id";
     assert_eq!(
@@ -140,7 +140,7 @@ async fn only_confirmations_of_existing_active_memories_count() {
     world.fixture.clock.advance_days(1.0);
     world.episode("second").await;
     let report = world.run().await;
-    assert_eq!((report.totals.confirmations, report.totals.actions_failed), (2, 1), "{report:?}");
+    assert_eq!((report.totals.confirmations, report.totals.refused), (2, 1), "{report:?}");
     assert_eq!(report.totals.consolidated, 1);
     let confirmed = "SELECT count(*) FROM (SELECT created_at, last_confirmed_at FROM facts UNION ALL
                      SELECT created_at, last_confirmed_at FROM rules) m WHERE last_confirmed_at > created_at";
@@ -160,7 +160,14 @@ async fn a_repeated_fact_is_a_confirmation_and_not_a_new_fact() {
     assert_eq!((report.totals.facts_created, report.totals.rules_created, report.totals.confirmations), (0, 0, 2));
     assert_eq!(world.one("SELECT count(*) FROM facts").await, "1");
     assert_eq!(world.one("SELECT count(*) FROM rules").await, "1");
-    assert_eq!(world.one("SELECT count(*) FROM memory_links").await, "4", "both episodes are its sources");
+    let links = "SELECT concat_ws(' ', source_type, relation, target_type) FROM memory_links ORDER BY 1";
+    assert_eq!(
+        world.rows(links).await,
+        ["episode supports fact", "episode supports rule", "fact derived_from episode", "rule derived_from episode"]
+    );
+    let named = "SELECT count(*) FROM memory_events WHERE payload -> 'links' -> 0 ->> 'relation' IN ('derived_from', 'supports')";
+    assert_eq!(world.one(named).await, "4", "each link is named in the event of its memory");
+    assert_eq!(world.one("SELECT count(*) FROM memory_events WHERE event_type = 'link_created'").await, "0");
 }
 
 #[tokio::test]
@@ -278,7 +285,82 @@ async fn a_confirmation_is_linked_only_to_the_episodes_it_names() {
     let answer = serde_json::json!({"confirmations": [{"id": fact, "episode_ids": [named, uuid::Uuid::nil()]}]});
     let report = world.replica(Model::says(answer.to_string())).run_consolidation(&Default::default()).await.unwrap();
     assert_eq!((report.totals.confirmations, report.totals.consolidated), (1, 2));
-    let linked = world.rows("SELECT target_id FROM memory_links WHERE relation = 'derived_from'").await;
-    assert!(linked.contains(&named.to_string()) && !linked.contains(&other.to_string()), "{linked:?}");
-    assert_eq!(linked.len(), 2);
+    let linked = world.rows("SELECT source_id FROM memory_links WHERE relation = 'supports'").await;
+    assert_eq!(linked, [named.to_string()], "not {other}");
+}
+
+#[tokio::test]
+async fn the_counts_of_a_report_add_up_to_the_actions_of_the_answer() {
+    let world = World::new(Model::new(|session| {
+        let second = session.prompt.contains("second");
+        Ok(json!({
+            "new_facts": [
+                {"subject": "Ann", "predicate": "likes", "content": "tea"},
+                {"subject": "Ann", "predicate": "lives_in", "content": if second { "Bern" } else { "Basel" }},
+                {"subject": if second { "Bo" } else { "Cy" }, "predicate": "likes", "content": "rain"},
+            ],
+            "new_rules": [{"content": if second { "Be kind." } else { "Be quick." }}],
+            "updated_facts": [{"target_id": "00000000-0000-0000-0000-00000000dead", "subject": "x", "predicate": "y", "content": "z"}],
+            "confirmations": ["00000000-0000-0000-0000-00000000beef"],
+        })
+        .to_string())
+    }))
+    .await;
+    world.episode("first").await;
+    world.run().await;
+    world.episode("second").await;
+    let totals = world.run().await.totals;
+    assert_eq!((totals.facts_created, totals.facts_superseded, totals.rules_created), (1, 1, 1), "{totals:?}");
+    assert_eq!((totals.confirmations, totals.suppressed, totals.refused), (1, 0, 2), "{totals:?}");
+    let sum = totals.facts_created
+        + totals.facts_superseded
+        + totals.rules_created
+        + totals.confirmations
+        + totals.suppressed
+        + totals.refused;
+    assert_eq!((totals.actions, sum), (6, 6));
+}
+
+#[tokio::test]
+async fn facts_and_rules_without_a_comparable_vector_are_shown_to_the_model() {
+    let model = Model::says(r#"{"new_facts": []}"#);
+    let world = World::new(model.clone()).await;
+    // More than the prompt shows, so that they are chosen by their vectors.
+    for n in 0..120 {
+        let arguments = json!({"subject": format!("thing {n}"), "predicate": "is", "content": "somewhere"});
+        world.fixture.call("memory_store_fact", arguments).await.unwrap();
+        world.fixture.call("memory_store_rule", json!({"content": format!("Mind the thing {n}")})).await.unwrap();
+    }
+    world.fixture.db.execute(
+        "INSERT INTO facts (subject, predicate, content) VALUES ('Ann', 'allergic_to', 'Ann is allergic to peanuts.');
+         INSERT INTO rules (content) VALUES ('Ask Ann about peanuts first.');
+         INSERT INTO embedding_versions (id, model, version, dimensions)
+             VALUES ('00000000-0000-0000-0000-0000000000f0', 'older', '0', 384);
+         INSERT INTO facts (subject, predicate, content, embedding, embedding_version_id)
+             SELECT 'Bo', 'eats', 'Bo eats peanuts daily.', embedding, '00000000-0000-0000-0000-0000000000f0' FROM facts
+             WHERE embedding IS NOT NULL LIMIT 1",
+    )
+    .await;
+    world.episode("Ann ate peanuts with Bo").await;
+    world.run().await;
+    let prompt = &model.sessions()[0].prompt;
+    for shown in ["Ann is allergic to peanuts.", "Bo eats peanuts daily.", "Ask Ann about peanuts first."] {
+        assert!(prompt.contains(shown), "{shown}");
+    }
+    assert!(prompt.contains("| somewhere ("), "the others are still there");
+}
+
+#[tokio::test]
+async fn facts_are_shown_to_the_model_if_no_episode_has_a_vector() {
+    let model = Model::says(r#"{"new_facts": []}"#);
+    let world = World::new(model.clone()).await;
+    for n in 0..120 {
+        let arguments = json!({"subject": format!("thing {n}"), "predicate": "is", "content": "somewhere"});
+        world.fixture.call("memory_store_fact", arguments).await.unwrap();
+    }
+    let arguments = json!({"subject": "Ann", "predicate": "allergic_to", "content": "Ann is allergic to peanuts."});
+    world.fixture.call("memory_store_fact", arguments).await.unwrap();
+    world.fixture.db.execute("INSERT INTO episodes (butler, content) VALUES ('general', 'Ann ate peanuts.')").await;
+    world.run().await;
+    assert!(model.sessions()[0].prompt.contains("Ann is allergic to peanuts."));
 }

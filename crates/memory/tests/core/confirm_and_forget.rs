@@ -122,3 +122,20 @@ async fn an_expired_or_superseded_fact_can_be_forgotten_too() {
     assert_eq!(row(&memory, "facts", &old).await["validity"], "retracted");
     assert_eq!(row(&memory, "facts", &new).await["supersedes_id"], old, "the chain stays");
 }
+
+#[tokio::test]
+async fn forgetting_the_newest_version_says_what_becomes_of_the_one_before() {
+    let memory = MemoryFixture::new().await;
+    let old = fact(&memory, "user", "car", "Volvo").await;
+    let new = fact(&memory, "user", "car", "Saab").await;
+    let forget = async |id: &serde_json::Value| {
+        memory.call("memory_forget", json!({"memory_type": "fact", "memory_id": id})).await.unwrap()
+    };
+    let answer = forget(&new).await;
+    assert_eq!(answer["previous_id"], old);
+    let note = answer["note"].as_str().unwrap();
+    assert!(note.contains(old.as_str().unwrap()) && note.contains("stays superseded"), "{note}");
+    assert_eq!(row(&memory, "facts", &old).await["validity"], "superseded");
+    assert!(forget(&new).await.get("previous_id").is_none(), "nothing changed");
+    assert!(forget(&old).await.get("note").is_none(), "there is no version before");
+}

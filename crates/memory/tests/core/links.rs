@@ -4,7 +4,7 @@ use butler_domain::{MemoryType, Relation};
 use butler_memory::MemoryError;
 use butler_store::links::{Direction, End, LinkOutcome};
 use butler_testkit::MemoryFixture;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::{count, episode, fact, rows, rule};
 
@@ -71,4 +71,25 @@ async fn memory_link_creation_with_validation() {
     assert!(memory.memory.create_link(&other, a, as_rule, Relation::Supports).await.is_err());
     assert!(memory.memory.get_links(&other, a, Direction::Both).await.unwrap().is_empty());
     assert_eq!(count(&memory, "memory_links").await, 0);
+}
+
+#[tokio::test]
+async fn a_link_written_with_a_fact_is_named_in_the_facts_event() {
+    let memory = MemoryFixture::new().await;
+    let source = crate::episode(&memory, "Ann moved").await;
+    let old = crate::fact(&memory, "Ann", "city", "Basel").await;
+    let arguments = json!({"subject": "Ann", "predicate": "city", "content": "Bern", "source_episode_id": source});
+    let new = crate::store_fact(&memory, arguments).await["id"].clone();
+    let id = new.as_str().unwrap();
+    let events = crate::rows(
+        &memory,
+        &format!("SELECT event_type, payload -> 'links' AS links FROM memory_events WHERE memory_id = '{id}'"),
+    )
+    .await;
+    let links = json!([
+        {"relation": "derived_from", "target_type": "episode", "target_id": source},
+        {"relation": "supersedes", "target_type": "fact", "target_id": old},
+    ]);
+    assert_eq!(events, [json!({"event_type": "fact_created", "links": links})]);
+    assert_eq!(count(&memory, "memory_events WHERE event_type = 'link_created'").await, 0);
 }

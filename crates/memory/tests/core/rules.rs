@@ -254,3 +254,96 @@ async fn the_list_of_reasons_is_bounded_and_rule_applications_keep_all() {
     let kept = marked["metadata"]["harmful_reasons"].as_array().unwrap();
     assert_eq!((kept.len(), &kept[0], kept.last().unwrap()), (100, &json!("reason 1"), &json!("the newest")));
 }
+
+async fn recalled(memory: &MemoryFixture, topic: &str) -> Vec<Value> {
+    let answer = memory.call("memory_recall", json!({ "topic": topic })).await.unwrap();
+    answer["results"].as_array().unwrap().iter().map(|hit| hit["id"].clone()).collect()
+}
+
+#[tokio::test]
+async fn a_warning_is_recalled_and_in_context_however_old_it_is() {
+    let memory = MemoryFixture::new().await;
+    let warning = rule(&memory, "Never book flights over Easter").await;
+    let guess = rule(&memory, "Book flights over Easter early").await;
+    history(&memory, &warning, 4, 0, 4, Maturity::AntiPattern).await;
+    memory.clock.advance_days(2000.0);
+    assert_eq!(recalled(&memory, "book flights over Easter").await, [warning.clone()], "{guess} has faded");
+    let arguments = json!({"trigger_prompt": "book flights over Easter", "butler": "general"});
+    let block = memory.call("memory_context", arguments).await.unwrap();
+    assert!(block["context"].as_str().unwrap().contains("Never book flights"), "{block}");
+}
+
+#[tokio::test]
+async fn a_proven_rule_marked_helpful_daily_is_recalled_after_400_days() {
+    let memory = MemoryFixture::new().await;
+    let id = rule(&memory, "Ask before booking flights").await;
+    for _ in 0..400 {
+        memory.clock.advance_days(1.0);
+        helpful(&memory, &id).await;
+    }
+    assert_eq!(get(&memory, "rule", &id).await["maturity"], "proven");
+    memory.memory.sweep(None).await.unwrap();
+    assert_eq!(recalled(&memory, "booking flights").await, [id.clone()]);
+    let confirmed = row(&memory, "rules", &id).await["last_confirmed_at"].clone();
+    memory.clock.advance_days(1.0);
+    harmful(&memory, &id, None).await;
+    assert_eq!(row(&memory, "rules", &id).await["last_confirmed_at"], confirmed, "only success confirms a rule");
+}
+
+#[tokio::test]
+async fn a_helpful_mark_ends_fading_as_a_confirmation_does() {
+    let memory = MemoryFixture::new().await;
+    let id = rule(&memory, "Ask before booking").await;
+    memory.clock.advance_days(120.0);
+    memory.memory.sweep(None).await.unwrap();
+    assert_eq!(row(&memory, "rules", &id).await["metadata"]["status"], "fading");
+    let marked = helpful(&memory, &id).await;
+    let stored = row(&memory, "rules", &id).await;
+    assert_eq!((&stored["metadata"], &marked["metadata"]), (&json!({}), &json!({})));
+    assert_eq!(marked["effective_confidence"], json!(0.5));
+}
+
+#[tokio::test]
+async fn a_mark_keeps_its_reason_and_context() {
+    let memory = MemoryFixture::new().await;
+    let id = rule(&memory, "Ask before booking").await;
+    let contexts =
+        [json!({"task": "booking"}), json!("{\"task\": \"mail\"}"), json!("by phone"), json!(null), json!("")];
+    for context in &contexts {
+        let arguments = json!({"rule_id": id, "reason": "it went well", "context": context});
+        memory.call("memory_mark_helpful", arguments).await.unwrap();
+    }
+    let arguments = json!({"rule_id": id, "reason": "too slow", "context": {"task": "taxi"}});
+    memory.call("memory_mark_harmful", arguments).await.unwrap();
+    let kept = rows(&memory, "SELECT outcome, reason, context FROM rule_applications ORDER BY ctid").await;
+    let well = |context: Value| json!({"outcome": "helpful", "reason": "it went well", "context": context});
+    assert_eq!(
+        kept,
+        [
+            well(json!({"task": "booking"})),
+            well(json!({"task": "mail"})),
+            well(json!({"text": "by phone"})),
+            well(json!({})),
+            well(json!({})),
+            json!({"outcome": "harmful", "reason": "too slow", "context": {"task": "taxi"}}),
+        ]
+    );
+    let error = refused(&memory, "memory_mark_helpful", json!({"rule_id": id, "context": 5})).await;
+    assert!(error.message.contains("context"), "{}", error.message);
+}
+
+#[tokio::test]
+async fn a_rule_is_linked_to_its_source_episode() {
+    let memory = MemoryFixture::new().await;
+    let source = crate::episode(&memory, "The flight was lost").await;
+    let arguments = json!({"content": "Book early", "source_episode_id": source});
+    let id = memory.call("memory_store_rule", arguments).await.unwrap()["id"].clone();
+    assert_eq!(row(&memory, "rules", &id).await["source_episode_id"], source);
+    let events =
+        rows(&memory, "SELECT payload -> 'links' AS links FROM memory_events WHERE event_type = 'rule_created'").await;
+    let link = json!({"relation": "derived_from", "target_type": "episode", "target_id": source});
+    assert_eq!(events, [json!({ "links": [link] })]);
+    let error =
+        refused(&memory, "memory_store_rule", json!({"content": "x", "source_episode_id": uuid::Uuid::nil()})).await;
+    assert!(error.message.contains("does not exist"), "{}", error.message);
+}

@@ -81,10 +81,14 @@ async fn fact_conflict_resolution_by_confidence() {
 
 #[tokio::test]
 async fn the_fact_with_the_higher_effective_confidence_wins() {
-    // Stored confidence and days since the last confirmation. In the third case the difference is within the tolerance.
-    for (of_the_source, of_the_target, source_wins) in
-        [((0.8, 0.0), (0.9, 60.0), true), ((0.9, 60.0), (0.8, 0.0), false), ((0.9, 0.0), (0.9, 0.04), false)]
-    {
+    // Stored confidence and days since the last confirmation. In the third case the difference is small; in the last there
+    // is none, so the target's stays.
+    for (of_the_source, of_the_target, source_wins) in [
+        ((0.8, 0.0), (0.9, 60.0), true),
+        ((0.9, 60.0), (0.8, 0.0), false),
+        ((0.9, 0.0), (0.9, 0.04), true),
+        ((0.9, 0.5), (0.9, 0.5), false),
+    ] {
         let memory = MemoryFixture::new().await;
         let (source, target) = two(&memory).await;
         let from_source = fact(&memory, &source, "lives_in", "Lyon").await;

@@ -133,3 +133,15 @@ async fn a_prompt_longer_than_a_query_still_gets_its_context() {
     let text = block(&world, json!({"trigger_prompt": prompt, "butler": "health"})).await;
     assert!(text.contains("vegetarian"));
 }
+
+#[tokio::test]
+async fn up_to_20_results_are_taken_from_recall_facts_and_rules_together() {
+    let world = MemoryFixture::new().await;
+    for n in 0..30 {
+        fact(&world, &format!("s{n}"), "note", &format!("note {n} about the diet")).await;
+        rule(&world, &format!("Mind the diet, case {n}"), json!({})).await;
+    }
+    let text = block(&world, json!({"trigger_prompt": "diet", "butler": "health", "token_budget": 100000})).await;
+    let lines = text.lines().filter(|line| line.starts_with("- ")).count();
+    assert_eq!(lines, 20, "{text}");
+}

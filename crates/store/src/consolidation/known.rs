@@ -1,4 +1,5 @@
-//! What is known already, for the prompt: everything while it is little, else what is nearest to the batch.
+//! What is known already, for the prompt: everything while it is little, else what is nearest to the batch, and beside it
+//! what has no comparable vector and shares words with the batch.
 
 use butler_domain::{Butler, EpisodeId, TenantId};
 use uuid::Uuid;
@@ -41,33 +42,40 @@ pub async fn facts(
             sqlx::query_as!(
                 KnownFact,
                 r#"
-                WITH part AS (
+                WITH model AS MATERIALIZED (
+                    SELECT batch_version($1, $3) AS version
+                ), part AS (
                     SELECT avg(embedding) AS centre FROM (
                         SELECT embedding, ntile($5) OVER (ORDER BY created_at, id) AS n FROM episodes
-                        WHERE tenant_id = $1 AND id = ANY ($3) AND embedding IS NOT NULL) e
+                        WHERE tenant_id = $1 AND id = ANY ($3) AND embedding_version_id = (SELECT version FROM model)) e
                     GROUP BY n
                 ), size AS MATERIALIZED (
                     SELECT facts_count($1, $2, $6) AS rows
+                ), other AS MATERIALIZED (
+                    SELECT o.id, o.place FROM model, facts_not_embedded($1, $2, version, batch_words($1, $3), $4 / 2) o
                 ), near AS (
-                    SELECT id, min(distance) AS distance FROM (
+                    SELECT n.id, row_number() OVER (ORDER BY min(distance), n.id) AS place FROM (
                         SELECT n.id, n.distance FROM size, part, LATERAL facts_near_exact($1, $2, centre, $4::integer) n
                         WHERE size.rows < $6
                         UNION ALL
                         SELECT n.id, n.distance FROM size, part, LATERAL facts_near_probed($1, $2, centre, $4::integer) n
                         WHERE size.rows >= $6) n
-                    GROUP BY id ORDER BY 2, 1 LIMIT $4
+                    JOIN facts known ON known.id = n.id AND known.embedding_version_id = (SELECT version FROM model)
+                    GROUP BY n.id ORDER BY 2 LIMIT $4 - (SELECT count(*) FROM other)
+                ), found AS (
+                    SELECT id, place FROM near UNION ALL SELECT id, place FROM other
                 )
                 SELECT f.id AS "id!", f.subject AS "subject!", f.predicate AS "predicate!", f.content AS "content!",
                        f.permanence AS "permanence!"
                 FROM (
-                    SELECT f.*, near.distance FROM near JOIN facts f USING (id)
+                    SELECT f.*, found.place FROM found JOIN facts f USING (id)
                     WHERE f.tenant_id = $1 AND fact_is_active(f.validity)
                     UNION ALL
-                    -- few: all of them, also those without a vector; never a scan of many
+                    -- few: all of them; never a scan of many
                     SELECT f.*, NULL FROM facts f
                     WHERE (SELECT rows FROM size) <= $4 AND f.tenant_id = $1 AND fact_is_active(f.validity)
-                      AND f.scope IN ('global', $2) AND NOT EXISTS (SELECT FROM near WHERE near.id = f.id)) f
-                ORDER BY f.distance NULLS LAST, f.created_at DESC, f.id LIMIT $4
+                      AND f.scope IN ('global', $2) AND NOT EXISTS (SELECT FROM found WHERE found.id = f.id)) f
+                ORDER BY f.place NULLS LAST, f.created_at DESC, f.id LIMIT $4
                 "#,
                 tenant.as_str(),
                 butler.as_str(),
@@ -96,31 +104,38 @@ pub async fn rules(
             sqlx::query_as!(
                 KnownRule,
                 r#"
-                WITH part AS (
+                WITH model AS MATERIALIZED (
+                    SELECT batch_version($1, $3) AS version
+                ), part AS (
                     SELECT avg(embedding) AS centre FROM (
                         SELECT embedding, ntile($5) OVER (ORDER BY created_at, id) AS n FROM episodes
-                        WHERE tenant_id = $1 AND id = ANY ($3) AND embedding IS NOT NULL) e
+                        WHERE tenant_id = $1 AND id = ANY ($3) AND embedding_version_id = (SELECT version FROM model)) e
                     GROUP BY n
                 ), size AS MATERIALIZED (
                     SELECT rules_count($1, $2, $6) AS rows
+                ), other AS MATERIALIZED (
+                    SELECT o.id, o.place FROM model, rules_not_embedded($1, $2, version, batch_words($1, $3), $4 / 2) o
                 ), near AS (
-                    SELECT id, min(distance) AS distance FROM (
+                    SELECT n.id, row_number() OVER (ORDER BY min(distance), n.id) AS place FROM (
                         SELECT n.id, n.distance FROM size, part, LATERAL rules_near_exact($1, $2, centre, $4::integer) n
                         WHERE size.rows < $6
                         UNION ALL
                         SELECT n.id, n.distance FROM size, part, LATERAL rules_near_probed($1, $2, centre, $4::integer) n
                         WHERE size.rows >= $6) n
-                    GROUP BY id ORDER BY 2, 1 LIMIT $4
+                    JOIN rules known ON known.id = n.id AND known.embedding_version_id = (SELECT version FROM model)
+                    GROUP BY n.id ORDER BY 2 LIMIT $4 - (SELECT count(*) FROM other)
+                ), found AS (
+                    SELECT id, place FROM near UNION ALL SELECT id, place FROM other
                 )
                 SELECT r.id AS "id!", r.content AS "content!", r.maturity AS "maturity!"
                 FROM (
-                    SELECT r.*, near.distance FROM near JOIN rules r USING (id)
+                    SELECT r.*, found.place FROM found JOIN rules r USING (id)
                     WHERE r.tenant_id = $1 AND rule_is_remembered(r.metadata)
                     UNION ALL
                     SELECT r.*, NULL FROM rules r
                     WHERE (SELECT rows FROM size) <= $4 AND r.tenant_id = $1 AND rule_is_remembered(r.metadata)
-                      AND r.scope IN ('global', $2) AND NOT EXISTS (SELECT FROM near WHERE near.id = r.id)) r
-                ORDER BY r.distance NULLS LAST, r.created_at DESC, r.id LIMIT $4
+                      AND r.scope IN ('global', $2) AND NOT EXISTS (SELECT FROM found WHERE found.id = r.id)) r
+                ORDER BY r.place NULLS LAST, r.created_at DESC, r.id LIMIT $4
                 "#,
                 tenant.as_str(),
                 butler.as_str(),

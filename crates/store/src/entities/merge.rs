@@ -1,6 +1,5 @@
 //! Merging two entities: the source becomes a tombstone that names the target.
 
-use butler_domain::decay::CONFIDENCE_TOLERANCE;
 use butler_domain::event::EventType;
 use butler_domain::resolve::{MERGED_INTO, merge_aliases, merge_metadata};
 use butler_domain::{Entity, EntityId, limits};
@@ -120,14 +119,13 @@ async fn supersede_conflicting(write: WriteContext<'_>, source: EntityId, target
     let count = session
         .run(|pg| {
             sqlx::query_scalar!(
-                r#"SELECT supersede_conflicting_facts($1, $2, $3, $4, $5, $6, $7) AS "count!""#,
+                r#"SELECT supersede_conflicting_facts($1, $2, $3, $4, $5, $6) AS "count!""#,
                 tenant.as_str(),
                 origin.actor.as_deref(),
                 origin.request_id.as_deref(),
                 now,
                 source.0,
                 target.0,
-                CONFIDENCE_TOLERANCE,
             )
             .fetch_one(pg)
         })

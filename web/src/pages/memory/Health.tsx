@@ -13,6 +13,8 @@ interface Props {
   confidence: number[]
   thresholds: { retrieval: number; expiry: number }
   backlog: { day: string; waiting: number }[]
+  /** Why the last consolidation failed. */
+  failure?: string | null
   maturity: { candidate: number; established: number; proven: number; anti_pattern: number }
   effectiveness: { bins: number[]; never_applied: number; mean?: number | null; helpful: number; harmful: number }
 }
@@ -28,7 +30,7 @@ function Panel({ title, note, children }: { title: string; note: string; childre
 }
 
 /** Four charts about the state of the memory, each with a summary in words. */
-export function Health({ confidence, thresholds, backlog, maturity, effectiveness }: Props) {
+export function Health({ confidence, thresholds, backlog, failure, maturity, effectiveness }: Props) {
   const step = 1 / confidence.length
   const bins = confidence.map((value, index) => ({ from: index * step, to: (index + 1) * step, count: value }))
   const below = countBelow(bins, thresholds.retrieval)
@@ -51,9 +53,11 @@ export function Health({ confidence, thresholds, backlog, maturity, effectivenes
       <Panel
         title="Backlog"
         note={
-          waiting > 0
-            ? `${counted(waiting, 'episode')} waiting for consolidation`
-            : 'No episodes waiting for consolidation'
+          failure
+            ? `The last consolidation failed: ${failure}`
+            : waiting > 0
+              ? `${counted(waiting, 'episode')} waiting for consolidation`
+              : 'No episodes waiting for consolidation'
         }
       >
         {points.length > 1 ? (

@@ -56,6 +56,7 @@ export default function MemoryPage() {
               confidence={data.confidence.facts.map((value, index) => value + (data.confidence.rules[index] ?? 0))}
               thresholds={{ retrieval: data.confidence.retrieval_threshold, expiry: data.confidence.expiry_threshold }}
               backlog={data.backlog}
+              failure={data.pipeline.last_run_status === 'failed' ? data.pipeline.last_run_error : null}
               maturity={data.rules.by_maturity}
               effectiveness={data.effectiveness}
             />

@@ -56,7 +56,8 @@ export function Pipeline({ pipeline }: { pipeline: State }) {
         </span>
       )}
       <span className="sm:ml-auto">
-        last run {last ? <Time at={last} /> : 'never'} ·{' '}
+        {pipeline.last_run_status === 'failed' ? <span className="text-harm">✕ last run failed </span> : 'last run '}
+        {last ? <Time at={last} /> : 'never'} ·{' '}
         {next ? (
           <>
             next <Time at={next} />

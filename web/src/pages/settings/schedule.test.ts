@@ -16,3 +16,17 @@ test('the outcome of a run is its counts or its error', () => {
   expect(outcome({ status: 'succeeded', result: {} })).toBe('nothing to do;')
   expect(outcome({ status: 'failed', error: 'no runtime' })).toBe('no runtime')
 })
+
+test('the outcome of a consolidation is what it learned, or why it learned nothing', () => {
+  const totals = { episodes: 5, facts_created: 2, facts_superseded: 1, consolidated: 5, refused: 0, tokens_in: 900 }
+  expect(outcome({ status: 'succeeded', result: { mode: 'run', totals, groups: [] } })).toBe(
+    '2 facts created, 1 fact superseded, 5 episodes consolidated;',
+  )
+  expect(outcome({ status: 'succeeded', result: { mode: 'run', totals: { failed: 1, episodes: 1 } } })).toBe(
+    '1 episode failed, 1 episode counted;',
+  )
+  const dry = { mode: 'dry_run', reason: 'no runtime is configured', totals: { episodes: 3 } }
+  expect(outcome({ status: 'succeeded', result: dry })).toBe('3 episodes counted (no runtime is configured);')
+  const failed = { status: 'failed', error: 'default/general: the endpoint refused', result: { totals } }
+  expect(outcome(failed)).toBe('default/general: the endpoint refused')
+})

@@ -18,18 +18,54 @@ export function describeSchedule(cron: string): string {
 }
 
 /** The server names counts in the plural: `facts expired`, `idempotency keys removed`. */
-const named = (value: number, words: string) =>
+const named = (value: number, name: string) =>
   value === 1
-    ? words.replace(/^(facts|rules|episodes)\b/, (kind) => kind.slice(0, -1)).replace(/\bkeys\b/, 'key')
-    : words
+    ? name
+        .replace(/^(facts|rules|episodes|actions)\b/, (kind) => kind.slice(0, -1))
+        .replace(/^memories\b/, 'memory')
+        .replace(/^(episode) wait\b/, '$1 waits')
+        .replace(/\bkeys\b/, 'key')
+    : name
+
+/** The counts of a consolidation that matter most, in this order. */
+const learned = [
+  'facts_created',
+  'facts_superseded',
+  'rules_created',
+  'confirmations',
+  'dead_lettered',
+  'failed',
+  'refused',
+  'consolidated',
+  'episodes',
+  'waiting',
+]
+
+const words: Record<string, string> = {
+  confirmations: 'memories confirmed',
+  dead_lettered: 'episodes dead-lettered',
+  failed: 'episodes failed',
+  refused: 'actions refused',
+  consolidated: 'episodes consolidated',
+  episodes: 'episodes counted',
+  waiting: 'episodes wait for a retry',
+}
+
+const record = (value: unknown): Record<string, unknown> =>
+  typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {}
 
 /** The outcome of a run: its error, or its first three counts. */
 export function outcome(run: Run): string {
   if (run.error) return run.error
   if (run.status === 'running') return 'running since'
-  const numbers = Object.entries(typeof run.result === 'object' && run.result !== null ? run.result : {})
+  const result = record(run.result)
+  const totals = record(result.totals)
+  const entries: [string, unknown][] =
+    result.totals === undefined ? Object.entries(result) : learned.map((name) => [name, totals[name]])
+  const numbers = entries
     .filter((entry): entry is [string, number] => typeof entry[1] === 'number' && entry[1] > 0)
     .slice(0, 3)
-    .map(([name, value]) => `${value.toLocaleString('en')} ${named(value, name.replaceAll('_', ' '))}`)
-  return numbers.length > 0 ? `${numbers.join(', ')};` : 'nothing to do;'
+    .map(([name, value]) => `${value.toLocaleString('en')} ${named(value, words[name] ?? name.replaceAll('_', ' '))}`)
+  const why = result.mode === 'dry_run' && typeof result.reason === 'string' ? ` (${result.reason})` : ''
+  return numbers.length > 0 ? `${numbers.join(', ')}${why};` : 'nothing to do;'
 }

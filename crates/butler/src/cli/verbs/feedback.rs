@@ -2,10 +2,10 @@
 
 use butler_host::error::HostError;
 use butler_memory::tool::Answer;
-use serde_json::json;
+use serde_json::{Map, Value, json};
 use uuid::Uuid;
 
-use super::input::text;
+use super::input::{object, text};
 use super::{Output, Request, show};
 use crate::printer::Printer;
 
@@ -18,6 +18,12 @@ pub struct HelpfulArgs {
     /// Id of the rule that was followed
     #[arg(value_name = "RULE")]
     rule_id: Uuid,
+    /// Why it helped, in one sentence; `-` reads it from stdin
+    #[arg(long, value_name = "TEXT")]
+    reason: Option<String>,
+    /// The situation in which it was applied
+    #[arg(long, value_name = "JSON", value_parser = object)]
+    context: Option<Map<String, Value>>,
     #[command(flatten)]
     output: Output,
 }
@@ -35,22 +41,35 @@ pub struct HarmfulArgs {
     /// What went wrong, in one sentence; `-` reads it from stdin
     #[arg(long, value_name = "TEXT")]
     reason: Option<String>,
+    /// The situation in which it was applied
+    #[arg(long, value_name = "JSON", value_parser = object)]
+    context: Option<Map<String, Value>>,
     #[command(flatten)]
     output: Output,
 }
 
 impl HelpfulArgs {
-    pub(super) fn request(self) -> Request {
-        Request::new("memory_mark_helpful", json!({"rule_id": self.rule_id}), self.output, print_rule)
+    pub(super) fn request(self) -> Result<Request, HostError> {
+        request("memory_mark_helpful", self.rule_id, self.reason, self.context, self.output)
     }
 }
 
 impl HarmfulArgs {
     pub(super) fn request(self) -> Result<Request, HostError> {
-        let reason = self.reason.map(|reason| text(Some(reason), "the reason")).transpose()?;
-        let arguments = json!({"rule_id": self.rule_id, "reason": reason});
-        Ok(Request::new("memory_mark_harmful", arguments, self.output, print_rule))
+        request("memory_mark_harmful", self.rule_id, self.reason, self.context, self.output)
     }
+}
+
+fn request(
+    tool: &'static str,
+    rule_id: Uuid,
+    reason: Option<String>,
+    context: Option<Map<String, Value>>,
+    output: Output,
+) -> Result<Request, HostError> {
+    let reason = reason.map(|reason| text(Some(reason), "the reason")).transpose()?;
+    let arguments = json!({"rule_id": rule_id, "reason": reason, "context": context});
+    Ok(Request::new(tool, arguments, output, print_rule))
 }
 
 fn print_rule(printer: Printer, answer: &Answer) {

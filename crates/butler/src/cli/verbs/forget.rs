@@ -1,6 +1,6 @@
 use butler_domain::MemoryType;
 use butler_memory::tool::Answer;
-use serde_json::json;
+use serde_json::{Value, json};
 use uuid::Uuid;
 
 use super::input::one_of;
@@ -36,4 +36,7 @@ fn print_forgotten(printer: Printer, answer: &Answer) {
     let (kind, id) = (show::text(&answer.structured, "memory_type"), show::text(&answer.structured, "id"));
     let outcome = if answer.structured["changed"] == true { "forgot" } else { "already forgotten:" };
     printer.line(format_args!("{outcome} {kind} {id}"));
+    if let Some(note) = answer.structured.get("note").and_then(Value::as_str) {
+        printer.line(format_args!("  {note}"));
+    }
 }

@@ -70,7 +70,7 @@ impl Verb {
             Self::Context(args) => args.request(butler),
             Self::Get(args) => Ok(args.request()),
             Self::Confirm(args) => Ok(args.request()),
-            Self::Helpful(args) => Ok(args.request()),
+            Self::Helpful(args) => args.request(),
             Self::Harmful(args) => args.request(),
             Self::Forget(args) => Ok(args.request()),
             Self::Stats(args) => Ok(args.request()),

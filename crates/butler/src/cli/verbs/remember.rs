@@ -106,6 +106,9 @@ struct RuleArgs {
     /// Label; repeatable, or separated by commas
     #[arg(long = "tag", value_name = "TAG", value_delimiter = ',')]
     tags: Vec<String>,
+    /// Episode that the rule was learned from
+    #[arg(long, value_name = "UUID")]
+    source_episode_id: Option<Uuid>,
     #[command(flatten)]
     options: StoreOptions,
     #[command(flatten)]
@@ -150,8 +153,8 @@ impl Args {
                 "memory_store_rule",
                 json!({
                     "content": text(args.content, "the content")?, "permanence": args.permanence, "scope": args.scope,
-                    "tags": non_empty(args.tags), "metadata": args.options.metadata,
-                    "idempotency_key": args.options.idempotency_key,
+                    "tags": non_empty(args.tags), "source_episode_id": args.source_episode_id,
+                    "metadata": args.options.metadata, "idempotency_key": args.options.idempotency_key,
                 }),
                 args.output,
                 print_stored_rule,

@@ -2,6 +2,7 @@
 
 use butler_domain::{RuleId, validate};
 use butler_host::access::Right;
+use butler_memory::MarkNote;
 use butler_memory::views::RuleView;
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -29,7 +30,7 @@ impl Operation for MarkHelpful {
 
     async fn run(ctx: RequestContext, path: IdPath, query: ButlerQuery, (): ()) -> Result<Self::Answer, ApiError> {
         let (home, memory) = home(&ctx, &query, path.id).await?;
-        let marked = memory.mark_helpful(&ctx.call(&memory), RuleId(path.id)).await?;
+        let marked = memory.mark_helpful(&ctx.call(&memory), RuleId(path.id), &MarkNote::default()).await?;
         Ok(Single::new(WithHome { home, item: marked.ok_or_else(|| gone(path.id))? }))
     }
 }
@@ -64,7 +65,8 @@ impl Operation for MarkHarmful {
     ) -> Result<Self::Answer, ApiError> {
         let reason = body.reason.as_deref().map(validate::reason).transpose()?.flatten();
         let (home, memory) = home(&ctx, &query, path.id).await?;
-        let marked = memory.mark_harmful(&ctx.call(&memory), RuleId(path.id), reason.as_deref()).await?;
+        let note = MarkNote { reason, ..MarkNote::default() };
+        let marked = memory.mark_harmful(&ctx.call(&memory), RuleId(path.id), &note).await?;
         Ok(Single::new(WithHome { home, item: marked.ok_or_else(|| gone(path.id))? }))
     }
 }
