@@ -1,6 +1,8 @@
 //! Tokens in one database: revocation reaches every descendant, names are unique among live tokens, and every change has
 //! its event.
 
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
 use butler_domain::event::Origin;
 use butler_domain::ids::new_id;
 use butler_domain::{Clock, SystemClock, TenantId, Timestamp};
@@ -34,7 +36,7 @@ fn token(name: &str, parent: Option<Uuid>, now: Timestamp) -> TokenRow {
 }
 
 async fn create(database: &Database, token: &TokenRow) -> Creation {
-    tokens::create(&mut *database.owner().await.unwrap(), &origin(), token).await.unwrap()
+    tokens::create(&mut database.owner().await.unwrap(), &origin(), token).await.unwrap()
 }
 
 async fn created(database: &Database, name: &str, parent: Option<Uuid>) -> Uuid {
@@ -51,7 +53,7 @@ async fn revoke(database: &Database, id: Uuid) -> Option<Vec<Uuid>> {
 }
 
 async fn live(database: &Database) -> Vec<String> {
-    let rows = tokens::list(&mut *database.owner().await.unwrap()).await.unwrap();
+    let rows = tokens::list(&mut database.owner().await.unwrap()).await.unwrap();
     rows.into_iter().filter(|row| row.revoked_at.is_none()).map(|row| row.name).collect()
 }
 

@@ -583,8 +583,25 @@ export interface paths {
         get?: never;
         put?: never;
         post?: never;
-        /** Revoke a token. This takes effect immediately and cannot be undone. */
+        /** Revoke a token and all tokens it made. This takes effect immediately and cannot be undone. */
         delete: operations["revokeToken"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/tokens/{id}/rotate": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Give a token a new secret. It keeps its id, name, rights, expiry and the tokens it made. */
+        post: operations["rotateToken"];
+        delete?: never;
         options?: never;
         head?: never;
         patch?: never;
@@ -781,14 +798,29 @@ export interface components {
             created_at: string;
             /** Format: date-time */
             expires_at: string | null;
+            /**
+             * Format: date-time
+             * @description Until when the secret before the last rotation still works; null if it does not.
+             */
+            grace_until: string | null;
             /** Format: uuid */
             id: string;
             /** Format: date-time */
             last_used_at: string | null;
             name: string;
+            /**
+             * Format: uuid
+             * @description The token that created this one. Revoking that token revokes this one too. Null if no token created it.
+             */
+            parent_id: string | null;
             /** Format: date-time */
             revoked_at: string | null;
             rights: string[];
+            /**
+             * Format: date-time
+             * @description When the token got its current secret; null if that was when it was created.
+             */
+            rotated_at: string | null;
             /** @description `active`, `expired` or `revoked`. */
             state: string;
             /** @description Null for a metrics token, which covers all tenants. */
@@ -1185,7 +1217,7 @@ export interface components {
             label: string | null;
             /** Format: uuid */
             memory_id: string | null;
-            /** @description `episode`, `fact`, `rule` or `entity`; null when it is about many. */
+            /** @description `episode`, `fact`, `rule` or `entity`; null when it is about many, or about none, such as a token. */
             memory_type: string | null;
             /** @description `before` and `after` hold the fields that changed. */
             payload: unknown;
@@ -1207,7 +1239,7 @@ export interface components {
             label: string | null;
             /** Format: uuid */
             memory_id: string | null;
-            /** @description `episode`, `fact`, `rule` or `entity`; null when it is about many. */
+            /** @description `episode`, `fact`, `rule` or `entity`; null when it is about many, or about none, such as a token. */
             memory_type: string | null;
             /** @description `before` and `after` hold the fields that changed. */
             payload: unknown;
@@ -2223,14 +2255,29 @@ export interface components {
             created_at: string;
             /** Format: date-time */
             expires_at: string | null;
+            /**
+             * Format: date-time
+             * @description Until when the secret before the last rotation still works; null if it does not.
+             */
+            grace_until: string | null;
             /** Format: uuid */
             id: string;
             /** Format: date-time */
             last_used_at: string | null;
             name: string;
+            /**
+             * Format: uuid
+             * @description The token that created this one. Revoking that token revokes this one too. Null if no token created it.
+             */
+            parent_id: string | null;
             /** Format: date-time */
             revoked_at: string | null;
             rights: string[];
+            /**
+             * Format: date-time
+             * @description When the token got its current secret; null if that was when it was created.
+             */
+            rotated_at: string | null;
             /** @description `active`, `expired` or `revoked`. */
             state: string;
             /** @description Null for a metrics token, which covers all tenants. */
@@ -3922,11 +3969,20 @@ export interface operations {
                     /** @description The only butler that the token may use. Default: all butlers. */
                     butler?: string | null;
                     /**
+                     * @description The lifetime of the token: a number followed by s, m, h, d, w or y, such as `90d`, or `never`. Default:
+                     *     `default_token_lifetime` of the server, otherwise never. A token created with another token expires no later than
+                     *     that one.
+                     */
+                    expires?: string | null;
+                    /**
                      * Format: int64
-                     * @description Days until the token expires. Default: never. A token created with another token expires no later than that one.
+                     * @description The lifetime of the token in days, instead of `expires`.
                      */
                     expires_days?: number | null;
-                    /** @description The purpose of the token. */
+                    /**
+                     * @description The purpose of the token: one line of at most 100 characters. No other live token of the tenant and butler may have
+                     *     the same name.
+                     */
                     name?: string | null;
                     /** @description Any of `read`, `write` and `admin`, or only `metrics`, which covers all tenants. Default: `read` and `write`. */
                     rights?: string[] | null;
@@ -3975,6 +4031,50 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["TokenItemAnswer"];
+                };
+            };
+            /** @description The error, with a hint what to do about it. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    rotateToken: {
+        parameters: {
+            query?: {
+                /** @description The tenant whose memory to use. A token determines it; without tokens the default is `default`. */
+                tenant?: string;
+            };
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": {
+                    /**
+                     * @description How long the old secret still works: a number followed by s, m, h, d, w or y, such as `1h`. Default: it stops
+                     *     working immediately.
+                     */
+                    grace?: string | null;
+                };
+            };
+        };
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CreatedTokenAnswer"];
                 };
             };
             /** @description The error, with a hint what to do about it. */

@@ -1,6 +1,6 @@
 import { cx } from '../lib/cx'
 import { clock, date, dateTime } from '../lib/time'
-import { change, type EventRow as Event, eventLabel, eventTone, isHousekeeping } from './events'
+import { actorName, change, type EventRow as Event, eventLabel, eventTone, isHousekeeping } from './events'
 import { MemoryLink } from './MemoryLink'
 
 interface Props {
@@ -26,12 +26,12 @@ function About({ event, look }: Props) {
 
 /** The butler and the actor; a butler that acted itself is named once. */
 function By({ event }: { event: Event }) {
-  const actor = event.actor?.replaceAll('_', ' ')
+  const actor = event.actor && actorName(event.actor)
   if (!actor && !event.home) return null
   return (
     <p className="col-start-2 text-xs break-words text-muted md:col-start-3 md:row-start-1 md:pt-0.5">
       {event.home && event.home !== actor && <>in {event.home} </>}
-      {actor && <>by {actor}</>}
+      {actor && <span title={event.actor ?? undefined}>by {actor}</span>}
       {event.request_id && <span className="block">request {event.request_id}</span>}
     </p>
   )

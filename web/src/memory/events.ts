@@ -80,6 +80,11 @@ const labels: Record<string, [glyph: string, label: string]> = {
   entity_updated: ['✎', 'Entity updated'],
   entity_merge: ['⋈', 'Entities merged'],
   reembedded: ['↻', 'Re-embedded'],
+  token_created: ['+', 'Token created'],
+  token_revoked: ['✕', 'Token revoked'],
+  token_rotated: ['↻', 'Token rotated'],
+  memory_exported: ['↗', 'Memory exported'],
+  backup_restored: ['↺', 'Backup restored'],
 }
 
 export const eventTypes = Object.keys(labels)
@@ -88,10 +93,16 @@ export function eventLabel(type: string): [glyph: string, label: string] {
   return labels[type] ?? ['·', capitalized(type)]
 }
 
+/** An actor for people: a token by its name alone, without the id that makes it unambiguous. */
+export function actorName(actor: string): string {
+  const token = /^token:(.+):[0-9a-f-]{36}$/.exec(actor)
+  return token ? `token ${token[1]}` : actor.replaceAll('_', ' ')
+}
+
 const record = (value: unknown): Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : {}
 
-/** A short detail of the event: the change of maturity, or the reason. */
+/** A short detail of the event: the change of maturity, the name of the token, or the reason. */
 export function change(event: EventRow): string | null {
   const payload = record(event.payload)
   const [before, after] = [record(payload.before), record(payload.after)]
@@ -99,6 +110,7 @@ export function change(event: EventRow): string | null {
   const [from, to] = [before.maturity, after.maturity]
   if (typeof from === 'string' && typeof to === 'string' && from !== to)
     return `${from.replaceAll('_', ' ')} → ${to.replaceAll('_', ' ')}`
+  if (event.event_type.startsWith('token_') && typeof payload.name === 'string' && payload.name) return payload.name
   const reason = payload.reason ?? payload.error
   return typeof reason === 'string' ? reason : null
 }

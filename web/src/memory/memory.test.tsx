@@ -7,7 +7,7 @@ import { permanenceGlyph } from '../lib/labels'
 import { Confidence } from '../ui/Confidence'
 import { Failure } from '../ui/states'
 import { MaturityBadge, StateBadge, StatusBadge } from './badges'
-import { change, eventLabel, eventTone, eventTypes, isHousekeeping } from './events'
+import { actorName, change, eventLabel, eventTone, eventTypes, isHousekeeping } from './events'
 import { labelOf, relationLabel } from './links'
 import { record } from './RuleList'
 
@@ -76,6 +76,13 @@ test('a promotion shows the change of maturity', () => {
   }
   expect(change(event)).toBe('candidate → established')
   expect(change({ ...event, payload: null })).toBeNull()
+})
+
+test('a token is shown by its name, without its id', () => {
+  const id = '01980c5e-7d5e-7c3a-9f00-5a2b8f0c1d2e'
+  expect(actorName(`token:Ann: laptop:${id}`)).toBe('token Ann: laptop')
+  expect(actorName(`token:${id}`)).toBe(`token:${id}`)
+  expect(actorName('decay_sweep')).toBe('decay sweep')
 })
 
 test('an expired episode is labelled instead of linked', () => {

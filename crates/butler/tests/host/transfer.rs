@@ -318,8 +318,9 @@ fn export_and_import_work_while_a_server_runs() {
     let file = dir.path().join("memory.jsonl");
     let file = file.to_str().unwrap();
     let result: Value = serde_json::from_str(&run(&["export", "--json", "--output", file])).unwrap();
-    assert_eq!((&result["counts"]["fact"], result["lines"].as_u64()), (&json!(1), Some(2)), "{result}");
-    assert_eq!(run(&["export", "--output", "-"]).lines().count(), 3);
+    // The fact, its event and the event of the export.
+    assert_eq!((&result["counts"]["fact"], result["lines"].as_u64()), (&json!(1), Some(3)), "{result}");
+    assert_eq!(run(&["export", "--output", "-"]).lines().count(), 5, "a header, and the event of the second export");
     let notes = dir.path().join("CLAUDE.md");
     std::fs::write(&notes, "- Use tabs\n- Write tests\n").unwrap();
     let result = run(&["import", notes.to_str().unwrap(), "--dry-run"]);

@@ -18,10 +18,10 @@ const rights: [string, string][] = [
 /** Metrics cover all tenants, so this right cannot be combined with others and belongs to no tenant. */
 const metrics: [string, string] = ['metrics', 'Metrics only']
 const expiries: [string, string][] = [
-  ['', 'Never expires'],
-  ['30', 'Expires in 30 days'],
-  ['90', 'Expires in 90 days'],
-  ['365', 'Expires in a year'],
+  ['never', 'Never expires'],
+  ['30d', 'Expires in 30 days'],
+  ['90d', 'Expires in 90 days'],
+  ['1y', 'Expires in a year'],
 ]
 
 /** Creates a token. The first one has every right and turns tokens on, so the dialog explains the consequences. */
@@ -29,7 +29,7 @@ export function CreateToken({ server, onClose }: { server: ServerView; onClose: 
   const first = !server.auth_required
   const [name, setName] = useState('')
   const [chosenRights, setChosenRights] = useState(first ? 'read,write,admin' : 'read,write')
-  const [days, setDays] = useState('')
+  const [expires, setExpires] = useState('never')
   const [butler, setButler] = useState('')
   const butlers = useGet('/api/butlers')
   const metricsOnly = chosenRights === metrics[0]
@@ -41,7 +41,7 @@ export function CreateToken({ server, onClose }: { server: ServerView; onClose: 
           name: name.trim() || null,
           rights: chosenRights.split(','),
           butler: (!metricsOnly && butler) || null,
-          expires_days: days ? Number(days) : null,
+          expires,
         },
       }),
     onSuccess: ({ data }) => {
@@ -82,14 +82,14 @@ export function CreateToken({ server, onClose }: { server: ServerView; onClose: 
           <input
             className="control mt-1 w-full"
             value={name}
-            maxLength={200}
+            maxLength={100}
             placeholder="Claude Code on the laptop"
             onChange={(event) => setName(event.target.value)}
           />
         </label>
         <div className="flex flex-wrap gap-2">
           <Select label="Rights" value={chosenRights} options={rightsOptions} onChange={setChosenRights} />
-          <Select label="Expiry" value={days} options={expiries} onChange={setDays} />
+          <Select label="Expiry" value={expires} options={expiries} onChange={setExpires} />
           {!server.butler && !metricsOnly && names.length > 1 && (
             <Select label="Butler" value={butler} options={[['', 'All butlers'], ...names]} onChange={setButler} />
           )}

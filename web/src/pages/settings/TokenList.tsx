@@ -13,7 +13,14 @@ import { Failure, Loading } from '../../ui/states'
 import { Time } from '../../ui/Time'
 import { failure, toast } from '../../ui/toast'
 
-function Row({ token, own, onRevoke }: { token: TokenItem; own: boolean; onRevoke: () => void }) {
+interface RowProps {
+  token: TokenItem
+  parent?: TokenItem
+  own: boolean
+  onRevoke: () => void
+}
+
+function Row({ token, parent, own, onRevoke }: RowProps) {
   const active = token.state === 'active'
   return (
     <li className="flex flex-wrap items-center gap-x-4 gap-y-2 px-4 py-3">
@@ -39,6 +46,13 @@ function Row({ token, own, onRevoke }: { token: TokenItem; own: boolean; onRevok
               · expires <Time at={token.expires_at} />
             </>
           )}
+          {token.grace_until && (
+            <>
+              {' '}
+              · old secret until <Time at={token.grace_until} />
+            </>
+          )}
+          {parent && ` · made by ${parent.name || 'an unnamed token'}`}
         </p>
       </div>
       {active && (
@@ -82,7 +96,13 @@ export function TokenList({ own }: { own?: string | null }) {
         tabIndex={0}
       >
         {list.map((token) => (
-          <Row key={token.id} token={token} own={token.id === own} onRevoke={() => setRevoking(token)} />
+          <Row
+            key={token.id}
+            token={token}
+            parent={list.find((one) => one.id === token.parent_id)}
+            own={token.id === own}
+            onRevoke={() => setRevoking(token)}
+          />
         ))}
       </ul>
       {revoking && (
@@ -93,7 +113,7 @@ export function TokenList({ own }: { own?: string | null }) {
           description={[
             revoking.id === own
               ? 'This tab uses this token and will ask for another one.'
-              : 'Every client that uses this token loses access immediately.',
+              : 'Every client that uses this token, or a token that it made, loses access immediately.',
             last
               ? 'This is the last token. To sign in again, run butler token create on the server’s machine.'
               : 'This cannot be undone.',
