@@ -97,7 +97,7 @@ fn running_note(running: &Option<RunningServer>) -> String {
 impl HostError {
     /// Whether the server has no database of the configured name.
     pub(crate) fn is_missing_database(&self) -> bool {
-        matches!(self, Self::Store { source, .. } if source.code().as_deref() == Some("3D000"))
+        matches!(self, Self::Store { source: butler_store::StoreError::NoDatabase { .. }, .. })
     }
 
     /// The chain of causes, outermost first, without those that the message already contains.

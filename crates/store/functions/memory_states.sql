@@ -31,3 +31,13 @@ RETURNS boolean LANGUAGE sql STABLE AS $$
                        WHERE e.tenant_id = of_tenant AND e.memory_id = of_id AND e.event_type = 'episode_forgotten')
 $$;
 COMMENT ON FUNCTION episode_is_learnable IS 'Whether consolidation may read an episode: alive, or expired before it was consolidated.';
+
+-- Leases last minutes and retries wait for minutes, at most days. A later time was written by a wrong clock; to believe it
+-- would block the episodes for as long.
+CREATE OR REPLACE FUNCTION lease_holds(leased_until timestamptz, at timestamptz) RETURNS boolean LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    AS $$ SELECT leased_until > at AND leased_until < at + interval '1 hour' $$;
+COMMENT ON FUNCTION lease_holds IS 'Whether a worker still has an episode.';
+
+CREATE OR REPLACE FUNCTION retry_is_later(retry_at timestamptz, at timestamptz) RETURNS boolean LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    AS $$ SELECT retry_at > at AND retry_at < at + interval '30 days' $$;
+COMMENT ON FUNCTION retry_is_later IS 'Whether the next attempt to consolidate an episode is not due yet.';

@@ -1,13 +1,28 @@
 -- Episodes are the only memories that are deleted: those that expired, and the oldest consolidated ones of a tenant that
 -- has too many. One call removes one batch, so that no writer waits long.
 
+-- Two counts, because each has an index of its own and reads no row.
+CREATE OR REPLACE FUNCTION unlearned_by_tenant(p_tenant text)
+RETURNS TABLE (tenant_id text, episodes bigint) LANGUAGE sql STABLE AS $$
+    SELECT waiting.tenant_id, sum(waiting.n)::bigint FROM (
+        SELECT e.tenant_id, count(*) AS n FROM episodes e
+        WHERE e.consolidation_status IN ('pending', 'failed') AND (p_tenant IS NULL OR e.tenant_id = p_tenant)
+        GROUP BY e.tenant_id
+        UNION ALL
+        SELECT e.tenant_id, count(*) FROM episodes e
+        WHERE e.consolidation_status = 'dead_letter' AND (p_tenant IS NULL OR e.tenant_id = p_tenant)
+        GROUP BY e.tenant_id) waiting
+    GROUP BY waiting.tenant_id
+$$;
+REVOKE EXECUTE ON FUNCTION unlearned_by_tenant FROM PUBLIC;
+COMMENT ON FUNCTION unlearned_by_tenant IS 'How many episodes of each tenant were not consolidated.';
+
 -- What has not been learned from does not expire. Only beyond p_max does a tenant's oldest unlearned episode: these are
 -- the first episodes that are still kept. A tenant with room has no row.
 CREATE OR REPLACE FUNCTION oldest_unlearned_kept(p_tenant text, p_max bigint)
 RETURNS TABLE (tenant_id text, created_at timestamptz, id uuid) LANGUAGE sql STABLE AS $$
     SELECT crowded.tenant_id, kept.created_at, kept.id
-    FROM (SELECT e.tenant_id FROM episodes e WHERE NOT e.consolidated AND (p_tenant IS NULL OR e.tenant_id = p_tenant)
-          GROUP BY e.tenant_id HAVING count(*) > p_max) crowded,
+    FROM (SELECT u.tenant_id FROM unlearned_by_tenant(p_tenant) u WHERE u.episodes > p_max) crowded,
          LATERAL (SELECT e.created_at, e.id FROM episodes e WHERE e.tenant_id = crowded.tenant_id AND NOT e.consolidated
                   ORDER BY e.created_at DESC, e.id DESC OFFSET p_max - 1 LIMIT 1) kept
 $$;
@@ -50,7 +65,7 @@ BEGIN
         WITH due AS MATERIALIZED (
             SELECT e.id FROM episodes e LEFT JOIN oldest_unlearned_kept(p_tenant, p_max) o ON o.tenant_id = e.tenant_id
             WHERE e.expires_at < p_at AND (p_tenant IS NULL OR e.tenant_id = p_tenant)
-              AND (e.lease_token IS NULL OR e.leased_until <= p_at)
+              AND NOT coalesce(lease_holds(e.leased_until, p_at), false)
               -- An unlearned episode whose expiry could not be moved on, because its row was locked, stays.
               AND (e.consolidated OR (e.created_at, e.id) < (o.created_at, o.id)
                    OR NOT episode_is_learnable(e.tenant_id, e.id, e.expires_at, p_at))

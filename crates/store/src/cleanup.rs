@@ -65,9 +65,8 @@ pub async fn most_unlearned(
     let rows = session
         .run(|pg| {
             sqlx::query!(
-                r#"SELECT tenant_id, count(*) AS "unlearned!" FROM episodes
-                   WHERE NOT consolidated AND ($1::text IS NULL OR tenant_id = $1)
-                   GROUP BY tenant_id HAVING count(*) >= $2 ORDER BY tenant_id"#,
+                r#"SELECT tenant_id AS "tenant_id!", episodes AS "unlearned!" FROM unlearned_by_tenant($1)
+                   WHERE episodes >= $2 ORDER BY tenant_id"#,
                 tenant.map(TenantId::as_str),
                 least
             )

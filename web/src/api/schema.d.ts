@@ -635,8 +635,8 @@ export interface components {
             page: string;
             severity: components["schemas"]["Severity"];
             /**
-             * @description `butler_unavailable`, `dead_letters`, `consolidation_failed`, `expiring_unlearned`, `no_runtime`,
-             *     `expiring_facts`, `fading`, `needs_inversion`, `failed_episodes`.
+             * @description `butler_unavailable`, `clock`, `dead_letters`, `consolidation_failed`, `expiring_unlearned`, `many_unlearned`,
+             *     `no_runtime`, `expiring_facts`, `fading`, `needs_inversion`, `failed_episodes`.
              */
             what: string;
         };

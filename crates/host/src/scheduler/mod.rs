@@ -12,7 +12,7 @@ use butler_domain::Timestamp;
 use butler_memory::jobs::{CONSOLIDATION, EPISODE_CLEANUP, INVERSION, JobRequest, JobSpec, RETRAIN_INDEXES};
 use butler_memory::schedule::Schedule;
 use butler_memory::{Memory, MemoryError};
-use butler_store::jobs::{self as records, Locks};
+use butler_store::jobs::{self as records, Locks, ScheduleRow};
 use chrono::TimeDelta;
 use tokio::sync::{Mutex, Semaphore};
 use tokio::task::JoinSet;
@@ -90,6 +90,13 @@ impl LastCheck {
     }
 }
 
+/// Whether cleanup waits for a consolidation that is due. It does not if one has finished since cleanup became due;
+/// otherwise a consolidation that is always due would keep it waiting forever.
+fn comes_first(consolidation: Option<&ScheduleRow>, cleanup: &ScheduleRow) -> bool {
+    // The next run is stored when a run has finished, so it is later than the last start.
+    consolidation.is_some_and(|due| due.last_run_at < cleanup.next_run_at || due.next_run_at <= due.last_run_at)
+}
+
 pub struct Scheduler {
     memory: Arc<Memory>,
     all: Jobs,
@@ -128,8 +135,7 @@ impl Scheduler {
         let mut last: Option<LastCheck> = None;
         while !self.stop.is_cancelled() {
             let now = self.memory.now();
-            // A failure is reported by the next read of the schedules.
-            let _ = self.memory.watch_clock().await;
+            self.watch_clock().await;
             let round = async {
                 if let Some(last) = last.filter(|last| last.is_current(now)) {
                     return Ok(last);
@@ -158,6 +164,12 @@ impl Scheduler {
             }
         }
         wakers.iter().for_each(tokio::task::JoinHandle::abort);
+    }
+
+    /// Notices a jump of the clock. A database that is away is reported by the read of the schedules.
+    async fn watch_clock(&self) {
+        let _permit = CHECKS.acquire().await;
+        let _ = self.memory.watch_clock().await;
     }
 
     /// Asks running jobs to stop, and aborts them after a grace period.
@@ -192,7 +204,7 @@ impl Scheduler {
     pub async fn tick(self: &Arc<Self>) -> Result<Option<Timestamp>, MemoryError> {
         let now = self.memory.now();
         let mut next: Option<Timestamp> = None;
-        let mut consolidation_due = false;
+        let mut consolidation: Option<ScheduleRow> = None;
         for (index, job) in self.jobs.iter().enumerate().filter(|(_, job)| job.spec.enabled) {
             let mut conn = self.memory.db().owner().await?;
             let Some(row) = records::schedule(&mut conn, job.spec.name).await? else { continue };
@@ -201,14 +213,12 @@ impl Scheduler {
                 records::set_next_run(&mut conn, job.spec.name, to, now).await?;
             }
             drop(conn);
-            // A run stays due until it has finished.
-            consolidation_due |= job.spec.name == CONSOLIDATION && matches!(plan, plan::Plan::Run(_));
             let is_held = self.memory.clock_doubt().is_some() && waits_for_clock(job.spec.name);
             let at = match plan {
                 // It stays due, and runs when the clock is trusted again.
                 plan::Plan::Run(_) if is_held => Some(now + TimeDelta::from_std(LONGEST_SLEEP).unwrap_or(RETRY_AFTER)),
                 // After downtime both are due: learn from the episodes before any of them is removed.
-                plan::Plan::Run(_) if job.spec.name == EPISODE_CLEANUP && consolidation_due => {
+                plan::Plan::Run(_) if job.spec.name == EPISODE_CLEANUP && comes_first(consolidation.as_ref(), &row) => {
                     Some(now + TimeDelta::from_std(LONGEST_SLEEP).unwrap_or(RETRY_AFTER))
                 }
                 plan::Plan::Wait(at) => Some(at),
@@ -223,6 +233,9 @@ impl Scheduler {
                 },
             };
             next = [next, at].into_iter().flatten().min();
+            if job.spec.name == CONSOLIDATION && matches!(plan, plan::Plan::Run(_)) {
+                consolidation = Some(row);
+            }
         }
         Ok(next)
     }

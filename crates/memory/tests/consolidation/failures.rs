@@ -377,3 +377,16 @@ async fn a_run_in_which_every_group_failed_is_failed_and_names_the_first_cause()
     assert_eq!((partly.status.as_str(), partly.error.as_deref()), ("succeeded", None), "{partly:?}");
     assert_eq!(world.run().await.status, "succeeded", "nothing was due");
 }
+
+#[tokio::test]
+async fn a_lease_or_retry_that_a_wrong_clock_wrote_does_not_block_a_group() {
+    let world = World::new(Model::of_facts()).await;
+    world.episode("one").await;
+    world.episode("two").await;
+    let wrong = "UPDATE episodes SET lease_token = gen_random_uuid(), leased_until = created_at + interval '400 days'
+                 WHERE content = 'one';
+                 UPDATE episodes SET consolidation_status = 'failed', retry_count = 1,
+                                     next_consolidation_retry_at = created_at + interval '400 days' WHERE content = 'two'";
+    world.fixture.db.execute(wrong).await;
+    assert_eq!(world.run().await.totals.consolidated, 2);
+}

@@ -47,8 +47,8 @@ pub async fn groups(
                        count(*) FILTER (WHERE NOT leased AND NOT later) AS "due!",
                        count(*) FILTER (WHERE NOT leased AND later) AS "waiting!",
                        count(*) FILTER (WHERE leased) AS "leased!"
-                FROM (SELECT tenant_id, butler, coalesce(leased_until > $2, false) AS leased,
-                             coalesce(next_consolidation_retry_at > $2, false) AS later
+                FROM (SELECT tenant_id, butler, coalesce(lease_holds(leased_until, $2), false) AS leased,
+                             coalesce(retry_is_later(next_consolidation_retry_at, $2), false) AS later
                       FROM episodes
                       WHERE consolidation_status IN ('pending', 'failed') AND ($1::text IS NULL OR tenant_id = $1)
                         AND episode_is_learnable(tenant_id, id, expires_at, $2)) e
@@ -113,10 +113,10 @@ pub async fn take(
                            coalesce(expires_at <= $3::timestamptz + make_interval(hours => $7), false) AS ends_soon
                     FROM episodes
                     WHERE tenant_id = $1 AND butler = $2 AND consolidation_status IN ('pending', 'failed')
-                      AND (next_consolidation_retry_at IS NULL OR next_consolidation_retry_at <= $3)
+                      AND NOT coalesce(retry_is_later(next_consolidation_retry_at, $3), false)
                       AND episode_is_learnable(tenant_id, id, expires_at, $3)
                       AND NOT EXISTS (SELECT FROM episodes other
-                                      WHERE other.tenant_id = $1 AND other.butler = $2 AND other.leased_until > $3
+                                      WHERE other.tenant_id = $1 AND other.butler = $2 AND lease_holds(other.leased_until, $3)
                                         AND other.consolidation_status IN ('pending', 'failed'))
                 ), first AS (
                     SELECT retry_count FROM open ORDER BY ends_soon DESC, created_at, id LIMIT 1

@@ -8,20 +8,28 @@ use super::figures::{Attention, Severity, StatsView};
 /// Fewer fading memories than this are normal.
 const MANY_FADING: i64 = 10;
 
-/// What concerns one butler alone.
-pub fn of_butler(name: &str, part: &Figures) -> Vec<Attention> {
+/// What concerns single butlers: one item for each problem, which names them.
+pub fn of_butlers(parts: &[(String, Figures)]) -> Vec<Attention> {
+    let names = |with: &dyn Fn(&Figures) -> bool| -> Vec<&str> {
+        parts.iter().filter(|(_, part)| with(part)).map(|(name, _)| name.as_str()).collect()
+    };
     let mut found = Vec::new();
-    if let Some(reason) = &part.clock_doubt {
-        let message = format!("nothing of the butler {name} is deleted or expired, because {reason}: {CLOCK_HINT}");
-        found.push(Attention { what: "clock", severity: Severity::High, count: 1, message, page: "/settings" });
+    let in_doubt = names(&|part| part.clock_doubt.is_some());
+    if let Some(reason) = parts.iter().find_map(|(_, part)| part.clock_doubt.as_ref()) {
+        let names = in_doubt.join(", ");
+        let message = format!("nothing is deleted or expired (butler {names}), because {reason}: {CLOCK_HINT}");
+        let count = in_doubt.len() as i64;
+        found.push(Attention { what: "clock", severity: Severity::High, count, message, page: "/settings" });
     }
-    if part.many_unlearned {
+    let crowded = names(&|part| part.many_unlearned);
+    if !crowded.is_empty() {
         let message = format!(
-            "the butler {name} has almost reached max_unlearned, beyond which the oldest episodes expire without having \
-             been consolidated: configure an LLM, requeue dead letters, or raise the limit"
+            "so many episodes wait to be learned from (butler {}) that the oldest will expire: configure an LLM, requeue \
+             dead letters, or raise max_unlearned",
+            crowded.join(", ")
         );
-        let page = "/memory/episodes?status=pending";
-        found.push(Attention { what: "many_unlearned", severity: Severity::Medium, count: 1, message, page });
+        let (count, page) = (crowded.len() as i64, "/memory/episodes?status=pending");
+        found.push(Attention { what: "many_unlearned", severity: Severity::Medium, count, message, page });
     }
     found
 }

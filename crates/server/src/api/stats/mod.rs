@@ -13,8 +13,8 @@ use super::envelope::{Meta, Single};
 use super::error::ApiError;
 use super::operation::{Operation, RequestContext, Verb};
 use super::replies::Replies;
+use figures::ButlerFigures;
 pub use figures::StatsView;
-use figures::{Attention, ButlerFigures};
 
 #[derive(Debug, Deserialize, JsonSchema)]
 pub struct StatsQuery {
@@ -59,7 +59,7 @@ pub async fn of(
             async move { Ok(ctx.browse(&memory).figures(scope, ctx.restricted_to()).await?) }
         })
         .await?;
-    let warnings: Vec<Attention> = parts.iter().flat_map(|(name, part)| attention::of_butler(name, part)).collect();
+    let warnings = attention::of_butlers(&parts);
     let butlers = parts.iter().map(|(name, part)| ButlerFigures::of(name, part)).collect();
     let mut view = sum::total(parts.into_iter().map(|(_, part)| part), ctx.now);
     view.butlers = butlers;
