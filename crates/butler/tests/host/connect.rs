@@ -212,7 +212,7 @@ fn a_token_is_readable_by_its_owner_only_and_gone_after_undo() {
     assert_eq!(home.mode(".claude.json"), 0o600);
     // A second token: the backup has the first one no longer.
     success(&home.connect(&with_token("claude-code", "second-t0ken")));
-    assert_eq!(home.files_with("first-t0ken"), [PathBuf::new(); 0]);
+    assert_eq!(home.files_with("first-t0ken"), Vec::<PathBuf>::new());
     assert_eq!(home.files_with("second-t0ken"), [home.path(".claude.json")]);
     for file in std::fs::read_dir(home.dir.path()).unwrap().map(|entry| entry.unwrap()) {
         assert_eq!(file.metadata().unwrap().permissions().mode() & 0o077, 0, "{:?}", file.path());
@@ -235,7 +235,7 @@ fn a_token_is_readable_by_its_owner_only_and_gone_after_undo() {
         "{}",
         stderr(&undone)
     );
-    assert_eq!(home.files_with("t0ken"), [PathBuf::new(); 0]);
+    assert_eq!(home.files_with("t0ken"), Vec::<PathBuf>::new());
     assert_eq!(home.text(".claude.json"), SERVERS);
 }
 
@@ -246,7 +246,7 @@ fn a_new_file_with_a_token_is_private_for_every_client() {
         success(&home.connect(&with_token(client, "t0ken")));
         assert_eq!(home.mode(file), 0o600, "{client}");
         success(&home.connect(&[client, "--undo"]));
-        assert_eq!(home.files_with("t0ken"), [PathBuf::new(); 0], "{client}");
+        assert_eq!(home.files_with("t0ken"), Vec::<PathBuf>::new(), "{client}");
     }
 }
 
