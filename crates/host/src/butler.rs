@@ -13,7 +13,6 @@ use crate::module::{Module, Parts, Registry, in_order};
 use crate::scheduler::{HostJob, Jobs};
 use crate::{modules, runtime};
 
-pub use crate::error::unavailable;
 pub use butler_store::ReplicaState;
 
 pub struct Butler {

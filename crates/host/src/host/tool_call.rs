@@ -8,8 +8,8 @@ use futures::FutureExt;
 
 use super::Host;
 use crate::access::Rights;
-use crate::butler::{Butler, unavailable};
-use crate::error::HostError;
+use crate::butler::Butler;
+use crate::error::{HostError, unavailable};
 use crate::module::HostTool;
 use crate::telemetry::Span;
 

@@ -11,7 +11,7 @@ use futures::FutureExt;
 use futures::future::BoxFuture;
 use tokio::task::JoinHandle;
 
-use crate::butler::unavailable;
+use crate::error::unavailable;
 use crate::module::{HostTool, Module, ModuleError, Parts, Registry};
 use crate::scheduler::{self, HostJob, Jobs, Scheduler};
 
