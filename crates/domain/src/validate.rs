@@ -41,8 +41,9 @@ impl Invalid {
         self
     }
 
-    pub(crate) fn wrong_type(field: &str, expected: &str, given: &Value) -> Self {
+    pub fn wrong_type(field: &str, expected: &str, given: &Value) -> Self {
         Self::new(field, format!("must be {expected}, not {}", describe(given)))
+            .hint(format!("give {field} as {expected}"))
     }
 }
 
@@ -51,7 +52,12 @@ impl From<NameError> for Invalid {
         let field = match &error {
             NameError::Empty(what) | NameError::Control(what) | NameError::TooLong { what, .. } => *what,
         };
-        Self::new(field, error.to_string())
+        let hint = match &error {
+            NameError::Empty(_) => format!("give a name, or leave {field} out where it is optional"),
+            NameError::Control(_) => "use printable characters only".to_owned(),
+            NameError::TooLong { .. } => "use a shorter name".to_owned(),
+        };
+        Self::new(field, error.to_string()).hint(hint)
     }
 }
 
@@ -77,10 +83,11 @@ pub fn string<'a>(field: &str, value: &'a Value) -> Result<&'a str, Invalid> {
 pub fn required_text(field: &str, raw: &str, max_bytes: usize) -> Result<String, Invalid> {
     let text = text::strip_nul(raw);
     if text.trim().is_empty() {
-        return Err(Invalid::new(field, "must not be empty"));
+        return Err(Invalid::new(field, "must not be empty").hint(format!("write the text into {field}")));
     }
     if text.len() > max_bytes {
-        return Err(Invalid::new(field, format!("is {} bytes long; at most {max_bytes} are allowed", text.len())));
+        let message = format!("is {} bytes long; at most {max_bytes} are allowed", text.len());
+        return Err(Invalid::new(field, message).hint(format!("shorten {field} to {max_bytes} bytes")));
     }
     Ok(text)
 }
@@ -114,14 +121,33 @@ pub fn reason(raw: &str) -> Result<Option<String>, Invalid> {
     required_text("reason", raw, limits::REASON_BYTES).map(Some)
 }
 
-/// A search query with normalised whitespace. An empty query is valid and finds nothing.
-pub fn query(field: &str, raw: &str) -> Result<String, Invalid> {
-    let query = text::preprocess_search_query(raw);
-    if query.len() > limits::QUERY_BYTES {
-        let message = format!("is {} bytes long; at most {} are allowed", query.len(), limits::QUERY_BYTES);
-        return Err(Invalid::new(field, message).hint("shorten the query to the question itself"));
+/// A search query with normalised whitespace, cut to the longest one allowed, because its beginning shows the topic. An
+/// empty query is valid and finds nothing. Also returns whether it was cut.
+pub fn query(raw: &str) -> (String, bool) {
+    let mut query = text::preprocess_search_query(raw);
+    let cut = query.len() > limits::QUERY_BYTES;
+    query.truncate(query.floor_char_boundary(limits::QUERY_BYTES));
+    (query, cut)
+}
+
+/// True or false, also as text.
+pub fn flag(field: &str, value: &Value) -> Result<bool, Invalid> {
+    let named = |text: &str| match text.trim().to_lowercase().as_str() {
+        "true" => Some(true),
+        "false" => Some(false),
+        _ => None,
+    };
+    let flag = value.as_bool().or_else(|| value.as_str().and_then(named));
+    flag.ok_or_else(|| Invalid::wrong_type(field, "true or false", value))
+}
+
+/// Whether an optional argument counts as omitted: null, or a blank text.
+pub fn is_omitted(value: &Value) -> bool {
+    match value {
+        Value::Null => true,
+        Value::String(text) => text::strip_nul(text).trim().is_empty(),
+        _ => false,
     }
-    Ok(query)
 }
 
 /// A UUID in any of its usual spellings.
@@ -135,16 +161,23 @@ pub fn uuid(field: &str, raw: &str) -> Result<Uuid, Invalid> {
 
 /// The session's UUID. Null and blank strings mean that there is no session.
 pub fn session_id(value: &Value) -> Result<Option<Uuid>, Invalid> {
-    match value {
-        Value::Null => Ok(None),
-        Value::String(s) if text::strip_nul(s).trim().is_empty() => Ok(None),
-        other => uuid("session_id", string("session_id", other)?).map(Some),
+    if is_omitted(value) {
+        return Ok(None);
     }
+    uuid("session_id", string("session_id", value)?).map(Some)
 }
 
-/// A value of one of the enumerations in [`kinds`](crate::kinds). The error lists the valid names.
+/// A value of one of the enumerations in [`kinds`](crate::kinds). Case, hyphens and a plural are accepted, as in `Facts`
+/// and `anti-pattern`. The error lists the valid names.
 pub fn one_of<T: FromStr<Err = UnknownName>>(field: &str, raw: &str) -> Result<T, Invalid> {
-    raw.trim().parse().map_err(|e: UnknownName| Invalid::new(field, e.to_string()))
+    let name = raw.trim();
+    let plain = name.to_lowercase().replace(['-', ' '], "_");
+    let singular = plain.strip_suffix('s').unwrap_or(&plain);
+    let parsed = name.parse::<T>().or_else(|error| plain.parse().or_else(|_| singular.parse()).map_err(|_| error));
+    parsed.map_err(|error| {
+        let hint = format!("use one of: {}", error.valid.join(", "));
+        Invalid::new(field, error.to_string()).hint(hint)
+    })
 }
 
 #[cfg(test)]
@@ -196,10 +229,28 @@ mod tests {
     }
 
     #[test]
-    fn a_query_may_be_empty_but_not_too_long() {
-        assert_eq!(query("query", " \0 "), Ok(String::new()));
-        assert!(query("query", &"q".repeat(limits::QUERY_BYTES)).is_ok());
-        assert!(query("topic", &"q".repeat(limits::QUERY_BYTES + 1)).unwrap_err().hint.is_some());
+    fn a_query_may_be_empty_and_a_long_one_is_cut() {
+        assert_eq!(query(" \0 "), (String::new(), false));
+        assert!(!query(&"q".repeat(limits::QUERY_BYTES)).1);
+        let (cut, was_cut) = query(&"é".repeat(limits::QUERY_BYTES));
+        assert_eq!((cut.len(), was_cut), (limits::QUERY_BYTES, true));
+    }
+
+    #[test]
+    fn a_name_is_accepted_in_other_spellings_and_an_unknown_one_lists_the_valid_ones() {
+        use crate::kinds::{Maturity, MemoryType};
+        for name in ["fact", "Fact", " FACTS "] {
+            assert_eq!(one_of::<MemoryType>("types", name), Ok(MemoryType::Fact));
+        }
+        assert_eq!(one_of::<Maturity>("maturity", "Anti-Pattern"), Ok(Maturity::AntiPattern));
+        let error = one_of::<MemoryType>("types", "thought").unwrap_err();
+        assert_eq!(error.hint.as_deref(), Some("use one of: episode, fact, rule"));
+    }
+
+    #[test]
+    fn flags_may_be_text() {
+        assert_eq!((flag("f", &json!("True")), flag("f", &json!(false))), (Ok(true), Ok(false)));
+        assert!(flag("f", &json!("yes")).is_err() && flag("f", &json!(1)).is_err());
     }
 
     #[test]
@@ -212,7 +263,7 @@ mod tests {
     proptest! {
         #[test]
         fn validated_text_contains_no_nul(raw in "[a-z\\x00 ]{0,20}") {
-            for text in [content(&raw), subject(&raw), predicate(&raw), query("q", &raw)].into_iter().flatten() {
+            for text in [content(&raw), subject(&raw), predicate(&raw), Ok(query(&raw).0)].into_iter().flatten() {
                 prop_assert!(!text.contains('\0'));
             }
         }

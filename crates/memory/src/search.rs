@@ -160,7 +160,7 @@ impl Memory {
         scope: Option<Scope>,
         limit: usize,
     ) -> Result<Vec<Hit>, MemoryError> {
-        let query = butler_domain::validate::query("query", query)?;
+        let (query, _) = butler_domain::validate::query(query);
         let input = SearchInput {
             query,
             types: vec![memory_type],

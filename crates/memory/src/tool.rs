@@ -6,6 +6,7 @@ mod error;
 mod right;
 mod schema;
 mod spec;
+mod text;
 
 use std::future::Future;
 use std::sync::Arc;
@@ -52,7 +53,7 @@ pub(crate) trait ToolDefinition: Send + Sync + 'static {
         input: Self::Input,
     ) -> impl Future<Output = Result<Self::Output, MemoryError>> + Send;
 
-    /// The answer as text; `None`: the JSON itself is the text.
+    /// The answer as text; `None`: a short form of the JSON is the text.
     fn text(_output: &Self::Output) -> Option<String> {
         None
     }
@@ -66,8 +67,15 @@ pub struct Tool {
 
 pub struct Answer {
     pub structured: Map<String, Value>,
-    /// `None`: the JSON itself is the text.
+    /// `None`: the text is made of the structured answer.
     pub text: Option<String>,
+}
+
+impl Answer {
+    /// The answer for a model: its own text, or a short form of the structured answer.
+    pub fn as_text(&self) -> String {
+        self.text.clone().unwrap_or_else(|| text::render(&self.structured))
+    }
 }
 
 impl Tool {

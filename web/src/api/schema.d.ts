@@ -1525,6 +1525,13 @@ export interface components {
             /** Format: uuid */
             id: string;
             memory_type: components["schemas"]["MemoryType"];
+            /** @description What becomes of the earlier version. */
+            note?: string | null;
+            /**
+             * Format: uuid
+             * @description The earlier version of a fact, if the forgotten one was the newest. It stays superseded.
+             */
+            previous_id?: string | null;
         };
         /** @description A response with one item. */
         ForgottenAtAnswer: {

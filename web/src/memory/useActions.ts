@@ -42,11 +42,13 @@ export function useForget(kind: Kind) {
   const restore = useRestore(kind)
   return useMutation({
     mutationFn: async (id: string) => {
-      if (kind === 'fact') await request('delete', '/api/memory/facts/{id}', { path: { id } })
-      else await request('delete', '/api/memory/rules/{id}', { path: { id } })
+      if (kind === 'fact') return (await request('delete', '/api/memory/facts/{id}', { path: { id } })).data.previous_id
+      await request('delete', '/api/memory/rules/{id}', { path: { id } })
+      return null
     },
-    onSuccess: (_, id) => {
-      toast(`${kind === 'fact' ? 'Fact' : 'Rule'} forgotten.`, {
+    onSuccess: (previous, id) => {
+      const kept = previous ? ' The version before it stays superseded.' : ''
+      toast(`${kind === 'fact' ? 'Fact' : 'Rule'} forgotten.${kept}`, {
         action: { label: 'Undo', run: () => restore.mutate(id) },
       })
       return client.invalidateQueries()

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use super::{Invalid, required_text};
+use super::{Invalid, is_omitted, required_text};
 use crate::limits;
 use crate::text::strip_nul;
 
@@ -10,7 +10,7 @@ use crate::text::strip_nul;
 fn strings(field: &str, value: &Value, max_items: usize, max_bytes: usize) -> Result<Vec<String>, Invalid> {
     let parsed;
     let list = match value {
-        Value::Null => return Ok(Vec::new()),
+        omitted if is_omitted(omitted) => return Ok(Vec::new()),
         Value::Array(list) => list,
         Value::String(text) => match serde_json::from_str(text) {
             Ok(Value::Array(list)) => {
@@ -22,7 +22,8 @@ fn strings(field: &str, value: &Value, max_items: usize, max_bytes: usize) -> Re
         other => return Err(Invalid::wrong_type(field, "a list of strings", other)),
     };
     if list.len() > max_items {
-        return Err(Invalid::new(field, format!("has {} items; at most {max_items} are allowed", list.len())));
+        let message = format!("has {} items; at most {max_items} are allowed", list.len());
+        return Err(Invalid::new(field, message).hint(format!("keep the {max_items} that matter most")));
     }
     let item = |(i, item): (usize, &Value)| {
         let field = format!("{field}[{i}]");
@@ -33,7 +34,17 @@ fn strings(field: &str, value: &Value, max_items: usize, max_bytes: usize) -> Re
 }
 
 /// The tags of a memory; null means none.
+///
+/// A text such as `a, b` is split at its commas.
 pub fn tags(value: &Value) -> Result<Vec<String>, Invalid> {
+    let parts;
+    let value = match value {
+        Value::String(text) if !text.trim_start().starts_with(['[', '{']) => {
+            parts = text.split(',').map(str::trim).filter(|tag| !tag.is_empty()).collect();
+            &parts
+        }
+        value => value,
+    };
     strings("tags", value, limits::TAGS, limits::TAG_BYTES)
 }
 
@@ -52,7 +63,7 @@ pub fn aliases(value: &Value, max_items: usize) -> Result<Vec<String>, Invalid> 
 /// A JSON object. Null is an empty object.
 pub fn object(field: &str, value: &Value) -> Result<Map<String, Value>, Invalid> {
     match value {
-        Value::Null => Ok(Map::new()),
+        omitted if is_omitted(omitted) => Ok(Map::new()),
         Value::Object(map) => Ok(map.clone()),
         Value::String(text) => match serde_json::from_str(text) {
             Ok(Value::Object(map)) => Ok(map),
@@ -101,7 +112,9 @@ mod tests {
     fn a_json_string_of_a_list_is_parsed() {
         assert_eq!(tags(&json!(r#"["a", " b\u0000 "]"#)), Ok(vec!["a".to_owned(), "b".to_owned()]));
         assert_eq!(tags(&json!(null)), Ok(vec![]));
-        assert!(tags(&json!("a, b")).unwrap_err().hint.is_some());
+        assert_eq!(tags(&json!("a, b c,")), Ok(vec!["a".to_owned(), "b c".to_owned()]));
+        assert_eq!((tags(&json!(" ")), metadata(&json!(""))), (Ok(vec![]), Ok(Map::new())));
+        assert!(aliases(&json!("Berg, Anna"), 64).unwrap_err().hint.is_some(), "a name may contain a comma");
     }
 
     #[test]

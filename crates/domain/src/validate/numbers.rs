@@ -1,4 +1,4 @@
-//! Numbers. They must be JSON numbers: a string that contains one is an error, with a hint to drop the quotes.
+//! Numbers. A string that contains one is accepted: some models quote every value.
 
 use serde_json::Value;
 
@@ -10,18 +10,15 @@ use crate::scoring::MAX_IMPORTANCE;
 pub fn number(field: &str, value: &Value, min: f64, max: f64) -> Result<f64, Invalid> {
     let number = match value {
         Value::Number(n) => n.as_f64().filter(|n| n.is_finite()),
-        Value::String(s) if s.trim().parse::<f64>().is_ok() => {
-            return Err(
-                Invalid::wrong_type(field, "a number", value).hint(format!("write {} without quotes", s.trim()))
-            );
-        }
+        Value::String(s) => s.trim().parse::<f64>().ok().filter(|n| n.is_finite()),
         _ => None,
     };
     let number = number.ok_or_else(|| Invalid::wrong_type(field, "a number", value))?;
     if (min..=max).contains(&number) {
         Ok(number)
     } else {
-        Err(Invalid::new(field, format!("must be between {min} and {max}, not {number}")))
+        let message = format!("must be between {min} and {max}, not {number}");
+        Err(Invalid::new(field, message).hint(format!("choose {field} from {min} to {max}")))
     }
 }
 
@@ -31,7 +28,8 @@ pub fn whole_number(field: &str, value: &Value, min: usize, max: usize) -> Resul
     if number.fract() == 0.0 {
         Ok(number as usize)
     } else {
-        Err(Invalid::new(field, format!("must be a whole number, not {number}")))
+        let message = format!("must be a whole number, not {number}");
+        Err(Invalid::new(field, message).hint(format!("write {} or {}", number.floor(), number.ceil())))
     }
 }
 
@@ -73,11 +71,12 @@ mod tests {
     }
 
     #[test]
-    fn a_number_given_as_a_string_is_an_error_with_a_clear_message() {
-        let error = importance(&json!("9")).unwrap_err();
-        assert_eq!(error.to_string(), "importance: must be a number, not the string \"9\"");
-        assert_eq!(error.hint.unwrap(), "write 9 without quotes");
-        assert_eq!(importance(&json!("high")).unwrap_err().hint, None);
+    fn a_number_may_be_given_as_a_string() {
+        assert_eq!((importance(&json!("9")), limit(&json!(" 5 "))), (Ok(9.0), Ok(5)));
+        for text in ["high", "", "NaN", "inf", "5 items"] {
+            assert_eq!(importance(&json!(text)).unwrap_err().hint.unwrap(), "give importance as a number");
+        }
+        assert_eq!(limit(&json!("101")).unwrap_err().hint.unwrap(), "choose limit from 0 to 100");
     }
 
     #[test]

@@ -28,7 +28,7 @@ pub(super) fn parse<T: DeserializeOwned>(
         let text = error.to_string();
         let field = text.split('`').nth(1).unwrap_or("arguments");
         if text.starts_with("missing field") {
-            Invalid::new(field, "is required")
+            Invalid::new(field, "is required").hint(format!("add {field} to the arguments"))
         } else {
             Invalid::new("arguments", text)
         }

@@ -100,15 +100,15 @@ fn once<T: PartialEq + std::fmt::Debug>(
 }
 
 fn tenant(field: &str, value: Option<&Value>) -> Result<Option<TenantId>, Invalid> {
-    match value {
-        None | Some(Value::Null) => Ok(None),
+    match value.filter(|value| !validate::is_omitted(value)) {
+        None => Ok(None),
         Some(value) => Ok(Some(TenantId::new(validate::string(field, value)?)?)),
     }
 }
 
 fn key(field: &str, value: Option<&Value>) -> Result<Option<String>, Invalid> {
-    match value {
-        None | Some(Value::Null) => Ok(None),
+    match value.filter(|value| !validate::is_omitted(value)) {
+        None => Ok(None),
         Some(value) => {
             validate::required_text(field, validate::string(field, value)?, limits::IDEMPOTENCY_KEY_BYTES).map(Some)
         }
@@ -118,8 +118,8 @@ fn key(field: &str, value: Option<&Value>) -> Result<Option<String>, Invalid> {
 /// A number is accepted as well: some callers number their requests.
 fn request_id(context: &Map<String, Value>) -> Result<Option<String>, Invalid> {
     const FIELD: &str = "request_context.request_id";
-    match context.get("request_id") {
-        None | Some(Value::Null) => Ok(None),
+    match context.get("request_id").filter(|value| !validate::is_omitted(value)) {
+        None => Ok(None),
         Some(Value::Number(number)) => Ok(Some(number.to_string())),
         Some(value) => {
             validate::required_text(FIELD, validate::string(FIELD, value)?, limits::REQUEST_ID_BYTES).map(Some)

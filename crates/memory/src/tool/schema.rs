@@ -8,16 +8,42 @@ pub(super) fn input<T: JsonSchema>() -> Map<String, Value> {
     let mut schema = object::<T>(SchemaSettings::draft2020_12().for_deserialize());
     properties(&mut schema).insert(
         "request_context".to_owned(),
-        json!({
-            "type": "object",
-            "description": "Optional tracing data of the caller. `request_id` comes back in the answer and is recorded with every change.",
-            "properties": { "request_id": { "type": "string" }, "tenant_id": { "type": "string" } },
-        }),
+        json!({ "type": "object", "description": "Optional tracing data: request_id, tenant_id." }),
     );
     schema.insert("additionalProperties".to_owned(), Value::Bool(false));
     // What may be left out may be null, and is then taken as left out; saying so would only blur what is wanted.
     properties(&mut schema).values_mut().for_each(without_null);
+    properties(&mut schema).values_mut().for_each(without_lengths);
     schema
+}
+
+/// The keys of an answer and their types. A model reads the list of tools in every session, and the answer itself tells
+/// the rest; docs/tools.md has the whole schema.
+pub(super) fn brief(output: &Map<String, Value>) -> Map<String, Value> {
+    let mut brief = Map::new();
+    brief.insert("type".to_owned(), json!("object"));
+    if let Some(Value::Object(all)) = output.get("properties") {
+        let only_type = |schema: &Value| schema.get("type").map_or_else(|| json!({}), |of| json!({ "type": of }));
+        let listed = all.iter().filter(|(name, _)| *name != "request_id");
+        let properties: Map<String, Value> = listed.map(|(name, of)| (name.clone(), only_type(of))).collect();
+        brief.insert("properties".to_owned(), Value::Object(properties));
+    }
+    brief
+}
+
+/// Limits on lengths stand in the description where a caller could reach them. A text that is too long is refused with
+/// its limit.
+fn without_lengths(property: &mut Value) {
+    let Value::Object(map) = property else { return };
+    for key in ["minLength", "maxLength", "minItems", "maxItems"] {
+        map.remove(key);
+    }
+    if map.get("additionalProperties") == Some(&Value::Bool(true)) {
+        map.remove("additionalProperties");
+    }
+    if let Some(items) = map.get_mut("items") {
+        without_lengths(items);
+    }
 }
 
 pub(super) fn output<T: JsonSchema>() -> Map<String, Value> {

@@ -40,6 +40,11 @@ impl ToolSpec {
             instruction: T::INSTRUCTION,
         }
     }
+
+    /// The output schema as clients list it: the keys and their types.
+    pub fn brief_output_schema(&self) -> Map<String, Value> {
+        schema::brief(&self.output_schema)
+    }
 }
 
 /// The four behaviour hints of the MCP specification.

@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::optional;
+use super::{flag, optional};
 use crate::entities::{ResolveInput, Resolved, name};
 use crate::tool::{Annotations, Instruction, Right, ToolDefinition, Topic};
 use crate::{Call, Memory, MemoryError};
@@ -64,11 +64,7 @@ impl ToolDefinition for EntityResolve {
                 validate::one_of("entity_type", validate::string("entity_type", value)?)
             })?,
             hints: Hints::parse(&input.context_hints.unwrap_or_default())?,
-            enable_fuzzy: optional(input.enable_fuzzy.as_ref(), |value| {
-                let refused = || validate::Invalid::new("enable_fuzzy", "must be true or false, without quotes");
-                value.as_bool().ok_or_else(refused)
-            })?
-            .unwrap_or(false),
+            enable_fuzzy: flag("enable_fuzzy", input.enable_fuzzy.as_ref())?,
         };
         memory.resolve_entity(&call, question).await
     }

@@ -1,5 +1,4 @@
-use butler_domain::text::preprocess_search_query;
-use butler_domain::{Butler, limits, validate};
+use butler_domain::{Butler, validate};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -58,7 +57,7 @@ impl ToolDefinition for MemoryContext {
         let token_budget = optional(input.token_budget.as_ref(), validate::token_budget)?;
         let butler = Butler::new(validate::string("butler", &input.butler)?).map_err(validate::Invalid::from)?;
         let request = ContextRequest {
-            trigger_prompt: prompt(validate::string("trigger_prompt", &input.trigger_prompt)?),
+            trigger_prompt: validate::query(validate::string("trigger_prompt", &input.trigger_prompt)?).0,
             butler,
             token_budget: token_budget.unwrap_or(memory.config().retrieval.context_token_budget),
             min_relevance: min_relevance(input.min_relevance.as_ref())?,
@@ -70,11 +69,4 @@ impl ToolDefinition for MemoryContext {
     fn text(output: &Output) -> Option<String> {
         Some(output.context.clone())
     }
-}
-
-/// Truncates a prompt to the length of a query. Its beginning shows the topic, and a long prompt must not be an error.
-fn prompt(raw: &str) -> String {
-    let mut prompt = preprocess_search_query(raw);
-    prompt.truncate(prompt.floor_char_boundary(limits::QUERY_BYTES));
-    prompt
 }

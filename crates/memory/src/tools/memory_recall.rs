@@ -3,8 +3,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::memory_search::{explain, min_relevance, scope};
-use super::optional;
+use super::memory_search::{min_relevance, scope};
+use super::{cut_note, flag, optional};
 use crate::recall::RecallInput;
 use crate::search::{Hit, Trace};
 use crate::tool::{Annotations, Instruction, Right, ToolDefinition, Topic};
@@ -36,6 +36,9 @@ pub struct Input {
 pub struct Output {
     /// Best first.
     results: Vec<Hit>,
+    /// What the caller should know about the answer, such as that the topic was cut.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    note: Option<String>,
     /// With explain: timings, weights, and which way each search took.
     #[serde(skip_serializing_if = "Option::is_none")]
     trace: Option<Trace>,
@@ -66,15 +69,16 @@ impl ToolDefinition for MemoryRecall {
         let config = memory.config();
         let limit = optional(input.limit.as_ref(), validate::limit)?;
         let min_confidence = optional(input.min_confidence.as_ref(), validate::min_confidence)?;
+        let (topic, cut) = validate::query(validate::string("topic", &input.topic)?);
         let recall = RecallInput {
-            topic: validate::query("topic", validate::string("topic", &input.topic)?)?,
+            topic,
             scope: scope(input.scope.as_ref())?,
             limit: limit.unwrap_or_else(|| config.retrieval.tool_limit()),
             min_confidence: min_confidence.unwrap_or(config.confidence.retrieval_threshold),
             min_relevance: min_relevance(input.min_relevance.as_ref())?,
-            explain: explain(input.explain.as_ref())?,
+            explain: flag("explain", input.explain.as_ref())?,
         };
         let found = memory.recall(&call, &recall).await?;
-        Ok(Output { results: found.results, trace: found.trace })
+        Ok(Output { results: found.results, note: cut_note("topic", cut), trace: found.trace })
     }
 }

@@ -1,8 +1,8 @@
-use butler_domain::validate::Invalid;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
 
+use super::flag;
 use crate::consolidate::{ConsolidationReport, ConsolidationRequest};
 use crate::tool::{Annotations, Right, ToolDefinition};
 use crate::{Call, Memory, MemoryError};
@@ -36,13 +36,5 @@ impl ToolDefinition for MemoryRunConsolidation {
             ..ConsolidationRequest::default()
         };
         memory.run_consolidation(&request).await
-    }
-}
-
-fn flag(field: &str, value: Option<&Value>) -> Result<bool, Invalid> {
-    match value {
-        None | Some(Value::Null) => Ok(false),
-        Some(Value::Bool(flag)) => Ok(*flag),
-        Some(_) => Err(Invalid::new(field, "must be true or false")),
     }
 }

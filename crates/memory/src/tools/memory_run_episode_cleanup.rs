@@ -3,6 +3,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
 
+use super::optional;
 use crate::cleanup::CleanupReport;
 use crate::tool::{Annotations, Right, ToolDefinition};
 use crate::{Call, Memory, MemoryError};
@@ -33,10 +34,9 @@ impl ToolDefinition for MemoryRunEpisodeCleanup {
     const RIGHT: Right = Right::Admin;
 
     async fn run(memory: &Memory, call: Call, input: Input) -> Result<CleanupReport, MemoryError> {
-        let max_entries = match &input.max_entries {
-            None | Some(Value::Null) => memory.config().episodes.max_entries,
-            Some(value) => validate::whole_number("max_entries", value, 0, MOST)? as u64,
-        };
+        let given =
+            optional(input.max_entries.as_ref(), |value| validate::whole_number("max_entries", value, 0, MOST))?;
+        let max_entries = given.map_or(memory.config().episodes.max_entries, |entries| entries as u64);
         memory.run_episode_cleanup(Some(&call.tenant), max_entries, &call.origin).await
     }
 }

@@ -3,8 +3,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::optional;
-use crate::search::{Hit, Mode, SearchInput, Trace};
+use super::{cut_note, flag, optional};
+use crate::search::{Hit, SearchInput, Trace};
 use crate::tool::{Annotations, Instruction, Right, ToolDefinition, Topic};
 use crate::{Call, Memory, MemoryError};
 
@@ -21,7 +21,7 @@ pub struct Input {
     scope: Option<Value>,
     /// hybrid (default): meaning and words. semantic: meaning alone. keyword: words alone. deep: for episodes that are
     /// turns of a conversation.
-    #[schemars(with = "Option<Mode>")]
+    #[schemars(with = "Option<String>", extend("enum" = ["hybrid", "semantic", "keyword", "deep"]))]
     mode: Option<Value>,
     /// The most results, 0–100; 10 if left out.
     #[schemars(with = "Option<u32>", range(min = 0, max = butler_domain::limits::RESULTS))]
@@ -41,6 +41,9 @@ pub struct Input {
 pub struct Output {
     /// Best first.
     results: Vec<Hit>,
+    /// What the caller should know about the answer, such as that the query was cut.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    note: Option<String>,
     /// With explain: timings, and which way each search took.
     #[serde(skip_serializing_if = "Option::is_none")]
     trace: Option<Trace>,
@@ -70,18 +73,19 @@ impl ToolDefinition for MemorySearch {
         let mode = optional(input.mode.as_ref(), |value| validate::one_of("mode", validate::string("mode", value)?))?;
         let limit = optional(input.limit.as_ref(), validate::limit)?;
         let min_confidence = optional(input.min_confidence.as_ref(), validate::min_confidence)?;
+        let (query, cut) = validate::query(validate::string("query", &input.query)?);
         let search = SearchInput {
-            query: validate::query("query", validate::string("query", &input.query)?)?,
+            query,
             types: types(input.types.as_ref())?,
             scope: scope(input.scope.as_ref())?,
             mode: mode.unwrap_or_else(|| config.retrieval.default_mode.into()),
             limit: limit.unwrap_or_else(|| config.retrieval.tool_limit()),
             min_confidence: min_confidence.unwrap_or(config.confidence.retrieval_threshold),
             min_relevance: min_relevance(input.min_relevance.as_ref())?,
-            explain: explain(input.explain.as_ref())?,
+            explain: flag("explain", input.explain.as_ref())?,
         };
         let found = memory.search(&call, &search).await?;
-        Ok(Output { results: found.results, trace: found.trace })
+        Ok(Output { results: found.results, note: cut_note("query", cut), trace: found.trace })
     }
 }
 
@@ -101,7 +105,7 @@ fn types(value: Option<&Value>) -> Result<Vec<MemoryType>, validate::Invalid> {
     Ok(types)
 }
 
-/// Reads a list, a list as a JSON string, or a single name.
+/// Reads a list, a list as a JSON string, or names separated by commas.
 fn names(field: &str, value: &Value) -> Result<Vec<String>, validate::Invalid> {
     let wrong = || {
         validate::Invalid::new(field, "must be a list of episode, fact, rule").hint(r#"for example ["fact", "rule"]"#)
@@ -110,7 +114,10 @@ fn names(field: &str, value: &Value) -> Result<Vec<String>, validate::Invalid> {
         Value::Array(items) => items.iter().map(|item| item.as_str().map(str::to_owned).ok_or_else(wrong)).collect(),
         Value::String(text) => match serde_json::from_str::<Value>(text) {
             Ok(list @ Value::Array(_)) => names(field, &list),
-            _ => Ok(vec![text.clone()]),
+            _ => {
+                let names = text.split([',', ';', '|', ' ']).filter(|name| !name.is_empty() && *name != "and");
+                Ok(names.map(str::to_owned).collect())
+            }
         },
         _ => Err(wrong()),
     }
@@ -122,11 +129,4 @@ pub(super) fn scope(value: Option<&Value>) -> Result<Option<Scope>, validate::In
 
 pub(super) fn min_relevance(value: Option<&Value>) -> Result<Option<f64>, validate::Invalid> {
     optional(value, |value| validate::number("min_relevance", value, 0.0, 1.0))
-}
-
-pub(super) fn explain(value: Option<&Value>) -> Result<bool, validate::Invalid> {
-    let flag = optional(value, |value| {
-        value.as_bool().ok_or_else(|| validate::Invalid::new("explain", "must be true or false, without quotes"))
-    })?;
-    Ok(flag.unwrap_or(false))
 }

@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::{DEFAULT_IMPORTANCE, butler, optional};
+use super::{DEFAULT_IMPORTANCE, butler, optional, optional_id};
 use crate::tool::{Annotations, Instruction, Right, ToolDefinition, Topic};
 use crate::{Call, FactInput, Memory, MemoryError, StoredFact};
 
@@ -74,7 +74,6 @@ impl ToolDefinition for MemoryStoreFact {
     });
 
     async fn run(memory: &Memory, call: Call, input: Input) -> Result<StoredFact, MemoryError> {
-        let uuid = |field, value: &Value| validate::uuid(field, validate::string(field, value)?);
         let fact = FactInput {
             subject: validate::subject(validate::string("subject", &input.subject)?)?,
             predicate: validate::predicate(validate::string("predicate", &input.predicate)?)?,
@@ -87,9 +86,8 @@ impl ToolDefinition for MemoryStoreFact {
             scope: optional(input.scope.as_ref(), |value| Ok(Scope::new(validate::string("scope", value)?)?))?
                 .unwrap_or_default(),
             tags: validate::tags(&input.tags.unwrap_or_default())?,
-            entity_id: optional(input.entity_id.as_ref(), |value| uuid("entity_id", value))?.map(EntityId),
-            source_episode_id: optional(input.source_episode_id.as_ref(), |value| uuid("source_episode_id", value))?
-                .map(EpisodeId),
+            entity_id: optional_id("entity_id", input.entity_id.as_ref())?.map(EntityId),
+            source_episode_id: optional_id("source_episode_id", input.source_episode_id.as_ref())?.map(EpisodeId),
             source_butler: optional(input.source_butler.as_ref(), butler)?,
             metadata: validate::metadata(&input.metadata.unwrap_or_default())?,
         };

@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::{butler, optional};
+use super::{butler, optional, optional_id};
 use crate::tool::{Annotations, Instruction, Right, ToolDefinition, Topic};
 use crate::{Call, Memory, MemoryError, RuleInput, StoredRule};
 
@@ -66,10 +66,7 @@ impl ToolDefinition for MemoryStoreRule {
                 validate::one_of("permanence", validate::string("permanence", value)?)
             })?,
             tags: validate::tags(&input.tags.unwrap_or_default())?,
-            source_episode_id: optional(input.source_episode_id.as_ref(), |value| {
-                validate::uuid("source_episode_id", validate::string("source_episode_id", value)?)
-            })?
-            .map(EpisodeId),
+            source_episode_id: optional_id("source_episode_id", input.source_episode_id.as_ref())?.map(EpisodeId),
             source_butler: optional(input.source_butler.as_ref(), butler)?,
             metadata: validate::metadata(&input.metadata.unwrap_or_default())?,
         };

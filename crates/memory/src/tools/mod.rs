@@ -1,8 +1,9 @@
 //! The MCP tools, one file each.
 
-use butler_domain::Butler;
 use butler_domain::validate::{self, Invalid};
+use butler_domain::{Butler, limits};
 use serde_json::{Map, Value, json};
+use uuid::Uuid;
 
 use crate::MarkNote;
 use crate::tool::Tool;
@@ -50,6 +51,12 @@ fn optional<T>(value: Option<&Value>, read: impl FnOnce(&Value) -> Result<T, Inv
     value.filter(|value| !value.is_null()).map(read).transpose()
 }
 
+/// Reads an optional id. A blank text counts as omitted, because many models send one for every id they do not have.
+fn optional_id(field: &str, value: Option<&Value>) -> Result<Option<Uuid>, Invalid> {
+    let given = value.filter(|value| !validate::is_omitted(value));
+    optional(given, |value| validate::uuid(field, validate::string(field, value)?))
+}
+
 /// The reason of a mark and its context. A context given as text is kept under the key `text`.
 fn mark_note(reason: Option<&Value>, context: Option<&Value>) -> Result<MarkNote, Invalid> {
     let reason = optional(reason, |value| validate::reason(validate::string("reason", value)?))?.flatten();
@@ -64,9 +71,20 @@ fn mark_note(reason: Option<&Value>, context: Option<&Value>) -> Result<MarkNote
     Ok(MarkNote { reason, context })
 }
 
+/// A flag; false if it is omitted.
+fn flag(field: &str, value: Option<&Value>) -> Result<bool, Invalid> {
+    Ok(optional(value, |value| validate::flag(field, value))?.unwrap_or(false))
+}
+
+/// Says that a query was cut.
+fn cut_note(field: &str, cut: bool) -> Option<String> {
+    let bytes = limits::QUERY_BYTES;
+    cut.then(|| format!("{field} was longer than {bytes} bytes; only its beginning was used"))
+}
+
 /// The butler that a memory comes from.
 fn butler(value: &Value) -> Result<String, Invalid> {
     const FIELD: &str = "source_butler";
     let named = Butler::new(validate::string(FIELD, value)?);
-    named.map(String::from).map_err(|error| Invalid::new(FIELD, error.to_string()))
+    named.map(String::from).map_err(|error| Invalid { field: FIELD.to_owned(), ..Invalid::from(error) })
 }

@@ -94,7 +94,7 @@ impl Operation for Recall {
 
 async fn answer(ctx: &RequestContext, memory: &Memory, query: &RecallQuery) -> Result<RecallView, ApiError> {
     let config = memory.config();
-    let topic = validate::query("q", &query.q).map_err(ApiError::bad_parameter)?;
+    let (topic, _) = validate::query(&query.q);
     let call = ctx.call(memory);
     let input = RecallInput {
         topic: topic.clone(),

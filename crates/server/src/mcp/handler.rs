@@ -244,9 +244,9 @@ fn describe(spec: &ToolSpec) -> Tool {
     let hints = spec.annotations;
     Tool::new(spec.name, spec.description, Arc::new(spec.input_schema.clone()))
         .with_title(spec.title)
-        .with_raw_output_schema(Arc::new(spec.output_schema.clone()))
+        .with_raw_output_schema(Arc::new(spec.brief_output_schema()))
         .with_annotations(
-            ToolAnnotations::with_title(spec.title)
+            ToolAnnotations::new()
                 .read_only(hints.read_only)
                 .destructive(hints.destructive)
                 .idempotent(hints.idempotent)
@@ -254,12 +254,10 @@ fn describe(spec: &ToolSpec) -> Tool {
         )
 }
 
-/// Structured for programs, and the same as text for models whose clients show only text.
+/// Structured for programs, and shorter as text for models whose clients show only text.
 fn succeeded(answer: Answer) -> CallToolResult {
-    let structured = Value::Object(answer.structured);
-    let text = answer.text.unwrap_or_else(|| structured.to_string());
-    let mut result = CallToolResult::success(vec![ContentBlock::text(text)]);
-    result.structured_content = Some(structured);
+    let mut result = CallToolResult::success(vec![ContentBlock::text(answer.as_text())]);
+    result.structured_content = Some(Value::Object(answer.structured));
     result
 }
 
@@ -276,12 +274,49 @@ fn failed(error: &ToolError) -> CallToolResult {
 /// What to do about an error whose message says all that is to say about its cause.
 fn way_out(code: ErrorCode) -> &'static str {
     match code {
-        ErrorCode::InvalidArgument => "correct it and call again; nothing was written",
+        ErrorCode::InvalidArgument => {
+            "nothing was written; change the argument that the message names, or leave it out"
+        }
         ErrorCode::NotFound => "look for it by its words: memory_search or entity_resolve",
         ErrorCode::Conflict | ErrorCode::InvalidState => "look at what is there now, then decide; nothing was written",
         ErrorCode::Unavailable => "try again in a moment; `butler doctor` looks for the cause",
         ErrorCode::Forbidden | ErrorCode::Internal => {
             "the server's log holds the details; `butler doctor` looks for the cause"
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A model reads this list in every session, so each byte of it costs all of them.
+    #[test]
+    fn the_list_of_tools_is_small() {
+        let specs: Vec<_> = butler_memory::tools().iter().map(|tool| Arc::clone(tool.spec())).collect();
+        for (profile, kilobytes) in [(Profile::Full, 30), (Profile::Core, 12)] {
+            let tools: Vec<Tool> =
+                specs.iter().filter(|spec| profile.offers(spec)).map(|spec| describe(spec)).collect();
+            let listed = ListToolsResult::with_all_items(tools).with_ttl_ms(LIST_TTL_MS);
+            let size = json!(listed.with_cache_scope(CacheScope::Private)).to_string().len();
+            assert!(size <= kilobytes * 1024, "{profile:?}: {size} bytes");
+        }
+    }
+
+    #[test]
+    fn what_a_model_needs_of_a_tool_is_listed() {
+        for tool in butler_memory::tools() {
+            let listed = json!(describe(tool.spec()));
+            assert!(listed["description"].as_str().is_some_and(|text| text.len() > 60), "{listed}");
+            for (name, argument) in listed["inputSchema"]["properties"].as_object().unwrap() {
+                assert!(argument["description"].is_string() && argument["type"].is_string(), "{name}: {argument}");
+            }
+            let output = listed["outputSchema"].as_object().unwrap();
+            assert_eq!(output["type"], "object");
+            let known = Value::Object(tool.spec().output_schema.clone());
+            for name in output.get("properties").and_then(Value::as_object).into_iter().flat_map(Map::keys) {
+                assert!(known["properties"].get(name).is_some(), "{name}");
+            }
         }
     }
 }

@@ -1,5 +1,6 @@
 //! MCP over streamable HTTP, without sessions and with plain JSON answers: any replica can serve any request.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::Duration;
@@ -18,6 +19,7 @@ use serde::de::IgnoredAny;
 use serde_json::{Value, json};
 
 use super::Handler;
+use super::surrogates::replace_lone_surrogates;
 use crate::http::{BODY_BYTES, denied, is_json, reject};
 
 type Service = StreamableHttpService<Handler, NeverSessionManager>;
@@ -105,7 +107,10 @@ async fn answer(service: &Service, request: Request, patience: Duration) -> Resp
     }
     let (mut parts, body) = request.into_parts();
     let body = match crate::http::read_body(body, patience).await {
-        Ok(body) => body,
+        Ok(body) => match replace_lone_surrogates(&body) {
+            Cow::Borrowed(_) => body,
+            Cow::Owned(fixed) => Bytes::from(fixed),
+        },
         Err(response) => return response,
     };
     if !is_json(&parts.headers) {

@@ -10,12 +10,21 @@ use butler_host::profile::Profile;
 use rmcp::ServiceExt;
 use rmcp::service::ServerInitializeError;
 
+use tokio::io::{AsyncBufRead, AsyncBufReadExt, AsyncWrite, AsyncWriteExt, BufReader};
+
 use super::Handler;
+use super::surrogates::replace_lone_surrogates;
+
+/// Enough that a usual message does not wait for the session to read it.
+const PIPE_BYTES: usize = 64 * 1024;
 
 /// Returns when the client closed stdin; the calls it had made by then are answered first.
 pub async fn serve(host: Arc<Host>, butler: Arc<Butler>, access: Access, profile: Profile) -> Result<(), HostError> {
     let handler = Handler::new(host, butler, Some(access), profile);
-    match handler.serve(rmcp::transport::io::stdio()).await {
+    let (from, to) = tokio::io::duplex(PIPE_BYTES);
+    // Ends with stdin, or when the session has dropped its end of the pipe.
+    tokio::spawn(forward_lines(BufReader::new(tokio::io::stdin()), to));
+    match handler.serve((from, tokio::io::stdout())).await {
         Ok(session) => match session.waiting().await {
             Ok(reason) => {
                 tracing::debug!(?reason, "the session ended");
@@ -26,5 +35,28 @@ pub async fn serve(host: Arc<Host>, butler: Arc<Butler>, access: Access, profile
         // A client that goes before it said anything, as a probe does.
         Err(ServerInitializeError::ConnectionClosed(_)) => Ok(()),
         Err(error) => Err(HostError::Failed(format!("the session could not begin: {error}"))),
+    }
+}
+
+/// Forwards each message with its lone surrogates replaced.
+async fn forward_lines(mut from: impl AsyncBufRead + Unpin, mut to: impl AsyncWrite + Unpin) {
+    let mut line = Vec::new();
+    while from.read_until(b'\n', &mut line).await.is_ok_and(|bytes| bytes > 0) {
+        if to.write_all(&replace_lone_surrogates(&line)).await.is_err() {
+            return;
+        }
+        line.clear();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn messages_are_forwarded_up_to_the_last_one_without_a_line_break() {
+        let mut to = Vec::new();
+        forward_lines(&b"{\"a\": \"\\ud83d\"}\n{}"[..], &mut to).await;
+        assert_eq!(to, b"{\"a\": \"\\ufffd\"}\n{}");
     }
 }
