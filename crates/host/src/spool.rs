@@ -6,11 +6,12 @@ use std::io::{self, Read, Write};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
+use butler_domain::ids::new_id;
+use butler_domain::{Clock, SystemClock};
 use butler_memory::Caller;
 use butler_memory::tool::{ErrorCode, ToolCall, ToolError};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
-use uuid::Uuid;
 
 use crate::access::Rights;
 use crate::host::Host;
@@ -80,7 +81,7 @@ impl Spool {
     /// Writes a call to disk and returns when it would survive a crash.
     pub fn add(&self, call: SpooledCall) -> io::Result<SpoolEntry> {
         DirBuilder::new().recursive(true).mode(0o700).create(&self.directory)?;
-        let path = self.directory.join(Uuid::now_v7().to_string()).with_extension(WAITING);
+        let path = self.directory.join(new_id(SystemClock.now()).to_string()).with_extension(WAITING);
         let fresh = path.with_extension("new");
         let write = || {
             let mut file = OpenOptions::new().create_new(true).write(true).mode(0o600).open(&fresh)?;

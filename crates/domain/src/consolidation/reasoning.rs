@@ -77,7 +77,7 @@ struct Marker {
 /// the end. If only the closing tag is there, because the opening one was part of the prompt, everything before it is
 /// reasoning. A tag inside a JSON object is data.
 pub(super) fn without_reasoning(text: &str) -> Cow<'_, str> {
-    let mut hidden = untagged_analysis(text);
+    let mut hidden: Vec<Range<usize>> = untagged_analysis(text).into_iter().collect();
     let markers = markers(text);
     let closers = closers(&markers);
     let mut objects = Objects { text, at: 0, unclosed: 0 };
@@ -97,7 +97,8 @@ pub(super) fn without_reasoning(text: &str) -> Cow<'_, str> {
                 at = end;
             }
             _ => {
-                hidden = vec![0..marker.at.end];
+                hidden.clear();
+                hidden.push(0..marker.at.end);
                 at = marker.at.end;
             }
         }
@@ -115,14 +116,14 @@ pub(super) fn without_reasoning(text: &str) -> Cow<'_, str> {
 }
 
 /// gpt-oss behind a server that drops special tokens: `analysisWe need …assistantfinal{…}`.
-fn untagged_analysis(text: &str) -> Vec<Range<usize>> {
+fn untagged_analysis(text: &str) -> Option<Range<usize>> {
     const FINAL: &str = "assistantfinal";
     let rest = text.trim_start().strip_prefix("analysis");
     if !rest.is_some_and(|rest| rest.starts_with(|c: char| c.is_uppercase())) {
-        return Vec::new();
+        return None;
     }
     let end = text.find(FINAL).map_or(text.len(), |at| at + FINAL.len());
-    vec![0..end]
+    Some(0..end)
 }
 
 /// Skips JSON objects from left to right.

@@ -7,8 +7,8 @@ use butler_store::tokens::TokenRow;
 use butler_store::{Database, DatabaseOptions};
 
 use super::Host;
-use crate::access::CLI_ACTOR;
 use super::leftovers::{self, BEFORE, Home};
+use crate::access::CLI_ACTOR;
 use crate::backup::tools::Tools;
 use crate::backup::{Backup, WHOLE_DATABASE};
 use crate::butler::Butler;

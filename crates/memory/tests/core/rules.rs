@@ -267,7 +267,11 @@ async fn a_warning_is_recalled_and_in_context_however_old_it_is() {
     let guess = rule(&memory, "Book flights over Easter early").await;
     history(&memory, &warning, 4, 0, 4, Maturity::AntiPattern).await;
     memory.clock.advance_days(2000.0);
-    assert_eq!(recalled(&memory, "book flights over Easter").await, [warning.clone()], "{guess} has faded");
+    assert_eq!(
+        recalled(&memory, "book flights over Easter").await,
+        std::slice::from_ref(&warning),
+        "{guess} has faded"
+    );
     let arguments = json!({"trigger_prompt": "book flights over Easter", "butler": "general"});
     let block = memory.call("memory_context", arguments).await.unwrap();
     assert!(block["context"].as_str().unwrap().contains("Never book flights"), "{block}");
@@ -283,7 +287,7 @@ async fn a_proven_rule_marked_helpful_daily_is_recalled_after_400_days() {
     }
     assert_eq!(get(&memory, "rule", &id).await["maturity"], "proven");
     memory.memory.sweep(None).await.unwrap();
-    assert_eq!(recalled(&memory, "booking flights").await, [id.clone()]);
+    assert_eq!(recalled(&memory, "booking flights").await, std::slice::from_ref(&id));
     let confirmed = row(&memory, "rules", &id).await["last_confirmed_at"].clone();
     memory.clock.advance_days(1.0);
     harmful(&memory, &id, None).await;
