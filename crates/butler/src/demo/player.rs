@@ -5,7 +5,7 @@ use std::sync::Arc;
 use butler_domain::event::Origin;
 use butler_domain::{Butler, EntityId, EpisodeId, FactId, MemoryType, MockClock, RuleId, Scope, TenantId, Timestamp};
 use butler_host::error::HostError;
-use butler_host::scheduler::{Scheduler, Trigger};
+use butler_host::scheduler::{RunError, Scheduler, Trigger};
 use butler_memory::entities::EntityInput;
 use butler_memory::jobs::{CONSOLIDATION, DECAY_SWEEP, EPISODE_CLEANUP, JobRequest};
 use butler_memory::{Call, EpisodeInput, FactInput, MarkNote, Memory, MemoryError, RecallInput, RuleInput};
@@ -273,7 +273,11 @@ impl<'a> Player<'a> {
         for (job, minutes) in [(CONSOLIDATION, 0), (DECAY_SWEEP, 10), (EPISODE_CLEANUP, 60)] {
             self.clock.set(night + TimeDelta::minutes(minutes));
             let run = self.scheduler.run_now(job, Trigger::Schedule, JobRequest::default()).await;
-            run.map_err(|error| HostError::Failed(format!("{job}: {error}")))?;
+            match run {
+                // On some nights every group is one that the plan lets fail, which makes the whole run a failed one.
+                Ok(_) | Err(RunError::Failed(_)) if job == CONSOLIDATION => {}
+                outcome => outcome.map(drop).map_err(|error| HostError::Failed(format!("{job}: {error}")))?,
+            }
         }
         // In a running server a harmful mark triggers this.
         self.memory.invert_pending(None).await.map_err(failed)?;

@@ -57,7 +57,7 @@ async fn bad_names_aliases_and_metadata_write_nothing() {
         ("entity_resolve", json!({ "name": "" }), "must not be empty"),
         ("entity_resolve", json!({ "name": long }), "10000 bytes long"),
         ("entity_resolve", json!({ "name": "a", "entity_type": "dog" }), "valid values: person"),
-        ("entity_resolve", json!({ "name": "a", "enable_fuzzy": "true" }), "true or false"),
+        ("entity_resolve", json!({ "name": "a", "enable_fuzzy": "maybe" }), "true or false"),
         ("entity_resolve", json!({ "name": "a", "context_hints": { "domain_scores": { "x": 1 } } }), "not a UUID"),
         ("entity_get", json!({ "entity_id": "x" }), "not a UUID"),
     ];
