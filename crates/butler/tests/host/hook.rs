@@ -189,7 +189,7 @@ fn sessions_that_end_beside_a_frozen_server_are_stored_once_when_it_resumes() {
 }
 
 #[test]
-fn a_session_that_ends_while_the_server_is_killed_is_stored_by_the_next_process() {
+fn a_session_that_ends_before_memory_is_set_up_is_stored_by_the_next_process() {
     let dir = tempfile::tempdir().unwrap();
     let data_dir = dir.path().join("data");
     let transcript = dir.path().join("transcript.jsonl");
