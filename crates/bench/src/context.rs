@@ -124,6 +124,7 @@ async fn statements(world: &World, tenant: &TenantId, dice: &mut Dice) -> anyhow
             trigger_prompt: question(dice),
             butler: Butler::new(BUTLER)?,
             token_budget: BUDGET,
+            mode: butler_memory::search::Mode::Hybrid,
             min_relevance: None,
         };
         world.memory.context(&Call::internal(&world.memory, tenant.clone(), "bench"), &request).await?;

@@ -229,6 +229,7 @@ async fn recall_once(world: &World, tenant: &TenantId, topic: &str) -> anyhow::R
     let input = RecallInput {
         topic: topic.to_owned(),
         scope: None,
+        mode: Mode::Hybrid,
         limit: 10,
         min_confidence: 0.2,
         min_relevance: None,

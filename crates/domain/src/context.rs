@@ -53,16 +53,16 @@ pub struct ContextRule<'a> {
     pub effectiveness: f64,
 }
 
-/// An episode that may become a line of the context block. Among equal scores the newest episode comes first.
+/// An episode that may become a line of the context block.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ContextEpisode<'a> {
     pub id: EpisodeId,
-    pub score: f64,
     pub created_at: Timestamp,
     pub content: &'a str,
 }
 
-/// The candidates for a context block, in any order.
+/// The candidates for a context block: facts and rules in any order, the most important episodes first. The block shows
+/// the episodes in the order of time.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct ContextInput<'a> {
     pub facts: Vec<ContextFact<'a>>,
@@ -150,12 +150,11 @@ fn rule_lines(rules: &[ContextRule<'_>]) -> Vec<Line> {
 }
 
 fn episode_lines(episodes: &[ContextEpisode<'_>]) -> Vec<Line> {
-    let mut episodes: Vec<_> = episodes.iter().collect();
-    episodes.sort_by(|a, b| by_score((a.score, a.created_at, a.id.0), (b.score, b.created_at, b.id.0)));
     let line = |e: &ContextEpisode<'_>| {
-        Line::new(e.id.0, format!("- [{}] {}\n", e.created_at.date_naive(), flatten_line(e.content)))
+        let text = format!("- [{}] {}\n", e.created_at.date_naive(), flatten_line(e.content));
+        Line::new(e.id.0, text).shown_at(e.created_at)
     };
-    episodes.into_iter().map(line).collect()
+    episodes.iter().map(line).collect()
 }
 
 /// The result of `packing`.

@@ -9,13 +9,26 @@ pub fn rrf_score(semantic_rank: usize, keyword_rank: usize) -> f64 {
     1.0 / (RRF_K + semantic_rank as f64) + 1.0 / (RRF_K + keyword_rank as f64)
 }
 
-/// Scales an RRF score to [0, 1]: 1 for first in both searches, 0 for absent from both. Dividing by the best score
-/// alone would leave the first and the tenth result almost equal in the final score.
-pub fn normalised_rrf(rrf_score: f64, limit: usize) -> f64 {
-    let best = self::rrf_score(1, 1);
-    let absent = limit.saturating_add(1);
-    let worst = self::rrf_score(absent, absent);
-    if best > worst { ((rrf_score - worst) / (best - worst)).clamp(0.0, 1.0) } else { 0.0 }
+/// The rank that would give this RRF score if both searches agreed on it. It starts at 1.
+pub fn rank_of_rrf(rrf_score: f64) -> f64 {
+    2.0 / rrf_score - RRF_K
+}
+
+/// The part of the relevance that separates clear matches from filler. The rest separates neighbours.
+const STEP: f64 = 0.7;
+
+/// The relevance of a rank, in [0, 1]: near 1 for the first ranks, near 0 for the last. It falls steeply around three
+/// quarters of `limit` (at most around rank 10). With the default weights the step outweighs recency, so what was used
+/// today is reordered among the clear matches and among the filler, but filler never rises above a clear match.
+pub fn relevance_of_rank(rank: f64, limit: usize) -> f64 {
+    if limit == 0 || !rank.is_finite() {
+        return 0.0;
+    }
+    let limit = limit as f64;
+    let middle = (0.75 * limit).min(10.0);
+    let steepness = ((rank - middle) / (middle / 20.0)).clamp(-50.0, 50.0);
+    let slope = (1.0 - (rank - 1.0) / limit).clamp(0.0, 1.0);
+    STEP / (1.0 + steepness.exp()) + (1.0 - STEP) * slope
 }
 
 #[cfg(test)]
@@ -31,23 +44,29 @@ mod tests {
     }
 
     #[test]
-    fn normalised_rrf_spans_the_whole_range() {
-        assert_eq!(normalised_rrf(rrf_score(1, 1), 10), 1.0);
-        assert_eq!(normalised_rrf(rrf_score(11, 11), 10), 0.0);
-        assert_eq!(normalised_rrf(99.0, 10), 1.0);
-        let difference = normalised_rrf(rrf_score(1, 1), 10) - normalised_rrf(rrf_score(10, 10), 10);
-        assert!(difference > 0.8, "{difference}");
+    fn the_rank_of_a_score_is_the_rank_that_both_searches_would_need() {
+        assert!((rank_of_rrf(rrf_score(7, 7)) - 7.0).abs() < 1e-9);
+        let mixed = rank_of_rrf(rrf_score(1, 11));
+        assert!(mixed > 1.0 && mixed < 11.0, "{mixed}");
     }
 
     #[test]
-    fn with_a_limit_of_zero_the_relevance_is_zero() {
-        assert_eq!(normalised_rrf(1.0, 0), 0.0);
+    fn relevance_spans_the_range_with_a_step_below_the_clear_matches() {
+        assert!(relevance_of_rank(1.0, 10) > 0.99);
+        assert!(relevance_of_rank(11.0, 10) < 0.01);
+        let fall = relevance_of_rank(6.0, 10) - relevance_of_rank(9.0, 10);
+        assert!(0.4 * fall > 0.2, "recency must not lift filler over a clear match: {fall}");
+        assert_eq!((relevance_of_rank(1.0, 0), relevance_of_rank(f64::NAN, 10)), (0.0, 0.0));
     }
 
     proptest! {
         #[test]
-        fn every_score_of_a_list_is_within_the_range(s in 1..25usize, k in 1..25usize, limit in 24..100usize) {
-            prop_assert!((0.0..=1.0).contains(&normalised_rrf(rrf_score(s, k), limit)));
+        fn relevance_is_within_the_range_and_never_rises_with_the_rank(
+            rank in 1.0..150.0f64, more in 0.0..10.0f64, limit in 1..100usize,
+        ) {
+            let relevance = relevance_of_rank(rank, limit);
+            prop_assert!((0.0..=1.0).contains(&relevance));
+            prop_assert!(relevance_of_rank(rank + more, limit) <= relevance);
         }
 
         #[test]

@@ -9,6 +9,8 @@ use butler_domain::scoring::ScoreWeights;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::search::Mode;
+
 /// An invalid configuration value.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{key} {problem}")]
@@ -170,15 +172,6 @@ impl Default for AntiPattern {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
-pub enum SearchMode {
-    #[default]
-    Hybrid,
-    Semantic,
-    Keyword,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
 pub enum KeywordMatch {
     /// Memories with all terms of the query first, then those with any.
     #[default]
@@ -196,7 +189,9 @@ pub struct RetrievalConfig {
     /// lists (both 20 if omitted).
     pub default_limit: Option<usize>,
     /// The default `mode` of `memory_search`.
-    pub default_mode: SearchMode,
+    pub default_mode: Mode,
+    /// The default `mode` of `memory_recall` and `memory_context`: the search that finds and ranks the candidates.
+    pub recall_mode: Mode,
     /// `broad`: memories with all words first, then those with any; `strict`: only those with all.
     pub keyword_match: KeywordMatch,
     pub score_weights: ScoreWeights,
@@ -223,7 +218,8 @@ impl Default for RetrievalConfig {
         Self {
             context_token_budget: 3000,
             default_limit: None,
-            default_mode: SearchMode::default(),
+            default_mode: Mode::default(),
+            recall_mode: Mode::default(),
             keyword_match: KeywordMatch::default(),
             score_weights: ScoreWeights::default(),
         }
@@ -233,14 +229,16 @@ impl Default for RetrievalConfig {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct ContextConfig {
-    /// Whether a context block includes recent episodes.
+    /// Whether a context block includes episodes: those most relevant to the prompt, then the latest.
     pub include_episodes: bool,
+    /// Whether a context block leaves out facts and rules that almost certainly have nothing to do with the prompt.
+    pub leave_out_filler: bool,
     pub quotas: ContextQuotas,
 }
 
 impl Default for ContextConfig {
     fn default() -> Self {
-        Self { include_episodes: true, quotas: ContextQuotas::default() }
+        Self { include_episodes: true, leave_out_filler: true, quotas: ContextQuotas::default() }
     }
 }
 

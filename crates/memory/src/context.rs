@@ -1,12 +1,15 @@
 //! Builds the context block that a session starts with.
 
+use std::collections::HashSet;
+
 use butler_domain::context::{self, ContextBlock, ContextEpisode, ContextFact, ContextInput, ContextRule};
+use butler_domain::scoring::by_score;
 use butler_domain::tokens::Bpe;
 use butler_domain::{Butler, EpisodeId, FactId, Maturity, MemoryType, RuleId, Scope};
 use butler_store::search::{Referenced, Retrieved, RetrievedMemory};
 
 use crate::recall::{RecallInput, compose};
-use crate::search::{Hit, apply_floor};
+use crate::search::{Episodes, Floor, Hit, Mode, apply_floor};
 use crate::{Call, Memory, MemoryError};
 
 /// A validated request for a context block.
@@ -18,9 +21,15 @@ pub struct ContextRequest {
     pub butler: Butler,
     /// The maximum size of the block in tokens, headers included.
     pub token_budget: usize,
-    /// Omits facts and rules unless one has at least this relevance, 0 to 1; see `butler_domain::relevance`.
+    /// The search that finds and ranks facts and rules.
+    pub mode: Mode,
+    /// Omits facts and rules unless one has at least this relevance, 0 to 1; see `butler_domain::relevance`. `None`:
+    /// omits filler only (`context.leave_out_filler`).
     pub min_relevance: Option<f64>,
 }
+
+/// How many episodes are ranked by their relevance. More would hardly fit into a block.
+const RELATED: usize = 40;
 
 impl Memory {
     /// Builds the block with one statement and counts a reference to each memory in it. The count is written later.
@@ -43,22 +52,34 @@ impl Memory {
             topic: request.trigger_prompt.clone(),
             // A scope includes the global memories.
             scope: Some(Scope::new(request.butler.as_str()).map_err(butler_domain::Invalid::from)?),
+            mode: request.mode,
             limit: depth,
             min_confidence: config.confidence.retrieval_threshold,
             min_relevance: request.min_relevance,
             explain: false,
         };
-        let recent = if config.context.include_episodes { depth } else { 0 };
-        let (Retrieved { found, recent, stores }, _) = self.retrieve(call, &recall.as_search(), recent).await?;
-        let rated = apply_floor(found, &stores, request.min_relevance);
-        let mut hits = compose(rated, depth, &self.weights(), call.now);
+        let floor = match request.min_relevance {
+            Some(least) => Some(Floor::Requested(least)),
+            None => config.context.leave_out_filler.then_some(Floor::Filler),
+        };
+        let wants_episodes = config.context.include_episodes;
+        let episodes = Episodes {
+            related: if wants_episodes { RELATED } else { 0 },
+            recent: if wants_episodes { depth } else { 0 },
+            background: floor.is_some(),
+        };
+        let (retrieved, _) = self.retrieve(call, &recall.as_search(), episodes).await?;
+        let episodes = by_priority(&retrieved);
+        let input_episodes = episodes.iter().map(|episode| episode_line(episode)).collect();
+        let rated = apply_floor(retrieved.found.clone(), &retrieved.stores, floor);
+        let mut hits = compose(rated, request.mode, depth, &self.weights(), call.now);
         hits.truncate(depth);
         let (facts, rules): (Vec<Hit>, Vec<Hit>) =
             hits.into_iter().partition(|hit| hit.memory_type == MemoryType::Fact);
         let input = ContextInput {
             facts: facts.iter().map(fact_line).collect(),
             rules: rules.iter().map(rule_line).collect(),
-            episodes: recent.iter().map(episode_line).collect(),
+            episodes: input_episodes,
         };
         Ok(context::assemble(&input, request.token_budget, &config.context.quotas, &Bpe))
     }
@@ -87,7 +108,16 @@ fn rule_line(hit: &Hit) -> ContextRule<'_> {
     }
 }
 
-/// Recent episodes have no score, so equal scores order them by age.
+/// The episodes in the order in which they are taken: the most relevant, their neighbours, then the latest.
+fn by_priority(retrieved: &Retrieved) -> Vec<&RetrievedMemory> {
+    let score = |episode: &RetrievedMemory| episode.matched.fused.map_or(0.0, |fused| fused.score);
+    let mut related: Vec<&RetrievedMemory> = retrieved.related.iter().collect();
+    related.sort_by(|a, b| by_score((score(a), a.created_at, a.id), (score(b), b.created_at, b.id)));
+    let mut taken = HashSet::new();
+    let all = related.into_iter().chain(&retrieved.neighbours).chain(&retrieved.recent);
+    all.filter(|episode| taken.insert(episode.id)).collect()
+}
+
 fn episode_line(episode: &RetrievedMemory) -> ContextEpisode<'_> {
-    ContextEpisode { id: EpisodeId(episode.id), score: 0.0, created_at: episode.created_at, content: &episode.content }
+    ContextEpisode { id: EpisodeId(episode.id), created_at: episode.created_at, content: &episode.content }
 }

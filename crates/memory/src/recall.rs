@@ -1,12 +1,12 @@
 //! Recall: the facts and rules for a topic, ranked by relevance, importance, recency and effective confidence.
 
 use butler_domain::MemoryType;
-use butler_domain::fusion::normalised_rrf;
+use butler_domain::fusion::{rank_of_rrf, relevance_of_rank};
 use butler_domain::scoring::{RULE_IMPORTANCE, ScoreParts, ScoreWeights, recency};
 use butler_domain::{Scope, Timestamp};
 use butler_store::search::{Referenced, Retrieved};
 
-use crate::search::{Hit, Mode, RatedMemory, SearchInput, SearchOutput, Weights, apply_floor};
+use crate::search::{Episodes, Floor, Hit, Mode, RatedMemory, SearchInput, SearchOutput, Weights, apply_floor, score};
 use crate::{Call, Memory, MemoryError};
 
 /// The validated arguments of a recall.
@@ -15,6 +15,8 @@ pub struct RecallInput {
     pub topic: String,
     /// This scope and `global`; `None` means all scopes.
     pub scope: Option<Scope>,
+    /// The search that finds and ranks the candidates.
+    pub mode: Mode,
     /// The maximum number of results.
     pub limit: usize,
     /// The minimum effective confidence, 0 to 1.
@@ -31,7 +33,7 @@ impl RecallInput {
             query: self.topic.clone(),
             types: vec![MemoryType::Fact, MemoryType::Rule],
             scope: self.scope.clone(),
-            mode: Mode::Hybrid,
+            mode: self.mode,
             limit: self.limit,
             min_confidence: self.min_confidence,
             min_relevance: self.min_relevance,
@@ -56,9 +58,9 @@ impl Memory {
     /// Returns the same results without counting references, for people who inspect how recall works.
     pub async fn recall_uncounted(&self, call: &Call, input: &RecallInput) -> Result<SearchOutput, MemoryError> {
         let search = input.as_search();
-        let (Retrieved { found, stores, .. }, mut trace) = self.retrieve(call, &search, 0).await?;
-        let rated = apply_floor(found, &stores, input.min_relevance);
-        let mut hits = compose(rated, input.limit, &self.weights(), call.now);
+        let (Retrieved { found, stores, .. }, mut trace) = self.retrieve(call, &search, Episodes::default()).await?;
+        let rated = apply_floor(found, &stores, input.min_relevance.map(Floor::Requested));
+        let mut hits = compose(rated, input.mode, input.limit, &self.weights(), call.now);
         hits.truncate(input.limit);
         if let Some(trace) = &mut trace {
             let weights = Weights::from(&self.weights());
@@ -77,24 +79,30 @@ impl Memory {
 }
 
 /// Computes the composite score of each memory and sorts by it.
-pub(crate) fn compose(rated: Vec<RatedMemory>, limit: usize, weights: &ScoreWeights, now: Timestamp) -> Vec<Hit> {
-    let mut hits: Vec<Hit> = rated
-        .into_iter()
-        .map(|memory| {
-            let mut hit = Hit::new(memory, now);
-            hit.fuse(limit);
-            hit.compose(limit, weights, now);
-            hit
-        })
-        .collect();
+pub(crate) fn compose(
+    rated: Vec<RatedMemory>,
+    mode: Mode,
+    limit: usize,
+    weights: &ScoreWeights,
+    now: Timestamp,
+) -> Vec<Hit> {
+    let mut hits = score(rated, mode, limit, now);
+    hits.sort_by(Hit::order(mode));
+    let (mut facts, mut rules) = (0.0, 0.0);
+    for hit in &mut hits {
+        let place = if hit.memory_type == MemoryType::Fact { &mut facts } else { &mut rules };
+        *place += 1.0;
+        // A fused rank tells more than the place: whether both searches found the memory.
+        let rank = hit.rrf_score.map_or(*place, rank_of_rrf);
+        hit.compose(relevance_of_rank(rank, limit), weights, now);
+    }
     hits.sort_by(Hit::order_by_score);
     hits
 }
 
 impl Hit {
-    fn compose(&mut self, limit: usize, weights: &ScoreWeights, now: Timestamp) {
+    fn compose(&mut self, relevance: f64, weights: &ScoreWeights, now: Timestamp) {
         let importance = self.importance.unwrap_or(RULE_IMPORTANCE);
-        let relevance = normalised_rrf(self.rrf_score.unwrap_or(0.0), limit);
         let recency = recency(self.last_referenced_at, now);
         let parts = ScoreParts::new(relevance, importance, recency, self.effective_confidence.unwrap_or(0.0));
         self.score = parts.composite(weights);

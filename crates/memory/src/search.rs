@@ -4,25 +4,24 @@ mod floor;
 mod hit;
 mod trace;
 
-use std::cmp::Ordering;
 use std::str::FromStr;
 use std::time::Instant;
 
-use butler_domain::deep::{self, DeepWeights, SearchScores};
+use butler_domain::deep::DeepWeights;
 use butler_domain::fusion::rrf_score;
 use butler_domain::{MemoryType, Scope, UnknownName};
 use butler_store::search::{Retrieve, Retrieved};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::config::{KeywordMatch, SearchMode};
+use crate::config::KeywordMatch;
 use crate::{Call, Memory, MemoryError};
-pub(crate) use floor::{RatedMemory, apply_floor};
+pub(crate) use floor::{Floor, RatedMemory, apply_floor};
 pub use hit::Hit;
 pub use trace::{Explained, Trace, Weights};
 
 /// How memories are matched and ranked.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Mode {
     /// By meaning, with cosine similarity.
@@ -30,9 +29,26 @@ pub enum Mode {
     /// By words, with full-text search.
     Keyword,
     /// By both, fused by rank.
+    #[default]
     Hybrid,
-    /// By both, fused by score. For conversations: the neighbours and the session of an episode count too.
+    /// By both, fused by score.
+    Fused,
+    /// Fused by score, and for conversations: the neighbours and the session of an episode count too.
     Deep,
+}
+
+impl Mode {
+    pub const NAMES: &'static [&'static str] = &["hybrid", "fused", "deep", "semantic", "keyword"];
+
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Semantic => "semantic",
+            Self::Keyword => "keyword",
+            Self::Hybrid => "hybrid",
+            Self::Fused => "fused",
+            Self::Deep => "deep",
+        }
+    }
 }
 
 impl FromStr for Mode {
@@ -43,22 +59,9 @@ impl FromStr for Mode {
             "semantic" => Ok(Self::Semantic),
             "keyword" => Ok(Self::Keyword),
             "hybrid" => Ok(Self::Hybrid),
+            "fused" => Ok(Self::Fused),
             "deep" => Ok(Self::Deep),
-            _ => Err(UnknownName {
-                what: "mode",
-                given: text.to_owned(),
-                valid: &["semantic", "keyword", "hybrid", "deep"],
-            }),
-        }
-    }
-}
-
-impl From<SearchMode> for Mode {
-    fn from(mode: SearchMode) -> Self {
-        match mode {
-            SearchMode::Hybrid => Self::Hybrid,
-            SearchMode::Semantic => Self::Semantic,
-            SearchMode::Keyword => Self::Keyword,
+            _ => Err(UnknownName { what: "mode", given: text.to_owned(), valid: Self::NAMES }),
         }
     }
 }
@@ -93,20 +96,11 @@ pub struct SearchOutput {
 impl Memory {
     /// Searches with one statement. Unlike a recall, a search does not count as a reference.
     pub async fn search(&self, call: &Call, input: &SearchInput) -> Result<SearchOutput, MemoryError> {
-        self.search_ordered(call, input, Hit::order_by_score).await
-    }
-
-    async fn search_ordered(
-        &self,
-        call: &Call,
-        input: &SearchInput,
-        order: fn(&Hit, &Hit) -> Ordering,
-    ) -> Result<SearchOutput, MemoryError> {
-        let (retrieved, mut trace) = self.retrieve(call, input, 0).await?;
+        let (retrieved, mut trace) = self.retrieve(call, input, Episodes::default()).await?;
         let Retrieved { found, stores, .. } = retrieved;
-        let rated = apply_floor(found, &stores, input.min_relevance);
-        let mut hits = score(rated, input, call.now);
-        hits.sort_by(order);
+        let rated = apply_floor(found, &stores, input.min_relevance.map(Floor::Requested));
+        let mut hits = score(rated, input.mode, input.limit, call.now);
+        hits.sort_by(Hit::order(input.mode));
         hits.truncate(input.limit);
         if let Some(trace) = &mut trace {
             trace.explain(&mut hits, &stores);
@@ -171,42 +165,46 @@ impl Memory {
             min_relevance: None,
             explain: false,
         };
-        let order = if mode == Mode::Hybrid { Hit::order_by_ranks } else { Hit::order_by_score };
-        Ok(self.search_ordered(call, &input, order).await?.results)
+        Ok(self.search(call, &input).await?.results)
     }
 
-    /// Runs the statement behind search, recall and context. `recent` is the number of latest episodes to return as
-    /// well. The trace contains the timings.
+    /// Runs the statement behind search, recall and context. The trace contains the timings.
     pub(crate) async fn retrieve(
         &self,
         call: &Call,
         input: &SearchInput,
-        recent: usize,
+        episodes: Episodes,
     ) -> Result<(Retrieved, Option<Trace>), MemoryError> {
         let has_query = !(input.query.is_empty() || input.limit == 0);
-        if !has_query && recent == 0 {
+        if !has_query && episodes.recent == 0 {
             return Ok((Retrieved::default(), input.explain.then(Trace::default)));
         }
         let started = Instant::now();
         let pending = self.db().pending_counts(&call.tenant);
         let embedding = match input.mode {
-            Mode::Semantic | Mode::Hybrid | Mode::Deep if has_query => Some(self.embed(&input.query).await?.vector),
-            _ => None,
+            Mode::Keyword => None,
+            _ if !has_query => None,
+            _ => Some(self.embed(&input.query).await?.vector),
         };
         let embedded = started.elapsed();
+        let model = self.model();
         let request = Retrieve {
             types: if has_query { &input.types } else { &[] },
             scope: input.scope.as_ref().map(Scope::as_str),
             at: call.now,
             min_confidence: input.min_confidence,
-            model: &self.model(),
+            model: &model.name,
+            model_version: &model.version,
             embedding: embedding.as_deref(),
+            query: &input.query,
             words: (has_query && input.mode != Mode::Semantic).then_some(input.query.as_str()),
             any_term: self.config().retrieval.keyword_match == KeywordMatch::Broad,
+            mode: input.mode.as_str(),
             limit: input.limit,
-            deep: (input.mode == Mode::Deep).then(|| DeepWeights::default().as_array()),
-            background: input.min_relevance.is_some(),
-            recent,
+            deep: DeepWeights::default().as_array(),
+            background: input.min_relevance.is_some() || episodes.background,
+            related: if has_query { episodes.related } else { 0 },
+            recent: episodes.recent,
         };
         let mut conn = self.db().reader_after(&call.tenant, pending).await?;
         let retrieved = butler_store::search::retrieve(&mut conn, &call.tenant, &request, self.pools()).await?;
@@ -218,50 +216,36 @@ impl Memory {
     }
 }
 
-/// Computes the score of each memory for the mode of the search.
-fn score(rated: Vec<RatedMemory>, input: &SearchInput, now: butler_domain::Timestamp) -> Vec<Hit> {
+/// What a context asks for besides the search itself.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Episodes {
+    /// The number of episodes most relevant to the query.
+    pub related: usize,
+    /// The number of latest episodes.
+    pub recent: usize,
+    /// Whether to return what the relevance floor needs.
+    pub background: bool,
+}
+
+/// Computes the score of each memory for the mode.
+pub(crate) fn score(rated: Vec<RatedMemory>, mode: Mode, limit: usize, now: butler_domain::Timestamp) -> Vec<Hit> {
     let mut hits: Vec<Hit> = rated.into_iter().map(|memory| Hit::new(memory, now)).collect();
-    match input.mode {
-        Mode::Semantic => {
-            for hit in &mut hits {
-                hit.score = hit.similarity.unwrap_or(0.0);
-            }
+    for hit in &mut hits {
+        match mode {
+            Mode::Semantic => hit.score = hit.similarity.unwrap_or(0.0),
+            // A memory with all terms always scores higher than one with only some of them.
+            Mode::Keyword => hit.score = (f64::from(u8::from(hit.all_terms)) + hit.rank.unwrap_or(0.0)) / 2.0,
+            Mode::Hybrid => hit.fuse(limit),
+            // The database has computed it.
+            Mode::Fused | Mode::Deep => {}
         }
-        Mode::Keyword => {
-            for hit in &mut hits {
-                // A memory with all terms always scores higher than one with only some of them.
-                hit.score = (f64::from(u8::from(hit.all_terms)) + hit.rank.unwrap_or(0.0)) / 2.0;
-            }
-        }
-        Mode::Hybrid => {
-            for hit in &mut hits {
-                hit.fuse(input.limit);
-            }
-        }
-        Mode::Deep => deep_scores(&mut hits),
     }
     hits
 }
 
-/// Computes deep scores of facts and of rules, each type on its own. The database has already scored the episodes.
-fn deep_scores(hits: &mut [Hit]) {
-    for memory_type in [MemoryType::Fact, MemoryType::Rule] {
-        let has_type = |hit: &&mut Hit| hit.memory_type == memory_type;
-        let list: Vec<SearchScores> = hits
-            .iter_mut()
-            .filter(has_type)
-            .map(|hit| SearchScores { similarity: hit.similarity, keyword_rank: hit.rank })
-            .collect();
-        let scores = deep::fuse(&list, &DeepWeights::default());
-        for (hit, score) in hits.iter_mut().filter(has_type).zip(scores) {
-            hit.score = score;
-        }
-    }
-}
-
 impl Hit {
     /// Sets the fused score. A search that did not find the memory counts as rank `limit + 1`.
-    pub(crate) fn fuse(&mut self, limit: usize) {
+    fn fuse(&mut self, limit: usize) {
         let (semantic, keyword) = (self.semantic_rank.unwrap_or(limit + 1), self.keyword_rank.unwrap_or(limit + 1));
         let score = rrf_score(semantic, keyword);
         (self.semantic_rank, self.keyword_rank) = (Some(semantic), Some(keyword));

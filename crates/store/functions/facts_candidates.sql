@@ -1,5 +1,5 @@
 -- The ways to find candidates for facts_found, which chooses among them. Each returns the place (ctid) of a row and how
--- near or how good a match it is. They test only what an index knows; facts_found tests the rest.
+-- near it is, or how it matches. They test only what an index knows; facts_found tests the rest.
 --
 -- rules_candidates.sql and episodes_candidates.sql are the same for the other tables; a test keeps the three equal
 -- (tests/schema/families.rs).
@@ -45,55 +45,64 @@ END $$;
 REVOKE EXECUTE ON FUNCTION facts_near_all FROM PUBLIC;
 COMMENT ON FUNCTION facts_near_all IS 'The nearest facts that pass every test, by comparing all of the tenant''s.';
 
-CREATE OR REPLACE FUNCTION facts_match_scan(p_tenant text, p_scope text, p_strict tsquery, p_broad tsquery, p_take integer)
-RETURNS TABLE (place tid, standing double precision) LANGUAGE plpgsql STABLE ROWS 40 AS $$
+-- The keyword matches, unordered: which terms each contains, how many distinct words it has, and in mode `keyword`
+-- (p_by_rank) its standing. p_broad finds them.
+CREATE OR REPLACE FUNCTION facts_match_scan(
+    p_tenant text, p_scope text, p_terms tsquery[], p_strict tsquery, p_broad tsquery, p_by_rank boolean, p_named uuid[],
+    OUT places tid[], OUT ids uuid[], OUT hits bigint[], OUT lengths integer[], OUT standings double precision[])
+LANGUAGE plpgsql STABLE AS $$
 DECLARE
     active constant text := 'active';
 BEGIN
-    RETURN QUERY
-        SELECT m.place, m.standing
-        FROM (SELECT r.id, r.ctid AS place, match_standing(r.search_vector, p_strict, p_broad) AS standing
+    SELECT array_agg(m.place), array_agg(m.id),
+           array_agg(term_hits(m.words, p_terms) | name_hit(m.entity_id, p_named, cardinality(p_terms))),
+           array_agg(length(m.words)), array_agg(CASE WHEN p_by_rank THEN match_standing(m.search_vector, p_strict, p_broad) END)
+        INTO places, ids, hits, lengths, standings
+        FROM (SELECT r.ctid AS place, r.id, r.entity_id, r.search_vector, unpacked(r.search_vector) AS words
               FROM facts r
               WHERE r.tenant_id = p_tenant
                 AND r.validity = active
                 AND (p_scope IS NULL OR r.scope = ANY (ARRAY['global', p_scope]))
-              OFFSET 0) m
-        WHERE m.standing IS NOT NULL
-        ORDER BY m.standing DESC, m.id LIMIT p_take;
+                AND (r.search_vector @@ p_broad OR r.entity_id = ANY (p_named))
+              OFFSET 0) m;
 END $$;
 REVOKE EXECUTE ON FUNCTION facts_match_scan FROM PUBLIC;
 COMMENT ON FUNCTION facts_match_scan IS 'Keyword matches by reading all of the tenant''s facts.';
 
--- p_candidates finds the rows, the whole query ranks them. The word index knows no tenants. Where this tenant is most of
--- the table (p_most), combining it with the tenant's B-tree only costs: behind IS TRUE the planner considers none.
+-- p_candidates finds the rows. The word index knows no tenants. Where this tenant is most of the table (p_most),
+-- combining it with the tenant's B-tree only costs: behind IS TRUE the planner considers none.
 CREATE OR REPLACE FUNCTION facts_match_index(
-    p_tenant text, p_scope text, p_candidates tsquery, p_strict tsquery, p_broad tsquery, p_most boolean, p_take integer)
-RETURNS TABLE (place tid, standing double precision) LANGUAGE plpgsql STABLE ROWS 40 AS $$
+    p_tenant text, p_scope text, p_terms tsquery[], p_strict tsquery, p_broad tsquery, p_by_rank boolean, p_named uuid[],
+    p_candidates tsquery, p_most boolean,
+    OUT places tid[], OUT ids uuid[], OUT hits bigint[], OUT lengths integer[], OUT standings double precision[])
+LANGUAGE plpgsql STABLE AS $$
 DECLARE
     active constant text := 'active';
 BEGIN
     IF p_most THEN
-        RETURN QUERY
-            SELECT m.place, m.standing
-            FROM (SELECT r.id, r.ctid AS place, candidate_standing(r.search_vector, p_strict, p_broad) AS standing
+        SELECT array_agg(m.place), array_agg(m.id),
+               array_agg(term_hits(m.words, p_terms) | name_hit(m.entity_id, p_named, cardinality(p_terms))),
+               array_agg(length(m.words)), array_agg(CASE WHEN p_by_rank THEN match_standing(m.search_vector, p_strict, p_broad) END)
+            INTO places, ids, hits, lengths, standings
+            FROM (SELECT r.ctid AS place, r.id, r.entity_id, r.search_vector, unpacked(r.search_vector) AS words
                   FROM facts r
                   WHERE r.search_vector @@ p_candidates
                     AND (r.tenant_id = p_tenant) IS TRUE
                     AND (r.validity = active) IS TRUE
                     AND (p_scope IS NULL OR r.scope = ANY (ARRAY['global', p_scope]))
-                  OFFSET 0) m
-            ORDER BY m.standing DESC, m.id LIMIT p_take;
+                  OFFSET 0) m;
     ELSE
-        RETURN QUERY
-            SELECT m.place, m.standing
-            FROM (SELECT r.id, r.ctid AS place, candidate_standing(r.search_vector, p_strict, p_broad) AS standing
+        SELECT array_agg(m.place), array_agg(m.id),
+               array_agg(term_hits(m.words, p_terms) | name_hit(m.entity_id, p_named, cardinality(p_terms))),
+               array_agg(length(m.words)), array_agg(CASE WHEN p_by_rank THEN match_standing(m.search_vector, p_strict, p_broad) END)
+            INTO places, ids, hits, lengths, standings
+            FROM (SELECT r.ctid AS place, r.id, r.entity_id, r.search_vector, unpacked(r.search_vector) AS words
                   FROM facts r
                   WHERE r.search_vector @@ p_candidates
                     AND r.tenant_id = p_tenant
                     AND r.validity = active
                     AND (p_scope IS NULL OR r.scope = ANY (ARRAY['global', p_scope]))
-                  OFFSET 0) m
-            ORDER BY m.standing DESC, m.id LIMIT p_take;
+                  OFFSET 0) m;
     END IF;
 END $$;
 REVOKE EXECUTE ON FUNCTION facts_match_index FROM PUBLIC;
@@ -101,43 +110,49 @@ COMMENT ON FUNCTION facts_match_index IS 'Keyword matches by the word index.';
 
 -- For queries whose every term is in so many rows that ranking all matches costs more than it tells.
 CREATE OR REPLACE FUNCTION facts_match_newest(
-    p_tenant text, p_scope text, p_strict tsquery, p_broad tsquery, p_newest integer, p_take integer)
-RETURNS TABLE (place tid, standing double precision) LANGUAGE plpgsql STABLE ROWS 40 AS $$
+    p_tenant text, p_scope text, p_terms tsquery[], p_strict tsquery, p_broad tsquery, p_by_rank boolean, p_named uuid[],
+    p_newest integer,
+    OUT places tid[], OUT ids uuid[], OUT hits bigint[], OUT lengths integer[], OUT standings double precision[])
+LANGUAGE plpgsql STABLE AS $$
 BEGIN
-    RETURN QUERY
-        SELECT m.place, m.standing
-        FROM (SELECT n.id, n.place, match_standing(n.search_vector, p_strict, p_broad) AS standing
-              FROM (SELECT r.id, r.ctid AS place, r.search_vector
+    SELECT array_agg(m.place), array_agg(m.id),
+           array_agg(term_hits(m.words, p_terms) | name_hit(m.entity_id, p_named, cardinality(p_terms))),
+           array_agg(length(m.words)), array_agg(CASE WHEN p_by_rank THEN match_standing(m.search_vector, p_strict, p_broad) END)
+        INTO places, ids, hits, lengths, standings
+        FROM (SELECT n.*, unpacked(n.search_vector) AS words
+              FROM (SELECT r.ctid AS place, r.id, r.entity_id, r.search_vector
                     FROM facts r
                     WHERE r.tenant_id = p_tenant
                       AND fact_is_active(r.validity || '')
                       AND (p_scope IS NULL OR r.scope = ANY (ARRAY['global', p_scope]))
                     ORDER BY r.created_at DESC, r.id LIMIT p_newest) n
-              OFFSET 0) m
-        WHERE m.standing IS NOT NULL
-        ORDER BY m.standing DESC, m.id LIMIT p_take;
+              WHERE n.search_vector @@ p_broad
+              OFFSET 0) m;
 END $$;
 REVOKE EXECUTE ON FUNCTION facts_match_newest FROM PUBLIC;
 COMMENT ON FUNCTION facts_match_newest IS 'Keyword matches among the newest p_newest facts.';
 
 CREATE OR REPLACE FUNCTION facts_match_all(
-    p_tenant text, p_scope text, p_at timestamptz, p_min double precision, p_strict tsquery, p_broad tsquery, p_take integer)
-RETURNS TABLE (place tid, standing double precision) LANGUAGE plpgsql STABLE ROWS 40 AS $$
+    p_tenant text, p_scope text, p_terms tsquery[], p_strict tsquery, p_broad tsquery, p_by_rank boolean, p_named uuid[],
+    p_at timestamptz, p_min double precision,
+    OUT places tid[], OUT ids uuid[], OUT hits bigint[], OUT lengths integer[], OUT standings double precision[])
+LANGUAGE plpgsql STABLE AS $$
 DECLARE
     active constant text := 'active';
 BEGIN
-    RETURN QUERY
-        SELECT m.place, m.standing
-        FROM (SELECT r.id, r.ctid AS place, match_standing(r.search_vector, p_strict, p_broad) AS standing
+    SELECT array_agg(m.place), array_agg(m.id),
+           array_agg(term_hits(m.words, p_terms) | name_hit(m.entity_id, p_named, cardinality(p_terms))),
+           array_agg(length(m.words)), array_agg(CASE WHEN p_by_rank THEN match_standing(m.search_vector, p_strict, p_broad) END)
+        INTO places, ids, hits, lengths, standings
+        FROM (SELECT r.ctid AS place, r.id, r.entity_id, r.search_vector, unpacked(r.search_vector) AS words
               FROM facts r
               WHERE r.tenant_id = p_tenant
                 AND r.validity = active
                 AND (p_scope IS NULL OR r.scope = ANY (ARRAY['global', p_scope]))
+                AND (r.search_vector @@ p_broad OR r.entity_id = ANY (p_named))
                 AND fact_is_active(r.validity)
                 AND (p_min <= 0 OR effective_confidence(r.confidence, r.decay_rate, r.last_confirmed_at, p_at) >= p_min)
-              OFFSET 0) m
-        WHERE m.standing IS NOT NULL
-        ORDER BY m.standing DESC, m.id LIMIT p_take;
+              OFFSET 0) m;
 END $$;
 REVOKE EXECUTE ON FUNCTION facts_match_all FROM PUBLIC;
 COMMENT ON FUNCTION facts_match_all IS 'Keyword matches that pass every test, by reading all of the tenant''s facts.';

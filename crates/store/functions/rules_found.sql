@@ -2,9 +2,17 @@
 
 CREATE OR REPLACE FUNCTION rules_found(
     p_tenant text, p_scope text, p_at timestamptz, p_min double precision, p_version uuid, p_query vector,
-    p_strict tsquery, p_broad tsquery, p_any_term boolean, p_limit integer, p_pool jsonb, p_words text, p_background boolean)
+    p_strict tsquery, p_broad tsquery, p_terms text[], p_factors double precision[], p_limit integer, p_pool jsonb,
+    p_options jsonb)
 RETURNS retrieved[] LANGUAGE plpgsql STABLE AS $$
 DECLARE
+    by_rank constant boolean := p_options ->> 'mode' = 'keyword';
+    by_score constant boolean := p_options ->> 'mode' IN ('fused', 'deep');
+    any_term constant boolean := (p_options ->> 'any_term')::boolean;
+    background constant boolean := (p_options ->> 'background')::boolean;
+    least_part constant double precision := CASE WHEN NOT by_rank AND is_paired(p_terms) THEN 0.5 ELSE 0 END;
+    good_score constant double precision := CASE WHEN is_paired(p_terms) THEN 0.01 ELSE 5 END;
+    terms constant tsquery[] := p_terms::tsquery[];
     take constant integer := 2 * p_limit + 20;
     tenant_rows constant double precision := (p_pool ->> 'rows')::double precision;
     table_rows constant double precision := (p_pool ->> 'total')::double precision;
@@ -22,7 +30,12 @@ DECLARE
     near_taken integer := 0;
     near_kept integer;
     matched tid[];
+    ids uuid[];
+    hits bigint[];
+    lengths integer[];
     standings double precision[];
+    scores double precision[];
+    weights double precision[];
     match_taken integer := 0;
     match_kept integer;
     answer retrieved[];
@@ -60,56 +73,81 @@ BEGIN
     IF p_broad IS NOT NULL THEN
         IF is_small AND tenant_rows < table_rows / 8 THEN
             keyword_path := 'scan';
-            SELECT array_agg(m.place), array_agg(m.standing), count(*) INTO matched, standings, match_taken
-                FROM rules_match_scan(p_tenant, p_scope, p_strict, p_broad, take) m;
+            SELECT m.*, coalesce(cardinality(m.places), 0) INTO matched, ids, hits, lengths, standings, match_taken
+                FROM rules_match_scan(p_tenant, p_scope, terms, p_strict, p_broad, by_rank) m;
         ELSE
-            candidate_words := candidate_terms(query_terms(p_strict), p_pool -> 'terms', greatest(tenant_rows, 1), budget);
+            candidate_words := candidate_terms(p_terms, p_pool -> 'terms', greatest(tenant_rows, 1), budget);
             IF candidate_words IS NOT NULL THEN
                 keyword_path := 'index';
-                SELECT array_agg(m.place), array_agg(m.standing), count(*) INTO matched, standings, match_taken
-                    FROM rules_match_index(p_tenant, p_scope, CASE WHEN p_any_term THEN candidate_words ELSE p_strict END,
-                                           p_strict, p_broad, tenant_rows >= table_rows / 8, take) m;
+                SELECT m.*, coalesce(cardinality(m.places), 0) INTO matched, ids, hits, lengths, standings, match_taken
+                    FROM rules_match_index(p_tenant, p_scope, terms, p_strict, p_broad, by_rank,
+                                           CASE WHEN any_term THEN candidate_words ELSE p_strict END,
+                                           tenant_rows >= table_rows / 8) m;
             END IF;
             IF candidate_words IS NULL OR (match_taken < p_limit AND numnode(candidate_words) < numnode(p_broad)) THEN
                 keyword_path := concat_ws('+', keyword_path, 'newest');
-                SELECT array_agg(m.place), array_agg(m.standing), greatest(count(*), match_taken)
-                    INTO matched, standings, match_taken
-                    FROM (SELECT u.place, u.standing FROM unnest(matched, standings) AS u (place, standing)
+                SELECT array_agg(m.place), array_agg(m.id), array_agg(m.hits), array_agg(m.length), array_agg(m.standing),
+                       greatest(count(*), match_taken)
+                    INTO matched, ids, hits, lengths, standings, match_taken
+                    FROM (SELECT * FROM unnest(matched, ids, hits, lengths, standings) AS u (place, id, hits, length, standing)
                           UNION
-                          SELECT n.place, n.standing
-                          FROM rules_match_newest(p_tenant, p_scope, p_strict, p_broad, newest, take) n) m;
+                          SELECT u.* FROM rules_match_newest(p_tenant, p_scope, terms, p_strict, p_broad, by_rank, newest) n,
+                               unnest(n.places, n.ids, n.hits, n.lengths, n.standings) AS u (place, id, hits, length, standing)) m;
             END IF;
         END IF;
+        weights := term_weights(p_terms, p_factors, hits, p_pool -> 'terms', greatest(tenant_rows, match_taken));
+        SELECT b.places, b.scores INTO matched, scores
+            FROM best_matches(matched, ids, hits, lengths, standings, weights, near, distances, least_part, take) b;
     END IF;
     LOOP
         WITH checked AS (
-            SELECT r.id, r.ctid AS place, r.created_at, m.standing,
-                   CASE WHEN n.distance <= 2 AND r.embedding_version_id = p_version THEN n.distance END AS distance
+            SELECT r.id, r.ctid AS place, r.created_at, n.place IS NOT NULL AS is_near,
+                   CASE WHEN r.embedding_version_id = p_version THEN coalesce(n.distance, r.embedding <=> p_query) END AS distance,
+                   CASE WHEN m.score IS NOT NULL THEN m.score
+                        WHEN by_score THEN keyword_score(r.search_vector, terms, NULL, NULL, weights)
+                   END AS score
             FROM unnest(near, distances) AS n (place, distance)
-            FULL JOIN unnest(matched, standings) AS m (place, standing) ON m.place = n.place
+            FULL JOIN unnest(matched, scores) AS m (place, score) ON m.place = n.place
             JOIN rules r ON r.ctid = coalesce(n.place, m.place)
             WHERE rule_is_remembered(r.metadata)
               AND (p_min <= 0 OR r.maturity = 'anti_pattern' OR effective_confidence(r.confidence, r.decay_rate, r.last_confirmed_at, p_at) >= p_min)
         ),
-        placed AS (
-            SELECT c.*,
-                   row_number() OVER (ORDER BY c.distance, c.created_at DESC, c.id) AS near_place,
-                   row_number() OVER (ORDER BY c.standing DESC NULLS LAST, c.created_at DESC, c.id) AS match_place
+        judged AS (
+            SELECT c.id, c.place, c.created_at, c.is_near,
+                   CASE WHEN c.distance <= 2 THEN c.distance END AS distance,
+                   nullif(c.score, 0) AS score
             FROM checked c),
+        standing AS (SELECT j.*, j.score AS standing FROM judged j),
+        placed AS (
+            SELECT s.*,
+                   row_number() OVER (ORDER BY s.distance, s.created_at DESC, s.id) AS near_place,
+                   row_number() OVER (ORDER BY s.standing DESC NULLS LAST, s.distance, s.created_at DESC, s.id) AS match_place
+            FROM standing s),
         ranked AS (
-            SELECT p.place, p.standing,
-                   count(p.distance) OVER () AS near_kept,
-                   count(p.standing) OVER () AS match_kept,
+            SELECT p.place, p.distance, p.score,
+                   count(*) FILTER (WHERE p.is_near AND p.distance IS NOT NULL) OVER () AS near_kept,
+                   count(p.score) OVER () AS match_kept,
                    CASE WHEN p.distance IS NOT NULL AND p.near_place <= p_limit THEN p.near_place::integer END AS semantic_rank,
-                   CASE WHEN p.standing IS NOT NULL AND p.match_place <= p_limit THEN p.match_place::integer END AS keyword_rank
-            FROM placed p)
+                   CASE WHEN p.score IS NOT NULL AND p.match_place <= p_limit THEN p.match_place::integer END AS keyword_rank
+            FROM placed p),
+        scaled AS (
+            SELECT s.*,
+                   coalesce((max(s.distance) OVER () - s.distance) / nullif(max(s.distance) OVER () - min(s.distance) OVER (), 0),
+                            (s.distance IS NOT NULL)::integer) AS nearness,
+                   power(coalesce(s.score, 0) / greatest(max(s.score) OVER (), good_score), 1.5) AS wording
+            FROM standing s
+            WHERE by_score),
+        summed AS (SELECT s.*, 0.5 * s.nearness + 0.5 * s.wording AS sum FROM scaled s),
+        fused AS (SELECT s.*, s.sum AS fused, NULL::double precision AS session_part FROM summed s),
+        best AS (SELECT f.* FROM fused f ORDER BY f.fused DESC, f.distance, f.created_at DESC, f.id LIMIT p_limit)
         SELECT array_agg(ROW(
                    'rule',
                    r.id,
-                   cosine_similarity(r.embedding, p_query, r.embedding_version_id, p_version),
+                   1 - k.distance,
                    k.semantic_rank,
-                   CASE WHEN k.keyword_rank IS NOT NULL THEN k.standing - 2 * (k.standing >= 2)::integer END::real,
-                   CASE WHEN k.keyword_rank IS NOT NULL THEN k.standing >= 2 END,
+                   CASE WHEN k.keyword_rank IS NOT NULL
+                        THEN ts_rank(r.search_vector, CASE WHEN r.search_vector @@ p_strict THEN p_strict ELSE p_broad END) END,
+                   CASE WHEN k.keyword_rank IS NOT NULL THEN r.search_vector @@ p_strict END,
                    k.keyword_rank,
                    r.content,
                    NULL::text,
@@ -127,18 +165,23 @@ BEGIN
                    NULL::text,
                    NULL::uuid,
                    memory_is_fading(r.metadata),
-                   CASE WHEN p_background
-                        THEN jsonb_build_object('vector', vector_path, 'probes', probes, 'keyword', keyword_path)
-                             || jsonb_build_object(
-                                    'terms', terms_in(r.search_vector, p_strict))
-                        ELSE jsonb_build_object('vector', vector_path, 'probes', probes, 'keyword', keyword_path) END
+                   jsonb_build_object('vector', vector_path, 'probes', probes, 'keyword', keyword_path, 'keyword_score', k.score)
+                   || CASE WHEN by_score THEN jsonb_build_object('parts', jsonb_build_object(
+                               'score', b.fused, 'keyword', b.wording, 'semantic', b.nearness, 'session', b.session_part))
+                           ELSE '{}' END
+                   || CASE WHEN background THEN jsonb_build_object(
+                               'terms', terms_in(r.search_vector, p_strict))
+                           ELSE '{}' END
                )::retrieved),
                coalesce(max(k.near_kept), 0),
                coalesce(max(k.match_kept), 0)
             INTO answer, near_kept, match_kept
             FROM ranked k
+            LEFT JOIN best b ON b.place = k.place
             JOIN rules r ON r.ctid = k.place
-            WHERE k.semantic_rank IS NOT NULL OR k.keyword_rank IS NOT NULL;
+            WHERE CASE WHEN by_score THEN b.place IS NOT NULL
+                       ELSE k.semantic_rank IS NOT NULL OR k.keyword_rank IS NOT NULL END;
+
         IF near_kept < p_limit AND vector_path IN ('exact', 'ann')
            AND (near_taken = take OR (probes > 0 AND near_taken < tenant_rows)) THEN
             vector_path := vector_path || '+all';
@@ -146,10 +189,11 @@ BEGIN
                 FROM rules_near_all(p_tenant, p_scope, p_at, p_min, p_version, p_query, take) n;
             CONTINUE;
         END IF;
-        IF match_kept < p_limit AND match_taken >= take AND keyword_path NOT LIKE '%+all' THEN
+        IF match_kept < p_limit AND match_taken > take AND keyword_path NOT LIKE '%+all' THEN
             keyword_path := keyword_path || '+all';
-            SELECT array_agg(m.place), array_agg(m.standing) INTO matched, standings
-                FROM rules_match_all(p_tenant, p_scope, p_at, p_min, p_strict, p_broad, take) m;
+            SELECT b.places, b.scores INTO matched, scores
+                FROM rules_match_all(p_tenant, p_scope, terms, p_strict, p_broad, by_rank, p_at, p_min) a,
+                     best_matches(a.places, a.ids, a.hits, a.lengths, a.standings, weights, near, distances, least_part, take) b;
             CONTINUE;
         END IF;
         RETURN answer;

@@ -5,8 +5,10 @@
 
 -- The text of a tsquery quotes its lexemes, and no lexeme contains a space, so only ' & ' separates.
 CREATE OR REPLACE FUNCTION query_terms(strict tsquery) RETURNS text[] LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
-    AS $$ BEGIN RETURN CASE WHEN numnode(strict) > 0 THEN string_to_array(strict::text, ' & ') ELSE '{}' END; END $$;
-COMMENT ON FUNCTION query_terms IS 'The terms of a query that requires all of them.';
+    AS $$ BEGIN RETURN ARRAY(
+        SELECT t.term FROM unnest(CASE WHEN numnode(strict) > 0 THEN string_to_array(strict::text, ' & ') END)
+                           WITH ORDINALITY AS t (term, n) GROUP BY t.term ORDER BY min(t.n)); END $$;
+COMMENT ON FUNCTION query_terms IS 'The distinct terms of a query that requires all of them.';
 
 CREATE OR REPLACE FUNCTION term_lexeme(term text) RETURNS text LANGUAGE sql IMMUTABLE PARALLEL SAFE
     AS $$ SELECT replace(replace(substr(term, 2, length(term) - 2), '''''', ''''), '\\', '\') $$;
@@ -30,3 +32,12 @@ COMMENT ON FUNCTION typed_query IS 'What a person has typed so far: each word is
 CREATE OR REPLACE FUNCTION spaced_words(words text) RETURNS text LANGUAGE sql IMMUTABLE PARALLEL SAFE
     AS $$ SELECT ' ' || trim(regexp_replace(lower(words), '[^[:alnum:]]+', ' ', 'g')) || ' ' $$;
 COMMENT ON FUNCTION spaced_words IS 'Lower-case words with single spaces between and around them, so that strpos finds whole words.';
+
+-- Thai, Lao, Myanmar, Khmer, Kana and Han are written without spaces; their words are indexed as pairs of characters
+-- (domain::text).
+CREATE OR REPLACE FUNCTION is_paired(terms text[]) RETURNS boolean LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE AS $$
+BEGIN
+    RETURN terms <> '{}' AND NOT EXISTS (
+        SELECT FROM unnest(terms) AS t WHERE t !~ '[\u0E00-\u0EFF\u1000-\u109F\u1780-\u17FF\u3040-\u30FF\u3400-\u9FFF]');
+END $$;
+COMMENT ON FUNCTION is_paired IS 'Whether a query consists of character pairs only.';

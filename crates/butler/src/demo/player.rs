@@ -8,6 +8,7 @@ use butler_host::error::HostError;
 use butler_host::scheduler::{RunError, Scheduler, Trigger};
 use butler_memory::entities::EntityInput;
 use butler_memory::jobs::{CONSOLIDATION, DECAY_SWEEP, EPISODE_CLEANUP, JobRequest};
+use butler_memory::search::Mode;
 use butler_memory::{Call, EpisodeInput, FactInput, MarkNote, Memory, MemoryError, RecallInput, RuleInput};
 use butler_store::links::End;
 use chrono::TimeDelta;
@@ -218,6 +219,7 @@ impl<'a> Player<'a> {
                 let input = RecallInput {
                     topic: topic.clone(),
                     scope: None,
+                    mode: Mode::Hybrid,
                     limit: 5,
                     min_confidence: 0.2,
                     min_relevance: None,

@@ -3,9 +3,13 @@
 use uuid::Uuid;
 
 use super::{CHARS_PER_TOKEN, Packed, TokenCounter};
+use crate::clock::Timestamp;
 
+/// A line that may be included. Lines are given in the order of their importance.
 pub(super) struct Line {
     id: Uuid,
+    /// Lines with a time are shown in its order, before those without.
+    time: Option<Timestamp>,
     text: String,
     chars: usize,
     /// Computed on first use: tokenizing is expensive and unnecessary for a line that has too many characters.
@@ -16,7 +20,11 @@ pub(super) struct Line {
 impl Line {
     pub(super) fn new(id: Uuid, text: String) -> Self {
         let chars = text.chars().count();
-        Self { id, text, chars, tokens: None, included: false }
+        Self { id, time: None, text, chars, tokens: None, included: false }
+    }
+
+    pub(super) fn shown_at(self, time: Timestamp) -> Self {
+        Self { time: Some(time), ..self }
     }
 }
 
@@ -125,11 +133,12 @@ fn finish(header: &str, mut sections: [Section; 3], budget: Cost, counter: &dyn 
 fn render(header: &str, sections: &[Section; 3]) -> String {
     let mut text = header.to_owned();
     for section in sections {
-        let mut lines = section.lines.iter().filter(|line| line.included).peekable();
-        if lines.peek().is_some() {
+        let mut lines: Vec<&Line> = section.lines.iter().filter(|line| line.included).collect();
+        if !lines.is_empty() {
             text.push_str(section.title);
         }
-        lines.for_each(|line| text.push_str(&line.text));
+        lines.sort_by_key(|line| line.time);
+        lines.iter().for_each(|line| text.push_str(&line.text));
     }
     text
 }

@@ -45,7 +45,7 @@ fn rule(id: u128, score: f64, maturity: Maturity, content: &str) -> ContextRule<
 }
 
 fn episode(id: u128, at: i64, content: &str) -> ContextEpisode<'_> {
-    ContextEpisode { id: EpisodeId(Uuid::from_u128(id)), score: 0.0, created_at: day(at), content }
+    ContextEpisode { id: EpisodeId(Uuid::from_u128(id)), created_at: day(at), content }
 }
 
 fn build(input: &ContextInput<'_>, budget: usize) -> ContextBlock {
@@ -68,9 +68,21 @@ fn context_structure() {
          \n## Active Rules\n\
          - Confirm first (maturity: established, effectiveness: 0.50)\n\
          \n## Recent Episodes\n\
-         - [1970-01-03] asked for milk\n\
-         - [1970-01-02] asked for tea\n"
+         - [1970-01-02] asked for tea\n\
+         - [1970-01-03] asked for milk\n"
     );
+}
+
+#[test]
+fn the_first_episodes_are_taken_and_shown_in_the_order_of_time() {
+    let texts: Vec<_> = (0..20).map(|i| format!("turn number {i:02} of some length")).collect();
+    let episodes = texts.iter().enumerate().map(|(i, text)| episode(i as u128, 30 - i as i64, text)).collect();
+    let block = build(&ContextInput { episodes, ..Default::default() }, 60);
+    let taken = block.episodes.len();
+    assert!(taken > 1 && taken < 20, "{taken}");
+    assert_eq!(block.episodes, (0..taken as u128).map(|i| EpisodeId(Uuid::from_u128(i))).collect::<Vec<_>>());
+    let days: Vec<_> = block.text.lines().filter(|line| line.starts_with("- [")).collect();
+    assert!(days.is_sorted(), "{days:?}");
 }
 
 #[test]
@@ -194,12 +206,11 @@ proptest! {
     }
 
     #[test]
-    fn the_order_of_the_input_does_not_matter(memories in memories(), budget in 0..400usize) {
+    fn the_order_of_facts_and_rules_does_not_matter(memories in memories(), budget in 0..400usize) {
         let input = input_of(&memories);
         let mut reversed = input.clone();
         reversed.facts.reverse();
         reversed.rules.reverse();
-        reversed.episodes.reverse();
         prop_assert_eq!(build(&input, budget), build(&reversed, budget));
     }
 

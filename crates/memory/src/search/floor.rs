@@ -1,7 +1,7 @@
 //! The relevance floor: estimates how likely each retrieved memory answers the query, and drops the others.
 
 use butler_domain::MemoryType;
-use butler_domain::relevance::{Evidence, StoreStatistics, passes_floor, relevance};
+use butler_domain::relevance::{Evidence, FILLER, StoreStatistics, passes_floor, relevance};
 use butler_store::search::{RetrievedMemory, StoreBackground, StoreInfo};
 
 /// A retrieved memory. `relevance` is set only if the call has a relevance floor.
@@ -10,11 +10,20 @@ pub(crate) struct RatedMemory {
     pub relevance: Option<f64>,
 }
 
+/// Which memories are dropped.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Floor {
+    /// All, unless the best has this relevance; then those that are clearly less relevant than the best.
+    Requested(f64),
+    /// Those that almost certainly do not answer the query: the default of a context.
+    Filler,
+}
+
 /// Drops the memories below the relevance floor. Without a floor it keeps all of them.
 pub(crate) fn apply_floor(
     found: Vec<RetrievedMemory>,
     stores: &[(MemoryType, StoreInfo)],
-    floor: Option<f64>,
+    floor: Option<Floor>,
 ) -> Vec<RatedMemory> {
     let Some(floor) = floor else {
         return found.into_iter().map(|memory| RatedMemory { memory, relevance: None }).collect();
@@ -28,7 +37,12 @@ pub(crate) fn apply_floor(
         })
         .collect();
     let best = estimates.iter().copied().fold(0.0, f64::max);
-    let kept = found.into_iter().zip(estimates).filter(|(_, estimate)| passes_floor(best, floor, *estimate));
+    let names_one = found.iter().any(|memory| memory.matched.sharing.is_some());
+    let passes = |estimate: f64| match floor {
+        Floor::Requested(least) => passes_floor(best, least, names_one, estimate),
+        Floor::Filler => estimate >= FILLER,
+    };
+    let kept = found.into_iter().zip(estimates).filter(|(_, estimate)| passes(*estimate));
     kept.map(|(memory, estimate)| RatedMemory { memory, relevance: Some(estimate) }).collect()
 }
 
@@ -46,7 +60,7 @@ fn estimate(background: &StoreBackground, memory: &RetrievedMemory) -> f64 {
         similarity: memory.similarity.unwrap_or(0.0),
         query_term_counts: terms.iter().flat_map(|terms| terms.values()).copied().collect(),
         matched_term_counts: memory.matched.terms.iter().flatten().filter_map(count).collect(),
-        name_count: memory.matched.named,
+        name_count: memory.matched.sharing,
     };
     relevance(&statistics, &evidence)
 }

@@ -8,6 +8,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use uuid::Uuid;
 
+use super::Mode;
 use super::floor::RatedMemory;
 use super::trace::Explained;
 
@@ -32,7 +33,7 @@ pub struct Hit {
     pub keyword_rank: Option<usize>,
     /// Reciprocal rank fusion of both ranks.
     pub rrf_score: Option<f64>,
-    /// In a recall: rrf_score scaled to 0–1.
+    /// In a recall: how well it matches the topic, 0–1.
     pub relevance: Option<f64>,
     /// As stored, 0–10.
     pub importance: Option<f64>,
@@ -80,7 +81,7 @@ pub struct Hit {
 }
 
 impl Hit {
-    /// Scores come later; only a deep score is known already.
+    /// Scores come later; only the score of the modes `fused` and `deep` is known already.
     pub(crate) fn new(rated: RatedMemory, now: Timestamp) -> Self {
         let RatedMemory { memory: found, relevance: estimated_relevance } = rated;
         let effective = match (found.confidence, found.decay_rate) {
@@ -91,12 +92,12 @@ impl Hit {
         };
         let is_episode = found.memory_type == MemoryType::Episode;
         let (scope, butler) = if is_episode { (None, Some(found.scope)) } else { (Some(found.scope), None) };
-        let deep = found.matched.deep.map(|deep| deep.score);
+        let fused = found.matched.fused.map(|fused| fused.score);
         Self {
             memory_type: found.memory_type,
             id: found.id,
             content: found.content,
-            score: deep.unwrap_or(0.0),
+            score: fused.unwrap_or(0.0),
             effective_confidence: effective,
             similarity: found.similarity,
             rank: found.rank,
@@ -126,8 +127,13 @@ impl Hit {
         }
     }
 
-    /// The order of the library's hybrid search: among equal fused scores, the better semantic rank comes first.
-    pub(crate) fn order_by_ranks(a: &Self, b: &Self) -> Ordering {
+    /// The order of a search.
+    pub(crate) fn order(mode: Mode) -> fn(&Self, &Self) -> Ordering {
+        if mode == Mode::Hybrid { Self::order_by_ranks } else { Self::order_by_score }
+    }
+
+    /// Among equal fused scores, the better semantic rank comes first.
+    fn order_by_ranks(a: &Self, b: &Self) -> Ordering {
         let by_semantic_rank = || a.semantic_rank.cmp(&b.semantic_rank);
         b.score.total_cmp(&a.score).then_with(by_semantic_rank).then_with(|| Self::order_by_score(a, b))
     }

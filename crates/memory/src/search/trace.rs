@@ -49,7 +49,7 @@ pub struct Explained {
     pub vector_path: Option<String>,
     /// The index lists that were probed, with `ann` only.
     pub probes: Option<i64>,
-    /// `scan`, `index`, or `newest` for terms that most memories contain.
+    /// `scan`, `index`, or `newest` for terms that most memories contain; `+names` if the query names an entity.
     pub keyword_path: Option<String>,
     /// Whether the semantic search found it.
     pub in_semantic: bool,
@@ -57,8 +57,12 @@ pub struct Explained {
     pub in_keyword: bool,
     /// Whether it contains every term of the query.
     pub all_terms: bool,
-    /// The parts of a deep score.
-    pub deep: Option<Value>,
+    /// The rarity of the query's terms that it contains, divided by its length: the order of the keyword search.
+    pub keyword_score: Option<f64>,
+    /// Whether the query names its entity.
+    pub named: Option<bool>,
+    /// The parts of a fused or deep score.
+    pub parts: Option<Value>,
     /// Each part of a recall's score, multiplied by its weight.
     pub weighed: Option<Weights>,
     /// With min_relevance: the estimated probability that the memory answers the query.
@@ -94,7 +98,9 @@ impl Explained {
             in_semantic: hit.info.in_semantic,
             in_keyword: hit.info.in_keyword,
             all_terms: hit.all_terms,
-            deep: hit.info.deep.map(|deep| json!(deep)),
+            keyword_score: hit.info.keyword_score,
+            named: hit.info.named,
+            parts: hit.info.fused.map(|parts| json!(parts)),
             weighed: None,
             min_relevance: hit.estimated_relevance,
         }

@@ -3,9 +3,10 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::memory_search::min_relevance;
+use super::memory_search::{min_relevance, mode};
 use super::optional;
 use crate::context::ContextRequest;
+use crate::search::Mode;
 use crate::tool::{Annotations, Instruction, Right, ToolDefinition, Topic};
 use crate::{Call, Memory, MemoryError};
 
@@ -20,7 +21,10 @@ pub struct Input {
     /// The most tokens of the block, headers included; the configured budget (3000) if left out.
     #[schemars(with = "Option<u32>", range(min = 0, max = butler_domain::limits::TOKEN_BUDGET))]
     token_budget: Option<Value>,
-    /// Leave facts and rules out unless one is at least this likely to be relevant, 0–1. Off if left out.
+    /// How candidates are found and ranked: hybrid (default), fused, deep, semantic, keyword.
+    #[schemars(with = "Option<String>", extend("enum" = Mode::NAMES))]
+    mode: Option<Value>,
+    /// Leave facts and rules out unless one is at least this likely to be relevant, 0–1. If left out, only filler is.
     #[schemars(with = "Option<f64>", range(min = 0, max = 1))]
     min_relevance: Option<Value>,
 }
@@ -59,6 +63,7 @@ impl ToolDefinition for MemoryContext {
         let request = ContextRequest {
             trigger_prompt: validate::query(validate::string("trigger_prompt", &input.trigger_prompt)?).0,
             butler,
+            mode: mode(input.mode.as_ref())?.unwrap_or(memory.config().retrieval.recall_mode),
             token_budget: token_budget.unwrap_or(memory.config().retrieval.context_token_budget),
             min_relevance: min_relevance(input.min_relevance.as_ref())?,
         };

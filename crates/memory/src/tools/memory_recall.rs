@@ -3,10 +3,10 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::memory_search::{min_relevance, scope};
+use super::memory_search::{min_relevance, mode, scope};
 use super::{cut_note, flag, optional};
 use crate::recall::RecallInput;
-use crate::search::{Hit, Trace};
+use crate::search::{Hit, Mode, Trace};
 use crate::tool::{Annotations, Instruction, Right, ToolDefinition, Topic};
 use crate::{Call, Memory, MemoryError};
 
@@ -24,6 +24,9 @@ pub struct Input {
     /// Leave out what has decayed below this confidence, 0–1; 0.2 if left out.
     #[schemars(with = "Option<f64>", range(min = 0, max = 1))]
     min_confidence: Option<Value>,
+    /// How candidates are found and ranked: hybrid (default), fused, deep, semantic, keyword.
+    #[schemars(with = "Option<String>", extend("enum" = Mode::NAMES))]
+    mode: Option<Value>,
     /// Return nothing at all unless something is at least this likely to be relevant, 0–1. Try 0.05. Off if left out.
     #[schemars(with = "Option<f64>", range(min = 0, max = 1))]
     min_relevance: Option<Value>,
@@ -73,6 +76,7 @@ impl ToolDefinition for MemoryRecall {
         let recall = RecallInput {
             topic,
             scope: scope(input.scope.as_ref())?,
+            mode: mode(input.mode.as_ref())?.unwrap_or(config.retrieval.recall_mode),
             limit: limit.unwrap_or_else(|| config.retrieval.tool_limit()),
             min_confidence: min_confidence.unwrap_or(config.confidence.retrieval_threshold),
             min_relevance: min_relevance(input.min_relevance.as_ref())?,

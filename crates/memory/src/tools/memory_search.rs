@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::{cut_note, flag, optional};
-use crate::search::{Hit, SearchInput, Trace};
+use crate::search::{Hit, Mode, SearchInput, Trace};
 use crate::tool::{Annotations, Instruction, Right, ToolDefinition, Topic};
 use crate::{Call, Memory, MemoryError};
 
@@ -19,9 +19,9 @@ pub struct Input {
     /// Only this scope: its facts and rules together with the global ones, and the episodes of the butler of that name.
     #[schemars(with = "Option<String>", length(min = 1, max = butler_domain::limits::NAME_BYTES))]
     scope: Option<Value>,
-    /// hybrid (default): meaning and words. semantic: meaning alone. keyword: words alone. deep: for episodes that are
-    /// turns of a conversation.
-    #[schemars(with = "Option<String>", extend("enum" = ["hybrid", "semantic", "keyword", "deep"]))]
+    /// hybrid (default): meaning and words, by rank. fused: the same, by score. deep: for episodes that are turns of a
+    /// conversation. semantic: meaning alone. keyword: words alone.
+    #[schemars(with = "Option<String>", extend("enum" = Mode::NAMES))]
     mode: Option<Value>,
     /// The most results, 0–100; 10 if left out.
     #[schemars(with = "Option<u32>", range(min = 0, max = butler_domain::limits::RESULTS))]
@@ -70,7 +70,6 @@ impl ToolDefinition for MemorySearch {
 
     async fn run(memory: &Memory, call: Call, input: Input) -> Result<Output, MemoryError> {
         let config = memory.config();
-        let mode = optional(input.mode.as_ref(), |value| validate::one_of("mode", validate::string("mode", value)?))?;
         let limit = optional(input.limit.as_ref(), validate::limit)?;
         let min_confidence = optional(input.min_confidence.as_ref(), validate::min_confidence)?;
         let (query, cut) = validate::query(validate::string("query", &input.query)?);
@@ -78,7 +77,7 @@ impl ToolDefinition for MemorySearch {
             query,
             types: types(input.types.as_ref())?,
             scope: scope(input.scope.as_ref())?,
-            mode: mode.unwrap_or_else(|| config.retrieval.default_mode.into()),
+            mode: mode(input.mode.as_ref())?.unwrap_or(config.retrieval.default_mode),
             limit: limit.unwrap_or_else(|| config.retrieval.tool_limit()),
             min_confidence: min_confidence.unwrap_or(config.confidence.retrieval_threshold),
             min_relevance: min_relevance(input.min_relevance.as_ref())?,
@@ -125,6 +124,10 @@ fn names(field: &str, value: &Value) -> Result<Vec<String>, validate::Invalid> {
 
 pub(super) fn scope(value: Option<&Value>) -> Result<Option<Scope>, validate::Invalid> {
     optional(value, |value| Ok(Scope::new(validate::string("scope", value)?)?))
+}
+
+pub(super) fn mode(value: Option<&Value>) -> Result<Option<Mode>, validate::Invalid> {
+    optional(value, |value| validate::one_of("mode", validate::string("mode", value)?))
 }
 
 pub(super) fn min_relevance(value: Option<&Value>) -> Result<Option<f64>, validate::Invalid> {

@@ -25,7 +25,7 @@ async fn an_empty_query_and_limit_zero_find_nothing() {
 async fn unknown_mode_and_type_and_bad_limits_are_errors() {
     let world = MemoryFixture::new().await;
     let mode = refused(&world, "memory_search", json!({"query": "x", "mode": "fuzzy"})).await;
-    assert!(mode.message.contains("semantic, keyword, hybrid, deep"), "{}", mode.message);
+    assert!(mode.message.contains("hybrid, fused, deep, semantic, keyword"), "{}", mode.message);
     let kind = refused(&world, "memory_search", json!({"query": "x", "types": ["thoughts"]})).await;
     assert!(kind.message.contains("episode, fact, rule"), "{}", kind.message);
     for limit in [json!(-1), json!(101), json!(1e9), json!(2.5), json!("ten"), json!([])] {

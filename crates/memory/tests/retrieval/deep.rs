@@ -39,7 +39,7 @@ async fn an_answer_is_found_through_the_question_before_it() {
         "the answer has none of the words, its neighbour has them all: {found:?}"
     );
     assert!(number(&found[0], "score") <= 1.0);
-    let parts = &found[0]["explain"]["deep"];
+    let parts = &found[0]["explain"]["parts"];
     assert!(["keyword", "semantic", "speaker", "session"].iter().all(|part| parts[part].is_number()), "{parts}");
 }
 
@@ -51,7 +51,7 @@ async fn the_speaker_the_query_names_is_preferred() {
     assert_eq!(id(&deep(&world, "hiking of Ben").await[0]), b[0]);
     assert_eq!(id(&deep(&world, "when did Anna go hiking").await[0]), a[0], "the first name is enough");
     let both = deep(&world, "Anna and Ben hiking").await;
-    assert!(both.iter().all(|hit| hit["explain"]["deep"]["speaker"] == 0.0), "with two names no speaker is preferred");
+    assert!(both.iter().all(|hit| hit["explain"]["parts"]["speaker"] == 0.0), "with two names no speaker is preferred");
 }
 
 #[tokio::test]

@@ -41,11 +41,11 @@ async fn composite_score_formula() {
 }
 
 #[tokio::test]
-async fn relevance_is_the_normalised_rrf_score() {
+async fn relevance_is_highest_for_the_first_in_both_searches() {
     let world = MemoryFixture::new().await;
     fact(&world, "user", "diet", "vegetarian food").await;
     let found = results(&world, "memory_recall", json!({"topic": "user diet vegetarian food"})).await;
-    assert_eq!(number(&found[0], "relevance"), 1.0, "first in both searches");
+    assert!(number(&found[0], "relevance") > 0.99, "first in both searches");
     assert_eq!(number(&found[0], "rrf_score"), 2.0 / 61.0);
 }
 

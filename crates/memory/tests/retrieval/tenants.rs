@@ -1,3 +1,4 @@
+use butler_memory::search::Mode;
 use butler_memory::{Caller, CallerTenant};
 use butler_testkit::MemoryFixture;
 use serde_json::json;
@@ -12,7 +13,7 @@ async fn cross_tenant_access_prevention() {
     rule(&world, "Never tell the code", context.clone()).await;
     episode(&world, "general", "Spoke about the code", context).await;
     let other = Caller { tenant: CallerTenant::Token(butler_domain::TenantId::new("evil").unwrap()), actor: None };
-    for mode in ["semantic", "keyword", "hybrid", "deep"] {
+    for mode in Mode::NAMES {
         let answer =
             world.call_as(&other, "memory_search", json!({"query": "code", "mode": mode, "min_confidence": 0.0})).await;
         assert_eq!(answer.unwrap().structured["results"], json!([]));
@@ -35,10 +36,14 @@ async fn the_retrieval_function_rejects_a_tenant_other_than_the_connections() {
     fact_with(&world, "safe", "code", "the code is 4711", json!({"request_context": {"tenant_id": "acme"}})).await;
     let mut conn = world.db.connect().await;
     sqlx::raw_sql("SET ROLE butler_app; SET butler.tenant = 'evil'").execute(&mut conn).await.unwrap();
-    let call = "SELECT count(*) FROM memory_retrieve($1, '{fact}', NULL, now(), 0, 'fake', '1', NULL, 'code', true, 10, NULL, NULL, false, 0)";
-    let refused = sqlx::query(call).bind("acme").execute(&mut conn).await.unwrap_err();
+    let request = json!({
+        "types": ["fact"], "at": "2026-01-01T00:00:00Z", "min_confidence": 0, "model": "fake", "model_version": "1",
+        "query": "code", "words": "code", "any_term": true, "mode": "hybrid", "limit": 10, "background": false,
+    });
+    let call = "SELECT count(*) FROM memory_retrieve($1, $2, NULL, NULL)";
+    let refused = sqlx::query(call).bind("acme").bind(&request).execute(&mut conn).await.unwrap_err();
     assert!(refused.to_string().contains("another tenant"), "{refused}");
-    sqlx::query(call).bind("evil").execute(&mut conn).await.unwrap();
+    sqlx::query(call).bind("evil").bind(&request).execute(&mut conn).await.unwrap();
     for part in [
         "facts_near_exact('acme', NULL, NULL, 10)",
         "facts_count('acme', NULL, 10)",

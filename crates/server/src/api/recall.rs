@@ -2,7 +2,7 @@
 
 use butler_domain::{Butler, Scope, validate};
 use butler_host::access::Right;
-use butler_memory::search::{Hit, Trace};
+use butler_memory::search::{Hit, Mode, Trace};
 use butler_memory::{ContextRequest, Memory, RecallInput};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -19,6 +19,8 @@ pub struct RecallQuery {
     butler: Option<String>,
     /// Only this scope and the global scope. Default: all scopes.
     scope: Option<String>,
+    /// The search that finds and ranks the candidates. Default: the configured `retrieval.recall_mode`.
+    mode: Option<Mode>,
     /// Maximum number of results. Default: 10.
     #[schemars(range(min = 1, max = 100))]
     limit: Option<i64>,
@@ -96,9 +98,11 @@ async fn answer(ctx: &RequestContext, memory: &Memory, query: &RecallQuery) -> R
     let config = memory.config();
     let (topic, _) = validate::query(&query.q);
     let call = ctx.call(memory);
+    let mode = query.mode.unwrap_or(config.retrieval.recall_mode);
     let input = RecallInput {
         topic: topic.clone(),
         scope: query.scope.clone().map(Scope::new).transpose().map_err(butler_domain::Invalid::from)?,
+        mode,
         limit: query.limit.map_or_else(|| config.retrieval.tool_limit(), |limit| limit.unsigned_abs() as usize),
         min_confidence: query.min_confidence.unwrap_or(config.confidence.retrieval_threshold),
         min_relevance: None,
@@ -112,6 +116,7 @@ async fn answer(ctx: &RequestContext, memory: &Memory, query: &RecallQuery) -> R
         butler: Butler::new(query.scope.as_deref().unwrap_or(memory.butler().as_str()))
             .map_err(butler_domain::Invalid::from)?,
         token_budget,
+        mode,
         min_relevance: None,
     };
     let block = memory.context_uncounted(&call, &request).await?;

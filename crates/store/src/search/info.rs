@@ -13,24 +13,30 @@ pub struct MatchInfo {
     pub vector_path: Option<String>,
     /// Lists of the vector index that were probed.
     pub probes: Option<i64>,
-    /// The path of the keyword leg: `scan`, `index`, or `newest` for terms that most of the store contains.
+    /// The path of the keyword leg: `scan`, `index`, or `newest` for terms that most of the store contains;
+    /// `+names` where the query names an entity.
     #[serde(rename = "keyword")]
     pub keyword_path: Option<String>,
-    /// Present in the conversation mode only.
-    pub deep: Option<DeepScore>,
+    /// The rarity of the query's terms that the memory contains, divided by its length (`functions/keyword_score.sql`).
+    pub keyword_score: Option<f64>,
+    /// Present in the modes that fuse scores.
+    #[serde(rename = "parts")]
+    pub fused: Option<FusedScore>,
     /// The terms of the query that the memory contains. Present if a background was requested.
     pub terms: Option<Vec<String>>,
-    /// How many active facts share the name of this fact that the query contains.
-    pub named: Option<f64>,
+    /// Whether the query names the fact's entity.
+    pub named: Option<bool>,
+    /// How many active facts share the name of this fact that the query contains. Present if a background was requested.
+    pub sharing: Option<f64>,
     #[serde(skip)]
     pub in_semantic: bool,
     #[serde(skip)]
     pub in_keyword: bool,
 }
 
-/// The score of an episode in the conversation mode, and its parts.
+/// The score of the modes `fused` and `deep`, and its parts.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-pub struct DeepScore {
+pub struct FusedScore {
     pub score: f64,
     pub keyword: Option<f64>,
     pub semantic: Option<f64>,

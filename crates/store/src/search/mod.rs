@@ -7,18 +7,18 @@ mod pools;
 pub mod train;
 
 use butler_domain::{MemoryType, TenantId, Timestamp};
+use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 use sqlx::types::Json;
 use uuid::Uuid;
 
-use crate::embedded::Model;
 use crate::{Session, StoreError};
-pub use info::{DeepScore, MatchInfo, Pool, StoreBackground, StoreInfo};
+pub use info::{FusedScore, MatchInfo, Pool, StoreBackground, StoreInfo};
 pub use pools::Pools;
 
-/// What to retrieve. Each leg of each type finds at most `limit` rows.
-#[derive(Debug, Clone)]
+/// What to retrieve. Each leg of each type finds at most `limit` rows. `functions/memory_retrieve.sql` reads it.
+#[derive(Debug, Clone, Serialize)]
 pub struct Retrieve<'a> {
     pub types: &'a [MemoryType],
     /// Facts and rules of this scope and of `global`, and episodes of this butler. `None`: all.
@@ -26,18 +26,26 @@ pub struct Retrieve<'a> {
     pub at: Timestamp,
     /// The least effective confidence. It does not apply to episodes.
     pub min_confidence: f64,
-    pub model: &'a Model,
+    pub model: &'a str,
+    pub model_version: &'a str,
     /// The semantic leg; `None` leaves it out.
+    #[serde(skip)]
     pub embedding: Option<&'a [f32]>,
-    /// The keyword leg; `None` leaves it out.
+    /// The query as typed, in which entities and speakers are named.
+    pub query: &'a str,
+    /// The keyword leg: the query as the word index has it. `None` leaves it out.
     pub words: Option<&'a str>,
     /// After the memories that contain all terms, also those that contain any.
     pub any_term: bool,
+    /// `semantic`, `keyword`, `hybrid`, `fused` or `deep`.
+    pub mode: &'static str,
     pub limit: usize,
-    /// The weights of the conversation mode, which then ranks the episodes.
-    pub deep: Option<[f64; 5]>,
+    /// The weights of the mode `deep`.
+    pub deep: [f64; 6],
     /// Also return what [`butler_domain::relevance`] needs.
     pub background: bool,
+    /// Also return this many episodes of the scope's butler, ranked by the mode `deep`, and the neighbours of the first.
+    pub related: usize,
     /// Also return this many of the latest episodes of the scope's butler.
     pub recent: usize,
 }
@@ -46,6 +54,10 @@ pub struct Retrieve<'a> {
 pub struct Retrieved {
     /// What the legs found, unordered.
     pub found: Vec<RetrievedMemory>,
+    /// The episodes most relevant to the query, unordered.
+    pub related: Vec<RetrievedMemory>,
+    /// The turns before and after the first related episodes.
+    pub neighbours: Vec<RetrievedMemory>,
     /// The latest episodes, newest first.
     pub recent: Vec<RetrievedMemory>,
     /// The store of each type that was searched.
@@ -101,11 +113,7 @@ pub async fn retrieve(
     request: &Retrieve<'_>,
     pools: &Pools,
 ) -> Result<Retrieved, StoreError> {
-    let types: Vec<String> = request.types.iter().map(|kind| kind.as_str().to_owned()).collect();
     let known = pools.known(tenant, request);
-    let limit = i32::try_from(request.limit).unwrap_or(i32::MAX);
-    let recent = i32::try_from(request.recent).unwrap_or(i32::MAX);
-    let deep = request.deep.as_ref().map(<[f64; 5]>::as_slice);
     let rows = session
         .run(|pg| {
             sqlx::query_as!(
@@ -114,23 +122,12 @@ pub async fn retrieve(
                 SELECT kind AS "kind!", id, similarity, semantic_rank, rank, strict, keyword_rank, content AS "content!", subject,
                        predicate, scope, importance, confidence, decay_rate, last_confirmed_at, last_referenced_at, created_at,
                        maturity, effectiveness, entity_id, entity_name, session_id, fading, info AS "info: Json<Value>"
-                FROM memory_retrieve($1, $2, $3, $4, $5, $6, $7, $8::real[], $9, $10, $11, $12, $13::double precision[], $14, $15)
+                FROM memory_retrieve($1, $2, $3::real[], $4)
                 "#,
                 tenant.as_str(),
-                &types,
-                request.scope,
-                request.at,
-                request.min_confidence,
-                &*request.model.name,
-                &*request.model.version,
+                Json(request) as _,
                 request.embedding,
-                request.words,
-                request.any_term,
-                limit,
                 Json(&known) as _,
-                deep,
-                request.background,
-                recent,
             )
             .fetch_all(pg)
         })
@@ -241,6 +238,8 @@ impl Row {
                 }
                 retrieved.stores.push((kind, store));
             }
+            "related" => retrieved.related.push(self.into_memory(MemoryType::Episode)?),
+            "neighbour" => retrieved.neighbours.push(self.into_memory(MemoryType::Episode)?),
             "recent" => retrieved.recent.push(self.into_memory(MemoryType::Episode)?),
             kind => {
                 let kind = kind.parse().map_err(|e: butler_domain::UnknownName| bad(e.to_string()))?;

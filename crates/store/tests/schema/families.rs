@@ -34,15 +34,13 @@ const EPISODES: &[Difference] = &[
     ("'fact'", "'episode'"),
 ];
 
-/// What is shown of a row, and the entity that only a fact has.
+/// What is shown of a row.
 const SHOWN_OF_RULES: &[Difference] = &[
     ("r.subject, r.predicate, r.scope, r.importance,", "NULL::text, NULL::text, r.scope, NULL::double precision,"),
     (
         "r.created_at, NULL::text, NULL::double precision, r.entity_id, e.canonical_name::text,",
         "r.created_at, r.maturity, r.effectiveness_score, NULL::uuid, NULL::text,",
     ),
-    (NAMED, "))"),
-    ("LEFT JOIN entities e ON e.id = r.entity_id", ""),
 ];
 const SHOWN_OF_EPISODES: &[Difference] = &[
     (
@@ -53,11 +51,62 @@ const SHOWN_OF_EPISODES: &[Difference] = &[
         "r.entity_id, e.canonical_name::text, NULL::uuid, memory_is_fading(r.metadata),",
         "NULL::uuid, NULL::text, r.session_id, false,",
     ),
-    (NAMED, "))"),
-    ("LEFT JOIN entities e ON e.id = r.entity_id", ""),
 ];
-const NAMED: &str =
-    "), 'named', fact_named(r.tenant_id, r.subject, r.entity_id, e.canonical_name, e.aliases, p_words))";
+
+/// Only a fact has an entity, which the query may name.
+const NO_NAMES: &[Difference] = &[
+    ("named uuid[] := '{}'; name_weights double precision[] := '{}';", ""),
+    (
+        "SELECT coalesce(n.ids, '{}'), coalesce(n.weights, '{}') INTO named, name_weights \
+         FROM named_entities(p_tenant, p_options ->> 'query', tenant_rows) n WHERE NOT by_rank;",
+        "",
+    ),
+    (
+        "IF named <> '{}' THEN keyword_path := concat_ws('+', keyword_path, 'names'); \
+         SELECT array_agg(m.place), array_agg(m.id), array_agg(m.hits), array_agg(m.length), array_agg(m.standing), \
+         greatest(count(*), match_taken) INTO matched, ids, hits, lengths, standings, match_taken \
+         FROM (SELECT * FROM unnest(matched, ids, hits, lengths, standings) AS u (place, id, hits, length, standing) \
+         UNION SELECT u.* FROM facts_match_named(p_tenant, p_scope, terms, p_strict, p_broad, by_rank, named) n, \
+         unnest(n.places, n.ids, n.hits, n.lengths, n.standings) AS u (place, id, hits, length, standing)) m; END IF;",
+        "",
+    ),
+    (" || name_weights", ""),
+    ("terms, r.entity_id, named, weights)", "terms, NULL, NULL, weights)"),
+    (", 'named', r.entity_id = ANY (named)", ""),
+    (", named", ""),
+    (
+        ", 'sharing', fact_named(r.tenant_id, r.subject, r.entity_id, e.canonical_name, e.aliases, p_options ->> 'query')",
+        "",
+    ),
+    ("LEFT JOIN entities e ON e.id = r.entity_id", ""),
+    (", p_named uuid[]", ""),
+    (" | name_hit(m.entity_id, p_named, cardinality(p_terms))", ""),
+    ("(r.search_vector @@ p_broad OR r.entity_id = ANY (p_named))", "r.search_vector @@ p_broad"),
+    ("r.entity_id, ", ""),
+];
+
+/// Only an episode has a session, which counts by its three best episodes.
+const SESSIONS: &[Difference] = &[
+    (
+        "r.created_at, n.place IS NOT NULL AS is_near,",
+        "r.created_at, coalesce(r.session_id, r.id) AS session, n.place IS NOT NULL AS is_near,",
+    ),
+    ("SELECT c.id, c.place, c.created_at, c.is_near,", "SELECT c.id, c.place, c.created_at, c.session, c.is_near,"),
+    (
+        "standing AS (SELECT j.*, j.score AS standing FROM judged j),",
+        "standing AS ( SELECT j.*, j.score + CASE WHEN by_rank THEN 0 ELSE \
+         0.1 * sum(j.score) FILTER (WHERE j.score_place <= 3) OVER (PARTITION BY j.session) END AS standing \
+         FROM (SELECT i.*, row_number() OVER (PARTITION BY i.session ORDER BY i.score DESC NULLS LAST) AS score_place \
+         FROM judged i) j),",
+    ),
+    (
+        "fused AS (SELECT s.*, s.sum AS fused, NULL::double precision AS session_part FROM summed s),",
+        "fused AS ( SELECT s.*, (s.sum + 0.1 * s.session_sum) / 1.3 AS fused, s.session_sum / 3 AS session_part \
+         FROM (SELECT i.*, sum(i.sum) FILTER (WHERE i.sum_place <= 3) OVER (PARTITION BY i.session) AS session_sum \
+         FROM (SELECT h.*, row_number() OVER (PARTITION BY h.session ORDER BY h.sum DESC) AS sum_place \
+         FROM summed h) i) s),",
+    ),
+];
 
 /// The statements of a file, without comments and line breaks.
 fn read(name: &str) -> String {
@@ -89,15 +138,15 @@ fn assert_follows(file: &str, table: &str, differences: &[&[Difference]]) {
 
 #[test]
 fn the_search_of_rules_follows_that_of_facts() {
-    assert_follows("found", "rules", &[SHOWN_OF_RULES, RULES]);
-    assert_follows("candidates", "rules", &[RULES]);
+    assert_follows("found", "rules", &[SHOWN_OF_RULES, NO_NAMES, RULES]);
+    assert_follows("candidates", "rules", &[NO_NAMES, RULES]);
     assert_follows("pool", "rules", &[RULES]);
     assert_follows("near_exact", "rules", &[RULES]);
 }
 
 #[test]
 fn the_search_of_episodes_follows_that_of_facts() {
-    assert_follows("found", "episodes", &[SHOWN_OF_EPISODES, EPISODES]);
-    assert_follows("candidates", "episodes", &[EPISODES]);
+    assert_follows("found", "episodes", &[SHOWN_OF_EPISODES, SESSIONS, NO_NAMES, EPISODES]);
+    assert_follows("candidates", "episodes", &[NO_NAMES, EPISODES]);
     assert_follows("pool", "episodes", &[EPISODES]);
 }

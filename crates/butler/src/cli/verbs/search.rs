@@ -1,5 +1,6 @@
 use butler_domain::MemoryType;
 use butler_host::error::HostError;
+use butler_memory::search::Mode;
 use serde_json::json;
 
 use super::input::{non_empty, one_of, text_or_empty};
@@ -22,9 +23,9 @@ pub struct Args {
     /// Only memories of this scope and the global scope
     #[arg(long, value_name = "NAME")]
     scope: Option<String>,
-    /// Search by meaning and keywords (hybrid), by meaning, by keywords, or for turns of a conversation (deep)
-    /// [default: hybrid]
-    #[arg(long, value_parser = ["hybrid", "semantic", "keyword", "deep"])]
+    /// How candidates are found and ranked: by meaning and keywords, fused by rank (hybrid) or by score (fused), for turns of
+    /// a conversation (deep), by meaning (semantic) or by keywords (keyword) [default: hybrid]
+    #[arg(long, value_parser = clap::builder::PossibleValuesParser::new(Mode::NAMES))]
     mode: Option<String>,
     /// Maximum number of results, 0 to 100 [default: 10]
     #[arg(short = 'n', long, value_name = "NUMBER")]
