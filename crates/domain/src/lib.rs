@@ -22,6 +22,7 @@ pub mod relevance;
 pub mod resolve;
 pub mod rule;
 pub mod scoring;
+pub mod scripts;
 pub mod tenant;
 pub mod text;
 pub mod tokens;

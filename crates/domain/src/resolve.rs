@@ -72,7 +72,7 @@ pub fn fuzzy_applies(name: &str, enable_fuzzy: bool) -> bool {
 /// Validates a name and normalises it for storing or looking up: one line, not empty, within the length limit. Unicode
 /// is composed (NFC), because keyboards and file systems encode an é differently.
 pub fn entity_name(field: &str, raw: &str) -> Result<String, Invalid> {
-    let composed: String = text::preprocess_search_query(&text::without_control(&text::strip_nul(raw))).nfc().collect();
+    let composed: String = text::single_spaced(&text::without_control(&text::strip_nul(raw))).nfc().collect();
     validate::required_text(field, &composed, limits::ENTITY_NAME_BYTES)
 }
 

@@ -1,6 +1,7 @@
 //! Prepares text for the search index, for embedding and for a line of the context block.
 
 use crate::limits::SEARCH_TEXT_BYTES;
+use crate::scripts::pair_characters;
 
 /// Removes NUL characters, which PostgreSQL rejects in text.
 pub fn strip_nul(text: &str) -> String {
@@ -22,18 +23,21 @@ pub fn without_control(name: &str) -> String {
     clean
 }
 
-/// The text of a search vector: no NUL, single spaces, trimmed, and truncated to 1 MiB at a character boundary.
+/// The text of a search vector: no NUL, single spaces, trimmed, scripts without spaces in
+/// [pairs](crate::scripts::pair_characters), and truncated to 1 MiB at a character boundary. Stored content and embedded
+/// text are not preprocessed.
 pub fn preprocess_text(text: &str) -> String {
-    let mut text = collapse(text);
+    let mut text = pair_characters(&single_spaced(text)).into_owned();
     text.truncate(text.floor_char_boundary(SEARCH_TEXT_BYTES));
     // The cut may leave a trailing space. Without this, preprocessing the result again would change it.
     text.truncate(text.trim_end().len());
     text
 }
 
-/// Preprocesses a query like the indexed text, but without truncation: validation limits its length.
+/// Preprocesses the words of a query like the indexed text, but without truncation: validation limits its length. The
+/// embedded query is not preprocessed.
 pub fn preprocess_search_query(query: &str) -> String {
-    collapse(query)
+    pair_characters(&single_spaced(query)).into_owned()
 }
 
 /// The text that is embedded and indexed for a fact. It includes subject and predicate, so that "What is my favourite
@@ -79,7 +83,8 @@ fn is_list_mark(word: &str) -> bool {
     matches!(word, "-" | "*" | "+") || word.bytes().all(|b| b == b'>')
 }
 
-fn collapse(text: &str) -> String {
+/// The text without NUL, trimmed, with single spaces between its words.
+pub fn single_spaced(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for word in strip_nul(text).split_whitespace() {
         push_word(&mut out, word);
@@ -134,6 +139,13 @@ mod tests {
     }
 
     #[test]
+    fn scripts_without_spaces_are_searched_by_pairs_of_characters() {
+        assert_eq!(preprocess_text("我用Rust写\n东京\0塔 "), "我用 Rust 写 东京 京塔");
+        assert_eq!(preprocess_search_query(" 东京塔在哪里？"), "东京 京塔 塔在 在哪 哪里 ？");
+        assert!(preprocess_text(&"東京都".repeat(SEARCH_TEXT_BYTES / 9)).len() <= SEARCH_TEXT_BYTES);
+    }
+
+    #[test]
     fn the_text_of_a_fact_holds_subject_predicate_and_content() {
         assert_eq!(fact_text("user", "favorite_color", "blue"), "user favorite_color blue");
     }
@@ -161,9 +173,10 @@ mod tests {
 
     proptest! {
         #[test]
-        fn preprocessing_is_idempotent(text in "(\\PC|[\\s\\x00#>-]){0,60}") {
+        fn preprocessing_is_idempotent(text in "(\\PC|[\\s\\x00#>-]|[一-三ア-ウก-ู]){0,60}") {
             let once = preprocess_text(&text);
             prop_assert_eq!(&preprocess_text(&once), &once);
+            prop_assert_eq!(&preprocess_search_query(&text), &once);
             prop_assert!(!once.contains('\0') && !once.contains("  ") && once.trim() == once);
         }
 

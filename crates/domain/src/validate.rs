@@ -124,7 +124,7 @@ pub fn reason(raw: &str) -> Result<Option<String>, Invalid> {
 /// A search query with normalised whitespace, cut to the longest one allowed, because its beginning shows the topic. An
 /// empty query is valid and finds nothing. Also returns whether it was cut.
 pub fn query(raw: &str) -> (String, bool) {
-    let mut query = text::preprocess_search_query(raw);
+    let mut query = text::single_spaced(raw);
     let cut = query.len() > limits::QUERY_BYTES;
     query.truncate(query.floor_char_boundary(limits::QUERY_BYTES));
     (query, cut)

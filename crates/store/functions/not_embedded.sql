@@ -6,8 +6,8 @@ CREATE OR REPLACE FUNCTION batch_words(p_tenant text, p_episodes uuid[]) RETURNS
 BEGIN
     RETURN (
         SELECT any_of(array_agg(quote_literal(replace(word, '\', '\\'))))
-        FROM (SELECT w.word FROM episodes e, LATERAL unnest(tsvector_to_array(memory_search_vector(e.content))) AS w (word)
-              WHERE e.tenant_id = p_tenant AND e.id = ANY (p_episodes) AND length(w.word) > 2
+        FROM (SELECT w.word FROM episodes e, LATERAL unnest(tsvector_to_array(memory_search_vector(script_pairs(e.content)))) AS w (word)
+              WHERE e.tenant_id = p_tenant AND e.id = ANY (p_episodes) AND octet_length(w.word) > 2
               GROUP BY w.word ORDER BY count(*) DESC, w.word LIMIT 300) words);
 END $$;
 REVOKE EXECUTE ON FUNCTION batch_words FROM PUBLIC;
@@ -28,7 +28,7 @@ BEGIN
     RETURN QUERY
         SELECT n.id, row_number() OVER (ORDER BY n.rank DESC, n.created_at DESC, n.id)
         FROM (SELECT r.id, r.created_at,
-                     coalesce(ts_rank(coalesce(r.search_vector, memory_search_vector(concat_ws(' ', r.subject, r.predicate, r.content))),
+                     coalesce(ts_rank(coalesce(r.search_vector, memory_search_vector(script_pairs(concat_ws(' ', r.subject, r.predicate, r.content)))),
                                       p_words), 0) AS rank
               FROM ((SELECT f.* FROM facts f
                      WHERE f.embedding_version_id IS NULL
@@ -52,7 +52,7 @@ BEGIN
     RETURN QUERY
         SELECT n.id, row_number() OVER (ORDER BY n.rank DESC, n.created_at DESC, n.id)
         FROM (SELECT r.id, r.created_at,
-                     coalesce(ts_rank(coalesce(r.search_vector, memory_search_vector(r.content)), p_words), 0) AS rank
+                     coalesce(ts_rank(coalesce(r.search_vector, memory_search_vector(script_pairs(r.content))), p_words), 0) AS rank
               FROM rules r
               WHERE r.tenant_id = p_tenant AND rule_is_remembered(r.metadata) AND r.scope = ANY (ARRAY['global', p_scope])
                 AND (p_version IS NULL OR r.embedding_version_id IS DISTINCT FROM p_version)

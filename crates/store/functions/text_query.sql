@@ -25,7 +25,7 @@ COMMENT ON FUNCTION terms_in IS 'The terms of the query that a memory contains.'
 
 CREATE OR REPLACE FUNCTION typed_query(words text) RETURNS tsquery LANGUAGE sql STABLE AS $$
     SELECT string_agg(term || ':*', ' & ')::tsquery
-    FROM unnest(query_terms(plainto_tsquery('pg_catalog.english', words))) t (term)
+    FROM unnest(query_terms(plainto_tsquery('pg_catalog.english', script_pairs(words)))) t (term)
 $$;
 COMMENT ON FUNCTION typed_query IS 'What a person has typed so far: each word is a prefix, all are required. NULL if nothing of it is a word.';
 

@@ -207,3 +207,36 @@ async fn what_an_extension_brings_that_came_after_the_migrations_is_there_at_the
         .unwrap();
     assert!(found, "the index for similar names is back");
 }
+
+/// Applies a migration again to a database that has rows from before it.
+async fn migrate_again(db: &TestDb, version: &str, before: &str) {
+    db.execute(before).await;
+    db.execute(&format!("DELETE FROM butler_migrations WHERE version = '{version}'")).await;
+    assert_eq!(db.database().migrate().await.unwrap().applied, [version]);
+}
+
+#[tokio::test]
+async fn memories_in_scripts_without_spaces_get_new_search_vectors() {
+    let db = TestDb::new().await;
+    migrate_again(
+        &db,
+        "mem_203_character_pairs",
+        "INSERT INTO facts (subject, predicate, content, search_vector)
+             SELECT 's', c, c, to_tsvector('english', c) FROM unnest(ARRAY['她在东京塔工作', 'Works at the tower']) AS c;
+         INSERT INTO rules (content, search_vector) VALUES ('紅茶を勧める', to_tsvector('english', '紅茶を勧める'));
+         INSERT INTO episodes (butler, content, search_vector) VALUES ('b', 'แพ้ถั่วลิสง', to_tsvector('english', 'แพ้ถั่วลิสง'));
+         UPDATE facts SET search_vector = '' WHERE content LIKE 'Works%'",
+    )
+    .await;
+    let mut pg = db.connect().await;
+    for (query, table) in [("京塔", "facts"), ("紅茶", "rules"), ("ลิส", "episodes")] {
+        let statement = format!("SELECT count(*) FROM {table} WHERE search_vector @@ plainto_tsquery('english', $1)");
+        let found: i64 =
+            sqlx::query_scalar(sqlx::AssertSqlSafe(statement)).bind(query).fetch_one(&mut pg).await.unwrap();
+        assert_eq!(found, 1, "{query}");
+    }
+    let untouched = "SELECT count(*) FROM facts WHERE search_vector = ''";
+    assert_eq!(sqlx::query_scalar::<_, i64>(untouched).fetch_one(&mut pg).await.unwrap(), 1, "other rows stay");
+    let equal = "SELECT bool_and(search_vector = memory_search_vector(script_pairs(content))) FROM rules";
+    assert!(sqlx::query_scalar::<_, bool>(equal).fetch_one(&mut pg).await.unwrap(), "as if stored now");
+}

@@ -43,6 +43,20 @@ async fn content_is_kept_as_written_and_its_search_text_normalised() {
     );
 }
 
+#[tokio::test]
+async fn text_without_spaces_is_kept_as_written_and_searched_by_pairs_of_characters() {
+    let memory = MemoryFixture::new().await;
+    let content = "她在东京塔工作";
+    let stored = store_fact(&memory, json!({"subject": "u", "predicate": "p", "content": content})).await;
+    assert_eq!(row(&memory, "facts", &stored["id"]).await["content"], content);
+    assert_eq!(count(&memory, "facts WHERE search_vector @@ plainto_tsquery('english', '东京 京塔')").await, 1);
+    let embedded: Vec<f32> = memory.embedder.vector("u p 她在东京塔工作").to_vec();
+    let text = format!("{embedded:?}");
+    assert_eq!(count(&memory, &format!("facts WHERE embedding = '{text}'::vector")).await, 1, "as written");
+    let (query, _) = butler_domain::validate::query(content);
+    assert_eq!(query, content, "the embedded query, too");
+}
+
 /// PostgreSQL rejects a tsvector larger than a megabyte; the write must succeed nevertheless.
 #[tokio::test]
 async fn a_megabyte_of_unique_words_is_stored_and_found_by_its_first_ones() {
