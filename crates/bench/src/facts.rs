@@ -32,6 +32,17 @@ impl Dice {
         (self.next() % n as u64) as usize
     }
 
+    /// One of the items.
+    pub fn pick<T: Copy>(&mut self, items: &[T]) -> T {
+        items[self.below(items.len())]
+    }
+
+    pub fn shuffle<T>(&mut self, items: &mut [T]) {
+        for last in (1..items.len()).rev() {
+            items.swap(last, self.below(last + 1));
+        }
+    }
+
     /// In (−1, 1), with a triangular distribution around 0.
     fn noise(&mut self) -> f32 {
         let unit = |bits: u64| (bits >> 40) as f32 / (1 << 24) as f32;

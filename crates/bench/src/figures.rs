@@ -36,6 +36,9 @@ pub struct Figure {
     pub unit: &'static str,
     pub goal: Option<String>,
     pub met: Option<bool>,
+    /// The 95 % confidence interval of `value`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub interval: Option<[f64; 2]>,
 }
 
 /// A value at one size or number of clients. Plots, and tables with a column per size, are drawn from these.
@@ -62,19 +65,32 @@ impl Report {
 
     /// Adds a figure without a goal.
     pub fn note(&mut self, what: impl Into<String>, value: f64, unit: &'static str) {
-        self.figures.push(Figure { what: what.into(), value, unit, goal: None, met: None });
+        self.figures.push(Figure { what: what.into(), value, unit, goal: None, met: None, interval: None });
     }
 
     /// Adds a figure whose goal is a maximum.
     pub fn at_most(&mut self, what: impl Into<String>, value: f64, unit: &'static str, goal: f64) {
-        let goal_text = Some(format!("≤ {goal}"));
-        self.figures.push(Figure { what: what.into(), value, unit, goal: goal_text, met: Some(value <= goal) });
+        self.note(what, value, unit);
+        self.set_goal(format!("≤ {goal}"), value <= goal);
     }
 
     /// Adds a figure whose goal is a minimum.
     pub fn at_least(&mut self, what: impl Into<String>, value: f64, unit: &'static str, goal: f64) {
-        let goal_text = Some(format!("≥ {goal}"));
-        self.figures.push(Figure { what: what.into(), value, unit, goal: goal_text, met: Some(value >= goal) });
+        self.note(what, value, unit);
+        self.set_goal(format!("≥ {goal}"), value >= goal);
+    }
+
+    fn set_goal(&mut self, goal: String, met: bool) {
+        if let Some(figure) = self.figures.last_mut() {
+            (figure.goal, figure.met) = (Some(goal), Some(met));
+        }
+    }
+
+    /// Sets the confidence interval of the figure that was added last.
+    pub fn set_interval(&mut self, interval: [f64; 2]) {
+        if let Some(figure) = self.figures.last_mut() {
+            figure.interval = Some(interval);
+        }
     }
 
     pub fn point(&mut self, series: impl Into<String>, x: usize, y: f64, unit: &'static str) {
@@ -96,7 +112,11 @@ impl Report {
                 None => "",
             };
             let goal = figure.goal.as_deref().unwrap_or("");
-            println!("  {:<64} {:>10.3} {:<8} {:<10} {verdict}", figure.what, figure.value, figure.unit, goal);
+            let interval = figure.interval.map_or(String::new(), |[low, high]| format!("[{low:.3}, {high:.3}]"));
+            println!(
+                "  {:<64} {:>10.3} {:<8} {goal:<10} {verdict:<6} {interval}",
+                figure.what, figure.value, figure.unit
+            );
         }
     }
 

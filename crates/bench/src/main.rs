@@ -9,12 +9,14 @@ mod clients;
 mod consolidate;
 mod context;
 mod copy;
+mod datasets;
 mod endpoint;
 mod facts;
 mod figures;
 mod host;
 mod locomo;
 mod population;
+mod quality;
 mod recall;
 mod report;
 mod resolve;
@@ -65,6 +67,8 @@ enum Bench {
     Resolve(resolve::Args),
     /// Retrieval quality on LoCoMo (`--data`, your own copy).
     Locomo(locomo::Args),
+    /// Retrieval quality of all modes, recall and context, on generated sets and on data sets of your own.
+    Quality(quality::Args),
     /// How every cost grows from 10k to 1M facts in 1000 tenants.
     Scale(scale::Args),
     /// What storing a fact costs beyond embedding it, what superseding adds, and the throughput of sixteen clients.
@@ -89,6 +93,7 @@ async fn main() -> anyhow::Result<ExitCode> {
         Bench::Report(args) => return report::run(&args).map(|()| ExitCode::SUCCESS),
         Bench::Resolve(args) => resolve::run(args).await?,
         Bench::Locomo(args) => locomo::run(args).await?,
+        Bench::Quality(args) => quality::run(args).await?,
         Bench::Scale(args) => scale::run(args).await?,
         Bench::Store(args) => store::run(args).await?,
         Bench::Sweep(args) => sweep::run(args).await?,

@@ -37,6 +37,8 @@ enum Bench {
     Recall,
     /// Retrieval quality on the LoCoMo conversations: `-- --data PATH`.
     Locomo,
+    /// Retrieval quality of all modes, recall and context; `-- --help` lists the sets.
+    Quality,
     /// How every cost grows from 10k to 1M facts in 1000 tenants; `-- --facts N` for fewer.
     Scale,
     /// Vector search compared with the exact answer.
@@ -71,6 +73,7 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
         Bench::Sweep => program("sweep", &args.rest),
         Bench::Recall => program("recall", &args.rest),
         Bench::Locomo => program("locomo", &args.rest),
+        Bench::Quality => program("quality", &args.rest),
         Bench::Scale => program("scale", &args.rest),
         Bench::Vector => program("vector", &args.rest),
         Bench::Peers => peers(&args.rest),

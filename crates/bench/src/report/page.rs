@@ -95,7 +95,11 @@ fn rows(bench: &Value) -> Vec<String> {
         let row = |figure: &Value| {
             let value = rounded(figure["value"].as_f64().unwrap_or(f64::NAN));
             let (unit, goal) = (text(&figure["unit"]), text(&figure["goal"]));
-            format!("| {} | {value} {unit} | {goal} | {} |", text(&figure["what"]), verdict(&figure["met"]))
+            let interval = match (figure["interval"][0].as_f64(), figure["interval"][1].as_f64()) {
+                (Some(low), Some(high)) => format!(" [{}, {}]", rounded(low), rounded(high)),
+                _ => String::new(),
+            };
+            format!("| {} | {value} {unit}{interval} | {goal} | {} |", text(&figure["what"]), verdict(&figure["met"]))
         };
         return figures.iter().map(row).collect();
     }

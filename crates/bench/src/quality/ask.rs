@@ -1,0 +1,73 @@
+//! Asks the memory a question and returns the positions of the memories it answers with.
+
+use butler_domain::{Butler, MemoryType};
+use butler_memory::search::{Mode, SearchInput, SearchOutput};
+use butler_memory::{Call, ContextRequest, Memory, RecallInput};
+
+use super::fill::{BUTLER, Stored};
+
+/// The default `limit` of the tools.
+pub const LIMIT: usize = 10;
+
+fn call(memory: &Memory, stored: &Stored) -> Call {
+    Call::internal(memory, stored.tenant.clone(), "bench")
+}
+
+fn positions(stored: &Stored, found: SearchOutput) -> Vec<usize> {
+    found.results.into_iter().filter_map(|hit| stored.position(hit.id)).collect()
+}
+
+pub async fn search(
+    memory: &Memory,
+    stored: &Stored,
+    of: MemoryType,
+    mode: Mode,
+    query: &str,
+    limit: usize,
+) -> anyhow::Result<Vec<usize>> {
+    let input = SearchInput {
+        query: butler_domain::validate::query(query).0,
+        types: vec![of],
+        scope: None,
+        mode,
+        limit,
+        min_confidence: 0.0,
+        min_relevance: None,
+        explain: false,
+    };
+    Ok(positions(stored, memory.search(&call(memory, stored), &input).await?))
+}
+
+fn recall_input(topic: &str, limit: usize) -> RecallInput {
+    RecallInput {
+        topic: butler_domain::validate::query(topic).0,
+        scope: None,
+        limit,
+        min_confidence: 0.0,
+        min_relevance: None,
+        explain: false,
+    }
+}
+
+/// Recalls without counting references, so that the order of the questions does not matter.
+pub async fn recall(memory: &Memory, stored: &Stored, topic: &str, limit: usize) -> anyhow::Result<Vec<usize>> {
+    let found = memory.recall_uncounted(&call(memory, stored), &recall_input(topic, limit)).await?;
+    Ok(positions(stored, found))
+}
+
+/// Recalls as an agent does: the results count as used.
+pub async fn use_recall(memory: &Memory, stored: &Stored, topic: &str, limit: usize) -> anyhow::Result<()> {
+    memory.recall(&call(memory, stored), &recall_input(topic, limit)).await?;
+    Ok(())
+}
+
+/// The context block for a prompt.
+pub async fn context(memory: &Memory, stored: &Stored, prompt: &str, tokens: usize) -> anyhow::Result<String> {
+    let request = ContextRequest {
+        trigger_prompt: butler_domain::validate::query(prompt).0,
+        butler: Butler::new(BUTLER)?,
+        token_budget: tokens,
+        min_relevance: None,
+    };
+    Ok(memory.context_uncounted(&call(memory, stored), &request).await?.text)
+}

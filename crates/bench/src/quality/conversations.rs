@@ -1,0 +1,156 @@
+//! Conversations: one tenant per conversation and one episode per turn; and LoCoMo's observations as facts.
+
+use butler_domain::MemoryType;
+use butler_domain::text::flatten_line;
+
+use super::fill::{Item, Memories, Stored};
+use super::scores::{Scores, recall_at};
+use super::{Bench, ask};
+use crate::datasets::locomo::ADVERSARIAL;
+use crate::datasets::{Conversation, Question, Turn};
+use crate::facts::Dice;
+
+/// The numbers of results that are reported. A search asks for the largest.
+const DEPTHS: [usize; 3] = [5, 10, 20];
+/// The sizes of the context blocks, in tokens.
+const BUDGETS: [usize; 3] = [500, 1000, 3000];
+/// Recalls of other questions before recall is measured after use.
+const OTHER_RECALLS: usize = 160;
+
+pub async fn locomo(bench: &mut Bench, conversations: &[Conversation]) -> anyhow::Result<()> {
+    let group = |question: &Question| match question.category.as_str() {
+        ADVERSARIAL => "category 5",
+        _ => "categories 1–4",
+    };
+    let scores = turns(bench, "LoCoMo", conversations, &group).await?;
+    scores.report(&mut bench.report, |method, measure| match (method, measure) {
+        ("hybrid", "R@10, categories 1–4") => Some(0.70),
+        ("fused", "R@10, categories 1–4") => Some(0.72),
+        ("deep", "R@10, categories 1–4") => Some(0.79),
+        ("context", "3000 tokens, evidence in the block, categories 1–4") => Some(0.70),
+        _ => None,
+    });
+    let scores = observations(bench, conversations).await?;
+    scores.report(&mut bench.report, |method, _| (method == "recall").then_some(0.785));
+    scores.report_difference(&mut bench.report, "recall after use", "recall", "R@10", -0.01);
+    Ok(())
+}
+
+/// A set without goals.
+pub async fn plain(bench: &mut Bench, set: &str, conversations: &[Conversation]) -> anyhow::Result<()> {
+    let scores = turns(bench, set, conversations, &|_| "all questions").await?;
+    scores.report(&mut bench.report, |_, _| None);
+    Ok(())
+}
+
+/// Stores the turns and asks the questions that have evidence.
+async fn turns(
+    bench: &mut Bench,
+    set: &str,
+    conversations: &[Conversation],
+    group: &dyn Fn(&Question) -> &'static str,
+) -> anyhow::Result<Scores> {
+    let mut scores = Scores::new(set);
+    for conversation in conversations {
+        let stored = bench.fill(&set.to_lowercase(), &Memories::of_turns(conversation)).await?;
+        let bm25 = bench.bm25(&stored).await?;
+        let questions = conversation.questions.iter().filter(|question| !question.turns.is_empty());
+        for question in questions.take(bench.limit_questions) {
+            let group = group(question);
+            let limit = DEPTHS[DEPTHS.len() - 1];
+            let mut found = vec![("BM25".to_owned(), bm25.search(&mut bench.pg, &question.text, limit).await?)];
+            found.extend(bench.search(&stored, MemoryType::Episode, &question.text, limit).await?);
+            for (method, found) in found {
+                for depth in DEPTHS {
+                    let value = recall_at(&found, &question.turns, depth);
+                    scores.add(&method, &format!("R@{depth}, {group}"), value);
+                }
+            }
+            for tokens in BUDGETS {
+                let block = ask::context(&bench.world.memory, &stored, &question.text, tokens).await?;
+                let evidence = question.turns.iter().map(|turn| &conversation.turns[*turn]);
+                let measure = format!("{tokens} tokens, evidence in the block, {group}");
+                scores.add("context", &measure, share_in_block(&block, evidence));
+            }
+        }
+    }
+    Ok(scores)
+}
+
+/// The share of the turns whose whole text is in the block.
+fn share_in_block<'a>(block: &str, turns: impl ExactSizeIterator<Item = &'a Turn>) -> f64 {
+    let all = turns.len() as f64;
+    let said = |turn: &&Turn| block.contains(&flatten_line(&format!("{}: {}", turn.speaker, turn.text)));
+    turns.filter(said).count() as f64 / all
+}
+
+/// Stores the observations as facts about their speakers. The evidence of a question is every observation of a turn that
+/// contains its answer.
+async fn observations(bench: &mut Bench, conversations: &[Conversation]) -> anyhow::Result<Scores> {
+    let mut scores = Scores::new("LoCoMo facts");
+    for conversation in conversations {
+        let fact = |of: &crate::datasets::Observation| Item::fact(&of.subject, "observation", &of.content);
+        let items = conversation.observations.iter().map(fact).collect();
+        let stored = bench.fill("locomo-facts", &Memories { entities: Vec::new(), items }).await?;
+        let bm25 = bench.bm25(&stored).await?;
+        let questions = answered_by_observations(conversation, bench.limit_questions);
+        forget_use(bench, &stored).await?;
+        for (text, evidence) in &questions {
+            let mut found = vec![("BM25".to_owned(), bm25.search(&mut bench.pg, text, ask::LIMIT).await?)];
+            found.extend(bench.ask_facts(&stored, text).await?);
+            for (method, found) in found {
+                scores.add(&method, "R@10", recall_at(&found, evidence, 10));
+            }
+        }
+        for value in after_use(bench, &stored, &questions).await? {
+            scores.add("recall after use", "R@10", value);
+        }
+    }
+    Ok(scores)
+}
+
+/// The questions of categories 1–4 whose evidence is in observations, with the positions of these.
+fn answered_by_observations(of: &Conversation, limit: usize) -> Vec<(String, Vec<usize>)> {
+    let evidence = |question: &Question| {
+        let shares_turn = |turns: &[usize]| turns.iter().any(|turn| question.turns.contains(turn));
+        let observations = of.observations.iter().enumerate();
+        let found =
+            observations.filter(|(_, observation)| shares_turn(&observation.turns)).map(|(position, _)| position);
+        (question.text.clone(), found.collect::<Vec<usize>>())
+    };
+    let asked = of.questions.iter().filter(|question| question.category != ADVERSARIAL);
+    asked.map(evidence).filter(|(_, evidence)| !evidence.is_empty()).take(limit).collect()
+}
+
+/// R@10 of each question after [`OTHER_RECALLS`] recalls of other questions: each half of the questions is measured after
+/// recalls of the other half.
+async fn after_use(bench: &mut Bench, stored: &Stored, questions: &[(String, Vec<usize>)]) -> anyhow::Result<Vec<f64>> {
+    let mut order: Vec<usize> = (0..questions.len()).collect();
+    Dice::new(5).shuffle(&mut order);
+    let (first, second) = order.split_at(order.len() / 2);
+    let mut values = vec![0.0; questions.len()];
+    for (measured, others) in [(first, second), (second, first)] {
+        for other in others.iter().cycle().take(OTHER_RECALLS) {
+            ask::use_recall(&bench.world.memory, stored, &questions[*other].0, ask::LIMIT).await?;
+        }
+        for question in measured {
+            let (text, evidence) = &questions[*question];
+            let found = ask::recall(&bench.world.memory, stored, text, ask::LIMIT).await?;
+            values[*question] = recall_at(&found, evidence, 10);
+        }
+        forget_use(bench, stored).await?;
+    }
+    Ok(values)
+}
+
+/// Makes the facts as unused as after storing them, so that a later run on the same database starts fresh.
+async fn forget_use(bench: &mut Bench, stored: &Stored) -> anyhow::Result<()> {
+    sqlx::query(
+        "UPDATE facts SET last_referenced_at = NULL, reference_count = 0
+         WHERE tenant_id = $1 AND last_referenced_at IS NOT NULL",
+    )
+    .bind(stored.tenant.as_str())
+    .execute(&mut bench.pg)
+    .await?;
+    Ok(())
+}

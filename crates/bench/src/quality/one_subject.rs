@@ -1,0 +1,87 @@
+//! One subject: many facts about the same person, so that her name does not help.
+
+mod facts;
+
+use super::Bench;
+use super::fill::{Item, Memories};
+use super::scores::{Scores, reciprocal_rank};
+use crate::facts::Dice;
+use facts::{KEY, OTHERS, SUBJECT};
+
+/// The questions of a store with ten facts; one more fact is nobody's answer.
+const TEN: usize = 9;
+
+/// The facts of one store in the order of storing, and questions with the position of their answer.
+struct Store {
+    facts: Vec<(String, String)>,
+    questions: Vec<(String, usize)>,
+}
+
+pub async fn run(bench: &mut Bench) -> anyhow::Result<()> {
+    for (size, stores) in [(10, ten()), (50, vec![large(50)]), (500, vec![large(500)])] {
+        let mut scores = Scores::new(format!("one subject, {size} facts"));
+        for Store { facts, questions } in stores {
+            let items = facts.iter().map(|(predicate, content)| Item::fact(SUBJECT, predicate, content)).collect();
+            let stored = bench.fill("one-subject", &Memories { entities: Vec::new(), items }).await?;
+            let bm25 = bench.bm25(&stored).await?;
+            for (question, answer) in questions.into_iter().take(bench.limit_questions) {
+                let mut found =
+                    vec![("BM25".to_owned(), bm25.search(&mut bench.pg, &question, super::ask::LIMIT).await?)];
+                found.extend(bench.ask_facts(&stored, &question).await?);
+                for (method, found) in found {
+                    scores.add(&method, "MRR", reciprocal_rank(&found, answer));
+                }
+            }
+        }
+        scores.report(&mut bench.report, |_, _| None);
+        for method in ["hybrid", "fused", "deep", "recall"] {
+            scores.report_difference(&mut bench.report, method, "semantic", "MRR", 0.0);
+        }
+    }
+    Ok(())
+}
+
+/// Stores with ten facts each, in which each question is asked once.
+fn ten() -> Vec<Store> {
+    let chunks = KEY.chunks(TEN).zip(OTHERS);
+    chunks.map(|(asked, (predicate, content))| shuffled(asked, vec![(predicate.into(), content.into())])).collect()
+}
+
+/// One store with all questions.
+fn large(size: usize) -> Store {
+    let mut others: Vec<(String, String)> =
+        OTHERS.map(|(predicate, content)| (predicate.into(), content.into())).to_vec();
+    others.extend(facts::events(size.saturating_sub(KEY.len() + OTHERS.len())));
+    others.truncate(size - KEY.len());
+    shuffled(&KEY, others)
+}
+
+fn shuffled(asked: &[(&str, &str, &str)], others: Vec<(String, String)>) -> Store {
+    let mut facts: Vec<(String, String)> =
+        asked.iter().map(|(predicate, content, _)| ((*predicate).to_owned(), (*content).to_owned())).collect();
+    facts.extend(others);
+    Dice::new(1).shuffle(&mut facts);
+    let answer = |(predicate, content, question): &(&str, &str, &str)| {
+        let position = facts.iter().position(|fact| fact.0 == *predicate && fact.1 == *content);
+        position.map(|position| (question.replace("{s}", SUBJECT), position))
+    };
+    let questions = asked.iter().filter_map(answer).collect();
+    Store { questions, facts }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_store_has_its_size_and_all_questions_are_asked() {
+        let ten = ten();
+        assert!(ten.iter().all(|store| store.facts.len() == 10));
+        assert_eq!(ten.iter().map(|store| store.questions.len()).sum::<usize>(), KEY.len());
+        for size in [50, 500] {
+            let store = large(size);
+            assert_eq!((store.facts.len(), store.questions.len()), (size, KEY.len()));
+        }
+        assert!(KEY.len() >= 36);
+    }
+}
