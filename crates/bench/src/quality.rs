@@ -177,6 +177,12 @@ async fn run_set(set: Set, args: &Args, bench: &mut Bench) -> anyhow::Result<()>
     }
 }
 
+fn show_progress(asked: usize) {
+    if asked > 0 && asked.is_multiple_of(50) {
+        eprintln!("  asked {asked} questions");
+    }
+}
+
 /// The modes that this build has.
 fn modes(names: &[String]) -> Vec<(String, Mode)> {
     let known = |name: &String| match name.parse() {

@@ -5,7 +5,7 @@ use butler_domain::text::flatten_line;
 
 use super::fill::{Item, Memories, Stored};
 use super::scores::{Scores, recall_at};
-use super::{Bench, ask};
+use super::{Bench, ask, show_progress};
 use crate::datasets::locomo::ADVERSARIAL;
 use crate::datasets::{Conversation, Question, Turn};
 use crate::facts::Dice;
@@ -55,7 +55,8 @@ async fn turns(
         let stored = bench.fill(&set.to_lowercase(), &Memories::of_turns(conversation)).await?;
         let bm25 = bench.bm25(&stored).await?;
         let questions = conversation.questions.iter().filter(|question| !question.turns.is_empty());
-        for question in questions.take(bench.limit_questions) {
+        for (number, question) in questions.take(bench.limit_questions).enumerate() {
+            show_progress(number);
             let group = group(question);
             let limit = DEPTHS[DEPTHS.len() - 1];
             let mut found = vec![("BM25".to_owned(), bm25.search(&mut bench.pg, &question.text, limit).await?)];

@@ -5,10 +5,10 @@ use std::path::Path;
 use butler_domain::MemoryType;
 use clap::ValueEnum;
 
-use super::Bench;
 use super::ask::search;
 use super::fill::Memories;
 use super::scores::{Scores, recall_at};
+use super::{Bench, show_progress};
 use crate::datasets::{Conversation, Question, longmemeval};
 
 /// Which questions to ask. Develop on the even half, and keep the odd half for checks.
@@ -37,9 +37,7 @@ pub async fn run(bench: &mut Bench, path: &Path, half: Half) -> anyhow::Result<(
     };
     let questions = pool.questions.iter().enumerate().filter(in_half).map(|(_, question)| question);
     for (number, question) in questions.take(bench.limit_questions).enumerate() {
-        if number > 0 && number.is_multiple_of(50) {
-            eprintln!("  asked {number} questions");
-        }
+        show_progress(number);
         let found = bm25.search(&mut bench.pg, &question.text, LIMITS[1]).await?;
         add(&mut scores, "BM25", &pool, question, &found, &found);
         for (method, mode) in &bench.modes {
