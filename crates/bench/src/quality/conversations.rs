@@ -27,7 +27,7 @@ pub async fn locomo(bench: &mut Bench, conversations: &[Conversation]) -> anyhow
         ("hybrid", "R@10, categories 1–4") => Some(0.70),
         ("fused", "R@10, categories 1–4") => Some(0.72),
         ("deep", "R@10, categories 1–4") => Some(0.79),
-        ("context", "3000 tokens, evidence in the block, categories 1–4") => Some(0.70),
+        ("context", "in 3000 tokens, categories 1–4") => Some(0.70),
         _ => None,
     });
     let scores = observations(bench, conversations).await?;
@@ -70,7 +70,7 @@ async fn turns(
             for tokens in BUDGETS {
                 let block = ask::context(&bench.world.memory, &stored, &question.text, tokens).await?;
                 let evidence = question.turns.iter().map(|turn| &conversation.turns[*turn]);
-                let measure = format!("{tokens} tokens, evidence in the block, {group}");
+                let measure = format!("in {tokens} tokens, {group}");
                 scores.add("context", &measure, share_in_block(&block, evidence));
             }
         }
