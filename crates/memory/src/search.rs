@@ -9,6 +9,7 @@ use std::time::Instant;
 
 use butler_domain::deep::DeepWeights;
 use butler_domain::fusion::rrf_score;
+use butler_domain::text::preprocess_search_query;
 use butler_domain::{MemoryType, Scope, UnknownName};
 use butler_store::search::{Retrieve, Retrieved};
 use schemars::JsonSchema;
@@ -188,6 +189,8 @@ impl Memory {
         };
         let embedded = started.elapsed();
         let model = self.model();
+        let has_words = has_query && input.mode != Mode::Semantic;
+        let words = has_words.then(|| preprocess_search_query(&input.query));
         let request = Retrieve {
             types: if has_query { &input.types } else { &[] },
             scope: input.scope.as_ref().map(Scope::as_str),
@@ -197,7 +200,7 @@ impl Memory {
             model_version: &model.version,
             embedding: embedding.as_deref(),
             query: &input.query,
-            words: (has_query && input.mode != Mode::Semantic).then_some(input.query.as_str()),
+            words: words.as_deref(),
             any_term: self.config().retrieval.keyword_match == KeywordMatch::Broad,
             mode: input.mode.as_str(),
             limit: input.limit,

@@ -42,6 +42,7 @@ fn recall_input(topic: &str, limit: usize) -> RecallInput {
     RecallInput {
         topic: butler_domain::validate::query(topic).0,
         scope: None,
+        mode: Mode::Hybrid,
         limit,
         min_confidence: 0.0,
         min_relevance: None,
@@ -67,6 +68,7 @@ pub async fn context(memory: &Memory, stored: &Stored, prompt: &str, tokens: usi
         trigger_prompt: butler_domain::validate::query(prompt).0,
         butler: Butler::new(BUTLER)?,
         token_budget: tokens,
+        mode: Mode::Hybrid,
         min_relevance: None,
     };
     Ok(memory.context_uncounted(&call(memory, stored), &request).await?.text)
