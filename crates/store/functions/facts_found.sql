@@ -23,10 +23,12 @@ DECLARE
     by_score constant boolean := p_options ->> 'mode' IN ('fused', 'deep');
     any_term constant boolean := (p_options ->> 'any_term')::boolean;
     background constant boolean := (p_options ->> 'background')::boolean;
-    -- Character pairs are shared by chance, so a match of few of them tells little.
-    least_part constant double precision := CASE WHEN NOT by_rank AND is_paired(p_terms) THEN 0.5 ELSE 0 END;
+    -- Character pairs are shared by chance, so a match of few of them tells little. The model hardly reads the scripts that
+    -- are searched by pairs, so what is only near comes after what also has a pair.
+    is_pairs constant boolean := NOT by_rank AND is_paired(p_terms);
+    least_part constant double precision := CASE WHEN is_pairs THEN 0.5 ELSE 0 END;
     -- A keyword score of this size is a good match; if the best is worse, words count less in the fused score.
-    good_score constant double precision := CASE WHEN is_paired(p_terms) THEN 0.01 ELSE 5 END;
+    good_score constant double precision := CASE WHEN is_pairs THEN 0.01 ELSE 5 END;
     terms constant tsquery[] := p_terms::tsquery[];
     -- Candidates of each leg, with room for rows that turn out not to be retrievable.
     take constant integer := 2 * p_limit + 20;
@@ -166,7 +168,7 @@ BEGIN
         -- ties: the nearer first, then newer, then id
         placed AS (
             SELECT s.*,
-                   row_number() OVER (ORDER BY s.distance, s.created_at DESC, s.id) AS near_place,
+                   row_number() OVER (ORDER BY is_pairs AND s.score IS NULL, s.distance, s.created_at DESC, s.id) AS near_place,
                    row_number() OVER (ORDER BY s.standing DESC NULLS LAST, s.distance, s.created_at DESC, s.id) AS match_place
             FROM standing s),
         ranked AS (

@@ -10,8 +10,9 @@ DECLARE
     by_score constant boolean := p_options ->> 'mode' IN ('fused', 'deep');
     any_term constant boolean := (p_options ->> 'any_term')::boolean;
     background constant boolean := (p_options ->> 'background')::boolean;
-    least_part constant double precision := CASE WHEN NOT by_rank AND is_paired(p_terms) THEN 0.5 ELSE 0 END;
-    good_score constant double precision := CASE WHEN is_paired(p_terms) THEN 0.01 ELSE 5 END;
+    is_pairs constant boolean := NOT by_rank AND is_paired(p_terms);
+    least_part constant double precision := CASE WHEN is_pairs THEN 0.5 ELSE 0 END;
+    good_score constant double precision := CASE WHEN is_pairs THEN 0.01 ELSE 5 END;
     terms constant tsquery[] := p_terms::tsquery[];
     take constant integer := 2 * p_limit + 20;
     tenant_rows constant double precision := (p_pool ->> 'rows')::double precision;
@@ -120,7 +121,7 @@ BEGIN
         standing AS (SELECT j.*, j.score AS standing FROM judged j),
         placed AS (
             SELECT s.*,
-                   row_number() OVER (ORDER BY s.distance, s.created_at DESC, s.id) AS near_place,
+                   row_number() OVER (ORDER BY is_pairs AND s.score IS NULL, s.distance, s.created_at DESC, s.id) AS near_place,
                    row_number() OVER (ORDER BY s.standing DESC NULLS LAST, s.distance, s.created_at DESC, s.id) AS match_place
             FROM standing s),
         ranked AS (

@@ -13,10 +13,11 @@ pub struct Input {
     /// Who or what it is about, for example "user" or "Anna Berg". At most 1024 bytes.
     #[schemars(with = "String", length(min = 1, max = butler_domain::limits::SUBJECT_BYTES))]
     subject: Value,
-    /// Which property of the subject, short and always spelled the same, for example "favorite_color". At most 512 bytes.
+    /// Which property of the subject, short, always spelled the same, and in English whatever the language of the
+    /// content, so that questions in any language find it: "favorite_color". At most 512 bytes.
     #[schemars(with = "String", length(min = 1, max = butler_domain::limits::PREDICATE_BYTES))]
     predicate: Value,
-    /// What is true, as a sentence that can be understood on its own. At most 1 MiB.
+    /// What is true: one statement, as a sentence that can be understood on its own. At most 1 MiB.
     #[schemars(with = "String", length(min = 1, max = butler_domain::limits::CONTENT_BYTES))]
     content: Value,
     /// How much it matters, from 0 (noise) to 10 (must not be lost). 5 if left out.
