@@ -191,6 +191,10 @@ impl Embedder for Engine {
         ModelId { model: MODEL, version: VERSION, dimensions: DIMENSIONS }
     }
 
+    fn is_known_word(&self, word: &str) -> bool {
+        self.shared.is_known_word(word)
+    }
+
     fn stats(&self) -> EmbedStats {
         let (cache_hits, cache_misses, cache_entries) = self.shared.cache.counters();
         EmbedStats {
@@ -219,6 +223,10 @@ fn prepared(text: &str) -> &str {
 impl Backend for Model {
     fn session(self: Arc<Self>) -> Box<dyn Session> {
         Box::new(ModelSession { model: self, scratch: Scratch::default() })
+    }
+
+    fn is_known_word(&self, word: &str) -> bool {
+        self.is_token(word)
     }
 }
 

@@ -38,6 +38,13 @@ pub trait Embedder: Send + Sync + 'static {
 
     fn model(&self) -> ModelId;
 
+    /// Whether `word`, in lower case, is a word of the model's vocabulary and so hardly misspelled. `false` if there is no
+    /// vocabulary, or none is loaded yet.
+    fn is_known_word(&self, word: &str) -> bool {
+        let _ = word;
+        false
+    }
+
     fn stats(&self) -> EmbedStats;
 }
 

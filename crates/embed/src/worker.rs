@@ -19,6 +19,12 @@ use crate::queue::{Batch, Job, Queue, guess_tokens};
 pub trait Backend: Send + Sync {
     /// Creates a session with its own buffers for one thread.
     fn session(self: Arc<Self>) -> Box<dyn Session>;
+
+    /// Whether its vocabulary contains `word`.
+    fn is_known_word(&self, word: &str) -> bool {
+        let _ = word;
+        false
+    }
 }
 
 /// The use of a backend by one thread.
@@ -67,6 +73,12 @@ impl Shared {
     pub fn is_loaded(&self) -> bool {
         // A load holds the lock, so a failed `try_lock` means that the model is not loaded yet.
         self.loaded.try_lock().is_ok_and(|loaded| loaded.is_some())
+    }
+
+    pub fn is_known_word(&self, word: &str) -> bool {
+        // Like `is_loaded`, it does not wait for a load.
+        let backend = self.loaded.try_lock().ok().and_then(|loaded| loaded.clone());
+        backend.is_some_and(|backend| backend.is_known_word(word))
     }
 
     fn backend(&self) -> Result<Arc<dyn Backend>, EmbedError> {

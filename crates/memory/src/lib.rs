@@ -39,6 +39,7 @@ pub mod tool;
 mod tools;
 pub mod transfer;
 mod trusted_time;
+mod unknown_words;
 pub mod views;
 
 pub use butler_store::StoreError;

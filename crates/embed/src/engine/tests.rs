@@ -18,6 +18,10 @@ impl Backend for StandIn {
     fn session(self: Arc<Self>) -> Box<dyn Session> {
         Box::new(StandInSession(self))
     }
+
+    fn is_known_word(&self, word: &str) -> bool {
+        word == "known"
+    }
 }
 
 struct StandInSession(Arc<StandIn>);
@@ -59,6 +63,15 @@ async fn concurrent_requests_are_embedded_together() {
     }
     let stats = engine.stats();
     assert_eq!((stats.batches, stats.texts, stats.queue_depth), (2, 3, 0));
+}
+
+#[tokio::test]
+async fn a_loaded_model_knows_the_words_of_its_vocabulary() {
+    let (engine, go, _started) = stand_in(100);
+    assert!(!engine.is_known_word("known"), "not loaded yet");
+    drop(go);
+    engine.embed(Some("a text")).await.unwrap();
+    assert!(engine.is_known_word("known") && !engine.is_known_word("knwon"));
 }
 
 #[tokio::test]

@@ -52,6 +52,11 @@ impl Model {
         self.tokens.ids(text)
     }
 
+    /// Whether `word`, in lower case, is one token.
+    pub fn is_token(&self, word: &str) -> bool {
+        self.tokens.contains(word)
+    }
+
     /// Computes the vectors of sequences of 1 to [`MAX_TOKENS`] token ids, in order, on the rayon pool of the calling
     /// thread. If that pool has one thread, only the calling thread is used.
     pub fn forward(&self, sequences: &[Vec<u32>], scratch: &mut Scratch) -> Vec<Vector> {

@@ -38,6 +38,11 @@ impl Tokens {
             self.0.encode_fast(model_prefix(text), true).map_err(|why| EmbedError::Failed { why: why.to_string() })?;
         Ok(encoding.get_ids().to_vec())
     }
+
+    /// Whether `word` is a token by itself.
+    pub fn contains(&self, word: &str) -> bool {
+        self.0.token_to_id(word).is_some()
+    }
 }
 
 /// The beginning of `text` that the model can see. The rest cannot change the vector, so a megabyte is as fast as a
