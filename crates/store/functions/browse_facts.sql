@@ -50,7 +50,7 @@ BEGIN
     SELECT * INTO filter FROM jsonb_to_record(p_filter) AS given (
         state text, scopes text[], subject text, words text, min_confidence double precision, permanence text, entity uuid,
         sort text);
-    words := typed_query(filter.words);
+    words := browse_query(p_tenant, filter.words);
     by_confidence := filter.sort IN ('most_confident', 'least_confident');
 
     -- What to look for.

@@ -1,6 +1,6 @@
 -- The dashboard's command palette: what begins with what was typed, of each kind, the best p_limit. A standing of 1 or more
--- says that the text is a name itself: an entity's, one of its aliases, or the subject of a fact. Runs as the owner, see
--- browse_facts.
+-- says that the text is a name itself: an entity's, one of its aliases, or the subject of a fact. Misspelled words are
+-- corrected (corrected_query), which lowers the standing. Runs as the owner, see browse_facts.
 CREATE OR REPLACE FUNCTION browse_palette(p_tenant text, p_at timestamptz, p_words text, p_limit integer)
 RETURNS TABLE (kind text, id uuid, title text, preview text, scope text, confidence double precision, maturity text,
                created_at timestamptz, standing double precision) LANGUAGE plpgsql STABLE SECURITY DEFINER
@@ -12,7 +12,9 @@ DECLARE
     ranked constant integer := 300;
     -- Frequent words are looked for among this many facts.
     newest constant integer := 5000;
-    words constant tsquery := typed_query(p_words);
+    words tsquery;
+    corrected record;
+    weight double precision;
     typed constant text := lower(p_words);
     facts_of_words uuid[];
     rare_ids uuid[];
@@ -24,6 +26,9 @@ BEGIN
         RAISE EXCEPTION 'memories of another tenant than the connection''s' USING ERRCODE = 'insufficient_privilege';
     END IF;
 
+    SELECT * INTO corrected FROM corrected_query(p_tenant, p_words);
+    words := coalesce(corrected.query, typed_query(p_words));
+    weight := coalesce(corrected.factor, 1);
     few_episodes := (SELECT count(*) < 3000 FROM (SELECT FROM episodes e WHERE e.tenant_id = p_tenant LIMIT 3000) e);
 
     -- Facts with these words. Behind IS TRUE the planner does not consider the word index, which knows no tenants.
@@ -62,7 +67,7 @@ BEGIN
     RETURN QUERY
         SELECT 'fact', m.id, concat_ws(' ', m.subject, replace(m.predicate, '_', ' ')), left(m.content, 160), m.scope,
             effective_confidence(m.confidence, m.decay_rate, m.last_confirmed_at, p_at), NULL::text, m.created_at,
-            coalesce(ts_rank(m.search_vector, words), 0)::double precision + (lower(m.subject) = typed)::integer AS standing
+            weight * coalesce(ts_rank(m.search_vector, words), 0) + (lower(m.subject) = typed)::integer AS standing
         FROM facts m JOIN (
             SELECT unnest(facts_of_words) AS id
             UNION
@@ -74,7 +79,7 @@ BEGIN
         RETURN QUERY
             SELECT 'rule', m.id, left(m.content, 80), left(m.content, 160), m.scope,
                 effective_confidence(m.confidence, m.decay_rate, m.last_confirmed_at, p_at), m.maturity, m.created_at, m.standing
-            FROM (SELECT r.*, ts_rank(r.search_vector, words)::double precision AS standing
+            FROM (SELECT r.*, weight * ts_rank(r.search_vector, words) AS standing
                   FROM rules r
                   WHERE r.search_vector @@ words AND r.tenant_id = p_tenant AND rule_is_remembered(r.metadata)
                   LIMIT ranked) m
@@ -83,7 +88,7 @@ BEGIN
             SELECT 'episode', m.id, left(m.content, 80), left(m.content, 160), m.butler,
                 NULL::double precision, m.consolidation_status::text, m.created_at, m.standing
             -- Only one of the two branches runs.
-            FROM (SELECT e.*, ts_rank(e.search_vector, words)::double precision AS standing FROM (
+            FROM (SELECT e.*, weight * ts_rank(e.search_vector, words) AS standing FROM (
                       (SELECT e.* FROM episodes e
                        WHERE NOT few_episodes AND e.search_vector @@ words AND e.tenant_id = p_tenant
                          AND episode_is_alive(e.expires_at, p_at) LIMIT ranked)
@@ -101,6 +106,14 @@ BEGIN
         FROM entity_candidates(p_tenant, p_words, NULL, false, 0.3::real, '{}', p_limit, 0, 0) c
         JOIN entities e ON e.id = c.id
         ORDER BY c.tier, c.canonical_name, c.id;
+    IF NOT FOUND AND corrected.words IS NOT NULL THEN
+        RETURN QUERY
+            SELECT 'entity', c.id, c.canonical_name, array_to_string(c.aliases, ', '), c.entity_type,
+                NULL::double precision, NULL::text, e.created_at, weight / c.tier
+            FROM entity_candidates(p_tenant, corrected.words, NULL, false, 0.3::real, '{}', p_limit, 0, 0) c
+            JOIN entities e ON e.id = c.id
+            ORDER BY c.tier, c.canonical_name, c.id;
+    END IF;
 END $$;
 REVOKE EXECUTE ON FUNCTION browse_palette FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION browse_palette TO butler_app;

@@ -7,7 +7,7 @@
 GRANT SELECT, INSERT, UPDATE, DELETE
     ON episodes, facts, rules, memory_links, entities, rule_applications, embedding_versions, idempotency_keys
     TO butler_app;
-GRANT SELECT, INSERT ON memory_events TO butler_app;
+GRANT SELECT, INSERT ON memory_events, words TO butler_app;
 GRANT SELECT, DELETE ON memory_events TO butler_retention;
 
 ALTER TABLE episodes ENABLE ROW LEVEL SECURITY;
@@ -57,6 +57,12 @@ ALTER TABLE idempotency_keys FORCE ROW LEVEL SECURITY;
 CREATE POLICY tenant_isolation ON idempotency_keys TO butler_app
     USING (tenant_id = current_setting('butler.tenant', true)) WITH CHECK (tenant_id = current_setting('butler.tenant', true));
 CREATE POLICY owner_all ON idempotency_keys TO CURRENT_USER USING (true) WITH CHECK (true);
+
+ALTER TABLE words ENABLE ROW LEVEL SECURITY;
+ALTER TABLE words FORCE ROW LEVEL SECURITY;
+CREATE POLICY tenant_isolation ON words TO butler_app
+    USING (tenant_id = current_setting('butler.tenant', true)) WITH CHECK (tenant_id = current_setting('butler.tenant', true));
+CREATE POLICY owner_all ON words TO CURRENT_USER USING (true) WITH CHECK (true);
 
 ALTER TABLE memory_events ENABLE ROW LEVEL SECURITY;
 ALTER TABLE memory_events FORCE ROW LEVEL SECURITY;

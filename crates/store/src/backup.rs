@@ -16,7 +16,7 @@ pub struct Contents {
 }
 
 /// What a whole home consists of.
-const TABLES: [&str; 16] = [
+const TABLES: [&str; 17] = [
     "butler_clock",
     "butler_functions",
     "butler_migrations",
@@ -33,6 +33,7 @@ const TABLES: [&str; 16] = [
     "schedules",
     "tokens",
     "vector_indexes",
+    "words",
 ];
 /// Enough to see whose they are.
 const NAMED: i64 = 5;

@@ -131,7 +131,7 @@ async fn migrate(session: &mut Session, schema: &str, functions: &FunctionSet) -
     Ok(Migrated { from: record.into_keys().next_back(), to: latest_migration().to_owned(), applied, functions })
 }
 
-/// The one index that needs an extension which may be installed later than the schema.
+/// The indexes that need an extension which may be installed later than the schema.
 async fn create_trigrams(session: &mut Session) -> Result<(), StoreError> {
     session
         .run(|pg| {
@@ -142,13 +142,22 @@ async fn create_trigrams(session: &mut Session) -> Result<(), StoreError> {
             .execute(pg)
         })
         .await?;
+    session
+        .run(|pg| {
+            sqlx::query!(
+                "SELECT create_word_trigrams() WHERE NOT EXISTS (
+                     SELECT FROM pg_indexes WHERE indexname = 'words_trigrams' AND schemaname = current_schema())"
+            )
+            .execute(pg)
+        })
+        .await?;
     Ok(())
 }
 
 /// A migration that rewrites a table leaves it without statistics and visibility map, and no autovacuum notices. Until then
 /// lists would read the table instead of an index.
 async fn vacuum(session: &mut Session) {
-    let statement = "VACUUM (ANALYZE) episodes, facts, rules, entities, memory_events";
+    let statement = "VACUUM (ANALYZE) episodes, facts, rules, entities, memory_events, words";
     if let Err(error) = session.run(|pg| sqlx::raw_sql(statement).execute(pg)).await {
         tracing::warn!(%error, "the tables were not vacuumed after the migration; autovacuum will do it");
     }

@@ -240,3 +240,30 @@ async fn memories_in_scripts_without_spaces_get_new_search_vectors() {
     let equal = "SELECT bool_and(search_vector = memory_search_vector(script_pairs(content))) FROM rules";
     assert!(sqlx::query_scalar::<_, bool>(equal).fetch_one(&mut pg).await.unwrap(), "as if stored now");
 }
+
+#[tokio::test]
+async fn the_words_of_existing_memories_are_noted() {
+    let db = TestDb::new().await;
+    let memories = "INSERT INTO episodes (tenant_id, butler, content) VALUES ('a', 'b', 'Walked along the harbour');
+         INSERT INTO facts (tenant_id, subject, predicate, content) VALUES ('a', 'Torvald', 'drinks', 'elderflower');
+         INSERT INTO rules (tenant_id, content) VALUES ('b', 'Never interrupt the harbour');
+         INSERT INTO entities (tenant_id, canonical_name, entity_type, aliases) VALUES ('b', 'Grønning', 'person', '{Solveig}')";
+    db.execute(memories).await;
+    let words = async || -> Vec<(String, String, String)> {
+        sqlx::query_as("SELECT tenant_id, word, folded FROM words ORDER BY 1, 2")
+            .fetch_all(&mut db.connect().await)
+            .await
+            .unwrap()
+    };
+    let noted = words().await;
+    assert!(noted.contains(&("b".to_owned(), "grønning".to_owned(), "gronning".to_owned())), "{noted:?}");
+    migrate_again(
+        &db,
+        "mem_204_words",
+        "DROP FUNCTION words_stored, words_changed CASCADE; DROP TABLE words; DROP FUNCTION note_words",
+    )
+    .await;
+    assert_eq!(words().await, noted, "the migration notes what the triggers had noted");
+    db.execute("INSERT INTO rules (tenant_id, content) VALUES ('b', 'Use the ferry')").await;
+    assert_eq!(words().await.len(), noted.len() + 1, "and the triggers are back");
+}

@@ -6,7 +6,7 @@ use butler_domain::TenantId;
 use butler_testkit::TestDb;
 use sqlx::{Connection, PgConnection, Row};
 
-const TABLES: [&str; 9] = [
+const TABLES: [&str; 10] = [
     "episodes",
     "facts",
     "rules",
@@ -16,9 +16,10 @@ const TABLES: [&str; 9] = [
     "rule_applications",
     "embedding_versions",
     "idempotency_keys",
+    "words",
 ];
 
-/// One row of every table for each of two tenants.
+/// One row of every table for each of two tenants. The triggers note the only long word.
 const TWO_TENANTS: &str = "
     INSERT INTO episodes (tenant_id, butler, content) SELECT t, 'general', 'hello' FROM unnest(ARRAY['alice', 'bob']) t;
     INSERT INTO facts (tenant_id, subject, predicate, content) SELECT t, 's', 'p', 'c' FROM unnest(ARRAY['alice', 'bob']) t;

@@ -47,8 +47,8 @@ pub async fn list(
                 SELECT id FROM episodes
                 WHERE tenant_id = $1 AND ($2::text IS NULL OR butler = $2) AND ($3::text IS NULL OR consolidation_status = $3)
                   AND created_at >= coalesce($4::timestamptz, '-infinity') AND created_at <= coalesce($5::timestamptz, 'infinity')
-                  AND ($6::text IS NULL OR search_vector @@ (SELECT typed_query($6))
-                       OR ((SELECT typed_query($6)) IS NULL AND strpos(lower(content), lower($6)) > 0))
+                  AND ($6::text IS NULL OR search_vector @@ (SELECT browse_query($1, $6))
+                       OR ((SELECT browse_query($1, $6)) IS NULL AND strpos(lower(content), lower($6)) > 0))
                   AND ($7::timestamptz IS NULL OR (created_at <= $7 AND (created_at < $7 OR id > $8)))
                 ORDER BY created_at DESC, id LIMIT $9 OFFSET $10
                 "#,
@@ -81,8 +81,8 @@ async fn count(session: &mut Session, tenant: &TenantId, filter: &EpisodeFilter)
                 SELECT count(*) AS "count!" FROM episodes
                 WHERE tenant_id = $1 AND ($2::text IS NULL OR butler = $2) AND ($3::text IS NULL OR consolidation_status = $3)
                   AND created_at >= coalesce($4::timestamptz, '-infinity') AND created_at <= coalesce($5::timestamptz, 'infinity')
-                  AND ($6::text IS NULL OR search_vector @@ (SELECT typed_query($6))
-                       OR ((SELECT typed_query($6)) IS NULL AND strpos(lower(content), lower($6)) > 0))
+                  AND ($6::text IS NULL OR search_vector @@ (SELECT browse_query($1, $6))
+                       OR ((SELECT browse_query($1, $6)) IS NULL AND strpos(lower(content), lower($6)) > 0))
                 "#,
                 tenant.as_str(),
                 filter.butler.as_deref(),

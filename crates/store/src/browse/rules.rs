@@ -105,8 +105,8 @@ pub async fn list(
                 WITH matching AS MATERIALIZED (
                     SELECT id, created_at, maturity, effectiveness_score, applied_count FROM rules
                     WHERE tenant_id = $1 AND ($2::text[] IS NULL OR scope = ANY ($2)) AND ($3::text IS NULL OR maturity = $3)
-                      AND ($4::text IS NULL OR search_vector @@ (SELECT typed_query($4))
-                           OR ((SELECT typed_query($4)) IS NULL AND strpos(lower(content), lower($4)) > 0))
+                      AND ($4::text IS NULL OR search_vector @@ (SELECT browse_query($1, $4))
+                           OR ((SELECT browse_query($1, $4)) IS NULL AND strpos(lower(content), lower($4)) > 0))
                       AND ($5::double precision <= 0 OR effective_confidence(confidence, decay_rate, last_confirmed_at, $6) >= $5)
                       AND CASE $7 WHEN 'all' THEN true WHEN 'forgotten' THEN NOT rule_is_remembered(metadata)
                                   WHEN 'fading' THEN rule_is_remembered(metadata) AND memory_is_fading(metadata)

@@ -1,0 +1,106 @@
+-- Misspelled words: for each typed word that the tenant's memories do not contain, the words they do contain that are
+-- written alike, best first. The caller leaves out words that it knows to be spelled correctly (Memory::unknown_words).
+--
+-- Candidates share trigrams with the typed word and are about as long; then the slips are counted, without accents. Needs
+-- pg_trgm; without it nothing is corrected. The functions run as the owner, inside memory_retrieve and browse_*.
+
+CREATE OR REPLACE FUNCTION near_words(p_tenant text, p_words text[])
+RETURNS TABLE (typed text, word text, factor double precision) LANGUAGE plpgsql STABLE ROWS 3 AS $$
+#variable_conflict use_column
+DECLARE
+    -- A query with more unknown words is in another language.
+    most_typed constant integer := 8;
+    most_near constant integer := 3;
+    lowered text;
+    plain text;
+    slips integer;
+    threshold double precision;
+    found_words text[];
+    factors double precision[];
+    closest integer;
+BEGIN
+    IF coalesce(cardinality(p_words), 0) = 0 OR to_regprocedure('similarity(text, text)') IS NULL THEN
+        RETURN;
+    END IF;
+    FOREACH typed IN ARRAY p_words[1 : most_typed] LOOP
+        lowered := lower(typed);
+        plain := folded_word(lowered);
+        CONTINUE WHEN length(plain) NOT BETWEEN 4 AND 40 OR vocabulary_has(p_tenant, lowered);
+        slips := CASE WHEN length(plain) < 5 THEN 1 ELSE 2 END;
+        -- A slip changes up to three trigrams, a swap four: of a short word few remain. But a low threshold matches ten times
+        -- as many words, so it is used only if no word is one slip away.
+        FOREACH threshold IN ARRAY ARRAY[0.3, greatest(0.15, (length(plain) - 6.0) / (length(plain) + 8))] LOOP
+            EXIT WHEN threshold > 0.3;
+            -- The factor is below 1 and smaller for each slip: a corrected word never counts as much as one found as typed.
+            SELECT array_agg(n.word ORDER BY n.distance, n.likeness DESC, n.word),
+                   array_agg(least(0.95, (1 - 0.25 * n.distance) * (0.7 + 0.3 * n.likeness)) ORDER BY n.distance, n.likeness DESC, n.word),
+                   min(n.distance)
+                INTO found_words, factors, closest
+                FROM (SELECT c.word, c.likeness, edit_distance(plain, c.folded, c.slips) AS distance
+                      FROM similar_words(p_tenant, plain, slips, threshold) c) n
+                WHERE n.distance IS NOT NULL;
+            EXIT WHEN closest <= 1;
+        END LOOP;
+        RETURN QUERY SELECT typed, f.word, f.factor FROM unnest(found_words[1 : most_near], factors[1 : most_near]) AS f (word, factor);
+    END LOOP;
+END $$;
+REVOKE EXECUTE ON FUNCTION near_words FROM PUBLIC;
+COMMENT ON FUNCTION near_words IS
+    'For each typed word that the tenant''s memories do not contain, up to three that are written alike, with a factor below 1.';
+
+-- "marinated" is not misspelled where a memory says "marinating": both have the same stem, so keyword search finds it. The
+-- last letter of a stem may differ from the word's (compani, company). A stop word has no stem, and every text has it.
+CREATE OR REPLACE FUNCTION vocabulary_has(p_tenant text, p_word text) RETURNS boolean LANGUAGE plpgsql STABLE SET enable_seqscan = off AS $$
+DECLARE
+    stem constant text := (ts_lexize('pg_catalog.english_stem', p_word))[1];
+    start constant text := left(stem, greatest(3, length(stem) - 1));
+BEGIN
+    RETURN stem IS NULL
+        OR EXISTS (SELECT FROM words w WHERE w.tenant_id = p_tenant AND w.word = p_word)
+        OR EXISTS (SELECT FROM words w
+                   WHERE w.tenant_id = p_tenant AND w.word ~>=~ start AND w.word ~<~ (start || chr(1114111))
+                     AND ts_lexize('pg_catalog.english_stem', w.word) = ARRAY[stem]);
+END $$;
+REVOKE EXECUTE ON FUNCTION vocabulary_has FROM PUBLIC;
+COMMENT ON FUNCTION vocabulary_has IS 'Whether a memory of the tenant contains a word, in whatever form.';
+
+-- The trigram index knows no tenants, so a small vocabulary is read completely. A letter that the other word lacks is a slip,
+-- which translate counts faster than edit_distance. A slip in the first letter is rare: where it is wrong, only one slip is
+-- allowed, unless the words are very alike.
+CREATE OR REPLACE FUNCTION similar_words(p_tenant text, p_plain text, p_slips integer, p_threshold double precision)
+RETURNS TABLE (word text, folded text, likeness double precision, slips integer)
+LANGUAGE plpgsql STABLE ROWS 30 SET enable_seqscan = off AS $$
+#variable_conflict use_column
+DECLARE
+    few constant integer := 1000;
+    nearest constant integer := 30;
+    shortest constant integer := length(p_plain) - p_slips;
+    longest constant integer := length(p_plain) + p_slips;
+    before constant text := current_setting('pg_trgm.similarity_threshold', true);
+BEGIN
+    IF (SELECT count(*) FROM (SELECT FROM words w WHERE w.tenant_id = p_tenant LIMIT few) c) < few THEN
+        RETURN QUERY
+            SELECT DISTINCT s.word, s.folded, s.likeness,
+                   CASE WHEN left(s.folded, 1) = left(p_plain, 1) OR s.likeness >= 0.5 THEN p_slips ELSE 1 END
+            FROM (SELECT w.word, w.folded, similarity(w.folded, p_plain)::double precision AS likeness FROM words w
+                  WHERE w.tenant_id = p_tenant AND length(w.folded) BETWEEN shortest AND longest
+                    AND length(translate(w.folded, p_plain, '')) <= p_slips AND length(translate(p_plain, w.folded, '')) <= p_slips
+                  OFFSET 0) s
+            WHERE s.likeness >= p_threshold
+            ORDER BY s.likeness DESC, s.word LIMIT nearest;
+        RETURN;
+    END IF;
+    PERFORM set_config('pg_trgm.similarity_threshold', p_threshold::text, true);
+    RETURN QUERY
+        SELECT DISTINCT s.word, s.folded, s.likeness,
+               CASE WHEN left(s.folded, 1) = left(p_plain, 1) OR s.likeness >= 0.5 THEN p_slips ELSE 1 END
+        FROM (SELECT w.word, w.folded, similarity(w.folded, p_plain)::double precision AS likeness FROM words w
+              WHERE w.folded % p_plain AND w.tenant_id || '' = p_tenant AND length(w.folded) BETWEEN shortest AND longest
+                AND length(translate(w.folded, p_plain, '')) <= p_slips AND length(translate(p_plain, w.folded, '')) <= p_slips
+              OFFSET 0) s
+        ORDER BY s.likeness DESC, s.word LIMIT nearest;
+    PERFORM set_config('pg_trgm.similarity_threshold', coalesce(before, '0.3'), true);
+END $$;
+REVOKE EXECUTE ON FUNCTION similar_words FROM PUBLIC;
+COMMENT ON FUNCTION similar_words IS
+    'The words of a tenant most similar to an unaccented word, with the number of slips allowed between them.';
