@@ -212,7 +212,7 @@ async fn what_an_extension_brings_that_came_after_the_migrations_is_there_at_the
 async fn migrate_again(db: &TestDb, version: &str, before: &str) {
     db.execute(before).await;
     db.execute(&format!("DELETE FROM butler_migrations WHERE version = '{version}'")).await;
-    assert_eq!(db.database().migrate().await.unwrap().applied, [version]);
+    assert_eq!(db.database().migrate().await.expect("migrated again").applied, [version]);
 }
 
 #[tokio::test]
