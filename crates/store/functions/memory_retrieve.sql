@@ -34,9 +34,10 @@ DECLARE
     query constant vector := p_embedding::vector;
     words constant tsquery := plainto_tsquery('english', p_request ->> 'words');
     strict_query constant tsquery := CASE WHEN numnode(words) > 0 THEN words END;
-    -- a row's hits have 48 bits for terms
+    -- A row's hits are 63 bits: 48 for terms as typed, 4 or more for corrected ones, 8 for names.
     terms text[] := (query_terms(strict_query))[:48];
     factors double precision[] := array_fill(1.0::double precision, ARRAY[cardinality(terms)]);
+    corrections jsonb;
     broad_query tsquery;
     version uuid;
     pool jsonb;
@@ -45,6 +46,17 @@ DECLARE
 BEGIN
     IF p_tenant IS DISTINCT FROM current_setting('butler.tenant', true) THEN
         RAISE EXCEPTION 'retrieval for another tenant than the connection''s' USING ERRCODE = 'insufficient_privilege';
+    END IF;
+    -- A misspelled word is searched as the words that it may stand for.
+    IF jsonb_array_length(p_request -> 'unknown_words') > 0 THEN
+        SELECT (terms || array_agg(n.term ORDER BY n.term))[:52], (factors || array_agg(n.factor ORDER BY n.term))[:52],
+               jsonb_object_agg(n.word, n.typed)
+            INTO terms, factors, corrections
+            FROM (SELECT min(w.typed) AS typed, min(w.word) AS word, t.term, max(w.factor) AS factor
+                  FROM near_words(p_tenant, ARRAY(SELECT jsonb_array_elements_text(p_request -> 'unknown_words'))) w,
+                       unnest(query_terms(plainto_tsquery('english', w.word))) AS t (term)
+                  WHERE t.term <> ALL (terms)
+                  GROUP BY t.term) n;
     END IF;
     broad_query := CASE WHEN (p_request ->> 'any_term')::boolean THEN any_of(terms) ELSE strict_query END;
     SELECT v.id INTO version FROM embedding_versions v
@@ -63,7 +75,7 @@ BEGIN
             pool := pool || jsonb_build_object('background', facts_background(
                 p_tenant, scope, at, version, query, strict_query, (pool ->> 'rows')::double precision));
         END IF;
-        RETURN NEXT pool_row('fact', learned, pool || jsonb_build_object('ms', 1000 * date_part('epoch', clock_timestamp() - began)));
+        RETURN NEXT pool_row('fact', learned, pool || jsonb_build_object('corrections', corrections, 'ms', 1000 * date_part('epoch', clock_timestamp() - began)));
     END IF;
 
     IF 'rule' = ANY (types) THEN
@@ -79,7 +91,7 @@ BEGIN
             pool := pool || jsonb_build_object('background', rules_background(
                 p_tenant, scope, at, version, query, strict_query, (pool ->> 'rows')::double precision));
         END IF;
-        RETURN NEXT pool_row('rule', learned, pool || jsonb_build_object('ms', 1000 * date_part('epoch', clock_timestamp() - began)));
+        RETURN NEXT pool_row('rule', learned, pool || jsonb_build_object('corrections', corrections, 'ms', 1000 * date_part('epoch', clock_timestamp() - began)));
     END IF;
 
     IF 'episode' = ANY (types) THEN
@@ -98,7 +110,7 @@ BEGIN
             pool := pool || jsonb_build_object('background', episodes_background(
                 p_tenant, scope, at, version, query, strict_query, (pool ->> 'rows')::double precision));
         END IF;
-        RETURN NEXT pool_row('episode', learned, pool || jsonb_build_object('ms', 1000 * date_part('epoch', clock_timestamp() - began)));
+        RETURN NEXT pool_row('episode', learned, pool || jsonb_build_object('corrections', corrections, 'ms', 1000 * date_part('epoch', clock_timestamp() - began)));
     END IF;
 
     IF (p_request ->> 'related')::integer > 0 THEN

@@ -6,6 +6,7 @@ mod bad_input;
 mod context;
 mod deep;
 mod paths;
+mod ranking;
 mod recall;
 mod search;
 mod statements;

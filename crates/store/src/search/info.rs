@@ -70,6 +70,9 @@ pub struct StoreInfo {
     /// Present if it was requested.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub background: Option<StoreBackground>,
+    /// Words of the memories that misspelled words of the query were corrected to, each with the word as typed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub corrections: Option<BTreeMap<String, String>>,
     /// Time in the server.
     #[serde(default)]
     pub ms: f64,

@@ -35,6 +35,8 @@ pub struct Retrieve<'a> {
     pub query: &'a str,
     /// The keyword leg: the query as the word index has it. `None` leaves it out.
     pub words: Option<&'a str>,
+    /// The words of the query that may be misspelled.
+    pub unknown_words: Vec<String>,
     /// After the memories that contain all terms, also those that contain any.
     pub any_term: bool,
     /// `semantic`, `keyword`, `hybrid`, `fused` or `deep`.

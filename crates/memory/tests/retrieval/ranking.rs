@@ -1,0 +1,117 @@
+//! What decides the order: rarity, length, names, corrected words, and use.
+
+use butler_testkit::MemoryFixture;
+use serde_json::json;
+use uuid::Uuid;
+
+use crate::world::{episode, fact, fact_with, id, ids, number, results};
+
+async fn found(world: &MemoryFixture, mode: &str, query: &str) -> Vec<Uuid> {
+    ids(&results(world, "memory_search", json!({"query": query, "mode": mode, "types": ["fact"]})).await)
+}
+
+#[tokio::test]
+async fn a_rare_word_outranks_frequent_ones_and_a_short_text_a_long_one() {
+    let world = MemoryFixture::new().await;
+    for n in 0..30 {
+        fact(&world, &format!("report {n}"), "state", &format!("weekly report number {n} was sent")).await;
+    }
+    let long: Vec<String> = (0..300).map(|n| format!("filler{n}")).collect();
+    let wordy = fact(&world, "archive", "text", &format!("zeppelin {}", long.join(" "))).await;
+    let rare = fact(&world, "hangar", "holds", "a zeppelin").await;
+    // Without vectors only the words decide.
+    world.db.execute("UPDATE facts SET embedding = NULL, embedding_version_id = NULL").await;
+    for mode in ["hybrid", "fused"] {
+        assert_eq!(found(&world, mode, "was the weekly report about a zeppelin sent").await[0..1], [rare], "{mode}");
+        assert_eq!(found(&world, mode, "zeppelin").await[..2], [rare, wordy], "{mode}");
+    }
+}
+
+#[tokio::test]
+async fn facts_that_tie_in_their_words_are_ordered_by_meaning() {
+    let world = MemoryFixture::new().await;
+    let wanted = fact(&world, "Anna", "pet", "a grey cat").await;
+    for n in 0..60 {
+        world.clock.advance(std::time::Duration::from_secs(1));
+        fact(&world, "Anna", &format!("note{n}"), &format!("something else, number {n}")).await;
+    }
+    for tool in ["hybrid", "fused", "deep"] {
+        assert_eq!(found(&world, tool, "Anna pet grey cat").await[0], wanted, "{tool}");
+    }
+    let recalled = results(&world, "memory_recall", json!({"topic": "Anna pet grey cat"})).await;
+    assert_eq!(id(&recalled[0]), wanted);
+}
+
+#[tokio::test]
+async fn the_facts_of_a_named_entity_are_found_whatever_they_say() {
+    let world = MemoryFixture::new().await;
+    let entity = json!({"canonical_name": "Margarethe Lindqvist", "entity_type": "person", "aliases": ["Aunt Greta"]});
+    let entity = id(&world.call("entity_create", entity).await.unwrap());
+    for n in 0..40 {
+        fact(&world, &format!("s{n}"), "note", &format!("what the cousin of number {n} eats for dinner")).await;
+    }
+    let wanted = fact_with(&world, "M. Lindqvist", "diet", "no shellfish", json!({"entity_id": entity})).await;
+    for (mode, query) in [("hybrid", "What does Aunt Greta's dinner need?"), ("fused", "Aunt Greta")] {
+        let hits = results(&world, "memory_search", json!({"query": query, "mode": mode, "explain": true})).await;
+        let hit = hits.iter().find(|hit| id(hit) == wanted).unwrap_or_else(|| panic!("{mode}: {hits:?}"));
+        assert_eq!(hit["explain"]["named"], true);
+    }
+    let other = results(&world, "memory_search", json!({"query": "greta", "explain": true})).await;
+    assert!(other.iter().all(|hit| hit["explain"]["named"] != true), "part of a name is not the name");
+}
+
+#[tokio::test]
+async fn a_misspelled_word_finds_its_memory_and_never_outranks_an_exact_match() {
+    let world = MemoryFixture::new().await;
+    let wanted = fact(&world, "project", "language", "written in typescript").await;
+    let place = fact(&world, "office", "street", "Grønningveien 4").await;
+    for n in 0..20 {
+        fact(&world, &format!("s{n}"), "note", &format!("unrelated entry {n}")).await;
+    }
+    let answer =
+        world.call("memory_search", json!({"query": "typsecript", "mode": "keyword", "explain": true})).await.unwrap();
+    assert_eq!(id(&answer["results"][0]), wanted);
+    assert_eq!(answer["trace"]["stores"]["fact"]["corrections"]["typescript"], "typsecript");
+    assert_eq!(found(&world, "keyword", "gronningveien").await, [place], "without its accent");
+    let exact = fact(&world, "typo", "example", "typsecript").await;
+    for mode in ["keyword", "hybrid", "fused"] {
+        assert_eq!(found(&world, mode, "typsecript").await[0], exact, "{mode}");
+    }
+}
+
+#[tokio::test]
+async fn what_was_used_today_does_not_outrank_a_clear_match() {
+    let world = MemoryFixture::new().await;
+    for n in 0..30 {
+        fact(&world, &format!("guest {n}"), "dinner", &format!("dinner guest number {n}")).await;
+    }
+    let wanted = fact(&world, "dinner", "allergy", "shellfish allergy at dinner").await;
+    let ask = || results(&world, "memory_recall", json!({"topic": "shellfish allergy", "limit": 3}));
+    assert_eq!(id(&ask().await[0]), wanted);
+    world.clock.advance_days(60.0);
+    for _ in 0..5 {
+        results(&world, "memory_recall", json!({"topic": "dinner guest number", "limit": 10})).await;
+    }
+    let after = ask().await;
+    assert_eq!(id(&after[0]), wanted);
+    assert!(number(&after[0], "relevance") > number(&after[1], "relevance") + 0.5);
+}
+
+#[tokio::test]
+async fn a_context_contains_the_episode_that_the_prompt_is_about() {
+    let world = MemoryFixture::new().await;
+    let session = json!({"session_id": Uuid::from_u128(7)});
+    episode(&world, "general", "Where did you leave the violin?", session.clone()).await;
+    world.clock.advance_days(0.01);
+    episode(&world, "general", "The violin is at the repair shop in Bergen.", session).await;
+    for n in 0..60 {
+        world.clock.advance_days(0.01);
+        episode(&world, "general", &format!("Small talk number {n} about nothing in particular"), json!({})).await;
+    }
+    let arguments = json!({"trigger_prompt": "violin repair", "butler": "general", "token_budget": 200});
+    let block = world.call("memory_context", arguments).await.unwrap();
+    let text = block["context"].as_str().unwrap();
+    let (question, answer) = (text.find("Where did you leave"), text.find("repair shop in Bergen"));
+    assert!(question.is_some() && question < answer, "both turns, in the order of time: {text}");
+    assert!(text.contains("Small talk number 59"), "the rest is for the latest: {text}");
+}
