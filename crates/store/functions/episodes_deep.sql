@@ -23,7 +23,7 @@ BEGIN
         SELECT r.id, coalesce(r.session_id, r.id) AS session, r.created_at, spaced_words(r.metadata ->> 'speaker') AS speaker,
                cosine_similarity(r.embedding, p_query, r.embedding_version_id, p_version) AS cosine,
                CASE WHEN r.words @@ any_term THEN term_hits(r.words, terms) ELSE 0 END AS hits,
-               sqrt(greatest(1, length(r.words) / 40.0)) AS length
+               sqrt(greatest(1, length(r.words) / 40.0::double precision)) AS length
         FROM (SELECT e.*, unpacked(e.search_vector) AS words
               FROM episodes e
               WHERE e.tenant_id = p_tenant AND (p_scope IS NULL OR e.butler = p_scope) AND episode_is_alive(e.expires_at, p_at)
@@ -34,9 +34,12 @@ BEGIN
                p_factors[n] * greatest(0, ln(((SELECT count(*) FROM pool) + 1)
                    / ((SELECT count(*) FROM pool p WHERE p.hits & (1::bigint << (n - 1)) <> 0) + 0.5)))::double precision AS weight
         FROM generate_series(1, cardinality(p_terms)) AS n),
-    -- each turn with its neighbours in the conversation: their terms (around) and their similarity (near)
+    -- each turn with its neighbours in the conversation: the terms that only they have, and their similarity (near)
     placed AS MATERIALIZED (
-        SELECT p.*, coalesce(hits | lag(hits, 1, 0::bigint) OVER turn | lead(hits, 1, 0::bigint) OVER turn, 0) AS around,
+        SELECT p.*,
+               coalesce(lag(hits) OVER turn, 0) & ~hits AS hits_before, lag(length, 1, 1::double precision) OVER turn AS length_before,
+               coalesce(lead(hits) OVER turn, 0) & ~(hits | coalesce(lag(hits) OVER turn, 0)) AS hits_after,
+               lead(length, 1, 1::double precision) OVER turn AS length_after,
                (cosine + p_weights[3] * (coalesce(lag(cosine) OVER turn, 0) + coalesce(lead(cosine) OVER turn, 0)))
                / (1 + p_weights[3] * ((lag(cosine) OVER turn IS NOT NULL)::integer + (lead(cosine) OVER turn IS NOT NULL)::integer)) AS near,
                lag(id) OVER turn AS before, lead(id) OVER turn AS after
@@ -44,16 +47,15 @@ BEGIN
     -- the weight of each combination of terms, computed once
     masks AS MATERIALIZED (
         SELECT m.mask, coalesce((SELECT sum(weight) FROM idf WHERE m.mask & bit <> 0), 0) AS weight
-        FROM (SELECT hits AS mask FROM placed UNION SELECT around FROM placed) m),
-    weighed AS MATERIALIZED (
-        SELECT p.*, own.weight AS own, wide.weight AS wide
-        FROM placed p JOIN masks own ON own.mask = p.hits JOIN masks wide ON wide.mask = p.around),
-    -- a long turn contains many words by chance; the words around count as much as those of the turns they are in
+        FROM (SELECT hits AS mask FROM placed UNION SELECT hits_before FROM placed UNION SELECT hits_after FROM placed) m),
+    -- a long turn contains many words by chance, so each term counts less in it
     worded AS MATERIALIZED (
-        SELECT w.*, p_weights[2] * own / length + (1 - p_weights[2]) * wide * coalesce(
-                   (own / length + coalesce(lag(own / length) OVER turn, 0) + coalesce(lead(own / length) OVER turn, 0))
-                   / nullif(own + coalesce(lag(own) OVER turn, 0) + coalesce(lead(own) OVER turn, 0), 0), 0) AS words
-        FROM weighed w WINDOW turn AS (PARTITION BY session ORDER BY created_at, id)),
+        SELECT p.*, own.weight / p.length
+                    + (1 - p_weights[2]) * (earlier.weight / p.length_before + later.weight / p.length_after) AS words
+        FROM placed p
+        JOIN masks own ON own.mask = p.hits
+        JOIN masks earlier ON earlier.mask = p.hits_before
+        JOIN masks later ON later.mask = p.hits_after),
     -- the speaker the query names, if it names exactly one
     named AS MATERIALIZED (
         SELECT min(s.speaker) AS speaker FROM (SELECT DISTINCT speaker FROM pool WHERE length(speaker) > 2) s

@@ -29,7 +29,7 @@ DECLARE
     least_part constant double precision := CASE WHEN is_pairs THEN 0.5 ELSE 0 END;
     -- A keyword score of this size is a good match; if the best is worse, words count less in the fused score. Pairs and
     -- guessed terms have no such scale.
-    good_score constant double precision := CASE WHEN is_pairs OR 1 > ANY (p_factors) THEN 0.01 ELSE 5 END;
+    good_score constant double precision := CASE WHEN is_pairs OR p_options ? 'corrected' THEN 0.01 ELSE 5 END;
     terms constant tsquery[] := p_terms::tsquery[];
     -- Candidates of each leg, with room for rows that turn out not to be retrievable.
     take constant integer := 2 * p_limit + 20;

@@ -33,11 +33,17 @@ DECLARE
     ranks_episodes constant boolean := p_request ->> 'mode' = 'deep';
     query constant vector := p_embedding::vector;
     words constant tsquery := plainto_tsquery('english', p_request ->> 'words');
+    -- Words with which a question is asked; what it is about are the others.
+    asking constant text[] := '{would,could,might,shall,mani,much,often,ever,also,pleas,kind,type,sort,tell,told,remind,rememb,
+        recal,mention,describ,say,said,accord,know,think}';
     strict_query constant tsquery := CASE WHEN numnode(words) > 0 THEN words END;
     -- A row's hits are 63 bits: 48 for terms as typed, 4 or more for corrected ones, 8 for names.
     terms text[] := (query_terms(strict_query))[:48];
-    factors double precision[] := array_fill(1.0::double precision, ARRAY[cardinality(terms)]);
+    factors double precision[] := ARRAY(
+        SELECT CASE WHEN term_lexeme(t.term) = ANY (asking) THEN 0.1 ELSE 1 END::double precision
+        FROM unnest(terms) WITH ORDINALITY AS t (term, n) ORDER BY t.n);
     corrections jsonb;
+    options jsonb;
     broad_query tsquery;
     version uuid;
     pool jsonb;
@@ -58,6 +64,7 @@ BEGIN
                   WHERE t.term <> ALL (terms)
                   GROUP BY t.term) n;
     END IF;
+    options := p_request || CASE WHEN corrections IS NULL THEN '{}' ELSE '{"corrected": true}' END::jsonb;
     broad_query := CASE WHEN (p_request ->> 'any_term')::boolean THEN any_of(terms) ELSE strict_query END;
     SELECT v.id INTO version FROM embedding_versions v
         WHERE v.tenant_id = p_tenant AND v.model = p_request ->> 'model' AND v.version = p_request ->> 'model_version';
@@ -69,7 +76,7 @@ BEGIN
         IF EXISTS (SELECT FROM facts r WHERE r.tenant_id = p_tenant) THEN
             RETURN QUERY SELECT * FROM unnest(facts_found(
                 p_tenant, scope, at, min_confidence, version, query, strict_query, broad_query, terms, factors, row_limit, pool,
-                p_request));
+                options));
         END IF;
         IF background THEN
             pool := pool || jsonb_build_object('background', facts_background(
@@ -85,7 +92,7 @@ BEGIN
         IF EXISTS (SELECT FROM rules r WHERE r.tenant_id = p_tenant) THEN
             RETURN QUERY SELECT * FROM unnest(rules_found(
                 p_tenant, scope, at, min_confidence, version, query, strict_query, broad_query, terms, factors, row_limit, pool,
-                p_request));
+                options));
         END IF;
         IF background THEN
             pool := pool || jsonb_build_object('background', rules_background(
@@ -104,7 +111,7 @@ BEGIN
         ELSIF EXISTS (SELECT FROM episodes r WHERE r.tenant_id = p_tenant) THEN
             RETURN QUERY SELECT * FROM unnest(episodes_found(
                 p_tenant, scope, at, min_confidence, version, query, strict_query, broad_query, terms, factors, row_limit, pool,
-                p_request));
+                options));
         END IF;
         IF background THEN
             pool := pool || jsonb_build_object('background', episodes_background(

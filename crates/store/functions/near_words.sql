@@ -36,7 +36,7 @@ BEGIN
                    array_agg(least(0.95, (1 - 0.25 * n.distance) * (0.7 + 0.3 * n.likeness)) ORDER BY n.distance, n.likeness DESC, n.word),
                    min(n.distance)
                 INTO found_words, factors, closest
-                FROM (SELECT c.word, c.likeness, edit_distance(plain, c.folded, c.slips) AS distance
+                FROM (SELECT c.word, c.likeness, edit_distance(plain, c.folded, slips) AS distance
                       FROM similar_words(p_tenant, plain, slips, threshold) c) n
                 WHERE n.distance IS NOT NULL;
             EXIT WHEN closest <= 1;
@@ -65,10 +65,9 @@ REVOKE EXECUTE ON FUNCTION vocabulary_has FROM PUBLIC;
 COMMENT ON FUNCTION vocabulary_has IS 'Whether a memory of the tenant contains a word, in whatever form.';
 
 -- The trigram index knows no tenants, so a small vocabulary is read completely. A letter that the other word lacks is a slip,
--- which translate counts faster than edit_distance. A slip in the first letter is rare: where it is wrong, only one slip is
--- allowed, unless the words are very alike.
+-- which translate counts faster than edit_distance.
 CREATE OR REPLACE FUNCTION similar_words(p_tenant text, p_plain text, p_slips integer, p_threshold double precision)
-RETURNS TABLE (word text, folded text, likeness double precision, slips integer)
+RETURNS TABLE (word text, folded text, likeness double precision)
 LANGUAGE plpgsql STABLE ROWS 30 SET enable_seqscan = off AS $$
 #variable_conflict use_column
 DECLARE
@@ -80,20 +79,15 @@ DECLARE
 BEGIN
     IF (SELECT count(*) FROM (SELECT FROM words w WHERE w.tenant_id = p_tenant LIMIT few) c) < few THEN
         RETURN QUERY
-            SELECT DISTINCT s.word, s.folded, s.likeness,
-                   CASE WHEN left(s.folded, 1) = left(p_plain, 1) OR s.likeness >= 0.5 THEN p_slips ELSE 1 END
-            FROM (SELECT w.word, w.folded, similarity(w.folded, p_plain)::double precision AS likeness FROM words w
-                  WHERE w.tenant_id = p_tenant AND length(w.folded) BETWEEN shortest AND longest
-                    AND length(translate(w.folded, p_plain, '')) <= p_slips AND length(translate(p_plain, w.folded, '')) <= p_slips
-                  OFFSET 0) s
-            WHERE s.likeness >= p_threshold
-            ORDER BY s.likeness DESC, s.word LIMIT nearest;
+            SELECT DISTINCT w.word, w.folded, similarity(w.folded, p_plain)::double precision AS likeness FROM words w
+            WHERE w.tenant_id = p_tenant AND length(w.folded) BETWEEN shortest AND longest
+              AND length(translate(w.folded, p_plain, '')) <= p_slips AND length(translate(p_plain, w.folded, '')) <= p_slips
+            ORDER BY likeness DESC, w.word LIMIT nearest;
         RETURN;
     END IF;
     PERFORM set_config('pg_trgm.similarity_threshold', p_threshold::text, true);
     RETURN QUERY
-        SELECT DISTINCT s.word, s.folded, s.likeness,
-               CASE WHEN left(s.folded, 1) = left(p_plain, 1) OR s.likeness >= 0.5 THEN p_slips ELSE 1 END
+        SELECT DISTINCT s.word, s.folded, s.likeness
         FROM (SELECT w.word, w.folded, similarity(w.folded, p_plain)::double precision AS likeness FROM words w
               WHERE w.folded % p_plain AND w.tenant_id || '' = p_tenant AND length(w.folded) BETWEEN shortest AND longest
                 AND length(translate(w.folded, p_plain, '')) <= p_slips AND length(translate(p_plain, w.folded, '')) <= p_slips
@@ -103,4 +97,4 @@ BEGIN
 END $$;
 REVOKE EXECUTE ON FUNCTION similar_words FROM PUBLIC;
 COMMENT ON FUNCTION similar_words IS
-    'The words of a tenant most similar to an unaccented word, with the number of slips allowed between them.';
+    'The words of a tenant most similar to an unaccented word. p_threshold: of trigrams, in a large vocabulary.';

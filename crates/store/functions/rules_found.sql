@@ -12,7 +12,7 @@ DECLARE
     background constant boolean := (p_options ->> 'background')::boolean;
     is_pairs constant boolean := NOT by_rank AND is_paired(p_terms);
     least_part constant double precision := CASE WHEN is_pairs THEN 0.5 ELSE 0 END;
-    good_score constant double precision := CASE WHEN is_pairs OR 1 > ANY (p_factors) THEN 0.01 ELSE 5 END;
+    good_score constant double precision := CASE WHEN is_pairs OR p_options ? 'corrected' THEN 0.01 ELSE 5 END;
     terms constant tsquery[] := p_terms::tsquery[];
     take constant integer := 2 * p_limit + 20;
     tenant_rows constant double precision := (p_pool ->> 'rows')::double precision;
