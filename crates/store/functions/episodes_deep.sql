@@ -1,12 +1,14 @@
 -- The ranking for questions about past conversations. A turn is judged by its own words and meaning, by its neighbours,
 -- by whether the query names its speaker, and by its conversation.
 --
--- p_kind: of the rows; with `related`, the neighbours of the first p_neighboured follow as rows of the kind `neighbour`.
+-- p_kind: of the rows; with `related`, the neighbours of the first ten follow as rows of the kind `neighbour`.
+-- p_sessions: only these conversations (an episode without one is its own); NULL: all. p_pool: see memory_pool.
 -- p_weights: 1 keyword against semantic, 2 own words against the neighbours', 3 similarity of neighbours, 4 the named
 -- speaker, 5 the conversation, 6 the exponent of the keyword score (domain::deep).
 CREATE OR REPLACE FUNCTION episodes_deep(
     p_kind text, p_tenant text, p_scope text, p_at timestamptz, p_version uuid, p_query vector, p_terms text[],
-    p_factors double precision[], p_words text, p_limit integer, p_weights double precision[], p_background boolean)
+    p_factors double precision[], p_words text, p_limit integer, p_weights double precision[], p_background boolean,
+    p_sessions uuid[], p_pool jsonb)
 RETURNS SETOF retrieved LANGUAGE plpgsql STABLE ROWS 20 AS $$
 #variable_conflict use_column
 DECLARE
@@ -24,16 +26,32 @@ BEGIN
                cosine_similarity(r.embedding, p_query, r.embedding_version_id, p_version) AS cosine,
                CASE WHEN r.words @@ any_term THEN term_hits(r.words, terms) ELSE 0 END AS hits,
                sqrt(greatest(1, length(r.words) / 40.0::double precision)) AS length
-        FROM (SELECT e.*, unpacked(e.search_vector) AS words
-              FROM episodes e
-              WHERE e.tenant_id = p_tenant AND (p_scope IS NULL OR e.butler = p_scope) AND episode_is_alive(e.expires_at, p_at)
-              ORDER BY e.created_at DESC, e.id LIMIT newest) r),
+        FROM ((SELECT e.*, unpacked(e.search_vector) AS words
+               FROM episodes e
+               WHERE p_sessions IS NULL
+                 AND e.tenant_id = p_tenant AND (p_scope IS NULL OR e.butler = p_scope) AND episode_is_alive(e.expires_at, p_at)
+               ORDER BY e.created_at DESC, e.id LIMIT newest)
+              UNION ALL
+              (SELECT e.*, unpacked(e.search_vector) AS words
+               FROM episodes e
+               WHERE p_sessions IS NOT NULL AND e.session_id = ANY (p_sessions)
+                 AND e.tenant_id = p_tenant AND (p_scope IS NULL OR e.butler = p_scope) AND episode_is_alive(e.expires_at, p_at)
+               LIMIT newest)
+              UNION ALL
+              (SELECT e.*, unpacked(e.search_vector) AS words
+               FROM episodes e
+               WHERE p_sessions IS NOT NULL AND e.id = ANY (p_sessions) AND e.session_id IS NULL
+                 AND e.tenant_id || '' = p_tenant AND (p_scope IS NULL OR e.butler = p_scope)
+                 AND episode_is_alive(e.expires_at, p_at))) r),
     -- inverse document frequency: a rare term weighs more
     idf AS MATERIALIZED (
         SELECT 1::bigint << (n - 1) AS bit,
-               p_factors[n] * greatest(0, ln(((SELECT count(*) FROM pool) + 1)
-                   / ((SELECT count(*) FROM pool p WHERE p.hits & (1::bigint << (n - 1)) <> 0) + 0.5)))::double precision AS weight
-        FROM generate_series(1, cardinality(p_terms)) AS n),
+               p_factors[n] * greatest(0, ln((total.rows + 1) / (0.5 + greatest(
+                   total.rows * coalesce((p_pool -> 'terms' ->> term_lexeme(p_terms[n]))::double precision, 0),
+                   (SELECT count(*) FROM pool p WHERE p.hits & (1::bigint << (n - 1)) <> 0)))))::double precision AS weight
+        FROM generate_series(1, cardinality(p_terms)) AS n,
+             (SELECT greatest(count(*), CASE WHEN p_sessions IS NULL THEN 0 ELSE (p_pool ->> 'rows')::double precision END) AS rows
+              FROM pool) total),
     -- each turn with its neighbours in the conversation: the terms that only they have, and their similarity (near)
     placed AS MATERIALIZED (
         SELECT p.*,

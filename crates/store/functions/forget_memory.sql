@@ -60,19 +60,20 @@ CREATE OR REPLACE FUNCTION forget_episode(
     p_tenant text, p_actor text, p_request_id text, p_at timestamptz, p_event_id uuid, p_id uuid)
 RETURNS boolean LANGUAGE plpgsql AS $$
 DECLARE
+    ended_at constant timestamptz := plausible_now(p_at);
     old_expiry timestamptz;
 BEGIN
     SELECT e.expires_at INTO old_expiry FROM episodes e WHERE e.tenant_id = p_tenant AND e.id = p_id FOR NO KEY UPDATE;
     IF NOT FOUND THEN
         RETURN NULL;
     END IF;
-    IF NOT episode_is_alive(old_expiry, p_at) THEN
+    IF NOT episode_is_alive(old_expiry, ended_at) THEN
         RETURN false;
     END IF;
-    UPDATE episodes e SET expires_at = p_at WHERE e.tenant_id = p_tenant AND e.id = p_id;
+    UPDATE episodes e SET expires_at = ended_at WHERE e.tenant_id = p_tenant AND e.id = p_id;
     PERFORM record_event(p_tenant, p_actor, p_request_id, p_at, p_event_id, 'episode_forgotten', 'episode', p_id,
         jsonb_build_object('before', jsonb_build_object('expires_at', old_expiry),
-                           'after', jsonb_build_object('expires_at', p_at)));
+                           'after', jsonb_build_object('expires_at', ended_at)));
     RETURN true;
 END $$;
 REVOKE EXECUTE ON FUNCTION forget_episode FROM PUBLIC;

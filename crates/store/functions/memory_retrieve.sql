@@ -44,6 +44,7 @@ DECLARE
         FROM unnest(terms) WITH ORDINALITY AS t (term, n) ORDER BY t.n);
     corrections jsonb;
     options jsonb;
+    sessions uuid[];
     broad_query tsquery;
     version uuid;
     pool jsonb;
@@ -107,7 +108,7 @@ BEGIN
         pool := CASE WHEN learned THEN memory_pool('episodes', p_tenant, scope) ELSE p_pools -> 'episode' END;
         IF ranks_episodes THEN
             RETURN QUERY SELECT * FROM episodes_deep('episode', p_tenant, scope, at, version, query, terms, factors, p_request ->> 'query',
-                                                     row_limit, deep, background);
+                                                     row_limit, deep, background, NULL, NULL);
         ELSIF EXISTS (SELECT FROM episodes r WHERE r.tenant_id = p_tenant) THEN
             RETURN QUERY SELECT * FROM unnest(episodes_found(
                 p_tenant, scope, at, min_confidence, version, query, strict_query, broad_query, terms, factors, row_limit, pool,
@@ -120,9 +121,16 @@ BEGIN
         RETURN NEXT pool_row('episode', learned, pool || jsonb_build_object('corrections', corrections, 'ms', 1000 * date_part('epoch', clock_timestamp() - began)));
     END IF;
 
-    IF (p_request ->> 'related')::integer > 0 THEN
+    -- Comparing every turn takes too long for the start of a session: only the conversations of the best candidates.
+    IF (p_request ->> 'related')::integer > 0 AND EXISTS (SELECT FROM episodes r WHERE r.tenant_id = p_tenant) THEN
+        learned := NOT coalesce(p_pools ? 'episode', false);
+        pool := CASE WHEN learned THEN memory_pool('episodes', p_tenant, scope) ELSE p_pools -> 'episode' END;
+        SELECT array_agg(DISTINCT coalesce(f.session_id, f.id)) INTO sessions FROM unnest(episodes_found(
+            p_tenant, scope, at, min_confidence, version, query, strict_query, broad_query, terms, factors,
+            (p_request ->> 'related')::integer, pool, options || '{"mode": "fused", "background": false}')) f;
         RETURN QUERY SELECT * FROM episodes_deep('related', p_tenant, scope, at, version, query, terms, factors, p_request ->> 'query',
-                                                 (p_request ->> 'related')::integer, deep, false);
+                                                 (p_request ->> 'related')::integer, deep, false, coalesce(sessions, '{}'), pool);
+        RETURN NEXT pool_row('episode', learned, pool);
     END IF;
     IF (p_request ->> 'recent')::integer > 0 THEN
         RETURN QUERY SELECT

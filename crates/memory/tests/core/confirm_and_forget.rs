@@ -113,6 +113,18 @@ async fn forget_episode_sets_immediate_expiry() {
     assert_eq!(events_of(&memory, &id).await, ["episode_created", "episode_forgotten"]);
 }
 
+/// Under a clock that is far ahead, the episode seems expired already, and would be back when the clock is set right.
+#[tokio::test]
+async fn an_episode_that_is_forgotten_under_a_wrong_clock_does_not_come_back() {
+    let memory = MemoryFixture::new().await;
+    let id = episode(&memory, "It rained").await;
+    memory.db.execute("INSERT INTO butler_clock (latest) VALUES ('2030-01-15T12:05:00Z')").await;
+    memory.clock.advance_days(400.0);
+    let forgotten = memory.call("memory_forget", json!({"memory_type": "episode", "memory_id": id})).await.unwrap();
+    assert_eq!(forgotten["changed"], true);
+    assert_eq!(row(&memory, "episodes", &id).await["expires_at"], "2030-01-15T12:05:00+00:00", "the latest trusted time");
+}
+
 #[tokio::test]
 async fn an_expired_or_superseded_fact_can_be_forgotten_too() {
     let memory = MemoryFixture::new().await;

@@ -30,7 +30,8 @@ impl Pools {
     pub(super) fn known(&self, tenant: &TenantId, request: &Retrieve<'_>) -> BTreeMap<&'static str, Pool> {
         let pools = self.lock();
         let mut known = BTreeMap::new();
-        for kind in request.types {
+        let related = (request.related > 0).then_some(&MemoryType::Episode);
+        for kind in request.types.iter().chain(related) {
             let key = (tenant.clone(), request.scope.map(str::to_owned), *kind);
             if let Some((measured_at, pool)) = pools.get(&key)
                 && measured_at.elapsed() < lifetime(pool)
