@@ -13,7 +13,7 @@ DECLARE
     term tsquery;
     corrected boolean := false;
 BEGIN
-    IF to_regprocedure('similarity(text, text)') IS NULL THEN
+    IF p_words IS NULL OR to_regprocedure('similarity(text, text)') IS NULL THEN
         RETURN;
     END IF;
     factor := 1;

@@ -1254,19 +1254,26 @@ export interface components {
         Explained: {
             /** @description Whether it contains every term of the query. */
             all_terms: boolean;
-            /** @description The parts of a deep score. */
-            deep: unknown;
             /** @description Whether the keyword search found it. */
             in_keyword: boolean;
             /** @description Whether the semantic search found it. */
             in_semantic: boolean;
-            /** @description `scan`, `index`, or `newest` for terms that most memories contain. */
+            /** @description `scan`, `index`, or `newest` for terms that most memories contain; `+names` if the query names an entity. */
             keyword_path: string | null;
+            /**
+             * Format: double
+             * @description The rarity of the query's terms that it contains, divided by its length: the order of the keyword search.
+             */
+            keyword_score: number | null;
             /**
              * Format: double
              * @description With min_relevance: the estimated probability that the memory answers the query.
              */
             min_relevance: number | null;
+            /** @description Whether the query names its entity. */
+            named: boolean | null;
+            /** @description The parts of a fused or deep score. */
+            parts: unknown;
             /**
              * Format: int64
              * @description The index lists that were probed, with `ann` only.
@@ -1592,7 +1599,7 @@ export interface components {
             recency: number | null;
             /**
              * Format: double
-             * @description In a recall: rrf_score scaled to 0–1.
+             * @description In a recall: how well it matches the topic, 0–1.
              */
             relevance: number | null;
             /**
@@ -1733,7 +1740,7 @@ export interface components {
             unavailable?: string[];
         };
         /** @description How memories are matched and ranked. */
-        Mode: "semantic" | "keyword" | "hybrid" | "deep";
+        Mode: "semantic" | "keyword" | "hybrid" | "fused" | "deep";
         /** @description What a rule needs to reach the next maturity level. */
         NextStep: {
             /**
@@ -3394,6 +3401,8 @@ export interface operations {
                 limit?: number;
                 /** @description Exclude memories whose effective confidence is lower. Default: the retrieval threshold. */
                 min_confidence?: number;
+                /** @description The search that finds and ranks the candidates. Default: the configured `retrieval.recall_mode`. */
+                mode?: "semantic" | "keyword" | "hybrid" | "fused" | "deep";
                 /** @description The query, as an agent would phrase it. */
                 q: string;
                 /** @description Only this scope and the global scope. Default: all scopes. */

@@ -122,7 +122,11 @@ async fn an_episode_that_is_forgotten_under_a_wrong_clock_does_not_come_back() {
     memory.clock.advance_days(400.0);
     let forgotten = memory.call("memory_forget", json!({"memory_type": "episode", "memory_id": id})).await.unwrap();
     assert_eq!(forgotten["changed"], true);
-    assert_eq!(row(&memory, "episodes", &id).await["expires_at"], "2030-01-15T12:05:00+00:00", "the latest trusted time");
+    assert_eq!(
+        row(&memory, "episodes", &id).await["expires_at"],
+        "2030-01-15T12:05:00+00:00",
+        "the latest trusted time"
+    );
 }
 
 #[tokio::test]
