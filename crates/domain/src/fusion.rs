@@ -25,7 +25,7 @@ pub fn relevance_of_rank(rank: f64, limit: usize) -> f64 {
         return 0.0;
     }
     let limit = limit as f64;
-    let middle = (0.75 * limit).min(10.0);
+    let middle = (0.75 * limit).clamp(1.5, 10.0);
     let steepness = ((rank - middle) / (middle / 20.0)).clamp(-50.0, 50.0);
     let slope = (1.0 - (rank - 1.0) / limit).clamp(0.0, 1.0);
     STEP / (1.0 + steepness.exp()) + (1.0 - STEP) * slope
@@ -56,6 +56,7 @@ mod tests {
         assert!(relevance_of_rank(11.0, 10) < 0.01);
         let fall = relevance_of_rank(6.0, 10) - relevance_of_rank(9.0, 10);
         assert!(0.4 * fall > 0.2, "recency must not lift filler over a clear match: {fall}");
+        assert!(relevance_of_rank(1.0, 1) > 0.99, "the first of one");
         assert_eq!((relevance_of_rank(1.0, 0), relevance_of_rank(f64::NAN, 10)), (0.0, 0.0));
     }
 

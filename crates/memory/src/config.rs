@@ -231,14 +231,15 @@ impl Default for RetrievalConfig {
 pub struct ContextConfig {
     /// Whether a context block includes episodes: those most relevant to the prompt, then the latest.
     pub include_episodes: bool,
-    /// Whether a context block leaves out facts and rules that almost certainly have nothing to do with the prompt.
+    /// Whether a context block leaves out facts and rules that almost certainly have nothing to do with the prompt. The
+    /// estimate was tuned on stores of a few hundred memories; in larger ones it leaves out too much.
     pub leave_out_filler: bool,
     pub quotas: ContextQuotas,
 }
 
 impl Default for ContextConfig {
     fn default() -> Self {
-        Self { include_episodes: true, leave_out_filler: true, quotas: ContextQuotas::default() }
+        Self { include_episodes: true, leave_out_filler: false, quotas: ContextQuotas::default() }
     }
 }
 

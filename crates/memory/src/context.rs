@@ -68,10 +68,8 @@ impl Memory {
             recent: if wants_episodes { depth } else { 0 },
             background: floor.is_some(),
         };
-        let (retrieved, _) = self.retrieve(call, &recall.as_search(), episodes).await?;
-        let episodes = by_priority(&retrieved);
-        let input_episodes = episodes.iter().map(|episode| episode_line(episode)).collect();
-        let rated = apply_floor(retrieved.found.clone(), &retrieved.stores, floor);
+        let (mut retrieved, _) = self.retrieve(call, &recall.as_search(), episodes).await?;
+        let rated = apply_floor(std::mem::take(&mut retrieved.found), &retrieved.stores, floor);
         let mut hits = compose(rated, request.mode, depth, &self.weights(), call.now);
         hits.truncate(depth);
         let (facts, rules): (Vec<Hit>, Vec<Hit>) =
@@ -79,7 +77,7 @@ impl Memory {
         let input = ContextInput {
             facts: facts.iter().map(fact_line).collect(),
             rules: rules.iter().map(rule_line).collect(),
-            episodes: input_episodes,
+            episodes: by_priority(&retrieved).into_iter().map(episode_line).collect(),
         };
         Ok(context::assemble(&input, request.token_budget, &config.context.quotas, &Bpe))
     }

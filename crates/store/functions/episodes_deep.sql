@@ -36,7 +36,7 @@ BEGIN
                FROM episodes e
                WHERE p_sessions IS NOT NULL AND e.session_id = ANY (p_sessions)
                  AND e.tenant_id = p_tenant AND (p_scope IS NULL OR e.butler = p_scope) AND episode_is_alive(e.expires_at, p_at)
-               LIMIT newest)
+               ORDER BY e.created_at DESC, e.id LIMIT newest)
               UNION ALL
               (SELECT e.*, unpacked(e.search_vector) AS words
                FROM episodes e

@@ -103,8 +103,10 @@ BEGIN
 
     -- The keyword leg: candidates.
     IF p_broad IS NOT NULL THEN
-        SELECT coalesce(n.ids, '{}'), coalesce(n.weights, '{}') INTO named, name_weights
-            FROM named_entities(p_tenant, p_options ->> 'query', tenant_rows) n WHERE NOT by_rank;
+        IF any_term AND NOT by_rank THEN
+            SELECT coalesce(n.ids, '{}'), coalesce(n.weights, '{}') INTO named, name_weights
+                FROM named_entities(p_tenant, p_options ->> 'query', tenant_rows) n;
+        END IF;
         IF is_small AND tenant_rows < table_rows / 8 THEN
             keyword_path := 'scan';
             SELECT m.*, coalesce(cardinality(m.places), 0) INTO matched, ids, hits, lengths, standings, match_taken
@@ -151,7 +153,7 @@ BEGIN
             SELECT r.id, r.ctid AS place, r.created_at, n.place IS NOT NULL AS is_near,
                    CASE WHEN r.embedding_version_id = p_version THEN coalesce(n.distance, r.embedding <=> p_query) END AS distance,
                    CASE WHEN m.score IS NOT NULL THEN m.score
-                        WHEN by_score THEN keyword_score(r.search_vector, terms, r.entity_id, named, weights)
+                        WHEN by_score AND any_term THEN keyword_score(r.search_vector, terms, r.entity_id, named, weights)
                    END AS score
             FROM unnest(near, distances) AS n (place, distance)
             FULL JOIN unnest(matched, scores) AS m (place, score) ON m.place = n.place
@@ -244,7 +246,7 @@ BEGIN
                 FROM facts_near_all(p_tenant, p_scope, p_at, p_min, p_version, p_query, take) n;
             CONTINUE;
         END IF;
-        IF match_kept < p_limit AND match_taken > take AND keyword_path NOT LIKE '%+all' THEN
+        IF match_kept < p_limit AND match_taken > take AND cardinality(matched) = take AND keyword_path NOT LIKE '%+all' THEN
             keyword_path := keyword_path || '+all';
             SELECT b.places, b.scores INTO matched, scores
                 FROM facts_match_all(p_tenant, p_scope, terms, p_strict, p_broad, by_rank, named, p_at, p_min) a,

@@ -86,7 +86,7 @@ BEGIN
                                                / CASE WHEN u.length > 40 THEN sqrt(u.length / 40.0::double precision) ELSE 1 END) AS score
                 FROM unnest(p_places, p_ids, p_hits, p_lengths, p_standings) AS u (place, id, hits, length, standing)) m
           LEFT JOIN unnest(p_near, p_distances) AS n (place, distance) ON n.place = m.place
-          ORDER BY m.score DESC, n.distance, m.id DESC LIMIT p_take) b;
+          ORDER BY m.score DESC NULLS LAST, n.distance, m.id DESC LIMIT p_take) b;
     IF p_least > 0 THEN
         SELECT array_agg(b.place), array_agg(b.score) INTO places, scores
         FROM unnest(places, scores) AS b (place, score) WHERE b.score >= p_least * scores[1];

@@ -37,7 +37,7 @@ DECLARE
     asking constant text[] := '{would,could,might,shall,mani,much,often,ever,also,pleas,kind,type,sort,tell,told,remind,rememb,
         recal,mention,describ,say,said,accord,know,think}';
     strict_query constant tsquery := CASE WHEN numnode(words) > 0 THEN words END;
-    -- A row's hits are 63 bits: 48 for terms as typed, 4 or more for corrected ones, 8 for names.
+    -- A row's hits use 60 bits: 52 for terms, the first 48 of them as typed, and 8 for names.
     terms text[] := (query_terms(strict_query))[:48];
     factors double precision[] := ARRAY(
         SELECT CASE WHEN term_lexeme(t.term) = ANY (asking) THEN 0.1 ELSE 1 END::double precision

@@ -105,7 +105,7 @@ BEGIN
             SELECT r.id, r.ctid AS place, r.created_at, n.place IS NOT NULL AS is_near,
                    CASE WHEN r.embedding_version_id = p_version THEN coalesce(n.distance, r.embedding <=> p_query) END AS distance,
                    CASE WHEN m.score IS NOT NULL THEN m.score
-                        WHEN by_score THEN keyword_score(r.search_vector, terms, NULL, NULL, weights)
+                        WHEN by_score AND any_term THEN keyword_score(r.search_vector, terms, NULL, NULL, weights)
                    END AS score
             FROM unnest(near, distances) AS n (place, distance)
             FULL JOIN unnest(matched, scores) AS m (place, score) ON m.place = n.place
@@ -190,7 +190,7 @@ BEGIN
                 FROM rules_near_all(p_tenant, p_scope, p_at, p_min, p_version, p_query, take) n;
             CONTINUE;
         END IF;
-        IF match_kept < p_limit AND match_taken > take AND keyword_path NOT LIKE '%+all' THEN
+        IF match_kept < p_limit AND match_taken > take AND cardinality(matched) = take AND keyword_path NOT LIKE '%+all' THEN
             keyword_path := keyword_path || '+all';
             SELECT b.places, b.scores INTO matched, scores
                 FROM rules_match_all(p_tenant, p_scope, terms, p_strict, p_broad, by_rank, p_at, p_min) a,

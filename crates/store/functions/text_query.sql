@@ -34,7 +34,7 @@ CREATE OR REPLACE FUNCTION spaced_words(words text) RETURNS text LANGUAGE sql IM
 COMMENT ON FUNCTION spaced_words IS 'Lower-case words with single spaces between and around them, so that strpos finds whole words.';
 
 -- Thai, Lao, Myanmar, Khmer, Kana and Han are written without spaces; their words are indexed as pairs of characters
--- (domain::text).
+-- (domain::scripts).
 CREATE OR REPLACE FUNCTION is_paired(terms text[]) RETURNS boolean LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE AS $$
 BEGIN
     RETURN terms <> '{}' AND NOT EXISTS (

@@ -24,7 +24,7 @@ pub struct Input {
     /// How candidates are found and ranked: hybrid (default), fused, deep, semantic, keyword.
     #[schemars(with = "Option<String>", extend("enum" = Mode::NAMES))]
     mode: Option<Value>,
-    /// Leave facts and rules out unless one is at least this likely to be relevant, 0–1. If left out, only filler is.
+    /// Leave facts and rules out unless one is at least this likely to be relevant, 0–1. Off if left out.
     #[schemars(with = "Option<f64>", range(min = 0, max = 1))]
     min_relevance: Option<Value>,
 }

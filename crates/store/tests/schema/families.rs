@@ -57,8 +57,9 @@ const SHOWN_OF_EPISODES: &[Difference] = &[
 const NO_NAMES: &[Difference] = &[
     ("named uuid[] := '{}'; name_weights double precision[] := '{}';", ""),
     (
-        "SELECT coalesce(n.ids, '{}'), coalesce(n.weights, '{}') INTO named, name_weights \
-         FROM named_entities(p_tenant, p_options ->> 'query', tenant_rows) n WHERE NOT by_rank;",
+        "IF any_term AND NOT by_rank THEN \
+         SELECT coalesce(n.ids, '{}'), coalesce(n.weights, '{}') INTO named, name_weights \
+         FROM named_entities(p_tenant, p_options ->> 'query', tenant_rows) n; END IF;",
         "",
     ),
     (
