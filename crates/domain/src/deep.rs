@@ -8,7 +8,7 @@
 pub struct DeepWeights {
     /// Share of the keyword score, 0 to 1. The semantic score has the rest.
     pub keyword: f64,
-    /// How much more a turn's own words count than those that only a neighbour has, 0 to 1.
+    /// How much less a word counts that only a neighbouring turn has, from 0 (no less) to 1 (nothing).
     pub own_text: f64,
     /// Weight of a neighbouring turn's cosine similarity, added to the turn's own.
     pub neighbour: f64,

@@ -62,6 +62,20 @@ kind!(
     aliases { "forgotten" => Retracted }
 );
 
+kind!(
+    /// How memories are matched and ranked: by meaning and words, fused by rank (hybrid) or by score (fused); for turns of
+    /// a conversation, where neighbours and session count too (deep); by meaning alone (semantic); by words alone (keyword).
+    Mode, "mode",
+    { Hybrid = "hybrid", Fused = "fused", Deep = "deep", Semantic = "semantic", Keyword = "keyword" }
+);
+
+#[expect(clippy::derivable_impls, reason = "the macro derives the same traits for every enumeration")]
+impl Default for Mode {
+    fn default() -> Self {
+        Self::Hybrid
+    }
+}
+
 kind!(Permanence, "permanence", {
     Permanent = "permanent", Stable = "stable", Standard = "standard", Volatile = "volatile", Ephemeral = "ephemeral",
 });

@@ -33,7 +33,9 @@ pub use entity::Entity;
 pub use episode::Episode;
 pub use fact::Fact;
 pub use ids::{EntityId, EpisodeId, FactId, RuleId};
-pub use kinds::{ConsolidationStatus, EntityType, Maturity, MemoryType, Permanence, Relation, UnknownName, Validity};
+pub use kinds::{
+    ConsolidationStatus, EntityType, Maturity, MemoryType, Mode, Permanence, Relation, UnknownName, Validity,
+};
 pub use rule::Rule;
 pub use tenant::{Butler, Scope, TenantId};
 pub use validate::Invalid;

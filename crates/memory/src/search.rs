@@ -4,68 +4,20 @@ mod floor;
 mod hit;
 mod trace;
 
-use std::str::FromStr;
 use std::time::Instant;
 
 use butler_domain::deep::DeepWeights;
 use butler_domain::fusion::rrf_score;
 use butler_domain::text::preprocess_search_query;
-use butler_domain::{MemoryType, Scope, UnknownName};
+use butler_domain::{MemoryType, Scope};
 use butler_store::search::{Retrieve, Retrieved};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
 use crate::config::KeywordMatch;
 use crate::{Call, Memory, MemoryError};
+pub use butler_domain::Mode;
 pub(crate) use floor::{Floor, RatedMemory, apply_floor};
 pub use hit::Hit;
 pub use trace::{Explained, Trace, Weights};
-
-/// How memories are matched and ranked.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum Mode {
-    /// By meaning, with cosine similarity.
-    Semantic,
-    /// By words, with full-text search.
-    Keyword,
-    /// By both, fused by rank.
-    #[default]
-    Hybrid,
-    /// By both, fused by score.
-    Fused,
-    /// Fused by score, and for conversations: the neighbours and the session of an episode count too.
-    Deep,
-}
-
-impl Mode {
-    pub const NAMES: &'static [&'static str] = &["hybrid", "fused", "deep", "semantic", "keyword"];
-
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Semantic => "semantic",
-            Self::Keyword => "keyword",
-            Self::Hybrid => "hybrid",
-            Self::Fused => "fused",
-            Self::Deep => "deep",
-        }
-    }
-}
-
-impl FromStr for Mode {
-    type Err = UnknownName;
-
-    fn from_str(text: &str) -> Result<Self, UnknownName> {
-        match text {
-            "semantic" => Ok(Self::Semantic),
-            "keyword" => Ok(Self::Keyword),
-            "hybrid" => Ok(Self::Hybrid),
-            "fused" => Ok(Self::Fused),
-            "deep" => Ok(Self::Deep),
-            _ => Err(UnknownName { what: "mode", given: text.to_owned(), valid: Self::NAMES }),
-        }
-    }
-}
 
 /// The validated arguments of a search.
 #[derive(Debug, Clone)]
@@ -240,7 +192,7 @@ pub(crate) fn score(rated: Vec<RatedMemory>, mode: Mode, limit: usize, now: butl
             // A memory with all terms always scores higher than one with only some of them.
             Mode::Keyword => hit.score = (f64::from(u8::from(hit.all_terms)) + hit.rank.unwrap_or(0.0)) / 2.0,
             Mode::Hybrid => hit.fuse(limit),
-            // The database has computed it.
+            // The database has computed the score.
             Mode::Fused | Mode::Deep => {}
         }
     }

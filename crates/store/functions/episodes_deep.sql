@@ -6,15 +6,14 @@
 -- p_weights: 1 keyword against semantic, 2 own words against the neighbours', 3 similarity of neighbours, 4 the named
 -- speaker, 5 the conversation, 6 the exponent of the keyword score (domain::deep).
 CREATE OR REPLACE FUNCTION episodes_deep(
-    p_kind text, p_tenant text, p_scope text, p_at timestamptz, p_version uuid, p_query vector, p_terms text[],
-    p_factors double precision[], p_words text, p_limit integer, p_weights double precision[], p_background boolean,
+    p_kind text, p_tenant text, p_scope text, p_at timestamptz, p_version uuid, p_query vector, p_strict tsquery,
+    p_terms text[], p_factors double precision[], p_words text, p_limit integer, p_weights double precision[], p_background boolean,
     p_sessions uuid[], p_pool jsonb)
 RETURNS SETOF retrieved LANGUAGE plpgsql STABLE ROWS 20 AS $$
 #variable_conflict use_column
 DECLARE
     terms constant tsquery[] := p_terms::tsquery[];
     any_term constant tsquery := any_of(p_terms);
-    all_terms constant tsquery := array_to_string(p_terms, ' & ');
     -- Twice what a butler keeps by default.
     newest constant integer := 20000;
     -- Further down, a turn is not worth its neighbours.
@@ -115,12 +114,12 @@ BEGIN
         WHERE n.id IS NOT NULL)
     SELECT s.kind, x.id, s.cosine, s.semantic_rank::integer,
            CASE WHEN s.keyword_rank IS NOT NULL THEN ts_rank(x.search_vector, any_term) END,
-           CASE WHEN s.keyword_rank IS NOT NULL THEN x.search_vector @@ all_terms END, s.keyword_rank::integer,
+           CASE WHEN s.keyword_rank IS NOT NULL THEN x.search_vector @@ p_strict END, s.keyword_rank::integer,
            x.content, NULL::text, NULL::text, x.butler, x.importance, NULL::double precision, NULL::double precision,
            NULL::timestamptz, x.last_referenced_at, x.created_at, NULL::text, NULL::double precision, NULL::uuid, NULL::text,
            x.session_id, false,
            jsonb_build_object('vector', 'exact', 'keyword', 'scan', 'keyword_score', s.words, 'parts', s.parts,
-                              'terms', CASE WHEN p_background THEN terms_in(x.search_vector, all_terms) END)
+                              'terms', CASE WHEN p_background THEN terms_in(x.search_vector, p_strict) END)
     FROM shown s JOIN episodes x ON x.id = s.id;
 END $$;
 REVOKE EXECUTE ON FUNCTION episodes_deep FROM PUBLIC;

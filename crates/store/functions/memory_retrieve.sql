@@ -36,9 +36,9 @@ DECLARE
     -- Words with which a question is asked; what it is about are the others.
     asking constant text[] := '{would,could,might,shall,mani,much,often,ever,also,pleas,kind,type,sort,tell,told,remind,rememb,
         recal,mention,describ,say,said,accord,know,think}';
-    strict_query constant tsquery := CASE WHEN numnode(words) > 0 THEN words END;
     -- A row's hits use 60 bits: 52 for terms, the first 48 of them as typed, and 8 for names.
-    terms text[] := (query_terms(strict_query))[:48];
+    terms text[] := (query_terms(words))[:48];
+    strict_query constant tsquery := all_of(terms);
     factors double precision[] := ARRAY(
         SELECT CASE WHEN term_lexeme(t.term) = ANY (asking) THEN 0.1 ELSE 1 END::double precision
         FROM unnest(terms) WITH ORDINALITY AS t (term, n) ORDER BY t.n);
@@ -107,7 +107,7 @@ BEGIN
         learned := NOT coalesce(p_pools ? 'episode', false);
         pool := CASE WHEN learned THEN memory_pool('episodes', p_tenant, scope) ELSE p_pools -> 'episode' END;
         IF ranks_episodes THEN
-            RETURN QUERY SELECT * FROM episodes_deep('episode', p_tenant, scope, at, version, query, terms, factors, p_request ->> 'query',
+            RETURN QUERY SELECT * FROM episodes_deep('episode', p_tenant, scope, at, version, query, strict_query, terms, factors, p_request ->> 'query',
                                                      row_limit, deep, background, NULL, NULL);
         ELSIF EXISTS (SELECT FROM episodes r WHERE r.tenant_id = p_tenant) THEN
             RETURN QUERY SELECT * FROM unnest(episodes_found(
@@ -128,7 +128,7 @@ BEGIN
         SELECT array_agg(DISTINCT coalesce(f.session_id, f.id)) INTO sessions FROM unnest(episodes_found(
             p_tenant, scope, at, min_confidence, version, query, strict_query, broad_query, terms, factors,
             (p_request ->> 'related')::integer, pool, options || '{"mode": "fused", "background": false}')) f;
-        RETURN QUERY SELECT * FROM episodes_deep('related', p_tenant, scope, at, version, query, terms, factors, p_request ->> 'query',
+        RETURN QUERY SELECT * FROM episodes_deep('related', p_tenant, scope, at, version, query, strict_query, terms, factors, p_request ->> 'query',
                                                  (p_request ->> 'related')::integer, deep, false, coalesce(sessions, '{}'), pool);
         RETURN NEXT pool_row('episode', learned, pool);
     END IF;

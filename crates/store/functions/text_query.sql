@@ -1,6 +1,6 @@
 -- Text search queries: a query as typed, taken apart into terms and put together again.
 --
--- A term is the text of a tsquery with one lexeme ('peanut'). query_terms and any_of are plpgsql: an SQL function that
+-- A term is the text of a tsquery with one lexeme ('peanut'). query_terms, any_of and all_of are plpgsql: an SQL function that
 -- cannot be inlined is prepared again in each statement that calls it.
 
 -- The text of a tsquery quotes its lexemes, and no lexeme contains a space, so only ' & ' separates.
@@ -17,6 +17,10 @@ COMMENT ON FUNCTION term_lexeme IS 'The lexeme of a term, without its quotes.';
 CREATE OR REPLACE FUNCTION any_of(terms text[]) RETURNS tsquery LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
     AS $$ BEGIN RETURN CASE WHEN cardinality(terms) > 0 THEN array_to_string(terms, ' | ')::tsquery END; END $$;
 COMMENT ON FUNCTION any_of IS 'A query that any of the terms satisfies; NULL without terms.';
+
+CREATE OR REPLACE FUNCTION all_of(terms text[]) RETURNS tsquery LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
+    AS $$ BEGIN RETURN CASE WHEN cardinality(terms) > 0 THEN array_to_string(terms, ' & ')::tsquery END; END $$;
+COMMENT ON FUNCTION all_of IS 'A query that requires all of the terms; NULL without terms.';
 
 CREATE OR REPLACE FUNCTION terms_in(search_vector tsvector, strict tsquery) RETURNS jsonb LANGUAGE sql IMMUTABLE AS $$
     SELECT coalesce(jsonb_agg(term_lexeme(t)), '[]') FROM unnest(query_terms(strict)) AS t WHERE search_vector @@ t::tsquery

@@ -1739,8 +1739,12 @@ export interface components {
             /** @description Butlers that did not respond. `data` does not include what they store. */
             unavailable?: string[];
         };
-        /** @description How memories are matched and ranked. */
-        Mode: "semantic" | "keyword" | "hybrid" | "fused" | "deep";
+        /**
+         * @description How memories are matched and ranked: by meaning and words, fused by rank (hybrid) or by score (fused); for turns of
+         *     a conversation, where neighbours and session count too (deep); by meaning alone (semantic); by words alone (keyword).
+         * @enum {string}
+         */
+        Mode: "hybrid" | "fused" | "deep" | "semantic" | "keyword";
         /** @description What a rule needs to reach the next maturity level. */
         NextStep: {
             /**
@@ -3402,7 +3406,7 @@ export interface operations {
                 /** @description Exclude memories whose effective confidence is lower. Default: the retrieval threshold. */
                 min_confidence?: number;
                 /** @description The search that finds and ranks the candidates. Default: the configured `retrieval.recall_mode`. */
-                mode?: "semantic" | "keyword" | "hybrid" | "fused" | "deep";
+                mode?: "hybrid" | "fused" | "deep" | "semantic" | "keyword";
                 /** @description The query, as an agent would phrase it. */
                 q: string;
                 /** @description Only this scope and the global scope. Default: all scopes. */

@@ -15,7 +15,7 @@ pub(crate) struct RatedMemory {
 pub(crate) enum Floor {
     /// All, unless the best has this relevance; then those that are clearly less relevant than the best.
     Requested(f64),
-    /// Those that almost certainly do not answer the query: the default of a context.
+    /// Those that almost certainly do not answer the query (`context.leave_out_filler`).
     Filler,
 }
 

@@ -1,10 +1,9 @@
 use butler_host::error::HostError;
-use butler_memory::search::Mode;
 use butler_memory::tool::Answer;
 use serde_json::json;
 
 use super::input::text;
-use super::{Output, Request, show};
+use super::{Output, Ranking, Request, show};
 use crate::printer::Printer;
 
 /// Print the memory context that a session with this prompt starts with
@@ -19,10 +18,8 @@ pub struct Args {
     /// Maximum number of tokens, including headings [default: 3000]
     #[arg(long, value_name = "NUMBER")]
     token_budget: Option<u32>,
-    /// How candidates are found and ranked: by meaning and keywords, fused by rank (hybrid) or by score (fused), for turns of
-    /// a conversation (deep), by meaning (semantic) or by keywords (keyword) [default: hybrid]
-    #[arg(long, value_parser = clap::builder::PossibleValuesParser::new(Mode::NAMES))]
-    mode: Option<String>,
+    #[command(flatten)]
+    ranking: Ranking,
     /// Omit all facts and rules unless at least one has this probability of being relevant, 0 to 1
     #[arg(long, value_name = "NUMBER")]
     min_relevance: Option<f64>,
@@ -33,7 +30,7 @@ pub struct Args {
 impl Args {
     pub(super) fn request(self, butler: &str) -> Result<Request, HostError> {
         let arguments = json!({
-            "trigger_prompt": text(self.prompt, "the prompt")?, "butler": butler, "token_budget": self.token_budget, "mode": self.mode,
+            "trigger_prompt": text(self.prompt, "the prompt")?, "butler": butler, "token_budget": self.token_budget, "mode": self.ranking.mode,
             "min_relevance": self.min_relevance,
         });
         Ok(Request::new("memory_context", arguments, self.output, print_context))

@@ -13,6 +13,7 @@ mod search;
 mod show;
 mod stats;
 
+use butler_domain::Mode;
 use butler_host::error::HostError;
 use butler_memory::tool::Answer;
 use clap::Subcommand;
@@ -43,6 +44,15 @@ pub struct Output {
     /// Print the tool's structured result as JSON
     #[arg(long)]
     json: bool,
+}
+
+/// How to rank, the same for search, recall and context.
+#[derive(Debug, Clone, Copy, clap::Args)]
+pub struct Ranking {
+    /// How candidates are found and ranked: by meaning and keywords, fused by rank (hybrid) or by score (fused), for turns of
+    /// a conversation (deep), by meaning (semantic) or by keywords (keyword) [default: hybrid]
+    #[arg(long, value_parser = input::one_of::<Mode>(Mode::NAMES))]
+    mode: Option<Mode>,
 }
 
 /// The tool call that a command makes.

@@ -1,10 +1,9 @@
 use butler_domain::MemoryType;
 use butler_host::error::HostError;
-use butler_memory::search::Mode;
 use serde_json::json;
 
 use super::input::{non_empty, one_of, text_or_empty};
-use super::{Output, Request, show};
+use super::{Output, Ranking, Request, show};
 
 /// Find memories by meaning and keywords
 ///
@@ -23,10 +22,8 @@ pub struct Args {
     /// Only memories of this scope and the global scope
     #[arg(long, value_name = "NAME")]
     scope: Option<String>,
-    /// How candidates are found and ranked: by meaning and keywords, fused by rank (hybrid) or by score (fused), for turns of
-    /// a conversation (deep), by meaning (semantic) or by keywords (keyword) [default: hybrid]
-    #[arg(long, value_parser = clap::builder::PossibleValuesParser::new(Mode::NAMES))]
-    mode: Option<String>,
+    #[command(flatten)]
+    ranking: Ranking,
     /// Maximum number of results, 0 to 100 [default: 10]
     #[arg(short = 'n', long, value_name = "NUMBER")]
     limit: Option<u32>,
@@ -46,7 +43,7 @@ pub struct Args {
 impl Args {
     pub(super) fn request(self) -> Result<Request, HostError> {
         let arguments = json!({
-            "query": text_or_empty(self.query, "the query")?, "types": non_empty(self.types), "scope": self.scope, "mode": self.mode,
+            "query": text_or_empty(self.query, "the query")?, "types": non_empty(self.types), "scope": self.scope, "mode": self.ranking.mode,
             "limit": self.limit, "min_confidence": self.min_confidence, "min_relevance": self.min_relevance,
             "explain": self.explain.then_some(true),
         });
