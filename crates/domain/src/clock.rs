@@ -104,6 +104,16 @@ impl Reading {
         Self { wall: clock.now(), monotonic: clock.monotonic() }
     }
 
+    /// The time at `now`: the wall clock's, or if that was set since this reading, what it would show otherwise.
+    pub fn corrected(&self, now: Self) -> Timestamp {
+        if self.was_set_before(now) { self.wall_at(now.monotonic) } else { now.wall }
+    }
+
+    /// Whether somebody set the wall clock between this reading and `now`.
+    fn was_set_before(&self, now: Self) -> bool {
+        (now.wall - self.wall_at(now.monotonic)).abs() > guard::TOLERANCE
+    }
+
     /// What the wall clock shows at `monotonic` unless it is set in between.
     fn wall_at(&self, monotonic: Duration) -> Timestamp {
         let passed = monotonic.as_secs_f64() - self.monotonic.as_secs_f64();

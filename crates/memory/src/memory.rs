@@ -1,6 +1,6 @@
 use std::sync::Arc;
 
-use butler_domain::{Butler, Clock, Timestamp};
+use butler_domain::{Butler, Clock};
 use butler_embed::Embedder;
 use butler_store::{Database, Embedded, Model};
 use tokio::sync::Notify;
@@ -66,10 +66,6 @@ impl Memory {
 
     pub fn config(&self) -> &MemoryConfig {
         &self.parts.config
-    }
-
-    pub fn now(&self) -> Timestamp {
-        self.parts.clock.now()
     }
 
     pub(crate) fn clock(&self) -> &dyn Clock {

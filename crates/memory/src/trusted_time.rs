@@ -1,4 +1,5 @@
-//! Time for jobs that delete or expire memories: they wait while the clock is in doubt.
+//! Time that survives a wrong clock: writes are dated with the believed time, and jobs that delete or expire memories
+//! wait while the clock is in doubt.
 
 use std::sync::{PoisonError, RwLock};
 use std::time::Duration;
@@ -20,6 +21,8 @@ pub(crate) struct ClockWatch {
     state: Mutex<State>,
     /// Why jobs that delete wait, for readers that must not wait.
     doubt: RwLock<Option<String>>,
+    /// The time that was last believed; `None` before the first look at the clock.
+    believed: RwLock<Option<Reading>>,
 }
 
 #[derive(Default)]
@@ -30,6 +33,13 @@ struct State {
 }
 
 impl Memory {
+    /// The present time, also while the clock is wrong. A clock that is set ahead or back must not date memories.
+    pub fn now(&self) -> Timestamp {
+        let now = Reading::of(self.clock());
+        let believed = *self.clock_watch().believed.read().unwrap_or_else(PoisonError::into_inner);
+        believed.map_or(now.wall, |believed| believed.corrected(now))
+    }
+
     /// The time, for a job that deletes or expires memories. Fails while the clock is in doubt.
     pub(crate) async fn trusted_now(&self) -> Result<Timestamp, MemoryError> {
         let now = Reading::of(self.clock());
@@ -46,6 +56,7 @@ impl Memory {
         let now = Reading::of(self.clock());
         let mut state = self.clock_watch().state.lock().await;
         state.guard.observe(now);
+        self.publish(&state.guard);
         let is_recent = state.compared_at.is_some_and(|at| now.monotonic.saturating_sub(at) < RECORD_EVERY);
         if state.guard.held().is_none() && is_recent {
             return Ok(());
@@ -60,11 +71,15 @@ impl Memory {
 
     /// Trusts the present time, also for the other processes of this butler. Returns the time, and why it was in doubt.
     pub async fn accept_clock(&self) -> Result<(Timestamp, Option<String>), MemoryError> {
-        let now = self.now();
+        let now = Reading::of(self.clock());
+        let mut state = self.clock_watch().state.lock().await;
         let mut conn = self.db().owner().await?;
         let doubt = clock_mark::read(&mut conn).await?.hold;
-        clock_mark::change(&mut conn, &MarkChange::Accept(now)).await?;
-        Ok((now, doubt))
+        clock_mark::change(&mut conn, &MarkChange::Accept(now.wall)).await?;
+        drop(conn);
+        state.guard = ClockGuard::default();
+        self.compare_clock(&mut state, now).await?;
+        Ok((now.wall, doubt))
     }
 
     async fn compare_clock(&self, state: &mut State, now: Reading) -> Result<(), MemoryError> {
@@ -80,11 +95,13 @@ impl Memory {
         };
         let compared = compared.await;
         // Also if the database is away: the process's own readings are enough to doubt.
-        self.publish_doubt(state.guard.held());
+        self.publish(&state.guard);
         compared
     }
 
-    fn publish_doubt(&self, doubt: Option<&str>) {
+    fn publish(&self, guard: &ClockGuard) {
+        *self.clock_watch().believed.write().unwrap_or_else(PoisonError::into_inner) = guard.believed();
+        let doubt = guard.held();
         let mut published = self.clock_watch().doubt.write().unwrap_or_else(PoisonError::into_inner);
         match (published.as_deref(), doubt) {
             (None, Some(reason)) => tracing::warn!(

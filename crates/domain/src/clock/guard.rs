@@ -10,7 +10,7 @@ use chrono::TimeDelta;
 use super::{Reading, Timestamp};
 
 /// A smaller jump does no harm: memories expire after days. Time synchronisation makes such jumps.
-const TOLERANCE: TimeDelta = TimeDelta::minutes(5);
+pub(super) const TOLERANCE: TimeDelta = TimeDelta::minutes(5);
 /// A longer absence is indistinguishable from a wrong clock. Jobs that delete then wait for a steady hour.
 const LONGEST_ABSENCE: TimeDelta = TimeDelta::days(30);
 /// After this time without another jump, the clock is believed.
@@ -40,6 +40,8 @@ pub enum MarkChange {
 struct Hold {
     reason: String,
     origin: Origin,
+    /// What the time probably was when the hold began.
+    believed: Reading,
     /// When the clock was last found to have jumped, or the hold was noticed.
     steady_since: Duration,
     /// Whether the mark carries it. If it then no longer does, somebody has accepted the clock.
@@ -70,18 +72,24 @@ impl ClockGuard {
         self.hold.as_ref().map(|hold| hold.reason.as_str())
     }
 
+    /// The time to write with at a later reading: the clock's own, or if that was set since the last time that was
+    /// trusted, what it would show otherwise. A memory that is dated wrongly fades too early or too late.
+    pub fn believed(&self) -> Option<Reading> {
+        self.hold.as_ref().map(|hold| hold.believed).or(self.last)
+    }
+
     /// Compares a reading with the one before it. Needs no mark, so it can be called often.
     pub fn observe(&mut self, now: Reading) {
         let Some(last) = self.last.replace(now) else { return };
-        let expected = last.wall_at(now.monotonic);
-        if (now.wall - expected).abs() <= TOLERANCE {
+        if !last.was_set_before(now) {
             return;
         }
+        let expected = last.wall_at(now.monotonic);
         match &mut self.hold {
             Some(hold) => hold.steady_since = now.monotonic,
             None => {
                 let reason = format!("the clock jumped from {} to {}", show(expected), show(now.wall));
-                self.hold = Some(new_hold(reason, Origin::Jump(last), now));
+                self.hold = Some(new_hold(reason, Origin::Jump(last), last, now));
             }
         }
     }
@@ -95,8 +103,13 @@ impl ClockGuard {
             self.hold = None;
         }
         if self.hold.is_none() {
-            let recorded = mark.hold.clone().map(|reason| new_hold(reason, Origin::Recorded, now));
-            let implausible = || Some(new_hold(disagreement(now.wall, mark.latest?, is_first)?, Origin::Mark, now));
+            // A clock that is behind the mark is wrong. One that is ahead may be right.
+            let believed = Reading { wall: mark.latest.map_or(now.wall, |latest| latest.max(now.wall)), ..now };
+            let recorded = mark.hold.clone().map(|reason| new_hold(reason, Origin::Recorded, believed, now));
+            let implausible = || {
+                let reason = disagreement(now.wall, mark.latest?, is_first)?;
+                Some(new_hold(reason, Origin::Mark, believed, now))
+            };
             self.hold = recorded.or_else(implausible);
         }
         match &self.hold {
@@ -117,8 +130,8 @@ impl ClockGuard {
     }
 }
 
-fn new_hold(reason: String, origin: Origin, now: Reading) -> Hold {
-    Hold { reason, origin, steady_since: now.monotonic, recorded: false }
+fn new_hold(reason: String, origin: Origin, believed: Reading, now: Reading) -> Hold {
+    Hold { reason, origin, believed, steady_since: now.monotonic, recorded: false }
 }
 
 /// Why a time is implausible after the latest trusted one. Only the first reading of a process may be too late: later
@@ -133,7 +146,7 @@ fn disagreement(now: Timestamp, latest: Timestamp, is_first: bool) -> Option<Str
 
 fn is_over(hold: &Hold, now: Reading, mark: &Mark) -> bool {
     let is_right_again = match &hold.origin {
-        Origin::Jump(trusted) => (now.wall - trusted.wall_at(now.monotonic)).abs() <= TOLERANCE,
+        Origin::Jump(trusted) => !trusted.was_set_before(now),
         Origin::Mark => mark.latest.is_none_or(|latest| disagreement(now.wall, latest, true).is_none()),
         Origin::Recorded => false,
     };
@@ -197,6 +210,32 @@ mod tests {
             assert!(!process.is_held(), "{days}");
             assert_eq!(mark.latest, Some(clock.now()));
         }
+    }
+
+    #[test]
+    fn the_believed_time_ignores_a_jump_and_never_lies_before_the_mark() {
+        let (clock, mut mark) = (noon(), Mark::default());
+        let mut process = Process::start(&clock, &mut mark);
+        let right = clock.now();
+        for days in [400, -400] {
+            clock.jump(TimeDelta::days(days));
+            for _ in 0..2 {
+                let believed = process.guard.believed().unwrap();
+                assert_eq!(believed.corrected(Reading::of(&clock)), right, "before and after the jump is noticed");
+                process.is_held();
+            }
+            clock.jump(TimeDelta::days(-days));
+            assert!(!process.is_held());
+        }
+        clock.jump(TimeDelta::days(-400));
+        let process = Process::start(&clock, &mut mark);
+        clock.advance(MINUTE);
+        let believed = process.guard.believed().unwrap();
+        assert_eq!(
+            believed.corrected(Reading::of(&clock)),
+            right + TimeDelta::minutes(1),
+            "started with a wrong clock"
+        );
     }
 
     #[test]

@@ -82,6 +82,8 @@ impl Module for MemoryModule {
                 clock: parts.clock,
                 config: self.config.clone(),
             });
+            // Before the first write. If it fails, the scheduler looks again.
+            let _ = memory.watch_clock().await;
             self.set(Some(Arc::new(match parts.runtime {
                 Some(runtime) => memory.with_runtime(runtime),
                 None => memory,

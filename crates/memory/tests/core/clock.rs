@@ -72,6 +72,30 @@ async fn a_clock_that_is_wrong_for_seven_seconds_destroys_nothing() {
     assert_eq!(one(&fixture, STATES).await, "Ann:active episodes:1 greet:known");
 }
 
+/// Dated 400 days back, they would expire as soon as the clock is right.
+#[tokio::test]
+async fn what_is_written_under_a_wrong_clock_is_dated_as_if_it_were_right() {
+    let fixture = MemoryFixture::new().await;
+    let greet = rule(&fixture, "greet").await;
+    fixture.memory.watch_clock().await.unwrap();
+    for days in [-400, 400] {
+        fixture.clock.jump(TimeDelta::days(days));
+        store(&fixture, &format!("Ann {days}")).await;
+        fixture.call("memory_mark_helpful", json!({"rule_id": greet})).await.unwrap();
+        let recalled = fixture.call("memory_recall", json!({"topic": "Ann likes tea"})).await.unwrap();
+        assert!(!recalled["results"].as_array().unwrap().is_empty(), "{days}: {recalled}");
+        fixture.clock.jump(TimeDelta::days(-days));
+    }
+    let dated = "SELECT string_agg(DISTINCT t::text, ' ') FROM (
+        SELECT last_confirmed_at AS t FROM facts UNION ALL SELECT last_confirmed_at FROM rules
+        UNION ALL SELECT created_at FROM memory_events) s";
+    assert_eq!(one(&fixture, dated).await, "2030-01-15 12:00:00+00");
+    let restarted = restarted(&fixture);
+    fixture.clock.jump(TimeDelta::days(-400));
+    restarted.watch_clock().await.unwrap();
+    assert_eq!(restarted.now().to_string(), "2030-01-15 12:00:00 UTC", "never before the latest trusted time");
+}
+
 #[tokio::test]
 async fn what_expired_by_mistake_returns_and_what_was_forgotten_does_not() {
     let fixture = MemoryFixture::new().await;
