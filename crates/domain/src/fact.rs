@@ -27,6 +27,9 @@ pub struct Fact {
     /// The fact that this one superseded.
     pub supersedes_id: Option<FactId>,
     pub entity_id: Option<EntityId>,
+    /// The entity at the other end, if the fact is a relation.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub object_entity_id: Option<EntityId>,
     pub validity: Validity,
     pub scope: String,
     /// How often it was used by a recall, a context block or a read.

@@ -76,6 +76,16 @@ impl Default for Mode {
     }
 }
 
+kind!(
+    /// Whether a predicate holds one value of a subject, or several at a time.
+    Cardinality, "cardinality", { One = "one", Many = "many" }
+);
+
+kind!(
+    /// Which edges of an entity count: those that start at it, those that end at it, or both.
+    Direction, "direction", { Out = "out", In = "in", Both = "both" }
+);
+
 kind!(Permanence, "permanence", {
     Permanent = "permanent", Stable = "stable", Standard = "standard", Volatile = "volatile", Ephemeral = "ephemeral",
 });

@@ -18,11 +18,13 @@ pub mod kinds;
 pub mod limits;
 pub mod link;
 pub mod maturity;
+pub mod predicate;
 pub mod relevance;
 pub mod resolve;
 pub mod rule;
 pub mod scoring;
 pub mod scripts;
+pub mod stored_fact;
 pub mod tenant;
 pub mod text;
 pub mod tokens;
@@ -34,8 +36,11 @@ pub use episode::Episode;
 pub use fact::Fact;
 pub use ids::{EntityId, EpisodeId, FactId, RuleId};
 pub use kinds::{
-    ConsolidationStatus, EntityType, Maturity, MemoryType, Mode, Permanence, Relation, UnknownName, Validity,
+    Cardinality, ConsolidationStatus, Direction, EntityType, Maturity, MemoryType, Mode, Permanence, Relation,
+    UnknownName, Validity,
 };
+pub use predicate::Predicate;
 pub use rule::Rule;
+pub use stored_fact::StoredFact;
 pub use tenant::{Butler, Scope, TenantId};
 pub use validate::Invalid;

@@ -25,6 +25,10 @@ pub const ENTITY_NAME_BYTES: usize = 512;
 pub const ALIASES: usize = 64;
 /// The aliases an entity can have after merges. All its names together form one indexed text.
 pub const MERGED_ALIASES: usize = 1024;
+/// How far relations are followed.
+pub const NEIGHBOR_DEPTH: usize = 3;
+/// The relations in one answer.
+pub const NEIGHBORS: usize = 500;
 pub const REASON_BYTES: usize = 4 * 1024;
 /// The reasons kept in a rule's metadata, newest last. `rule_applications` keeps all of them.
 pub const HARMFUL_REASONS: usize = 100;

@@ -3,13 +3,13 @@
 
 use butler_domain::event::EventType;
 use butler_domain::validate::Invalid;
-use butler_domain::{FactId, Maturity, MemoryType, Permanence, Rule, RuleId, Scope};
+use butler_domain::{FactId, Maturity, MemoryType, Permanence, Rule, RuleId, Scope, StoredFact};
 use butler_store::rules::DEFAULT_DECAY_RATE;
 use butler_store::rules_edit::{self, Edited};
 use butler_store::{Session, facts, restore, rules_feedback};
 use serde_json::{Map, Value};
 
-use crate::remember::{FactInput, StoredFact, superseded};
+use crate::remember::{FactInput, stored};
 use crate::{Call, Memory, MemoryError};
 
 /// The validated changes to a fact. `None` keeps the value.
@@ -78,16 +78,19 @@ impl Memory {
             subject: old.subject,
             predicate: old.predicate,
             content: changes.content.clone().unwrap_or(old.content),
-            importance: changes.importance.unwrap_or(old.importance),
-            permanence: changes.permanence.unwrap_or(old.permanence),
+            importance: Some(changes.importance.unwrap_or(old.importance)),
+            permanence: Some(changes.permanence.unwrap_or(old.permanence)),
             scope: Scope::new(old.scope).map_err(Invalid::from)?,
-            tags: changes.tags.clone().unwrap_or(old.tags),
+            tags: Some(changes.tags.clone().unwrap_or(old.tags)),
             entity_id: old.entity_id,
+            object_entity_id: old.object_entity_id,
+            object: None,
             source_episode_id: old.source_episode_id,
             source_butler: old.source_butler,
             metadata,
         };
-        let fact = self.new_fact(call, input).await?;
+        let mut fact = self.new_fact(call, input).await?;
+        fact.replaces = Some(id);
         let mut tx = conn.begin().await?;
         let Some(locked) = restore::lock(&mut tx, &call.tenant, id).await? else { return Ok(None) };
         if locked.validity != "active" {
@@ -95,9 +98,9 @@ impl Memory {
             return Err(not_current(id, &locked.validity, current));
         }
         let outcome = facts::store(call.write(&mut tx), &fact, None).await?;
-        let superseded_id = superseded(&fact, outcome)?;
+        let stored = stored(&fact, outcome)?;
         tx.commit().await?;
-        Ok(Some(StoredFact { id: fact.id, superseded_id }))
+        Ok(Some(stored))
     }
 
     /// Rewrites a rule in place. It becomes a candidate again, with zero marks; `rule_applications` keeps the old ones.

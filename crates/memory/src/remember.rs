@@ -4,9 +4,9 @@ use std::time::Duration;
 
 use butler_domain::text::fact_text;
 use butler_domain::validate::Invalid;
-use butler_domain::{Butler, EntityId, EpisodeId, FactId, Permanence, RuleId, Scope, Timestamp};
+use butler_domain::{Butler, EntityId, EpisodeId, FactId, Permanence, RuleId, Scope, StoredFact, Timestamp};
 use butler_store::episodes::{self, NewEpisode};
-use butler_store::facts::{self, FactOutcome, NewFact};
+use butler_store::facts::{self, FactOutcome, NewFact, Object};
 use butler_store::idempotency::Keyed;
 use butler_store::rules::{self, NewRule, RuleOutcome};
 use butler_store::{Constraint, StoreError};
@@ -22,6 +22,8 @@ use crate::{Call, Memory, MemoryError};
 /// Writers of one key wait for each other's lock. Only a merge or an import, which move facts without that lock, can
 /// still conflict with a writer, and hardly five times in a row.
 const ATTEMPTS: u32 = 5;
+/// The key of metadata that keeps the object's name.
+const OBJECT: &str = "object";
 
 /// The validated fields of an episode.
 #[derive(Debug, Clone, Serialize)]
@@ -48,24 +50,20 @@ pub struct FactInput {
     pub subject: String,
     pub predicate: String,
     pub content: String,
-    pub importance: f64,
-    pub permanence: Permanence,
+    /// `None`, like the next one and the tags: that of the fact it supersedes, else the default.
+    pub importance: Option<f64>,
+    pub permanence: Option<Permanence>,
     pub scope: Scope,
-    pub tags: Vec<String>,
+    pub tags: Option<Vec<String>>,
     pub entity_id: Option<EntityId>,
+    /// The other end of a relation, by id or by name.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub object_entity_id: Option<EntityId>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub object: Option<String>,
     pub source_episode_id: Option<EpisodeId>,
     pub source_butler: Option<String>,
     pub metadata: Map<String, Value>,
-}
-
-/// The answer to storing a fact.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct StoredFact {
-    /// The new fact's id.
-    pub id: FactId,
-    /// The fact it superseded: the active one with the same subject (or entity), predicate and scope. Null if there was
-    /// none.
-    pub superseded_id: Option<FactId>,
 }
 
 /// The validated fields of a rule.
@@ -135,8 +133,21 @@ impl Memory {
     }
 
     /// Validates and embeds a fact for `butler_store::facts::store`, which may run in the caller's own transaction.
-    pub async fn new_fact(&self, call: &Call, input: FactInput) -> Result<NewFact, MemoryError> {
+    pub async fn new_fact(&self, call: &Call, mut input: FactInput) -> Result<NewFact, MemoryError> {
         reject_reserved_metadata(&input.metadata)?;
+        // JSON would turn NaN into null, which means "as before".
+        if input.importance.is_some_and(f64::is_nan) {
+            return Err(Invalid::new("importance", "is not a number").into());
+        }
+        let object = match (input.object_entity_id, input.object) {
+            (Some(id), _) => Object::Entity(id),
+            (None, Some(name)) => {
+                // Kept as text too, since it may name no entity yet.
+                input.metadata.insert(OBJECT.to_owned(), name.clone().into());
+                Object::Name(name)
+            }
+            (None, None) => Object::None,
+        };
         let embedding = self.embed(&fact_text(&input.subject, &input.predicate, &input.content)).await?;
         Ok(NewFact {
             id: FactId::new(call.now),
@@ -147,6 +158,9 @@ impl Memory {
             importance: input.importance,
             permanence: input.permanence,
             entity_id: input.entity_id,
+            object,
+            replaces: None,
+            regrades: true,
             source_episode_id: input.source_episode_id,
             derived_from: Vec::new(),
             source_butler: Some(input.source_butler.unwrap_or_else(|| self.butler().to_string())),
@@ -164,9 +178,9 @@ impl Memory {
                 Err(error) if attempt < ATTEMPTS && is_race(&error) => attempt += 1,
                 Err(error) => return Err(error.into()),
                 Ok(outcome) => {
-                    let superseded_id = superseded(fact, outcome)?;
+                    let stored = stored(fact, outcome)?;
                     self.training().record_writes(1);
-                    return Ok(StoredFact { id: fact.id, superseded_id });
+                    return Ok(stored.with_hint());
                 }
             }
         }
@@ -214,22 +228,36 @@ impl Memory {
     }
 }
 
-/// The fact that was superseded, or the reason why the new one was rejected.
-pub fn superseded(fact: &NewFact, outcome: FactOutcome) -> Result<Option<FactId>, Invalid> {
-    let entity = fact.entity_id.map(|id| id.to_string()).unwrap_or_default();
+/// The stored fact, or the reason why it was rejected.
+pub fn stored(fact: &NewFact, outcome: FactOutcome) -> Result<StoredFact, Invalid> {
+    let object = if let Object::Entity(id) = fact.object { Some(id) } else { None };
     match outcome {
-        FactOutcome::Stored { superseded_id } => Ok(superseded_id),
-        FactOutcome::NoEntity => Err(Invalid::new("entity_id", format!("entity {entity} does not exist"))
-            .hint("find the entity with entity_resolve, or create it with entity_create")),
-        FactOutcome::EntityMerged { into: Some(target) } => {
-            Err(Invalid::new("entity_id", format!("entity {entity} was merged into {target}"))
-                .hint(format!("use {target}")))
-        }
-        FactOutcome::EntityMerged { into: None } => {
-            Err(Invalid::new("entity_id", format!("entity {entity} was merged into another one"))
-                .hint("find the remaining entity with entity_resolve"))
-        }
+        FactOutcome::Stored(stored) => Ok(stored),
+        FactOutcome::NoEntity => Err(no_entity("entity_id", fact.entity_id)),
+        FactOutcome::EntityMerged { into } => Err(entity_merged("entity_id", fact.entity_id, into)),
+        FactOutcome::NoObject => Err(no_entity("object_entity_id", object)),
+        FactOutcome::ObjectMerged { into } => Err(entity_merged("object_entity_id", object, into)),
+        FactOutcome::EdgeToItself => Err(Invalid::new("object", "is the same entity as the subject")
+            .hint("name another entity as the object, or leave it out")),
         FactOutcome::NoEpisode => Err(no_episode(fact.source_episode_id)),
+        FactOutcome::NotActive => Err(Invalid::new("fact", "is no longer active").hint("read it again")),
+    }
+}
+
+fn no_entity(field: &str, id: Option<EntityId>) -> Invalid {
+    let id = id.map(|id| id.to_string()).unwrap_or_default();
+    Invalid::new(field, format!("entity {id} does not exist"))
+        .hint("find the entity with entity_resolve, or create it with entity_create")
+}
+
+fn entity_merged(field: &str, id: Option<EntityId>, into: Option<EntityId>) -> Invalid {
+    let id = id.map(|id| id.to_string()).unwrap_or_default();
+    match into {
+        Some(target) => {
+            Invalid::new(field, format!("entity {id} was merged into {target}")).hint(format!("use {target}"))
+        }
+        None => Invalid::new(field, format!("entity {id} was merged into another one"))
+            .hint("find the remaining entity with entity_resolve"),
     }
 }
 

@@ -14,9 +14,10 @@ BEGIN
     END IF;
     PERFORM record_event(p_tenant, p_actor, p_request_id, p_at, p_event_id, 'entity_created', 'entity', entity.id,
         jsonb_build_object('after', p_entity - 'id'));
+    PERFORM link_named_facts(p_tenant, p_actor, p_request_id, p_at, entity.id);
     RETURN true;
 END $$;
 REVOKE EXECUTE ON FUNCTION create_entity FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION create_entity TO butler_app;
 COMMENT ON FUNCTION create_entity IS
-    'Creates an entity; false, and nothing changed, if one of this name and type exists.';
+    'Creates an entity and links the facts that name it; false, and nothing changed, if one of this name and type exists.';

@@ -18,20 +18,13 @@ BEGIN
         FROM (SELECT s.id AS source_id, t.id AS target_id,
                      effective_confidence(s.confidence, s.decay_rate, s.last_confirmed_at, p_at)
                      > effective_confidence(t.confidence, t.decay_rate, t.last_confirmed_at, p_at) AS source_wins
-              FROM facts s JOIN facts t ON t.scope = s.scope AND t.predicate = s.predicate
+              FROM facts s JOIN facts t ON t.scope = s.scope AND t.predicate_key = s.predicate_key AND t.slot = s.slot
               WHERE s.tenant_id = p_tenant AND s.entity_id = p_source AND fact_is_active(s.validity)
                 AND t.tenant_id = p_tenant AND t.entity_id = p_target AND fact_is_active(t.validity)) pair
     LOOP
         UPDATE facts f SET validity = 'superseded' WHERE f.tenant_id = p_tenant AND f.id = conflict.loser;
         UPDATE facts f SET supersedes_id = conflict.loser WHERE f.tenant_id = p_tenant AND f.id = conflict.winner;
-        INSERT INTO memory_links (tenant_id, source_type, source_id, target_type, target_id, relation, created_at)
-            VALUES (p_tenant, 'fact', conflict.winner, 'fact', conflict.loser, 'supersedes', p_at)
-            ON CONFLICT DO NOTHING;
-        PERFORM record_event(p_tenant, p_actor, p_request_id, p_at, gen_random_uuid(), 'fact_superseded', 'fact',
-            conflict.loser,
-            jsonb_build_object('before', jsonb_build_object('validity', 'active'),
-                               'after', jsonb_build_object('validity', 'superseded'),
-                               'superseded_by', conflict.winner));
+        PERFORM supersede_fact(p_tenant, p_actor, p_request_id, p_at, gen_random_uuid(), conflict.winner, conflict.loser);
         conflicts := conflicts + 1;
     END LOOP;
     RETURN conflicts;
@@ -39,7 +32,7 @@ END $$;
 REVOKE EXECUTE ON FUNCTION supersede_conflicting_facts FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION supersede_conflicting_facts TO butler_app;
 COMMENT ON FUNCTION supersede_conflicting_facts IS
-    'Of two active facts with the same scope and predicate, supersedes the one that is less confident by now; '
+    'Of two active facts with the same scope, predicate and slot, supersedes the one that is less confident by now; '
     'the target''s stays if both are equally confident.';
 
 CREATE OR REPLACE FUNCTION move_facts(

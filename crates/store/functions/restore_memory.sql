@@ -4,7 +4,7 @@
 CREATE OR REPLACE FUNCTION lock_fact(p_tenant text, p_id uuid)
 RETURNS TABLE (validity text, holder_id uuid, holder_replaced_it boolean) LANGUAGE plpgsql AS $$
 BEGIN
-    PERFORM lock_fact_key(f.tenant_id, f.entity_id, f.scope, f.subject, f.predicate)
+    PERFORM lock_fact_key(f.tenant_id, f.scope, f.holder, f.predicate_key)
         FROM facts f WHERE f.tenant_id = p_tenant AND f.id = p_id;
     -- This statement sees what was committed during the wait for the lock.
     RETURN QUERY
@@ -15,9 +15,8 @@ BEGIN
                      AND l.target_type = 'fact' AND l.target_id = f.id AND l.relation = 'supersedes')
         FROM facts f
         LEFT JOIN facts h
-             ON h.tenant_id = p_tenant AND fact_is_active(h.validity) AND h.scope = f.scope AND h.predicate = f.predicate
-             AND CASE WHEN f.entity_id IS NULL THEN h.entity_id IS NULL AND h.subject = f.subject
-                      ELSE h.entity_id = f.entity_id END
+             ON h.tenant_id = p_tenant AND fact_is_active(h.validity) AND h.scope = f.scope AND h.holder = f.holder
+             AND h.predicate_key = f.predicate_key AND h.slot = f.slot
         WHERE f.tenant_id = p_tenant AND f.id = p_id;
 END $$;
 REVOKE EXECUTE ON FUNCTION lock_fact FROM PUBLIC;

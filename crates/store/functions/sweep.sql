@@ -127,7 +127,7 @@ DECLARE
     recovered bigint := 0;
 BEGIN
     FOR fact IN
-        SELECT f.tenant_id, f.id, f.entity_id, f.scope, f.subject, f.predicate, f.created_at, decayed.effective,
+        SELECT f.tenant_id, f.id, f.scope, f.holder, f.predicate_key, f.slot, f.created_at, decayed.effective,
                decayed.effective < p_retrieval AS fades
         FROM facts f,
              LATERAL (SELECT effective_confidence(f.confidence, f.decay_rate, f.last_confirmed_at, p_at) AS effective) decayed
@@ -135,15 +135,14 @@ BEGIN
           AND f.validity = 'expired' AND (p_tenant IS NULL OR f.tenant_id = p_tenant) AND decayed.effective >= p_expiry
     LOOP
         CONTINUE WHEN NOT pg_try_advisory_xact_lock(
-            fact_key_lock(fact.tenant_id, fact.entity_id, fact.scope, fact.subject, fact.predicate));
+            fact_key_lock(fact.tenant_id, fact.scope, fact.holder, fact.predicate_key));
         UPDATE facts f SET validity = 'active',
                            metadata = CASE WHEN fact.fades THEN fading_marked(f.metadata) ELSE f.metadata END
             WHERE f.tenant_id = fact.tenant_id AND f.id = fact.id AND f.validity = 'expired'
               AND NOT EXISTS (
                   SELECT FROM facts o
-                  WHERE o.tenant_id = fact.tenant_id AND o.scope = fact.scope AND o.predicate = fact.predicate
-                    AND CASE WHEN fact.entity_id IS NULL THEN o.entity_id IS NULL AND o.subject = fact.subject
-                             ELSE o.entity_id = fact.entity_id END
+                  WHERE o.tenant_id = fact.tenant_id AND o.scope = fact.scope AND o.holder = fact.holder
+                    AND o.predicate_key = fact.predicate_key AND o.slot = fact.slot
                     AND (fact_is_active(o.validity)
                          OR o.validity = 'expired' AND (o.created_at, o.id) > (fact.created_at, fact.id)
                             AND effective_confidence(o.confidence, o.decay_rate, o.last_confirmed_at, p_at) >= p_expiry));

@@ -52,6 +52,32 @@ END $$;
 COMMENT ON FUNCTION entity_name_keys IS
     'Hashes of the parts of each lower-case name, shortest to longest (1 to 3) characters, and with wholes of each whole name.';
 
+CREATE FUNCTION folded_name(name text) RETURNS text LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE AS $$
+BEGIN
+    IF octet_length(name) = length(name) OR getdatabaseencoding() <> 'UTF8' THEN
+        RETURN lower(btrim(name));
+    END IF;
+    RETURN replace(replace(replace(replace(
+        regexp_replace(normalize(translate(lower(btrim(name)), 'øłđðħıŧ', 'olddhit'), NFD), '[\u0300-\u036f]', '', 'g'),
+        'æ', 'ae'), 'œ', 'oe'), 'ß', 'ss'), 'þ', 'th');
+END $$;
+COMMENT ON FUNCTION folded_name IS 'A name without case, accents and surrounding space: " Grønning" becomes gronning.';
+
+-- Folds each name as folded_name does, which it may not call: see above.
+CREATE FUNCTION entity_link_keys(tenant text, names text) RETURNS bigint[] LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE AS $$
+DECLARE
+    plain text := names;
+BEGIN
+    IF octet_length(names) <> length(names) AND getdatabaseencoding() = 'UTF8' THEN
+        plain := replace(replace(replace(replace(
+            regexp_replace(normalize(translate(names, 'øłđðħıŧ', 'olddhit'), NFD), '[\u0300-\u036f]', '', 'g'),
+            'æ', 'ae'), 'œ', 'oe'), 'ß', 'ss'), 'þ', 'th');
+    END IF;
+    RETURN ARRAY(SELECT DISTINCT hashtextextended(tenant || E'\x1f' || btrim(name), 41)
+                 FROM unnest(string_to_array(plain, E'\n')) AS n (name));
+END $$;
+COMMENT ON FUNCTION entity_link_keys IS 'Hashes of the names of an entity without accents, to find the entity that a subject names.';
+
 CREATE TABLE entities (
     id             uuid PRIMARY KEY DEFAULT gen_random_uuid(),
     tenant_id      text NOT NULL DEFAULT 'default',
@@ -71,7 +97,8 @@ CREATE TABLE entities (
 );
 COMMENT ON TABLE entities IS 'People, organizations, places and other things that facts are about.';
 COMMENT ON COLUMN entities.canonical_name IS 'Composed Unicode (NFC).';
-COMMENT ON COLUMN entities.metadata IS 'The caller''s; merged_into names the survivor of a merge.';
+COMMENT ON COLUMN entities.metadata IS
+    'The caller''s; merged_into names the survivor of a merge, owner = true the person whose agents these are.';
 COMMENT ON COLUMN entities.lower_names IS 'Canonical name and aliases in lower case, one a line, for name search.';
 
 CREATE INDEX entities_tenant_name ON entities (tenant_id, canonical_name);
@@ -82,4 +109,8 @@ CREATE INDEX entities_lower_name ON entities (tenant_id, lower(canonical_name) t
 -- Entities are read far more often than written. A small pending list keeps each read cheap.
 CREATE INDEX entities_name_keys ON entities USING gin (entity_name_keys(tenant_id, lower_names, 1, 3, true))
     WITH (gin_pending_list_limit = 128) WHERE entity_is_live(metadata);
+CREATE INDEX entities_link_keys ON entities USING gin (entity_link_keys(tenant_id, lower_names))
+    WITH (gin_pending_list_limit = 128) WHERE entity_is_live(metadata);
+-- a handful: the people that the agents belong to
+CREATE INDEX entities_owner ON entities (tenant_id) WHERE metadata -> 'owner' = 'true';
 -- The index for similar names needs pg_trgm: functions/create_entity_trigrams.sql creates it at start.

@@ -5,7 +5,7 @@
 -- - toast_tuple_target 4080 keeps an ordinary memory whole in its row, so ranking candidates fetches no TOAST.
 -- - fillfactor 75 leaves room for one more version of a row (about 2 kB), so counting a reference stays a HOT update.
 --
--- The two functions are part of indexes: they call nothing outside pg_catalog, and changing one needs a migration that
+-- These functions are part of indexes and columns: they call nothing outside pg_catalog, and changing one needs a migration that
 -- rebuilds the index.
 
 CREATE FUNCTION memory_is_fading(metadata jsonb) RETURNS boolean LANGUAGE sql IMMUTABLE PARALLEL SAFE
@@ -25,6 +25,33 @@ RETURNS double precision LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
 $$;
 COMMENT ON FUNCTION decay_rank IS
     'A constant that orders facts of one decay rate by effective confidence: effective_confidence = exp(decay_rank − decay_elapsed).';
+
+-- At most one fact is active per tenant, scope, holder, predicate_key and slot (the index facts_one_active_per_key).
+CREATE FUNCTION fact_holder(entity_id uuid, subject text) RETURNS text LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE AS $$
+BEGIN
+    IF entity_id IS NOT NULL THEN
+        RETURN entity_id::text;
+    END IF;
+    -- The colon keeps a subject that looks like an id apart from the entity of that id.
+    IF octet_length(subject) = length(subject) OR getdatabaseencoding() <> 'UTF8' THEN
+        RETURN ':' || lower(btrim(subject));
+    END IF;
+    RETURN ':' || lower(normalize(btrim(subject), NFC));
+END $$;
+COMMENT ON FUNCTION fact_holder IS
+    'What a fact is about: its entity or, without one, its subject in normal form, which ignores case and Unicode composition.';
+
+CREATE FUNCTION predicate_key(predicate text) RETURNS text LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE AS $$
+DECLARE
+    composed text := predicate;
+BEGIN
+    IF octet_length(predicate) <> length(predicate) AND getdatabaseencoding() = 'UTF8' THEN
+        composed := normalize(predicate, NFC);
+    END IF;
+    RETURN lower(regexp_replace(btrim(composed), '[[:space:]_-]+', '_', 'g'));
+END $$;
+COMMENT ON FUNCTION predicate_key IS
+    'A predicate in normal form: case, Unicode composition, and whether words are joined by space, underscore or hyphen do not count.';
 
 CREATE TABLE episodes (
     id                          uuid PRIMARY KEY DEFAULT gen_random_uuid(),
@@ -113,10 +140,16 @@ CREATE TABLE facts (
     metadata             jsonb NOT NULL DEFAULT '{}',
     entity_id            uuid,
     embedding_version_id uuid REFERENCES embedding_versions (id),
+    holder               text NOT NULL GENERATED ALWAYS AS (fact_holder(entity_id, subject)) STORED,
+    predicate_key        text NOT NULL GENERATED ALWAYS AS (predicate_key(predicate)) STORED,
+    slot                 text NOT NULL DEFAULT '',
+    object_entity_id     uuid,
     CONSTRAINT facts_entity_id_fkey FOREIGN KEY (entity_id) REFERENCES entities (id) ON DELETE RESTRICT,
     -- the database itself refuses a fact about another tenant's entity
     CONSTRAINT facts_entity_same_tenant
         FOREIGN KEY (tenant_id, entity_id) REFERENCES entities (tenant_id, id) ON DELETE RESTRICT,
+    CONSTRAINT facts_object_same_tenant
+        FOREIGN KEY (tenant_id, object_entity_id) REFERENCES entities (tenant_id, id) ON DELETE RESTRICT,
     CONSTRAINT facts_validity_known CHECK (validity IN ('active', 'superseded', 'expired', 'retracted')),
     CONSTRAINT facts_permanence_known CHECK (permanence IN ('permanent', 'stable', 'standard', 'volatile', 'ephemeral')),
     CONSTRAINT facts_importance_range CHECK (importance >= 0 AND importance <= 10),
@@ -139,7 +172,12 @@ COMMENT ON COLUMN facts.supersedes_id IS 'The fact this one replaced.';
 COMMENT ON COLUMN facts.scope IS 'A butler''s name, or global.';
 COMMENT ON COLUMN facts.reference_count IS 'How often a recall returned this row.';
 COMMENT ON COLUMN facts.metadata IS 'The caller''s; status fading is the decay sweep''s mark.';
-COMMENT ON COLUMN facts.entity_id IS 'What the fact is about. With an entity the key is (entity, scope, predicate), else (scope, subject, predicate).';
+COMMENT ON COLUMN facts.entity_id IS 'Whom or what the fact is about, if an entity is known.';
+COMMENT ON COLUMN facts.holder IS 'What the fact is about: the entity or the subject in normal form (fact_holder). Part of the key.';
+COMMENT ON COLUMN facts.predicate_key IS 'The predicate in normal form (predicate_key). Part of the key.';
+COMMENT ON COLUMN facts.slot IS
+    'Part of the key: empty for a predicate of one value; of several values, the object entity or a hash of the content.';
+COMMENT ON COLUMN facts.object_entity_id IS 'The other end of a relation: with it, the fact is an edge from entity_id to this entity.';
 COMMENT ON COLUMN facts.embedding_version_id IS 'The model that made embedding.';
 
 CREATE INDEX facts_scope_validity ON facts (scope, validity) WHERE validity = 'active';
@@ -149,11 +187,15 @@ CREATE INDEX facts_tags ON facts USING gin (tags);
 CREATE INDEX facts_embedding ON facts USING ivfflat (embedding vector_cosine_ops) WITH (lists = 20);
 CREATE INDEX facts_entity ON facts (entity_id) WHERE entity_id IS NOT NULL;
 CREATE UNIQUE INDEX facts_one_active_per_entity_key ON facts (tenant_id, entity_id, scope, predicate)
-    WHERE entity_id IS NOT NULL AND validity = 'active';
+    WHERE entity_id IS NOT NULL AND validity = 'active' AND slot = '';
 CREATE UNIQUE INDEX facts_one_active_per_subject_key ON facts (tenant_id, scope, subject, predicate)
-    WHERE entity_id IS NULL AND validity = 'active';
+    WHERE entity_id IS NULL AND validity = 'active' AND slot = '';
 -- The indexes above are the specification's. Ours: the reverse of each foreign key (or deleting an episode scans facts),
 -- and the lists and counts of a tenant. No column here changes when a fact is recalled, so counting stays a HOT update.
+CREATE UNIQUE INDEX facts_one_active_per_key ON facts (tenant_id, holder, predicate_key, scope, slot) WHERE validity = 'active';
+CREATE INDEX facts_object ON facts (object_entity_id) WHERE object_entity_id IS NOT NULL;
+-- the facts that a new name links
+CREATE INDEX facts_unlinked ON facts (tenant_id, folded_name(subject)) WHERE entity_id IS NULL AND validity = 'active';
 CREATE INDEX facts_source_episode ON facts (source_episode_id) WHERE source_episode_id IS NOT NULL;
 CREATE INDEX facts_supersedes ON facts (supersedes_id) WHERE supersedes_id IS NOT NULL;
 CREATE INDEX facts_embedding_version ON facts (embedding_version_id, id);
@@ -169,6 +211,33 @@ CREATE INDEX facts_by_importance ON facts (tenant_id, importance DESC, created_a
 -- equal keys are stored once, so counting by state, scope and permanence reads a hundredth of facts_browse
 CREATE INDEX facts_counts ON facts (tenant_id, validity, scope, permanence);
 CREATE INDEX facts_fading ON facts (tenant_id, id) WHERE validity = 'active' AND memory_is_fading(metadata);
+
+CREATE TABLE predicates (
+    tenant_id     text NOT NULL DEFAULT 'default',
+    name          text NOT NULL,
+    predicate_key text NOT NULL GENERATED ALWAYS AS (predicate_key(name)) STORED,
+    cardinality   text NOT NULL,
+    inverse       text,
+    is_symmetric  boolean NOT NULL,
+    is_temporal   boolean NOT NULL,
+    object_type   text,
+    description   text NOT NULL,
+    created_at    timestamptz NOT NULL,
+    updated_at    timestamptz NOT NULL,
+    PRIMARY KEY (tenant_id, predicate_key),
+    CONSTRAINT predicates_cardinality_known CHECK (cardinality IN ('one', 'many')),
+    CONSTRAINT predicates_object_type_known CHECK (object_type IN ('person', 'organization', 'place', 'other')),
+    CONSTRAINT predicates_one_direction CHECK (NOT (is_symmetric AND inverse IS NOT NULL)),
+    CONSTRAINT predicates_times_plausible CHECK (time_is_plausible(created_at) AND time_is_plausible(updated_at))
+);
+COMMENT ON TABLE predicates IS
+    'What a tenant registered about its predicates. It wins over the built-in ones (builtin_predicates); a predicate in neither has one value.';
+COMMENT ON COLUMN predicates.predicate_key IS 'The name in normal form (predicate_key).';
+COMMENT ON COLUMN predicates.cardinality IS 'one: a new value supersedes the old one. many: values coexist.';
+COMMENT ON COLUMN predicates.inverse IS 'The same relation seen from the object: parent_of for child_of.';
+COMMENT ON COLUMN predicates.is_symmetric IS 'Whether the relation holds in both directions: married_to.';
+COMMENT ON COLUMN predicates.is_temporal IS 'Whether each value belongs to a moment: weight, dose.';
+COMMENT ON COLUMN predicates.object_type IS 'The type of entity that the object is.';
 
 CREATE TABLE rules (
     id                   uuid PRIMARY KEY DEFAULT gen_random_uuid(),

@@ -124,7 +124,9 @@ impl Constraint {
         match name {
             "entities_unique_name" => Self::EntityName,
             "facts_entity_same_tenant" | "facts_entity_id_fkey" => Self::EntityExists,
-            "facts_one_active_per_entity_key" | "facts_one_active_per_subject_key" => Self::OneActiveFact,
+            "facts_one_active_per_key" | "facts_one_active_per_entity_key" | "facts_one_active_per_subject_key" => {
+                Self::OneActiveFact
+            }
             "idempotency_keys_pkey" => Self::IdempotencyKey,
             name if name.ends_with("_fkey") => Self::ReferenceExists,
             name => Self::Other(name.to_owned()),

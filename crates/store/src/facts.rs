@@ -1,7 +1,7 @@
 //! Facts: storing one, which supersedes the active fact with the same key.
 
 use butler_domain::ids::new_id;
-use butler_domain::{EntityId, EpisodeId, FactId, Permanence, Scope, TenantId};
+use butler_domain::{EntityId, EpisodeId, FactId, Permanence, Scope, StoredFact, TenantId};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 use sqlx::types::Json;
@@ -23,33 +23,68 @@ pub struct NewFact {
     pub predicate: String,
     pub content: String,
     pub scope: Scope,
-    pub importance: f64,
-    pub permanence: Permanence,
+    /// `None`, like the next one and the tags: that of the fact it supersedes, else the default.
+    pub importance: Option<f64>,
+    pub permanence: Option<Permanence>,
+    /// `None`: the entity that the subject names, if exactly one does.
     pub entity_id: Option<EntityId>,
+    /// Makes it a relation to this entity.
+    pub object: Object,
+    /// The active fact that it supersedes even if their slots differ.
+    pub replaces: Option<FactId>,
+    /// Whether the same statement with another importance, permanence or tags is a new version. A person who grades anew
+    /// means it; a model repeats statements and grades them differently each time.
+    pub regrades: bool,
     pub source_episode_id: Option<EpisodeId>,
     /// Further episodes that it is derived from. Those that no longer exist are left out.
     pub derived_from: Vec<EpisodeId>,
     pub source_butler: Option<String>,
-    pub tags: Vec<String>,
+    pub tags: Option<Vec<String>>,
     pub metadata: Map<String, Value>,
     /// The embedding of [`butler_domain::text::fact_text`].
     pub embedding: Embedded,
 }
 
+/// The other end of a relation.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub enum Object {
+    /// The fact is no relation.
+    #[default]
+    None,
+    Entity(EntityId),
+    /// The entity of this name, if exactly one has it.
+    Name(String),
+}
+
+impl Object {
+    fn id(&self) -> Option<EntityId> {
+        if let Self::Entity(id) = self { Some(*id) } else { None }
+    }
+
+    fn name(&self) -> Option<&str> {
+        if let Self::Name(name) = self { Some(name) } else { None }
+    }
+}
+
 /// The result of storing a fact. All outcomes but `Stored` wrote nothing.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum FactOutcome {
-    Stored {
-        superseded_id: Option<FactId>,
-    },
+    /// It is stored, or confirmed if it was known.
+    Stored(StoredFact),
     /// The tenant has no entity with that id.
     NoEntity,
     /// The entity was merged into another one.
-    EntityMerged {
-        into: Option<EntityId>,
-    },
+    EntityMerged { into: Option<EntityId> },
+    /// The tenant has no entity with the object's id.
+    NoObject,
+    /// The object was merged into another entity.
+    ObjectMerged { into: Option<EntityId> },
+    /// Subject and object are the same entity.
+    EdgeToItself,
     /// The tenant has no episode with that id.
     NoEpisode,
+    /// The fact that it replaces is no longer active.
+    NotActive,
 }
 
 /// The argument of `store_fact`.
@@ -61,24 +96,28 @@ struct FactRow<'a> {
     content: &'a str,
     search_text: String,
     scope: &'a Scope,
-    importance: f64,
+    importance: Option<f64>,
     confidence: f64,
-    decay_rate: f64,
-    permanence: Permanence,
+    decay_rate: Option<f64>,
+    permanence: Option<Permanence>,
     entity_id: Option<EntityId>,
+    object_entity_id: Option<EntityId>,
+    object: Option<&'a str>,
     source_episode_id: Option<EpisodeId>,
     derived_from: &'a [EpisodeId],
     source_butler: Option<&'a str>,
-    tags: &'a [String],
+    tags: Option<&'a [String]>,
     metadata: &'a Map<String, Value>,
     #[serde(flatten)]
     model: ModelRow<'a>,
+    replaces: Option<FactId>,
+    regrades: bool,
     created_event_id: Uuid,
-    superseded_event_id: Uuid,
+    superseded_event_ids: [Uuid; 2],
     event: Value,
 }
 
-/// Stores a fact and supersedes the active one with the same key, in one round trip. Concurrent writers of one key wait
+/// Stores a fact and supersedes the active one with the same key, or confirms it if it says the same, in one round trip. Concurrent writers of one key wait
 /// for each other; none fails.
 ///
 /// Fails with [`crate::Constraint::IdempotencyKey`] if a concurrent call used the key first: read its response with
@@ -95,23 +134,28 @@ pub async fn store(write: WriteContext<'_>, fact: &NewFact, keyed: Option<&Keyed
         scope: &fact.scope,
         importance: fact.importance,
         confidence: INITIAL_CONFIDENCE,
-        decay_rate: fact.permanence.decay_rate(),
+        decay_rate: fact.permanence.map(Permanence::decay_rate),
         permanence: fact.permanence,
         entity_id: fact.entity_id,
+        object_entity_id: fact.object.id(),
+        object: fact.object.name(),
         source_episode_id: fact.source_episode_id,
         derived_from: &fact.derived_from,
         source_butler: fact.source_butler.as_deref(),
-        tags: &fact.tags,
+        tags: fact.tags.as_deref(),
         metadata: &fact.metadata,
         model: fact.embedding.model.row(),
+        replaces: fact.replaces,
+        regrades: fact.regrades,
         created_event_id: new_id(now),
-        superseded_event_id: new_id(now),
+        superseded_event_ids: [new_id(now), new_id(now)],
         event: created_payload(fact),
     };
     let row = session
         .run(|pg| {
             sqlx::query!(
-                r#"SELECT outcome AS "outcome!", superseded_id, merged_into FROM store_fact($1, $2, $3, $4, $5, $6, $7)"#,
+                r#"SELECT outcome AS "outcome!", merged_into, answer AS "answer: Json<StoredFact>"
+                   FROM store_fact($1, $2, $3, $4, $5, $6, $7)"#,
                 tenant.as_str(),
                 origin.actor.as_deref(),
                 origin.request_id.as_deref(),
@@ -123,12 +167,17 @@ pub async fn store(write: WriteContext<'_>, fact: &NewFact, keyed: Option<&Keyed
             .fetch_one(pg)
         })
         .await?;
-    match &row.outcome[..] {
-        "stored" => Ok(FactOutcome::Stored { superseded_id: row.superseded_id.map(FactId) }),
-        "no_entity" => Ok(FactOutcome::NoEntity),
-        "entity_merged" => Ok(FactOutcome::EntityMerged { into: row.merged_into.map(EntityId) }),
-        "no_episode" => Ok(FactOutcome::NoEpisode),
-        other => Err(unknown_outcome("store_fact", other)),
+    let into = row.merged_into.map(EntityId);
+    match (&row.outcome[..], row.answer) {
+        ("stored" | "confirmed", Some(Json(answer))) => Ok(FactOutcome::Stored(answer)),
+        ("no_entity", _) => Ok(FactOutcome::NoEntity),
+        ("entity_merged", _) => Ok(FactOutcome::EntityMerged { into }),
+        ("no_object", _) => Ok(FactOutcome::NoObject),
+        ("object_merged", _) => Ok(FactOutcome::ObjectMerged { into }),
+        ("edge_to_itself", _) => Ok(FactOutcome::EdgeToItself),
+        ("no_episode", _) => Ok(FactOutcome::NoEpisode),
+        ("not_active", _) => Ok(FactOutcome::NotActive),
+        (other, _) => Err(unknown_outcome("store_fact", other)),
     }
 }
 
@@ -163,18 +212,15 @@ pub async fn exists(
         .await
 }
 
+/// What the event says about the fact. `store_fact` adds what it decides: importance, permanence, tags and entities.
 fn created_payload(fact: &NewFact) -> Value {
-    json!({ "after": {
+    json!({
         "subject": fact.subject,
         "predicate": fact.predicate,
         "content": excerpt(&fact.content),
         "scope": fact.scope,
-        "importance": fact.importance,
-        "permanence": fact.permanence,
-        "entity_id": fact.entity_id,
         "source_butler": fact.source_butler,
         "source_episode_id": fact.source_episode_id,
-        "tags": fact.tags,
         "validity": "active",
-    }})
+    })
 }

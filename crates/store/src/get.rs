@@ -43,7 +43,7 @@ pub async fn fact(
                 "UPDATE facts SET reference_count = reference_count + 1, last_referenced_at = $3
                  WHERE tenant_id = $1 AND id = $2
                  RETURNING id, tenant_id, subject, predicate, content, importance, confidence, decay_rate, permanence,
-                           source_butler, source_episode_id, supersedes_id, entity_id, validity, scope, reference_count,
+                           source_butler, source_episode_id, supersedes_id, entity_id, object_entity_id, validity, scope, reference_count,
                            created_at, last_referenced_at, last_confirmed_at, tags, metadata",
                 tenant.as_str(),
                 id.0,

@@ -27,6 +27,7 @@ pub mod idempotency;
 pub mod jobs;
 pub mod links;
 mod migrate;
+pub mod predicates;
 pub mod reembed;
 pub mod restore;
 mod rows;

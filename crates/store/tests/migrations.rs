@@ -267,3 +267,60 @@ async fn the_words_of_existing_memories_are_noted() {
     db.execute("INSERT INTO rules (tenant_id, content) VALUES ('b', 'Use the ferry')").await;
     assert_eq!(words().await.len(), noted.len() + 1, "and the triggers are back");
 }
+
+/// Rows from before the key ignored spelling: `User` and `user` were two subjects, and Anna's facts belonged to nobody.
+#[tokio::test]
+async fn existing_facts_are_linked_and_those_that_meet_on_one_key_superseded() {
+    let db = TestDb::new().await;
+    migrate_again(
+        &db,
+        "mem_205_keys_of_facts",
+        "ALTER TABLE facts DROP COLUMN holder, DROP COLUMN predicate_key, DROP COLUMN slot, DROP COLUMN object_entity_id CASCADE;
+         DROP TABLE predicates;
+         DROP FUNCTION fact_holder, predicate_key, folded_name, entity_link_keys CASCADE;
+         DROP INDEX IF EXISTS entities_owner;
+         CREATE UNIQUE INDEX facts_one_active_per_entity_key ON facts (tenant_id, entity_id, scope, predicate)
+             WHERE entity_id IS NOT NULL AND validity = 'active';
+         CREATE UNIQUE INDEX facts_one_active_per_subject_key ON facts (tenant_id, scope, subject, predicate)
+             WHERE entity_id IS NULL AND validity = 'active';
+         INSERT INTO entities (id, tenant_id, canonical_name, entity_type, aliases) VALUES
+             ('00000000-0000-4000-8000-000000000001', 'a', 'Anna Grønning', 'person', '{Annie}'),
+             ('00000000-0000-4000-8000-000000000002', 'a', 'Bob Berg', 'person', '{Bob}'),
+             ('00000000-0000-4000-8000-000000000003', 'a', 'Bob Dahl', 'person', '{Bob}'),
+             ('00000000-0000-4000-8000-000000000004', 'b', 'Cid', 'person', '{}');
+         INSERT INTO facts (tenant_id, subject, predicate, content, created_at, last_confirmed_at) VALUES
+             ('a', 'User', 'favorite color', 'red', now() - interval '2 days', now()),
+             ('a', 'user', 'favorite_color', 'green', now() - interval '1 day', now()),
+             ('a', 'ANNIE', 'city', 'Kiel', now(), now() - interval '90 days'),
+             ('a', 'anna gronning', 'job', 'pilot', now(), now()),
+             ('a', 'Bob', 'city', 'Bonn', now(), now()),
+             ('a', 'Cid', 'city', 'Ulm', now(), now());
+         INSERT INTO facts (tenant_id, subject, predicate, content, created_at, last_confirmed_at, entity_id) VALUES
+             ('a', 'A.', 'city', 'Oslo', now() - interval '9 days', now(), '00000000-0000-4000-8000-000000000001')",
+    )
+    .await;
+    let facts: Vec<String> = sqlx::query_scalar(
+        "SELECT concat_ws(' ', content, validity, right(entity_id::text, 1)) FROM facts ORDER BY content COLLATE \"C\"",
+    )
+    .fetch_all(&mut db.connect().await)
+    .await
+    .unwrap();
+    assert_eq!(
+        facts,
+        [
+            "Bonn active",
+            "Kiel superseded 1",
+            "Oslo active 1",
+            "Ulm active",
+            "green active",
+            "pilot active 1",
+            "red superseded"
+        ],
+        "several entities, or another tenant's, link nothing; the more confident of two that meet by a link stays"
+    );
+    let events: Vec<String> = sqlx::query_scalar("SELECT event_type FROM memory_events ORDER BY event_type")
+        .fetch_all(&mut db.connect().await)
+        .await
+        .unwrap();
+    assert_eq!(events, ["fact_repointed", "fact_repointed", "fact_superseded", "fact_superseded"]);
+}

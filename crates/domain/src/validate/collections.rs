@@ -48,6 +48,11 @@ pub fn tags(value: &Value) -> Result<Vec<String>, Invalid> {
     strings("tags", value, limits::TAGS, limits::TAG_BYTES)
 }
 
+/// The predicates to follow; null means all.
+pub fn predicates(value: &Value) -> Result<Vec<String>, Invalid> {
+    strings("predicates", value, limits::TAGS, limits::PREDICATE_BYTES)
+}
+
 /// The aliases of an entity, at most `max_items`. Names that differ only in case are duplicates and cause an error.
 pub fn aliases(value: &Value, max_items: usize) -> Result<Vec<String>, Invalid> {
     let aliases = strings("aliases", value, max_items, limits::ENTITY_NAME_BYTES)?;

@@ -11,7 +11,7 @@ use butler_domain::{EpisodeId, FactId, RuleId, Scope, Timestamp};
 use butler_store::confirm::{self, ConfirmOutcome};
 use butler_store::consolidation::actions::{self, Target};
 use butler_store::consolidation::{lease, outcome};
-use butler_store::facts::{self, FactOutcome};
+use butler_store::facts::{self, FactOutcome, Object};
 use butler_store::rules::{self, RuleOutcome};
 use butler_store::{Embedded, Session, WriteContext};
 
@@ -188,44 +188,33 @@ impl Executor<'_> {
         Ok(applied)
     }
 
-    /// Stores a fact, or confirms the active fact with the same key if its content is equal. Inherits the entity of the
-    /// fact it supersedes.
+    /// Stores a fact, or confirms the known one that says the same.
     async fn new_fact(
         &self,
         session: &mut Session,
         fact: &NewFact,
         embedding: &Embedded,
     ) -> Result<Applied, butler_store::StoreError> {
-        let (tenant, scope) = (&self.batch.group.tenant, Scope::default());
-        let existing = actions::standing_fact(session, tenant, &scope, &fact.subject, &fact.predicate).await?;
-        if let Some(existing) = &existing
-            && existing.content == fact.content
-            // Another worker may supersede it before it is confirmed. Then the statement is news again.
-            && let applied @ Applied::Confirmed = self.confirm_fact(session, existing.id, &fact.episode_ids).await?
-        {
-            return Ok(applied);
-        }
         let new = facts::NewFact {
             id: FactId::new(self.now),
             subject: fact.subject.clone(),
             predicate: fact.predicate.clone(),
             content: fact.content.clone(),
-            scope,
-            importance: fact.importance,
-            permanence: fact.permanence,
-            entity_id: existing.and_then(|existing| existing.entity_id),
+            scope: Scope::default(),
+            importance: Some(fact.importance),
+            permanence: Some(fact.permanence),
+            entity_id: None,
+            object: Object::None,
+            replaces: None,
+            regrades: false,
             source_episode_id: self.only_source(&fact.episode_ids),
             derived_from: self.sources(&fact.episode_ids),
             source_butler: Some(self.batch.group.butler.to_string()),
-            tags: fact.tags.clone(),
+            tags: Some(fact.tags.clone()),
             metadata: serde_json::Map::new(),
             embedding: embedding.clone(),
         };
-        Ok(match facts::store(self.write(session), &new, None).await? {
-            FactOutcome::Stored { superseded_id: None } => Applied::FactCreated,
-            FactOutcome::Stored { .. } => Applied::FactSuperseded,
-            rejected => Applied::Rejected(format!("{rejected:?}")),
-        })
+        Ok(applied(facts::store(self.write(session), &new, None).await?))
     }
 
     /// Supersedes the target with new content. Subject, predicate and scope are the target's, whatever the answer says.
@@ -236,30 +225,26 @@ impl Executor<'_> {
         target: &Target,
         embedding: &Embedded,
     ) -> Result<Applied, butler_store::StoreError> {
-        if target.content == fact.content {
-            return self.confirm_fact(session, target.id, &fact.episode_ids).await;
-        }
         let new = facts::NewFact {
             id: FactId::new(self.now),
             subject: target.subject.clone(),
             predicate: target.predicate.clone(),
             content: fact.content.clone(),
             scope: target.scope.clone(),
-            importance: fact.importance.unwrap_or(target.importance),
-            permanence: fact.permanence.unwrap_or(target.permanence),
+            importance: fact.importance,
+            permanence: fact.permanence,
             entity_id: target.entity_id,
+            object: Object::None,
+            replaces: Some(target.id),
+            regrades: false,
             source_episode_id: self.only_source(&fact.episode_ids),
             derived_from: self.sources(&fact.episode_ids),
             source_butler: Some(self.batch.group.butler.to_string()),
-            tags: fact.tags.clone().unwrap_or_else(|| target.tags.clone()),
+            tags: fact.tags.clone(),
             metadata: serde_json::Map::new(),
             embedding: embedding.clone(),
         };
-        Ok(match facts::store(self.write(session), &new, None).await? {
-            FactOutcome::Stored { superseded_id } if superseded_id == Some(target.id) => Applied::FactSuperseded,
-            FactOutcome::Stored { .. } => Applied::Rejected("the fact is no longer active".to_owned()),
-            rejected => Applied::Rejected(format!("{rejected:?}")),
-        })
+        Ok(applied(facts::store(self.write(session), &new, None).await?))
     }
 
     /// Stores a rule, or confirms the active rule with the same content.
@@ -310,17 +295,6 @@ impl Executor<'_> {
         Ok(confirm_outcome(outcome))
     }
 
-    /// Confirms a fact that the model stated again. Its sources support the fact.
-    async fn confirm_fact(
-        &self,
-        session: &mut Session,
-        id: FactId,
-        episode_ids: &[EpisodeId],
-    ) -> Result<Applied, butler_store::StoreError> {
-        let outcome = confirm::fact(self.write(session), id, &self.sources(episode_ids)).await?;
-        Ok(outcome.map_or_else(|| Applied::Rejected("it no longer exists".to_owned()), confirm_outcome))
-    }
-
     async fn confirm_rule(
         &self,
         session: &mut Session,
@@ -348,6 +322,16 @@ impl Executor<'_> {
             [id] => Some(id),
             _ => None,
         }
+    }
+}
+
+fn applied(outcome: FactOutcome) -> Applied {
+    match outcome {
+        FactOutcome::Stored(stored) if stored.confirmed => Applied::Confirmed,
+        FactOutcome::Stored(stored) if stored.superseded_id.is_some() => Applied::FactSuperseded,
+        FactOutcome::Stored(_) => Applied::FactCreated,
+        FactOutcome::NotActive => Applied::Rejected("the fact is no longer active".to_owned()),
+        rejected => Applied::Rejected(format!("{rejected:?}")),
     }
 }
 

@@ -3,6 +3,7 @@
 
 mod merge;
 mod names;
+mod neighbors;
 mod resolve;
 
 use butler_domain::resolve::MERGED_INTO;

@@ -1,12 +1,13 @@
 use butler_domain::validate;
-use butler_domain::{EntityId, EpisodeId, Permanence, Scope};
+use butler_domain::{EntityId, EpisodeId, Permanence, Scope, StoredFact};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::{DEFAULT_IMPORTANCE, butler, optional, optional_id};
+use super::{butler, optional, optional_id};
+use crate::entities::name;
 use crate::tool::{Annotations, Instruction, Right, ToolDefinition, Topic};
-use crate::{Call, FactInput, Memory, MemoryError, StoredFact};
+use crate::{Call, FactInput, Memory, MemoryError};
 
 #[derive(Deserialize, JsonSchema)]
 pub struct Input {
@@ -20,11 +21,11 @@ pub struct Input {
     /// What is true: one statement, as a sentence that can be understood on its own. At most 1 MiB.
     #[schemars(with = "String", length(min = 1, max = butler_domain::limits::CONTENT_BYTES))]
     content: Value,
-    /// How much it matters, from 0 (noise) to 10 (must not be lost). 5 if left out.
+    /// How much it matters, from 0 (noise) to 10 (must not be lost). Left out, it is that of the superseded fact, else 5.
     #[schemars(with = "Option<f64>", range(min = 0, max = 10))]
     importance: Option<Value>,
     /// How long it stays true without confirmation: permanent (never decays), stable (about a year to half), standard
-    /// (3 months), volatile (3 weeks), ephemeral (1 week). standard if left out.
+    /// (3 months), volatile (3 weeks), ephemeral (1 week). Left out, it is that of the superseded fact, else standard.
     #[schemars(with = "Option<Permanence>")]
     permanence: Option<Value>,
     /// The namespace: "global", or a butler's name for what only concerns that butler. global if left out.
@@ -33,10 +34,16 @@ pub struct Input {
     /// At most 64 short labels.
     #[schemars(with = "Option<Vec<String>>", length(max = butler_domain::limits::TAGS), inner(length(min = 1, max = butler_domain::limits::TAG_BYTES)))]
     tags: Option<Value>,
-    /// The entity it is about, from entity_resolve or entity_create. The fact then replaces an older one of the same
-    /// entity, scope and predicate, however the subject is spelled.
+    /// The entity it is about, from entity_resolve or entity_create. Left out, it is the entity that has the subject as its
+    /// name or alias, if exactly one does.
     #[schemars(with = "Option<uuid::Uuid>")]
     entity_id: Option<Value>,
+    /// The entity that it relates the subject to: the fact is then an edge from one to the other.
+    #[schemars(with = "Option<uuid::Uuid>")]
+    object_entity_id: Option<Value>,
+    /// Instead of object_entity_id: the name of that entity.
+    #[schemars(with = "Option<String>", length(min = 1, max = butler_domain::limits::ENTITY_NAME_BYTES))]
+    object: Option<Value>,
     /// The episode it was learned from.
     #[schemars(with = "Option<uuid::Uuid>")]
     source_episode_id: Option<Value>,
@@ -62,7 +69,8 @@ impl ToolDefinition for MemoryStoreFact {
     const TITLE: &'static str = "Store a fact";
     const DESCRIPTION: &'static str = "Remember something that is true: subject, predicate, content. If a fact of the \
         same subject (or entity), predicate and scope is active, the new one supersedes it; the old one stays in the \
-        history. Confidence fades over time unless confirmed with memory_confirm. For guidance on how to act use \
+        history. Predicates of several values (likes, knows, speaks; see memory_predicates) keep all of them. The same \
+        statement again confirms the known fact. Confidence fades over time unless confirmed with memory_confirm. For guidance on how to act use \
         memory_store_rule.";
     const ANNOTATIONS: Annotations = Annotations::REPLACE;
     const RIGHT: Right = Right::Write;
@@ -79,15 +87,16 @@ impl ToolDefinition for MemoryStoreFact {
             subject: validate::subject(validate::string("subject", &input.subject)?)?,
             predicate: validate::predicate(validate::string("predicate", &input.predicate)?)?,
             content: validate::content(validate::string("content", &input.content)?)?,
-            importance: input.importance.as_ref().map_or(Ok(DEFAULT_IMPORTANCE), validate::importance)?,
+            importance: optional(input.importance.as_ref(), validate::importance)?,
             permanence: optional(input.permanence.as_ref(), |value| {
                 validate::one_of("permanence", validate::string("permanence", value)?)
-            })?
-            .unwrap_or(Permanence::Standard),
+            })?,
             scope: optional(input.scope.as_ref(), |value| Ok(Scope::new(validate::string("scope", value)?)?))?
                 .unwrap_or_default(),
-            tags: validate::tags(&input.tags.unwrap_or_default())?,
+            tags: optional(input.tags.as_ref(), validate::tags)?,
             entity_id: optional_id("entity_id", input.entity_id.as_ref())?.map(EntityId),
+            object_entity_id: optional_id("object_entity_id", input.object_entity_id.as_ref())?.map(EntityId),
+            object: optional(input.object.as_ref(), |value| name("object", value))?,
             source_episode_id: optional_id("source_episode_id", input.source_episode_id.as_ref())?.map(EpisodeId),
             source_butler: optional(input.source_butler.as_ref(), butler)?,
             metadata: validate::metadata(&input.metadata.unwrap_or_default())?,

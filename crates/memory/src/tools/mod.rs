@@ -39,6 +39,8 @@ tools! {
     entity_update::EntityUpdate,
     entity_resolve::EntityResolve,
     entity_merge::EntityMerge,
+    entity_neighbors::EntityNeighbors,
+    memory_predicates::MemoryPredicates,
     memory_run_consolidation::MemoryRunConsolidation,
     memory_run_episode_cleanup::MemoryRunEpisodeCleanup,
 }

@@ -49,16 +49,8 @@ impl Memory {
         let mut snapshot = read::snapshot(&mut conn).await?;
         let counted = read::counts(&mut snapshot, tenant).await?;
         let total = counted.total();
-        let numbers = [
-            counted.entities,
-            counted.episodes,
-            counted.facts,
-            counted.rules,
-            counted.links,
-            counted.rule_applications,
-            counted.events,
-        ];
-        let counts = Kind::ALL.iter().zip(numbers).map(|(kind, n)| (kind.as_str().to_owned(), n.unsigned_abs()));
+        let counts =
+            Kind::ALL.iter().zip(counted.by_kind()).map(|(kind, n)| (kind.as_str().to_owned(), n.unsigned_abs()));
         let header = Header {
             format: FORMAT.to_owned(),
             version: VERSION,

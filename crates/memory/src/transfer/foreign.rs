@@ -8,7 +8,7 @@ use std::collections::{HashMap, HashSet};
 
 use butler_domain::resolve::Hints;
 use butler_domain::validate::{self, Invalid};
-use butler_domain::{EntityId, EntityType, Permanence, Scope};
+use butler_domain::{EntityId, EntityType, Permanence, Scope, limits};
 use butler_store::facts::{self, Statement};
 use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};
@@ -256,11 +256,13 @@ fn fact_input(fact: ParsedFact) -> Result<FactInput, Invalid> {
         subject: validate::subject(&fact.subject)?,
         predicate: validate::predicate(&fact.predicate)?,
         content: validate::content(&fact.content)?,
-        importance: 5.0,
-        permanence: fact.permanence,
+        importance: None,
+        permanence: Some(fact.permanence),
         scope: Scope::default(),
-        tags: fact.tags.into_iter().filter(|tag| !tag.trim().is_empty()).take(butler_domain::limits::TAGS).collect(),
+        tags: Some(fact.tags.into_iter().filter(|tag| !tag.trim().is_empty()).take(limits::TAGS).collect()),
         entity_id: None,
+        object_entity_id: None,
+        object: None,
         source_episode_id: None,
         source_butler: None,
         metadata: fact.metadata,

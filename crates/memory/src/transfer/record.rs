@@ -35,7 +35,7 @@ pub(super) fn read(line: &Line, model: &ModelName) -> Result<Record, String> {
     clean_names(&mut row);
     let kind = row.remove("type").unwrap_or_default();
     let kind: Kind = serde_json::from_value(kind.clone()).map_err(|_| format!("has the unknown type {kind}"))?;
-    if kind != Kind::Link {
+    if kind.has_id() {
         let id = row.get("id").and_then(Value::as_str).and_then(|id| Uuid::parse_str(id).ok());
         let id = id.ok_or_else(|| format!("is a {} without a valid id", kind.as_str()))?;
         row.insert("id".to_owned(), id.to_string().into());
@@ -61,7 +61,7 @@ pub(super) fn read(line: &Line, model: &ModelName) -> Result<Record, String> {
 /// cannot work with.
 fn check_values(kind: Kind, row: &Map<String, Value>) -> Result<(), String> {
     let times: &[&str] = match kind {
-        Kind::Entity => &["created_at", "updated_at"],
+        Kind::Predicate | Kind::Entity => &["created_at", "updated_at"],
         Kind::Episode => &["created_at", "expires_at", "last_referenced_at", "next_consolidation_retry_at"],
         Kind::Fact => &["created_at", "last_referenced_at", "last_confirmed_at"],
         Kind::Rule => {

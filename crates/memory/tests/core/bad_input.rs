@@ -117,9 +117,9 @@ async fn bad_input_is_rejected_with_the_reason_and_nothing_is_written() {
     assert_eq!(everything(&memory).await, before);
 }
 
-/// JSON has no NaN, but a caller of the library can pass it. Then the database rejects it.
+/// JSON has no NaN, but a caller of the library can pass it.
 #[tokio::test]
-async fn the_table_rejects_an_importance_that_is_not_a_number() {
+async fn nobody_stores_an_importance_that_is_not_a_number() {
     let memory = MemoryFixture::new().await;
     let input = butler_memory::RuleInput {
         content: "x".to_owned(),
@@ -135,11 +135,13 @@ async fn the_table_rejects_an_importance_that_is_not_a_number() {
         subject: "s".to_owned(),
         predicate: "p".to_owned(),
         content: "c".to_owned(),
-        importance: f64::NAN,
-        permanence: butler_domain::Permanence::Standard,
+        importance: Some(f64::NAN),
+        permanence: None,
         scope: butler_domain::Scope::default(),
-        tags: vec![],
+        tags: None,
         entity_id: None,
+        object_entity_id: None,
+        object: None,
         source_episode_id: None,
         source_butler: None,
         metadata: serde_json::Map::new(),

@@ -10,7 +10,7 @@ use chrono::TimeDelta;
 use serde_json::{Value, json};
 
 async fn store(fixture: &MemoryFixture, subject: &str) -> Value {
-    let fact = json!({"subject": subject, "predicate": "likes", "content": "tea"});
+    let fact = json!({"subject": subject, "predicate": "drinks", "content": "tea"});
     fixture.call("memory_store_fact", fact).await.unwrap()["id"].clone()
 }
 
@@ -114,12 +114,12 @@ async fn what_expired_by_mistake_returns_and_what_was_forgotten_does_not() {
     forget(&fixture, "fact", &cid).await;
     forget(&fixture, "rule", &whistle).await;
     fixture
-        .call("memory_store_fact", json!({"subject": "Bob", "predicate": "likes", "content": "milk"}))
+        .call("memory_store_fact", json!({"subject": "Bob", "predicate": "drinks", "content": "milk"}))
         .await
         .unwrap();
     // Two expired facts of one key: the newer one returns.
     fixture
-        .call("memory_store_fact", json!({"subject": "Dora", "predicate": "likes", "content": "milk"}))
+        .call("memory_store_fact", json!({"subject": "Dora", "predicate": "drinks", "content": "milk"}))
         .await
         .unwrap();
     fixture.db.execute("UPDATE facts SET validity = 'expired' WHERE subject = 'Dora' AND validity = 'active'").await;

@@ -125,7 +125,8 @@ async fn check(initial: Vec<(usize, u8, u8, bool)>, work: Vec<Vec<Step>>) -> Res
     let entities = Arc::new(entities);
     let mut known = Vec::new();
     for (entity, predicate, percent, active) in initial {
-        let stored = fact(&memory, &entities[entity], &format!("p{predicate}"), "initial").await;
+        let stored =
+            fact(&memory, &entities[entity], &format!("p{predicate}"), &format!("initial {}", known.len())).await;
         let change = format!("confidence = {percent} / 100.0{}", if active { "" } else { ", validity = 'retracted'" });
         super::set_fact(&memory, &stored, &change).await;
         known.push(stored);
@@ -154,7 +155,9 @@ async fn run(
                 }
             }
             Step::Store { entity, predicate } => {
-                match try_fact(&memory, &entities[entity], &format!("p{predicate}"), "during").await {
+                match try_fact(&memory, &entities[entity], &format!("p{predicate}"), &uuid::Uuid::new_v4().to_string())
+                    .await
+                {
                     Ok(fact) => stored.push(fact),
                     Err(error) => prop_assert!(fine(&error), "{error:?}"),
                 }

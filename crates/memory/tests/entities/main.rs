@@ -2,9 +2,11 @@
 
 mod bad_input;
 mod concurrency;
+mod identity;
 mod indexes;
 mod merging;
 mod registry;
+mod relations;
 mod resolution;
 mod tenants;
 

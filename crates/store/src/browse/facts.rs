@@ -166,7 +166,7 @@ async fn by_ids(
                 r#"
                 SELECT id, tenant_id, subject, predicate, CASE WHEN $3::integer IS NULL THEN content ELSE left(content, $3 + 1) END AS "content!",
                        importance, confidence, decay_rate, permanence, source_butler, source_episode_id, supersedes_id,
-                       entity_id, validity, scope, reference_count, created_at, last_referenced_at, last_confirmed_at,
+                       entity_id, object_entity_id, validity, scope, reference_count, created_at, last_referenced_at, last_confirmed_at,
                        tags, metadata
                 FROM unnest($2::uuid[]) WITH ORDINALITY AS asked (fact_id, place) JOIN facts ON id = fact_id
                 WHERE tenant_id = $1 ORDER BY place

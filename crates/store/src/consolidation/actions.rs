@@ -25,41 +25,6 @@ pub async fn claim(session: &mut Session, tenant: &TenantId, key: Uuid, now: Tim
     Ok(done.rows_affected() == 1)
 }
 
-/// The fact that holds a key now.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Standing {
-    pub id: FactId,
-    pub content: String,
-    pub entity_id: Option<EntityId>,
-}
-
-/// The active fact of this scope, subject and predicate: one without an entity, else the only one with an entity.
-pub async fn standing_fact(
-    session: &mut Session,
-    tenant: &TenantId,
-    scope: &Scope,
-    subject: &str,
-    predicate: &str,
-) -> Result<Option<Standing>, StoreError> {
-    let rows = session
-        .run(|pg| {
-            sqlx::query!(
-                "SELECT id, content, entity_id FROM facts
-                 WHERE tenant_id = $1 AND scope = $2 AND subject = $3 AND predicate = $4 AND fact_is_active(validity)
-                 ORDER BY entity_id NULLS FIRST LIMIT 2",
-                tenant.as_str(),
-                scope.as_str(),
-                subject,
-                predicate
-            )
-            .fetch_all(pg)
-        })
-        .await?;
-    let ambiguous = rows.len() > 1 && rows.iter().all(|row| row.entity_id.is_some());
-    let first = if ambiguous { None } else { rows.into_iter().next() };
-    Ok(first.map(|row| Standing { id: FactId(row.id), content: row.content, entity_id: row.entity_id.map(EntityId) }))
-}
-
 /// A remembered rule that says exactly this.
 pub async fn standing_rule(
     session: &mut Session,

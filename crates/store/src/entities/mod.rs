@@ -1,6 +1,7 @@
 //! Entities: who and what facts are about. A merged entity stays as a tombstone that names its survivor.
 
 mod merge;
+mod neighbors;
 mod resolve;
 mod write;
 
@@ -11,6 +12,7 @@ use uuid::Uuid;
 use crate::{Session, StoreError};
 
 pub use merge::{MergeOutcome, Merged, merge};
+pub use neighbors::{Edge, Neighbor, Neighborhood, Neighbors, neighbors};
 pub use resolve::{CANDIDATES, EntityMatch, NameQuery, candidates};
 pub use write::{Changes, CreateOutcome, NewEntity, UpdateOutcome, create, update};
 

@@ -154,7 +154,27 @@ async fn save_with_event(write: WriteContext<'_>, before: &Entity, after: &Entit
     let about = Subject { memory_type: "entity", memory_id: after.id.0 };
     let event =
         NewEvent { event_type: EventType::EntityUpdated, about: Some(about), payload: difference(before, after) };
-    events::record(WriteContext { session, tenant, now, origin }, &[event]).await
+    events::record(WriteContext { session, tenant, now, origin }, &[event]).await?;
+    link_named_facts(WriteContext { session, tenant, now, origin }, after.id).await
+}
+
+/// Links the facts that name the entity and belong to none.
+async fn link_named_facts(write: WriteContext<'_>, id: EntityId) -> Result<(), StoreError> {
+    let WriteContext { session, tenant, now, origin } = write;
+    session
+        .run(|pg| {
+            sqlx::query_scalar!(
+                "SELECT link_named_facts($1, $2, $3, $4, $5)",
+                tenant.as_str(),
+                origin.actor.as_deref(),
+                origin.request_id.as_deref(),
+                now,
+                id.0,
+            )
+            .fetch_one(pg)
+        })
+        .await?;
+    Ok(())
 }
 
 /// Writes every field of an entity that can change.

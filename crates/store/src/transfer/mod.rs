@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Kind {
+    Predicate,
     Entity,
     Episode,
     Fact,
@@ -19,11 +20,20 @@ pub enum Kind {
 }
 
 impl Kind {
-    pub const ALL: [Self; 7] =
-        [Self::Entity, Self::Episode, Self::Fact, Self::Rule, Self::Link, Self::RuleApplication, Self::Event];
+    pub const ALL: [Self; 8] = [
+        Self::Predicate,
+        Self::Entity,
+        Self::Episode,
+        Self::Fact,
+        Self::Rule,
+        Self::Link,
+        Self::RuleApplication,
+        Self::Event,
+    ];
 
     pub const fn as_str(self) -> &'static str {
         match self {
+            Self::Predicate => "predicate",
             Self::Entity => "entity",
             Self::Episode => "episode",
             Self::Fact => "fact",
@@ -32,6 +42,11 @@ impl Kind {
             Self::RuleApplication => "rule_application",
             Self::Event => "event",
         }
+    }
+
+    /// Whether its rows have an id of their own.
+    pub const fn has_id(self) -> bool {
+        !matches!(self, Self::Predicate | Self::Link)
     }
 
     /// Whether it has a vector and words to be found by.

@@ -14,6 +14,7 @@ pub type Sink<'a> = dyn FnMut(&str) -> io::Result<()> + Send + 'a;
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub struct Counts {
+    pub predicates: i64,
     pub entities: i64,
     pub episodes: i64,
     pub facts: i64,
@@ -25,9 +26,21 @@ pub struct Counts {
 
 impl Counts {
     pub fn total(&self) -> u64 {
-        let all =
-            [self.entities, self.episodes, self.facts, self.rules, self.links, self.rule_applications, self.events];
-        all.iter().sum::<i64>().unsigned_abs()
+        self.by_kind().iter().sum::<i64>().unsigned_abs()
+    }
+
+    /// In the order of [`Kind::ALL`].
+    pub fn by_kind(&self) -> [i64; Kind::ALL.len()] {
+        [
+            self.predicates,
+            self.entities,
+            self.episodes,
+            self.facts,
+            self.rules,
+            self.links,
+            self.rule_applications,
+            self.events,
+        ]
     }
 }
 
@@ -44,7 +57,8 @@ pub async fn counts(session: &mut Session, tenant: &TenantId) -> Result<Counts, 
             sqlx::query_as!(
                 Counts,
                 r#"
-                SELECT (SELECT count(*) FROM entities WHERE tenant_id = $1) AS "entities!",
+                SELECT (SELECT count(*) FROM predicates WHERE tenant_id = $1) AS "predicates!",
+                       (SELECT count(*) FROM entities WHERE tenant_id = $1) AS "entities!",
                        (SELECT count(*) FROM episodes WHERE tenant_id = $1) AS "episodes!",
                        (SELECT count(*) FROM facts WHERE tenant_id = $1) AS "facts!",
                        (SELECT count(*) FROM rules WHERE tenant_id = $1) AS "rules!",
@@ -82,6 +96,15 @@ pub async fn lines(
 ) -> Result<io::Result<()>, StoreError> {
     let tenant = tenant.as_str();
     match kind {
+        Kind::Predicate => session.run(|pg| async move {
+            pass(sqlx::query_scalar!(
+                r#"
+                SELECT json_build_object('type', 'predicate', 'name', name, 'cardinality', cardinality, 'inverse', inverse,
+                           'symmetric', is_symmetric, 'temporal', is_temporal, 'object_type', object_type, 'description', description,
+                           'created_at', created_at, 'updated_at', updated_at)::text AS "line!"
+                FROM predicates WHERE tenant_id = $1 ORDER BY predicate_key
+                "#, tenant).fetch(pg), sink).await
+        }).await,
         Kind::Entity => session.run(|pg| async move {
             pass(sqlx::query_scalar!(
                 r#"
@@ -110,7 +133,8 @@ pub async fn lines(
             pass(sqlx::query_scalar!(
                 r#"
                 SELECT json_build_object('type', 'fact', 'id', m.id, 'subject', subject, 'predicate', predicate, 'content', content,
-                           'scope', scope, 'entity_id', entity_id, 'importance', importance, 'confidence', confidence,
+                           'scope', scope, 'entity_id', entity_id, 'object_entity_id', object_entity_id, 'slot', slot,
+                           'importance', importance, 'confidence', confidence,
                            'decay_rate', decay_rate, 'permanence', permanence, 'validity', validity, 'supersedes_id', supersedes_id,
                            'source_butler', source_butler, 'source_episode_id', source_episode_id, 'reference_count', reference_count,
                            'created_at', m.created_at, 'last_referenced_at', last_referenced_at, 'last_confirmed_at', last_confirmed_at,

@@ -51,8 +51,8 @@ pub async fn rows(
     }
     let mut written = Written::default();
     let mut left = Vec::new();
-    if kind == Kind::Link {
-        // A link has no id of its own; one that is there is the same link.
+    if !kind.has_id() {
+        // One that is there is the same.
         let (new, old) = (0..rows.len()).partition(|at| *at < created.len());
         return Ok(Written { created: new, existing: old, ..written });
     }
@@ -147,6 +147,7 @@ async fn insert(
     now: Timestamp,
 ) -> Result<Vec<Uuid>, StoreError> {
     match kind {
+        Kind::Predicate => predicates(session, tenant, batch, now).await,
         Kind::Entity => entities(session, tenant, batch).await,
         Kind::Episode => episodes(session, tenant, batch, now).await,
         Kind::Fact => facts(session, tenant, batch, now).await,
@@ -155,6 +156,30 @@ async fn insert(
         Kind::RuleApplication => applications(session, tenant, batch).await,
         Kind::Event => events(session, tenant, batch).await,
     }
+}
+
+/// What the tenant registered itself stays.
+async fn predicates(
+    session: &mut Session,
+    tenant: &TenantId,
+    batch: &Value,
+    now: Timestamp,
+) -> Result<Vec<Uuid>, StoreError> {
+    insert!(
+        session,
+        r#"
+        INSERT INTO predicates (tenant_id, name, cardinality, inverse, is_symmetric, is_temporal, object_type, description,
+                                created_at, updated_at)
+        SELECT $1, r.name, r.cardinality, r.inverse, coalesce(r.symmetric, false), coalesce(r.temporal, false), r.object_type,
+               coalesce(r.description, ''), coalesce(r.created_at, $3), coalesce(r.updated_at, r.created_at, $3)
+        FROM jsonb_to_recordset($2) AS r(name text, cardinality text, inverse text, "symmetric" boolean, temporal boolean,
+                                         object_type text, description text, created_at timestamptz, updated_at timestamptz)
+        ON CONFLICT DO NOTHING RETURNING gen_random_uuid() AS "id!"
+        "#,
+        tenant.as_str(),
+        batch,
+        now
+    )
 }
 
 async fn entities(session: &mut Session, tenant: &TenantId, batch: &Value) -> Result<Vec<Uuid>, StoreError> {
@@ -214,19 +239,20 @@ async fn facts(
         session,
         r#"
         INSERT INTO facts (tenant_id, id, subject, predicate, content, embedding, search_vector, importance, confidence,
-                           decay_rate, permanence, source_butler, source_episode_id, entity_id, scope, validity, reference_count,
-                           created_at, last_referenced_at, last_confirmed_at, tags, metadata, embedding_version_id)
+                           decay_rate, permanence, source_butler, source_episode_id, entity_id, object_entity_id, slot, scope,
+                           validity, reference_count, created_at, last_referenced_at, last_confirmed_at, tags, metadata,
+                           embedding_version_id)
         SELECT $1, r.id, r.subject, r.predicate, r.content, r.vector::vector, memory_search_vector(r.search_text),
                coalesce(r.importance, 5), coalesce(r.confidence, 1), coalesce(r.decay_rate, 0.008),
                coalesce(r.permanence, 'standard'), r.source_butler,
                (SELECT e.id FROM episodes e WHERE e.id = r.source_episode_id AND e.tenant_id = $1), r.entity_id,
-               coalesce(r.scope, 'global'), coalesce(r.validity, 'active'), coalesce(r.reference_count, 0), r.created_at,
+               r.object_entity_id, coalesce(r.slot, ''), coalesce(r.scope, 'global'), coalesce(r.validity, 'active'), coalesce(r.reference_count, 0), r.created_at,
                r.last_referenced_at, r.last_confirmed_at, coalesce(r.tags, '[]'), coalesce(r.metadata, '{}'),
                CASE WHEN r.vector IS NOT NULL THEN embedding_version($1, r.model, r.model_version, vector_dims(r.vector::vector), $3) END
         FROM jsonb_to_recordset($2) AS r(id uuid, subject text, predicate text, content text, vector text, search_text text,
                 importance double precision, confidence double precision, decay_rate double precision, permanence text,
-                source_butler text, source_episode_id uuid, entity_id uuid, scope text, validity text, reference_count integer,
-                created_at timestamptz, last_referenced_at timestamptz, last_confirmed_at timestamptz, tags jsonb, metadata jsonb,
+                source_butler text, source_episode_id uuid, entity_id uuid, object_entity_id uuid, slot text, scope text,
+                validity text, reference_count integer, created_at timestamptz, last_referenced_at timestamptz, last_confirmed_at timestamptz, tags jsonb, metadata jsonb,
                 model text, model_version text)
         ON CONFLICT DO NOTHING RETURNING id
         "#,

@@ -170,11 +170,11 @@ async fn entity_keyed_fact_uniqueness_as_partial_unique_indexes_that_coexist() {
     let catalogue = catalogue().await;
     catalogue.assert_index(
         "facts",
-        "UNIQUE btree (tenant_id, entity_id, scope, predicate) WHERE ((entity_id IS NOT NULL) AND (validity = 'active'::text))",
+        "UNIQUE btree (tenant_id, entity_id, scope, predicate) WHERE ((entity_id IS NOT NULL) AND (validity = 'active'::text) AND (slot = ''::text))",
     );
     catalogue.assert_index(
         "facts",
-        "UNIQUE btree (tenant_id, scope, subject, predicate) WHERE ((entity_id IS NULL) AND (validity = 'active'::text))",
+        "UNIQUE btree (tenant_id, scope, subject, predicate) WHERE ((entity_id IS NULL) AND (validity = 'active'::text) AND (slot = ''::text))",
     );
 }
 

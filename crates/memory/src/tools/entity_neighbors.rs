@@ -1,0 +1,62 @@
+use butler_domain::{Direction, EntityId, Invalid, limits, validate};
+use butler_store::entities::{Neighborhood, Neighbors};
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::Value;
+
+use super::optional;
+use crate::tool::{Annotations, Right, ToolDefinition};
+use crate::{Call, Memory, MemoryError};
+
+#[derive(Deserialize, JsonSchema)]
+pub struct Input {
+    /// From entity_resolve, entity_create or a fact.
+    #[schemars(with = "uuid::Uuid")]
+    entity_id: Value,
+    /// Follow only these relations. All if left out.
+    #[schemars(with = "Option<Vec<String>>", length(max = limits::TAGS), inner(length(min = 1, max = limits::PREDICATE_BYTES)))]
+    predicates: Option<Value>,
+    /// out: relations that the entity is the subject of; in: those it is the object of. both if left out.
+    #[schemars(with = "Option<Direction>")]
+    direction: Option<Value>,
+    /// How many relations away, 1 to 3. 1 if left out.
+    #[schemars(with = "Option<i64>", range(min = 1, max = limits::NEIGHBOR_DEPTH))]
+    depth: Option<Value>,
+    /// At most so many relations, the nearest first. 50 if left out.
+    #[schemars(with = "Option<i64>", range(min = 1, max = limits::NEIGHBORS))]
+    limit: Option<Value>,
+}
+
+pub struct EntityNeighbors;
+
+impl ToolDefinition for EntityNeighbors {
+    type Input = Input;
+    type Output = Neighbors;
+
+    const NAME: &'static str = "entity_neighbors";
+    const TITLE: &'static str = "Follow relations";
+    const DESCRIPTION: &'static str = "Who and what an entity is related to, up to three relations away: the entities, and \
+        the facts that connect them. A relation with an inverse, or a symmetric one, is found from both ends.";
+    const ANNOTATIONS: Annotations = Annotations::READ;
+    const RIGHT: Right = Right::Read;
+    const ALIASES: &'static [(&'static str, &'static str)] = &[("id", "entity_id")];
+
+    async fn run(memory: &Memory, call: Call, input: Input) -> Result<Neighbors, MemoryError> {
+        let around = Neighborhood {
+            entity: EntityId(validate::uuid("entity_id", validate::string("entity_id", &input.entity_id)?)?),
+            predicates: optional(input.predicates.as_ref(), validate::predicates)?.filter(|some| !some.is_empty()),
+            direction: optional(input.direction.as_ref(), |value| {
+                validate::one_of("direction", validate::string("direction", value)?)
+            })?
+            .unwrap_or(Direction::Both),
+            depth: whole("depth", input.depth.as_ref(), limits::NEIGHBOR_DEPTH)?.unwrap_or(1),
+            limit: whole("limit", input.limit.as_ref(), limits::NEIGHBORS)?.unwrap_or(50),
+        };
+        memory.entity_neighbors(&call, &around).await
+    }
+}
+
+fn whole(field: &str, value: Option<&Value>, max: usize) -> Result<Option<i32>, Invalid> {
+    let number = optional(value, |value| validate::whole_number(field, value, 1, max))?;
+    Ok(number.map(|number| i32::try_from(number).unwrap_or(i32::MAX)))
+}

@@ -1,0 +1,149 @@
+//! Facts find the entity that their subject names, and keys ignore how a name is spelled.
+
+use butler_testkit::MemoryFixture;
+use serde_json::{Value, json};
+
+async fn entity(memory: &MemoryFixture, name: &str, aliases: &[&str]) -> Value {
+    let arguments = json!({"canonical_name": name, "entity_type": "person", "aliases": aliases});
+    memory.call("entity_create", arguments).await.expect("an entity")["entity_id"].clone()
+}
+
+async fn store(memory: &MemoryFixture, subject: &str, predicate: &str, content: &str) -> Value {
+    let fact = json!({"subject": subject, "predicate": predicate, "content": content});
+    memory.call("memory_store_fact", fact).await.expect("an answer")
+}
+
+async fn column(memory: &MemoryFixture, statement: &'static str) -> Vec<String> {
+    sqlx::query_scalar(statement).fetch_all(&mut memory.db.connect().await).await.expect("an answer")
+}
+
+const ACTIVE: &str = "SELECT content FROM facts WHERE validity = 'active' ORDER BY content COLLATE \"C\"";
+const EVENTS: &str =
+    "SELECT event_type FROM memory_events WHERE event_type LIKE 'fact%' ORDER BY created_at, id, event_type";
+
+#[tokio::test]
+async fn a_subject_that_names_one_entity_is_linked_to_it() {
+    let memory = MemoryFixture::new().await;
+    let anna = entity(&memory, "Anna Grønning", &["Annie"]).await;
+    for subject in ["Anna Grønning", "  anna gronning ", "ANNIE"] {
+        let stored = store(&memory, subject, "lives_in", subject).await;
+        assert_eq!((&stored["entity_id"], &stored["linked_by"]), (&anna, &json!("name")), "{subject}");
+    }
+    assert_eq!(column(&memory, ACTIVE).await.len(), 1, "one key, however the subject is spelled");
+    let stored = store(&memory, "Bert", "lives_in", "Kiel").await;
+    assert_eq!((&stored["entity_id"], &stored["linked_by"]), (&Value::Null, &Value::Null));
+}
+
+#[tokio::test]
+async fn a_name_of_several_entities_links_to_none_and_lists_them() {
+    let memory = MemoryFixture::new().await;
+    let (first, second) =
+        (entity(&memory, "Anna Berg", &["Anna"]).await, entity(&memory, "Anna Dahl", &["Anna"]).await);
+    let stored = store(&memory, "Anna", "lives_in", "Kiel").await;
+    assert_eq!(stored["entity_id"], Value::Null);
+    let candidates: Vec<&Value> = stored["candidates"].as_array().unwrap().iter().map(|c| &c["entity_id"]).collect();
+    assert_eq!(candidates, [&first, &second]);
+    assert!(stored["hint"].as_str().unwrap().contains("entity_id"), "{stored}");
+}
+
+#[tokio::test]
+async fn user_and_me_are_the_owner_once_one_is_marked() {
+    let memory = MemoryFixture::new().await;
+    store(&memory, "user", "diet", "vegan").await;
+    let anna = entity(&memory, "Anna", &[]).await;
+    let update = json!({"entity_id": anna, "metadata": {"owner": true}});
+    memory.call("entity_update", update).await.unwrap();
+    for subject in ["user", "me", "I"] {
+        let stored = store(&memory, subject, "diet", &format!("vegetarian, says {subject}")).await;
+        assert_eq!((&stored["entity_id"], &stored["linked_by"]), (&anna, &json!("owner")), "{subject}");
+        assert!(stored["superseded_id"].is_string(), "{stored}");
+    }
+}
+
+#[tokio::test]
+async fn an_entity_takes_over_the_facts_that_name_it() {
+    let memory = MemoryFixture::new().await;
+    store(&memory, "Anna", "lives_in", "Kiel").await;
+    store(&memory, "Annie", "works_at", "the harbour").await;
+    let anna = entity(&memory, "Anna", &[]).await;
+    let linked = "SELECT subject FROM facts WHERE entity_id IS NOT NULL ORDER BY subject";
+    assert_eq!(column(&memory, linked).await, ["Anna"]);
+    memory.call("entity_update", json!({"entity_id": anna, "aliases": ["Annie"]})).await.unwrap();
+    assert_eq!(column(&memory, linked).await, ["Anna", "Annie"]);
+    let events = column(&memory, EVENTS).await;
+    assert_eq!(events.iter().filter(|event| *event == "fact_repointed").count(), 2, "{events:?}");
+}
+
+/// The older fact has faded, so the newer one wins, whichever of them the entity had.
+#[tokio::test]
+async fn where_two_facts_meet_the_more_confident_one_stays() {
+    for entity_has_the_newer in [true, false] {
+        let memory = MemoryFixture::new().await;
+        let anna = entity(&memory, "Anna", &[]).await;
+        let about_anna = |content: &'static str| json!({"subject": "A.", "predicate": "lives in", "content": content, "entity_id": anna});
+        let unlinked = |content: &'static str| json!({"subject": "Annie", "predicate": "lives_in", "content": content});
+        let (first, second) = if entity_has_the_newer {
+            (unlinked("old"), about_anna("new"))
+        } else {
+            (about_anna("old"), unlinked("new"))
+        };
+        memory.call("memory_store_fact", first).await.unwrap();
+        memory.clock.advance_days(100.0);
+        memory.call("memory_store_fact", second).await.unwrap();
+        memory.call("entity_update", json!({"entity_id": anna, "aliases": ["Annie"]})).await.unwrap();
+        assert_eq!(column(&memory, ACTIVE).await, ["new"]);
+        let unlinked = "SELECT content FROM facts WHERE entity_id IS NULL";
+        assert_eq!(column(&memory, unlinked).await, [""; 0], "the loser is in the entity's history");
+    }
+}
+
+#[tokio::test]
+async fn keys_ignore_spelling_but_not_meaning() {
+    let memory = MemoryFixture::new().await;
+    store(&memory, "User", "favorite color", "red").await;
+    let second = store(&memory, "user", "Favorite-Color", "green").await;
+    assert!(second["superseded_id"].is_string(), "{second}");
+    store(&memory, "Caf\u{e9}", "open", "yes").await;
+    assert!(store(&memory, "Cafe\u{301}", "open", "no").await["superseded_id"].is_string(), "composition");
+    store(&memory, "my-app", "language", "Rust").await;
+    assert_eq!(store(&memory, "my_app", "language", "Go").await["superseded_id"], Value::Null, "two programs");
+    assert_eq!(column(&memory, ACTIVE).await, ["Go", "Rust", "green", "no"]);
+    let written = "SELECT subject || ' ' || predicate FROM facts WHERE content IN ('red', 'green') ORDER BY subject COLLATE \"C\"";
+    assert_eq!(column(&memory, written).await, ["User favorite color", "user Favorite-Color"]);
+}
+
+#[tokio::test]
+async fn a_predicate_of_several_values_keeps_them_all() {
+    let memory = MemoryFixture::new().await;
+    let tea = store(&memory, "Ann", "likes", "tea").await;
+    store(&memory, "Ann", "likes", "coffee").await;
+    let again = store(&memory, "ann", "Likes", "Tea.").await;
+    assert_eq!((&again["id"], &again["confirmed"]), (&tea["id"], &json!(true)), "{again}");
+    assert_eq!(column(&memory, ACTIVE).await, ["coffee", "tea"]);
+}
+
+#[tokio::test]
+async fn the_very_same_fact_is_a_confirmation_and_another_grade_is_a_version() {
+    let memory = MemoryFixture::new().await;
+    let fact = json!({"subject": "Ann", "predicate": "allergy", "content": "nuts", "importance": 9,
+                      "permanence": "permanent", "tags": ["health"]});
+    let first = memory.call("memory_store_fact", fact.clone()).await.unwrap();
+    memory.clock.advance_days(10.0);
+    let again = store(&memory, "Ann", "allergy", "nuts").await;
+    assert_eq!(
+        (&again["id"], &again["confirmed"], &again["superseded_id"]),
+        (&first["id"], &json!(true), &Value::Null)
+    );
+    let confirmed = "SELECT concat_ws(' ', reference_count, last_confirmed_at > created_at) FROM facts";
+    assert_eq!(column(&memory, confirmed).await, ["1 t"]);
+    // A correction that names no grade keeps the old ones.
+    store(&memory, "Ann", "allergy", "walnuts").await;
+    let graded =
+        "SELECT concat_ws(' ', content, importance, permanence, decay_rate, tags) FROM facts WHERE validity = 'active'";
+    assert_eq!(column(&memory, graded).await, [r#"walnuts 9 permanent 0 ["health"]"#]);
+    let mut regraded = fact;
+    (regraded["content"], regraded["importance"]) = ("walnuts".into(), 3.into());
+    assert!(memory.call("memory_store_fact", regraded).await.unwrap()["superseded_id"].is_string());
+    let events = column(&memory, EVENTS).await;
+    assert_eq!(events.iter().filter(|event| *event == "fact_confirmed").count(), 1, "{events:?}");
+}

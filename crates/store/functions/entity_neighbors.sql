@@ -1,0 +1,77 @@
+-- The entities around one, breadth first: each round follows the edges of all entities that the round before reached, so the
+-- number of statements is the depth. An edge is a fact with an object; it counts as outgoing at its subject. A symmetric
+-- predicate, or one with an inverse, also counts as outgoing at its object, under the inverse name (inferred).
+CREATE OR REPLACE FUNCTION entity_neighbors(
+    p_tenant text, p_at timestamptz, p_entity uuid, p_predicates text[], p_direction text, p_depth integer, p_limit integer)
+RETURNS TABLE (depth integer, fact_id uuid, source_id uuid, target_id uuid, predicate text, content text, inferred boolean,
+               effective double precision)
+LANGUAGE plpgsql STABLE ROWS 50 AS $$
+DECLARE
+    wanted constant text[] := (SELECT array_agg(predicate_key(w)) FROM unnest(p_predicates) AS w);
+    -- symmetric ones are their own inverse
+    keys text[];
+    inverses text[];
+    frontier uuid[] := ARRAY[p_entity];
+    reached uuid[] := ARRAY[p_entity];
+    followed uuid[] := '{}';
+    round_edges record;
+    left_over integer := p_limit;
+BEGIN
+    SELECT array_agg(i.key), array_agg(i.inverse) INTO keys, inverses
+        FROM (SELECT predicate_key(p.name) AS key, CASE WHEN p.is_symmetric THEN predicate_key(p.name) ELSE predicate_key(p.inverse) END AS inverse
+              FROM known_predicates(p_tenant) p
+              UNION
+              -- the other side of an inverse that has no row of its own
+              SELECT predicate_key(p.inverse), predicate_key(p.name) FROM known_predicates(p_tenant) p WHERE p.inverse IS NOT NULL) i
+        WHERE i.inverse IS NOT NULL;
+    FOR round IN 1 .. p_depth LOOP
+        EXIT WHEN cardinality(frontier) = 0 OR left_over <= 0;
+        FOR round_edges IN
+            SELECT e.* FROM (
+                SELECT DISTINCT ON (s.id) s.*
+                FROM (SELECT f.id, f.entity_id AS source, f.object_entity_id AS target, f.predicate_key AS named, f.content,
+                             false AS swapped, f.confidence, f.decay_rate, f.last_confirmed_at
+                      FROM facts f
+                      WHERE f.entity_id = ANY (frontier) AND f.object_entity_id IS NOT NULL AND f.tenant_id = p_tenant
+                        AND f.validity = 'active' AND p_direction IN ('out', 'both')
+                      UNION ALL
+                      SELECT f.id, f.entity_id, f.object_entity_id, f.predicate_key, f.content, false, f.confidence, f.decay_rate,
+                             f.last_confirmed_at
+                      FROM facts f
+                      WHERE f.object_entity_id = ANY (frontier) AND f.entity_id IS NOT NULL AND f.tenant_id = p_tenant
+                        AND f.validity = 'active' AND p_direction IN ('in', 'both')
+                      UNION ALL
+                      SELECT f.id, f.object_entity_id, f.entity_id, i.inverse, f.content, true, f.confidence, f.decay_rate,
+                             f.last_confirmed_at
+                      FROM facts f JOIN unnest(keys, inverses) AS i (key, inverse) ON i.key = f.predicate_key
+                      WHERE (f.object_entity_id = ANY (frontier) AND p_direction IN ('out', 'both')
+                             OR f.entity_id = ANY (frontier) AND p_direction IN ('in', 'both'))
+                        AND f.entity_id IS NOT NULL AND f.object_entity_id IS NOT NULL AND f.tenant_id = p_tenant
+                        AND f.validity = 'active') s
+                WHERE (wanted IS NULL OR s.named = ANY (wanted)) AND s.id <> ALL (followed)
+                -- as seen from where it was reached
+                ORDER BY s.id, (s.source = ANY (frontier)) DESC, s.swapped) e
+            ORDER BY e.named COLLATE "C", e.target, e.source, e.id LIMIT left_over
+        LOOP
+            depth := round;
+            fact_id := round_edges.id;
+            source_id := round_edges.source;
+            target_id := round_edges.target;
+            predicate := round_edges.named;
+            content := round_edges.content;
+            inferred := round_edges.swapped;
+            effective := effective_confidence(round_edges.confidence, round_edges.decay_rate, round_edges.last_confirmed_at, p_at);
+            followed := followed || fact_id;
+            RETURN NEXT;
+        END LOOP;
+        left_over := p_limit - cardinality(followed);
+        frontier := ARRAY(
+            SELECT DISTINCT end_id FROM facts f, LATERAL (VALUES (f.entity_id), (f.object_entity_id)) AS ends (end_id)
+            WHERE f.id = ANY (followed) AND end_id <> ALL (reached));
+        reached := reached || frontier;
+    END LOOP;
+END $$;
+REVOKE EXECUTE ON FUNCTION entity_neighbors FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION entity_neighbors TO butler_app;
+COMMENT ON FUNCTION entity_neighbors IS
+    'The edges around an entity, nearest first; direction: out, in or both. Each fact appears once.';

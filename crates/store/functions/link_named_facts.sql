@@ -1,0 +1,82 @@
+-- An entity that takes a name (it is created, renamed, gets an alias, or becomes the owner) takes over the facts that name it
+-- and belong to no entity, as far as no other entity has the name. Where two facts meet on one key, the rule of a merge
+-- decides: the more confident one stays, the entity's own if both are equal.
+
+-- Runs as the owner for the reason that entity_candidates gives.
+CREATE OR REPLACE FUNCTION unlinked_facts(p_tenant text, p_names text[]) RETURNS uuid[]
+LANGUAGE plpgsql STABLE SECURITY DEFINER
+SET search_path FROM CURRENT SET plan_cache_mode = force_generic_plan SET enable_seqscan = off
+AS $$
+BEGIN
+    IF p_tenant IS DISTINCT FROM current_setting('butler.tenant', true) THEN
+        RAISE EXCEPTION 'facts of another tenant than the connection''s' USING ERRCODE = 'insufficient_privilege';
+    END IF;
+    -- in the order in which consolidation takes its locks
+    RETURN ARRAY(
+        SELECT f.id FROM facts f
+        WHERE f.tenant_id = p_tenant AND folded_name(f.subject) = ANY (p_names) AND f.entity_id IS NULL AND f.validity = 'active'
+        ORDER BY f.subject COLLATE "C", f.predicate COLLATE "C", f.id);
+END $$;
+REVOKE EXECUTE ON FUNCTION unlinked_facts FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION unlinked_facts TO butler_app;
+COMMENT ON FUNCTION unlinked_facts IS 'The active facts without an entity whose subject is one of these folded names.';
+
+CREATE OR REPLACE FUNCTION link_named_facts(
+    p_tenant text, p_actor text, p_request_id text, p_at timestamptz, p_entity uuid)
+RETURNS bigint LANGUAGE plpgsql AS $$
+DECLARE
+    names text[];
+    name text;
+    matches uuid[];
+    own_names text[] := '{}';
+    fact record;
+    own record;
+    winner uuid;
+    loser uuid;
+    linked bigint := 0;
+BEGIN
+    SELECT ARRAY(SELECT DISTINCT folded_name(n) FROM unnest(string_to_array(e.lower_names, E'\n')) AS n)
+           || CASE WHEN e.metadata -> 'owner' = 'true' THEN '{user,me,i}'::text[] ELSE '{}' END
+        INTO names FROM entities e WHERE e.tenant_id = p_tenant AND e.id = p_entity;
+    -- A fact that looks for its entity holds the lock of its subject's name, shared, until it is stored.
+    PERFORM pg_advisory_xact_lock(l.number)
+        FROM (SELECT name_lock(p_tenant, n) AS number FROM unnest(names) AS n ORDER BY 1) l;
+    FOREACH name IN ARRAY names LOOP
+        matches := ARRAY(SELECT n.id FROM entities_named(p_tenant, name) n);
+        IF matches = ARRAY[p_entity] THEN
+            own_names := own_names || name;
+        END IF;
+    END LOOP;
+    FOR fact IN
+        SELECT f.id, f.scope, f.holder, f.predicate_key, f.slot
+        FROM unnest(unlinked_facts(p_tenant, own_names)) WITH ORDINALITY AS u (id, place)
+        JOIN facts f ON f.tenant_id = p_tenant AND f.id = u.id ORDER BY u.place
+    LOOP
+        PERFORM lock_fact_key(p_tenant, fact.scope, fact.holder, fact.predicate_key);
+        PERFORM lock_fact_key(p_tenant, fact.scope, p_entity::text, fact.predicate_key);
+        SELECT h.id, effective_confidence(f.confidence, f.decay_rate, f.last_confirmed_at, p_at)
+                     > effective_confidence(h.confidence, h.decay_rate, h.last_confirmed_at, p_at) AS is_weaker
+            INTO own
+            FROM facts f
+            LEFT JOIN facts h ON h.tenant_id = p_tenant AND h.scope = f.scope AND h.holder = p_entity::text
+                 AND h.predicate_key = f.predicate_key AND h.slot = f.slot AND h.validity = 'active'
+            WHERE f.tenant_id = p_tenant AND f.id = fact.id AND f.entity_id IS NULL AND f.validity = 'active'
+            FOR NO KEY UPDATE OF f;
+        CONTINUE WHEN NOT FOUND;
+        IF own.id IS NOT NULL THEN
+            winner := CASE WHEN own.is_weaker THEN fact.id ELSE own.id END;
+            loser := CASE WHEN own.is_weaker THEN own.id ELSE fact.id END;
+            UPDATE facts f SET validity = 'superseded' WHERE f.tenant_id = p_tenant AND f.id = loser;
+            UPDATE facts f SET supersedes_id = loser WHERE f.tenant_id = p_tenant AND f.id = winner;
+            PERFORM supersede_fact(p_tenant, p_actor, p_request_id, p_at, gen_random_uuid(), winner, loser);
+        END IF;
+        UPDATE facts f SET entity_id = p_entity WHERE f.tenant_id = p_tenant AND f.id = fact.id;
+        PERFORM record_event(p_tenant, p_actor, p_request_id, p_at, gen_random_uuid(), 'fact_repointed', 'fact', fact.id,
+            jsonb_build_object('before', jsonb_build_object('entity_id', NULL), 'after', jsonb_build_object('entity_id', p_entity)));
+        linked := linked + 1;
+    END LOOP;
+    RETURN linked;
+END $$;
+REVOKE EXECUTE ON FUNCTION link_named_facts FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION link_named_facts TO butler_app;
+COMMENT ON FUNCTION link_named_facts IS 'Links the facts that name an entity and belong to none, and returns how many.';

@@ -1,0 +1,140 @@
+//! The entities that relations connect to one.
+
+use butler_domain::{Direction, EntityId, EntityType, FactId, TenantId, Timestamp};
+use schemars::JsonSchema;
+use serde::Serialize;
+use uuid::Uuid;
+
+use crate::{Session, StoreError};
+
+/// What to follow from an entity.
+#[derive(Debug, Clone)]
+pub struct Neighborhood {
+    pub entity: EntityId,
+    /// Only these predicates; `None`: all.
+    pub predicates: Option<Vec<String>>,
+    pub direction: Direction,
+    pub depth: i32,
+    /// At most so many edges, the nearest first.
+    pub limit: i32,
+}
+
+/// The edges around an entity and the entities at their ends.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct Neighbors {
+    pub entities: Vec<Neighbor>,
+    pub edges: Vec<Edge>,
+}
+
+/// An entity and its distance from the first one.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct Neighbor {
+    pub entity_id: EntityId,
+    pub canonical_name: String,
+    pub entity_type: EntityType,
+    /// The number of edges to it; 0 for the entity itself.
+    pub depth: i32,
+}
+
+/// A fact that connects two entities.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct Edge {
+    pub fact_id: FactId,
+    pub source_entity_id: EntityId,
+    pub predicate: String,
+    pub target_entity_id: EntityId,
+    pub content: String,
+    /// Whether it is read from the other side: the fact states the inverse, or the relation is symmetric.
+    pub inferred: bool,
+    pub effective_confidence: f64,
+    pub depth: i32,
+}
+
+/// The edges around an entity of the tenant, breadth first.
+pub async fn neighbors(
+    session: &mut Session,
+    tenant: &TenantId,
+    now: Timestamp,
+    around: &Neighborhood,
+) -> Result<Neighbors, StoreError> {
+    let rows = session
+        .run(|pg| {
+            sqlx::query!(
+                r#"SELECT depth AS "depth!", fact_id AS "fact_id!", source_id AS "source_id!", target_id AS "target_id!",
+                          predicate AS "predicate!", content AS "content!", inferred AS "inferred!", effective AS "effective!"
+                   FROM entity_neighbors($1, $2, $3, $4, $5, $6, $7)"#,
+                tenant.as_str(),
+                now,
+                around.entity.0,
+                around.predicates.as_deref(),
+                around.direction.as_str(),
+                around.depth,
+                around.limit,
+            )
+            .fetch_all(pg)
+        })
+        .await?;
+    let edges: Vec<Edge> = rows
+        .into_iter()
+        .map(|row| Edge {
+            fact_id: FactId(row.fact_id),
+            source_entity_id: EntityId(row.source_id),
+            predicate: row.predicate,
+            target_entity_id: EntityId(row.target_id),
+            content: row.content,
+            inferred: row.inferred,
+            effective_confidence: row.effective,
+            depth: row.depth,
+        })
+        .collect();
+    let entities = entities(session, tenant, around.entity, &edges).await?;
+    Ok(Neighbors { entities, edges })
+}
+
+/// The entities at the ends of the edges, nearest first.
+async fn entities(
+    session: &mut Session,
+    tenant: &TenantId,
+    start: EntityId,
+    edges: &[Edge],
+) -> Result<Vec<Neighbor>, StoreError> {
+    let mut depths: Vec<(Uuid, i32)> = vec![(start.0, 0)];
+    for edge in edges {
+        for end in [edge.source_entity_id.0, edge.target_entity_id.0] {
+            if depths.iter().all(|(id, _)| *id != end) {
+                depths.push((end, edge.depth));
+            }
+        }
+    }
+    let (ids, depths): (Vec<Uuid>, Vec<i32>) = depths.into_iter().unzip();
+    let rows = session
+        .run(|pg| {
+            sqlx::query!(
+                r#"SELECT e.id, e.canonical_name, e.entity_type, n.depth AS "depth!"
+                   FROM unnest($2::uuid[], $3::integer[]) WITH ORDINALITY AS n (id, depth, place)
+                   JOIN entities e ON e.id = n.id AND e.tenant_id = $1 ORDER BY n.place"#,
+                tenant.as_str(),
+                &ids,
+                &depths,
+            )
+            .fetch_all(pg)
+        })
+        .await?;
+    rows.into_iter()
+        .map(|row| {
+            Ok(Neighbor {
+                entity_id: EntityId(row.id),
+                entity_type: row.entity_type.parse().map_err(|error: butler_domain::UnknownName| {
+                    StoreError::BadData {
+                        table: "entities",
+                        column: "entity_type",
+                        id: row.id.to_string(),
+                        reason: error.to_string(),
+                    }
+                })?,
+                canonical_name: row.canonical_name,
+                depth: row.depth,
+            })
+        })
+        .collect()
+}
