@@ -5,14 +5,25 @@ use butler_domain::event::Origin;
 use butler_domain::maturity::inverted_content;
 use butler_store::WriteContext;
 use butler_store::rules_feedback::{Inversion, Pending, invert, pending_inversion};
+use serde::Serialize;
 use serde_json::{Map, Value};
 
+use crate::isolation::{TenantOutcomes, caught};
 use crate::{Memory, MemoryError};
 
 /// Bounds the memory for the texts of a batch; usually only a few rules are pending.
 const BATCH: i64 = 50;
 /// A rule that is marked while it is being embedded is read again. After this many passes it is left to the next call.
 const PASSES: u32 = 5;
+
+/// What an inversion did.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+pub struct InversionReport {
+    pub rules_inverted: u64,
+    /// The tenants whose rules could not be inverted, and why.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub errors: Vec<String>,
+}
 
 impl Memory {
     /// Waits until a mark flags a rule for inversion. A mark made before the call counts too. The host's inversion job
@@ -21,18 +32,33 @@ impl Memory {
         self.inversion().notified().await;
     }
 
-    /// Inverts the flagged rules of one tenant, or of all, and returns their number. It is idempotent and may run
-    /// concurrently with marks and with itself.
-    pub async fn invert_pending(&self, tenant: Option<&TenantId>) -> Result<u64, MemoryError> {
-        let mut inverted = 0;
+    /// Inverts the flagged rules of one tenant, or of all. It is idempotent and may run concurrently with marks and with
+    /// itself.
+    pub async fn invert_pending(&self, tenant: Option<&TenantId>) -> Result<InversionReport, MemoryError> {
+        let mut report = InversionReport::default();
+        match caught(self.invert_flagged(tenant, &mut report.rules_inverted)).await {
+            // Bad data of one tenant end the pass over all.
+            Err(error) if tenant.is_none() && !error.is_unavailable() => {
+                let mut outcomes = TenantOutcomes::default();
+                for tenant in self.tenants().await? {
+                    let inverted = caught(self.invert_flagged(Some(&tenant), &mut report.rules_inverted)).await;
+                    outcomes.note(&tenant, inverted)?;
+                }
+                report.errors = outcomes.finish()?;
+            }
+            outcome => outcome?,
+        }
+        Ok(report)
+    }
+
+    /// Adds the number of inverted rules to `inverted`, also if it fails.
+    async fn invert_flagged(&self, tenant: Option<&TenantId>, inverted: &mut u64) -> Result<(), MemoryError> {
         for _ in 0..PASSES {
-            let (done, missed) = self.invert_once(tenant).await?;
-            inverted += done;
-            if missed == 0 {
+            if self.invert_once(tenant, inverted).await? == 0 {
                 break;
             }
         }
-        Ok(inverted)
+        Ok(())
     }
 
     pub(crate) async fn count_pending_inversions(&self, tenant: Option<&TenantId>) -> Result<u64, MemoryError> {
@@ -48,10 +74,10 @@ impl Memory {
         }
     }
 
-    /// Makes one pass over the flagged rules. Returns how many it inverted, and how many had changed meanwhile.
-    async fn invert_once(&self, tenant: Option<&TenantId>) -> Result<(u64, u64), MemoryError> {
+    /// Makes one pass over the flagged rules. Returns how many had changed meanwhile.
+    async fn invert_once(&self, tenant: Option<&TenantId>, inverted: &mut u64) -> Result<u64, MemoryError> {
         let origin = Origin { actor: Some("inversion".to_owned()), request_id: None };
-        let (mut done, mut missed) = (0, 0);
+        let mut missed = 0;
         let mut conn = self.db().owner().await?;
         let mut last: Option<Pending> = None;
         loop {
@@ -66,7 +92,7 @@ impl Memory {
                 let now = self.now();
                 let write = WriteContext { session: &mut conn, tenant: &rule.tenant, now, origin: &origin };
                 if invert(write, rule, inversion).await? {
-                    done += 1;
+                    *inverted += 1;
                     tracing::info!(rule = %rule.id, tenant = %rule.tenant, "a rule became an anti-pattern");
                 } else {
                     missed += 1;
@@ -74,7 +100,7 @@ impl Memory {
             }
             match batch.into_iter().next_back() {
                 Some(rule) => last = Some(rule),
-                None => return Ok((done, missed)),
+                None => return Ok(missed),
             }
         }
     }

@@ -128,7 +128,7 @@ impl Memory {
                 let origin = Origin { actor: Some(EPISODE_CLEANUP.to_owned()), request_id: None };
                 object(self.run_episode_cleanup(tenant, self.config().episodes.max_entries, &origin).await?)
             }
-            INVERSION => Ok(json!({"rules_inverted": self.invert_pending(tenant).await?})),
+            INVERSION => object(self.invert_pending(tenant).await?),
             RETRAIN_INDEXES => {
                 let trained = self.retrain_indexes().await?;
                 Ok(json!({"retrained": trained.len()}))

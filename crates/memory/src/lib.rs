@@ -53,6 +53,7 @@ pub use edit::{FactChanges, RuleChanges};
 pub use error::{CLOCK_HINT, MemoryError};
 pub use feedback::MarkNote;
 pub use forget::Forgotten;
+pub use invert::InversionReport;
 pub use memory::{Memory, MemoryParts};
 pub use recall::RecallInput;
 pub use reembed::{ReembedProgress, ReembedReport};

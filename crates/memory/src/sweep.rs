@@ -68,8 +68,13 @@ impl Memory {
             butler_store::idempotency::prune(step.session(), now - TimeDelta::days(IDEMPOTENCY_DAYS)).await?;
         step.end().await?;
         drop(conn);
-        report.rules_inverted =
-            if dry_run { self.count_pending_inversions(tenant).await? } else { self.invert_pending(tenant).await? };
+        if dry_run {
+            report.rules_inverted = self.count_pending_inversions(tenant).await?;
+        } else {
+            let inversion = self.invert_pending(tenant).await?;
+            report.rules_inverted = inversion.rules_inverted;
+            report.errors.extend(inversion.errors);
+        }
         Ok(report)
     }
 

@@ -91,11 +91,11 @@ async fn inversion_beside_marks_happens_once_and_loses_no_mark() {
         let (memory, id) = (memory.clone(), id.clone());
         tokio::spawn(async move {
             memory.call("memory_mark_harmful", json!({"rule_id": id, "reason": format!("r{n}")})).await.unwrap();
-            memory.memory.invert_pending(None).await.unwrap()
+            memory.memory.invert_pending(None).await.unwrap().rules_inverted
         })
     });
     let inverted: u64 = join_all(marking).await.into_iter().map(Result::unwrap).sum();
-    let inverted = inverted + memory.memory.invert_pending(None).await.unwrap();
+    let inverted = inverted + memory.memory.invert_pending(None).await.unwrap().rules_inverted;
     let stored = crate::row(&memory, "rules", &id).await;
     assert_eq!((inverted, &stored["harmful_count"]), (1, &json!(24)));
     assert_eq!(stored["metadata"]["harmful_reasons"].as_array().unwrap().len(), 24);

@@ -3,6 +3,7 @@
 use butler_domain::TenantId;
 use butler_domain::event::Origin;
 use butler_memory::Call;
+use butler_memory::jobs::{DECAY_SWEEP, INVERSION, JobRequest};
 use butler_testkit::MemoryFixture;
 use serde_json::json;
 
@@ -64,6 +65,39 @@ async fn embedding_again_that_fails_for_one_tenant_works_for_the_others_and_name
     let report = fixture.memory.reembed(None, &|_| ()).await.unwrap();
     assert_eq!(report.facts, 2);
     assert!(report.errors.len() == 1 && report.errors[0].starts_with("bad: "), "{:?}", report.errors);
+}
+
+/// Each tenant has a rule that is to be inverted, which fails for the tenant `bad`.
+async fn with_poisoned_rules() -> MemoryFixture {
+    let fixture = MemoryFixture::new().await;
+    for tenant in ["bad", "default", "good"] {
+        let rule = json!({"content": "guess", "request_context": {"tenant_id": tenant}});
+        fixture.call("memory_store_rule", rule).await.unwrap();
+    }
+    fixture
+        .db
+        .execute(
+            "UPDATE rules SET metadata = jsonb_build_object('needs_inversion', true);
+             CREATE FUNCTION poison() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE 'poison'; END $$;
+             CREATE TRIGGER poison BEFORE UPDATE ON rules FOR EACH ROW WHEN (OLD.tenant_id = 'bad') EXECUTE FUNCTION poison()",
+        )
+        .await;
+    fixture
+}
+
+#[tokio::test]
+async fn an_inversion_that_fails_for_one_tenant_works_for_the_others_and_names_it() {
+    for job in [DECAY_SWEEP, INVERSION] {
+        let fixture = with_poisoned_rules().await;
+        let report = fixture.memory.run_job(job, &JobRequest::default()).await.unwrap();
+        assert_eq!(report["rules_inverted"], 2, "{job}: {report}");
+        let errors = report["errors"].as_array().unwrap();
+        assert!(errors.len() == 1 && errors[0].as_str().unwrap().starts_with("bad: "), "{job}: {report}");
+        let inverted = "SELECT tenant_id FROM rules WHERE maturity = 'anti_pattern' ORDER BY tenant_id";
+        assert_eq!(rows(&fixture, inverted).await, ["default", "good"], "{job}");
+        let only = JobRequest { tenant: Some(TenantId::new("bad").unwrap()), ..JobRequest::default() };
+        assert!(fixture.memory.run_job(job, &only).await.is_err(), "alone, the tenant's own run fails");
+    }
 }
 
 #[tokio::test]

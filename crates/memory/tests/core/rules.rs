@@ -171,7 +171,7 @@ async fn anti_pattern_inversion_trigger() {
     let recovered = helpful(&memory, &id).await;
     assert_eq!(recovered["effectiveness_score"], json!(0.4));
     assert!(recovered["metadata"].get("needs_inversion").is_none(), "recomputed at every mark");
-    assert_eq!(memory.memory.invert_pending(None).await.unwrap(), 0);
+    assert_eq!(memory.memory.invert_pending(None).await.unwrap().rules_inverted, 0);
 }
 
 #[tokio::test]
@@ -185,7 +185,7 @@ async fn rule_inversion_to_anti_pattern() {
     tokio::time::timeout(Duration::from_secs(60), memory.memory.inversion_requested())
         .await
         .expect("woken by the mark");
-    assert_eq!(memory.memory.invert_pending(None).await.unwrap(), 1);
+    assert_eq!(memory.memory.invert_pending(None).await.unwrap().rules_inverted, 1);
     let stored = row(&memory, "rules", &id).await;
     let content =
         "ANTI-PATTERN: Do NOT email people at night. This caused problems because: woke them; ignored; woke them twice";
@@ -201,14 +201,14 @@ async fn rule_inversion_to_anti_pattern() {
     assert_eq!(event[0]["payload"]["before"]["content"], "email people at night");
     assert_eq!(event[0]["payload"]["after"]["content"], content);
     assert_eq!(event[0]["actor"], "inversion");
-    assert_eq!(memory.memory.invert_pending(None).await.unwrap(), 0, "a second run does nothing");
+    assert_eq!(memory.memory.invert_pending(None).await.unwrap().rules_inverted, 0, "a second run does nothing");
     let marked = harmful(&memory, &id, Some("still wrong")).await;
     assert_eq!(
         (&marked["maturity"], &marked["content"]),
         (&json!("anti_pattern"), &json!(content)),
         "a warning is only counted"
     );
-    assert_eq!(memory.memory.invert_pending(None).await.unwrap(), 0);
+    assert_eq!(memory.memory.invert_pending(None).await.unwrap().rules_inverted, 0);
 }
 
 #[tokio::test]
@@ -219,7 +219,11 @@ async fn a_rule_inverted_without_reasons_says_repeated_failures() {
         harmful(&memory, &id, None).await;
     }
     let one = TenantId::new("other").unwrap();
-    assert_eq!(memory.memory.invert_pending(Some(&one)).await.unwrap(), 0, "another tenant's rules are left alone");
+    assert_eq!(
+        memory.memory.invert_pending(Some(&one)).await.unwrap().rules_inverted,
+        0,
+        "another tenant's rules are left alone"
+    );
     let report = memory.memory.sweep(None).await.unwrap();
     assert_eq!(report.rules_inverted, 1, "the sweep inverts rules that were missed");
     assert_eq!(
@@ -239,7 +243,7 @@ async fn a_forgotten_rule_cannot_be_marked() {
     let error = refused(&memory, "memory_mark_helpful", json!({"rule_id": id})).await;
     assert_eq!(error.code.as_str(), "invalid_state");
     assert!(error.hint.is_some());
-    assert_eq!(memory.memory.invert_pending(None).await.unwrap(), 0, "nor is it inverted");
+    assert_eq!(memory.memory.invert_pending(None).await.unwrap().rules_inverted, 0, "nor is it inverted");
     assert_eq!(count(&memory, "rule_applications").await, 3);
 }
 
