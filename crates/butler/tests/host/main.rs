@@ -15,6 +15,7 @@ mod demo;
 mod disk;
 mod hook;
 mod http;
+mod killed_restore;
 mod llm_program;
 mod load;
 mod module;
