@@ -13,6 +13,7 @@ mod connections;
 mod crash;
 mod demo;
 mod disk;
+mod failed_consolidation;
 mod hook;
 mod http;
 mod killed_restore;
