@@ -5,9 +5,9 @@ use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::time::Duration;
 
-use serde_json::json;
+use serde_json::{Value, json};
 
-use crate::program::{MCP_HEADERS, Serving, eventually, request};
+use crate::program::{HALF_AN_EMOJI, MCP_HEADERS, Serving, eventually, request};
 
 /// Reads until the server closes the connection.
 fn read_all(mut stream: &TcpStream) -> String {
@@ -93,6 +93,22 @@ fn invalid_parameters_and_wrong_methods_get_json_errors() {
         assert_eq!((answer.status, &error["code"]), (405, &json!("method_not_allowed")), "{method}");
         assert!(error["hint"].is_string() && answer.head.to_lowercase().contains("allow: "), "{}", answer.head);
     }
+}
+
+#[test]
+fn a_lone_surrogate_is_replaced_over_mcp_and_rest() {
+    let dir = tempfile::tempdir().unwrap();
+    let server = Serving::on(&dir.path().join("data"));
+    let stored = server.mcp().post(HALF_AN_EMOJI).unwrap().json();
+    let fact = &stored["result"]["structuredContent"];
+    let content = |id: &Value| server.get(&format!("/api/memory/facts/{}", id.as_str().unwrap())).json();
+    assert_eq!(content(&fact["id"])["data"]["content"], "half \u{fffd}", "{stored}");
+
+    let path = format!("/api/memory/facts/{}", fact["id"].as_str().unwrap());
+    let edited = request(server.address, "PUT", &path, &MCP_HEADERS, br#"{"content": "the other half \ude00"}"#);
+    assert_eq!(edited.status, 200, "{}", edited.text());
+    let facts = server.get("/api/memory/facts").json();
+    assert_eq!(facts["data"][0]["content"], "the other half \u{fffd}", "{facts}");
 }
 
 #[test]

@@ -287,6 +287,13 @@ pub fn exchange(
 pub const MCP_HEADERS: [(&str, &str); 2] =
     [("Content-Type", "application/json"), ("Accept", "application/json, text/event-stream")];
 
+/// A call that stores a fact whose text a client cut in the middle of an emoji. Written as text, because no JSON value
+/// can hold a lone surrogate.
+pub const HALF_AN_EMOJI: &str = concat!(
+    r#"{"jsonrpc": "2.0", "id": 7, "method": "tools/call", "params": {"name": "memory_store_fact", "#,
+    r#""arguments": {"subject": "emoji", "predicate": "is", "content": "half \ud83d"}}}"#
+);
+
 /// A client for a butler's tools over HTTP with the 2025 protocol: no session, one POST per call.
 #[derive(Clone)]
 pub struct Mcp {

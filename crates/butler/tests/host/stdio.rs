@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use crate::program::{Serving, butler, eventually, is_alive, postgres_pid, wait};
+use crate::program::{HALF_AN_EMOJI, Serving, butler, eventually, is_alive, postgres_pid, wait};
 
 struct Session {
     child: Child,
@@ -40,7 +40,7 @@ impl Session {
         session
     }
 
-    fn send(&mut self, message: &Value) {
+    fn send(&mut self, message: &impl std::fmt::Display) {
         writeln!(self.stdin.as_mut().unwrap(), "{message}").unwrap();
     }
 
@@ -137,4 +137,19 @@ fn a_failed_start_is_reported_to_the_agent_and_exits_with_code_1() {
     assert_eq!(error["error"], "unavailable", "{error}");
     assert!(error["message"].as_str().unwrap().contains("127.0.0.1"), "{error}");
     assert_eq!(session.end(), Some(1));
+}
+
+#[test]
+fn a_lone_surrogate_is_replaced() {
+    let dir = tempfile::tempdir().unwrap();
+    let server = Serving::on(&dir.path().join("data"));
+    let mut session = Session::start(&server.data_dir, &[]);
+    // Waits for the start.
+    session.call("memory_stats", json!({}));
+    session.send(&HALF_AN_EMOJI);
+    let answer = session.read().expect("an answer");
+    assert_eq!(answer["result"]["isError"], false, "{answer}");
+    let stored = server.get("/api/memory/facts").json();
+    assert_eq!(stored["data"][0]["content"], "half \u{fffd}", "{stored}");
+    assert_eq!(session.end(), Some(0));
 }

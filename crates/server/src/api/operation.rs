@@ -217,5 +217,5 @@ async fn read<T: DeserializeOwned>(
         return Err(ApiError::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, "unsupported_media_type", message)
             .hint("send Content-Type: application/json"));
     }
-    serde_json::from_slice(&bytes).map_err(|error| ApiError::bad_body(&error))
+    serde_json::from_slice(&crate::http::replace_lone_surrogates(&bytes)).map_err(|error| ApiError::bad_body(&error))
 }

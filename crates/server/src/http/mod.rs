@@ -12,6 +12,7 @@ mod health;
 pub mod listen;
 mod listeners;
 mod reject;
+mod surrogates;
 pub mod tls;
 
 pub use accept::ClientConnection;
@@ -25,3 +26,4 @@ pub use headers::{is_json, protect};
 pub use health::{healthz, readiness, readyz, replica_trouble};
 pub use listeners::Listeners;
 pub use reject::{denied, reject};
+pub(crate) use surrogates::replace_lone_surrogates;

@@ -19,8 +19,7 @@ use serde::de::IgnoredAny;
 use serde_json::{Value, json};
 
 use super::Handler;
-use super::surrogates::replace_lone_surrogates;
-use crate::http::{BODY_BYTES, denied, is_json, reject};
+use crate::http::{BODY_BYTES, denied, is_json, reject, replace_lone_surrogates};
 
 type Service = StreamableHttpService<Handler, NeverSessionManager>;
 

@@ -6,6 +6,5 @@ mod instructions;
 mod prompts;
 mod resources;
 pub mod stdio;
-mod surrogates;
 
 pub use handler::Handler;

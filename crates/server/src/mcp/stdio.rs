@@ -13,7 +13,7 @@ use rmcp::service::ServerInitializeError;
 use tokio::io::{AsyncBufRead, AsyncBufReadExt, AsyncWrite, AsyncWriteExt, BufReader};
 
 use super::Handler;
-use super::surrogates::replace_lone_surrogates;
+use crate::http::replace_lone_surrogates;
 
 /// Enough that a usual message does not wait for the session to read it.
 const PIPE_BYTES: usize = 64 * 1024;

@@ -4,7 +4,7 @@
 use std::borrow::Cow;
 
 /// Replaces each escape of a lone surrogate by the replacement character. The length stays the same.
-pub(super) fn replace_lone_surrogates(json: &[u8]) -> Cow<'_, [u8]> {
+pub fn replace_lone_surrogates(json: &[u8]) -> Cow<'_, [u8]> {
     let mut fixed = Cow::Borrowed(json);
     let mut at = 0;
     while let Some(found) = json[at..].iter().position(|byte| *byte == b'\\') {
