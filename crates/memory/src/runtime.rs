@@ -84,6 +84,18 @@ pub enum RuntimeError {
 }
 
 impl RuntimeError {
+    /// The message without what the program or the endpoint wrote, which may repeat the prompt and so memories. For
+    /// logs.
+    pub fn without_quotes(&self) -> String {
+        let quoted = match self {
+            Self::Failed { stderr, .. } | Self::TimedOut { stderr, .. } => stderr,
+            Self::Refused { body, .. } => body,
+            _ => return self.to_string(),
+        };
+        let message = self.to_string();
+        message.strip_suffix(&detail(quoted)).unwrap_or(&message).to_owned()
+    }
+
     /// How to fix the problem, if it is known.
     pub fn hint(&self) -> Option<String> {
         match self {
@@ -107,4 +119,42 @@ impl RuntimeError {
 fn detail(text: &str) -> String {
     let text = text.trim();
     if text.is_empty() { String::new() } else { format!(": {text}") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_message_for_the_log_quotes_neither_program_nor_endpoint() {
+        let quoted = || "Ann's door is violet.".to_owned();
+        for (error, logged) in [
+            (
+                RuntimeError::Failed {
+                    program: "llm".to_owned(),
+                    status: "exit status: 3".to_owned(),
+                    stderr: quoted(),
+                },
+                "llm ended with exit status: 3",
+            ),
+            (
+                RuntimeError::TimedOut { runtime: "llm".to_owned(), after: Duration::from_secs(9), stderr: quoted() },
+                "llm gave no answer within 9 s",
+            ),
+            (
+                RuntimeError::Refused { url: "http://llm/".to_owned(), status: 400, body: quoted() },
+                "http://llm/ answered 400",
+            ),
+            (
+                RuntimeError::Failed {
+                    program: "llm".to_owned(),
+                    status: "signal: 9".to_owned(),
+                    stderr: String::new(),
+                },
+                "llm ended with signal: 9",
+            ),
+        ] {
+            assert_eq!(error.without_quotes(), logged);
+        }
+    }
 }

@@ -279,7 +279,7 @@ impl<'a> Player<'a> {
             let run = self.scheduler.run_now(job, Trigger::Schedule, JobRequest::default()).await;
             match run {
                 // On some nights every group is one that the plan lets fail, which makes the whole run a failed one.
-                Ok(_) | Err(RunError::Failed(_)) if job == CONSOLIDATION => {}
+                Ok(_) | Err(RunError::Reported(_)) if job == CONSOLIDATION => {}
                 outcome => outcome.map(drop).map_err(|error| HostError::Failed(format!("{job}: {error}")))?,
             }
         }

@@ -1,4 +1,4 @@
-//! A consolidation in which every group failed is reported as failed wherever people look.
+//! A consolidation in which every group failed is reported as failed wherever people look, and the log quotes no memory.
 
 use std::ffi::OsStr;
 use std::path::Path;
@@ -11,11 +11,13 @@ use crate::program::{Serving, butler, eventually, request, stdout};
 const SOON: Duration = Duration::from_secs(60);
 
 /// A server whose LLM is a shell script.
-fn serve(dir: &Path, script: &str) -> Serving {
+fn serve(dir: &Path, script: &str, more: &str, args: &[&str]) -> Serving {
     let config = dir.join("butler.toml");
     let command = json!(["sh", "-c", script]);
-    std::fs::write(&config, format!("[butler.runtime]\ntype = \"command\"\ncommand = {command}\n")).unwrap();
-    Serving::with(&dir.join("data"), &[OsStr::new("--config"), config.as_os_str()])
+    std::fs::write(&config, format!("[butler.runtime]\ntype = \"command\"\ncommand = {command}\n{more}")).unwrap();
+    let mut options: Vec<&OsStr> = args.iter().map(AsRef::as_ref).collect();
+    options.extend([OsStr::new("--config"), config.as_os_str()]);
+    Serving::with(&dir.join("data"), &options)
 }
 
 /// The runs of consolidation in the list of jobs, newest first.
@@ -33,7 +35,7 @@ fn contains(value: &Value, text: &str) -> bool {
 fn a_consolidation_in_which_every_group_failed_is_shown_as_failed_with_its_first_cause() {
     const CAUSE: &str = "no credit left";
     let dir = tempfile::tempdir().unwrap();
-    let server = serve(dir.path(), "echo 'no credit left' >&2; exit 3");
+    let server = serve(dir.path(), "echo 'no credit left' >&2; exit 3", "", &[]);
     for group in ["general", "health"] {
         server.mcp().call("memory_store_episode", json!({"content": "Ann had tea.", "butler": group}));
     }
@@ -65,4 +67,21 @@ fn a_consolidation_in_which_every_group_failed_is_shown_as_failed_with_its_first
     let mut checks = report["checks"].as_array().unwrap().iter();
     let check = checks.find(|check| check["name"] == "schedules").unwrap_or_else(|| panic!("{report}"));
     assert!(check["verdict"] == "warned" && contains(&check["detail"], CAUSE), "{check}");
+}
+
+#[test]
+fn a_program_that_repeats_its_prompt_on_stderr_writes_no_memory_to_the_log() {
+    let dir = tempfile::tempdir().unwrap();
+    let every_second = "[modules.memory.schedule]\nconsolidation = \"* * * * * *\"\n";
+    let server = serve(dir.path(), "grep violet >&2; exit 3", every_second, &["-vv"]);
+    server.mcp().store_episode("Ann's door is violet.").unwrap();
+    let failed =
+        eventually(SOON, "the consolidation fails", || runs(&server).into_iter().find(|run| run["status"] == "failed"));
+    assert!(contains(&failed["error"], "violet"), "the owner sees the reason: {failed}");
+    // The last line that the failure writes.
+    eventually(SOON, "the log names the failure", || server.log().contains("the job failed").then_some(()));
+    let log = server.log();
+    let quoting: Vec<&str> = log.lines().filter(|line| line.contains("violet")).collect();
+    assert!(quoting.is_empty(), "{quoting:?}");
+    assert!(log.contains("sh ended with exit status: 3"), "the log says what happened");
 }

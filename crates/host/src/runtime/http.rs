@@ -114,7 +114,12 @@ impl Endpoint {
             if !failure.retryable || attempt >= self.retries.attempts || wait > LONGEST_WAIT || !time_is_left {
                 return Err(failure.error);
             }
-            tracing::warn!(attempt, ?wait, error = %failure.error, "the request to the LLM failed; trying again");
+            tracing::warn!(
+                attempt,
+                ?wait,
+                error = failure.error.without_quotes(),
+                "the request to the LLM failed; trying again"
+            );
             sleep(wait).await;
         }
     }

@@ -28,6 +28,9 @@ pub enum RunError {
     Busy { job: String, worker: Option<String>, started_at: Option<Timestamp> },
     #[error("{0}")]
     Failed(String),
+    /// The job's report says that it failed. The reason may quote memories, so it does not belong into a log.
+    #[error("{0}")]
+    Reported(String),
     #[error(transparent)]
     Memory(#[from] MemoryError),
 }
@@ -94,8 +97,12 @@ impl Scheduler {
         running.spawn(async move {
             let planned = &this.jobs[index];
             let request = JobRequest { stop: this.stop.clone(), ..JobRequest::default() };
-            if let Err(error) = this.recorded(job, trigger, request).await {
-                tracing::error!(job, %error, "the job failed");
+            match this.recorded(job, trigger, request).await {
+                Ok(_) => {}
+                Err(RunError::Reported(_)) => {
+                    tracing::error!(job, "the job failed; `butler jobs list` shows the reason")
+                }
+                Err(error) => tracing::error!(job, %error, "the job failed"),
             }
             if let Err(error) = this.plan_next(planned).await {
                 tracing::warn!(job, %error, "cannot store the next run; the job will run again");
@@ -125,22 +132,23 @@ impl Scheduler {
         let id = self.begin(job, request.tenant.as_ref(), trigger).await?;
         let started = Instant::now();
         let outcome = AssertUnwindSafe(self.all.run(job, &request)).catch_unwind().await;
-        let (result, error) = match outcome {
+        let (result, failure) = match outcome {
             Ok(Ok(result)) => {
-                let error = reported_failure(&result);
-                (result, error)
+                let failure = reported_failure(&result).map(RunError::Reported);
+                (result, failure)
             }
-            Ok(Err(error)) => (json!({}), Some(error.to_string())),
-            Err(_) => (json!({}), Some("a bug in the program; the log has the details".to_owned())),
+            Ok(Err(error)) => (json!({}), Some(RunError::Failed(error.to_string()))),
+            Err(_) => (json!({}), Some(RunError::Failed("a bug in the program; the log has the details".to_owned()))),
         };
         let took = started.elapsed();
-        tracing::info!(job, trigger = trigger.as_str(), ?took, ok = error.is_none(), "the job has finished");
-        if let Err(error) = self.finish(id, &result, error.as_deref()).await {
+        tracing::info!(job, trigger = trigger.as_str(), ?took, ok = failure.is_none(), "the job has finished");
+        let reason = failure.as_ref().map(ToString::to_string);
+        if let Err(error) = self.finish(id, &result, reason.as_deref()).await {
             tracing::warn!(job, %error, "cannot record the end of the run");
         }
-        match error {
+        match failure {
             None => Ok(FinishedRun { result, took }),
-            Some(error) => Err(RunError::Failed(error)),
+            Some(failure) => Err(failure),
         }
     }
 

@@ -117,7 +117,7 @@ impl Memory {
             }
             // A runtime that fails now would most likely fail for the next batch too.
             Fault::Runtime(error) => {
-                tracing::warn!(%error, "the LLM gave no answer");
+                tracing::warn!(error = error.without_quotes(), "the LLM gave no answer");
                 (error.to_string(), Next::Done)
             }
             Fault::Answer(error) => (error, Next::Continue),

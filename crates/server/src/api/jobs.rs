@@ -179,7 +179,7 @@ fn refused(error: RunError) -> ApiError {
         RunError::Busy { .. } => ApiError::new(StatusCode::CONFLICT, ErrorCode::Conflict, error.to_string())
             .hint("wait until the running job has finished; GET /api/jobs shows its state"),
         RunError::Memory(error) => error.into(),
-        RunError::Failed(reason) => failed(&reason),
+        RunError::Failed(reason) | RunError::Reported(reason) => failed(&reason),
     }
 }
 
