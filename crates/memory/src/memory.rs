@@ -41,6 +41,13 @@ impl Memory {
         Self { parts, runtime: None, inversion: Notify::new(), training, pools, clock_watch: ClockWatch::default() }
     }
 
+    /// Believes the clock whatever it shows, and leaves no mark of its time: for a clock that runs through the past.
+    #[must_use]
+    pub fn with_simulated_time(mut self) -> Self {
+        self.clock_watch = ClockWatch::simulated();
+        self
+    }
+
     /// Adds the LLM that consolidation uses.
     #[must_use]
     pub fn with_runtime(mut self, runtime: Arc<dyn Runtime>) -> Self {

@@ -55,3 +55,45 @@ END $$;
 REVOKE EXECUTE ON FUNCTION move_facts FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION move_facts TO butler_app;
 COMMENT ON FUNCTION move_facts IS 'Moves all facts of one entity to another, whatever their validity.';
+
+-- An edge keeps its slot apart by its object, so two edges can meet: the more confident one stays, the target's if both are
+-- equal.
+CREATE OR REPLACE FUNCTION move_edges(
+    p_tenant text, p_actor text, p_request_id text, p_at timestamptz, p_source uuid, p_target uuid)
+RETURNS bigint LANGUAGE plpgsql AS $$
+DECLARE
+    edge record;
+    other record;
+    new_slot text;
+    moved bigint := 0;
+BEGIN
+    FOR edge IN
+        SELECT f.id, f.scope, f.holder, f.predicate_key, f.slot, fact_is_active(f.validity) AS is_active,
+               effective_confidence(f.confidence, f.decay_rate, f.last_confirmed_at, p_at) AS effective
+        FROM facts f WHERE f.tenant_id = p_tenant AND f.object_entity_id = p_source
+        ORDER BY f.id FOR NO KEY UPDATE
+    LOOP
+        new_slot := CASE WHEN edge.slot = p_source::text THEN p_target::text ELSE edge.slot END;
+        SELECT o.id, effective_confidence(o.confidence, o.decay_rate, o.last_confirmed_at, p_at) AS effective INTO other
+            FROM facts o
+            WHERE edge.is_active AND o.tenant_id = p_tenant AND o.scope = edge.scope AND o.holder = edge.holder
+              AND o.predicate_key = edge.predicate_key AND o.slot = new_slot AND o.validity = 'active' AND o.id <> edge.id
+            FOR NO KEY UPDATE;
+        IF FOUND THEN
+            UPDATE facts f SET validity = 'superseded'
+                WHERE f.tenant_id = p_tenant AND f.id = CASE WHEN edge.effective > other.effective THEN other.id ELSE edge.id END;
+            PERFORM supersede_fact(p_tenant, p_actor, p_request_id, p_at, gen_random_uuid(),
+                CASE WHEN edge.effective > other.effective THEN edge.id ELSE other.id END,
+                CASE WHEN edge.effective > other.effective THEN other.id ELSE edge.id END);
+        END IF;
+        UPDATE facts f SET object_entity_id = p_target, slot = new_slot WHERE f.tenant_id = p_tenant AND f.id = edge.id;
+        PERFORM record_event(p_tenant, p_actor, p_request_id, p_at, gen_random_uuid(), 'fact_repointed', 'fact', edge.id,
+            jsonb_build_object('before', jsonb_build_object('object_entity_id', p_source),
+                               'after', jsonb_build_object('object_entity_id', p_target)));
+        moved := moved + 1;
+    END LOOP;
+    RETURN moved;
+END $$;
+REVOKE EXECUTE ON FUNCTION move_edges FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION move_edges TO butler_app;
+COMMENT ON FUNCTION move_edges IS 'Moves all relations to one entity to another, whatever their validity.';

@@ -54,7 +54,7 @@ pub async fn fill(host: &Host, butler: &Butler, size: usize, bar: &ProgressBar) 
         clock: Arc::clone(&clock) as _,
         config: butler.config.file.modules.memory.clone(),
     });
-    let memory = Arc::new(memory.with_runtime(Arc::clone(&scripted_llm) as _));
+    let memory = Arc::new(memory.with_simulated_time().with_runtime(Arc::clone(&scripted_llm) as _));
     let mut player = Player::new(&life, &plan, Arc::clone(&memory), Arc::clone(&clock), scripted_llm, now);
     let failed = |error: butler_memory::MemoryError| HostError::Failed(format!("cannot fill the demo: {error}"));
     player.create_entities().await.map_err(failed)?;

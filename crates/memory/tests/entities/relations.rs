@@ -115,6 +115,22 @@ async fn impossible_edges_are_refused_and_write_nothing() {
 }
 
 #[tokio::test]
+async fn a_merge_moves_the_relations_to_the_merged_entity() {
+    let memory = MemoryFixture::new().await;
+    let (bob, robert) = (person(&memory, "Bob", &[]).await, person(&memory, "Robert", &[]).await);
+    person(&memory, "Ann", &[]).await;
+    person(&memory, "Cid", &[]).await;
+    for (subject, object) in [("Ann", "Bob"), ("Ann", "Robert"), ("Cid", "Bob")] {
+        relate(&memory, subject, "knows", object).await;
+    }
+    let merge = json!({"source_entity_id": bob, "target_entity_id": robert});
+    let merged = memory.call("entity_merge", merge).await.unwrap();
+    assert_eq!(merged["facts_repointed"], 2, "{merged}");
+    let around = neighbors(&memory, json!({"entity_id": robert, "direction": "in"})).await;
+    assert_eq!(edges(&around), ["Ann knows Robert", "Cid knows Robert"], "{around}");
+}
+
+#[tokio::test]
 async fn predicates_are_listed_searched_registered_and_changed() {
     let memory = MemoryFixture::new().await;
     let call = async |arguments: Value| memory.call("memory_predicates", arguments).await;

@@ -20,7 +20,7 @@ const ATTEMPTS: u32 = 5;
 pub struct Merged {
     pub source_entity_id: EntityId,
     pub target_entity_id: EntityId,
-    /// Facts moved to the target, whatever their validity.
+    /// Facts about the source and relations to it, moved to the target whatever their validity.
     pub facts_repointed: u64,
     /// Active facts that were superseded by a more confident one with the same scope and predicate.
     pub facts_superseded: u64,
@@ -79,7 +79,8 @@ async fn attempt_merge(
     }
     let facts_superseded =
         supersede_conflicting(WriteContext { session: &mut tx, tenant, now, origin }, source, target).await?;
-    let facts_repointed = move_facts(WriteContext { session: &mut tx, tenant, now, origin }, source, target).await?;
+    let facts_repointed = move_facts(WriteContext { session: &mut tx, tenant, now, origin }, source, target).await?
+        + move_edges(WriteContext { session: &mut tx, tenant, now, origin }, source, target).await?;
 
     let new_target = Entity {
         aliases: names.aliases,
@@ -140,6 +141,26 @@ async fn move_facts(write: WriteContext<'_>, source: EntityId, target: EntityId)
         .run(|pg| {
             sqlx::query_scalar!(
                 r#"SELECT move_facts($1, $2, $3, $4, $5, $6) AS "count!""#,
+                tenant.as_str(),
+                origin.actor.as_deref(),
+                origin.request_id.as_deref(),
+                now,
+                source.0,
+                target.0,
+            )
+            .fetch_one(pg)
+        })
+        .await?;
+    Ok(count.unsigned_abs())
+}
+
+/// Moves all relations to the source to the target.
+async fn move_edges(write: WriteContext<'_>, source: EntityId, target: EntityId) -> Result<u64, StoreError> {
+    let WriteContext { session, tenant, now, origin } = write;
+    let count = session
+        .run(|pg| {
+            sqlx::query_scalar!(
+                r#"SELECT move_edges($1, $2, $3, $4, $5, $6) AS "count!""#,
                 tenant.as_str(),
                 origin.actor.as_deref(),
                 origin.request_id.as_deref(),

@@ -3,16 +3,21 @@
 use sqlx::PgConnection;
 
 /// Each kind of damage, and the query that returns the damaged rows. `tests.rs` injects every one of them.
-const DAMAGES: [(&str, &str); 27] = [
+const DAMAGES: [(&str, &str); 29] = [
     (
         "two active facts with one subject key",
         "SELECT min(id::text) FROM facts WHERE validity = 'active' AND entity_id IS NULL
-         GROUP BY tenant_id, scope, subject, predicate HAVING count(*) > 1",
+         GROUP BY tenant_id, scope, subject, predicate, slot HAVING count(*) > 1",
     ),
     (
         "two active facts with one entity key",
         "SELECT min(id::text) FROM facts WHERE validity = 'active' AND entity_id IS NOT NULL
-         GROUP BY tenant_id, scope, entity_id, predicate HAVING count(*) > 1",
+         GROUP BY tenant_id, scope, entity_id, predicate, slot HAVING count(*) > 1",
+    ),
+    (
+        "two active facts whose keys differ only in spelling",
+        "SELECT min(id::text) FROM facts WHERE validity = 'active'
+         GROUP BY tenant_id, scope, holder, predicate_key, slot HAVING count(*) > 1",
     ),
     (
         "a superseded fact without a successor",
@@ -142,6 +147,11 @@ const DAMAGES: [(&str, &str); 27] = [
         "a fact with a foreign source, a foreign entity or a merged entity",
         "SELECT f.id::text FROM facts f LEFT JOIN episodes p ON p.id = f.source_episode_id LEFT JOIN entities n ON n.id = f.entity_id
          WHERE p.tenant_id <> f.tenant_id OR n.tenant_id <> f.tenant_id OR n.metadata ? 'merged_into'",
+    ),
+    (
+        "an edge to a foreign or merged entity",
+        "SELECT f.id::text FROM facts f JOIN entities n ON n.id = f.object_entity_id
+         WHERE f.validity = 'active' AND (n.tenant_id <> f.tenant_id OR n.metadata ? 'merged_into')",
     ),
     (
         "a merged entity without a survivor in its tenant",

@@ -102,7 +102,8 @@ fn make(spec: &ToolSpec, dice: &mut Dice, own: &Tenant, whose: &Tenant, foreign:
         }
         "memory_run_consolidation" => read(json!({"dry_run": dice.one_in(4)})).working(),
         "memory_run_episode_cleanup" => read(json!({"max_entries": MAX_EPISODES})).working(),
-        "entity_create" | "entity_get" | "entity_update" | "entity_merge" => {
+        "memory_predicates" => read(json!({"action": "list"})),
+        "entity_create" | "entity_get" | "entity_neighbors" | "entity_update" | "entity_merge" => {
             return entity(tool, dice, own, whose, foreign, text);
         }
         _ => read(Value::Object(arguments(spec, &question)?)),
@@ -147,6 +148,9 @@ fn store_fact(dice: &mut Dice, own: &Tenant, whose: &Tenant, foreign: bool, text
         arguments["entity_id"] = json!(*dice.of(&whose.known().entities)?);
     }
     if dice.one_in(4) {
+        arguments["object_entity_id"] = json!(*dice.of(&whose.known().entities)?);
+    }
+    if dice.one_in(4) {
         arguments["source_episode_id"] = json!(*dice.of(&whose.known().episodes)?);
     }
     let change = Change::Store { kind: Kind::Fact, content: text.to_owned(), id: None, superseded: None };
@@ -172,6 +176,10 @@ fn entity(
         "entity_get" => {
             let id: Uuid = some(dice, whose)?;
             call(json!({"entity_id": id}), Change::GetEntity)
+        }
+        "entity_neighbors" => {
+            let id: Uuid = some(dice, whose)?;
+            call(json!({"entity_id": id, "depth": dice.between(1, 4)}), Change::GetEntity)
         }
         "entity_update" => {
             let id = some(dice, whose)?;

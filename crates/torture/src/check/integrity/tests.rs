@@ -45,12 +45,16 @@ const SOUND: &str = "
 const INJECTIONS: &[(&str, &str)] = &[
     (
         "two active facts with one subject key",
-        "DROP INDEX facts_one_active_per_subject_key; UPDATE facts SET validity = 'active' WHERE id = 21::uuid",
+        "DROP INDEX facts_one_active_per_subject_key, facts_one_active_per_key; UPDATE facts SET validity = 'active' WHERE id = 21::uuid",
     ),
     (
         "two active facts with one entity key",
-        "DROP INDEX facts_one_active_per_entity_key;
+        "DROP INDEX facts_one_active_per_entity_key, facts_one_active_per_key;
          UPDATE facts SET entity_id = 41::uuid, predicate = 'q' WHERE id = 22::uuid",
+    ),
+    (
+        "two active facts whose keys differ only in spelling",
+        "DROP INDEX facts_one_active_per_key; UPDATE facts SET validity = 'active', subject = 'S' WHERE id = 21::uuid",
     ),
     ("a superseded fact without a successor", "DELETE FROM memory_links WHERE relation = 'supersedes'"),
     (
@@ -104,6 +108,7 @@ const INJECTIONS: &[(&str, &str)] = &[
         "a fact with a foreign source, a foreign entity or a merged entity",
         "UPDATE facts SET entity_id = 42::uuid WHERE id = 23::uuid",
     ),
+    ("an edge to a foreign or merged entity", "UPDATE facts SET object_entity_id = 42::uuid WHERE id = 23::uuid"),
     (
         "a merged entity without a survivor in its tenant",
         "UPDATE entities SET metadata = '{\"merged_into\": \"nobody\"}' WHERE id = 42::uuid",
