@@ -16,7 +16,7 @@ mod retry;
 #[cfg(test)]
 mod tests;
 
-pub use actions::{Confirmation, ConsolidationResult, NewFact, NewRule, UpdatedFact};
+pub use actions::{Confirmation, ConsolidationResult, NewEntity, NewFact, NewRule, UpdatedFact};
 pub use key::{Action, idempotency_key};
 pub use parse::{NO_JSON, parse, parse_answer};
 pub use retry::{AfterFailure, after_failure};

@@ -6,7 +6,7 @@ use std::collections::HashSet;
 use uuid::Uuid;
 
 use crate::ids::{EpisodeId, FactId};
-use crate::kinds::Permanence;
+use crate::kinds::{EntityType, Permanence};
 
 /// A fact to store. It supersedes the active fact with the same subject and predicate.
 #[derive(Debug, Clone, PartialEq)]
@@ -14,6 +14,8 @@ pub struct NewFact {
     pub subject: String,
     pub predicate: String,
     pub content: String,
+    /// The name of the entity that it relates the subject to.
+    pub object: Option<String>,
     pub permanence: Permanence,
     /// 1 to 10; values outside are clamped.
     pub importance: f64,
@@ -32,6 +34,14 @@ pub struct UpdatedFact {
     pub importance: Option<f64>,
     pub tags: Option<Vec<String>>,
     pub episode_ids: Vec<EpisodeId>,
+}
+
+/// A person or thing that facts are about, to create unless an entity has the name.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NewEntity {
+    pub name: String,
+    pub entity_type: EntityType,
+    pub aliases: Vec<String>,
 }
 
 /// A rule to store, as a candidate.
@@ -58,6 +68,7 @@ pub struct ConsolidationResult {
     pub updated_facts: Vec<UpdatedFact>,
     pub new_rules: Vec<NewRule>,
     pub confirmations: Vec<Confirmation>,
+    pub entities: Vec<NewEntity>,
     /// Every problem with its location, such as `new_facts[2].subject: missing`.
     pub parse_errors: Vec<String>,
     /// Number of parts that could not be used: invalid entries, values that are not lists, an end that was cut off.
@@ -71,7 +82,11 @@ pub struct ConsolidationResult {
 impl ConsolidationResult {
     /// The number of actions of all kinds.
     pub fn action_count(&self) -> usize {
-        self.new_facts.len() + self.updated_facts.len() + self.new_rules.len() + self.confirmations.len()
+        self.new_facts.len()
+            + self.updated_facts.len()
+            + self.new_rules.len()
+            + self.confirmations.len()
+            + self.entities.len()
     }
 
     /// Why the attempt failed, if it did. An answer with only empty lists means that there was nothing to learn; an
@@ -99,6 +114,9 @@ impl ConsolidationResult {
         });
         self.new_rules.retain(|rule| !rules.contains(&rule.content.to_lowercase()));
         self.confirmations.retain(|action| !targets.contains(&action.id));
+        let named = |name: &str| later.entities.iter().any(|entity| entity.name.to_lowercase() == name.to_lowercase());
+        self.entities.retain(|entity| !named(&entity.name));
+        self.entities.extend(later.entities);
         self.new_facts.extend(later.new_facts);
         self.updated_facts.extend(later.updated_facts);
         self.new_rules.extend(later.new_rules);

@@ -54,6 +54,7 @@ impl ConsolidationResult {
         });
         self.updated_facts.retain(|fact| !example.updated_facts.iter().any(|other| fact.content == other.content));
         self.new_rules.retain(|rule| !example.new_rules.iter().any(|other| rule.content == other.content));
+        self.entities.retain(|entity| !example.entities.iter().any(|other| entity.name == other.name));
         self.confirmations.retain(|action| !example.confirmations.iter().any(|other| action.id == other.id));
         before - self.action_count()
     }

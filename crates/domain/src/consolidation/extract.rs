@@ -4,7 +4,9 @@
 use super::json::{Json, ParsedObject, read_object};
 
 /// The lists of an answer.
-pub(super) const KEYS: [&str; 4] = ["new_facts", "updated_facts", "new_rules", "confirmations"];
+pub(super) const KEYS: [&str; 5] = ["new_facts", "updated_facts", "new_rules", "confirmations", ENTITIES];
+/// On its own it does not make an object an answer: it is a word that models use for other things, too.
+pub(super) const ENTITIES: &str = "entities";
 /// If the text ends inside the object, the root object and its lists are kept; an incomplete action is not.
 const KEEP_DEPTH: usize = 2;
 /// Parsing from a brace that is never closed reads to the end of the text, so the number of such attempts is limited.

@@ -2,11 +2,11 @@
 
 use uuid::Uuid;
 
-use super::actions::{Confirmation, NewFact, NewRule, UpdatedFact};
+use super::actions::{Confirmation, NewEntity, NewFact, NewRule, UpdatedFact};
 use super::errors::Errors;
 use super::json::Json;
 use crate::ids::{EpisodeId, FactId};
-use crate::kinds::Permanence;
+use crate::kinds::{EntityType, Permanence};
 use crate::limits;
 use crate::validate::{self, Invalid};
 
@@ -26,6 +26,7 @@ impl<'a> Fields<'a> {
         // All fields are checked before the function returns, so that one run reports every problem.
         let (subject, predicate, content) = self.triple();
         Some(NewFact {
+            object: self.object(),
             permanence: self.permanence().unwrap_or(Permanence::Standard),
             importance: self.importance().unwrap_or(DEFAULT_IMPORTANCE),
             tags: self.tags().unwrap_or_default(),
@@ -49,6 +50,20 @@ impl<'a> Fields<'a> {
             predicate: predicate?,
             content: content?,
         })
+    }
+
+    pub fn new_entity(&mut self) -> Option<NewEntity> {
+        let name = if self.get("name").is_some() { "name" } else { "canonical_name" };
+        let name = self.text(name, limits::ENTITY_NAME_BYTES);
+        let mut aliases = self.strings("aliases", |this, field, text| {
+            this.checked(validate::required_text(field, text.trim(), limits::ENTITY_NAME_BYTES))
+        });
+        aliases.iter_mut().for_each(|aliases| aliases.truncate(limits::ALIASES));
+        let entity_type = match self.get("type").or_else(|| self.get("entity_type")) {
+            Some(Json::String(text)) => text.trim().to_lowercase().parse().unwrap_or(EntityType::Other),
+            _ => EntityType::Other,
+        };
+        Some(NewEntity { name: name?, entity_type, aliases: aliases.unwrap_or_default() })
     }
 
     pub fn new_rule(&mut self) -> Option<NewRule> {
@@ -113,6 +128,14 @@ impl<'a> Fields<'a> {
             }
         };
         self.checked(validate::required_text(&format!("{}.{name}", self.path), &text, max_bytes))
+    }
+
+    /// Most facts relate to no other entity; models then leave it out or write an empty text.
+    fn object(&mut self) -> Option<String> {
+        match self.get("object")? {
+            Json::String(text) if text.trim().is_empty() => None,
+            _ => self.text("object", limits::ENTITY_NAME_BYTES),
+        }
     }
 
     fn id(&mut self, name: &str) -> Option<Uuid> {

@@ -2,7 +2,7 @@
 
 use uuid::Uuid;
 
-use super::actions::{Confirmation, NewFact, NewRule, UpdatedFact};
+use super::actions::{Confirmation, NewEntity, NewFact, NewRule, UpdatedFact};
 use crate::ids::EpisodeId;
 use crate::tenant::{Butler, TenantId};
 
@@ -16,6 +16,7 @@ pub enum Action<'a> {
     UpdatedFact(&'a UpdatedFact),
     NewRule(&'a NewRule),
     Confirmation(&'a Confirmation),
+    Entity(&'a NewEntity),
 }
 
 /// The key of an action: equal for the same batch and the same statement. Importance and tags do not influence it,
@@ -50,6 +51,10 @@ pub fn idempotency_key(tenant: &TenantId, butler: &Butler, episodes: &[EpisodeId
         Action::Confirmation(confirmation) => {
             part(b"confirmation");
             part(confirmation.id.as_bytes());
+        }
+        Action::Entity(entity) => {
+            part(b"entity");
+            part(entity.name.as_bytes());
         }
     }
     Uuid::new_v5(&NAMESPACE, &bytes)

@@ -3,7 +3,7 @@
 use super::actions::ConsolidationResult;
 use super::echo::{PromptText, is_placeholder, without_prompt};
 use super::errors::Errors;
-use super::extract::{AnswerObject, KEYS, find_objects};
+use super::extract::{AnswerObject, ENTITIES, KEYS, find_objects};
 use super::fields::{Fields, describe};
 use super::json::Json;
 use super::reasoning::without_reasoning;
@@ -92,9 +92,12 @@ struct Block {
 }
 
 impl Block {
-    /// Returns `None` if all of its actions are examples.
+    /// Returns `None` if all of its actions are examples, or if it lists nothing but entities.
     fn read(object: AnswerObject, example: &ConsolidationResult) -> Option<Self> {
         let AnswerObject { start, lists, cut_off, repairs, .. } = object;
+        if lists.iter().all(|(key, _)| *key == ENTITIES) {
+            return None;
+        }
         let mut errors = Errors::default();
         for (at, repair) in repairs {
             errors.push(format!("syntax: {repair} at byte {at} (repaired)"));
@@ -170,6 +173,7 @@ fn collect(result: &mut ConsolidationResult, key: &str, value: Json, errors: &mu
         let kept = match key {
             "new_facts" => fields.new_fact().map(|fact| result.new_facts.push(fact)),
             "updated_facts" => fields.updated_fact().map(|fact| result.updated_facts.push(fact)),
+            ENTITIES => fields.new_entity().map(|entity| result.entities.push(entity)),
             "new_rules" => fields.new_rule().map(|rule| result.new_rules.push(rule)),
             // A repeated confirmation counts once.
             _ => fields.confirmation(item).map(|confirmation| {

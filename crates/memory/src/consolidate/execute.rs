@@ -3,14 +3,15 @@
 use std::collections::HashMap;
 
 use butler_domain::consolidation::{
-    Action, Confirmation, ConsolidationResult, NewFact, NewRule, UpdatedFact, idempotency_key,
+    Action, Confirmation, ConsolidationResult, NewEntity, NewFact, NewRule, UpdatedFact, idempotency_key,
 };
 use butler_domain::event::Origin;
 use butler_domain::text::fact_text;
-use butler_domain::{EpisodeId, FactId, RuleId, Scope, Timestamp};
+use butler_domain::{EntityId, EpisodeId, FactId, RuleId, Scope, Timestamp};
 use butler_store::confirm::{self, ConfirmOutcome};
 use butler_store::consolidation::actions::{self, Target};
 use butler_store::consolidation::{lease, outcome};
+use butler_store::entities::{self, CreateOutcome};
 use butler_store::facts::{self, FactOutcome, Object};
 use butler_store::rules::{self, RuleOutcome};
 use butler_store::{Embedded, Session, WriteContext};
@@ -21,6 +22,7 @@ use crate::{Memory, MemoryError};
 
 /// An action with its vector and the fact it updates, which are fetched before the transaction begins.
 enum PreparedAction<'a> {
+    Entity(&'a NewEntity),
     NewFact(&'a NewFact, Embedded),
     UpdateFact(&'a UpdatedFact, Target, Embedded),
     NewRule(&'a NewRule, Embedded),
@@ -29,11 +31,12 @@ enum PreparedAction<'a> {
 
 /// The outcome of one action.
 enum Applied {
+    EntityCreated,
     FactCreated,
     FactSuperseded,
     RuleCreated,
     Confirmed,
-    /// The action had been applied before.
+    /// The action had been applied before, or the entity exists.
     Replayed,
     /// Nothing was written, for this reason.
     Rejected(String),
@@ -135,7 +138,9 @@ impl Memory {
             keyed.push((key, PreparedAction::UpdateFact(fact, target.clone(), vector)));
         }
         keyed.sort_by(|a, b| a.0.cmp(&b.0));
-        let mut actions: Vec<PreparedAction<'a>> = keyed.into_iter().map(|(_, action)| action).collect();
+        // Entities first, so that facts find them.
+        let entities = result.entities.iter().map(PreparedAction::Entity);
+        let mut actions: Vec<PreparedAction<'a>> = entities.chain(keyed.into_iter().map(|(_, action)| action)).collect();
         actions
             .extend(result.new_rules.iter().zip(vectors).map(|(rule, vector)| PreparedAction::NewRule(rule, vector)));
         let mut confirmations: Vec<&Confirmation> = result.confirmations.iter().collect();
@@ -173,6 +178,7 @@ impl Executor<'_> {
             return Ok(Applied::Replayed);
         }
         let applied = match action {
+            PreparedAction::Entity(entity) => self.new_entity(&mut savepoint, entity).await?,
             PreparedAction::NewFact(fact, embedding) => self.new_fact(&mut savepoint, fact, embedding).await?,
             PreparedAction::UpdateFact(fact, target, embedding) => {
                 self.update_fact(&mut savepoint, fact, target, embedding).await?
@@ -186,6 +192,24 @@ impl Executor<'_> {
             savepoint.commit().await?;
         }
         Ok(applied)
+    }
+
+    /// Creates an entity unless one has its name.
+    async fn new_entity(&self, session: &mut Session, entity: &NewEntity) -> Result<Applied, butler_store::StoreError> {
+        if entities::has_name(session, &self.batch.group.tenant, &entity.name).await? {
+            return Ok(Applied::Replayed);
+        }
+        let new = entities::NewEntity {
+            id: EntityId::new(self.now),
+            canonical_name: entity.name.clone(),
+            entity_type: entity.entity_type,
+            aliases: entity.aliases.clone(),
+            metadata: serde_json::Map::new(),
+        };
+        Ok(match entities::create(self.write(session), &new).await? {
+            CreateOutcome::Created(_) => Applied::EntityCreated,
+            CreateOutcome::Exists(_) => Applied::Replayed,
+        })
     }
 
     /// Stores a fact, or confirms the known one that says the same.
@@ -204,7 +228,7 @@ impl Executor<'_> {
             importance: Some(fact.importance),
             permanence: Some(fact.permanence),
             entity_id: None,
-            object: Object::None,
+            object: fact.object.clone().map_or(Object::None, Object::Name),
             replaces: None,
             regrades: false,
             source_episode_id: self.only_source(&fact.episode_ids),
@@ -344,6 +368,7 @@ fn confirm_outcome(outcome: ConfirmOutcome) -> Applied {
 
 fn domain_action<'a>(action: &'a PreparedAction<'_>) -> Action<'a> {
     match action {
+        PreparedAction::Entity(entity) => Action::Entity(entity),
         PreparedAction::NewFact(fact, _) => Action::NewFact(fact),
         PreparedAction::UpdateFact(fact, ..) => Action::UpdatedFact(fact),
         PreparedAction::NewRule(rule, _) => Action::NewRule(rule),
@@ -354,6 +379,7 @@ fn domain_action<'a>(action: &'a PreparedAction<'_>) -> Action<'a> {
 /// Names the action in a report.
 fn describe(action: &PreparedAction<'_>) -> String {
     match action {
+        PreparedAction::Entity(entity) => format!("entity {}", entity.name),
         PreparedAction::NewFact(fact, _) => format!("new fact {} {}", fact.subject, fact.predicate),
         PreparedAction::UpdateFact(fact, ..) => format!("updated fact {}", fact.target_id),
         PreparedAction::NewRule(rule, _) => format!("new rule {:?}", rule.content.chars().take(60).collect::<String>()),
@@ -363,6 +389,7 @@ fn describe(action: &PreparedAction<'_>) -> String {
 
 fn count(applied: Applied, action: &PreparedAction<'_>, counts: &mut Counts, problems: &mut Vec<String>) {
     match applied {
+        Applied::EntityCreated => counts.entities_created += 1,
         Applied::FactCreated => counts.facts_created += 1,
         Applied::FactSuperseded => counts.facts_superseded += 1,
         Applied::RuleCreated => counts.rules_created += 1,

@@ -103,7 +103,8 @@ fn episode_block(episode: &Leased, content: &str) -> String {
 
 fn fact_line(fact: &KnownFact) -> String {
     let (subject, predicate, content) = (one_line(&fact.subject), one_line(&fact.predicate), one_line(&fact.content));
-    format!("- {} | {subject} | {predicate} | {content} ({})\n", fact.id, fact.permanence)
+    let several = if fact.holds_several { ", one of several" } else { "" };
+    format!("- {} | {subject} | {predicate} | {content} ({}{several})\n", fact.id, fact.permanence)
 }
 
 fn rule_line(rule: &KnownRule) -> String {
@@ -185,12 +186,19 @@ pub fn answer_schema(prompt: &Prompt) -> Value {
     let rule =
         vec![("content", text()), ("tags", at_most(MAX_TAGS, text())), ("episode_ids", at_most(MAX_SOURCES, id()))];
     let update = [vec![("target_id", id())], fact()].concat();
+    let new_fact = [fact(), vec![("object", json!({"type": ["string", "null"]}))]].concat();
+    let entity = vec![
+        ("name", text()),
+        ("type", json!({"type": "string", "enum": butler_domain::EntityType::NAMES})),
+        ("aliases", at_most(MAX_TAGS, text())),
+    ];
     let max_ids = |any: bool| if any { MAX_KNOWN_NAMED } else { 0 };
     object(vec![
-        ("new_facts", json!({"type": "array", "items": object(fact())})),
+        ("new_facts", json!({"type": "array", "items": object(new_fact)})),
         ("updated_facts", at_most(max_ids(prompt.knows_facts), object(update))),
         ("new_rules", json!({"type": "array", "items": object(rule)})),
         ("confirmations", at_most(max_ids(prompt.knows_facts || prompt.knows_rules), id())),
+        ("entities", json!({"type": "array", "items": object(entity)})),
     ])
 }
 
@@ -225,6 +233,7 @@ mod tests {
             predicate: "likes".to_owned(),
             content: content.to_owned(),
             permanence: "standard".to_owned(),
+            holds_several: content.contains("several"),
         }
     }
 
@@ -301,7 +310,7 @@ mod tests {
     #[test]
     fn the_schema_requires_every_list_and_forbids_other_keys() {
         let schema = answer_schema(&build("health", &[episode(1, "x")], &[fact(10, "x")], &[], 24_000));
-        assert_eq!(schema["required"], json!(["new_facts", "updated_facts", "new_rules", "confirmations"]));
+        assert_eq!(schema["required"], json!(["new_facts", "updated_facts", "new_rules", "confirmations", "entities"]));
         assert_eq!(schema["additionalProperties"], false);
         assert_eq!(schema["properties"]["updated_facts"]["items"]["required"].as_array().unwrap().len(), 8);
         assert_eq!(schema["properties"]["confirmations"]["maxItems"], MAX_KNOWN_NAMED);

@@ -42,7 +42,7 @@ pub struct GroupReport {
     pub failure: Option<String>,
 }
 
-/// What became of the episodes and of the model's actions. `actions` is the sum of `facts_created`, `facts_superseded`,
+/// What became of the episodes and of the model's actions. `actions` is the sum of `entities_created`, `facts_created`, `facts_superseded`,
 /// `rules_created`, `confirmations`, `suppressed` and `refused`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
@@ -57,6 +57,7 @@ pub struct Counts {
     pub dead_lettered: u64,
     /// The valid actions of the answers that were applied.
     pub actions: u64,
+    pub entities_created: u64,
     /// New facts that replaced none.
     pub facts_created: u64,
     /// Facts that a newer version replaced.
@@ -64,7 +65,7 @@ pub struct Counts {
     pub rules_created: u64,
     /// Memories that the episodes confirmed, including those that the model repeated word for word.
     pub confirmations: u64,
-    /// Actions that were left out because they had been applied before.
+    /// Actions that were left out because they had been applied before, and entities that exist.
     pub suppressed: u64,
     /// Actions that could not be applied. `errors` has the reasons.
     pub refused: u64,
@@ -84,6 +85,7 @@ impl Counts {
             failed,
             dead_lettered,
             actions,
+            entities_created,
             facts_created,
             facts_superseded,
             rules_created,
@@ -101,6 +103,7 @@ impl Counts {
         self.failed += failed;
         self.dead_lettered += dead_lettered;
         self.actions += actions;
+        self.entities_created += entities_created;
         self.facts_created += facts_created;
         self.facts_superseded += facts_superseded;
         self.rules_created += rules_created;

@@ -16,6 +16,7 @@ use serde_json::{Map, Value};
 
 use crate::{Call, Memory, MemoryError};
 
+pub use butler_store::entities::{Neighborhood, Neighbors};
 pub use merge::{MergePreview, MergedEntities};
 pub(crate) use names::{aliases, name};
 pub use resolve::{ResolveInput, Resolved};

@@ -70,6 +70,46 @@ async fn new_facts_stored_with_derived_from_links() {
 }
 
 #[tokio::test]
+async fn a_predicate_of_several_values_loses_none_and_is_marked_in_the_prompt() {
+    let model = Model::says(
+        json!({"new_facts": [
+            {"subject": "Ann", "predicate": "likes", "content": "Ann likes coffee."},
+            {"subject": "Ann", "predicate": "likes", "content": "Ann likes cake."},
+        ]})
+        .to_string(),
+    );
+    let world = World::new(model.clone()).await;
+    let tea = json!({"subject": "Ann", "predicate": "likes", "content": "Ann likes tea."});
+    world.fixture.call("memory_store_fact", tea).await.unwrap();
+    world.episode("Ann had coffee and cake").await;
+    assert_eq!(world.run().await.totals.facts_created, 2);
+    let active = "SELECT content FROM facts WHERE validity = 'active' ORDER BY content";
+    assert_eq!(world.rows(active).await, ["Ann likes cake.", "Ann likes coffee.", "Ann likes tea."]);
+    let prompt = &model.sessions()[0].prompt;
+    assert!(prompt.contains("| likes | Ann likes tea. (standard, one of several)"), "{prompt}");
+}
+
+#[tokio::test]
+async fn an_answer_creates_the_entities_it_names_once_and_relates_them() {
+    let model = Model::says(
+        json!({
+            "new_facts": [{"subject": "Ann", "predicate": "married_to", "content": "Ann is married to Bob.", "object": "Bob"}],
+            "updated_facts": [], "new_rules": [], "confirmations": [],
+            "entities": [{"name": "Ann", "type": "person", "aliases": ["Annie"]}, {"name": "Bob", "type": "robot"},
+                         {"name": "ANN", "type": "person", "aliases": []}],
+        })
+        .to_string(),
+    );
+    let world = World::new(model).await;
+    world.episode("They married").await;
+    let totals = world.run().await.totals;
+    assert_eq!((totals.entities_created, totals.facts_created, totals.suppressed, totals.actions), (2, 1, 1, 4));
+    let edge = "SELECT concat_ws(' ', s.canonical_name, s.entity_type, s.aliases, f.predicate, o.canonical_name, o.entity_type)
+                FROM facts f JOIN entities s ON s.id = f.entity_id JOIN entities o ON o.id = f.object_entity_id";
+    assert_eq!(world.one(edge).await, "Ann person {Annie} married_to Bob other");
+}
+
+#[tokio::test]
 async fn an_action_that_names_its_episodes_is_linked_only_to_those() {
     let model = Model::new(|session| {
         let ids: Vec<String> = episodes_in(&session.prompt).into_iter().map(|(id, _)| id).collect();

@@ -58,6 +58,7 @@ const OPERATIONS: &[OperationEntry] = &[
     entry::<activity::Timeline>(),
     entry::<entities::list::ListEntities>(),
     entry::<entities::detail::GetEntity>(),
+    entry::<entities::neighbors::GetNeighbors>(),
     entry::<entities::merge::MergeEntity>(),
     entry::<palette::Search>(),
     entry::<recall::Recall>(),

@@ -19,6 +19,8 @@ pub struct KnownFact {
     pub predicate: String,
     pub content: String,
     pub permanence: String,
+    /// Whether its predicate holds several values.
+    pub holds_several: bool,
 }
 
 #[derive(Debug, Clone, PartialEq)]
@@ -66,7 +68,8 @@ pub async fn facts(
                     SELECT id, place FROM near UNION ALL SELECT id, place FROM other
                 )
                 SELECT f.id AS "id!", f.subject AS "subject!", f.predicate AS "predicate!", f.content AS "content!",
-                       f.permanence AS "permanence!"
+                       f.permanence AS "permanence!",
+                       (SELECT r.cardinality = 'many' FROM predicate_rule($1, f.predicate_key) r) AS "holds_several!"
                 FROM (
                     SELECT f.*, found.place FROM found JOIN facts f USING (id)
                     WHERE f.tenant_id = $1 AND fact_is_active(f.validity)

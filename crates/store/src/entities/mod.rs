@@ -65,6 +65,20 @@ pub async fn get(session: &mut Session, tenant: &TenantId, id: EntityId) -> Resu
     Ok(Some(FoundEntity { entity: entity.try_into()?, survivor }))
 }
 
+/// Whether an entity has exactly this name or alias, whatever the case and accents.
+pub async fn has_name(session: &mut Session, tenant: &TenantId, name: &str) -> Result<bool, StoreError> {
+    session
+        .run(|pg| {
+            sqlx::query_scalar!(
+                r#"SELECT EXISTS (SELECT FROM entities_named($1, $2)) AS "exists!""#,
+                tenant.as_str(),
+                name
+            )
+            .fetch_one(pg)
+        })
+        .await
+}
+
 /// The survivor of an entity after all merges: the entity itself if it was never merged. `None`: there is no such entity.
 pub async fn survivor(session: &mut Session, tenant: &TenantId, id: EntityId) -> Result<Option<EntityId>, StoreError> {
     let survivor = session

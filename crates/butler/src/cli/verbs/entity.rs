@@ -1,4 +1,6 @@
-use butler_domain::EntityType;
+use std::collections::HashMap;
+
+use butler_domain::{Direction, EntityType};
 use butler_host::error::HostError;
 use butler_memory::tool::Answer;
 use serde_json::{Map, Value, json};
@@ -94,6 +96,29 @@ enum Action {
         #[command(flatten)]
         output: Output,
     },
+    /// List who and what an entity is related to
+    #[command(
+        after_help = "Examples:\n  butler entity neighbors 01993c1e-8a70-7d0c-b1a5-54d2a1f0c3aa --depth 2\n  butler entity neighbors 01993c1e-8a70-7d0c-b1a5-54d2a1f0c3aa --predicate has_child --direction out"
+    )]
+    Neighbors {
+        /// Id of the entity
+        #[arg(value_name = "ID")]
+        entity_id: Uuid,
+        /// Follow only this relation; repeatable
+        #[arg(long = "predicate", value_name = "NAME")]
+        predicates: Vec<String>,
+        /// Which relations to follow: those the entity is the subject of (out), the object of (in), or both
+        #[arg(long, value_name = "DIRECTION", value_parser = one_of::<Direction>(Direction::NAMES))]
+        direction: Option<Direction>,
+        /// How many relations away, 1 to 3
+        #[arg(long, value_name = "N")]
+        depth: Option<u32>,
+        /// List at most this many relations, the nearest first
+        #[arg(long, value_name = "N")]
+        limit: Option<u32>,
+        #[command(flatten)]
+        output: Output,
+    },
     /// Merge a duplicate entity into another
     ///
     /// The facts and names of the source move to the target. This cannot be undone.
@@ -145,6 +170,13 @@ impl Args {
                 });
                 Request::new("entity_resolve", arguments, output, print_candidates)
             }
+            Action::Neighbors { entity_id, predicates, direction, depth, limit, output } => {
+                let arguments = json!({
+                    "entity_id": entity_id, "predicates": non_empty(predicates), "direction": direction, "depth": depth,
+                    "limit": limit,
+                });
+                Request::new("entity_neighbors", arguments, output, print_neighbors)
+            }
             Action::Merge { source_id, target_id, output } => {
                 let arguments = json!({"source_entity_id": source_id, "target_entity_id": target_id});
                 Request::new("entity_merge", arguments, output, show::print_fields)
@@ -179,5 +211,23 @@ fn print_candidates(printer: Printer, answer: &Answer) {
             show::text(candidate, "entity_id"),
             show::text(candidate, "name_match"),
         ));
+    }
+}
+
+/// One relation a line: Ann has_child Bob.
+fn print_neighbors(printer: Printer, answer: &Answer) {
+    let list = |key: &str| answer.structured.get(key).and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
+    let names: HashMap<&str, &str> = list("entities")
+        .iter()
+        .filter_map(Value::as_object)
+        .map(|entity| (show::text(entity, "entity_id"), show::text(entity, "canonical_name")))
+        .collect();
+    if list("edges").is_empty() {
+        printer.note("no relations");
+    }
+    for edge in list("edges").iter().filter_map(Value::as_object) {
+        let name = |key: &str| names.get(show::text(edge, key)).copied().unwrap_or_default();
+        let (source, target) = (name("source_entity_id"), name("target_entity_id"));
+        printer.line(format_args!("{source} {} {target}", show::text(edge, "predicate")));
     }
 }

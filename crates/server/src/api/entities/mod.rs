@@ -3,3 +3,4 @@
 pub mod detail;
 pub mod list;
 pub mod merge;
+pub mod neighbors;

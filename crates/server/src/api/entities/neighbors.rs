@@ -1,0 +1,70 @@
+//! `GET /api/memory/entities/{id}/neighbors`: the relations around an entity.
+
+use butler_domain::{Direction, EntityId, limits};
+use butler_host::access::Right;
+use butler_memory::MemoryError;
+use butler_memory::entities::{Neighborhood, Neighbors};
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use crate::api::envelope::{Single, WithHome};
+use crate::api::error::ApiError;
+use crate::api::facts::IdPath;
+use crate::api::operation::{Operation, RequestContext, Verb};
+
+#[derive(Debug, Deserialize, JsonSchema)]
+pub struct NeighborsQuery {
+    /// The butler to ask; all of them if left out.
+    pub butler: Option<String>,
+    /// Only these predicates, separated by commas.
+    pub predicates: Option<String>,
+    /// out, in or both; both if left out.
+    pub direction: Option<Direction>,
+    /// How many relations away, 1 to 3; 1 if left out.
+    #[schemars(range(min = 1, max = limits::NEIGHBOR_DEPTH))]
+    pub depth: Option<usize>,
+    /// At most so many relations, the nearest first; 50 if left out.
+    #[schemars(range(min = 1, max = limits::NEIGHBORS))]
+    pub limit: Option<usize>,
+}
+
+pub struct GetNeighbors;
+
+impl Operation for GetNeighbors {
+    type Path = IdPath;
+    type Query = NeighborsQuery;
+    type Body = ();
+    type Answer = Single<WithHome<Neighbors>>;
+
+    const ID: &'static str = "getNeighbors";
+    const VERB: Verb = Verb::Get;
+    const PATH: &'static str = "/api/memory/entities/{id}/neighbors";
+    const TAG: &'static str = "entities";
+    const SUMMARY: &'static str = "Get the relations around an entity, and the entities at their ends.";
+    const RIGHT: Right = Right::Read;
+
+    async fn run(ctx: RequestContext, path: IdPath, query: NeighborsQuery, (): ()) -> Result<Self::Answer, ApiError> {
+        let (ctx, id) = (&ctx, path.id);
+        let whole = |number: Option<usize>, default: usize, most: usize| {
+            i32::try_from(number.unwrap_or(default).clamp(1, most)).unwrap_or(i32::MAX)
+        };
+        let around = Neighborhood {
+            entity: EntityId(id),
+            predicates: query.predicates.as_deref().map(|list| list.split(',').map(|name| name.trim().to_owned()).collect()),
+            direction: query.direction.unwrap_or(Direction::Both),
+            depth: whole(query.depth, 1, limits::NEIGHBOR_DEPTH),
+            limit: whole(query.limit, 50, limits::NEIGHBORS),
+        };
+        let around = &around;
+        let (home, item) = ctx
+            .find(query.butler.as_deref(), &format!("entity with id {id}"), |memory| async move {
+                match memory.entity_neighbors(&ctx.call(&memory), around).await {
+                    Ok(neighbors) => Ok(Some(neighbors)),
+                    Err(MemoryError::NoEntity { .. }) => Ok(None),
+                    Err(error) => Err(error.into()),
+                }
+            })
+            .await?;
+        Ok(Single::new(WithHome { home, item }))
+    }
+}
