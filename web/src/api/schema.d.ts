@@ -245,6 +245,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/memory/entities/{id}/neighbors": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Get the relations around an entity, and the entities at their ends. */
+        get: operations["getNeighbors"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/memory/episodes": {
         parameters: {
             query?: never;
@@ -902,6 +919,23 @@ export interface components {
             /** Format: double */
             retrieval_threshold: number;
         };
+        /** @description A fact that connects two entities. */
+        Edge: {
+            content: string;
+            /** Format: int32 */
+            depth: number;
+            /** Format: double */
+            effective_confidence: number;
+            /** Format: uuid */
+            fact_id: string;
+            /** @description Whether it is read from the other side: the fact states the inverse, or the relation is symmetric. */
+            inferred: boolean;
+            predicate: string;
+            /** Format: uuid */
+            source_entity_id: string;
+            /** Format: uuid */
+            target_entity_id: string;
+        };
         /** @description An item together with the butler whose database holds it. */
         EditedFactAt: {
             /** @description The butler whose database holds this item. */
@@ -1330,6 +1364,11 @@ export interface components {
             metadata: {
                 [key: string]: unknown;
             };
+            /**
+             * Format: uuid
+             * @description The entity at the other end, if the fact is a relation.
+             */
+            object_entity_id?: string | null;
             permanence: components["schemas"]["Permanence"];
             predicate: string;
             /** @description The episodes that the fact was learned from. */
@@ -1427,6 +1466,11 @@ export interface components {
             metadata: {
                 [key: string]: unknown;
             };
+            /**
+             * Format: uuid
+             * @description The entity at the other end, if the fact is a relation.
+             */
+            object_entity_id?: string | null;
             permanence: components["schemas"]["Permanence"];
             predicate: string;
             /**
@@ -1490,6 +1534,11 @@ export interface components {
             metadata: {
                 [key: string]: unknown;
             };
+            /**
+             * Format: uuid
+             * @description The entity at the other end, if the fact is a relation.
+             */
+            object_entity_id?: string | null;
             permanence: components["schemas"]["Permanence"];
             predicate: string;
             /**
@@ -1745,6 +1794,30 @@ export interface components {
          * @enum {string}
          */
         Mode: "hybrid" | "fused" | "deep" | "semantic" | "keyword";
+        /** @description An entity and its distance from the first one. */
+        Neighbor: {
+            canonical_name: string;
+            /**
+             * Format: int32
+             * @description The number of edges to it; 0 for the entity itself.
+             */
+            depth: number;
+            /** Format: uuid */
+            entity_id: string;
+            entity_type: components["schemas"]["EntityType"];
+        };
+        /** @description An item together with the butler whose database holds it. */
+        NeighborsAt: {
+            edges: components["schemas"]["Edge"][];
+            entities: components["schemas"]["Neighbor"][];
+            /** @description The butler whose database holds this item. */
+            home: string;
+        };
+        /** @description A response with one item. */
+        NeighborsAtAnswer: {
+            data: components["schemas"]["NeighborsAt"];
+            meta: components["schemas"]["Meta"];
+        };
         /** @description What a rule needs to reach the next maturity level. */
         NextStep: {
             /**
@@ -2390,6 +2463,7 @@ export type CurvePoint = components['schemas']['CurvePoint'];
 export type DeadLetterAt = components['schemas']['DeadLetterAt'];
 export type DeadLetterAtList = components['schemas']['DeadLetterAtList'];
 export type Decay = components['schemas']['Decay'];
+export type Edge = components['schemas']['Edge'];
 export type EditedFactAt = components['schemas']['EditedFactAt'];
 export type EditedFactAtAnswer = components['schemas']['EditedFactAtAnswer'];
 export type EffectAt = components['schemas']['EffectAt'];
@@ -2433,6 +2507,9 @@ export type MergePreviewAt = components['schemas']['MergePreviewAt'];
 export type MergePreviewAtAnswer = components['schemas']['MergePreviewAtAnswer'];
 export type Meta = components['schemas']['Meta'];
 export type Mode = components['schemas']['Mode'];
+export type Neighbor = components['schemas']['Neighbor'];
+export type NeighborsAt = components['schemas']['NeighborsAt'];
+export type NeighborsAtAnswer = components['schemas']['NeighborsAtAnswer'];
 export type NextStep = components['schemas']['NextStep'];
 export type PageMeta = components['schemas']['PageMeta'];
 export type PaletteItemAt = components['schemas']['PaletteItemAt'];
@@ -3049,6 +3126,50 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["MergePreviewAtAnswer"];
+                };
+            };
+            /** @description The error, with a hint what to do about it. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    getNeighbors: {
+        parameters: {
+            query?: {
+                /** @description The butler to ask; all of them if left out. */
+                butler?: string;
+                /** @description How many relations away, 1 to 3; 1 if left out. */
+                depth?: number;
+                /** @description out, in or both; both if left out. */
+                direction?: "out" | "in" | "both";
+                /** @description At most so many relations, the nearest first; 50 if left out. */
+                limit?: number;
+                /** @description Only these predicates, separated by commas. */
+                predicates?: string;
+                /** @description The tenant whose memory to use. A token determines it; without tokens the default is `default`. */
+                tenant?: string;
+            };
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["NeighborsAtAnswer"];
                 };
             };
             /** @description The error, with a hint what to do about it. */

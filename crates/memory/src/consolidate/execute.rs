@@ -140,7 +140,8 @@ impl Memory {
         keyed.sort_by(|a, b| a.0.cmp(&b.0));
         // Entities first, so that facts find them.
         let entities = result.entities.iter().map(PreparedAction::Entity);
-        let mut actions: Vec<PreparedAction<'a>> = entities.chain(keyed.into_iter().map(|(_, action)| action)).collect();
+        let mut actions: Vec<PreparedAction<'a>> =
+            entities.chain(keyed.into_iter().map(|(_, action)| action)).collect();
         actions
             .extend(result.new_rules.iter().zip(vectors).map(|(rule, vector)| PreparedAction::NewRule(rule, vector)));
         let mut confirmations: Vec<&Confirmation> = result.confirmations.iter().collect();

@@ -271,11 +271,12 @@ mod tests {
     #[test]
     fn every_action_of_the_example_names_a_fictitious_person() {
         let example = &*EXAMPLE;
-        assert_eq!((example.action_count(), example.parse_errors.len()), (4, 0), "{:?}", example.parse_errors);
+        assert_eq!((example.action_count(), example.parse_errors.len()), (5, 0), "{:?}", example.parse_errors);
         let facts = example.new_facts.iter().map(|fact| &fact.content);
         let updates = example.updated_facts.iter().map(|fact| &fact.content);
         let rules = example.new_rules.iter().map(|rule| &rule.content);
-        assert!(facts.chain(updates).chain(rules).all(|content| content.contains("Jane Example")));
+        let entities = example.entities.iter().map(|entity| &entity.name);
+        assert!(facts.chain(updates).chain(rules).chain(entities).all(|content| content.contains("Jane Example")));
     }
 
     #[test]

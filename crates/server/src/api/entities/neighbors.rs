@@ -50,7 +50,10 @@ impl Operation for GetNeighbors {
         };
         let around = Neighborhood {
             entity: EntityId(id),
-            predicates: query.predicates.as_deref().map(|list| list.split(',').map(|name| name.trim().to_owned()).collect()),
+            predicates: query
+                .predicates
+                .as_deref()
+                .map(|list| list.split(',').map(|name| name.trim().to_owned()).collect()),
             direction: query.direction.unwrap_or(Direction::Both),
             depth: whole(query.depth, 1, limits::NEIGHBOR_DEPTH),
             limit: whole(query.limit, 50, limits::NEIGHBORS),
