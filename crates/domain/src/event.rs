@@ -53,6 +53,7 @@ events! {
     EntityCreated = "entity_created",
     EntityUpdated = "entity_updated",
     EntityMerge = "entity_merge",
+    EntityUnmerged = "entity_unmerged",
     PredicateSet = "predicate_set",
     Reembedded = "reembedded",
     TokenCreated = "token_created",

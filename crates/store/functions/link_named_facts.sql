@@ -31,8 +31,6 @@ DECLARE
     own_names text[] := '{}';
     fact record;
     own record;
-    winner uuid;
-    loser uuid;
     linked bigint := 0;
 BEGIN
     SELECT ARRAY(SELECT DISTINCT folded_name(n) FROM unnest(string_to_array(e.lower_names, E'\n')) AS n)
@@ -64,11 +62,7 @@ BEGIN
             FOR NO KEY UPDATE OF f;
         CONTINUE WHEN NOT FOUND;
         IF own.id IS NOT NULL THEN
-            winner := CASE WHEN own.is_weaker THEN fact.id ELSE own.id END;
-            loser := CASE WHEN own.is_weaker THEN own.id ELSE fact.id END;
-            UPDATE facts f SET validity = 'superseded' WHERE f.tenant_id = p_tenant AND f.id = loser;
-            UPDATE facts f SET supersedes_id = loser WHERE f.tenant_id = p_tenant AND f.id = winner;
-            PERFORM supersede_fact(p_tenant, p_actor, p_request_id, p_at, gen_random_uuid(), winner, loser);
+            PERFORM end_weaker_fact(p_tenant, p_actor, p_request_id, p_at, fact.id, own.id, own.is_weaker);
         END IF;
         UPDATE facts f SET entity_id = p_entity WHERE f.tenant_id = p_tenant AND f.id = fact.id;
         PERFORM record_event(p_tenant, p_actor, p_request_id, p_at, gen_random_uuid(), 'fact_repointed', 'fact', fact.id,

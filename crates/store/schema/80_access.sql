@@ -5,7 +5,7 @@
 -- connection (butler.tenant). The record tables and vector_indexes hold no tenant's data, and butler_app has no grant.
 
 GRANT SELECT, INSERT, UPDATE, DELETE
-    ON episodes, facts, rules, memory_links, entities, predicates, rule_applications, embedding_versions, idempotency_keys
+    ON episodes, facts, rules, memory_links, entities, merges, predicates, rule_applications, embedding_versions, idempotency_keys
     TO butler_app;
 GRANT SELECT, INSERT ON memory_events, words TO butler_app;
 GRANT SELECT, DELETE ON memory_events TO butler_retention;
@@ -39,6 +39,12 @@ ALTER TABLE entities FORCE ROW LEVEL SECURITY;
 CREATE POLICY tenant_isolation ON entities TO butler_app
     USING (tenant_id = current_setting('butler.tenant', true)) WITH CHECK (tenant_id = current_setting('butler.tenant', true));
 CREATE POLICY owner_all ON entities TO CURRENT_USER USING (true) WITH CHECK (true);
+
+ALTER TABLE merges ENABLE ROW LEVEL SECURITY;
+ALTER TABLE merges FORCE ROW LEVEL SECURITY;
+CREATE POLICY tenant_isolation ON merges TO butler_app
+    USING (tenant_id = current_setting('butler.tenant', true)) WITH CHECK (tenant_id = current_setting('butler.tenant', true));
+CREATE POLICY owner_all ON merges TO CURRENT_USER USING (true) WITH CHECK (true);
 
 ALTER TABLE predicates ENABLE ROW LEVEL SECURITY;
 ALTER TABLE predicates FORCE ROW LEVEL SECURITY;

@@ -16,7 +16,7 @@ pub struct Contents {
 }
 
 /// What a whole home consists of.
-const TABLES: [&str; 18] = [
+const TABLES: [&str; 19] = [
     "butler_clock",
     "butler_functions",
     "butler_migrations",
@@ -28,6 +28,7 @@ const TABLES: [&str; 18] = [
     "job_runs",
     "memory_events",
     "memory_links",
+    "merges",
     "predicates",
     "rule_applications",
     "rules",

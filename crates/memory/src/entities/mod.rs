@@ -5,6 +5,7 @@ mod merge;
 mod names;
 mod neighbors;
 mod resolve;
+mod unmerge;
 
 use butler_domain::resolve::MERGED_INTO;
 use butler_domain::validate::Invalid;
@@ -20,6 +21,7 @@ pub use butler_store::entities::{Neighborhood, Neighbors};
 pub use merge::{MergePreview, MergedEntities};
 pub(crate) use names::{aliases, name};
 pub use resolve::{ResolveInput, Resolved};
+pub use unmerge::UnmergedEntities;
 
 /// The validated fields of an entity.
 #[derive(Debug, Clone)]

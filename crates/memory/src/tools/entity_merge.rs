@@ -28,7 +28,7 @@ impl ToolDefinition for EntityMerge {
     const DESCRIPTION: &'static str = "Merge two entities that are the same person or thing. The source's facts, aliases, \
         name and metadata move to the target. If both have an active fact with the same scope and predicate, the one with \
         the higher confidence stays (the target's if equal) and supersedes the other. The source becomes a tombstone that \
-        refers to the target. This cannot be undone.";
+        refers to the target. entity_unmerge undoes it.";
     const ANNOTATIONS: Annotations = Annotations::REPLACE;
     const RIGHT: Right = Right::Write;
     const ALIASES: &'static [(&'static str, &'static str)] =

@@ -39,6 +39,7 @@ tools! {
     entity_update::EntityUpdate,
     entity_resolve::EntityResolve,
     entity_merge::EntityMerge,
+    entity_unmerge::EntityUnmerge,
     entity_neighbors::EntityNeighbors,
     memory_predicates::MemoryPredicates,
     memory_run_consolidation::MemoryRunConsolidation,

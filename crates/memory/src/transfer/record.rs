@@ -68,6 +68,7 @@ fn check_values(kind: Kind, row: &Map<String, Value>) -> Result<(), String> {
             &["created_at", "last_applied_at", "last_evaluated_at", "last_confirmed_at", "last_referenced_at"]
         }
         Kind::RuleApplication => &["applied_at"],
+        Kind::Merge => &["merged_at", "undone_at"],
         Kind::Link | Kind::Event => &["created_at"],
     };
     let given = |name: &str| row.get(name).filter(|value| !value.is_null());

@@ -9,6 +9,7 @@ mod registry;
 mod relations;
 mod resolution;
 mod tenants;
+mod unmerging;
 
 use butler_memory::tool::ToolError;
 use butler_testkit::MemoryFixture;

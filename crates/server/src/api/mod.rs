@@ -60,6 +60,7 @@ const OPERATIONS: &[OperationEntry] = &[
     entry::<entities::detail::GetEntity>(),
     entry::<entities::neighbors::GetNeighbors>(),
     entry::<entities::merge::MergeEntity>(),
+    entry::<entities::unmerge::UnmergeEntity>(),
     entry::<palette::Search>(),
     entry::<recall::Recall>(),
     entry::<dead_letters::ListDeadLetters>(),

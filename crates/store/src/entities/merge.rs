@@ -1,10 +1,12 @@
 //! Merging two entities: the source becomes a tombstone that names the target.
 
 use butler_domain::event::EventType;
+use butler_domain::ids::new_id;
 use butler_domain::resolve::{MERGED_INTO, merge_aliases, merge_metadata};
 use butler_domain::{Entity, EntityId, limits};
 use serde::Serialize;
-use serde_json::json;
+use serde_json::{Value, json};
+use uuid::Uuid;
 
 use super::write::{difference, save};
 use super::{is_tombstone, lock, survivor};
@@ -77,11 +79,7 @@ async fn attempt_merge(
     if names.aliases.len() > limits::MERGED_ALIASES {
         return Ok(MergeOutcome::TooManyAliases(names.aliases.len()));
     }
-    let facts_superseded =
-        supersede_conflicting(WriteContext { session: &mut tx, tenant, now, origin }, source, target).await?;
-    let facts_repointed = move_facts(WriteContext { session: &mut tx, tenant, now, origin }, source, target).await?
-        + move_edges(WriteContext { session: &mut tx, tenant, now, origin }, source, target).await?;
-
+    let changed = merge_facts(WriteContext { session: &mut tx, tenant, now, origin }, source, target).await?;
     let new_target = Entity {
         aliases: names.aliases,
         metadata: merge_metadata(&old_target.metadata, &old_source.metadata),
@@ -92,12 +90,15 @@ async fn attempt_merge(
     tombstone.metadata.insert(MERGED_INTO.to_owned(), json!(target));
     save(&mut tx, tenant, &new_target).await?;
     save(&mut tx, tenant, &tombstone).await?;
+    let keys = new_target.metadata.keys().filter(|key| !old_target.metadata.contains_key(*key)).cloned().collect();
+    let record = Record { source, target, changed: &changed, aliases: &names.added, metadata_keys: keys };
+    keep(WriteContext { session: &mut tx, tenant, now, origin }, &record).await?;
 
     let merged = Merged {
         source_entity_id: source,
         target_entity_id: target,
-        facts_repointed,
-        facts_superseded,
+        facts_repointed: (changed.facts.len() + changed.edges.len()) as u64,
+        facts_superseded: changed.superseded.as_array().map_or(0, Vec::len) as u64,
         aliases_added: names.added.len() as u64,
     };
     let about = |id: EntityId| Some(Subject { memory_type: "entity", memory_id: id.0 });
@@ -114,33 +115,23 @@ async fn attempt_merge(
     Ok(MergeOutcome::Merged(merged))
 }
 
-/// Supersedes the less confident of two active facts with the same key; the target's stays where both are equal.
-async fn supersede_conflicting(write: WriteContext<'_>, source: EntityId, target: EntityId) -> Result<u64, StoreError> {
-    let WriteContext { session, tenant, now, origin } = write;
-    let count = session
-        .run(|pg| {
-            sqlx::query_scalar!(
-                r#"SELECT supersede_conflicting_facts($1, $2, $3, $4, $5, $6) AS "count!""#,
-                tenant.as_str(),
-                origin.actor.as_deref(),
-                origin.request_id.as_deref(),
-                now,
-                source.0,
-                target.0,
-            )
-            .fetch_one(pg)
-        })
-        .await?;
-    Ok(count.unsigned_abs())
+/// What a merge changed in facts, for undoing it.
+struct ChangedFacts {
+    facts: Vec<Uuid>,
+    edges: Vec<Uuid>,
+    superseded: Value,
 }
 
-/// Moves all facts of the source to the target.
-async fn move_facts(write: WriteContext<'_>, source: EntityId, target: EntityId) -> Result<u64, StoreError> {
+/// Moves the facts and relations of the source to the target. Of two active facts with the same key, the less confident
+/// one is superseded; the target's stays where both are equal.
+async fn merge_facts(write: WriteContext<'_>, source: EntityId, target: EntityId) -> Result<ChangedFacts, StoreError> {
     let WriteContext { session, tenant, now, origin } = write;
-    let count = session
+    session
         .run(|pg| {
-            sqlx::query_scalar!(
-                r#"SELECT move_facts($1, $2, $3, $4, $5, $6) AS "count!""#,
+            sqlx::query_as!(
+                ChangedFacts,
+                r#"SELECT facts AS "facts!", edges AS "edges!", superseded AS "superseded!"
+                   FROM merge_facts($1, $2, $3, $4, $5, $6)"#,
                 tenant.as_str(),
                 origin.actor.as_deref(),
                 origin.request_id.as_deref(),
@@ -150,26 +141,38 @@ async fn move_facts(write: WriteContext<'_>, source: EntityId, target: EntityId)
             )
             .fetch_one(pg)
         })
-        .await?;
-    Ok(count.unsigned_abs())
+        .await
 }
 
-/// Moves all relations to the source to the target.
-async fn move_edges(write: WriteContext<'_>, source: EntityId, target: EntityId) -> Result<u64, StoreError> {
-    let WriteContext { session, tenant, now, origin } = write;
-    let count = session
+/// What is kept of a merge.
+struct Record<'a> {
+    source: EntityId,
+    target: EntityId,
+    changed: &'a ChangedFacts,
+    aliases: &'a [String],
+    metadata_keys: Vec<String>,
+}
+
+async fn keep(write: WriteContext<'_>, record: &Record<'_>) -> Result<(), StoreError> {
+    let WriteContext { session, tenant, now, .. } = write;
+    session
         .run(|pg| {
-            sqlx::query_scalar!(
-                r#"SELECT move_edges($1, $2, $3, $4, $5, $6) AS "count!""#,
+            sqlx::query!(
+                "INSERT INTO merges (id, tenant_id, source_id, target_id, facts, edges, superseded, aliases, metadata_keys, merged_at)
+                 VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)",
+                new_id(now),
                 tenant.as_str(),
-                origin.actor.as_deref(),
-                origin.request_id.as_deref(),
-                now,
-                source.0,
-                target.0,
+                record.source.0,
+                record.target.0,
+                &record.changed.facts,
+                &record.changed.edges,
+                record.changed.superseded,
+                record.aliases,
+                &record.metadata_keys,
+                now
             )
-            .fetch_one(pg)
+            .execute(pg)
         })
         .await?;
-    Ok(count.unsigned_abs())
+    Ok(())
 }

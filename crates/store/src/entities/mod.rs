@@ -3,6 +3,7 @@
 mod merge;
 mod neighbors;
 mod resolve;
+mod unmerge;
 mod write;
 
 use butler_domain::{Entity, EntityId, EntityType, TenantId, Timestamp};
@@ -14,6 +15,7 @@ use crate::{Session, StoreError};
 pub use merge::{MergeOutcome, Merged, merge};
 pub use neighbors::{Edge, Neighbor, Neighborhood, Neighbors, neighbors};
 pub use resolve::{CANDIDATES, EntityMatch, NameQuery, candidates};
+pub use unmerge::{UnmergeOutcome, Unmerged, unmerge};
 pub use write::{Changes, CreateOutcome, NewEntity, UpdateOutcome, create, update};
 
 /// An entity and, if it was merged, its survivor.

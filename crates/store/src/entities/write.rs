@@ -159,7 +159,7 @@ async fn save_with_event(write: WriteContext<'_>, before: &Entity, after: &Entit
 }
 
 /// Links the facts that name the entity and belong to none.
-async fn link_named_facts(write: WriteContext<'_>, id: EntityId) -> Result<(), StoreError> {
+pub(super) async fn link_named_facts(write: WriteContext<'_>, id: EntityId) -> Result<(), StoreError> {
     let WriteContext { session, tenant, now, origin } = write;
     session
         .run(|pg| {

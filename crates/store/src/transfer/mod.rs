@@ -16,11 +16,12 @@ pub enum Kind {
     Rule,
     Link,
     RuleApplication,
+    Merge,
     Event,
 }
 
 impl Kind {
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 9] = [
         Self::Predicate,
         Self::Entity,
         Self::Episode,
@@ -28,6 +29,7 @@ impl Kind {
         Self::Rule,
         Self::Link,
         Self::RuleApplication,
+        Self::Merge,
         Self::Event,
     ];
 
@@ -40,6 +42,7 @@ impl Kind {
             Self::Rule => "rule",
             Self::Link => "link",
             Self::RuleApplication => "rule_application",
+            Self::Merge => "merge",
             Self::Event => "event",
         }
     }

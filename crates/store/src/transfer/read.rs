@@ -21,6 +21,7 @@ pub struct Counts {
     pub rules: i64,
     pub links: i64,
     pub rule_applications: i64,
+    pub merges: i64,
     pub events: i64,
 }
 
@@ -39,6 +40,7 @@ impl Counts {
             self.rules,
             self.links,
             self.rule_applications,
+            self.merges,
             self.events,
         ]
     }
@@ -64,6 +66,7 @@ pub async fn counts(session: &mut Session, tenant: &TenantId) -> Result<Counts, 
                        (SELECT count(*) FROM rules WHERE tenant_id = $1) AS "rules!",
                        (SELECT count(*) FROM memory_links WHERE tenant_id = $1) AS "links!",
                        (SELECT count(*) FROM rule_applications WHERE tenant_id = $1) AS "rule_applications!",
+                       (SELECT count(*) FROM merges WHERE tenant_id = $1) AS "merges!",
                        (SELECT count(*) FROM memory_events WHERE tenant_id = $1) AS "events!"
                 "#,
                 tenant.as_str()
@@ -178,6 +181,15 @@ pub async fn lines(
                            'effectiveness_score', effectiveness_score, 'maturity', maturity, 'actor', actor, 'request_id', request_id,
                            'context', context, 'applied_at', applied_at)::text AS "line!"
                 FROM rule_applications WHERE tenant_id = $1 ORDER BY rule_id, applied_at DESC, id
+                "#, tenant).fetch(pg), sink).await
+        }).await,
+        Kind::Merge => session.run(|pg| async move {
+            pass(sqlx::query_scalar!(
+                r#"
+                SELECT json_build_object('type', 'merge', 'id', id, 'source_id', source_id, 'target_id', target_id, 'facts', facts,
+                           'edges', edges, 'superseded', superseded, 'aliases', aliases, 'metadata_keys', metadata_keys,
+                           'merged_at', merged_at, 'undone_at', undone_at)::text AS "line!"
+                FROM merges WHERE tenant_id = $1 ORDER BY id
                 "#, tenant).fetch(pg), sink).await
         }).await,
         Kind::Event => session.run(|pg| async move {

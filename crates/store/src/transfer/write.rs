@@ -90,6 +90,7 @@ async fn owners(session: &mut Session, kind: Kind, ids: &[Uuid]) -> Result<Vec<(
                 UNION ALL SELECT id, tenant_id FROM facts WHERE $2 = 'fact' AND id = ANY ($1)
                 UNION ALL SELECT id, tenant_id FROM rules WHERE $2 = 'rule' AND id = ANY ($1)
                 UNION ALL SELECT id, tenant_id FROM rule_applications WHERE $2 = 'rule_application' AND id = ANY ($1)
+                UNION ALL SELECT id, tenant_id FROM merges WHERE $2 = 'merge' AND id = ANY ($1)
                 UNION ALL SELECT id, tenant_id FROM memory_events WHERE $2 = 'event' AND id = ANY ($1)
                 "#,
                 ids,
@@ -154,6 +155,7 @@ async fn insert(
         Kind::Rule => rules(session, tenant, batch, now).await,
         Kind::Link => links(session, tenant, batch).await,
         Kind::RuleApplication => applications(session, tenant, batch).await,
+        Kind::Merge => merges(session, tenant, batch).await,
         Kind::Event => events(session, tenant, batch).await,
     }
 }
@@ -293,6 +295,24 @@ async fn rules(
         tenant.as_str(),
         batch,
         now
+    )
+}
+
+/// A merge whose entities are not there cannot be undone, so it is left out.
+async fn merges(session: &mut Session, tenant: &TenantId, batch: &Value) -> Result<Vec<Uuid>, StoreError> {
+    insert!(
+        session,
+        r#"
+        INSERT INTO merges (tenant_id, id, source_id, target_id, facts, edges, superseded, aliases, metadata_keys, merged_at, undone_at)
+        SELECT $1, r.id, r.source_id, r.target_id, coalesce(r.facts, '{}'), coalesce(r.edges, '{}'), coalesce(r.superseded, '[]'),
+               coalesce(r.aliases, '{}'), coalesce(r.metadata_keys, '{}'), r.merged_at, r.undone_at
+        FROM jsonb_to_recordset($2) AS r(id uuid, source_id uuid, target_id uuid, facts uuid[], edges uuid[], superseded jsonb,
+                                         aliases text[], metadata_keys text[], merged_at timestamptz, undone_at timestamptz)
+        WHERE 2 = (SELECT count(*) FROM entities e WHERE e.tenant_id = $1 AND e.id IN (r.source_id, r.target_id))
+        ON CONFLICT DO NOTHING RETURNING id
+        "#,
+        tenant.as_str(),
+        batch
     )
 }
 

@@ -121,7 +121,7 @@ enum Action {
     },
     /// Merge a duplicate entity into another
     ///
-    /// The facts and names of the source move to the target. This cannot be undone.
+    /// The facts, relations and names of the source move to the target. `butler entity unmerge SOURCE` undoes it.
     #[command(
         after_help = "Examples:\n  butler entity merge 01993c1e-8a70-7d0c-b1a5-54d2a1f0c3aa 01993c1e-9b01-7e0d-8c22-0a1b2c3d4e5f"
     )]
@@ -132,6 +132,18 @@ enum Action {
         /// Id of the entity to keep
         #[arg(value_name = "TARGET")]
         target_id: Uuid,
+        #[command(flatten)]
+        output: Output,
+    },
+    /// Undo a merge
+    ///
+    /// The merged entity gets back its facts, relations and names. What was stored since stays with the target, unless its
+    /// subject is a name that only the merged entity has.
+    #[command(after_help = "Examples:\n  butler entity unmerge 01993c1e-8a70-7d0c-b1a5-54d2a1f0c3aa")]
+    Unmerge {
+        /// Id of the entity that was merged away
+        #[arg(value_name = "ID")]
+        entity_id: Uuid,
         #[command(flatten)]
         output: Output,
     },
@@ -176,6 +188,9 @@ impl Args {
                     "limit": limit,
                 });
                 Request::new("entity_neighbors", arguments, output, print_neighbors)
+            }
+            Action::Unmerge { entity_id, output } => {
+                Request::new("entity_unmerge", json!({"entity_id": entity_id}), output, show::print_fields)
             }
             Action::Merge { source_id, target_id, output } => {
                 let arguments = json!({"source_entity_id": source_id, "target_entity_id": target_id});

@@ -4,3 +4,4 @@ pub mod detail;
 pub mod list;
 pub mod merge;
 pub mod neighbors;
+pub mod unmerge;
