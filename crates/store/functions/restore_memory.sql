@@ -6,23 +6,26 @@ RETURNS TABLE (validity text, holder_id uuid, holder_replaced_it boolean) LANGUA
 BEGIN
     PERFORM lock_fact_key(f.tenant_id, f.scope, f.holder, f.predicate_key)
         FROM facts f WHERE f.tenant_id = p_tenant AND f.id = p_id;
-    -- This statement sees what was committed during the wait for the lock.
+    -- This statement sees what was committed during the wait for the lock. An edit may have moved the fact to another slot.
     RETURN QUERY
-        SELECT f.validity, h.id,
-               h.supersedes_id IS NOT DISTINCT FROM f.id OR EXISTS (
-                   SELECT FROM memory_links l
-                   WHERE l.tenant_id = p_tenant AND l.source_type = 'fact' AND l.source_id = h.id
-                     AND l.target_type = 'fact' AND l.target_id = f.id AND l.relation = 'supersedes')
+        SELECT f.validity, h.id, coalesce(h.replaced_it, false)
         FROM facts f
-        LEFT JOIN facts h
-             ON h.tenant_id = p_tenant AND fact_is_active(h.validity) AND h.scope = f.scope AND h.holder = f.holder
-             AND h.predicate_key = f.predicate_key AND h.slot = f.slot
+        LEFT JOIN LATERAL (
+            SELECT o.id, r.replaced_it
+            FROM facts o,
+                 LATERAL (SELECT o.supersedes_id IS NOT DISTINCT FROM f.id OR EXISTS (
+                              SELECT FROM memory_links l
+                              WHERE l.tenant_id = p_tenant AND l.source_type = 'fact' AND l.source_id = o.id
+                                AND l.target_type = 'fact' AND l.target_id = f.id AND l.relation = 'supersedes') AS replaced_it) r
+            WHERE o.tenant_id = p_tenant AND fact_is_active(o.validity) AND o.scope = f.scope AND o.holder = f.holder
+              AND o.predicate_key = f.predicate_key AND (o.slot = f.slot OR r.replaced_it)
+            ORDER BY r.replaced_it DESC, o.id LIMIT 1) h ON true
         WHERE f.tenant_id = p_tenant AND f.id = p_id;
 END $$;
 REVOKE EXECUTE ON FUNCTION lock_fact FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION lock_fact TO butler_app;
 COMMENT ON FUNCTION lock_fact IS
-    'A fact and the active fact of the same key (the holder). '
+    'A fact and the active fact that replaced it or has the same key (the holder). '
     'Until the transaction ends, nobody else stores a fact of this key.';
 
 CREATE OR REPLACE FUNCTION restore_fact(
@@ -43,6 +46,14 @@ BEGIN
     holder_id := fact.holder_id;
     IF holder_id IS NOT NULL THEN
         IF fact.validity <> 'superseded' OR NOT fact.holder_replaced_it THEN
+            outcome := 'key_taken';
+            RETURN NEXT;
+            RETURN;
+        END IF;
+        PERFORM FROM facts o JOIN facts f ON f.tenant_id = p_tenant AND f.id = p_id
+            WHERE o.tenant_id = p_tenant AND fact_is_active(o.validity) AND o.scope = f.scope AND o.holder = f.holder
+              AND o.predicate_key = f.predicate_key AND o.slot = f.slot AND o.id <> restore_fact.holder_id;
+        IF FOUND THEN
             outcome := 'key_taken';
             RETURN NEXT;
             RETURN;

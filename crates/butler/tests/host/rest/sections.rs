@@ -41,9 +41,9 @@ async fn section_9_1_stats_count_permanence_maturity_episodes_and_fading() {
 async fn section_9_2_facts_by_scope_subject_words_and_confidence_and_one_with_its_provenance() {
     let api = Api::start().await;
     let episode = api.episode("Ada said that she likes engines").await;
-    let old = json!({"subject": "Ada", "predicate": "likes", "content": "looms", "source_episode_id": episode});
+    let old = json!({"subject": "Ada", "predicate": "studies", "content": "looms", "source_episode_id": episode});
     let old = id(&api.tool("general", "memory_store_fact", old).await);
-    let new = api.fact("Ada", "likes", "analytical engines").await;
+    let new = api.fact("Ada", "studies", "analytical engines").await;
     let scoped = json!({"subject": "Ada", "predicate": "owes", "content": "a letter", "scope": "finance"});
     let scoped = id(&api.tool("general", "memory_store_fact", scoped).await);
     let other = api.fact("Charles", "plans", "a difference engine").await;
@@ -125,8 +125,8 @@ async fn section_9_6_episodes_by_butler_day_and_status_and_what_one_became() {
 #[tokio::test(flavor = "multi_thread")]
 async fn sections_9_7_and_9_11_activity_and_timeline_show_how_knowledge_changed() {
     let api = Api::start().await;
-    api.fact("Ada", "likes", "looms").await;
-    let fact = api.fact("Ada", "likes", "engines").await;
+    api.fact("Ada", "studies", "looms").await;
+    let fact = api.fact("Ada", "studies", "engines").await;
     let rule = api.rule("Ask twice").await;
     for _ in 0..5 {
         api.tool("general", "memory_mark_helpful", json!({"rule_id": rule})).await;

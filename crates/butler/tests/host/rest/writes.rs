@@ -42,7 +42,7 @@ async fn sections_9_3_and_9_13_fact_edit_creates_supersession_and_undo_reverts_i
 #[tokio::test(flavor = "multi_thread")]
 async fn sections_9_3_and_9_13_fact_delete_sets_validity_to_retracted_and_restore_undoes_it() {
     let api = Api::start().await;
-    let fact = api.fact("Ada", "likes", "looms").await;
+    let fact = api.fact("Ada", "studies", "looms").await;
     let path = format!("/api/memory/facts/{fact}");
     assert_eq!(api.done("DELETE", &path, Value::Null).await["changed"], true);
     assert_eq!(api.done("DELETE", &path, Value::Null).await["changed"], false, "deleting twice is not an error");
@@ -56,7 +56,7 @@ async fn sections_9_3_and_9_13_fact_delete_sets_validity_to_retracted_and_restor
     assert_eq!(api.done("POST", &format!("{path}/confirm"), Value::Null).await["effective_confidence"], 1.0);
     // Another active fact has the same key.
     api.done("DELETE", &path, Value::Null).await;
-    let other = api.fact("Ada", "likes", "engines").await;
+    let other = api.fact("Ada", "studies", "engines").await;
     let refused = api.send("POST", &format!("{path}/restore"), Value::Null).await;
     assert_eq!((refused.status, refused.json()["error"]["code"].as_str()), (409, Some("conflict")));
     assert!(refused.text().contains(&other));
@@ -100,7 +100,7 @@ async fn a_merge_is_previewed_without_changing_anything() {
     };
     let (ada, augusta) = (entity("Ada").await, entity("Augusta").await);
     for (who, content) in [(&ada, "engines"), (&augusta, "poems")] {
-        let fact = json!({"subject": "she", "predicate": "likes", "content": content, "entity_id": who});
+        let fact = json!({"subject": "she", "predicate": "studies", "content": content, "entity_id": who});
         api.tool("general", "memory_store_fact", fact).await;
     }
     let path = format!("/api/memory/entities/{augusta}/merge");
@@ -108,7 +108,7 @@ async fn a_merge_is_previewed_without_changing_anything() {
     let preview = api.done("POST", &format!("{path}?preview=true"), body.clone()).await;
     assert_eq!((&preview["facts_superseded"], &preview["aliases"]), (&json!(1), &json!(["Augusta"])));
     // It was confirmed earlier, so less of its confidence is left.
-    assert_eq!(preview["conflicts"][0]["loser"], "likes: engines", "{preview}");
+    assert_eq!(preview["conflicts"][0]["loser"], "studies: engines", "{preview}");
     assert_eq!(api.get("/api/memory/entities").await["meta"]["total"], 2, "the preview changes nothing");
     let mut merged = api.done("POST", &path, body.clone()).await;
     merged["preview"] = json!(true);
