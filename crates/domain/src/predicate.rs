@@ -10,7 +10,7 @@ pub struct Predicate {
     pub name: String,
     /// one: a new value supersedes the old one. many: values coexist.
     pub cardinality: Cardinality,
-    /// The same relation seen from the object, such as parent_of for child_of.
+    /// The same relation seen from the object, such as has_child for child_of.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub inverse: Option<String>,
     /// Whether the relation holds in both directions, such as married_to.

@@ -123,9 +123,14 @@ fn merged(known: Option<Predicate>, input: PredicateInput) -> Result<Predicate, 
 
 /// The normal form, like the SQL function `predicate_key` for all but unusual Unicode; the database decides in the end.
 fn key(name: &str) -> String {
-    let words: Vec<&str> = name
-        .split(|letter: char| letter.is_whitespace() || matches!(letter, '_' | '-'))
-        .filter(|word| !word.is_empty())
-        .collect();
-    words.join("_").to_lowercase()
+    let mut key = String::new();
+    for letter in name.trim().chars() {
+        let joins = letter.is_whitespace() || matches!(letter, '_' | '-');
+        if !joins {
+            key.extend(letter.to_lowercase());
+        } else if !key.ends_with('_') {
+            key.push('_');
+        }
+    }
+    key
 }

@@ -22,8 +22,6 @@ use crate::{Call, Memory, MemoryError};
 /// Writers of one key wait for each other's lock. Only a merge or an import, which move facts without that lock, can
 /// still conflict with a writer, and hardly five times in a row.
 const ATTEMPTS: u32 = 5;
-/// The key of metadata that keeps the object's name.
-const OBJECT: &str = "object";
 
 /// The validated fields of an episode.
 #[derive(Debug, Clone, Serialize)]
@@ -133,7 +131,7 @@ impl Memory {
     }
 
     /// Validates and embeds a fact for `butler_store::facts::store`, which may run in the caller's own transaction.
-    pub async fn new_fact(&self, call: &Call, mut input: FactInput) -> Result<NewFact, MemoryError> {
+    pub async fn new_fact(&self, call: &Call, input: FactInput) -> Result<NewFact, MemoryError> {
         reject_reserved_metadata(&input.metadata)?;
         // JSON would turn NaN into null, which means "as before".
         if input.importance.is_some_and(f64::is_nan) {
@@ -141,11 +139,7 @@ impl Memory {
         }
         let object = match (input.object_entity_id, input.object) {
             (Some(id), _) => Object::Entity(id),
-            (None, Some(name)) => {
-                // Kept as text too, since it may name no entity yet.
-                input.metadata.insert(OBJECT.to_owned(), name.clone().into());
-                Object::Name(name)
-            }
+            (None, Some(name)) => Object::Name(name),
             (None, None) => Object::None,
         };
         let embedding = self.embed(&fact_text(&input.subject, &input.predicate, &input.content)).await?;

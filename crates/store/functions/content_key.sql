@@ -8,4 +8,4 @@ BEGIN
     RETURN md5(lower(btrim(regexp_replace(composed, '[[:space:]]+', ' ', 'g'), ' .!')));
 END $$;
 COMMENT ON FUNCTION content_key IS
-    'A hash of a statement. Case, Unicode composition, white space and the full stop at the end do not count.';
+    'A hash of a statement. Case, Unicode composition, white space, and full stops and exclamation marks at its ends do not count.';

@@ -5,7 +5,8 @@ CREATE OR REPLACE FUNCTION entity_neighbors(
     p_tenant text, p_at timestamptz, p_entity uuid, p_predicates text[], p_direction text, p_depth integer, p_limit integer)
 RETURNS TABLE (depth integer, fact_id uuid, source_id uuid, target_id uuid, predicate text, content text, inferred boolean,
                effective double precision)
-LANGUAGE plpgsql STABLE ROWS 50 AS $$
+-- A generic plan reads all of the tenant's facts, since it does not know how few entities there are.
+LANGUAGE plpgsql STABLE ROWS 50 SET plan_cache_mode = force_custom_plan AS $$
 DECLARE
     wanted constant text[] := (SELECT array_agg(predicate_key(w)) FROM unnest(p_predicates) AS w);
     -- symmetric ones are their own inverse
@@ -49,8 +50,10 @@ BEGIN
                         AND f.entity_id IS NOT NULL AND f.object_entity_id IS NOT NULL AND f.tenant_id = p_tenant
                         AND f.validity = 'active') s
                 WHERE (wanted IS NULL OR s.named = ANY (wanted)) AND s.id <> ALL (followed)
+                  -- a merge can turn a relation between two entities into one of an entity to itself
+                  AND s.source <> s.target
                 -- as seen from where it was reached
-                ORDER BY s.id, (s.source = ANY (frontier)) DESC, s.swapped) e
+                ORDER BY s.id, (s.source = ANY (frontier)) DESC, s.swapped, s.named) e
             ORDER BY e.named COLLATE "C", e.target, e.source, e.id LIMIT left_over
         LOOP
             depth := round;

@@ -1,6 +1,9 @@
 -- An entity that takes a name (it is created, renamed, gets an alias, or becomes the owner) takes over the facts that name it
 -- and belong to no entity, as far as no other entity has the name. Where two facts meet on one key, the rule of a merge
 -- decides: the more confident one stays, the entity's own if both are equal.
+--
+-- The caller holds the entity's row, and this function the names, so nobody stores a fact under either key meanwhile. Locks of
+-- the keys themselves would fill the lock table: an owner may take over thousands of facts.
 
 -- Runs as the owner for the reason that entity_candidates gives.
 CREATE OR REPLACE FUNCTION unlinked_facts(p_tenant text, p_names text[]) RETURNS uuid[]
@@ -46,12 +49,10 @@ BEGIN
         END IF;
     END LOOP;
     FOR fact IN
-        SELECT f.id, f.scope, f.holder, f.predicate_key, f.slot
+        SELECT f.id
         FROM unnest(unlinked_facts(p_tenant, own_names)) WITH ORDINALITY AS u (id, place)
         JOIN facts f ON f.tenant_id = p_tenant AND f.id = u.id ORDER BY u.place
     LOOP
-        PERFORM lock_fact_key(p_tenant, fact.scope, fact.holder, fact.predicate_key);
-        PERFORM lock_fact_key(p_tenant, fact.scope, p_entity::text, fact.predicate_key);
         SELECT h.id, effective_confidence(f.confidence, f.decay_rate, f.last_confirmed_at, p_at)
                      > effective_confidence(h.confidence, h.decay_rate, h.last_confirmed_at, p_at) AS is_weaker
             INTO own

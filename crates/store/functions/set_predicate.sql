@@ -13,18 +13,17 @@ BEGIN
     key := predicate_key(given.name);
     inverse_key := predicate_key(given.inverse);
     -- One at a time, since they refer to each other.
-    PERFORM pg_advisory_xact_lock(hashtextextended(concat_ws(E'\x1f', current_schema(), p_tenant), 22));
-    IF inverse_key IS NOT NULL THEN
-        SELECT p.name INTO other FROM known_predicates(p_tenant) p
-            WHERE predicate_key(p.name) <> key
-              AND (predicate_key(p.name) = inverse_key AND (p.is_symmetric OR predicate_key(p.inverse) <> key)
-                   OR predicate_key(p.inverse) = inverse_key)
-            ORDER BY p.name LIMIT 1;
-        IF FOUND THEN
-            outcome := 'inverse_taken';
-            RETURN NEXT;
-            RETURN;
-        END IF;
+    PERFORM pg_advisory_xact_lock(predicates_lock(p_tenant));
+    SELECT p.name INTO other FROM known_predicates(p_tenant) p
+        WHERE predicate_key(p.name) <> key
+          AND (predicate_key(p.name) = inverse_key AND (p.is_symmetric OR predicate_key(p.inverse) <> key)
+               OR predicate_key(p.inverse) = inverse_key
+               OR predicate_key(p.inverse) = key AND (given.symmetric OR inverse_key <> predicate_key(p.name)))
+        ORDER BY p.name COLLATE "C" LIMIT 1;
+    IF FOUND THEN
+        outcome := 'inverse_taken';
+        RETURN NEXT;
+        RETURN;
     END IF;
     IF given.cardinality = 'one' THEN
         SELECT min(f.subject) INTO other FROM facts f
@@ -35,8 +34,8 @@ BEGIN
             RETURN NEXT;
             RETURN;
         END IF;
-        UPDATE facts f SET slot = ''
-            WHERE f.tenant_id = p_tenant AND f.predicate_key = key AND f.validity = 'active' AND f.slot <> '';
+        -- Also of those that are not active: they may be restored.
+        UPDATE facts f SET slot = '' WHERE f.tenant_id = p_tenant AND f.predicate_key = key AND f.slot <> '';
     END IF;
     SELECT to_jsonb(p) - '{tenant_id,predicate_key,created_at,updated_at}'::text[] INTO before
         FROM predicates p WHERE p.tenant_id = p_tenant AND p.predicate_key = key;
@@ -57,6 +56,12 @@ GRANT EXECUTE ON FUNCTION set_predicate TO butler_app;
 COMMENT ON FUNCTION set_predicate IS
     'Registers or changes a predicate. outcome: set, inverse_taken (other is the predicate that contradicts) or several_values '
     '(other is a subject that has more than one).';
+
+CREATE OR REPLACE FUNCTION predicates_lock(p_tenant text) RETURNS bigint LANGUAGE sql STABLE AS $$
+    SELECT hashtextextended(concat_ws(E'\x1f', current_schema(), p_tenant), 22)
+$$;
+COMMENT ON FUNCTION predicates_lock IS
+    'The number under which a tenant''s predicates are locked: shared while a fact is stored, exclusively while a predicate changes.';
 
 CREATE OR REPLACE FUNCTION known_predicates(p_tenant text)
 RETURNS TABLE (name text, cardinality text, inverse text, is_symmetric boolean, is_temporal boolean, object_type text,

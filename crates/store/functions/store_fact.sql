@@ -24,6 +24,10 @@ BEGIN
         object text, source_episode_id uuid, derived_from uuid[], source_butler text, tags jsonb, metadata jsonb, model text,
         model_version text, dimensions integer, replaces uuid, regrades boolean, created_event_id uuid, superseded_event_ids uuid[], event jsonb);
 
+    IF fact.replaces IS NOT NULL AND fact.object_entity_id IS NULL AND fact.object IS NULL THEN
+        -- A new version is a relation to the same entity.
+        SELECT f.object_entity_id INTO fact.object_entity_id FROM facts f WHERE f.tenant_id = p_tenant AND f.id = fact.replaces;
+    END IF;
     SELECT * INTO about FROM lock_entity(p_tenant, fact.entity_id, fact.subject);
     SELECT * INTO object FROM lock_entity(p_tenant, fact.object_entity_id, fact.object);
     outcome := CASE about.outcome WHEN 'missing' THEN 'no_entity' WHEN 'merged' THEN 'entity_merged' ELSE
@@ -35,6 +39,11 @@ BEGIN
             outcome := 'no_episode';
         END IF;
     END IF;
+    IF fact.object IS NOT NULL AND object.id IS NULL THEN
+        -- It may name an entity later.
+        fact.metadata := fact.metadata || jsonb_build_object('object', fact.object);
+    END IF;
+    PERFORM pg_advisory_xact_lock_shared(predicates_lock(p_tenant));
     SELECT * INTO rule FROM predicate_rule(p_tenant, predicate_key(fact.predicate));
     IF outcome IS NULL AND about.id = object.id AND NOT rule.is_symmetric THEN
         outcome := 'edge_to_itself';
@@ -49,15 +58,18 @@ BEGIN
     END IF;
 
     PERFORM lock_fact_key(p_tenant, fact.scope, fact_holder(about.id, fact.subject), predicate_key(fact.predicate));
-    -- What it replaces first, then what holds its slot. A predicate that holds several values since lately may have one
-    -- without a slot.
+    -- What it replaces first, then what holds its slot. Of a predicate of several values, the same statement may be in
+    -- another slot: it was stored with another object or none, or when the predicate still held one value.
     FOR known IN
         SELECT f.id, f.content, f.importance, f.permanence, f.decay_rate, f.tags, f.metadata, f.object_entity_id
         FROM facts f
-        WHERE f.tenant_id = p_tenant AND f.scope = fact.scope AND f.holder = fact_holder(about.id, fact.subject)
-          AND f.predicate_key = predicate_key(fact.predicate) AND f.validity = 'active'
-          AND (f.slot = fact_slot OR f.id = fact.replaces
-               OR said_by_many AND f.slot = '' AND content_key(f.content) = content_key(fact.content))
+        WHERE f.tenant_id = p_tenant AND f.validity = 'active'
+          AND (f.id = fact.replaces
+               OR f.scope = fact.scope AND f.holder = fact_holder(about.id, fact.subject)
+                  AND f.predicate_key = predicate_key(fact.predicate)
+                  AND (f.slot = fact_slot
+                       OR said_by_many AND content_key(f.content) = content_key(fact.content)
+                          AND coalesce(f.object_entity_id = object.id, true)))
         ORDER BY f.id IS NOT DISTINCT FROM fact.replaces DESC, f.slot = fact_slot DESC
         -- Forgetting and the sweep end a fact without the lock of its key.
         FOR NO KEY UPDATE
@@ -65,8 +77,8 @@ BEGIN
         IF cardinality(ended) = 0 THEN
             EXIT WHEN known.id <> fact.replaces;
             IF (known.content = fact.content
-                    OR said_by_many AND object.id IS NULL AND content_key(known.content) = content_key(fact.content))
-               AND coalesce(object.id = known.object_entity_id, object.id IS NULL)
+                    OR said_by_many AND content_key(known.content) = content_key(fact.content))
+               AND (object.id IS NULL OR object.id IS NOT DISTINCT FROM known.object_entity_id)
                AND (NOT fact.regrades
                     OR coalesce(fact.importance = known.importance, true)
                        AND coalesce(fact.permanence = known.permanence, true)
@@ -106,7 +118,8 @@ BEGIN
                     embedding_version(p_tenant, fact.model, fact.model_version, fact.dimensions, p_at), ended[1]);
         links := link_episodes(p_tenant, p_at, 'derived_from', 'fact', fact.id, fact.derived_from || fact.source_episode_id);
         FOR place IN 1 .. cardinality(ended) LOOP
-            links := links || supersede_fact(p_tenant, p_actor, p_request_id, p_at, fact.superseded_event_ids[place], fact.id, ended[place]);
+            links := links || supersede_fact(p_tenant, p_actor, p_request_id, p_at,
+                coalesce(fact.superseded_event_ids[place], gen_random_uuid()), fact.id, ended[place]);
         END LOOP;
         PERFORM record_event(p_tenant, p_actor, p_request_id, p_at, fact.created_event_id, 'fact_created', 'fact', fact.id,
             with_links(

@@ -13,7 +13,7 @@ BEGIN
 END $$;
 COMMENT ON FUNCTION folded_name IS 'A name without case, accents and surrounding space: " Grønning" becomes gronning.';
 
--- Folds each name as folded_name does, which it may not call: see above.
+-- Folds each name as folded_name does. Part of an index, so it may call nothing outside pg_catalog.
 CREATE FUNCTION entity_link_keys(tenant text, names text) RETURNS bigint[] LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE AS $$
 DECLARE
     plain text := names;
@@ -84,7 +84,7 @@ COMMENT ON TABLE predicates IS
     'What a tenant registered about its predicates. It wins over the built-in ones (builtin_predicates); a predicate in neither has one value.';
 COMMENT ON COLUMN predicates.predicate_key IS 'The name in normal form (predicate_key).';
 COMMENT ON COLUMN predicates.cardinality IS 'one: a new value supersedes the old one. many: values coexist.';
-COMMENT ON COLUMN predicates.inverse IS 'The same relation seen from the object: parent_of for child_of.';
+COMMENT ON COLUMN predicates.inverse IS 'The same relation seen from the object: has_child for child_of.';
 COMMENT ON COLUMN predicates.is_symmetric IS 'Whether the relation holds in both directions: married_to.';
 COMMENT ON COLUMN predicates.is_temporal IS 'Whether each value belongs to a moment: weight, dose.';
 COMMENT ON COLUMN predicates.object_type IS 'The type of entity that the object is.';
@@ -97,33 +97,57 @@ CREATE POLICY owner_all ON predicates TO CURRENT_USER USING (true) WITH CHECK (t
 
 DROP INDEX facts_one_active_per_entity_key, facts_one_active_per_subject_key;
 
+CREATE TEMPORARY TABLE names ON COMMIT DROP AS
+    SELECT DISTINCT e.tenant_id, e.id, folded_name(n) AS folded
+    FROM entities e, unnest(string_to_array(e.lower_names, E'\n')) AS n WHERE entity_is_live(e.metadata);
+CREATE TEMPORARY TABLE unlinked ON COMMIT DROP AS
+    SELECT f.tenant_id, f.id, folded_name(f.subject) AS folded FROM facts f WHERE f.entity_id IS NULL AND f.validity = 'active';
+ANALYZE names;
+ANALYZE unlinked;
 CREATE TEMPORARY TABLE linked (fact_id uuid PRIMARY KEY, entity_id uuid NOT NULL) ON COMMIT DROP;
 INSERT INTO linked
-    SELECT f.id, min(e.id::text)::uuid
-    FROM facts f
-    JOIN entities e ON entity_link_keys(e.tenant_id, e.lower_names) && ARRAY[hashtextextended(f.tenant_id || E'\x1f' || folded_name(f.subject), 41)]
-                    AND e.tenant_id = f.tenant_id AND entity_is_live(e.metadata)
-                    AND folded_name(f.subject) = ANY (SELECT folded_name(n) FROM unnest(string_to_array(e.lower_names, E'\n')) AS n)
-    WHERE f.entity_id IS NULL AND f.validity = 'active'
-    GROUP BY f.id HAVING count(*) = 1;
+    SELECT u.id, min(n.id::text)::uuid FROM unlinked u JOIN names n ON n.tenant_id = u.tenant_id AND n.folded = u.folded
+    GROUP BY u.id HAVING count(*) = 1;
 UPDATE facts f SET entity_id = l.entity_id FROM linked l WHERE f.id = l.fact_id;
 INSERT INTO memory_events (event_type, actor, tenant_id, memory_type, memory_id, payload)
     SELECT 'fact_repointed', 'mem_205', f.tenant_id, 'fact', f.id,
            jsonb_build_object('before', jsonb_build_object('entity_id', NULL), 'after', jsonb_build_object('entity_id', l.entity_id))
     FROM linked l JOIN facts f ON f.id = l.fact_id;
 
+-- As content_key and the built-in predicates of several values were when this was written.
+CREATE FUNCTION pg_temp.slot_of(predicate text, content text) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+    composed text := content;
+BEGIN
+    IF predicate_key(predicate) <> ALL ('{
+        likes,dislikes,loves,hates,enjoys,avoids,fears,interested_in,hobby,fan_of,allergic_to,intolerant_to,
+        takes_medication,has_condition,vaccinated_against,knows,friend_of,has_friend,sibling_of,has_sister,
+        has_brother,has_child,child_of,parent_of,has_parent,grandparent_of,grandchild_of,has_pet,neighbor_of,
+        colleague_of,works_with,related_to,met,manages,has_report,employs,member_of,has_member,works_on,
+        worked_on_by,founded,founded_by,speaks,has_skill,studied,attended,uses,used_by,owns,owned_by,part_of,
+        has_part,depends_on,required_by,visited,visited_by,lived_in,subscribed_to,has_goal,plans_to}'::text[]) THEN
+        RETURN '';
+    END IF;
+    IF octet_length(content) <> length(content) AND getdatabaseencoding() = 'UTF8' THEN
+        composed := normalize(content, NFC);
+    END IF;
+    RETURN md5(lower(btrim(regexp_replace(composed, '[[:space:]]+', ' ', 'g'), ' .!')));
+END $$;
+
 -- Of two facts on one key the newer one stays. Where a link brought them together, the more confident one does, as in a merge.
 CREATE TEMPORARY TABLE ended ON COMMIT DROP AS
     SELECT r.id, r.tenant_id, r.winner
     FROM (SELECT f.id, f.tenant_id, row_number() OVER key AS place, first_value(f.id) OVER key AS winner
           FROM (SELECT x.*, fact_holder(x.entity_id, x.subject) AS held_by, predicate_key(x.predicate) AS named,
+                       pg_temp.slot_of(x.predicate, x.content) AS slotted,
                        l.fact_id IS NOT NULL AS is_new,
                        count(l.fact_id) OVER met BETWEEN 1 AND count(*) OVER met - 1 AS mixed,
                        x.confidence * exp(-x.decay_rate * greatest(0, date_part('epoch', now() - x.last_confirmed_at) / 86400)) AS effective
                 FROM facts x LEFT JOIN linked l ON l.fact_id = x.id
                 WHERE x.validity = 'active'
-                WINDOW met AS (PARTITION BY x.tenant_id, x.scope, fact_holder(x.entity_id, x.subject), predicate_key(x.predicate))) f
-          WINDOW key AS (PARTITION BY f.tenant_id, f.scope, f.held_by, f.named
+                WINDOW met AS (PARTITION BY x.tenant_id, x.scope, fact_holder(x.entity_id, x.subject), predicate_key(x.predicate),
+                                              pg_temp.slot_of(x.predicate, x.content))) f
+          WINDOW key AS (PARTITION BY f.tenant_id, f.scope, f.held_by, f.named, f.slotted
                          ORDER BY CASE WHEN f.mixed THEN f.effective END DESC NULLS LAST,
                                   f.mixed AND f.is_new, f.created_at DESC, f.id DESC)) r
     WHERE r.place > 1;
@@ -144,6 +168,8 @@ ALTER TABLE facts
     ADD COLUMN object_entity_id uuid,
     ADD CONSTRAINT facts_object_same_tenant
         FOREIGN KEY (tenant_id, object_entity_id) REFERENCES entities (tenant_id, id) ON DELETE RESTRICT;
+UPDATE facts SET slot = pg_temp.slot_of(predicate, content) WHERE pg_temp.slot_of(predicate, content) <> '';
+DROP FUNCTION pg_temp.slot_of;
 COMMENT ON COLUMN facts.holder IS 'What the fact is about: the entity or the subject in normal form (fact_holder). Part of the key.';
 COMMENT ON COLUMN facts.predicate_key IS 'The predicate in normal form (predicate_key). Part of the key.';
 COMMENT ON COLUMN facts.slot IS

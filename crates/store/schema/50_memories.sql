@@ -234,7 +234,7 @@ COMMENT ON TABLE predicates IS
     'What a tenant registered about its predicates. It wins over the built-in ones (builtin_predicates); a predicate in neither has one value.';
 COMMENT ON COLUMN predicates.predicate_key IS 'The name in normal form (predicate_key).';
 COMMENT ON COLUMN predicates.cardinality IS 'one: a new value supersedes the old one. many: values coexist.';
-COMMENT ON COLUMN predicates.inverse IS 'The same relation seen from the object: parent_of for child_of.';
+COMMENT ON COLUMN predicates.inverse IS 'The same relation seen from the object: has_child for child_of.';
 COMMENT ON COLUMN predicates.is_symmetric IS 'Whether the relation holds in both directions: married_to.';
 COMMENT ON COLUMN predicates.is_temporal IS 'Whether each value belongs to a moment: weight, dose.';
 COMMENT ON COLUMN predicates.object_type IS 'The type of entity that the object is.';

@@ -16,10 +16,11 @@ pub struct NewFact {
     pub content: String,
     /// The name of the entity that it relates the subject to.
     pub object: Option<String>,
-    pub permanence: Permanence,
+    /// `None`, like the next two: that of the fact it supersedes, else the default.
+    pub permanence: Option<Permanence>,
     /// 1 to 10; values outside are clamped.
-    pub importance: f64,
-    pub tags: Vec<String>,
+    pub importance: Option<f64>,
+    pub tags: Option<Vec<String>>,
     pub episode_ids: Vec<EpisodeId>,
 }
 

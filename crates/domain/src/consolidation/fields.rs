@@ -8,10 +8,10 @@ use super::json::Json;
 use crate::ids::{EpisodeId, FactId};
 use crate::kinds::{EntityType, Permanence};
 use crate::limits;
+use crate::resolve::entity_name;
 use crate::validate::{self, Invalid};
 
 const MIN_IMPORTANCE: f64 = 1.0;
-const DEFAULT_IMPORTANCE: f64 = 5.0;
 
 /// The fields of one action.
 pub(super) struct Fields<'a> {
@@ -27,9 +27,9 @@ impl<'a> Fields<'a> {
         let (subject, predicate, content) = self.triple();
         Some(NewFact {
             object: self.object(),
-            permanence: self.permanence().unwrap_or(Permanence::Standard),
-            importance: self.importance().unwrap_or(DEFAULT_IMPORTANCE),
-            tags: self.tags().unwrap_or_default(),
+            permanence: self.permanence(),
+            importance: self.importance(),
+            tags: self.tags(),
             episode_ids: self.episode_ids(),
             subject: subject?,
             predicate: predicate?,
@@ -54,15 +54,19 @@ impl<'a> Fields<'a> {
 
     pub fn new_entity(&mut self) -> Option<NewEntity> {
         let name = if self.get("name").is_some() { "name" } else { "canonical_name" };
-        let name = self.text(name, limits::ENTITY_NAME_BYTES);
-        let mut aliases = self.strings("aliases", |this, field, text| {
-            this.checked(validate::required_text(field, text.trim(), limits::ENTITY_NAME_BYTES))
-        });
+        let name = self.text(name, limits::ENTITY_NAME_BYTES)?;
+        let name = self.checked(entity_name(&format!("{}.name", self.path), &name));
+        let mut aliases =
+            self.strings("aliases", |this, field, text| this.checked(entity_name(field, text)));
         aliases.iter_mut().for_each(|aliases| aliases.truncate(limits::ALIASES));
         let entity_type = match self.get("type").or_else(|| self.get("entity_type")) {
             Some(Json::String(text)) => text.trim().to_lowercase().parse().unwrap_or(EntityType::Other),
             _ => EntityType::Other,
         };
+        if name.as_deref().is_some_and(|name| matches!(name.to_lowercase().as_str(), "user" | "me" | "i")) {
+            self.problem("name", "stands for the owner and is no name");
+            return None;
+        }
         Some(NewEntity { name: name?, entity_type, aliases: aliases.unwrap_or_default() })
     }
 

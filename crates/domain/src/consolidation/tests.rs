@@ -30,8 +30,8 @@ fn check_answer(output: &str) {
     assert_eq!(result.parse_errors, Vec::<String>::new(), "{output}");
     assert!(result.answered);
     let fact = &result.new_facts[0];
-    assert_eq!((fact.subject.as_str(), fact.content.as_str(), fact.importance), ("user", "tea {hot}", 7.0));
-    assert_eq!((fact.permanence, &fact.tags), (Permanence::Stable, &vec!["drink".to_owned()]));
+    assert_eq!((fact.subject.as_str(), fact.content.as_str(), fact.importance), ("user", "tea {hot}", Some(7.0)));
+    assert_eq!((fact.permanence, &fact.tags), (Some(Permanence::Stable), &Some(vec!["drink".to_owned()])));
     assert_eq!(fact.episode_ids, [EpisodeId(id())]);
     let updated = &result.updated_facts[0];
     assert_eq!((updated.target_id, updated.permanence, updated.importance), (FactId(id()), None, None));
@@ -142,7 +142,7 @@ fn new_fact_validation() {
         ]
     );
     let fact = &result.new_facts[0];
-    assert_eq!((fact.permanence, fact.importance, fact.tags.len()), (Permanence::Standard, 5.0, 0));
+    assert_eq!((fact.permanence, fact.importance, &fact.tags), (None, None, &None), "those of what it supersedes");
 }
 
 #[test]
@@ -150,11 +150,11 @@ fn permanence_is_defaulted_importance_clamped_and_tags_default_to_none() {
     let one = |fields: &str| facts(&format!(r#"[{{"subject": "a", "predicate": "b", "content": "c", {fields}}}]"#));
     let result = one(r#""permanence": "forever", "importance": "high", "tags": "x""#);
     let fact = &result.new_facts[0];
-    assert_eq!((fact.permanence, fact.importance, fact.tags.len()), (Permanence::Standard, 5.0, 0));
+    assert_eq!((fact.permanence, fact.importance, &fact.tags), (None, None, &None), "those of what it supersedes");
     assert_eq!(result.parse_errors.len(), 3, "{:?}", result.parse_errors);
     assert!(result.parse_errors[0].starts_with("new_facts[0].permanence: unknown permanence \"forever\""));
     for (given, clamped) in [("99", 10.0), ("-3", 1.0), ("\"8\"", 8.0), ("0.5", 1.0), ("null", 5.0), ("1e999", 5.0)] {
-        assert_eq!(one(&format!(r#""importance": {given}"#)).new_facts[0].importance, clamped, "{given}");
+        assert_eq!(one(&format!(r#""importance": {given}"#)).new_facts[0].importance, Some(clamped), "{given}");
     }
     let mixed = one(r#""tags": ["ok", 5, null, ""]"#);
     assert_eq!(mixed.new_facts[0].tags, ["ok"]);
@@ -273,7 +273,7 @@ fn idempotency_keys_depend_on_the_statement_and_the_batch() {
     let fact = &result.new_facts[0];
     let key = idempotency_key(&tenant, &butler, &batch, Action::NewFact(fact));
     assert_eq!(key, idempotency_key(&tenant, &butler, &sorted, Action::NewFact(fact)));
-    let regraded = NewFact { importance: 1.0, ..fact.clone() };
+    let regraded = NewFact { importance: Some(1.0), ..fact.clone() };
     assert_eq!(key, idempotency_key(&tenant, &butler, &batch, Action::NewFact(&regraded)));
     let moved = NewFact { subject: "userl".to_owned(), predicate: "ikes".to_owned(), ..fact.clone() };
     let others = [
@@ -314,7 +314,7 @@ proptest! {
     fn every_kept_action_is_valid(items in prop::collection::vec("\\{(\"(subject|predicate|content|importance|tags)\": (\"[a-z ]{0,3}\"|[0-9]{1,3}|null|\\[\\]),? ?){0,5}\\}", 0..5)) {
         for fact in facts(&format!("[{}]", items.join(", "))).new_facts {
             prop_assert!(!fact.subject.is_empty() && !fact.predicate.is_empty() && !fact.content.is_empty());
-            prop_assert!((1.0..=10.0).contains(&fact.importance));
+            prop_assert!(fact.importance.is_none_or(|importance| (1.0..=10.0).contains(&importance)));
         }
     }
 }

@@ -78,7 +78,7 @@ impl Memory {
             match executor.apply(&mut tx, action).await {
                 Ok(applied) => count(applied, action, &mut counts, &mut problems),
                 // The transaction is lost; the batch is rolled back and retried.
-                Err(error) if error.is_unavailable() => return Err(error.into()),
+                Err(error) if error.is_unavailable() || was_aborted(&error) => return Err(error.into()),
                 Err(error) => {
                     errors += 1;
                     problems.push(format!("{}: {error}", describe(action)));
@@ -139,7 +139,9 @@ impl Memory {
         }
         keyed.sort_by(|a, b| a.0.cmp(&b.0));
         // Entities first, so that facts find them.
-        let entities = result.entities.iter().map(PreparedAction::Entity);
+        let mut entities: Vec<&NewEntity> = result.entities.iter().collect();
+        entities.sort_by(|a, b| a.name.cmp(&b.name));
+        let entities = entities.into_iter().map(PreparedAction::Entity);
         let mut actions: Vec<PreparedAction<'a>> =
             entities.chain(keyed.into_iter().map(|(_, action)| action)).collect();
         actions
@@ -200,11 +202,18 @@ impl Executor<'_> {
         if entities::has_name(session, &self.batch.group.tenant, &entity.name).await? {
             return Ok(Applied::Replayed);
         }
+        // A second holder of a name would keep facts from being linked.
+        let mut aliases = Vec::new();
+        for alias in &entity.aliases {
+            if !entities::has_name(session, &self.batch.group.tenant, alias).await? {
+                aliases.push(alias.clone());
+            }
+        }
         let new = entities::NewEntity {
             id: EntityId::new(self.now),
             canonical_name: entity.name.clone(),
             entity_type: entity.entity_type,
-            aliases: entity.aliases.clone(),
+            aliases,
             metadata: serde_json::Map::new(),
         };
         Ok(match entities::create(self.write(session), &new).await? {
@@ -226,8 +235,8 @@ impl Executor<'_> {
             predicate: fact.predicate.clone(),
             content: fact.content.clone(),
             scope: Scope::default(),
-            importance: Some(fact.importance),
-            permanence: Some(fact.permanence),
+            importance: fact.importance,
+            permanence: fact.permanence,
             entity_id: None,
             object: fact.object.clone().map_or(Object::None, Object::Name),
             replaces: None,
@@ -235,11 +244,19 @@ impl Executor<'_> {
             source_episode_id: self.only_source(&fact.episode_ids),
             derived_from: self.sources(&fact.episode_ids),
             source_butler: Some(self.batch.group.butler.to_string()),
-            tags: Some(fact.tags.clone()),
+            tags: fact.tags.clone(),
             metadata: serde_json::Map::new(),
             embedding: embedding.clone(),
         };
-        Ok(applied(facts::store(self.write(session), &new, None).await?))
+        let outcome = match facts::store(self.write(session), &new, None).await? {
+            // A model may name the subject as the object.
+            FactOutcome::EdgeToItself => {
+                let plain = facts::NewFact { object: Object::None, ..new };
+                facts::store(self.write(session), &plain, None).await?
+            }
+            outcome => outcome,
+        };
+        Ok(applied(outcome))
     }
 
     /// Supersedes the target with new content. Subject, predicate and scope are the target's, whatever the answer says.
@@ -348,6 +365,11 @@ impl Executor<'_> {
             _ => None,
         }
     }
+}
+
+/// Whether the database aborted the transaction in favour of another one. The batch is tried again.
+fn was_aborted(error: &butler_store::StoreError) -> bool {
+    matches!(error.code().as_deref(), Some("40P01" | "40001"))
 }
 
 fn applied(outcome: FactOutcome) -> Applied {

@@ -52,7 +52,7 @@ pub struct Input {
     /// one: a new value supersedes the old one; many: values coexist. one if a new predicate does not say.
     #[schemars(with = "Option<Cardinality>")]
     cardinality: Option<Value>,
-    /// The same relation seen from the object: "parent_of" for "child_of".
+    /// The same relation seen from the object: "has_child" for "child_of".
     #[schemars(with = "Option<String>", length(min = 1, max = limits::PREDICATE_BYTES))]
     inverse: Option<Value>,
     /// Whether the relation holds in both directions: "married_to".
@@ -81,6 +81,7 @@ impl ToolDefinition for MemoryPredicates {
         other's inverse. A predicate that nobody registered holds one value. Search before you invent a new name.";
     const ANNOTATIONS: Annotations = Annotations::SETTLE;
     const RIGHT: Right = Right::Write;
+    const EMBEDS: bool = true;
 
     async fn run(memory: &Memory, call: Call, input: Input) -> Result<Predicates, MemoryError> {
         let action: Action = validate::one_of("action", validate::string("action", &input.action)?)?;

@@ -147,3 +147,28 @@ async fn the_very_same_fact_is_a_confirmation_and_another_grade_is_a_version() {
     let events = column(&memory, EVENTS).await;
     assert_eq!(events.iter().filter(|event| *event == "fact_confirmed").count(), 1, "{events:?}");
 }
+
+#[tokio::test]
+async fn a_fact_that_was_ambiguous_is_linked_when_its_candidates_are_merged() {
+    let memory = MemoryFixture::new().await;
+    let (first, second) = (entity(&memory, "Eve Berg", &["Eve"]).await, entity(&memory, "Eve Dahl", &["Eve"]).await);
+    let rome = store(&memory, "Eve", "city", "Rome").await;
+    memory.call("entity_merge", json!({"source_entity_id": first, "target_entity_id": second})).await.unwrap();
+    assert_eq!(store(&memory, "Eve", "city", "Paris").await["superseded_id"], rome["id"]);
+}
+
+#[tokio::test]
+async fn a_predicate_that_holds_one_value_again_keeps_no_slots() {
+    let memory = MemoryFixture::new().await;
+    let cardinality = async |action: &str, cardinality: &str| {
+        let arguments = json!({"action": action, "name": "pet", "cardinality": cardinality});
+        memory.call("memory_predicates", arguments).await.unwrap();
+    };
+    cardinality("register", "many").await;
+    let dog = store(&memory, "Ann", "pet", "a dog").await;
+    memory.call("memory_forget", json!({"memory_type": "fact", "memory_id": dog["id"]})).await.unwrap();
+    cardinality("update", "one").await;
+    store(&memory, "Ann", "pet", "a fish").await;
+    let slots = "SELECT DISTINCT slot FROM facts";
+    assert_eq!(column(&memory, slots).await, [""]);
+}

@@ -194,3 +194,30 @@ async fn neighbors_are_the_closure_of_the_graph() {
         }
     }
 }
+
+/// A model names the object in one run and leaves it out in the next.
+#[tokio::test]
+async fn the_same_statement_with_and_without_its_object_is_one_fact() {
+    let memory = MemoryFixture::new().await;
+    for name in ["Ann", "Bob"] {
+        person(&memory, name, &[]).await;
+    }
+    let plain = json!({"subject": "Ann", "predicate": "knows", "content": "Ann knows Bob"});
+    let first = memory.call("memory_store_fact", plain.clone()).await.unwrap();
+    let edge = relate(&memory, "Ann", "knows", "Bob").await;
+    assert_eq!(edge["superseded_id"], first["id"], "the object is news");
+    assert_eq!(memory.call("memory_store_fact", plain).await.unwrap()["id"], edge["id"]);
+}
+
+#[tokio::test]
+async fn contradicting_inverses_are_refused() {
+    let memory = MemoryFixture::new().await;
+    for wrong in [
+        json!({"action": "update", "name": "has_child", "inverse": "kid_of"}),
+        json!({"action": "update", "name": "manages", "symmetric": true}),
+        json!({"action": "register", "name": "foo", "inverse": "child_of"}),
+    ] {
+        let refused = memory.call("memory_predicates", wrong.clone()).await.unwrap_err();
+        assert!(refused.message.starts_with("inverse"), "{wrong}: {}", refused.message);
+    }
+}

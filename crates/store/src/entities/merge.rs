@@ -8,7 +8,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 use uuid::Uuid;
 
-use super::write::{difference, save};
+use super::write::{difference, link_named_facts, save};
 use super::{is_tombstone, lock, survivor};
 use crate::events::{self, NewEvent, Subject};
 use crate::{StoreError, WriteContext};
@@ -111,6 +111,7 @@ async fn attempt_merge(
         },
     ];
     events::record(WriteContext { session: &mut tx, tenant, now, origin }, &happened).await?;
+    link_named_facts(WriteContext { session: &mut tx, tenant, now, origin }, target).await?;
     tx.commit().await?;
     Ok(MergeOutcome::Merged(merged))
 }

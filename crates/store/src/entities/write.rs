@@ -31,6 +31,7 @@ pub enum CreateOutcome {
 /// Creates an entity, in one round trip if the name is new.
 pub async fn create(write: WriteContext<'_>, new: &NewEntity) -> Result<CreateOutcome, StoreError> {
     let WriteContext { session, tenant, now, origin } = write;
+    let mut attempt = 1;
     loop {
         let created = session
             .run(|pg| {
@@ -45,7 +46,14 @@ pub async fn create(write: WriteContext<'_>, new: &NewEntity) -> Result<CreateOu
                 )
                 .fetch_one(pg)
             })
-            .await?;
+            .await;
+        let created = match created {
+            Err(error) if attempt < ATTEMPTS && was_in_the_way(&error) => {
+                attempt += 1;
+                continue;
+            }
+            created => created?,
+        };
         if created {
             let NewEntity { id, canonical_name, entity_type, aliases, metadata } = new.clone();
             return Ok(CreateOutcome::Created(Entity {
@@ -101,8 +109,31 @@ pub enum UpdateOutcome {
     },
 }
 
+/// A fact that is stored beside it may hold the lock that this needs, and the other way round. PostgreSQL aborts one of them.
+const ATTEMPTS: u32 = 5;
+
+/// Whether the database aborted the transaction because of another one.
+fn was_in_the_way(error: &StoreError) -> bool {
+    matches!(error.code().as_deref(), Some("40P01" | "40001"))
+}
+
 /// Changes an entity.
 pub async fn update(write: WriteContext<'_>, id: EntityId, changes: &Changes) -> Result<UpdateOutcome, StoreError> {
+    let WriteContext { session, tenant, now, origin } = write;
+    let mut attempt = 1;
+    loop {
+        match attempt_update(WriteContext { session, tenant, now, origin }, id, changes).await {
+            Err(error) if attempt < ATTEMPTS && was_in_the_way(&error) => attempt += 1,
+            outcome => return outcome,
+        }
+    }
+}
+
+async fn attempt_update(
+    write: WriteContext<'_>,
+    id: EntityId,
+    changes: &Changes,
+) -> Result<UpdateOutcome, StoreError> {
     let WriteContext { session, tenant, now, origin } = write;
     let mut tx = session.begin().await?;
     let Some(before) = lock(&mut tx, tenant, &[id]).await?.pop() else { return Ok(UpdateOutcome::NotFound) };

@@ -52,7 +52,7 @@ pub async fn rows(
     let mut written = Written::default();
     let mut left = Vec::new();
     if !kind.has_id() {
-        // One that is there is the same.
+        // One that is there stays.
         let (new, old) = (0..rows.len()).partition(|at| *at < created.len());
         return Ok(Written { created: new, existing: old, ..written });
     }
