@@ -262,6 +262,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/memory/entities/{id}/unmerge": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Undo the merge of this entity into another. */
+        post: operations["unmergeEntity"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/memory/episodes": {
         parameters: {
             query?: never;
@@ -2403,6 +2420,41 @@ export interface components {
             };
             weights: components["schemas"]["Weights"] | null;
         };
+        /** @description An item together with the butler whose database holds it. */
+        UnmergedEntitiesAt: {
+            /**
+             * Format: uint64
+             * @description Names that the target got by the merge and no longer has.
+             */
+            aliases_removed: number;
+            /**
+             * Format: uint64
+             * @description Facts and relations that are the source's again.
+             */
+            facts_moved: number;
+            /**
+             * Format: uint64
+             * @description Facts that the merge had superseded and that are active again.
+             */
+            facts_restored: number;
+            /** @description The butler whose database holds this item. */
+            home: string;
+            /**
+             * Format: uuid
+             * @description The entity that exists in its own right again.
+             */
+            source_entity_id: string;
+            /**
+             * Format: uuid
+             * @description The entity it had been merged into.
+             */
+            target_entity_id: string;
+        };
+        /** @description A response with one item. */
+        UnmergedEntitiesAtAnswer: {
+            data: components["schemas"]["UnmergedEntitiesAt"];
+            meta: components["schemas"]["Meta"];
+        };
         /**
          * @description The state of a fact. A fading fact is active and has `metadata.status = 'fading'`. `forgotten` is an older name
          *     for `retracted` and is still accepted.
@@ -2545,6 +2597,8 @@ export type TokenItem = components['schemas']['TokenItem'];
 export type TokenItemAnswer = components['schemas']['TokenItemAnswer'];
 export type TokenItemList = components['schemas']['TokenItemList'];
 export type Trace = components['schemas']['Trace'];
+export type UnmergedEntitiesAt = components['schemas']['UnmergedEntitiesAt'];
+export type UnmergedEntitiesAtAnswer = components['schemas']['UnmergedEntitiesAtAnswer'];
 export type Validity = components['schemas']['Validity'];
 export type Version = components['schemas']['Version'];
 export type Weights = components['schemas']['Weights'];
@@ -3170,6 +3224,42 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["NeighborsAtAnswer"];
+                };
+            };
+            /** @description The error, with a hint what to do about it. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    unmergeEntity: {
+        parameters: {
+            query?: {
+                /** @description The butler whose database to search. Default: all butlers. */
+                butler?: string;
+                /** @description The tenant whose memory to use. A token determines it; without tokens the default is `default`. */
+                tenant?: string;
+            };
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UnmergedEntitiesAtAnswer"];
                 };
             };
             /** @description The error, with a hint what to do about it. */

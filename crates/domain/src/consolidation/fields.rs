@@ -56,8 +56,7 @@ impl<'a> Fields<'a> {
         let name = if self.get("name").is_some() { "name" } else { "canonical_name" };
         let name = self.text(name, limits::ENTITY_NAME_BYTES)?;
         let name = self.checked(entity_name(&format!("{}.name", self.path), &name));
-        let mut aliases =
-            self.strings("aliases", |this, field, text| this.checked(entity_name(field, text)));
+        let mut aliases = self.strings("aliases", |this, field, text| this.checked(entity_name(field, text)));
         aliases.iter_mut().for_each(|aliases| aliases.truncate(limits::ALIASES));
         let entity_type = match self.get("type").or_else(|| self.get("entity_type")) {
             Some(Json::String(text)) => text.trim().to_lowercase().parse().unwrap_or(EntityType::Other),

@@ -146,18 +146,25 @@ fn new_fact_validation() {
 }
 
 #[test]
-fn permanence_is_defaulted_importance_clamped_and_tags_default_to_none() {
+fn importance_is_clamped_and_what_is_invalid_or_missing_stays_open() {
     let one = |fields: &str| facts(&format!(r#"[{{"subject": "a", "predicate": "b", "content": "c", {fields}}}]"#));
     let result = one(r#""permanence": "forever", "importance": "high", "tags": "x""#);
     let fact = &result.new_facts[0];
     assert_eq!((fact.permanence, fact.importance, &fact.tags), (None, None, &None), "those of what it supersedes");
     assert_eq!(result.parse_errors.len(), 3, "{:?}", result.parse_errors);
     assert!(result.parse_errors[0].starts_with("new_facts[0].permanence: unknown permanence \"forever\""));
-    for (given, clamped) in [("99", 10.0), ("-3", 1.0), ("\"8\"", 8.0), ("0.5", 1.0), ("null", 5.0), ("1e999", 5.0)] {
-        assert_eq!(one(&format!(r#""importance": {given}"#)).new_facts[0].importance, Some(clamped), "{given}");
+    for (given, clamped) in [
+        ("99", Some(10.0)),
+        ("-3", Some(1.0)),
+        ("\"8\"", Some(8.0)),
+        ("0.5", Some(1.0)),
+        ("null", None),
+        ("1e999", None),
+    ] {
+        assert_eq!(one(&format!(r#""importance": {given}"#)).new_facts[0].importance, clamped, "{given}");
     }
     let mixed = one(r#""tags": ["ok", 5, null, ""]"#);
-    assert_eq!(mixed.new_facts[0].tags, ["ok"]);
+    assert_eq!(mixed.new_facts[0].tags, Some(vec!["ok".to_owned()]));
     assert_eq!(mixed.parse_errors.len(), 3);
 }
 
@@ -222,7 +229,10 @@ fn trailing_commas_comments_and_single_quotes_are_repaired_and_reported() {
 fn the_parser_removes_nul() {
     let result = facts(r#"[{"subject": "a\u0000", "predicate": "b", "content": "c\u0000d", "tags": ["t\u0000"]}]"#);
     let fact = &result.new_facts[0];
-    assert_eq!((fact.subject.as_str(), fact.content.as_str(), fact.tags[0].as_str()), ("a", "cd", "t"));
+    assert_eq!(
+        (fact.subject.as_str(), fact.content.as_str(), fact.tags.as_deref()),
+        ("a", "cd", Some(["t".to_owned()].as_slice()))
+    );
 }
 
 #[test]

@@ -140,7 +140,7 @@ impl Memory {
         keyed.sort_by(|a, b| a.0.cmp(&b.0));
         // Entities first, so that facts find them.
         let mut entities: Vec<&NewEntity> = result.entities.iter().collect();
-        entities.sort_by(|a, b| a.name.cmp(&b.name));
+        entities.sort_by_key(|entity| entity.name.to_lowercase());
         let entities = entities.into_iter().map(PreparedAction::Entity);
         let mut actions: Vec<PreparedAction<'a>> =
             entities.chain(keyed.into_iter().map(|(_, action)| action)).collect();

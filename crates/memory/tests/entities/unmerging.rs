@@ -20,7 +20,8 @@ async fn unmerge(memory: &MemoryFixture, entity: &str) -> Result<Value, butler_m
 
 /// What a merge changes, without the times of changes.
 async fn state(memory: &MemoryFixture) -> Vec<Value> {
-    let facts = "SELECT content, validity, entity_id, object_entity_id, slot, supersedes_id FROM facts ORDER BY content, id";
+    let facts =
+        "SELECT content, validity, entity_id, object_entity_id, slot, supersedes_id FROM facts ORDER BY content, id";
     let entities = "SELECT canonical_name, aliases, metadata FROM entities ORDER BY canonical_name";
     let links = "SELECT source_id, target_id, relation FROM memory_links ORDER BY source_id, target_id";
     [rows(memory, facts).await, rows(memory, entities).await, rows(memory, links).await].concat()
@@ -29,7 +30,8 @@ async fn state(memory: &MemoryFixture) -> Vec<Value> {
 #[tokio::test]
 async fn undoing_a_merge_restores_facts_relations_names_and_metadata() {
     let memory = MemoryFixture::new().await;
-    let robert = create(&memory, json!({"canonical_name": "Robert Berg", "entity_type": "person", "metadata": {"a": 1}})).await;
+    let robert =
+        create(&memory, json!({"canonical_name": "Robert Berg", "entity_type": "person", "metadata": {"a": 1}})).await;
     let bob = create(
         &memory,
         json!({"canonical_name": "Bob", "entity_type": "person", "aliases": ["Bobby"], "metadata": {"a": 2, "b": 3}}),
@@ -44,15 +46,21 @@ async fn undoing_a_merge_restores_facts_relations_names_and_metadata() {
     store(&memory, json!({"subject": "Robert Berg", "predicate": "city", "content": "Kiel"})).await;
     store(&memory, json!({"subject": "Bob", "predicate": "job", "content": "new job"})).await;
     for object in ["Bob", "Robert Berg"] {
-        store(&memory, json!({"subject": "Ann", "predicate": "knows", "content": format!("Ann knows {object}"), "object": object}))
-            .await;
+        store(
+            &memory,
+            json!({"subject": "Ann", "predicate": "knows", "content": format!("Ann knows {object}"), "object": object}),
+        )
+        .await;
     }
     let before = state(&memory).await;
     merge(&memory, &bob, &robert).await;
     assert_ne!(state(&memory).await, before);
     let undone = unmerge(&memory, &bob).await.unwrap();
     assert_eq!(state(&memory).await, before, "{undone}");
-    assert_eq!((&undone["facts_moved"], &undone["facts_restored"], &undone["aliases_removed"]), (&json!(5), &json!(3), &json!(2)));
+    assert_eq!(
+        (&undone["facts_moved"], &undone["facts_restored"], &undone["aliases_removed"]),
+        (&json!(5), &json!(3), &json!(2))
+    );
     let events = "SELECT DISTINCT event_type FROM memory_events WHERE event_type IN ('entity_unmerged', 'fact_restored') ORDER BY 1";
     assert_eq!(rows(&memory, events).await.len(), 2);
     merge(&memory, &bob, &robert).await;

@@ -34,14 +34,16 @@ pub enum UnmergeOutcome {
     /// It was merged before merges were recorded.
     NotRecorded,
     /// The target was itself merged; that merge must be undone first.
-    TargetMerged { target: EntityId, survivor: EntityId },
+    TargetMerged {
+        target: EntityId,
+        survivor: EntityId,
+    },
 }
 
 /// Undoes the merge of this entity into another, in one transaction.
 pub async fn unmerge(write: WriteContext<'_>, source: EntityId) -> Result<UnmergeOutcome, StoreError> {
     let WriteContext { session, tenant, now, origin } = write;
     let mut tx = session.begin().await?;
-    let write = |session| WriteContext { session, tenant, now, origin };
     let Some(found) = super::get(&mut tx, tenant, source).await? else { return Ok(UnmergeOutcome::NotFound) };
     if !is_tombstone(&found.entity) {
         return Ok(UnmergeOutcome::NotMerged);
@@ -50,7 +52,9 @@ pub async fn unmerge(write: WriteContext<'_>, source: EntityId) -> Result<Unmerg
     let target = EntityId(record.target_id);
     let locked = lock(&mut tx, tenant, &[source, target]).await?;
     let find = |id: EntityId| locked.iter().find(|entity| entity.id == id);
-    let (Some(old_source), Some(old_target)) = (find(source), find(target)) else { return Ok(UnmergeOutcome::NotFound) };
+    let (Some(old_source), Some(old_target)) = (find(source), find(target)) else {
+        return Ok(UnmergeOutcome::NotFound);
+    };
     if !is_tombstone(old_source) {
         return Ok(UnmergeOutcome::NotMerged);
     }
@@ -67,7 +71,12 @@ pub async fn unmerge(write: WriteContext<'_>, source: EntityId) -> Result<Unmerg
         .retain(|key, value| !record.metadata_keys.contains(key) || old_source.metadata.get(key) != Some(value));
     save(&mut tx, tenant, &new_source).await?;
     save(&mut tx, tenant, &new_target).await?;
-    let (moved, restored) = unmerge_facts(write(&mut tx), record.id, &own_names(&new_source, &new_target)).await?;
+    let (moved, restored) = unmerge_facts(
+        WriteContext { session: &mut tx, tenant, now, origin },
+        record.id,
+        &own_names(&new_source, &new_target),
+    )
+    .await?;
 
     let unmerged = Unmerged {
         source_entity_id: source,
@@ -85,17 +94,16 @@ pub async fn unmerge(write: WriteContext<'_>, source: EntityId) -> Result<Unmerg
             payload: difference(old_target, &new_target),
         },
     ];
-    events::record(write(&mut tx), &happened).await?;
-    link_named_facts(write(&mut tx), source).await?;
+    events::record(WriteContext { session: &mut tx, tenant, now, origin }, &happened).await?;
+    link_named_facts(WriteContext { session: &mut tx, tenant, now, origin }, source).await?;
     tx.commit().await?;
     Ok(UnmergeOutcome::Unmerged(unmerged))
 }
 
 /// The names of the source that the target does not have.
 fn own_names(source: &Entity, target: &Entity) -> Vec<String> {
-    let names = |entity: &Entity| -> Vec<String> {
-        [vec![entity.canonical_name.clone()], entity.aliases.clone()].concat()
-    };
+    let names =
+        |entity: &Entity| -> Vec<String> { [vec![entity.canonical_name.clone()], entity.aliases.clone()].concat() };
     let taken: Vec<String> = names(target).iter().map(|name| name.to_lowercase()).collect();
     names(source).into_iter().filter(|name| !taken.contains(&name.to_lowercase())).collect()
 }

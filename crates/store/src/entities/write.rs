@@ -129,11 +129,7 @@ pub async fn update(write: WriteContext<'_>, id: EntityId, changes: &Changes) ->
     }
 }
 
-async fn attempt_update(
-    write: WriteContext<'_>,
-    id: EntityId,
-    changes: &Changes,
-) -> Result<UpdateOutcome, StoreError> {
+async fn attempt_update(write: WriteContext<'_>, id: EntityId, changes: &Changes) -> Result<UpdateOutcome, StoreError> {
     let WriteContext { session, tenant, now, origin } = write;
     let mut tx = session.begin().await?;
     let Some(before) = lock(&mut tx, tenant, &[id]).await?.pop() else { return Ok(UpdateOutcome::NotFound) };

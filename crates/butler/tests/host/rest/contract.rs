@@ -103,6 +103,11 @@ async fn every_operation_matches_the_openapi_document() {
                 path if path.contains("/facts/") => &fact,
                 path if path.contains("/rules/") => &rule,
                 path if path.contains("/episodes/") => &episode,
+                path if path.ends_with("/unmerge") => {
+                    let body = json!({"target_entity_id": entity});
+                    api.done("POST", &format!("/api/memory/entities/{other}/merge"), body).await;
+                    &other
+                }
                 _ => &entity,
             };
             let url = path.replace("{id}", about).replace("{name}", "general").replace("{job}", "decay_sweep");
