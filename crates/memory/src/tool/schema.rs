@@ -17,14 +17,16 @@ pub(super) fn input<T: JsonSchema>() -> Map<String, Value> {
     schema
 }
 
-/// The keys of an answer and their types. A model reads the list of tools in every session, and the answer itself tells
+/// The keys that every answer has, and their types. A model reads the list of tools in every session, and the answer itself tells
 /// the rest; docs/tools.md has the whole schema.
 pub(super) fn brief(output: &Map<String, Value>) -> Map<String, Value> {
     let mut brief = Map::new();
     brief.insert("type".to_owned(), json!("object"));
     if let Some(Value::Object(all)) = output.get("properties") {
         let only_type = |schema: &Value| schema.get("type").map_or_else(|| json!({}), |of| json!({ "type": of }));
-        let listed = all.iter().filter(|(name, _)| *name != "request_id");
+        let required = output.get("required").and_then(Value::as_array);
+        let always = |name: &str| required.is_none_or(|names| names.iter().any(|required| required == name));
+        let listed = all.iter().filter(|(name, _)| *name != "request_id" && always(name));
         let properties: Map<String, Value> = listed.map(|(name, of)| (name.clone(), only_type(of))).collect();
         brief.insert("properties".to_owned(), Value::Object(properties));
     }

@@ -21,11 +21,11 @@ pub struct Input {
     /// What is true: one statement, as a sentence that can be understood on its own. At most 1 MiB.
     #[schemars(with = "String", length(min = 1, max = butler_domain::limits::CONTENT_BYTES))]
     content: Value,
-    /// How much it matters, from 0 (noise) to 10 (must not be lost). Left out, it is that of the superseded fact, else 5.
+    /// From 0 (noise) to 10 (must not be lost). Default: that of the superseded fact, else 5.
     #[schemars(with = "Option<f64>", range(min = 0, max = 10))]
     importance: Option<Value>,
-    /// How long it stays true without confirmation: permanent (never decays), stable (about a year to half), standard
-    /// (3 months), volatile (3 weeks), ephemeral (1 week). Left out, it is that of the superseded fact, else standard.
+    /// How long it stays true unconfirmed: permanent (never decays), stable (about a year to half), standard (3 months),
+    /// volatile (3 weeks), ephemeral (1 week). Default: that of the superseded fact, else standard.
     #[schemars(with = "Option<Permanence>")]
     permanence: Option<Value>,
     /// The namespace: "global", or a butler's name for what only concerns that butler. global if left out.
@@ -34,14 +34,13 @@ pub struct Input {
     /// At most 64 short labels.
     #[schemars(with = "Option<Vec<String>>", length(max = butler_domain::limits::TAGS), inner(length(min = 1, max = butler_domain::limits::TAG_BYTES)))]
     tags: Option<Value>,
-    /// The entity it is about, from entity_resolve or entity_create. Left out, it is the entity that has the subject as its
-    /// name or alias, if exactly one does.
+    /// The entity it is about. Default: the one that the subject names.
     #[schemars(with = "Option<uuid::Uuid>")]
     entity_id: Option<Value>,
-    /// The entity that it relates the subject to: the fact is then an edge from one to the other.
+    /// The entity that it relates the subject to.
     #[schemars(with = "Option<uuid::Uuid>")]
     object_entity_id: Option<Value>,
-    /// Instead of object_entity_id: the name of that entity.
+    /// The name of that entity, instead of its id.
     #[schemars(with = "Option<String>", length(min = 1, max = butler_domain::limits::ENTITY_NAME_BYTES))]
     object: Option<Value>,
     /// The episode it was learned from.
@@ -67,11 +66,10 @@ impl ToolDefinition for MemoryStoreFact {
 
     const NAME: &'static str = "memory_store_fact";
     const TITLE: &'static str = "Store a fact";
-    const DESCRIPTION: &'static str = "Remember something that is true: subject, predicate, content. If a fact of the \
-        same subject (or entity), predicate and scope is active, the new one supersedes it; the old one stays in the \
-        history. Predicates of several values (likes, knows, speaks; see memory_predicates) keep all of them. The same \
-        statement again confirms the known fact. Confidence fades over time unless confirmed with memory_confirm. For guidance on how to act use \
-        memory_store_rule.";
+    const DESCRIPTION: &'static str = "Remember something that is true. It supersedes the active fact of the same subject \
+        (or entity), predicate and scope; the old one stays in the history. Predicates such as likes or knows keep several \
+        values. The same statement again confirms the known fact. Confidence fades unless confirmed with memory_confirm. \
+        For guidance on how to act use memory_store_rule.";
     const ANNOTATIONS: Annotations = Annotations::REPLACE;
     const RIGHT: Right = Right::Write;
     const CORE: bool = true;

@@ -294,7 +294,7 @@ mod tests {
     #[test]
     fn the_list_of_tools_is_small() {
         let specs: Vec<_> = butler_memory::tools().iter().map(|tool| Arc::clone(tool.spec())).collect();
-        for (profile, kilobytes) in [(Profile::Full, 30), (Profile::Core, 12)] {
+        for (profile, kilobytes) in [(Profile::Full, 40), (Profile::Core, 12)] {
             let tools: Vec<Tool> =
                 specs.iter().filter(|spec| profile.offers(spec)).map(|spec| describe(spec)).collect();
             let listed = ListToolsResult::with_all_items(tools).with_ttl_ms(LIST_TTL_MS);
