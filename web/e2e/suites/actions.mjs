@@ -122,7 +122,7 @@ export function actions(shared) {
       await page.getByRole('searchbox', { name: 'Search for the entity to keep', exact: true }).fill(`${name} Moreau`)
       await page.getByRole('button', { name: new RegExp(`${name} Moreau`) }).click()
       await page.getByText(`1 fact of ${name} moves to ${name} Moreau`).waitFor()
-      await page.getByRole('button', { name: 'Merge permanently', exact: true }).click()
+      await page.getByRole('button', { name: 'Merge entities', exact: true }).click()
       await page.waitForURL((url) => url.pathname.endsWith(target.entity_id))
       await page.getByText('the cello').waitFor()
       await page.context().close()

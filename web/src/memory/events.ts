@@ -79,6 +79,8 @@ const labels: Record<string, [glyph: string, label: string]> = {
   entity_created: ['+', 'Entity created'],
   entity_updated: ['✎', 'Entity updated'],
   entity_merge: ['⋈', 'Entities merged'],
+  entity_unmerged: ['⋉', 'Merge undone'],
+  predicate_set: ['✎', 'Predicate changed'],
   reembedded: ['↻', 'Re-embedded'],
   token_created: ['+', 'Token created'],
   token_revoked: ['✕', 'Token revoked'],

@@ -12,7 +12,7 @@ import { Failure, Loading } from '../../ui/states'
 import { toast } from '../../ui/toast'
 import { MergePreview } from './MergePreview'
 
-/** Merges an entity into another. This cannot be undone, so a preview comes first. */
+/** Merges an entity into another, after a preview. The merge can be undone on the target's page. */
 export function MergeDialog({
   entity,
   onClose,
@@ -58,7 +58,7 @@ export function MergeDialog({
           <div className="mt-5 flex justify-end gap-2">
             <Button onClick={() => setTarget(null)}>Choose another</Button>
             <Button variant="danger" busy={merge.isPending} onClick={() => merge.mutate(target.id)}>
-              Merge permanently
+              Merge entities
             </Button>
           </div>
         </>

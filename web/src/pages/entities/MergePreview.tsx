@@ -57,7 +57,7 @@ export function MergePreview({ source, target }: { source: Named; target: Named 
           ))}
         </ul>
       )}
-      <p className="text-sm text-harm">This cannot be undone.</p>
+      <p className="text-sm text-muted">A merge can be undone.</p>
     </div>
   )
 }
