@@ -126,6 +126,7 @@ async fn statements(world: &World, tenant: &TenantId, dice: &mut Dice) -> anyhow
             token_budget: BUDGET,
             mode: butler_memory::search::Mode::Hybrid,
             min_relevance: None,
+            hops: butler_memory::HOPS,
         };
         world.memory.context(&Call::internal(&world.memory, tenant.clone(), "bench"), &request).await?;
         *counted = world.memory.db().relaxed(tenant).await?.statements();

@@ -88,6 +88,7 @@ async fn search(memory: &Memory, tenant: &TenantId, mode: Mode, query: &str) -> 
         limit: DEPTHS[2],
         min_confidence: 0.0,
         min_relevance: None,
+        hops: 0,
         explain: false,
     };
     let found = memory.search(&Call::internal(memory, tenant.clone(), "bench"), &input).await?;

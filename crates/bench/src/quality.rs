@@ -10,6 +10,7 @@ mod conversations;
 mod estimate;
 mod fill;
 mod filler;
+mod graph;
 mod longmemeval;
 mod one_subject;
 mod scores;
@@ -75,6 +76,7 @@ pub struct Args {
 pub enum Set {
     OneSubject,
     Aliases,
+    Graph,
     Typos,
     Scripts,
     Locomo,
@@ -158,6 +160,7 @@ async fn run_set(set: Set, args: &Args, bench: &mut Bench) -> anyhow::Result<()>
     let path = match set {
         Set::OneSubject => return one_subject::run(bench).await,
         Set::Aliases => return aliases::run(bench, args.large).await,
+        Set::Graph => return graph::run(bench).await,
         Set::Typos => return typos::run(bench).await,
         Set::Scripts => return scripts::run(bench).await,
         Set::Locomo => &args.locomo,

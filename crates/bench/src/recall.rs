@@ -233,6 +233,7 @@ async fn recall_once(world: &World, tenant: &TenantId, topic: &str) -> anyhow::R
         limit: 10,
         min_confidence: 0.2,
         min_relevance: None,
+        hops: butler_memory::HOPS,
         explain: false,
     };
     world.memory.recall(&Call::internal(&world.memory, tenant.clone(), "bench"), &input).await?;
@@ -254,6 +255,7 @@ pub async fn search_once(
         limit,
         min_confidence: 0.2,
         min_relevance: None,
+        hops: 0,
         explain: true,
     };
     Ok(world.memory.search(&Call::internal(&world.memory, tenant.clone(), "bench"), &input).await?.results)

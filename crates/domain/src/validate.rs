@@ -16,7 +16,7 @@ use crate::tenant::NameError;
 use crate::text;
 
 pub use collections::{aliases, metadata, object, predicates, small_object, tags};
-pub use numbers::{importance, limit, min_confidence, number, token_budget, whole_number};
+pub use numbers::{hops, importance, limit, min_confidence, number, token_budget, whole_number};
 pub use times::{plausible_time, time};
 
 /// An invalid argument. The call wrote nothing.

@@ -26,6 +26,8 @@ pub struct ContextRequest {
     /// Omits facts and rules unless one has at least this relevance, 0 to 1; see `butler_domain::relevance`. `None`:
     /// omits filler only (`context.leave_out_filler`).
     pub min_relevance: Option<f64>,
+    /// How many relations to follow from the entities that the prompt names, 0 to 3.
+    pub hops: usize,
 }
 
 /// How many episodes are ranked by their relevance. More would hardly fit into a block.
@@ -56,6 +58,7 @@ impl Memory {
             limit: depth,
             min_confidence: config.confidence.retrieval_threshold,
             min_relevance: request.min_relevance,
+            hops: request.hops,
             explain: false,
         };
         let floor = match request.min_relevance {
@@ -71,6 +74,7 @@ impl Memory {
         let (mut retrieved, _) = self.retrieve(call, &recall.as_search(), episodes).await?;
         let rated = apply_floor(std::mem::take(&mut retrieved.found), &retrieved.stores, floor);
         let mut hits = compose(rated, request.mode, depth, &self.weights(), call.now);
+        self.place_reached(&mut hits, std::mem::take(&mut retrieved.reached), floor.is_some(), call.now);
         hits.truncate(depth);
         let (facts, rules): (Vec<Hit>, Vec<Hit>) =
             hits.into_iter().partition(|hit| hit.memory_type == MemoryType::Fact);

@@ -55,7 +55,7 @@ pub use feedback::MarkNote;
 pub use forget::Forgotten;
 pub use invert::InversionReport;
 pub use memory::{Memory, MemoryParts};
-pub use recall::RecallInput;
+pub use recall::{HOPS, RecallInput};
 pub use reembed::{ReembedProgress, ReembedReport};
 pub use remember::{EpisodeInput, FactInput, RuleInput, StoredEpisode, StoredRule, stored};
 pub use restore::Restored;

@@ -4,10 +4,15 @@ use butler_domain::MemoryType;
 use butler_domain::fusion::{rank_of_rrf, relevance_of_rank};
 use butler_domain::scoring::{RULE_IMPORTANCE, ScoreParts, ScoreWeights, recency};
 use butler_domain::{Scope, Timestamp};
-use butler_store::search::{Referenced, Retrieved};
+use butler_store::search::{Referenced, Retrieved, RetrievedMemory};
 
-use crate::search::{Episodes, Floor, Hit, Mode, RatedMemory, SearchInput, SearchOutput, Weights, apply_floor, score};
+use crate::search::{
+    Episodes, Floor, Hit, Mode, RatedMemory, SearchInput, SearchOutput, Weights, apply_floor, place_reached, score,
+};
 use crate::{Call, Memory, MemoryError};
+
+/// How many relations a recall or context follows unless the caller says otherwise.
+pub const HOPS: usize = 1;
 
 /// The validated arguments of a recall.
 #[derive(Debug, Clone)]
@@ -23,6 +28,8 @@ pub struct RecallInput {
     pub min_confidence: f64,
     /// Returns nothing unless a memory has at least this relevance, 0 to 1; see `butler_domain::relevance`.
     pub min_relevance: Option<f64>,
+    /// How many relations to follow from the entities that the topic names, 0 to 3.
+    pub hops: usize,
     /// Whether to return a trace and an explanation of each result.
     pub explain: bool,
 }
@@ -37,6 +44,7 @@ impl RecallInput {
             limit: self.limit,
             min_confidence: self.min_confidence,
             min_relevance: self.min_relevance,
+            hops: self.hops,
             explain: self.explain,
         }
     }
@@ -58,9 +66,11 @@ impl Memory {
     /// Returns the same results without counting references, for people who inspect how recall works.
     pub async fn recall_uncounted(&self, call: &Call, input: &RecallInput) -> Result<SearchOutput, MemoryError> {
         let search = input.as_search();
-        let (Retrieved { found, stores, .. }, mut trace) = self.retrieve(call, &search, Episodes::default()).await?;
+        let (Retrieved { found, reached, stores, .. }, mut trace) =
+            self.retrieve(call, &search, Episodes::default()).await?;
         let rated = apply_floor(found, &stores, input.min_relevance.map(Floor::Requested));
         let mut hits = compose(rated, input.mode, input.limit, &self.weights(), call.now);
+        self.place_reached(&mut hits, reached, input.min_relevance.is_some(), call.now);
         hits.truncate(input.limit);
         if let Some(trace) = &mut trace {
             let weights = Weights::from(&self.weights());
@@ -71,6 +81,18 @@ impl Memory {
             }
         }
         Ok(SearchOutput { results: hits, trace })
+    }
+
+    /// Places the facts that relations lead to among the sorted hits of a recall.
+    pub(crate) fn place_reached(
+        &self,
+        hits: &mut Vec<Hit>,
+        reached: Vec<RetrievedMemory>,
+        needs_relation: bool,
+        now: Timestamp,
+    ) {
+        let weights = self.weights();
+        place_reached(hits, reached, needs_relation, now, |hit| hit.compose_score(&weights, now));
     }
 
     pub(crate) fn weights(&self) -> ScoreWeights {
@@ -110,6 +132,15 @@ impl Hit {
         self.importance = Some(importance);
         self.recency = Some(parts.recency);
         self.confidence_part = Some(parts.effective_confidence);
+    }
+
+    /// Fills in the parts of a score that is known already: the relevance is what the other parts leave of it.
+    fn compose_score(&mut self, weights: &ScoreWeights, now: Timestamp) {
+        let score = self.score;
+        self.compose(0.0, weights, now);
+        let relevance = ((score - self.score) / weights.relevance).clamp(0.0, 1.0);
+        self.relevance = Some(if relevance.is_finite() { relevance } else { 0.0 });
+        self.score = score;
     }
 
     /// Adds each part of the score, multiplied by its weight, to the explanation.

@@ -2,6 +2,7 @@
 
 mod floor;
 mod hit;
+mod reached;
 mod trace;
 
 use std::time::Instant;
@@ -17,6 +18,7 @@ use crate::{Call, Memory, MemoryError};
 pub use butler_domain::Mode;
 pub(crate) use floor::{Floor, RatedMemory, apply_floor};
 pub use hit::Hit;
+pub(crate) use reached::place as place_reached;
 pub use trace::{Explained, Trace, Weights};
 
 /// The validated arguments of a search.
@@ -34,6 +36,8 @@ pub struct SearchInput {
     pub min_confidence: f64,
     /// Returns nothing unless a memory has at least this relevance, 0 to 1; see `butler_domain::relevance`.
     pub min_relevance: Option<f64>,
+    /// How many relations to follow from the entities that the query names, 0 to 3.
+    pub hops: usize,
     /// Whether to return a trace and an explanation of each result.
     pub explain: bool,
 }
@@ -50,10 +54,11 @@ impl Memory {
     /// Searches with one statement. Unlike a recall, a search does not count as a reference.
     pub async fn search(&self, call: &Call, input: &SearchInput) -> Result<SearchOutput, MemoryError> {
         let (retrieved, mut trace) = self.retrieve(call, input, Episodes::default()).await?;
-        let Retrieved { found, stores, .. } = retrieved;
+        let Retrieved { found, reached, stores, .. } = retrieved;
         let rated = apply_floor(found, &stores, input.min_relevance.map(Floor::Requested));
         let mut hits = score(rated, input.mode, input.limit, call.now);
         hits.sort_by(Hit::order(input.mode));
+        place_reached(&mut hits, reached, input.min_relevance.is_some(), call.now, |_| ());
         hits.truncate(input.limit);
         if let Some(trace) = &mut trace {
             trace.explain(&mut hits, &stores);
@@ -116,6 +121,7 @@ impl Memory {
             limit,
             min_confidence: 0.0,
             min_relevance: None,
+            hops: 0,
             explain: false,
         };
         Ok(self.search(call, &input).await?.results)
@@ -158,6 +164,7 @@ impl Memory {
             mode: input.mode.as_str(),
             limit: input.limit,
             deep: DeepWeights::default().as_array(),
+            hops: input.hops,
             background: input.min_relevance.is_some() || episodes.background,
             related: if has_query { episodes.related } else { 0 },
             recent: episodes.recent,

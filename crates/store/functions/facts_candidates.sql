@@ -55,15 +55,15 @@ DECLARE
     active constant text := 'active';
 BEGIN
     SELECT array_agg(m.place), array_agg(m.id),
-           array_agg(term_hits(m.words, p_terms) | name_hit(m.entity_id, p_named, cardinality(p_terms))),
+           array_agg(term_hits(m.words, p_terms) | name_hit(m.entity_id, m.object_entity_id, p_named, cardinality(p_terms))),
            array_agg(length(m.words)), array_agg(CASE WHEN p_by_rank THEN match_standing(m.search_vector, p_strict, p_broad) END)
         INTO places, ids, hits, lengths, standings
-        FROM (SELECT r.ctid AS place, r.id, r.entity_id, r.search_vector, unpacked(r.search_vector) AS words
+        FROM (SELECT r.ctid AS place, r.id, r.entity_id, r.object_entity_id, r.search_vector, unpacked(r.search_vector) AS words
               FROM facts r
               WHERE r.tenant_id = p_tenant
                 AND r.validity = active
                 AND (p_scope IS NULL OR r.scope = ANY (ARRAY['global', p_scope]))
-                AND (r.search_vector @@ p_broad OR r.entity_id = ANY (p_named))
+                AND (r.search_vector @@ p_broad OR r.entity_id = ANY (p_named) OR r.object_entity_id = ANY (p_named))
               OFFSET 0) m;
 END $$;
 REVOKE EXECUTE ON FUNCTION facts_match_scan FROM PUBLIC;
@@ -81,10 +81,10 @@ DECLARE
 BEGIN
     IF p_most THEN
         SELECT array_agg(m.place), array_agg(m.id),
-               array_agg(term_hits(m.words, p_terms) | name_hit(m.entity_id, p_named, cardinality(p_terms))),
+               array_agg(term_hits(m.words, p_terms) | name_hit(m.entity_id, m.object_entity_id, p_named, cardinality(p_terms))),
                array_agg(length(m.words)), array_agg(CASE WHEN p_by_rank THEN match_standing(m.search_vector, p_strict, p_broad) END)
             INTO places, ids, hits, lengths, standings
-            FROM (SELECT r.ctid AS place, r.id, r.entity_id, r.search_vector, unpacked(r.search_vector) AS words
+            FROM (SELECT r.ctid AS place, r.id, r.entity_id, r.object_entity_id, r.search_vector, unpacked(r.search_vector) AS words
                   FROM facts r
                   WHERE r.search_vector @@ p_candidates
                     AND (r.tenant_id = p_tenant) IS TRUE
@@ -93,10 +93,10 @@ BEGIN
                   OFFSET 0) m;
     ELSE
         SELECT array_agg(m.place), array_agg(m.id),
-               array_agg(term_hits(m.words, p_terms) | name_hit(m.entity_id, p_named, cardinality(p_terms))),
+               array_agg(term_hits(m.words, p_terms) | name_hit(m.entity_id, m.object_entity_id, p_named, cardinality(p_terms))),
                array_agg(length(m.words)), array_agg(CASE WHEN p_by_rank THEN match_standing(m.search_vector, p_strict, p_broad) END)
             INTO places, ids, hits, lengths, standings
-            FROM (SELECT r.ctid AS place, r.id, r.entity_id, r.search_vector, unpacked(r.search_vector) AS words
+            FROM (SELECT r.ctid AS place, r.id, r.entity_id, r.object_entity_id, r.search_vector, unpacked(r.search_vector) AS words
                   FROM facts r
                   WHERE r.search_vector @@ p_candidates
                     AND r.tenant_id = p_tenant
@@ -116,11 +116,11 @@ CREATE OR REPLACE FUNCTION facts_match_newest(
 LANGUAGE plpgsql STABLE AS $$
 BEGIN
     SELECT array_agg(m.place), array_agg(m.id),
-           array_agg(term_hits(m.words, p_terms) | name_hit(m.entity_id, p_named, cardinality(p_terms))),
+           array_agg(term_hits(m.words, p_terms) | name_hit(m.entity_id, m.object_entity_id, p_named, cardinality(p_terms))),
            array_agg(length(m.words)), array_agg(CASE WHEN p_by_rank THEN match_standing(m.search_vector, p_strict, p_broad) END)
         INTO places, ids, hits, lengths, standings
         FROM (SELECT n.*, unpacked(n.search_vector) AS words
-              FROM (SELECT r.ctid AS place, r.id, r.entity_id, r.search_vector
+              FROM (SELECT r.ctid AS place, r.id, r.entity_id, r.object_entity_id, r.search_vector
                     FROM facts r
                     WHERE r.tenant_id = p_tenant
                       AND fact_is_active(r.validity || '')
@@ -141,15 +141,15 @@ DECLARE
     active constant text := 'active';
 BEGIN
     SELECT array_agg(m.place), array_agg(m.id),
-           array_agg(term_hits(m.words, p_terms) | name_hit(m.entity_id, p_named, cardinality(p_terms))),
+           array_agg(term_hits(m.words, p_terms) | name_hit(m.entity_id, m.object_entity_id, p_named, cardinality(p_terms))),
            array_agg(length(m.words)), array_agg(CASE WHEN p_by_rank THEN match_standing(m.search_vector, p_strict, p_broad) END)
         INTO places, ids, hits, lengths, standings
-        FROM (SELECT r.ctid AS place, r.id, r.entity_id, r.search_vector, unpacked(r.search_vector) AS words
+        FROM (SELECT r.ctid AS place, r.id, r.entity_id, r.object_entity_id, r.search_vector, unpacked(r.search_vector) AS words
               FROM facts r
               WHERE r.tenant_id = p_tenant
                 AND r.validity = active
                 AND (p_scope IS NULL OR r.scope = ANY (ARRAY['global', p_scope]))
-                AND (r.search_vector @@ p_broad OR r.entity_id = ANY (p_named))
+                AND (r.search_vector @@ p_broad OR r.entity_id = ANY (p_named) OR r.object_entity_id = ANY (p_named))
                 AND fact_is_active(r.validity)
                 AND (p_min <= 0 OR effective_confidence(r.confidence, r.decay_rate, r.last_confirmed_at, p_at) >= p_min)
               OFFSET 0) m;

@@ -10,7 +10,8 @@
 -- A candidate is its place in the table (ctid). Within one statement a row does not move, and going to a place costs a
 -- tenth of a lookup by id.
 --
--- p_terms: the terms of the query, p_factors: below 1 for a guessed one. p_options: the request of memory_retrieve.
+-- p_terms: the terms of the query, p_factors: below 1 for a guessed one. p_options: the request of memory_retrieve; for
+-- facts with the entities that the query names (named, name_weights).
 CREATE OR REPLACE FUNCTION facts_found(
     p_tenant text, p_scope text, p_at timestamptz, p_min double precision, p_version uuid, p_query vector,
     p_strict tsquery, p_broad tsquery, p_terms text[], p_factors double precision[], p_limit integer, p_pool jsonb,
@@ -57,8 +58,8 @@ DECLARE
     standings double precision[];
     scores double precision[];
     weights double precision[];
-    named uuid[] := '{}';
-    name_weights double precision[] := '{}';
+    named constant uuid[] := ARRAY(SELECT jsonb_array_elements_text(p_options -> 'named'))::uuid[];
+    name_weights constant double precision[] := ARRAY(SELECT jsonb_array_elements_text(p_options -> 'name_weights'))::double precision[];
     match_taken integer := 0;
     match_kept integer;
     answer retrieved[];
@@ -103,10 +104,6 @@ BEGIN
 
     -- The keyword leg: candidates.
     IF p_broad IS NOT NULL THEN
-        IF any_term AND NOT by_rank THEN
-            SELECT coalesce(n.ids, '{}'), coalesce(n.weights, '{}') INTO named, name_weights
-                FROM named_entities(p_tenant, p_options ->> 'query', tenant_rows) n;
-        END IF;
         IF is_small AND tenant_rows < table_rows / 8 THEN
             keyword_path := 'scan';
             SELECT m.*, coalesce(cardinality(m.places), 0) INTO matched, ids, hits, lengths, standings, match_taken
@@ -153,7 +150,7 @@ BEGIN
             SELECT r.id, r.ctid AS place, r.created_at, n.place IS NOT NULL AS is_near,
                    CASE WHEN r.embedding_version_id = p_version THEN coalesce(n.distance, r.embedding <=> p_query) END AS distance,
                    CASE WHEN m.score IS NOT NULL THEN m.score
-                        WHEN by_score AND any_term THEN keyword_score(r.search_vector, terms, r.entity_id, named, weights)
+                        WHEN by_score AND any_term THEN keyword_score(r.search_vector, terms, r.entity_id, r.object_entity_id, named, weights)
                    END AS score
             FROM unnest(near, distances) AS n (place, distance)
             FULL JOIN unnest(matched, scores) AS m (place, score) ON m.place = n.place
@@ -219,7 +216,7 @@ BEGIN
                    NULL::uuid,
                    memory_is_fading(r.metadata),
                    jsonb_build_object('vector', vector_path, 'probes', probes, 'keyword', keyword_path, 'keyword_score', k.score,
-                                      'named', r.entity_id = ANY (named))
+                                      'named', ARRAY[r.entity_id, r.object_entity_id] && named)
                    || CASE WHEN by_score THEN jsonb_build_object('parts', jsonb_build_object(
                                'score', b.fused, 'keyword', b.wording, 'semantic', b.nearness, 'session', b.session_part))
                            ELSE '{}' END

@@ -43,9 +43,12 @@ CREATE OR REPLACE FUNCTION term_hits(vector tsvector, terms tsquery[]) RETURNS b
 $$;
 COMMENT ON FUNCTION term_hits IS 'Which terms a search vector contains, as bits.';
 
-CREATE OR REPLACE FUNCTION name_hit(entity uuid, named uuid[], terms integer) RETURNS bigint LANGUAGE sql IMMUTABLE PARALLEL SAFE
-    AS $$ SELECT coalesce(1::bigint << (terms - 1 + array_position(named, entity)), 0) $$;
-COMMENT ON FUNCTION name_hit IS 'The bit of the named entity that a fact is about; 0 if it is about none.';
+CREATE OR REPLACE FUNCTION name_hit(entity uuid, object uuid, named uuid[], terms integer) RETURNS bigint
+LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
+    SELECT coalesce(1::bigint << (terms - 1 + array_position(named, entity)), 0)
+         | CASE WHEN object IS NULL THEN 0 ELSE coalesce(1::bigint << (terms - 1 + array_position(named, object)), 0) END
+$$;
+COMMENT ON FUNCTION name_hit IS 'The bits of the named entities at both ends of a fact; 0 if it is about none of them.';
 
 -- A frequent term is found in a sample (p_shares, see memory_pool). All rows with a rare term are among the candidates, so
 -- it is counted there.
@@ -95,10 +98,10 @@ END $$;
 COMMENT ON FUNCTION best_matches IS 'The best p_take keyword matches with their scores.';
 
 CREATE OR REPLACE FUNCTION keyword_score(
-    p_vector tsvector, p_terms tsquery[], p_entity uuid, p_named uuid[], p_weights double precision[]) RETURNS double precision
-LANGUAGE plpgsql IMMUTABLE AS $$
+    p_vector tsvector, p_terms tsquery[], p_entity uuid, p_object uuid, p_named uuid[], p_weights double precision[])
+RETURNS double precision LANGUAGE plpgsql IMMUTABLE AS $$
 DECLARE
-    hits constant bigint := term_hits(p_vector, p_terms) | name_hit(p_entity, p_named, cardinality(p_terms));
+    hits constant bigint := term_hits(p_vector, p_terms) | name_hit(p_entity, p_object, p_named, cardinality(p_terms));
 BEGIN
     RETURN (SELECT coalesce(sum(w.weight), 0)
             FROM unnest(p_weights) WITH ORDINALITY AS w (weight, n) WHERE hits & (1::bigint << (w.n - 1)::integer) <> 0)

@@ -12,8 +12,9 @@
 --
 -- p_request: types; scope; at; min_confidence; model and model_version; query, as typed, and words, as the word index has
 -- it; any_term: whether one of the words is enough; mode; limit; deep, the weights of episodes_deep; background: also
--- return what domain::relevance needs; unknown_words, which may be misspelled (near_words); related: also return this many
--- episodes of the butler `scope` by the mode deep; recent: also return this many of its latest episodes.
+-- return what domain::relevance needs; unknown_words, which may be misspelled (near_words); hops: how many relations to
+-- follow from the entities that the query names (facts_reached); related: also return this many episodes of the butler
+-- `scope` by the mode deep; recent: also return this many of its latest episodes.
 -- p_embedding: the semantic leg; NULL leaves it out.
 -- p_pools: what the program remembers of earlier calls, by type; a type without an entry is measured again.
 CREATE OR REPLACE FUNCTION memory_retrieve(p_tenant text, p_request jsonb, p_embedding real[], p_pools jsonb)
@@ -44,6 +45,10 @@ DECLARE
         FROM unnest(terms) WITH ORDINALITY AS t (term, n) ORDER BY t.n);
     corrections jsonb;
     options jsonb;
+    hops constant integer := coalesce((p_request ->> 'hops')::integer, 0);
+    by_names constant boolean := (p_request ->> 'any_term')::boolean AND p_request ->> 'mode' <> 'keyword';
+    named uuid[];
+    name_weights double precision[];
     sessions uuid[];
     broad_query tsquery;
     version uuid;
@@ -75,9 +80,18 @@ BEGIN
         learned := NOT coalesce(p_pools ? 'fact', false);
         pool := CASE WHEN learned THEN memory_pool('facts', p_tenant, scope) ELSE p_pools -> 'fact' END;
         IF EXISTS (SELECT FROM facts r WHERE r.tenant_id = p_tenant) THEN
+            IF by_names OR hops > 0 THEN
+                SELECT n.ids, n.weights INTO named, name_weights
+                    FROM named_entities(p_tenant, p_request ->> 'query', (pool ->> 'rows')::double precision) n;
+            END IF;
             RETURN QUERY SELECT * FROM unnest(facts_found(
                 p_tenant, scope, at, min_confidence, version, query, strict_query, broad_query, terms, factors, row_limit, pool,
-                options));
+                options || CASE WHEN by_names AND named IS NOT NULL
+                                THEN jsonb_build_object('named', named, 'name_weights', name_weights) ELSE '{}' END));
+            IF hops > 0 AND named IS NOT NULL THEN
+                RETURN QUERY SELECT * FROM facts_reached(
+                    p_tenant, scope, at, min_confidence, version, query, terms, factors, named, hops, row_limit, pool);
+            END IF;
         END IF;
         IF background THEN
             pool := pool || jsonb_build_object('background', facts_background(

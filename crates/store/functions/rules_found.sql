@@ -105,7 +105,7 @@ BEGIN
             SELECT r.id, r.ctid AS place, r.created_at, n.place IS NOT NULL AS is_near,
                    CASE WHEN r.embedding_version_id = p_version THEN coalesce(n.distance, r.embedding <=> p_query) END AS distance,
                    CASE WHEN m.score IS NOT NULL THEN m.score
-                        WHEN by_score AND any_term THEN keyword_score(r.search_vector, terms, NULL, NULL, weights)
+                        WHEN by_score AND any_term THEN keyword_score(r.search_vector, terms, NULL, NULL, NULL, weights)
                    END AS score
             FROM unnest(near, distances) AS n (place, distance)
             FULL JOIN unnest(matched, scores) AS m (place, score) ON m.place = n.place

@@ -2,7 +2,7 @@
 
 use butler_domain::{Butler, MemoryType};
 use butler_memory::search::{Mode, SearchInput, SearchOutput};
-use butler_memory::{Call, ContextRequest, Memory, RecallInput};
+use butler_memory::{Call, ContextRequest, HOPS, Memory, RecallInput};
 
 use super::fill::{BUTLER, Stored};
 
@@ -33,12 +33,13 @@ pub async fn search(
         limit,
         min_confidence: 0.0,
         min_relevance: None,
+        hops: 0,
         explain: false,
     };
     Ok(positions(stored, memory.search(&call(memory, stored), &input).await?))
 }
 
-fn recall_input(topic: &str, limit: usize) -> RecallInput {
+fn recall_input(topic: &str, limit: usize, hops: usize) -> RecallInput {
     RecallInput {
         topic: butler_domain::validate::query(topic).0,
         scope: None,
@@ -46,19 +47,31 @@ fn recall_input(topic: &str, limit: usize) -> RecallInput {
         limit,
         min_confidence: 0.0,
         min_relevance: None,
+        hops,
         explain: false,
     }
 }
 
 /// Recalls without counting references, so that the order of the questions does not matter.
 pub async fn recall(memory: &Memory, stored: &Stored, topic: &str, limit: usize) -> anyhow::Result<Vec<usize>> {
-    let found = memory.recall_uncounted(&call(memory, stored), &recall_input(topic, limit)).await?;
+    recall_hops(memory, stored, topic, limit, HOPS).await
+}
+
+/// The same, following this many relations.
+pub async fn recall_hops(
+    memory: &Memory,
+    stored: &Stored,
+    topic: &str,
+    limit: usize,
+    hops: usize,
+) -> anyhow::Result<Vec<usize>> {
+    let found = memory.recall_uncounted(&call(memory, stored), &recall_input(topic, limit, hops)).await?;
     Ok(positions(stored, found))
 }
 
 /// Recalls as an agent does: the results count as used.
 pub async fn use_recall(memory: &Memory, stored: &Stored, topic: &str, limit: usize) -> anyhow::Result<()> {
-    memory.recall(&call(memory, stored), &recall_input(topic, limit)).await?;
+    memory.recall(&call(memory, stored), &recall_input(topic, limit, HOPS)).await?;
     Ok(())
 }
 
@@ -70,6 +83,7 @@ pub async fn context(memory: &Memory, stored: &Stored, prompt: &str, tokens: usi
         token_budget: tokens,
         mode: Mode::Hybrid,
         min_relevance: None,
+        hops: HOPS,
     };
     Ok(memory.context_uncounted(&call(memory, stored), &request).await?.text)
 }

@@ -48,13 +48,15 @@ pub enum Item {
         content: String,
         /// A position in [`Memories::entities`].
         entity: Option<usize>,
+        /// The other end of a relation, a position in [`Memories::entities`], too.
+        object: Option<usize>,
     },
 }
 
 impl Item {
     pub fn fact(subject: &str, predicate: &str, content: &str) -> Self {
         let [subject, predicate, content] = [subject, predicate, content].map(str::to_owned);
-        Self::Fact { subject, predicate, content, entity: None }
+        Self::Fact { subject, predicate, content, entity: None, object: None }
     }
 
     /// The text that is embedded and indexed.
@@ -97,10 +99,15 @@ impl Memories {
                     "metadata": {"speaker": speaker}}),
                 // Each fact has a scope of its own. Otherwise facts with the same subject and predicate, as which
                 // statements about one person are stored, would supersede each other.
-                Item::Fact { subject, predicate, content, entity } => json!({"type": "fact",
-                    "id": id("item", number), "subject": subject, "predicate": predicate, "content": content,
-                    "scope": format!("scope-{number}"), "entity_id": entity.map(|entity| id("entity", entity)),
-                    "created_at": at, "last_confirmed_at": at}),
+                Item::Fact { subject, predicate, content, entity, object } => {
+                    let mut line = json!({"type": "fact", "id": id("item", number), "subject": subject,
+                        "predicate": predicate, "content": content, "scope": format!("scope-{number}"),
+                        "entity_id": entity.map(|entity| id("entity", entity)), "created_at": at, "last_confirmed_at": at});
+                    if let Some(object) = object {
+                        line["object_entity_id"] = json!(id("entity", *object));
+                    }
+                    line
+                }
             });
         }
         lines

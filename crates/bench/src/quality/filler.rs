@@ -108,7 +108,7 @@ pub fn add(memories: &mut Memories, number: usize, entities: bool) {
                 memories.entities.len() - 1
             })
         });
-        memories.items.push(Item::Fact { subject, predicate: predicate.to_owned(), content, entity });
+        memories.items.push(Item::Fact { subject, predicate: predicate.to_owned(), content, entity, object: None });
     }
 }
 

@@ -225,6 +225,7 @@ impl<'a> Player<'a> {
                     limit: 5,
                     min_confidence: 0.2,
                     min_relevance: None,
+                    hops: butler_memory::HOPS,
                     explain: false,
                 };
                 self.memory.recall(&call, &input).await?;

@@ -48,6 +48,11 @@ pub fn limit(value: &Value) -> Result<usize, Invalid> {
     whole_number("limit", value, 0, limits::RESULTS)
 }
 
+/// A number of relations to follow, from 0 to [`limits::NEIGHBOR_DEPTH`].
+pub fn hops(value: &Value) -> Result<usize, Invalid> {
+    whole_number("hops", value, 0, limits::NEIGHBOR_DEPTH)
+}
+
 /// A token budget from 0 to [`limits::TOKEN_BUDGET`].
 pub fn token_budget(value: &Value) -> Result<usize, Invalid> {
     whole_number("token_budget", value, 0, limits::TOKEN_BUDGET)

@@ -1,9 +1,9 @@
-use butler_store::browse::{entities, events, facts};
+use butler_store::browse::{entities, events, facts, graph, merges};
 use uuid::Uuid;
 
 use super::{
-    Browse, EntityFilter, EntityItem, EventItem, FactFilter, FactFilterState, FactItem, FactSort, Listed, Page,
-    RelatedEntity,
+    Browse, EntityFilter, EntityItem, EventItem, FactFilter, FactFilterState, FactItem, FactSort, Graph, Listed,
+    MergeItem, Page, RelatedEntity,
 };
 use crate::MemoryError;
 
@@ -15,6 +15,8 @@ pub struct EntityKnowledge {
     /// Number of facts that are no longer active.
     pub past_facts: i64,
     pub related: Vec<RelatedEntity>,
+    /// Merges into it that can be undone, newest first.
+    pub merges: Vec<MergeItem>,
     /// Audit events, newest first.
     pub events: Vec<EventItem>,
 }
@@ -38,8 +40,15 @@ impl Browse<'_> {
             past_facts: all - facts.total,
             facts,
             related: entities::related(&mut session, self.tenant, id).await?,
+            merges: merges::into(&mut session, self.tenant, id).await?,
             events: events::of_memory(&mut session, self.tenant, id).await?,
         })
+    }
+
+    /// The entities with most relations, at most `limit`, and the relations among them.
+    pub async fn graph(&self, predicates: Option<&[String]>, limit: i64) -> Result<Graph, MemoryError> {
+        let mut session = self.memory.db().reader(self.tenant).await?;
+        Ok(graph::graph(&mut session, self.tenant, self.now, predicates, limit).await?)
     }
 
     /// Whether the entity exists.

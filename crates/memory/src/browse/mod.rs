@@ -21,7 +21,9 @@ pub use butler_store::browse::facts::{FactFilter, FactFilterState, FactItem, Fac
 pub use butler_store::browse::figures::{
     BacklogDay, CONFIDENCE_BINS, Confidence, EFFECTIVENESS_BINS, Effectiveness, Produced,
 };
+pub use butler_store::browse::graph::{Graph, GraphEdge, GraphEntity, GraphPredicate};
 pub use butler_store::browse::links::{LinkItem, Side};
+pub use butler_store::browse::merges::MergeItem;
 pub use butler_store::browse::palette::{FoundKind, PaletteItem};
 pub use butler_store::browse::rules::{Application, RuleFilter, RuleFilterState, RuleItem, RuleSort};
 pub use butler_store::browse::{Listed, Page};

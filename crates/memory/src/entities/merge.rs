@@ -3,6 +3,7 @@
 use butler_domain::validate::Invalid;
 use butler_domain::{EntityId, limits};
 use butler_store::browse::entities::Conflict;
+use butler_store::browse::merges::{self, Contradiction, Profile};
 use butler_store::entities::{self, MergeOutcome, Merged};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -50,6 +51,11 @@ pub struct MergePreview {
     pub aliases: Vec<String>,
     /// Facts superseded by one with the same scope and predicate.
     pub conflicts: Vec<Conflict>,
+    /// Facts of both with the same predicate and different content.
+    pub contradictions: Vec<Contradiction>,
+    /// Both entities as they were before.
+    pub source: Option<Profile>,
+    pub target: Option<Profile>,
 }
 
 impl Memory {
@@ -65,6 +71,8 @@ impl Memory {
         require_different(source, target)?;
         let mut conn = self.db().tenant(&call.tenant).await?;
         let mut tx = conn.begin().await?;
+        let contradictions = merges::contradictions(&mut tx, &call.tenant, source, target).await?;
+        let mut profiles = merges::profiles(&mut tx, &call.tenant, [source, target]).await?.into_iter();
         let outcome = entities::merge(call.write(&mut tx), source, target).await?;
         let merged = outcome_of(source, outcome)?;
         let conflicts = butler_store::browse::entities::conflicts(&mut tx, &call.tenant, target.0, call.now).await?;
@@ -75,7 +83,8 @@ impl Memory {
             tx.commit().await?;
         }
         let (canonical_name, aliases) = (found.entity.canonical_name, found.entity.aliases);
-        Ok(MergePreview { merged, preview, canonical_name, aliases, conflicts })
+        let [source, target] = [profiles.next(), profiles.next()];
+        Ok(MergePreview { merged, preview, canonical_name, aliases, conflicts, contradictions, source, target })
     }
 
     /// Merges the source into the target. The target must not be a tombstone itself, so that merges never form a cycle.

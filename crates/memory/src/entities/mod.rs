@@ -1,6 +1,7 @@
 //! Entities: stable identities for the people and things that facts are about. Names resolve to ranked candidates, and
 //! duplicates can be merged without losing a fact.
 
+mod duplicates;
 mod merge;
 mod names;
 mod neighbors;
@@ -18,8 +19,9 @@ use serde_json::{Map, Value};
 use crate::{Call, Memory, MemoryError};
 
 pub use butler_store::entities::{Neighborhood, Neighbors};
+pub use duplicates::Duplicate;
 pub use merge::{MergePreview, MergedEntities};
-pub(crate) use names::{aliases, name};
+pub use names::{aliases, name};
 pub use resolve::{ResolveInput, Resolved};
 pub use unmerge::UnmergedEntities;
 
@@ -36,6 +38,7 @@ pub struct EntityInput {
 #[derive(Debug, Clone, Default)]
 pub struct EntityChanges {
     pub canonical_name: Option<String>,
+    pub entity_type: Option<EntityType>,
     /// Replaces all aliases.
     pub aliases: Option<Vec<String>>,
     /// These keys are merged into the existing metadata.
@@ -100,13 +103,13 @@ impl Memory {
         id: EntityId,
         changes: EntityChanges,
     ) -> Result<EntityView, MemoryError> {
-        let EntityChanges { canonical_name, aliases, metadata } = changes;
-        if canonical_name.is_none() && aliases.is_none() && metadata.is_none() {
+        let EntityChanges { canonical_name, entity_type, aliases, metadata } = changes;
+        if canonical_name.is_none() && entity_type.is_none() && aliases.is_none() && metadata.is_none() {
             let invalid = Invalid::new("arguments", "contain no change");
-            return Err(invalid.hint("give canonical_name, aliases or metadata").into());
+            return Err(invalid.hint("give canonical_name, entity_type, aliases or metadata").into());
         }
         metadata.as_ref().map_or(Ok(()), reject_merged_into)?;
-        let changes = Changes { canonical_name, aliases, metadata };
+        let changes = Changes { canonical_name, entity_type, aliases, metadata };
         let mut conn = self.db().tenant(&call.tenant).await?;
         match entities::update(call.write(&mut conn), id, &changes).await? {
             UpdateOutcome::Updated(entity) => Ok(entity.into()),

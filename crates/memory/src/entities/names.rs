@@ -4,13 +4,13 @@ use butler_domain::resolve::entity_name;
 use butler_domain::validate::{self, Invalid};
 use serde_json::{Value, json};
 
-pub(crate) fn name(field: &str, value: &Value) -> Result<String, Invalid> {
+pub fn name(field: &str, value: &Value) -> Result<String, Invalid> {
     entity_name(field, validate::string(field, value)?)
 }
 
 /// Validates and normalises aliases. Whitespace is collapsed, as in names that are looked up, so aliases that differ
 /// only in whitespace or case are duplicates and rejected.
-pub(crate) fn aliases(value: &Value, max_items: usize) -> Result<Vec<String>, Invalid> {
+pub fn aliases(value: &Value, max_items: usize) -> Result<Vec<String>, Invalid> {
     let normalised: Vec<String> = validate::aliases(value, max_items)?
         .iter()
         .enumerate()

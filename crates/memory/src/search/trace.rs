@@ -59,8 +59,11 @@ pub struct Explained {
     pub all_terms: bool,
     /// The rarity of the query's terms that it contains, divided by its length: the order of the keyword search.
     pub keyword_score: Option<f64>,
-    /// Whether the query names its entity.
+    /// Whether the query names its subject or object.
     pub named: Option<bool>,
+    /// If relations lead to it from an entity that the query names: their number (hops), the last of them (via, a fact), and
+    /// how well they match the query together (score).
+    pub reached: Option<Value>,
     /// The parts of a fused or deep score.
     pub parts: Option<Value>,
     /// Each part of a recall's score, multiplied by its weight.
@@ -100,6 +103,7 @@ impl Explained {
             all_terms: hit.all_terms,
             keyword_score: hit.info.keyword_score,
             named: hit.info.named,
+            reached: hit.info.reached.map(|way| json!(way)),
             parts: hit.info.fused.map(|parts| json!(parts)),
             weighed: None,
             min_relevance: hit.estimated_relevance,

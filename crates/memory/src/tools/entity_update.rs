@@ -1,4 +1,4 @@
-use butler_domain::{EntityId, validate};
+use butler_domain::{EntityId, EntityType, validate};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
@@ -16,6 +16,9 @@ pub struct Input {
     /// Replaces the name. At most 512 bytes.
     #[schemars(with = "Option<String>", length(min = 1, max = butler_domain::limits::ENTITY_NAME_BYTES))]
     canonical_name: Option<Value>,
+    /// Replaces the type.
+    #[schemars(with = "Option<EntityType>")]
+    entity_type: Option<Value>,
     /// Replaces all aliases: give the full list, at most 64, or as many as it already has after merges.
     #[schemars(with = "Option<Vec<String>>", length(max = butler_domain::limits::MERGED_ALIASES), inner(length(min = 1, max = butler_domain::limits::ENTITY_NAME_BYTES)))]
     aliases: Option<Value>,
@@ -32,7 +35,7 @@ impl ToolDefinition for EntityUpdate {
 
     const NAME: &'static str = "entity_update";
     const TITLE: &'static str = "Update an entity";
-    const DESCRIPTION: &'static str = "Change an entity's name, aliases or metadata. A list of aliases replaces all existing \
+    const DESCRIPTION: &'static str = "Change an entity's name, type, aliases or metadata. A list of aliases replaces all existing \
         ones; metadata keys are merged into the existing metadata. Omitted fields keep their values.";
     const ANNOTATIONS: Annotations = Annotations { destructive: true, ..Annotations::SETTLE };
     const RIGHT: Right = Right::Write;
@@ -42,6 +45,9 @@ impl ToolDefinition for EntityUpdate {
         let id = EntityId(validate::uuid("entity_id", validate::string("entity_id", &input.entity_id)?)?);
         let changes = EntityChanges {
             canonical_name: optional(input.canonical_name.as_ref(), |value| name("canonical_name", value))?,
+            entity_type: optional(input.entity_type.as_ref(), |value| {
+                validate::one_of("entity_type", validate::string("entity_type", value)?)
+            })?,
             aliases: optional(input.aliases.as_ref(), |value| aliases(value, butler_domain::limits::MERGED_ALIASES))?,
             metadata: optional(input.metadata.as_ref(), validate::metadata)?,
         };

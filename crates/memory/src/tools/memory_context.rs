@@ -3,7 +3,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::memory_search::{min_relevance, mode};
+use super::memory_search::{hops, min_relevance, mode};
 use super::optional;
 use crate::context::ContextRequest;
 use crate::search::Mode;
@@ -27,6 +27,9 @@ pub struct Input {
     /// Leave facts and rules out unless one is at least this likely to be relevant, 0–1. Off if left out.
     #[schemars(with = "Option<f64>", range(min = 0, max = 1))]
     min_relevance: Option<Value>,
+    /// How many relations to follow from the people and things that the prompt names, 0–3; 1 if left out.
+    #[schemars(with = "Option<u32>", range(min = 0, max = butler_domain::limits::NEIGHBOR_DEPTH))]
+    hops: Option<Value>,
 }
 
 #[derive(Serialize, JsonSchema)]
@@ -66,6 +69,7 @@ impl ToolDefinition for MemoryContext {
             mode: mode(input.mode.as_ref())?.unwrap_or(memory.config().retrieval.recall_mode),
             token_budget: token_budget.unwrap_or(memory.config().retrieval.context_token_budget),
             min_relevance: min_relevance(input.min_relevance.as_ref())?,
+            hops: hops(input.hops.as_ref())?.unwrap_or(crate::recall::HOPS),
         };
         let block = memory.context(&call, &request).await?;
         Ok(Output { context: block.text, tokens: block.tokens })

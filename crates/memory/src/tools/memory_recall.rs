@@ -3,7 +3,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::memory_search::{min_relevance, mode, scope};
+use super::memory_search::{hops, min_relevance, mode, scope};
 use super::{cut_note, flag, optional};
 use crate::recall::RecallInput;
 use crate::search::{Hit, Mode, Trace};
@@ -30,6 +30,9 @@ pub struct Input {
     /// Return nothing at all unless something is at least this likely to be relevant, 0–1. Try 0.05. Off if left out.
     #[schemars(with = "Option<f64>", range(min = 0, max = 1))]
     min_relevance: Option<Value>,
+    /// How many relations to follow from the people and things that the topic names, 0–3; 1 if left out.
+    #[schemars(with = "Option<u32>", range(min = 0, max = butler_domain::limits::NEIGHBOR_DEPTH))]
+    hops: Option<Value>,
     /// Also return how each result came about.
     #[schemars(with = "Option<bool>")]
     explain: Option<Value>,
@@ -80,6 +83,7 @@ impl ToolDefinition for MemoryRecall {
             limit: limit.unwrap_or_else(|| config.retrieval.tool_limit()),
             min_confidence: min_confidence.unwrap_or(config.confidence.retrieval_threshold),
             min_relevance: min_relevance(input.min_relevance.as_ref())?,
+            hops: hops(input.hops.as_ref())?.unwrap_or(crate::recall::HOPS),
             explain: flag("explain", input.explain.as_ref())?,
         };
         let found = memory.recall(&call, &recall).await?;

@@ -32,6 +32,9 @@ pub struct Input {
     /// Return nothing at all unless something is at least this likely to answer the query, 0–1. Try 0.05. Off if left out.
     #[schemars(with = "Option<f64>", range(min = 0, max = 1))]
     min_relevance: Option<Value>,
+    /// How many relations to follow from the people and things that the query names, 0–3; 0 if left out.
+    #[schemars(with = "Option<u32>", range(min = 0, max = butler_domain::limits::NEIGHBOR_DEPTH))]
+    hops: Option<Value>,
     /// Also return how each result came about.
     #[schemars(with = "Option<bool>")]
     explain: Option<Value>,
@@ -81,6 +84,7 @@ impl ToolDefinition for MemorySearch {
             limit: limit.unwrap_or_else(|| config.retrieval.tool_limit()),
             min_confidence: min_confidence.unwrap_or(config.confidence.retrieval_threshold),
             min_relevance: min_relevance(input.min_relevance.as_ref())?,
+            hops: hops(input.hops.as_ref())?.unwrap_or(0),
             explain: flag("explain", input.explain.as_ref())?,
         };
         let found = memory.search(&call, &search).await?;
@@ -128,6 +132,10 @@ pub(super) fn scope(value: Option<&Value>) -> Result<Option<Scope>, validate::In
 
 pub(super) fn mode(value: Option<&Value>) -> Result<Option<Mode>, validate::Invalid> {
     optional(value, |value| validate::one_of("mode", validate::string("mode", value)?))
+}
+
+pub(super) fn hops(value: Option<&Value>) -> Result<Option<usize>, validate::Invalid> {
+    optional(value, validate::hops)
 }
 
 pub(super) fn min_relevance(value: Option<&Value>) -> Result<Option<f64>, validate::Invalid> {

@@ -21,6 +21,9 @@ pub struct RecallQuery {
     scope: Option<String>,
     /// The search that finds and ranks the candidates. Default: the configured `retrieval.recall_mode`.
     mode: Option<Mode>,
+    /// How many relations to follow from the entities that the query names. Default: 1.
+    #[schemars(range(min = 0, max = 3))]
+    hops: Option<i64>,
     /// Maximum number of results. Default: 10.
     #[schemars(range(min = 1, max = 100))]
     limit: Option<i64>,
@@ -99,6 +102,7 @@ async fn answer(ctx: &RequestContext, memory: &Memory, query: &RecallQuery) -> R
     let (topic, _) = validate::query(&query.q);
     let call = ctx.call(memory);
     let mode = query.mode.unwrap_or(config.retrieval.recall_mode);
+    let hops = query.hops.map_or(butler_memory::HOPS, |hops| hops.unsigned_abs() as usize);
     let input = RecallInput {
         topic: topic.clone(),
         scope: query.scope.clone().map(Scope::new).transpose().map_err(butler_domain::Invalid::from)?,
@@ -106,6 +110,7 @@ async fn answer(ctx: &RequestContext, memory: &Memory, query: &RecallQuery) -> R
         limit: query.limit.map_or_else(|| config.retrieval.tool_limit(), |limit| limit.unsigned_abs() as usize),
         min_confidence: query.min_confidence.unwrap_or(config.confidence.retrieval_threshold),
         min_relevance: None,
+        hops,
         explain: true,
     };
     let found = memory.recall_uncounted(&call, &input).await?;
@@ -118,6 +123,7 @@ async fn answer(ctx: &RequestContext, memory: &Memory, query: &RecallQuery) -> R
         token_budget,
         mode,
         min_relevance: None,
+        hops,
     };
     let block = memory.context_uncounted(&call, &request).await?;
     Ok(RecallView {

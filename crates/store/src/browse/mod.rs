@@ -6,7 +6,9 @@ pub mod episodes;
 pub mod events;
 pub mod facts;
 pub mod figures;
+pub mod graph;
 pub mod links;
+pub mod merges;
 pub mod palette;
 pub mod rules;
 

@@ -79,6 +79,7 @@ pub async fn create(write: WriteContext<'_>, new: &NewEntity) -> Result<CreateOu
 pub struct Changes {
     /// Replaces the name.
     pub canonical_name: Option<String>,
+    pub entity_type: Option<EntityType>,
     /// Replaces all aliases.
     pub aliases: Option<Vec<String>>,
     /// Sets these keys and keeps the others.
@@ -142,6 +143,7 @@ async fn attempt_update(write: WriteContext<'_>, id: EntityId, changes: &Changes
     if let Some(name) = &changes.canonical_name {
         after.canonical_name.clone_from(name);
     }
+    after.entity_type = changes.entity_type.unwrap_or(before.entity_type);
     if let Some(aliases) = &changes.aliases {
         let most = limits::ALIASES.max(before.aliases.len());
         if aliases.len() > most {
@@ -209,14 +211,15 @@ pub(super) async fn save(session: &mut Session, tenant: &TenantId, entity: &Enti
     session
         .run(|pg| {
             sqlx::query!(
-                "UPDATE entities SET canonical_name = $3, aliases = $4, metadata = $5, updated_at = $6
+                "UPDATE entities SET canonical_name = $3, aliases = $4, metadata = $5, updated_at = $6, entity_type = $7
                  WHERE tenant_id = $1 AND id = $2",
                 tenant.as_str(),
                 entity.id.0,
                 entity.canonical_name,
                 &entity.aliases,
                 Json(&entity.metadata) as _,
-                entity.updated_at
+                entity.updated_at,
+                entity.entity_type.as_str(),
             )
             .execute(pg)
         })
@@ -234,6 +237,7 @@ pub(super) fn difference(before: &Entity, after: &Entity) -> Value {
         }
     };
     note("canonical_name", json!(before.canonical_name), json!(after.canonical_name));
+    note("entity_type", json!(before.entity_type), json!(after.entity_type));
     note("aliases", json!(before.aliases), json!(after.aliases));
     note("metadata", json!(before.metadata), json!(after.metadata));
     json!({ "before": old, "after": new })

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
+use uuid::Uuid;
 
 /// How a memory was matched.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
@@ -24,14 +25,27 @@ pub struct MatchInfo {
     pub fused: Option<FusedScore>,
     /// The terms of the query that the memory contains. Present if a background was requested.
     pub terms: Option<Vec<String>>,
-    /// Whether the query names the fact's entity.
+    /// Whether the query names an entity of the fact, its subject or its object.
     pub named: Option<bool>,
+    /// How relations lead to the fact from an entity that the query names.
+    pub reached: Option<Reached>,
     /// How many active facts share the name of this fact that the query contains. Present if a background was requested.
     pub sharing: Option<f64>,
     #[serde(skip)]
     pub in_semantic: bool,
     #[serde(skip)]
     pub in_keyword: bool,
+}
+
+/// The way to a fact along relations (`functions/facts_reached.sql`).
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Reached {
+    /// The number of relations on the way.
+    pub hops: usize,
+    /// The last of them, which is a fact itself.
+    pub via: Uuid,
+    /// How well the fact and the relations match the query together.
+    pub score: f64,
 }
 
 /// The score of the modes `fused` and `deep`, and its parts.

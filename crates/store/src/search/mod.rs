@@ -14,7 +14,7 @@ use sqlx::types::Json;
 use uuid::Uuid;
 
 use crate::{Session, StoreError};
-pub use info::{FusedScore, MatchInfo, Pool, StoreBackground, StoreInfo};
+pub use info::{FusedScore, MatchInfo, Pool, Reached, StoreBackground, StoreInfo};
 pub use pools::Pools;
 
 /// What to retrieve. Each leg of each type finds at most `limit` rows. `functions/memory_retrieve.sql` reads it.
@@ -46,6 +46,8 @@ pub struct Retrieve<'a> {
     pub deep: [f64; 6],
     /// Also return what [`butler_domain::relevance`] needs.
     pub background: bool,
+    /// How many relations to follow from the entities that the query names, 0 to 3.
+    pub hops: usize,
     /// Also return this many episodes of the scope's butler, ranked by the mode `deep`, and the neighbours of the first.
     pub related: usize,
     /// Also return this many of the latest episodes of the scope's butler.
@@ -56,6 +58,8 @@ pub struct Retrieve<'a> {
 pub struct Retrieved {
     /// What the legs found, unordered.
     pub found: Vec<RetrievedMemory>,
+    /// The facts that relations lead to from the entities that the query names, best first. Some may be in `found`, too.
+    pub reached: Vec<RetrievedMemory>,
     /// The episodes most relevant to the query, unordered.
     pub related: Vec<RetrievedMemory>,
     /// The turns before and after the first related episodes.
@@ -240,6 +244,7 @@ impl Row {
                 }
                 retrieved.stores.push((kind, store));
             }
+            "reached" => retrieved.reached.push(self.into_memory(MemoryType::Fact)?),
             "related" => retrieved.related.push(self.into_memory(MemoryType::Episode)?),
             "neighbour" => retrieved.neighbours.push(self.into_memory(MemoryType::Episode)?),
             "recent" => retrieved.recent.push(self.into_memory(MemoryType::Episode)?),

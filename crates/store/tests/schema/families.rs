@@ -55,11 +55,10 @@ const SHOWN_OF_EPISODES: &[Difference] = &[
 
 /// Only a fact has an entity, which the query may name.
 const NO_NAMES: &[Difference] = &[
-    ("named uuid[] := '{}'; name_weights double precision[] := '{}';", ""),
     (
-        "IF any_term AND NOT by_rank THEN \
-         SELECT coalesce(n.ids, '{}'), coalesce(n.weights, '{}') INTO named, name_weights \
-         FROM named_entities(p_tenant, p_options ->> 'query', tenant_rows) n; END IF;",
+        "named constant uuid[] := ARRAY(SELECT jsonb_array_elements_text(p_options -> 'named'))::uuid[]; \
+         name_weights constant double precision[] := \
+         ARRAY(SELECT jsonb_array_elements_text(p_options -> 'name_weights'))::double precision[];",
         "",
     ),
     (
@@ -72,8 +71,8 @@ const NO_NAMES: &[Difference] = &[
         "",
     ),
     (" || name_weights", ""),
-    ("terms, r.entity_id, named, weights)", "terms, NULL, NULL, weights)"),
-    (", 'named', r.entity_id = ANY (named)", ""),
+    ("terms, r.entity_id, r.object_entity_id, named, weights)", "terms, NULL, NULL, NULL, weights)"),
+    (", 'named', ARRAY[r.entity_id, r.object_entity_id] && named", ""),
     (", named", ""),
     (
         ", 'sharing', fact_named(r.tenant_id, r.subject, r.entity_id, e.canonical_name, e.aliases, p_options ->> 'query')",
@@ -81,9 +80,12 @@ const NO_NAMES: &[Difference] = &[
     ),
     ("LEFT JOIN entities e ON e.id = r.entity_id", ""),
     (", p_named uuid[]", ""),
-    (" | name_hit(m.entity_id, p_named, cardinality(p_terms))", ""),
-    ("(r.search_vector @@ p_broad OR r.entity_id = ANY (p_named))", "r.search_vector @@ p_broad"),
-    ("r.entity_id, ", ""),
+    (" | name_hit(m.entity_id, m.object_entity_id, p_named, cardinality(p_terms))", ""),
+    (
+        "(r.search_vector @@ p_broad OR r.entity_id = ANY (p_named) OR r.object_entity_id = ANY (p_named))",
+        "r.search_vector @@ p_broad",
+    ),
+    ("r.entity_id, r.object_entity_id, ", ""),
 ];
 
 /// Only an episode has a session, which counts by its three best episodes.

@@ -30,7 +30,7 @@ pub struct Args {
 impl Args {
     pub(super) fn request(self, butler: &str) -> Result<Request, HostError> {
         let arguments = json!({
-            "trigger_prompt": text(self.prompt, "the prompt")?, "butler": butler, "token_budget": self.token_budget, "mode": self.ranking.mode,
+            "trigger_prompt": text(self.prompt, "the prompt")?, "butler": butler, "token_budget": self.token_budget, "mode": self.ranking.mode, "hops": self.ranking.hops,
             "min_relevance": self.min_relevance,
         });
         Ok(Request::new("memory_context", arguments, self.output, print_context))

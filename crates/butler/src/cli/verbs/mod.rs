@@ -53,6 +53,9 @@ pub struct Ranking {
     /// a conversation (deep), by meaning (semantic) or by keywords (keyword) [default: hybrid]
     #[arg(long, value_parser = input::one_of::<Mode>(Mode::NAMES))]
     mode: Option<Mode>,
+    /// How many relations to follow from the people and things that the query names, 0 to 3 [default: 1, search: 0]
+    #[arg(long, value_name = "NUMBER")]
+    hops: Option<u32>,
 }
 
 /// The tool call that a command makes.

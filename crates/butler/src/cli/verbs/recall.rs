@@ -39,7 +39,7 @@ pub struct Args {
 impl Args {
     pub(super) fn request(self) -> Result<Request, HostError> {
         let arguments = json!({
-            "topic": text_or_empty(self.topic, "the topic")?, "scope": self.scope, "mode": self.ranking.mode, "limit": self.limit,
+            "topic": text_or_empty(self.topic, "the topic")?, "scope": self.scope, "mode": self.ranking.mode, "hops": self.ranking.hops, "limit": self.limit,
             "min_confidence": self.min_confidence, "min_relevance": self.min_relevance,
             "explain": self.explain.then_some(true),
         });

@@ -43,7 +43,7 @@ pub struct Args {
 impl Args {
     pub(super) fn request(self) -> Result<Request, HostError> {
         let arguments = json!({
-            "query": text_or_empty(self.query, "the query")?, "types": non_empty(self.types), "scope": self.scope, "mode": self.ranking.mode,
+            "query": text_or_empty(self.query, "the query")?, "types": non_empty(self.types), "scope": self.scope, "mode": self.ranking.mode, "hops": self.ranking.hops,
             "limit": self.limit, "min_confidence": self.min_confidence, "min_relevance": self.min_relevance,
             "explain": self.explain.then_some(true),
         });

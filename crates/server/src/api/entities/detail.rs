@@ -2,8 +2,8 @@
 
 use butler_domain::EntityId;
 use butler_host::access::Right;
-use butler_memory::browse::{EventItem, FactItem, RelatedEntity};
-use butler_memory::entities::EntityView;
+use butler_memory::browse::{EventItem, FactItem, MergeItem, RelatedEntity};
+use butler_memory::entities::{Duplicate, EntityView};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -26,6 +26,10 @@ pub struct EntityDetail {
     /// Number of facts that are no longer active.
     pub past_facts_total: i64,
     pub related: Vec<RelatedEntity>,
+    /// Merges into this entity that can be undone, newest first.
+    pub merges: Vec<MergeItem>,
+    /// Entities with a similar name, most similar first; at most 5.
+    pub duplicates: Vec<Duplicate>,
     /// Audit events of this entity, newest first.
     pub events: Vec<EventItem>,
 }
@@ -57,6 +61,7 @@ impl Operation for GetEntity {
             .find(query.butler.as_deref(), &format!("entity with id {id}"), |memory| async move {
                 let found = memory.get_entity(&ctx.call(&memory), EntityId(id)).await?;
                 let Some(entity) = found else { return Ok(None) };
+                let duplicates = memory.likely_duplicates(&ctx.call(&memory), &entity).await?;
                 let knowledge = ctx.browse(&memory).entity_knowledge(id, MAX_FACTS).await?;
                 Ok(Some(EntityDetail {
                     entity,
@@ -64,6 +69,8 @@ impl Operation for GetEntity {
                     past_facts_total: knowledge.past_facts,
                     predicates: by_predicate(knowledge.facts.rows),
                     related: knowledge.related,
+                    merges: knowledge.merges,
+                    duplicates,
                     events: knowledge.events,
                 }))
             })

@@ -1,6 +1,8 @@
 //! Entities: the people and things that facts are about.
 
 pub mod detail;
+pub mod edit;
+pub mod graph;
 pub mod list;
 pub mod merge;
 pub mod neighbors;

@@ -1,0 +1,138 @@
+//! Entities and the relations among them, as a graph.
+
+use butler_domain::{EntityId, FactId, TenantId, Timestamp};
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use crate::{Session, StoreError};
+
+/// The entities with most relations, and the relations among them.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, JsonSchema)]
+pub struct Graph {
+    /// Most relations first.
+    pub entities: Vec<GraphEntity>,
+    pub edges: Vec<GraphEdge>,
+    /// Number of entities that have relations, including those left out.
+    pub entities_total: i64,
+    /// Every predicate of a relation, most frequent first, whatever the filter.
+    pub predicates: Vec<GraphPredicate>,
+}
+
+/// An entity of the graph.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct GraphEntity {
+    pub entity_id: EntityId,
+    pub canonical_name: String,
+    pub entity_type: String,
+    /// Number of its relations.
+    pub edges: i64,
+}
+
+/// A relation, as its fact states it.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct GraphEdge {
+    pub fact_id: FactId,
+    pub source_entity_id: EntityId,
+    pub predicate: String,
+    pub target_entity_id: EntityId,
+    pub content: String,
+    pub effective_confidence: f64,
+    pub created_at: Timestamp,
+}
+
+/// A predicate and how many relations have it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct GraphPredicate {
+    pub predicate: String,
+    pub edges: i64,
+}
+
+/// The graph of a tenant's active relations. `predicates`: only these; `None`: all.
+pub async fn graph(
+    session: &mut Session,
+    tenant: &TenantId,
+    now: Timestamp,
+    predicates: Option<&[String]>,
+    limit: i64,
+) -> Result<Graph, StoreError> {
+    let entities = session
+        .run(|pg| {
+            sqlx::query!(
+                r#"
+                WITH ends AS (
+                    SELECT v.id
+                    FROM facts f, LATERAL (VALUES (f.entity_id), (f.object_entity_id)) AS v (id)
+                    WHERE f.tenant_id = $1 AND f.validity = 'active' AND f.entity_id IS NOT NULL AND f.object_entity_id IS NOT NULL
+                      AND ($2::text[] IS NULL OR f.predicate_key = ANY (SELECT predicate_key(p) FROM unnest($2::text[]) AS p))),
+                counted AS (SELECT id, count(*) AS edges FROM ends GROUP BY id)
+                SELECT e.id, e.canonical_name, e.entity_type, c.edges AS "edges!", count(*) OVER () AS "total!"
+                FROM counted c JOIN entities e ON e.id = c.id AND e.tenant_id = $1
+                ORDER BY c.edges DESC, lower(e.canonical_name), e.id LIMIT $3
+                "#,
+                tenant.as_str(),
+                predicates,
+                limit,
+            )
+            .fetch_all(pg)
+        })
+        .await?;
+    let ids: Vec<uuid::Uuid> = entities.iter().map(|row| row.id).collect();
+    let edges = session
+        .run(|pg| {
+            sqlx::query!(
+                r#"
+                SELECT f.id, f.entity_id AS "source!", f.predicate, f.object_entity_id AS "target!", left(f.content, 200) AS "content!",
+                       effective_confidence(f.confidence, f.decay_rate, f.last_confirmed_at, $4) AS "effective!", f.created_at
+                FROM facts f
+                WHERE f.tenant_id = $1 AND f.validity = 'active' AND f.entity_id = ANY ($3) AND f.object_entity_id = ANY ($3)
+                  AND ($2::text[] IS NULL OR f.predicate_key = ANY (SELECT predicate_key(p) FROM unnest($2::text[]) AS p))
+                ORDER BY f.predicate_key, f.id
+                "#,
+                tenant.as_str(),
+                predicates,
+                &ids,
+                now,
+            )
+            .fetch_all(pg)
+        })
+        .await?;
+    let named = session
+        .run(|pg| {
+            sqlx::query_as!(
+                GraphPredicate,
+                r#"
+                SELECT f.predicate_key AS "predicate!", count(*) AS "edges!" FROM facts f
+                WHERE f.tenant_id = $1 AND f.validity = 'active' AND f.entity_id IS NOT NULL AND f.object_entity_id IS NOT NULL
+                GROUP BY f.predicate_key ORDER BY 2 DESC, 1
+                "#,
+                tenant.as_str(),
+            )
+            .fetch_all(pg)
+        })
+        .await?;
+    Ok(Graph {
+        entities_total: entities.first().map_or(0, |row| row.total),
+        entities: entities
+            .into_iter()
+            .map(|row| GraphEntity {
+                entity_id: EntityId(row.id),
+                canonical_name: row.canonical_name,
+                entity_type: row.entity_type,
+                edges: row.edges,
+            })
+            .collect(),
+        edges: edges
+            .into_iter()
+            .map(|row| GraphEdge {
+                fact_id: FactId(row.id),
+                source_entity_id: EntityId(row.source),
+                predicate: row.predicate,
+                target_entity_id: EntityId(row.target),
+                content: row.content,
+                effective_confidence: row.effective,
+                created_at: row.created_at,
+            })
+            .collect(),
+        predicates: named,
+    })
+}
