@@ -1,6 +1,7 @@
 -- Retrieval: one call is one statement, whatever it searches. For each type it returns the memories found by either leg,
 -- unordered, and one row of kind `pool` with what it knows about the store. The program fuses and scores them
--- (domain::fusion, domain::scoring).
+-- (domain::fusion, domain::scoring). Further kinds: `reached` facts, and the `related`, `neighbour` and `recent` episodes of a
+-- context.
 --
 -- Why a function. Row-level security holds back every operator that is not leakproof until the policy has passed a row.
 -- `@@` and `<=>` are not leakproof, so butler_app could use neither the word index nor the vector index. This function

@@ -27,7 +27,7 @@ CREATE TYPE retrieved AS (
     info               jsonb
 );
 COMMENT ON TYPE retrieved IS 'A memory that memory_retrieve found, or what it learned about a store (kind pool).';
-COMMENT ON COLUMN retrieved.kind IS 'fact, rule, episode, reached (a fact that relations lead to), related, neighbour or recent (episodes of a context), pool.';
+COMMENT ON COLUMN retrieved.kind IS 'fact, rule, episode, recent (one of the latest episodes) or pool.';
 COMMENT ON COLUMN retrieved.semantic_rank IS 'Place in the semantic leg; NULL: that leg did not find it.';
 COMMENT ON COLUMN retrieved.rank IS 'ts_rank of the keyword leg.';
 COMMENT ON COLUMN retrieved.strict IS 'Whether the memory contains all terms of the query. Of a pool: whether it was learned in this call.';
