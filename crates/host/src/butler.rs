@@ -103,6 +103,7 @@ impl Butler {
                 database: database.clone(),
                 embedder: Arc::clone(&embedder),
                 clock: Arc::clone(&clock),
+                owner: self.config.file.butler.owner.clone(),
                 runtime: runtime.clone(),
             };
             module.on_startup(parts).await?;

@@ -20,6 +20,8 @@ pub struct Parts {
     /// One engine for all butlers of the process.
     pub embedder: Arc<dyn Embedder>,
     pub clock: Arc<dyn butler_domain::Clock>,
+    /// The person whose agents use the butler (`[butler] owner`).
+    pub owner: Option<String>,
     /// The LLM; `None`: there is none.
     pub runtime: Option<Arc<dyn Runtime>>,
 }

@@ -166,6 +166,9 @@ fn show(report: &ImportReport, printer: Printer) {
         }
         printer.line(line);
     }
+    if report.linked > 0 {
+        printer.line(format_args!("  {} facts linked to the entity that their subject names", report.linked));
+    }
     if report.embedded > 0 {
         printer
             .line(format_args!("  {} embedded again, because the file has no vectors of this model", report.embedded));

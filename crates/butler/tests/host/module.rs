@@ -66,6 +66,7 @@ fn parts(db: &TestDb, embedder: Arc<dyn Embedder>) -> Parts {
         database: db.database().clone(),
         embedder,
         clock: Arc::new(SystemClock),
+        owner: None,
         runtime: None,
     }
 }

@@ -223,6 +223,9 @@ async fn memories_of_other_programs_become_facts_once() {
     }
     let found = there.call("memory_search", json!({"query": "works at Acme", "limit": 1})).await.unwrap();
     assert_eq!(found["results"][0]["content"], "Acme", "{found}");
+    let ada = there.call("entity_resolve", json!({"name": "Ada"})).await.unwrap()["candidates"][0]["entity_id"].clone();
+    let around = there.call("entity_neighbors", json!({"entity_id": ada})).await.unwrap();
+    assert_eq!(around["entities"][1]["canonical_name"], "Acme", "a relation is an edge: {around}");
     // After a year the idempotency keys are pruned. Facts forgotten since then stay forgotten.
     there.clock.advance_days(365.0);
     let pruned = async { idempotency::prune(&mut *there.memory.db().owner().await?, there.memory.now()).await };
@@ -239,6 +242,37 @@ async fn memories_of_other_programs_become_facts_once() {
         .await
         .unwrap();
     assert!(!bad.committed && bad.problems[0].line == Some(2), "{bad:?}");
+}
+
+#[tokio::test]
+async fn several_relations_of_one_kind_are_all_kept() {
+    let graph = r#"{"type":"entity","name":"Ada","entityType":"person","observations":[]}
+        {"type":"relation","from":"Ada","to":"Bob","relationType":"knows"}
+        {"type":"relation","from":"Ada","to":"Cid","relationType":"knows"}
+        {"type":"relation","from":"Ada","to":"Bob","relationType":"married to"}
+        {"type":"relation","from":"Ada","to":"Dan","relationType":"married to"}"#;
+    let there = MemoryFixture::new().await;
+    let options = ImportOptions { tenant: TenantId::default(), dry_run: false, partial: false };
+    let report = there.memory.import_foreign(ForeignFormat::McpMemory, graph, "x", &options, &|_, _| ()).await.unwrap();
+    assert_eq!(report.kinds["fact"].created, 4, "{report:?}");
+    let stats = there.call("memory_stats", json!({})).await.unwrap();
+    assert_eq!(stats["facts"]["active"], 4, "{stats}");
+}
+
+#[tokio::test]
+async fn imported_facts_are_linked_to_the_entity_that_their_subject_names() {
+    let here = MemoryFixture::new().await;
+    here.call("memory_store_fact", json!({"subject": "Ada", "predicate": "plays", "content": "the harp"}))
+        .await
+        .unwrap();
+    let lines = export(&here).await;
+    let there = MemoryFixture::new().await;
+    let ada = there.call("entity_create", json!({"canonical_name": "Ada", "entity_type": "person"})).await.unwrap();
+    let report = import(&there, &lines, |_| ()).await.unwrap();
+    assert_eq!((report.committed, report.linked), (true, 1), "{report:?}");
+    let found = there.call("memory_search", json!({"query": "harp", "types": ["fact"]})).await.unwrap();
+    assert_eq!(found["results"][0]["entity_id"], ada["entity_id"], "{found}");
+    assert_eq!(import(&there, &lines, |_| ()).await.unwrap().linked, 0, "once");
 }
 
 #[tokio::test]

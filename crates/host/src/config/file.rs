@@ -26,6 +26,9 @@ pub struct ButlerSection {
     pub name: Option<String>,
     /// The purpose of this butler in one sentence, for people and for programs that choose a butler.
     pub description: Option<String>,
+    /// The name of the person whose agents use this butler. `user`, `me` and `I` mean this person in what the default tenant
+    /// stores and asks. The entity is created if there is none of that name.
+    pub owner: Option<String>,
     pub database: DatabaseSection,
     /// Which tools clients see unless they request another profile: `full`, `core` or `read-only`.
     pub profile: Profile,

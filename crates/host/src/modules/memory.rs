@@ -84,6 +84,11 @@ impl Module for MemoryModule {
             });
             // Before the first write. If it fails, the scheduler looks again.
             let _ = memory.watch_clock().await;
+            if let Some(owner) = &parts.owner
+                && let Err(error) = memory.mark_owner(owner).await
+            {
+                tracing::warn!(%error, "cannot mark the owner of [butler] owner; \"me\" and \"user\" mean nobody");
+            }
             self.set(Some(Arc::new(match parts.runtime {
                 Some(runtime) => memory.with_runtime(runtime),
                 None => memory,

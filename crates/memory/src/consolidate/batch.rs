@@ -13,7 +13,7 @@ use chrono::TimeDelta;
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
-use super::prompt::{self, Prompt, estimate_tokens};
+use super::prompt::{self, Known, Prompt, estimate_tokens};
 use super::report::GroupReport;
 use crate::isolation::caught;
 use crate::runtime::{Completion, Runtime, RuntimeError, Session, TRIGGER_CONSOLIDATION};
@@ -26,6 +26,7 @@ const RENEW_EVERY: Duration = Duration::from_secs(30);
 const KNOWN_FACTS: i32 = 100;
 /// Existing rules in the prompt.
 const KNOWN_RULES: i32 = 50;
+const KNOWN_PREDICATES: i64 = 60;
 /// The length to which an error is truncated before it is stored with an episode.
 const ERROR_CHARS: usize = 1000;
 
@@ -142,16 +143,18 @@ impl Memory {
     /// Builds the prompt and releases the episodes that do not fit into it.
     async fn prompt(&self, batch: &mut Batch<'_>) -> Result<Prompt, MemoryError> {
         let (group, ids) = (batch.group, batch.ids());
-        let (facts, rules) = {
+        let (predicates, facts, rules) = {
             // Only the owner may run these searches, which bypass row-level security. The statements filter by tenant.
             let mut conn = self.db().owner().await?;
             (
+                known::predicates(&mut conn, &group.tenant, KNOWN_PREDICATES).await?,
                 known::facts(&mut conn, &group.tenant, &group.butler, &ids, KNOWN_FACTS).await?,
                 known::rules(&mut conn, &group.tenant, &group.butler, &ids, KNOWN_RULES).await?,
             )
         };
         let cap = self.config().consolidation.prompt_token_cap;
-        let prompt = prompt::build(group.butler.as_str(), &batch.episodes, &facts, &rules, cap);
+        let known = Known { predicates: &predicates, facts: &facts, rules: &rules };
+        let prompt = prompt::build(group.butler.as_str(), &batch.episodes, known, cap);
         let omitted = &ids[prompt.episodes..];
         if !omitted.is_empty() {
             let mut conn = self.db().tenant(&group.tenant).await?;

@@ -199,13 +199,13 @@ impl Executor<'_> {
 
     /// Creates an entity unless one has its name.
     async fn new_entity(&self, session: &mut Session, entity: &NewEntity) -> Result<Applied, butler_store::StoreError> {
-        if entities::has_name(session, &self.batch.group.tenant, &entity.name).await? {
+        if !entities::named(session, &self.batch.group.tenant, &entity.name).await?.is_empty() {
             return Ok(Applied::Replayed);
         }
         // A second holder of a name would keep facts from being linked.
         let mut aliases = Vec::new();
         for alias in &entity.aliases {
-            if !entities::has_name(session, &self.batch.group.tenant, alias).await? {
+            if entities::named(session, &self.batch.group.tenant, alias).await?.is_empty() {
                 aliases.push(alias.clone());
             }
         }

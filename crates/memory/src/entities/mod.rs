@@ -5,6 +5,7 @@ mod duplicates;
 mod merge;
 mod names;
 mod neighbors;
+mod owner;
 mod resolve;
 mod unmerge;
 

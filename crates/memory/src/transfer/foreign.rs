@@ -8,7 +8,7 @@ use std::collections::{HashMap, HashSet};
 
 use butler_domain::resolve::Hints;
 use butler_domain::validate::{self, Invalid};
-use butler_domain::{EntityId, EntityType, Permanence, Scope, limits};
+use butler_domain::{Cardinality, EntityId, EntityType, Permanence, Scope, TenantId, limits};
 use butler_store::facts::{self, Statement};
 use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};
@@ -68,6 +68,8 @@ struct ParsedFact {
     subject: String,
     predicate: String,
     content: String,
+    /// The name of the entity that a relation leads to.
+    object: Option<String>,
     permanence: Permanence,
     tags: Vec<String>,
     metadata: Map<String, Value>,
@@ -97,6 +99,11 @@ fn unique_predicate(prefix: &str, content: &str) -> String {
     format!("{prefix} {}", &digest(&[content])[..8])
 }
 
+/// The normal form in which predicates are compared.
+fn predicate_key(predicate: &str) -> String {
+    predicate.trim().to_lowercase().replace([' ', '-'], "_")
+}
+
 fn digest(parts: &[&str]) -> String {
     Sha256::digest(parts.join("\u{1f}")).iter().map(|byte| format!("{byte:02x}")).collect()
 }
@@ -113,7 +120,8 @@ impl Memory {
         progress: &(dyn Fn(u64, u64) + Sync),
     ) -> Result<ImportReport, TransferError> {
         let mut report = ImportReport::new(format.as_str(), options.dry_run);
-        let parsed = format.parse(text, name);
+        let mut parsed = format.parse(text, name);
+        self.distinguish_relations(&mut parsed, &options.tenant).await?;
         report.lines = text.lines().count() as u64;
         for (line, problem) in parsed.problems {
             report.problem(Some(line), problem);
@@ -139,6 +147,10 @@ impl Memory {
         let total = facts.len() as u64;
         for (done, (line, mut fact)) in facts.into_iter().enumerate() {
             fact.entity_id = entity_ids.get(&fact.subject).copied();
+            fact.object_entity_id = fact.object.as_ref().and_then(|name| entity_ids.get(name)).copied();
+            if fact.object_entity_id.is_some() {
+                fact.object = None;
+            }
             match self.import_fact(&call, format, fact).await {
                 Ok(true) => report.tally("fact").created += 1,
                 Ok(false) => report.tally("fact").existing += 1,
@@ -151,6 +163,32 @@ impl Memory {
             progress(done as u64 + 1, total);
         }
         Ok(report)
+    }
+
+    /// If a subject has the same relation to several others and the predicate holds one value, the target makes the
+    /// predicates distinct. Otherwise the relations would supersede each other.
+    async fn distinguish_relations(&self, parsed: &mut Parsed, tenant: &TenantId) -> Result<(), TransferError> {
+        let mut relations: HashMap<(String, String), usize> = HashMap::new();
+        for fact in parsed.facts.iter().filter(|fact| fact.object.is_some()) {
+            *relations.entry((fact.subject.clone(), predicate_key(&fact.predicate))).or_default() += 1;
+        }
+        if relations.values().all(|count| *count < 2) {
+            return Ok(());
+        }
+        let mut conn = self.db().relaxed(tenant).await?;
+        let known = butler_store::predicates::list(&mut conn, tenant).await?;
+        let of_one_value = |key: &str| {
+            known.iter().any(|known| known.cardinality == Cardinality::One && predicate_key(&known.name) == key)
+        };
+        for fact in &mut parsed.facts {
+            let Some(object) = &fact.object else { continue };
+            let key = predicate_key(&fact.predicate);
+            let several = relations.get(&(fact.subject.clone(), key.clone())).is_some_and(|count| *count > 1);
+            if several && of_one_value(&key) {
+                fact.predicate = format!("{}: {object}", fact.predicate);
+            }
+        }
+        Ok(())
     }
 
     /// Counts what an import would create. An item that appears twice in the file counts as new once.
@@ -262,7 +300,7 @@ fn fact_input(fact: ParsedFact) -> Result<FactInput, Invalid> {
         tags: Some(fact.tags.into_iter().filter(|tag| !tag.trim().is_empty()).take(limits::TAGS).collect()),
         entity_id: None,
         object_entity_id: None,
-        object: None,
+        object: fact.object,
         source_episode_id: None,
         source_butler: None,
         metadata: fact.metadata,

@@ -75,6 +75,7 @@ impl Memory {
         }
         self.flush(&mut tx, &mut batch, options, &model, &mut report).await?;
         write::tie_chains(&mut tx, &options.tenant).await?;
+        report.linked = write::link_facts(&mut tx, &options.tenant, self.now()).await?;
         report_missing_lines(&header, &mut report);
         report.committed = !options.dry_run && (options.partial || !report.has_problems());
         if report.committed {

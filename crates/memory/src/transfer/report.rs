@@ -47,6 +47,8 @@ pub struct ImportReport {
     pub kinds: BTreeMap<String, Tally>,
     /// Number of memories that were embedded, because the file had no vector of the current model.
     pub embedded: u64,
+    /// Number of facts that were linked to the entity that their subject names.
+    pub linked: u64,
     pub problems: Vec<Problem>,
     pub problems_omitted: u64,
 }

@@ -16,6 +16,19 @@ async fn refused(memory: &MemoryFixture, tool: &str, arguments: Value) -> (Strin
 }
 
 #[tokio::test]
+async fn an_object_is_given_by_id_or_by_name() {
+    let memory = MemoryFixture::new().await;
+    let bob = person(&memory, "Bob", &[]).await;
+    let both =
+        json!({"subject": "Ann", "predicate": "knows", "content": "Bob", "object": "Bob", "object_entity_id": bob});
+    let refused = memory.call("memory_store_fact", both).await.expect_err("both");
+    assert!(format!("{refused:?}").contains("object_entity_id"), "{refused:?}");
+    let blank =
+        json!({"subject": "Ann", "predicate": "knows", "content": "Bob", "object": "", "object_entity_id": bob});
+    memory.call("memory_store_fact", blank).await.expect("a blank name counts as omitted");
+}
+
+#[tokio::test]
 async fn bad_names_aliases_and_metadata_write_nothing() {
     let memory = MemoryFixture::new().await;
     let anna = person(&memory, "Anna", &[]).await;

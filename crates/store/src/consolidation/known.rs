@@ -30,6 +30,39 @@ pub struct KnownRule {
     pub maturity: String,
 }
 
+/// A predicate in use, for the prompt.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct KnownPredicate {
+    pub name: String,
+    /// Whether it holds several values.
+    pub holds_several: bool,
+}
+
+/// The predicates of the tenant's active facts, most frequent first, at most `limit`.
+pub async fn predicates(
+    session: &mut Session,
+    tenant: &TenantId,
+    limit: i64,
+) -> Result<Vec<KnownPredicate>, StoreError> {
+    session
+        .run(|pg| {
+            sqlx::query_as!(
+                KnownPredicate,
+                r#"
+                SELECT u.predicate_key AS "name!", (SELECT r.cardinality = 'many' FROM predicate_rule($1, u.predicate_key) r) AS "holds_several!"
+                FROM (SELECT f.predicate_key, count(*) AS facts FROM facts f
+                      WHERE f.tenant_id = $1 AND f.validity = 'active'
+                      GROUP BY f.predicate_key ORDER BY 2 DESC, 1 LIMIT $2) u
+                ORDER BY u.facts DESC, u.predicate_key
+                "#,
+                tenant.as_str(),
+                limit,
+            )
+            .fetch_all(pg)
+        })
+        .await
+}
+
 /// Active facts that this butler sees (its own scope and the global one), at most `limit`, most relevant first.
 pub async fn facts(
     session: &mut Session,

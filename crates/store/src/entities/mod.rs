@@ -67,18 +67,15 @@ pub async fn get(session: &mut Session, tenant: &TenantId, id: EntityId) -> Resu
     Ok(Some(FoundEntity { entity: entity.try_into()?, survivor }))
 }
 
-/// Whether an entity has exactly this name or alias, whatever the case and accents.
-pub async fn has_name(session: &mut Session, tenant: &TenantId, name: &str) -> Result<bool, StoreError> {
-    session
+/// The live entities that have exactly this name or alias, whatever the case and accents. "me" names the owner.
+pub async fn named(session: &mut Session, tenant: &TenantId, name: &str) -> Result<Vec<EntityId>, StoreError> {
+    let ids = session
         .run(|pg| {
-            sqlx::query_scalar!(
-                r#"SELECT EXISTS (SELECT FROM entities_named($1, $2)) AS "exists!""#,
-                tenant.as_str(),
-                name
-            )
-            .fetch_one(pg)
+            sqlx::query_scalar!(r#"SELECT id AS "id!" FROM entities_named($1, $2)"#, tenant.as_str(), name)
+                .fetch_all(pg)
         })
-        .await
+        .await?;
+    Ok(ids.into_iter().map(EntityId).collect())
 }
 
 /// The survivor of an entity after all merges: the entity itself if it was never merged. `None`: there is no such entity.

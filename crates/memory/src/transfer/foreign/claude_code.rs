@@ -58,6 +58,7 @@ impl Reader {
             subject: self.heading.clone(),
             predicate: unique_predicate("note", &content),
             content,
+            object: None,
             permanence: Permanence::Stable,
             tags: vec!["claude-code".to_owned()],
             metadata: Map::new(),

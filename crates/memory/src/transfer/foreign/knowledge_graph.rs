@@ -1,7 +1,5 @@
 //! The MCP knowledge-graph server's `memory.jsonl`: entities with observations, and relations between them.
 
-use std::collections::HashMap;
-
 use butler_domain::{EntityType, Permanence};
 use serde_json::{Map, Value};
 
@@ -10,18 +8,10 @@ use super::{Parsed, ParsedFact, unique_predicate};
 pub(super) fn parse(text: &str) -> Parsed {
     let mut parsed = Parsed::default();
     let items = items(text, &mut parsed);
-    let mut relations: HashMap<(String, String), usize> = HashMap::new();
-    for (_, item) in &items {
-        if let Some((from, _, relation)) = relation(item) {
-            *relations.entry((from.to_owned(), relation.to_owned())).or_default() += 1;
-        }
-    }
     for (line, item) in items {
         if let Some((from, to, kind)) = relation(&item) {
-            // If a subject has the same relation to several others, the target makes the predicates distinct.
-            let several = relations.get(&(from.to_owned(), kind.to_owned())).is_some_and(|count| *count > 1);
-            let predicate = if several { format!("{kind}: {to}") } else { kind.to_owned() };
-            parsed.facts.push(fact(line, from, predicate, to));
+            let object = Some(to.trim().to_owned());
+            parsed.facts.push(ParsedFact { object, ..fact(line, from, kind.to_owned(), to) });
         } else if let Some(name) = item["name"].as_str().filter(|name| !name.trim().is_empty()) {
             let name = name.trim();
             parsed.entities.push((name.to_owned(), entity_type(item["entityType"].as_str().unwrap_or_default())));
@@ -66,6 +56,7 @@ fn fact(line: u64, subject: &str, predicate: String, content: &str) -> ParsedFac
         subject: subject.trim().to_owned(),
         predicate,
         content: content.to_owned(),
+        object: None,
         permanence: Permanence::Standard,
         tags: vec!["mcp-memory".to_owned()],
         metadata: Map::new(),

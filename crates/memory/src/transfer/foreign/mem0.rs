@@ -47,6 +47,7 @@ fn add_memory(item: &Value, line: u64, parsed: &mut Parsed) {
         subject: subject.to_owned(),
         predicate: unique_predicate("memory", content),
         content: content.to_owned(),
+        object: None,
         permanence: Permanence::Standard,
         tags,
         metadata,
