@@ -63,7 +63,8 @@ COMMENT ON FUNCTION text_names IS 'Whether a text names an entity with these pat
 
 -- Otherwise the n of an escaped line break would be part of the next word.
 CREATE OR REPLACE FUNCTION json_words(p_json jsonb) RETURNS text LANGUAGE sql IMMUTABLE PARALLEL SAFE
-    AS $$ SELECT regexp_replace(p_json::text, '\\[bfnrt]', ' ', 'g') $$;
+    AS $$ SELECT CASE WHEN strpos(p_json::text, '\') = 0 THEN p_json::text
+                      ELSE regexp_replace(p_json::text, '\\[bfnrt]', ' ', 'g') END $$;
 COMMENT ON FUNCTION json_words IS 'The text of a JSON value, with spaces for control characters.';
 
 CREATE OR REPLACE FUNCTION entity_traces(p_tenant text, p_entity uuid, p_forgotten boolean, p_at timestamptz)

@@ -11,8 +11,13 @@ const MARKER: &str = "zanzibar";
 
 async fn forget(memory: &MemoryFixture, entity: &str, more: Value) -> Result<Value, ToolError> {
     let mut arguments = json!({ "entity_id": entity });
-    arguments.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+    extend(&mut arguments, more);
     memory.call("entity_forget", arguments).await
+}
+
+fn extend(arguments: &mut Value, more: Value) {
+    let (Value::Object(arguments), Value::Object(more)) = (arguments, more) else { panic!("not objects") };
+    arguments.extend(more);
 }
 
 async fn store(memory: &MemoryFixture, tool: &str, arguments: Value) -> String {
@@ -20,7 +25,7 @@ async fn store(memory: &MemoryFixture, tool: &str, arguments: Value) -> String {
 }
 
 fn ids(mentions: &Value) -> Vec<String> {
-    mentions.as_array().unwrap().iter().map(|mention| id(&mention["id"])).collect()
+    mentions.as_array().expect("a list").iter().map(|mention| id(&mention["id"])).collect()
 }
 
 /// Anna in every kind of memory, and Bob, who must stay.
@@ -51,21 +56,21 @@ async fn plant(memory: &MemoryFixture) -> Planted {
     store(memory, "memory_store_fact", fact("anniken", "city", &format!("{MARKER} one"))).await;
     store(memory, "memory_store_fact", fact("Anniken", "city", &format!("{MARKER} two"))).await;
     store(memory, "memory_store_fact", fact(&format!("A. {MARKER}"), "job", "pilot of Xylograph")).await;
-    merge(memory, &double, &anna).await.unwrap();
+    merge(memory, &double, &anna).await.expect("a merge");
     let mut edge = fact("Bob", "married_to", &format!("since {MARKER}"));
     edge["object"] = json!("Anniken");
     store(memory, "memory_store_fact", edge).await;
     let mention = store(memory, "memory_store_fact", fact("Bob", "friend", &format!("Anniken's dog {MARKER}"))).await;
     let rule = store(memory, "memory_store_rule", json!({"content": format!("Never call Anniken {MARKER}")})).await;
     let marked = json!({"rule_id": rule, "reason": MARKER, "context": {"who": MARKER}});
-    memory.call("memory_mark_harmful", marked).await.unwrap();
+    memory.call("memory_mark_harmful", marked).await.expect("a mark");
     let others = vec![
         store(memory, "memory_store_fact", fact("Bob", "city", "Bonn")).await,
         store(memory, "memory_store_rule", json!({"content": "Ask Bob about pilots"})).await,
         store(memory, "memory_store_episode", said("Bob met Annikens sister, a pilot")).await,
     ];
     let complaint = json!({"rule_id": others[1], "reason": format!("Anniken {MARKER} was cross")});
-    memory.call("memory_mark_harmful", complaint).await.unwrap();
+    memory.call("memory_mark_harmful", complaint).await.expect("a mark");
     memory
         .db
         .execute(&format!(
@@ -106,9 +111,9 @@ async fn a_preview_lists_everything_and_writes_nothing() {
             "{preview}"
         );
         let mentions = &preview["mentions"];
-        assert_eq!(ids(&mentions["facts"]), [planted.fact.clone()]);
-        assert_eq!(ids(&mentions["rules"]), [planted.rule.clone()]);
-        assert_eq!(ids(&mentions["episodes"]), [planted.episode.clone()]);
+        assert_eq!(ids(&mentions["facts"]), [planted.fact.as_str()]);
+        assert_eq!(ids(&mentions["rules"]), [planted.rule.as_str()]);
+        assert_eq!(ids(&mentions["episodes"]), [planted.episode.as_str()]);
         assert_eq!(mentions["totals"], json!({"facts": 1, "rules": 1, "episodes": 1}));
         assert_eq!(preview["events_redacted"].as_u64().unwrap() > 10, erase, "{preview}");
     }
@@ -188,11 +193,8 @@ async fn after_an_erasure_no_table_holds_the_text() {
     );
     let merged = one(&memory, "SELECT payload FROM memory_events WHERE event_type = 'entity_merge'").await;
     assert_eq!(merged["payload"]["facts_repointed"], 1, "counts stay");
-    assert_eq!(get_error(&memory, &planted.anna).await, "not_found");
-}
-
-async fn get_error(memory: &MemoryFixture, entity: &str) -> String {
-    memory.call("entity_forget", json!({"entity_id": entity})).await.unwrap_err().code.as_str().to_owned()
+    let gone = forget(&memory, &planted.anna, json!({})).await.unwrap_err();
+    assert_eq!(gone.code.as_str(), "not_found");
 }
 
 #[tokio::test]
@@ -222,7 +224,7 @@ async fn what_cannot_be_forgotten_is_refused_and_changes_nothing() {
     let before = everything(&memory).await;
     let now = |more: Value| {
         let mut arguments = json!({"dry_run": false, "erase": true});
-        arguments.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        extend(&mut arguments, more);
         arguments
     };
     let unknown = uuid::Uuid::nil().to_string();
