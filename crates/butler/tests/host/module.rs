@@ -67,6 +67,7 @@ fn parts(db: &TestDb, embedder: Arc<dyn Embedder>) -> Parts {
         embedder,
         clock: Arc::new(SystemClock),
         runtime: None,
+        backups: None,
     }
 }
 
