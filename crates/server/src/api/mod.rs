@@ -61,6 +61,7 @@ const OPERATIONS: &[OperationEntry] = &[
     entry::<entities::neighbors::GetNeighbors>(),
     entry::<entities::merge::MergeEntity>(),
     entry::<entities::unmerge::UnmergeEntity>(),
+    entry::<entities::forget::ForgetEntity>(),
     entry::<palette::Search>(),
     entry::<recall::Recall>(),
     entry::<dead_letters::ListDeadLetters>(),

@@ -1,6 +1,7 @@
 //! Entities: the people and things that facts are about.
 
 pub mod detail;
+pub mod forget;
 pub mod list;
 pub mod merge;
 pub mod neighbors;
