@@ -13,6 +13,7 @@ DECLARE
     events record;
     erased_words text[];
 BEGIN
+    PERFORM end_leases(p_tenant);
     SELECT * INTO names FROM entity_patterns(p_tenant, family);
     -- in the order in which memory_bump locks them
     PERFORM FROM facts f WHERE f.tenant_id = p_tenant AND f.id = ANY (p_facts) ORDER BY f.id FOR UPDATE;

@@ -2,6 +2,16 @@
 -- the record, as after forget_fact; nothing finds them any more, and no name leads to the entity. create_entity with its
 -- name and type brings the entity back, without its facts.
 
+-- A worker that consolidates has read the memories and would store what it learned from them. Without its lease it stores
+-- nothing, and the remaining episodes are consolidated again.
+CREATE OR REPLACE FUNCTION end_leases(p_tenant text) RETURNS void LANGUAGE plpgsql AS $$
+BEGIN
+    UPDATE episodes e SET lease_token = NULL, leased_until = NULL WHERE e.tenant_id = p_tenant AND e.lease_token IS NOT NULL;
+END $$;
+REVOKE EXECUTE ON FUNCTION end_leases FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION end_leases TO butler_app;
+COMMENT ON FUNCTION end_leases IS 'Takes a tenant''s episodes from the workers that consolidate them.';
+
 -- The caller holds the entity's row, so nobody stores a fact about it meanwhile, and gives the ids in order, which is the
 -- order of memory_bump.
 CREATE OR REPLACE FUNCTION forget_entity(
@@ -12,6 +22,7 @@ DECLARE
     memory uuid;
     is_new boolean;
 BEGIN
+    PERFORM end_leases(p_tenant);
     FOREACH memory IN ARRAY p_facts LOOP
         PERFORM forget_fact(p_tenant, p_actor, p_request_id, p_at, gen_random_uuid(), memory);
     END LOOP;

@@ -8,6 +8,7 @@ use super::{create, everything, get, id, merge, one, person, resolve, rows};
 
 /// A word in every text about Anna, and nowhere else.
 const MARKER: &str = "zanzibar";
+const LEASED: &str = "SELECT FROM episodes WHERE lease_token IS NOT NULL";
 
 async fn forget(memory: &MemoryFixture, entity: &str, more: Value) -> Result<Value, ToolError> {
     let mut arguments = json!({ "entity_id": entity });
@@ -74,7 +75,7 @@ async fn plant(memory: &MemoryFixture) -> Planted {
     memory
         .db
         .execute(&format!(
-            "UPDATE episodes SET last_error = 'said of Anniken {MARKER}' WHERE id = '{}';
+            "UPDATE episodes SET lease_token = gen_random_uuid(), leased_until = now(), last_error = 'said of Anniken {MARKER}' WHERE id = '{}';
              INSERT INTO job_runs (job, trigger, status, finished_at, error) VALUES ('x', 'manual', 'failed', now(), 'Anniken {MARKER}')",
             others[2]
         ))
@@ -102,6 +103,7 @@ async fn rows_with(memory: &MemoryFixture, word: &str) -> Vec<String> {
 async fn a_preview_lists_everything_and_writes_nothing() {
     let memory = MemoryFixture::new().await;
     let planted = plant(&memory).await;
+    assert_eq!(rows(&memory, LEASED).await.len(), 1);
     let before = everything(&memory).await;
     for erase in [false, true] {
         let preview = forget(&memory, &planted.anna, json!({"erase": erase})).await.unwrap();
@@ -126,6 +128,7 @@ async fn a_forgotten_entity_is_found_by_no_name_and_no_search() {
     let planted = plant(&memory).await;
     forget(&memory, &planted.anna, json!({"dry_run": false})).await.unwrap();
     assert!(resolve(&memory, json!({"name": "Anniken"})).await.is_empty());
+    assert!(rows(&memory, LEASED).await.is_empty(), "a worker must not store what it learned from them");
     for query in [MARKER, "Anniken", "pilot of Xylograph"] {
         let found = memory.call("memory_search", json!({"query": query, "mode": "keyword"})).await.unwrap();
         let found: Vec<String> = found["results"].as_array().unwrap().iter().map(|hit| id(&hit["id"])).collect();
@@ -173,6 +176,7 @@ async fn after_an_erasure_no_table_holds_the_text() {
         let vocabulary = |row: &&&String| !(row.starts_with("words") && row.contains("annikens"));
         assert!(kept.iter().filter(vocabulary).count() == 0, "{word}: {kept:#?}");
     }
+    assert!(rows(&memory, LEASED).await.is_empty(), "a worker must not store what it learned from them");
     // Bob's memories and another tenant's are untouched.
     for (table, at) in [("facts", 0), ("rules", 1), ("episodes", 2)] {
         one(&memory, &format!("SELECT content FROM {table} WHERE id = '{}'", planted.others[at])).await;
