@@ -29,6 +29,8 @@ pub const MERGED_ALIASES: usize = 1024;
 pub const NEIGHBOR_DEPTH: usize = 3;
 /// The relations in one answer.
 pub const NEIGHBORS: usize = 500;
+/// The ids in one list of `entity_forget`. Without a list, all memories that name the entity are meant.
+pub const CHOSEN_IDS: usize = 1000;
 pub const REASON_BYTES: usize = 4 * 1024;
 /// The reasons kept in a rule's metadata, newest last. `rule_applications` keeps all of them.
 pub const HARMFUL_REASONS: usize = 100;

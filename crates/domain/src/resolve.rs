@@ -26,6 +26,8 @@ pub const FUZZY_THRESHOLD: f64 = 0.3;
 pub const FUZZY_MIN_CHARS: usize = 3;
 /// The metadata key of a tombstone: the id of the entity that this one was merged into.
 pub const MERGED_INTO: &str = "merged_into";
+/// The metadata key of a forgotten entity: when it was forgotten.
+pub const FORGOTTEN_AT: &str = "forgotten_at";
 
 /// The tier in which a name matched an entity, best first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, JsonSchema)]

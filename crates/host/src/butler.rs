@@ -4,6 +4,7 @@ use std::sync::{Arc, OnceLock, PoisonError, RwLock};
 
 use butler_domain::Clock;
 use butler_embed::Embedder;
+use butler_memory::backups::Backups;
 use butler_store::{Connections, Database, DatabaseOptions};
 use tokio::sync::Mutex;
 
@@ -75,6 +76,7 @@ impl Butler {
         connections: Connections,
         embedder: Arc<dyn Embedder>,
         clock: Arc<dyn Clock>,
+        backups: Arc<dyn Backups>,
     ) -> Result<(), HostError> {
         let failed = |source| HostError::Store { butler: self.config.name.clone(), source };
         let section = &self.config.file.butler.database;
@@ -105,6 +107,7 @@ impl Butler {
                 clock: Arc::clone(&clock),
                 owner: self.config.file.butler.owner.clone(),
                 runtime: runtime.clone(),
+                backups: Some(Arc::clone(&backups)),
             };
             module.on_startup(parts).await?;
         }

@@ -312,7 +312,9 @@ impl Host {
         let url = self.url(butler).await?;
         let start = || {
             let embedder: Arc<dyn Embedder> = Arc::clone(&self.engine) as _;
-            butler.start(url.clone(), kept_alive, self.connections.clone(), embedder, Arc::clone(&self.clock))
+            let backups = Arc::new(backup::BackupCalendar::new(&butler.config, self.backup_folder(butler)));
+            let clock = Arc::clone(&self.clock);
+            butler.start(url.clone(), kept_alive, self.connections.clone(), embedder, clock, backups)
         };
         match start().await {
             // A restore was killed between its renames.

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use butler_embed::Embedder;
 use butler_memory::Memory;
+use butler_memory::backups::Backups;
 use butler_memory::runtime::Runtime;
 use butler_memory::tool::{Answer, ToolCall, ToolError, ToolSpec};
 use butler_store::{Database, Migrated, StoreError};
@@ -24,6 +25,8 @@ pub struct Parts {
     pub owner: Option<String>,
     /// The LLM; `None`: there is none.
     pub runtime: Option<Arc<dyn Runtime>>,
+    /// The butler's backups, which an erasure names; `None`: it names none.
+    pub backups: Option<Arc<dyn Backups>>,
 }
 
 pub trait Module: Send + Sync {

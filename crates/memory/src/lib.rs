@@ -3,6 +3,7 @@
 //! A tool (`tools/`) parses its arguments, calls one use case and returns the answer. A use case computes embeddings,
 //! takes a database session of the tenant and runs the statements of `butler_store`.
 
+pub mod backups;
 pub mod browse;
 mod call;
 mod caller;
@@ -14,6 +15,7 @@ mod context;
 mod dry_run;
 mod edit;
 pub mod entities;
+mod erase;
 mod error;
 mod feedback;
 mod fields;
@@ -50,6 +52,7 @@ pub use config::MemoryConfig;
 pub use confirm::Confirmed;
 pub use context::ContextRequest;
 pub use edit::{FactChanges, RuleChanges};
+pub use erase::{TenantCounts, TenantErased};
 pub use error::{CLOCK_HINT, MemoryError};
 pub use feedback::MarkNote;
 pub use forget::Forgotten;

@@ -5,6 +5,7 @@ use butler_embed::Embedder;
 use butler_store::{Database, Embedded, Model};
 use tokio::sync::Notify;
 
+use crate::backups::Backups;
 use crate::index_training::TrainingSignal;
 use crate::runtime::Runtime;
 use crate::trusted_time::ClockWatch;
@@ -25,6 +26,8 @@ pub struct Memory {
     parts: MemoryParts,
     /// The LLM. Without one, consolidation only counts the waiting episodes.
     runtime: Option<Arc<dyn Runtime>>,
+    /// The backups of this memory. Without them, an erasure names none.
+    backups: Option<Arc<dyn Backups>>,
     /// Notified when a mark flags a rule for inversion.
     inversion: Notify,
     /// Notified when a vector index should be retrained.
@@ -38,7 +41,15 @@ pub struct Memory {
 impl Memory {
     pub fn new(parts: MemoryParts) -> Self {
         let (training, pools) = (TrainingSignal::default(), butler_store::search::Pools::default());
-        Self { parts, runtime: None, inversion: Notify::new(), training, pools, clock_watch: ClockWatch::default() }
+        Self {
+            parts,
+            runtime: None,
+            backups: None,
+            inversion: Notify::new(),
+            training,
+            pools,
+            clock_watch: ClockWatch::default(),
+        }
     }
 
     /// Believes the clock whatever it shows, and leaves no mark of its time: for a clock that runs through the past.
@@ -53,6 +64,17 @@ impl Memory {
     pub fn with_runtime(mut self, runtime: Arc<dyn Runtime>) -> Self {
         self.runtime = Some(runtime);
         self
+    }
+
+    /// Adds the backups that an erasure names.
+    #[must_use]
+    pub fn with_backups(mut self, backups: Arc<dyn Backups>) -> Self {
+        self.backups = Some(backups);
+        self
+    }
+
+    pub(crate) fn backups(&self) -> Option<&Arc<dyn Backups>> {
+        self.backups.as_ref()
     }
 
     pub fn runtime(&self) -> Option<&Arc<dyn Runtime>> {

@@ -63,8 +63,14 @@ BEGIN
     END IF;
     IF id IS NOT NULL THEN
         SELECT e.metadata INTO metadata FROM entities e WHERE e.tenant_id = p_tenant AND e.id = lock_entity.id FOR KEY SHARE;
-        IF NOT FOUND THEN
-            outcome := 'missing';
+        IF NOT FOUND OR metadata ? 'forgotten_at' THEN
+            IF p_given IS NULL THEN
+                -- It was forgotten a moment ago; the name leads nowhere now.
+                id := NULL;
+                linked_by := NULL;
+            ELSE
+                outcome := 'missing';
+            END IF;
         ELSIF entity_is_live(metadata) THEN
             outcome := 'locked';
         ELSE

@@ -50,3 +50,34 @@ END $$;
 REVOKE EXECUTE ON FUNCTION note_words FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION note_words TO butler_app;
 COMMENT ON FUNCTION note_words IS 'Adds the words of these texts to the tenant''s vocabulary.';
+
+-- Words of deleted memories usually stay, and do no harm. An erasure removes them. Runs as the owner: nobody else deletes words.
+CREATE OR REPLACE FUNCTION drop_words(p_tenant text, p_words text[]) RETURNS void LANGUAGE plpgsql SECURITY DEFINER
+SET search_path FROM CURRENT AS $$
+DECLARE
+    gone text[] := p_words;
+    -- for a cheap look at a text; longer lists are slow to compile
+    pattern text;
+    body text;
+BEGIN
+    IF p_tenant IS DISTINCT FROM current_setting('butler.tenant', true) THEN
+        RAISE EXCEPTION 'words of another tenant than the connection''s' USING ERRCODE = 'insufficient_privilege';
+    END IF;
+    -- Common words are found in the first few memories; then only rare ones are looked for.
+    FOR body IN
+        SELECT e.lower_names FROM entities e WHERE e.tenant_id = p_tenant
+        UNION ALL SELECT concat_ws(' ', f.subject, f.predicate, f.content) FROM facts f WHERE f.tenant_id = p_tenant
+        UNION ALL SELECT r.content FROM rules r WHERE r.tenant_id = p_tenant
+        UNION ALL SELECT e.content FROM episodes e WHERE e.tenant_id = p_tenant
+    LOOP
+        EXIT WHEN gone = '{}';
+        CONTINUE WHEN lower(body) !~ pattern;
+        gone := ARRAY(SELECT unnest(gone) EXCEPT SELECT unnest(memory_words(body)));
+        pattern := CASE WHEN cardinality(gone) < 200 THEN array_to_string(gone, '|') END;
+    END LOOP;
+    DELETE FROM words w WHERE w.tenant_id = p_tenant AND (p_words IS NULL OR w.word = ANY (gone));
+END $$;
+REVOKE EXECUTE ON FUNCTION drop_words FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION drop_words TO butler_app;
+COMMENT ON FUNCTION drop_words IS
+    'Removes those of these words that no memory or entity of the tenant contains; NULL: all words of the tenant.';

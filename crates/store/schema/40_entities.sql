@@ -8,8 +8,9 @@
 -- call nothing outside pg_catalog. To change one, write a migration that rebuilds what depends on it.
 
 CREATE FUNCTION entity_is_live(metadata jsonb) RETURNS boolean LANGUAGE sql IMMUTABLE PARALLEL SAFE
-    AS $$ SELECT (metadata ->> 'merged_into') IS NULL $$;
-COMMENT ON FUNCTION entity_is_live IS 'Whether an entity exists in its own right; a merged entity remains as a tombstone.';
+    AS $$ SELECT coalesce(metadata ->> 'merged_into', metadata ->> 'forgotten_at') IS NULL $$;
+COMMENT ON FUNCTION entity_is_live IS
+    'Whether an entity exists in its own right; a merged or forgotten entity remains as a tombstone.';
 
 -- No name contains a line break. The database converts both sides of a comparison to lower case, since the program and
 -- the database may disagree about it.
@@ -98,7 +99,8 @@ CREATE TABLE entities (
 COMMENT ON TABLE entities IS 'People, organizations, places and other things that facts are about.';
 COMMENT ON COLUMN entities.canonical_name IS 'Composed Unicode (NFC).';
 COMMENT ON COLUMN entities.metadata IS
-    'The caller''s; merged_into names the survivor of a merge, owner = true the person whose agents these are.';
+    'The caller''s; merged_into names the survivor of a merge, forgotten_at is set by forget_entity, owner = true marks the '
+    'person whose agents these are.';
 COMMENT ON COLUMN entities.lower_names IS 'Canonical name and aliases in lower case, one a line, for name search.';
 
 CREATE INDEX entities_tenant_name ON entities (tenant_id, canonical_name);

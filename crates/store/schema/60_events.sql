@@ -1,4 +1,4 @@
--- The audit stream. Nobody updates or deletes an event, except butler_retention, on purpose.
+-- The audit stream. Nobody updates or deletes an event, except butler_retention, on purpose, and an erasure, which removes text.
 
 CREATE TABLE memory_events (
     id          uuid PRIMARY KEY DEFAULT gen_random_uuid(),
@@ -14,7 +14,7 @@ CREATE TABLE memory_events (
     CONSTRAINT memory_events_payload_object CHECK (jsonb_typeof(payload) = 'object'),
     CONSTRAINT memory_events_times_plausible CHECK (time_is_plausible(created_at))
 );
-COMMENT ON TABLE memory_events IS 'Each change of memory, written in the transaction of the change. Append-only.';
+COMMENT ON TABLE memory_events IS 'Each change of memory, written in the transaction of the change. Append-only, but an erasure removes the text.';
 COMMENT ON COLUMN memory_events.actor IS 'Who made the change: a token, a client or a job.';
 COMMENT ON COLUMN memory_events.memory_id IS 'What the event is about; NULL for an event about many rows.';
 
@@ -38,5 +38,19 @@ BEGIN
     RETURN NULL;
 END $$;
 COMMENT ON FUNCTION memory_events_append_only IS 'Trigger: refuses a change of an event by anybody but butler_retention.';
-CREATE TRIGGER memory_events_append_only BEFORE UPDATE OR DELETE OR TRUNCATE ON memory_events
-    FOR EACH STATEMENT EXECUTE FUNCTION memory_events_append_only();
+CREATE TRIGGER memory_events_append_only
+    BEFORE UPDATE OF id, event_type, actor, tenant_id, memory_type, memory_id, request_id, created_at OR DELETE OR TRUNCATE
+    ON memory_events FOR EACH STATEMENT EXECUTE FUNCTION memory_events_append_only();
+
+-- Only redact_events sets butler.erasing, and only for its own time.
+CREATE FUNCTION memory_events_payload_kept() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    IF current_setting('butler.erasing', true) IS DISTINCT FROM 'on' THEN
+        RAISE EXCEPTION 'memory_events is append-only'
+            USING ERRCODE = 'insufficient_privilege', HINT = 'Only an erasure changes a payload: see redact_events.';
+    END IF;
+    RETURN NULL;
+END $$;
+COMMENT ON FUNCTION memory_events_payload_kept IS 'Trigger: refuses a change of an event''s payload, except by an erasure.';
+CREATE TRIGGER memory_events_payload_kept BEFORE UPDATE OF payload ON memory_events
+    FOR EACH STATEMENT EXECUTE FUNCTION memory_events_payload_kept();

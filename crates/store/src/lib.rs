@@ -15,6 +15,7 @@ pub mod consolidation;
 mod embedded;
 pub mod entities;
 pub mod episodes;
+pub mod erase;
 mod error;
 pub mod events;
 mod extensions;

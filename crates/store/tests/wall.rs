@@ -178,3 +178,29 @@ async fn the_stores_sessions_of_a_request_are_the_application_role() {
         assert_eq!((row.get::<&str, _>(0), row.get::<&str, _>(1)), ("butler_app", "alice"));
     }
 }
+
+#[tokio::test]
+async fn only_an_erasure_changes_a_payload_and_only_of_its_tenant() {
+    let db = TestDb::new().await;
+    db.execute(TWO_TENANTS).await;
+    let mut owner = db.connect().await;
+    for statement in ["UPDATE memory_events SET payload = '{}'", "UPDATE memory_events SET payload = '{}', actor = 'x'"]
+    {
+        let refused = sqlx::raw_sql(statement).execute(&mut owner).await.unwrap_err();
+        assert!(refused.to_string().contains("append-only"), "{refused}");
+    }
+    let mut alice = as_app(&db, Some("alice")).await;
+    let erase = |tenant: &str| format!("SELECT FROM redact_events('{tenant}', NULL, '{{}}', '{{}}', '{{}}', false)");
+    let refused = sqlx::raw_sql(sqlx::AssertSqlSafe(erase("bob"))).execute(&mut alice).await.unwrap_err();
+    assert!(refused.to_string().contains("another tenant"), "{refused}");
+    db.execute("INSERT INTO memory_events (tenant_id, event_type, payload) SELECT t, 'x', '{\"content\": \"secret\", \"n\": 1}' FROM unnest(ARRAY['alice', 'bob']) t").await;
+    sqlx::raw_sql(sqlx::AssertSqlSafe(erase("alice"))).execute(&mut alice).await.unwrap();
+    let payloads: Vec<String> =
+        sqlx::query_scalar("SELECT payload::text FROM memory_events WHERE event_type = 'x' ORDER BY tenant_id")
+            .fetch_all(&mut owner)
+            .await
+            .unwrap();
+    assert_eq!(payloads, [r#"{"n": 1, "erased": true}"#, r#"{"n": 1, "content": "secret"}"#]);
+    let refused = sqlx::raw_sql("UPDATE memory_events SET payload = '{}'").execute(&mut alice).await.unwrap_err();
+    assert!(refused.to_string().contains("permission denied"), "{refused}");
+}

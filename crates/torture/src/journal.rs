@@ -74,6 +74,10 @@ pub enum Change {
         source: Uuid,
         target: Uuid,
     },
+    ForgetEntity {
+        id: Uuid,
+        erase: bool,
+    },
     /// Starts a background job, which may change anything.
     Work,
 }
@@ -91,6 +95,8 @@ pub struct Entry {
 pub struct Journal {
     /// By request id.
     pub entries: HashMap<String, Entry>,
+    /// Answers that a known memory was not found: the ids in the call, and the answer. Only an erasure allows it.
+    pub missing: Vec<(Vec<Uuid>, String)>,
     /// One example of each kind of violation, and their number.
     pub violations: BTreeMap<String, (String, u64)>,
     /// The number of acknowledged, refused and unknown calls of each tool.

@@ -228,6 +228,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/memory/entities/{id}/forget": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Forget an entity and the memories that name it, or erase them. Only with dry_run=false. */
+        post: operations["forgetEntity"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/memory/entities/{id}/merge": {
         parameters: {
             query?: never;
@@ -1053,6 +1070,42 @@ export interface components {
             meta: components["schemas"]["Meta"];
         };
         /** @description An item together with the butler whose database holds it. */
+        EntityForgottenAt: {
+            /** @description Backups that still hold what was erased. */
+            backups: components["schemas"]["KeptBackup"][];
+            backups_hint?: string | null;
+            canonical_name: string;
+            /** @description Whether it is only a preview and nothing was changed. */
+            dry_run: boolean;
+            /**
+             * Format: uint64
+             * @description Relations to it.
+             */
+            edges: number;
+            /** Format: uuid */
+            entity_id: string;
+            erase: boolean;
+            /**
+             * Format: uint64
+             * @description Past events that lost their text.
+             */
+            events_redacted: number;
+            /**
+             * Format: uint64
+             * @description Facts about it, of every version.
+             */
+            facts: number;
+            /** @description The butler whose database holds this item. */
+            home: string;
+            /** @description Other memories that name it and are forgotten, too. */
+            mentions: components["schemas"]["Mentions"];
+        };
+        /** @description A response with one item. */
+        EntityForgottenAtAnswer: {
+            data: components["schemas"]["EntityForgottenAt"];
+            meta: components["schemas"]["Meta"];
+        };
+        /** @description An item together with the butler whose database holds it. */
         EntityItemAt: {
             aliases: string[];
             canonical_name: string;
@@ -1742,6 +1795,17 @@ export interface components {
             data: components["schemas"]["JobRunAt"];
             meta: components["schemas"]["Meta"];
         };
+        /** @description A backup that still exists. */
+        KeptBackup: {
+            /** Format: date-time */
+            created_at: string;
+            name: string;
+            /**
+             * Format: date-time
+             * @description When the schedule removes it. Null: nothing removes it.
+             */
+            until: string | null;
+        };
         LinkItem: {
             /** Format: date-time */
             created_at: string;
@@ -1758,6 +1822,27 @@ export interface components {
         Maturity: "candidate" | "established" | "proven" | "anti_pattern";
         /** @enum {string} */
         MemoryType: "episode" | "fact" | "rule";
+        Mention: {
+            /** Format: uuid */
+            id: string;
+            text: string;
+        };
+        /** @description How many there are of each type. */
+        MentionTotals: {
+            /** Format: uint64 */
+            episodes: number;
+            /** Format: uint64 */
+            facts: number;
+            /** Format: uint64 */
+            rules: number;
+        };
+        /** @description The newest of each type. */
+        Mentions: {
+            episodes: components["schemas"]["Mention"][];
+            facts: components["schemas"]["Mention"][];
+            rules: components["schemas"]["Mention"][];
+            totals: components["schemas"]["MentionTotals"];
+        };
         /** @description An item together with the butler whose database holds it. */
         MergePreviewAt: {
             /** @description All aliases of the target after the merge. */
@@ -2522,6 +2607,8 @@ export type EffectAt = components['schemas']['EffectAt'];
 export type EffectivenessFigures = components['schemas']['EffectivenessFigures'];
 export type EntityDetailAt = components['schemas']['EntityDetailAt'];
 export type EntityDetailAtAnswer = components['schemas']['EntityDetailAtAnswer'];
+export type EntityForgottenAt = components['schemas']['EntityForgottenAt'];
+export type EntityForgottenAtAnswer = components['schemas']['EntityForgottenAtAnswer'];
 export type EntityItemAt = components['schemas']['EntityItemAt'];
 export type EntityItemAtList = components['schemas']['EntityItemAtList'];
 export type EntityType = components['schemas']['EntityType'];
@@ -2552,9 +2639,13 @@ export type JobItemAt = components['schemas']['JobItemAt'];
 export type JobItemAtList = components['schemas']['JobItemAtList'];
 export type JobRunAt = components['schemas']['JobRunAt'];
 export type JobRunAtAnswer = components['schemas']['JobRunAtAnswer'];
+export type KeptBackup = components['schemas']['KeptBackup'];
 export type LinkItem = components['schemas']['LinkItem'];
 export type Maturity = components['schemas']['Maturity'];
 export type MemoryType = components['schemas']['MemoryType'];
+export type Mention = components['schemas']['Mention'];
+export type MentionTotals = components['schemas']['MentionTotals'];
+export type Mentions = components['schemas']['Mentions'];
 export type MergePreviewAt = components['schemas']['MergePreviewAt'];
 export type MergePreviewAtAnswer = components['schemas']['MergePreviewAtAnswer'];
 export type Meta = components['schemas']['Meta'];
@@ -3132,6 +3223,60 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["EntityDetailAtAnswer"];
+                };
+            };
+            /** @description The error, with a hint what to do about it. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    forgetEntity: {
+        parameters: {
+            query?: {
+                /** @description The butler whose database to search. Default: all butlers. */
+                butler?: string;
+                /** @description The tenant whose memory to use. A token determines it; without tokens the default is `default`. */
+                tenant?: string;
+            };
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": {
+                    /** @description Only report what would be forgotten. Default: true. */
+                    dry_run?: boolean | null;
+                    /** @description Which of the listed episodes. Default: all. */
+                    episode_ids?: string[] | null;
+                    /**
+                     * @description Delete everything for good, with the text in past events. Default: false, retract.
+                     * @default false
+                     */
+                    erase?: boolean;
+                    /** @description Which of the listed facts of others that name it to forget. Default: all. */
+                    fact_ids?: string[] | null;
+                    /** @description Which of the listed rules. Default: all. */
+                    rule_ids?: string[] | null;
+                };
+            };
+        };
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EntityForgottenAtAnswer"];
                 };
             };
             /** @description The error, with a hint what to do about it. */

@@ -31,10 +31,19 @@ const harmful = new Set([
   'rule_demoted',
   'episode_dead_lettered',
   'episode_consolidation_failed',
+  'entity_erased',
+  'tenant_erased',
 ])
 
 const fading = new Set(['fact_fading', 'rule_fading'])
-const gone = new Set(['fact_superseded', 'fact_expired', 'fact_forgotten', 'rule_forgotten', 'episode_forgotten'])
+const gone = new Set([
+  'fact_superseded',
+  'fact_expired',
+  'fact_forgotten',
+  'rule_forgotten',
+  'episode_forgotten',
+  'entity_forgotten',
+])
 
 /** The colour of an event: harm, fading, muted for housekeeping and inactive memories, the accent for the rest. */
 export function eventTone(type: string): string {
@@ -80,6 +89,9 @@ const labels: Record<string, [glyph: string, label: string]> = {
   entity_updated: ['✎', 'Entity updated'],
   entity_merge: ['⋈', 'Entities merged'],
   entity_unmerged: ['⋉', 'Merge undone'],
+  entity_forgotten: ['✕', 'Entity forgotten'],
+  entity_erased: ['✕', 'Entity erased'],
+  tenant_erased: ['✕', 'Tenant erased'],
   predicate_set: ['✎', 'Predicate changed'],
   reembedded: ['↻', 'Re-embedded'],
   token_created: ['+', 'Token created'],

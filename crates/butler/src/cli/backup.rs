@@ -1,7 +1,5 @@
 //! `butler backup` creates, lists, verifies and restores backups.
 
-use std::io::{BufRead, IsTerminal, Write};
-
 use butler_host::backup::{self, Backup};
 use butler_host::butler::Butler;
 use butler_host::error::HostError;
@@ -10,8 +8,8 @@ use butler_host::instance::{self, create_data_dir};
 use butler_store::tokens::TokenRow;
 use serde_json::json;
 
-use super::Settings;
 use super::opened_butler::OpenedButler;
+use super::{Settings, confirmation};
 use crate::printer::Printer;
 use crate::progress;
 
@@ -184,27 +182,12 @@ async fn swap(host: &Host, butler: &Butler, stored: &Backup, tokens: &[TokenRow]
 }
 
 fn confirm(stored: &Backup, yes: bool) -> Result<(), HostError> {
-    if yes {
-        return Ok(());
-    }
-    if !std::io::stdin().is_terminal() {
-        let problem = "a restore replaces the butler's memory, and stdin is not a terminal to ask for confirmation";
-        return Err(HostError::Failed(format!("{problem}: add --yes")));
-    }
     let created_at = stored.manifest.created_at.format("%Y-%m-%d %H:%MZ");
-    let mut stderr = std::io::stderr();
-    let _ = write!(
-        stderr,
-        "Replace the memory of butler {:?} with backup {} from {created_at}? [y/N] ",
+    let question = format!(
+        "Replace the memory of butler {:?} with backup {} from {created_at}?",
         stored.manifest.butler, stored.name
     );
-    let _ = stderr.flush();
-    let mut answer = String::new();
-    std::io::stdin().lock().read_line(&mut answer).map_err(HostError::io("read", "the answer"))?;
-    if matches!(answer.trim(), "y" | "Y" | "yes") {
-        return Ok(());
-    }
-    Err(HostError::Failed("cancelled; nothing was changed".to_owned()))
+    confirmation::require(yes, "a restore replaces the butler's memory", &question)
 }
 
 /// Prints a backup. `json_key` is the member that is true in the JSON output.

@@ -3,10 +3,12 @@
 mod backup;
 mod completions;
 mod config;
+mod confirmation;
 mod connect;
 mod db;
 mod demo;
 mod doctor;
+mod erase;
 mod export;
 mod global;
 mod hook;
@@ -74,6 +76,7 @@ pub enum Command {
     Export(export::Args),
     Import(import::Args),
     Backup(backup::Args),
+    Erase(erase::Args),
     Config(config::Args),
     Completions(completions::Args),
     #[command(hide = true)]
@@ -147,6 +150,7 @@ fn run(command: Command, settings: Settings, printer: Printer) -> Result<(), Hos
         Command::Export(args) => on_runtime(export::run(args, settings, printer)),
         Command::Import(args) => on_runtime(import::run(args, settings, printer)),
         Command::Backup(args) => on_runtime(backup::run(args, settings, printer)),
+        Command::Erase(args) => on_runtime(erase::run(args, settings, printer)),
         Command::Jobs(args) => on_runtime(jobs::run(args, settings, printer)),
         Command::Token(args) => on_runtime(token::run(args, settings, printer)),
     }

@@ -41,8 +41,8 @@ enum Command {
     /// Create a token for a tenant and print it; it cannot be shown again
     ///
     /// The token is valid for all butlers, or only for --butler. Rights: `read` searches and reads, `write` stores and
-    /// changes, `admin` runs jobs. `metrics` reads /metrics; it belongs to no tenant and cannot be combined with
-    /// others.
+    /// changes, `admin` runs jobs and forgets entities. `metrics` reads /metrics; it belongs to no tenant and cannot be
+    /// combined with others.
     #[command(after_help = "Examples:\n  \
         butler token create --tenant ann\n  \
         butler token create --tenant ann --butler health --rights read --expires 90d --name dashboard\n  \

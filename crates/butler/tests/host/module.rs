@@ -68,6 +68,7 @@ fn parts(db: &TestDb, embedder: Arc<dyn Embedder>) -> Parts {
         clock: Arc::new(SystemClock),
         owner: None,
         runtime: None,
+        backups: None,
     }
 }
 

@@ -143,6 +143,74 @@ fn entities_are_created_resolved_updated_and_merged_from_the_shell() {
 }
 
 #[test]
+fn a_person_is_forgotten_and_a_tenant_erased_from_the_shell() {
+    let dir = tempfile::tempdir().unwrap();
+    let data_dir = dir.path().join("data");
+    let server = Serving::on(&data_dir);
+    let shell = Shell { data_dir: &data_dir };
+    fn ann<'a>(args: &[&'a str]) -> Vec<&'a str> {
+        [args, &["--tenant", "ann"]].concat()
+    }
+    shell.json(&ann(&["entity", "create", "Chloe Martin", "--type", "person", "--alias", "Chloe"]));
+    shell.json(&ann(&["remember", "fact", "Chloe", "city", "Lyon"]));
+    let rule = id(&shell.json(&ann(&["remember", "rule", "Greet Chloe in French."])));
+    let backup = shell.json(&["backup", "create"]);
+
+    // Without --yes it lists and stops.
+    let asked = shell.run(&ann(&["forget", "--entity", "chloe", "--erase"]));
+    assert_eq!(asked.status.code(), Some(1), "{}", stdout(&asked));
+    assert!(stderr(&asked).contains("add --yes"), "{}", stderr(&asked));
+    let listed = stdout(&asked);
+    assert!(listed.contains("would erase Chloe Martin: 1 facts about it, 0 relations to it"), "{listed}");
+    assert!(listed.contains(&format!("rule     {rule}  Greet Chloe in French.")), "{listed}");
+    let name = backup["name"].as_str().unwrap();
+    assert!(listed.contains(&format!("still in backup {name} (nothing removes it)")), "{listed}");
+    assert_eq!(shell.json(&ann(&["stats"]))["facts"]["active"], 1);
+    let unknown = shell.run(&ann(&["forget", "--entity", "Zoe", "--yes"]));
+    assert!(
+        unknown.status.code() == Some(1) && stderr(&unknown).contains("no entity is called"),
+        "{}",
+        stderr(&unknown)
+    );
+    for wrong in [&["forget", "fact", &rule, "--erase"][..], &["forget"], &["forget", "fact", &rule, "--entity", "x"]] {
+        assert_eq!(shell.run(wrong).status.code(), Some(2), "{wrong:?}");
+    }
+
+    let kept = shell.json(&ann(&["forget", "--entity", "Chloe", "--keep-mentions", "--yes"]));
+    assert_eq!(
+        (&kept["facts"], &kept["mentions"]["totals"]["rules"], &kept["backups"]),
+        (&json!(1), &json!(0), &json!([]))
+    );
+    let chloe = kept["entity_id"].as_str().unwrap();
+    let erased = shell.json(&ann(&["forget", "--entity", chloe, "--erase", "--yes"]));
+    assert_eq!((&erased["dry_run"], &erased["mentions"]["totals"]["rules"]), (&json!(false), &json!(1)));
+    assert_eq!(erased["backups"][0]["name"], backup["name"]);
+    assert_eq!(shell.json(&ann(&["stats"]))["rules"]["total"], 0);
+
+    // A whole tenant, whose tokens are revoked.
+    shell.json(&ann(&["remember", "fact", "user", "city", "Nice"]));
+    shell.json(&["remember", "fact", "user", "city", "Metz"]);
+    shell.json(&ann(&["token", "create"]));
+    let asked = shell.run(&ann(&["erase"]));
+    assert_eq!(asked.status.code(), Some(1));
+    assert!(stdout(&asked).contains("would delete in butler general: 1 facts"), "{}", stdout(&asked));
+    assert!(stderr(&asked).contains("add --yes"), "{}", stderr(&asked));
+    let done = shell.json(&ann(&["erase", "--yes"]));
+    assert_eq!((&done["erased"], &done["tokens_revoked"]), (&json!(true), &json!(1)), "{done}");
+    assert_eq!((&done["butlers"][0]["butler"], &done["butlers"][0]["facts"]), (&json!("general"), &json!(1)));
+    assert_eq!(done["butlers"][0]["backups"][0]["name"], backup["name"]);
+    assert_eq!(shell.json(&ann(&["stats"]))["facts"]["total"], 0);
+    assert_eq!(shell.json(&["stats"])["facts"]["total"], 1, "another tenant's stay");
+    assert_eq!(shell.json(&["token", "list"])["tokens"][0]["state"], "revoked");
+    let unknown = shell.run(&["erase", "--tenant", "nobody", "--yes"]);
+    assert!(unknown.status.code() == Some(2) && stderr(&unknown).contains("no tenant"), "{}", stderr(&unknown));
+    assert_eq!(shell.run(&["erase", "--yes"]).status.code(), Some(2), "no tenant is named");
+    server.stop();
+    let again = shell.json(&ann(&["erase", "--yes"]));
+    assert_eq!(again["butlers"][0]["facts"], 0, "without a server; twice is not an error");
+}
+
+#[test]
 fn without_a_server_a_command_opens_the_database_itself_and_leaves_nothing_running() {
     let dir = tempfile::tempdir().unwrap();
     let data_dir = dir.path().join("data");

@@ -1,6 +1,7 @@
 //! Backups of a butler's whole database or schema with PostgreSQL's own tools. Each backup has a manifest of its
 //! contents.
 
+mod calendar;
 mod create;
 mod files;
 mod job;
@@ -11,6 +12,7 @@ use butler_domain::Timestamp;
 use butler_store::backup::Contents;
 use serde::{Deserialize, Serialize};
 
+pub use calendar::BackupCalendar;
 pub use create::BackupSource;
 pub(crate) use files::abandoned_parts;
 pub use files::{Backup, find, list, prune};

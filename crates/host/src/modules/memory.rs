@@ -82,6 +82,10 @@ impl Module for MemoryModule {
                 clock: parts.clock,
                 config: self.config.clone(),
             });
+            let memory = match parts.backups {
+                Some(backups) => memory.with_backups(backups),
+                None => memory,
+            };
             // Before the first write. If it fails, the scheduler looks again.
             let _ = memory.watch_clock().await;
             if let Some(owner) = &parts.owner

@@ -2,6 +2,7 @@
 //! duplicates can be merged without losing a fact.
 
 mod duplicates;
+mod forget;
 mod merge;
 mod names;
 mod neighbors;
@@ -9,7 +10,7 @@ mod owner;
 mod resolve;
 mod unmerge;
 
-use butler_domain::resolve::MERGED_INTO;
+use butler_domain::resolve::{FORGOTTEN_AT, MERGED_INTO};
 use butler_domain::validate::Invalid;
 use butler_domain::{Entity, EntityId, EntityType, limits};
 use butler_store::entities::{self, Changes, CreateOutcome, Existing, FoundEntity, NewEntity, UpdateOutcome};
@@ -19,8 +20,9 @@ use serde_json::{Map, Value};
 
 use crate::{Call, Memory, MemoryError};
 
-pub use butler_store::entities::{Neighborhood, Neighbors};
+pub use butler_store::entities::{ForgetEntity, Neighborhood, Neighbors};
 pub use duplicates::Duplicate;
+pub use forget::{EntityForgotten, Mention, MentionTotals, Mentions};
 pub use merge::{MergePreview, MergedEntities};
 pub use names::{aliases, name};
 pub use resolve::{ResolveInput, Resolved};
@@ -75,7 +77,7 @@ impl From<Entity> for EntityView {
 impl Memory {
     /// Creates an entity. Its canonical name must be unique within the type.
     pub async fn create_entity(&self, call: &Call, input: EntityInput) -> Result<EntityView, MemoryError> {
-        reject_merged_into(&input.metadata)?;
+        reject_tombstone_keys(&input.metadata)?;
         let new = NewEntity {
             id: EntityId::new(call.now),
             canonical_name: input.canonical_name,
@@ -109,7 +111,7 @@ impl Memory {
             let invalid = Invalid::new("arguments", "contain no change");
             return Err(invalid.hint("give canonical_name, entity_type, aliases or metadata").into());
         }
-        metadata.as_ref().map_or(Ok(()), reject_merged_into)?;
+        metadata.as_ref().map_or(Ok(()), reject_tombstone_keys)?;
         let changes = Changes { canonical_name, entity_type, aliases, metadata };
         let mut conn = self.db().tenant(&call.tenant).await?;
         match entities::update(call.write(&mut conn), id, &changes).await? {
@@ -132,8 +134,14 @@ impl Memory {
     }
 }
 
-/// Rejects the tombstone key, which only a merge may set.
-fn reject_merged_into(metadata: &Map<String, Value>) -> Result<(), Invalid> {
+/// Rejects the keys of tombstones, which only a merge and `entity_forget` may set.
+fn reject_tombstone_keys(metadata: &Map<String, Value>) -> Result<(), Invalid> {
+    if metadata.contains_key(FORGOTTEN_AT) {
+        let field = format!("metadata.{FORGOTTEN_AT}");
+        return Err(
+            Invalid::new(field, "is reserved for forgotten entities").hint("forget entities with entity_forget")
+        );
+    }
     if metadata.contains_key(MERGED_INTO) {
         let field = format!("metadata.{MERGED_INTO}");
         return Err(Invalid::new(field, "is reserved for merged entities").hint("merge entities with entity_merge"));

@@ -8,7 +8,7 @@ use butler_store::tokens::METRICS;
 pub enum Right {
     Read,
     Write,
-    /// Running jobs: consolidation and cleanup.
+    /// Running jobs, such as consolidation and cleanup, and forgetting entities.
     Admin,
     /// Reading `/metrics`, which counts over all tenants. A token with this right has no other, since every other right
     /// is limited to one tenant.

@@ -40,6 +40,7 @@ tools! {
     entity_resolve::EntityResolve,
     entity_merge::EntityMerge,
     entity_unmerge::EntityUnmerge,
+    entity_forget::EntityForget,
     entity_neighbors::EntityNeighbors,
     memory_predicates::MemoryPredicates,
     memory_run_consolidation::MemoryRunConsolidation,

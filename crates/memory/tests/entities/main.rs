@@ -2,6 +2,7 @@
 
 mod bad_input;
 mod concurrency;
+mod forgetting;
 mod hops;
 mod identity;
 mod indexes;

@@ -63,6 +63,7 @@ const OPERATIONS: &[OperationEntry] = &[
     entry::<entities::graph::GetGraph>(),
     entry::<entities::merge::MergeEntity>(),
     entry::<entities::unmerge::UnmergeEntity>(),
+    entry::<entities::forget::ForgetEntity>(),
     entry::<palette::Search>(),
     entry::<recall::Recall>(),
     entry::<dead_letters::ListDeadLetters>(),

@@ -1,17 +1,20 @@
 //! Entities: who and what facts are about. A merged entity stays as a tombstone that names its survivor.
 
+mod forget;
 mod merge;
 mod neighbors;
 mod resolve;
 mod unmerge;
 mod write;
 
+use butler_domain::resolve::FORGOTTEN_AT;
 use butler_domain::{Entity, EntityId, EntityType, TenantId, Timestamp};
 use serde_json::Value;
 use uuid::Uuid;
 
 use crate::{Session, StoreError};
 
+pub use forget::{EntityForgetting, ForgetEntity, ForgottenEntity, Trace, TraceKind, forget};
 pub use merge::{MergeOutcome, Merged, merge};
 pub use neighbors::{Edge, Neighbor, Neighborhood, Neighbors, neighbors};
 pub use resolve::{CANDIDATES, EntityMatch, NameQuery, candidates};
@@ -40,7 +43,7 @@ pub async fn get(session: &mut Session, tenant: &TenantId, id: EntityId) -> Resu
                 r#"SELECT e.id, e.tenant_id, e.canonical_name, e.entity_type, e.aliases, e.metadata, e.created_at, e.updated_at,
                           s.id AS "survivor_id?", s.canonical_name AS "survivor_name?"
                    FROM entities e
-                   LEFT JOIN entities s ON NOT entity_is_live(e.metadata) AND s.tenant_id = $1
+                   LEFT JOIN entities s ON NOT entity_is_live(e.metadata) AND s.tenant_id = $1 AND s.id <> e.id
                         AND s.id = (SELECT entity_survivor($1, $2))
                    WHERE e.tenant_id = $1 AND e.id = $2"#,
                 tenant.as_str(),
@@ -148,13 +151,20 @@ impl TryFrom<EntityRow> for Entity {
     }
 }
 
-/// Reads entities and locks them until the end of the transaction, in the order of their ids, so that two transactions that lock
-/// the same entities cannot deadlock. The lock also keeps others from storing facts about them.
+/// Reads entities that are not forgotten and locks them until the end of the transaction, in the order of their ids, so that two
+/// transactions that lock the same entities cannot deadlock. The lock also keeps others from storing facts about them.
 pub(crate) async fn lock(
     session: &mut Session,
     tenant: &TenantId,
     ids: &[EntityId],
 ) -> Result<Vec<Entity>, StoreError> {
+    let mut locked = lock_any(session, tenant, ids).await?;
+    locked.retain(|entity| !entity.metadata.contains_key(FORGOTTEN_AT));
+    Ok(locked)
+}
+
+/// Like [`lock`], but forgotten ones, too.
+async fn lock_any(session: &mut Session, tenant: &TenantId, ids: &[EntityId]) -> Result<Vec<Entity>, StoreError> {
     let ids: Vec<Uuid> = ids.iter().map(|id| id.0).collect();
     let rows = session
         .run(|pg| {

@@ -14,6 +14,7 @@ use crate::{Constraint, Session, StoreError, WriteContext};
 /// An entity to create. Its fields are those of the argument of `create_entity`.
 #[derive(Debug, Clone, Serialize)]
 pub struct NewEntity {
+    /// Unless a forgotten entity comes back.
     pub id: EntityId,
     pub canonical_name: String,
     pub entity_type: EntityType,
@@ -28,7 +29,7 @@ pub enum CreateOutcome {
     Exists(Existing),
 }
 
-/// Creates an entity, in one round trip if the name is new.
+/// Creates an entity, in one round trip if the name is new. A forgotten entity of that name and type comes back, with its id.
 pub async fn create(write: WriteContext<'_>, new: &NewEntity) -> Result<CreateOutcome, StoreError> {
     let WriteContext { session, tenant, now, origin } = write;
     let mut attempt = 1;
@@ -36,7 +37,7 @@ pub async fn create(write: WriteContext<'_>, new: &NewEntity) -> Result<CreateOu
         let created = session
             .run(|pg| {
                 sqlx::query_scalar!(
-                    r#"SELECT create_entity($1, $2, $3, $4, $5, $6) AS "created!""#,
+                    "SELECT create_entity($1, $2, $3, $4, $5, $6)",
                     tenant.as_str(),
                     origin.actor.as_deref(),
                     origin.request_id.as_deref(),
@@ -54,10 +55,10 @@ pub async fn create(write: WriteContext<'_>, new: &NewEntity) -> Result<CreateOu
             }
             created => created?,
         };
-        if created {
-            let NewEntity { id, canonical_name, entity_type, aliases, metadata } = new.clone();
+        if let Some(id) = created {
+            let NewEntity { canonical_name, entity_type, aliases, metadata, .. } = new.clone();
             return Ok(CreateOutcome::Created(Entity {
-                id,
+                id: EntityId(id),
                 tenant_id: tenant.as_str().to_owned(),
                 canonical_name,
                 entity_type,

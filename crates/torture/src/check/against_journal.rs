@@ -39,6 +39,8 @@ damages! {
     MissingEntity => "an acknowledged entity does not exist",
     MissingEntityUpdate => "an acknowledged change of an entity is lost",
     MissingMerge => "an acknowledged merge is lost",
+    EntityRemembered => "a forgotten entity is still there",
+    NotFound => "an acknowledged memory was not found",
     WrongEventCount => "a request did not leave exactly one event",
     WrongMarkCount => "a rule counts other marks than were made",
     ReadLeftEvents => "a reading call left events",
@@ -54,6 +56,7 @@ fn find(journal: &Journal, rows: &Rows, tenants: &[Tenant]) -> Vec<(Damage, Stri
     for (request, entry) in &journal.entries {
         check.entry(request, entry);
     }
+    check.missing(journal);
     check.marks(journal);
     check.events_of_reads(journal);
     check.secrets();
@@ -103,6 +106,7 @@ impl Check<'_> {
                     self.stored(request, entry, *kind, *id, content);
                     if let Some(old) = superseded
                         && !self.rows.supersedes.contains(&(*id, *old))
+                        && ![id, old].iter().any(|id| self.rows.erased.contains(*id))
                     {
                         self.found(Damage::MissingLink, request, entry, "");
                     }
@@ -118,6 +122,7 @@ impl Check<'_> {
             Change::CreateEntity { name, id } => {
                 let found = id.and_then(|id| self.rows.entities.get(&id));
                 match found {
+                    None if id.is_some_and(|id| self.rows.erased.contains(&id)) => {}
                     Some(entity) if entity.tenant == self.tenants[entry.tenant].name && entity.name == *name => {
                         self.event(request, entry, "entity_created", id.unwrap_or_default());
                     }
@@ -126,14 +131,24 @@ impl Check<'_> {
             }
             Change::UpdateEntity { id, key } => {
                 self.event(request, entry, "entity_updated", *id);
-                if self.survivor(*id).is_none_or(|metadata| metadata.get(key).is_none()) {
+                let erased = self.rows.erased.contains(id);
+                if !erased && self.survivor(*id).is_none_or(|metadata| metadata.get(key).is_none()) {
                     self.found(Damage::MissingEntityUpdate, request, entry, "");
                 }
             }
             Change::MergeEntities { source, target } => {
                 self.event(request, entry, "entity_merge", *source);
-                if self.rows.entities.get(source).is_none_or(|entity| entity.merged_into != Some(*target)) {
+                let erased = self.rows.erased.contains(source);
+                if !erased && self.rows.entities.get(source).is_none_or(|entity| entity.merged_into != Some(*target)) {
                     self.found(Damage::MissingMerge, request, entry, "");
+                }
+            }
+            Change::ForgetEntity { id, erase } => {
+                if *erase {
+                    self.event(request, entry, "entity_erased", *id);
+                }
+                if !self.is_gone(*id, *erase) {
+                    self.found(Damage::EntityRemembered, request, entry, "");
                 }
             }
             Change::Nothing | Change::Get { .. } | Change::GetEntity | Change::Work => {}
@@ -142,7 +157,7 @@ impl Check<'_> {
 
     fn stored(&mut self, request: &str, entry: &Entry, kind: Kind, id: Uuid, content: &str) {
         self.event(request, entry, &format!("{}_created", kind.as_str()), id);
-        if kind == Kind::Episode && self.rows.removed.contains(&id) {
+        if self.is_removed(kind, id) {
             return;
         }
         let Some(memory) = self.row(kind, id) else {
@@ -166,9 +181,31 @@ impl Check<'_> {
         if changed {
             self.event(request, entry, &format!("{}_forgotten", kind.as_str()), id);
         }
-        let removed = kind == Kind::Episode && self.rows.removed.contains(&id);
-        if !removed && self.row(kind, id).is_none_or(|memory| !memory.forgotten) {
+        if !self.is_removed(kind, id) && self.row(kind, id).is_none_or(|memory| !memory.forgotten) {
             self.found(Damage::ForgottenReturned, request, entry, "");
+        }
+    }
+
+    /// Whether the row was deleted on purpose.
+    fn is_removed(&self, kind: Kind, id: Uuid) -> bool {
+        self.rows.erased.contains(&id) && self.row(kind, id).is_none()
+            || kind == Kind::Episode && self.rows.removed.contains(&id)
+    }
+
+    /// Whether an entity was erased or, unless only that will do, is forgotten.
+    fn is_gone(&self, id: Uuid, erased_only: bool) -> bool {
+        match self.rows.entities.get(&id) {
+            None => self.rows.erased.contains(&id),
+            Some(entity) => !erased_only && entity.metadata.get("forgotten_at").is_some(),
+        }
+    }
+
+    /// Whatever a client was told does not exist was erased or forgotten.
+    fn missing(&mut self, journal: &Journal) {
+        for (ids, answer) in &journal.missing {
+            if !ids.iter().any(|id| self.rows.erased.contains(id) || self.is_gone(*id, false)) {
+                self.found.push((Damage::NotFound, answer.clone()));
+            }
         }
     }
 
@@ -212,6 +249,9 @@ impl Check<'_> {
             }
         }
         for ((rule, helpful), [least, most]) in made {
+            if self.is_removed(Kind::Rule, rule) {
+                continue;
+            }
             let marks = self.rows.marks.get(&rule).copied().unwrap_or_default();
             let counted = if helpful { marks.helpful } else { marks.harmful };
             if counted < least || counted > most {

@@ -22,7 +22,10 @@ const DAMAGES: [(&str, &str); 29] = [
     (
         "a superseded fact without a successor",
         "SELECT id::text FROM facts f WHERE validity = 'superseded' AND NOT EXISTS
-             (SELECT FROM memory_links l WHERE l.relation = 'supersedes' AND l.target_id = f.id)",
+             (SELECT FROM memory_links l WHERE l.relation = 'supersedes' AND l.target_id = f.id)
+           AND NOT EXISTS (SELECT FROM memory_events e JOIN memory_events c ON c.memory_id::text = e.payload ->> 'superseded_by'
+                           WHERE e.memory_id = f.id AND e.event_type = 'fact_superseded'
+                             AND c.event_type = 'fact_created' AND c.payload ? 'erased')",
     ),
     (
         "a fact superseded twice",
@@ -92,7 +95,7 @@ const DAMAGES: [(&str, &str); 29] = [
     (
         "a creation event without its memory",
         "SELECT e.memory_id::text FROM memory_events e WHERE e.event_type IN ('fact_created', 'rule_created', 'episode_created')
-           AND NOT memory_exists(e.tenant_id, e.memory_type, e.memory_id)
+           AND NOT memory_exists(e.tenant_id, e.memory_type, e.memory_id) AND NOT e.payload ? 'erased'
            AND NOT EXISTS (SELECT FROM memory_events r WHERE r.memory_id = e.memory_id
                            AND r.event_type IN ('episode_expired', 'episode_evicted'))",
     ),

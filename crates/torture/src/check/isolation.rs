@@ -139,6 +139,7 @@ fn with_foreign_ids(rows: &Rows, other: &str, own: Option<Uuid>) -> Vec<ToolCall
     for id in foreign_entities(rows, other) {
         calls.push(("entity_get", json!({"entity_id": id})));
         calls.push(("entity_update", json!({"entity_id": id, "metadata": {"k": 1}})));
+        calls.push(("entity_forget", json!({"entity_id": id, "erase": true, "dry_run": false})));
         if let Some(own) = own {
             calls.push(("entity_merge", json!({"source_entity_id": id, "target_entity_id": own})));
             calls.push(("entity_merge", json!({"source_entity_id": own, "target_entity_id": id})));

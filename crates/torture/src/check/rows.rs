@@ -16,6 +16,8 @@ pub struct Rows {
     pub events: HashMap<String, Vec<(String, Option<Uuid>)>>,
     /// Episodes whose removal was recorded.
     pub removed: HashSet<Uuid>,
+    /// Memories and entities that were erased: their creation has lost its text.
+    pub erased: HashSet<Uuid>,
     /// Pairs of the newer and the older fact.
     pub supersedes: HashSet<(Uuid, Uuid)>,
 }
@@ -73,9 +75,14 @@ pub async fn load(db: &mut PgConnection) -> anyhow::Result<Rows> {
         let merged_into = merged_into.and_then(|id| id.parse().ok());
         rows.entities.insert(id, Entity { tenant, name, merged_into, metadata });
     }
-    let events: Vec<(Option<String>, String, Option<Uuid>)> =
-        sqlx::query_as("SELECT request_id, event_type, memory_id FROM memory_events").fetch_all(&mut *db).await?;
-    for (request, event, about) in events {
+    let events: Vec<(Option<String>, String, Option<Uuid>, bool)> =
+        sqlx::query_as("SELECT request_id, event_type, memory_id, payload ? 'erased' FROM memory_events")
+            .fetch_all(&mut *db)
+            .await?;
+    for (request, event, about, is_bare) in events {
+        if let (Some(id), true, true) = (about, is_bare, event.ends_with("_created")) {
+            rows.erased.insert(id);
+        }
         if let (Some(id), "episode_expired" | "episode_evicted") = (about, event.as_str()) {
             rows.removed.insert(id);
         }

@@ -103,7 +103,7 @@ fn make(spec: &ToolSpec, dice: &mut Dice, own: &Tenant, whose: &Tenant, foreign:
         "memory_run_consolidation" => read(json!({"dry_run": dice.one_in(4)})).working(),
         "memory_run_episode_cleanup" => read(json!({"max_entries": MAX_EPISODES})).working(),
         "memory_predicates" => read(json!({"action": "list"})),
-        "entity_create" | "entity_get" | "entity_neighbors" | "entity_update" | "entity_merge" => {
+        "entity_create" | "entity_get" | "entity_neighbors" | "entity_update" | "entity_merge" | "entity_forget" => {
             return entity(tool, dice, own, whose, foreign, text);
         }
         _ => read(Value::Object(arguments(spec, &question)?)),
@@ -185,6 +185,11 @@ fn entity(
             let id = some(dice, whose)?;
             let key = text.rsplit_once(" client ").map(|(_, place)| format!("client {place}"))?;
             call(json!({"entity_id": id, "metadata": {key.clone(): 1}}), Change::UpdateEntity { id, key })
+        }
+        "entity_forget" => {
+            let (id, erase) = (some(dice, whose)?, dice.one_in(2));
+            let arguments = json!({"entity_id": id, "erase": erase, "dry_run": false});
+            call(arguments, Change::ForgetEntity { id, erase })
         }
         _ => {
             let (source, target) = (some(dice, whose)?, some(dice, own)?);

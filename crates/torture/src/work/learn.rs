@@ -30,17 +30,22 @@ impl Worker {
                 *changed = answer["changed"] == true;
                 known.forgotten.insert(*id, Instant::now());
             }
+            Change::ForgetEntity { id, .. } => known.entities.retain(|entity| entity != id),
             _ => {}
         }
     }
 }
 
 impl Change {
-    /// Whether the call names a fact, a rule or an entity. Unlike an episode, it is never removed.
+    /// Whether the call names a fact, a rule or an entity. Unlike an episode, only an erasure removes it.
     pub fn names_a_permanent_row(&self) -> bool {
         match self {
             Self::Get { kind } | Self::Confirm { kind, .. } | Self::Forget { kind, .. } => *kind != Kind::Episode,
-            Self::Mark { .. } | Self::GetEntity | Self::UpdateEntity { .. } | Self::MergeEntities { .. } => true,
+            Self::Mark { .. }
+            | Self::GetEntity
+            | Self::UpdateEntity { .. }
+            | Self::MergeEntities { .. }
+            | Self::ForgetEntity { .. } => true,
             Self::Nothing | Self::Work | Self::Store { .. } | Self::CreateEntity { .. } => false,
         }
     }

@@ -8,6 +8,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
+use uuid::Uuid;
 
 use crate::client::{Client, Reply};
 use crate::dice::Dice;
@@ -142,7 +143,8 @@ impl Worker {
             Reply::Refused { code, .. }
                 if code == "not_found" && !call.foreign && call.change.names_a_permanent_row() =>
             {
-                violations.push(format!("{tool}: an acknowledged memory was not found: {text}"));
+                // The database tells later whether it was erased.
+                self.world.journal().missing.push((ids(&call.arguments), format!("{tool}: {text}")));
             }
             _ => {}
         }
@@ -150,9 +152,14 @@ impl Worker {
     }
 }
 
+/// The ids among the arguments of a call.
+fn ids(arguments: &Value) -> Vec<Uuid> {
+    let values = arguments.as_object().into_iter().flat_map(|arguments| arguments.values());
+    values.filter_map(|value| value.as_str()?.parse().ok()).collect()
+}
+
 #[cfg(test)]
 mod tests {
-    use uuid::Uuid;
 
     use super::*;
 
@@ -165,7 +172,8 @@ mod tests {
         world.tenants[0].known().forgotten.insert(Uuid::nil(), earlier);
         Worker::new(&world, 0, 1, "127.0.0.1:1").judge(call, reply, begun);
         let journal = world.journal();
-        journal.violations.values().map(|(example, _)| example.clone()).collect()
+        let missing = journal.missing.iter().map(|(ids, _)| format!("not found: {ids:?}"));
+        journal.violations.values().map(|(example, _)| example.clone()).chain(missing).collect()
     }
 
     fn call(change: Change, foreign: bool) -> Call {
@@ -194,8 +202,9 @@ mod tests {
         is_found(&read, &done(json!({"results": [{"content": secret}]})), "was shown a secret of");
         is_found(&read, &Reply::Unknown { said: Some(secret) }, "was shown a secret of");
         is_found(&call(Change::GetEntity, true), &done(json!({})), "reached another tenant's memory");
+        let lost = Call { arguments: json!({"entity_id": Uuid::max()}), ..call(Change::GetEntity, false) };
+        is_found(&lost, &not_found(), &format!("not found: [{}]", Uuid::max()));
         is_found(&read, &done(json!({"results": [{"id": Uuid::nil()}]})), "although it is forgotten");
-        is_found(&call(Change::GetEntity, false), &not_found(), "an acknowledged memory was not found");
     }
 
     #[test]

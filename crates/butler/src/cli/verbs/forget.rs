@@ -3,24 +3,40 @@ use butler_memory::tool::Answer;
 use serde_json::{Value, json};
 use uuid::Uuid;
 
+use super::forget_entity::ForgetEntity;
 use super::input::one_of;
 use super::{Output, Request, show};
 use crate::printer::Printer;
 
-/// Exclude a memory from all future searches, recalls and contexts
+/// Exclude a memory, or all about an entity, from searches, recalls and contexts
 ///
-/// The memory stays readable by its id. Forgetting it again is not an error.
+/// The memory stays readable by its id. Forgetting it again is not an error. With --entity, everything about the entity is
+/// forgotten, and the memories that name it; they are listed first.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:\n  \
     butler forget fact 01993c1e-8a70-7d0c-b1a5-54d2a1f0c3aa\n  \
-    butler forget episode 01993c1e-8a70-7d0c-b1a5-54d2a1f0c3aa --json")]
+    butler forget episode 01993c1e-8a70-7d0c-b1a5-54d2a1f0c3aa --json\n  \
+    butler forget --entity 'Chloe Martin'              list what would be forgotten, then ask\n  \
+    butler forget --entity 'Chloe Martin' --erase --yes")]
 pub struct Args {
     /// Type of the memory
-    #[arg(value_name = "TYPE", value_parser = one_of::<MemoryType>(MemoryType::NAMES))]
-    memory_type: MemoryType,
+    #[arg(value_name = "TYPE", required_unless_present = "entity", value_parser = one_of::<MemoryType>(MemoryType::NAMES))]
+    memory_type: Option<MemoryType>,
     /// Id of the memory, as printed by `search` and `remember`
-    #[arg(value_name = "ID")]
-    memory_id: Uuid,
+    #[arg(value_name = "ID", required_unless_present = "entity")]
+    memory_id: Option<Uuid>,
+    /// Forget a person, organization, place or thing: its name, an alias or its id
+    #[arg(long, value_name = "NAME", conflicts_with_all = ["memory_type", "memory_id"])]
+    entity: Option<String>,
+    /// Delete instead of exclude, also from past events; this cannot be undone
+    #[arg(long, requires = "entity", conflicts_with_all = ["memory_type", "memory_id"])]
+    erase: bool,
+    /// Keep the memories that name the entity but are not about it
+    #[arg(long, requires = "entity", conflicts_with_all = ["memory_type", "memory_id"])]
+    keep_mentions: bool,
+    /// Do not list first and do not ask
+    #[arg(long, requires = "entity", conflicts_with_all = ["memory_type", "memory_id"])]
+    yes: bool,
     #[command(flatten)]
     output: Output,
 }
@@ -29,6 +45,17 @@ impl Args {
     pub(super) fn request(self) -> Request {
         let arguments = json!({"memory_type": self.memory_type, "memory_id": self.memory_id});
         Request::new("memory_forget", arguments, self.output, print_forgotten)
+    }
+
+    /// `None`: one memory is meant.
+    pub(super) fn of_entity(&self) -> Option<ForgetEntity> {
+        Some(ForgetEntity {
+            name: self.entity.clone()?,
+            erase: self.erase,
+            keep_mentions: self.keep_mentions,
+            yes: self.yes,
+            json: self.output.json,
+        })
     }
 }
 

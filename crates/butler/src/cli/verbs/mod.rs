@@ -5,6 +5,7 @@ mod context;
 mod entity;
 mod feedback;
 mod forget;
+mod forget_entity;
 mod get;
 pub mod input;
 mod recall;
@@ -22,6 +23,8 @@ use serde_json::{Map, Value};
 use super::Settings;
 use super::tool_client::ToolClient;
 use crate::printer::Printer;
+
+pub use forget_entity::print_backups;
 
 #[derive(Debug, Subcommand)]
 pub enum Verb {
@@ -94,6 +97,13 @@ impl Verb {
 
 pub async fn run(verb: Verb, settings: &Settings, printer: Printer) -> Result<(), HostError> {
     let client = ToolClient::open(settings)?;
+    if let Verb::Forget(args) = &verb
+        && let Some(forgetting) = args.of_entity()
+    {
+        let outcome = forgetting.run(&client, printer).await;
+        let closed = client.finish().await;
+        return outcome.and(closed);
+    }
     let request = verb.request(client.butler())?;
     let outcome = client.call(request.tool, request.arguments).await;
     match &outcome {

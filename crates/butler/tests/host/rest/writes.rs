@@ -203,3 +203,30 @@ async fn changing_a_forgotten_memory_is_refused_with_a_hint_to_restore_it() {
         assert!(error["hint"].as_str().unwrap().contains("GET /api/"), "{path}: {error}");
     }
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_entity_is_previewed_then_erased() {
+    let api = Api::start().await;
+    let ada = json!({"canonical_name": "Ada", "entity_type": "person"});
+    let ada = api.tool("general", "entity_create", ada).await["entity_id"].as_str().unwrap().to_owned();
+    api.fact("Ada", "likes", "looms").await;
+    let (kept, gone) = (api.rule("Ask Ada twice").await, api.rule("Ask Ada once").await);
+    let path = format!("/api/memory/entities/{ada}/forget");
+    let preview = api.done("POST", &path, json!({"erase": true})).await;
+    assert_eq!((&preview["dry_run"], &preview["facts"]), (&json!(true), &json!(1)), "{preview}");
+    assert_eq!(preview["mentions"]["totals"]["rules"], 2);
+    let erased = api.done("POST", &path, json!({"erase": true, "dry_run": false, "rule_ids": [gone]})).await;
+    assert_eq!(erased["mentions"]["rules"][0]["text"], "Ask Ada once");
+    assert_eq!(api.get("/api/memory/facts").await["meta"]["total"], 0);
+    assert_eq!(api.get("/api/memory/rules").await["data"][0]["id"], kept.as_str());
+    let events = api.get("/api/timeline?type=entity_erased").await;
+    assert_eq!(events["data"][0]["memory_id"], ada.as_str(), "{events}");
+    for (path, body, status) in [
+        (path.as_str(), json!({}), 404),
+        ("/api/memory/entities/x/forget", json!({}), 404),
+        (path.as_str(), json!({"erased": true}), 422),
+    ] {
+        let refused = api.send("POST", path, body.clone()).await;
+        assert!(refused.status == status || refused.status == 400, "{body}: {} {}", refused.status, refused.text());
+    }
+}

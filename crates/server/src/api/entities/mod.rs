@@ -2,6 +2,7 @@
 
 pub mod detail;
 pub mod edit;
+pub mod forget;
 pub mod graph;
 pub mod list;
 pub mod merge;

@@ -44,6 +44,9 @@ fn sound() -> (Journal, Rows) {
         ("6", Change::UpdateEntity { id: id(5), key: "k".to_owned() }),
         ("7", Change::MergeEntities { source: id(5), target: id(6) }),
         ("9", Change::Get { kind: Kind::Fact }),
+        ("11", Change::CreateEntity { name: "gone".to_owned(), id: Some(id(11)) }),
+        ("12", Change::ForgetEntity { id: id(11), erase: true }),
+        ("13", Change::ForgetEntity { id: id(13), erase: false }),
     ] {
         journal.note(request.to_owned(), entry(Outcome::Acknowledged, change));
     }
@@ -60,7 +63,10 @@ fn sound() -> (Journal, Rows) {
     };
     rows.entities.insert(id(5), entity(Some(6), json!({})));
     rows.entities.insert(id(6), entity(None, json!({"k": 1})));
+    rows.entities.insert(id(13), entity(None, json!({"forgotten_at": "now"})));
+    rows.erased.insert(id(11));
     rows.supersedes.insert((id(2), id(1)));
+    journal.missing = vec![(vec![id(11)], "erased".to_owned()), (vec![id(13)], "forgotten".to_owned())];
     for (request, event_type, about) in [
         ("1", "fact_created", 1),
         ("2", "fact_created", 2),
@@ -70,6 +76,8 @@ fn sound() -> (Journal, Rows) {
         ("5", "entity_created", 5),
         ("6", "entity_updated", 5),
         ("7", "entity_merge", 5),
+        ("11", "entity_created", 11),
+        ("12", "entity_erased", 11),
     ] {
         event(&mut rows, request, event_type, about);
     }
@@ -108,6 +116,12 @@ fn injections(damage: Damage) -> Vec<Injection> {
         Damage::MissingMerge => vec![|_, rows| {
             rows.entities.entry(id(5)).and_modify(|entity| entity.merged_into = None);
         }],
+        Damage::EntityRemembered => {
+            vec![|_, rows| drop(rows.entities.insert(id(11), rows.entities[&id(13)].clone())), |_, rows| {
+                rows.entities.entry(id(13)).and_modify(|entity| entity.metadata = json!({}));
+            }]
+        }
+        Damage::NotFound => vec![|journal, _| journal.missing.push((vec![id(1)], "not found".to_owned()))],
         Damage::WrongEventCount => {
             vec![|_, rows| drop(rows.events.remove("1")), |_, rows| event(rows, "1", "fact_created", 1)]
         }

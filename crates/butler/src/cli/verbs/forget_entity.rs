@@ -1,0 +1,141 @@
+//! `butler forget --entity`: lists what would be forgotten, asks, then forgets it.
+
+use butler_domain::text::flatten_line;
+use butler_host::error::HostError;
+use butler_memory::tool::{ErrorCode, ToolError};
+use serde_json::{Map, Value, json};
+use uuid::Uuid;
+
+use super::show;
+use crate::cli::confirmation;
+use crate::cli::tool_client::ToolClient;
+use crate::printer::Printer;
+
+/// What the command line asks for.
+pub struct ForgetEntity {
+    pub name: String,
+    pub erase: bool,
+    pub keep_mentions: bool,
+    pub yes: bool,
+    pub json: bool,
+}
+
+impl ForgetEntity {
+    pub async fn run(&self, client: &ToolClient, printer: Printer) -> Result<(), HostError> {
+        let id = self.find(client).await?;
+        if !self.yes {
+            let preview = self.call(client, id, true).await?;
+            self.print(printer, &preview);
+            let (verb, name) = (self.verb(), show::text(&preview, "canonical_name"));
+            let effect = format!("this would {verb} the above");
+            confirmation::require(false, &effect, &format!("{} {name:?} and the above?", capitalized(verb)))?;
+        }
+        let done = self.call(client, id, false).await?;
+        self.print(printer, &done);
+        Ok(())
+    }
+
+    fn verb(&self) -> &'static str {
+        if self.erase { "erase" } else { "forget" }
+    }
+
+    async fn call(&self, client: &ToolClient, id: Uuid, dry_run: bool) -> Result<Map<String, Value>, HostError> {
+        let mut arguments = json!({"entity_id": id, "erase": self.erase, "dry_run": dry_run});
+        if self.keep_mentions {
+            for list in ["fact_ids", "rule_ids", "episode_ids"] {
+                arguments[list] = json!([]);
+            }
+        }
+        let answer = client.call("entity_forget", show::without_nulls(arguments)).await.map_err(HostError::Tool)?;
+        Ok(answer.structured)
+    }
+
+    /// The entity with this id, name or alias.
+    async fn find(&self, client: &ToolClient) -> Result<Uuid, HostError> {
+        if let Ok(id) = self.name.parse() {
+            return Ok(id);
+        }
+        let answer = client.call("entity_resolve", show::without_nulls(json!({"name": self.name}))).await;
+        let answer = answer.map_err(HostError::Tool)?;
+        let candidates = answer.structured.get("candidates").and_then(Value::as_array).cloned().unwrap_or_default();
+        let named: Vec<&Map<String, Value>> = candidates
+            .iter()
+            .filter_map(Value::as_object)
+            .filter(|candidate| matches!(show::text(candidate, "name_match"), "exact" | "alias"))
+            .collect();
+        match named[..] {
+            [one] => {
+                show::text(one, "entity_id").parse().map_err(|_| HostError::Failed("no id in the answer".to_owned()))
+            }
+            [] => Err(refused(
+                ErrorCode::NotFound,
+                format!("no entity is called {:?}", self.name),
+                "`butler entity resolve NAME --fuzzy` lists similar names".to_owned(),
+            )),
+            _ => {
+                let ids: Vec<&str> = named.iter().map(|candidate| show::text(candidate, "entity_id")).collect();
+                let message = format!("{} entities are called {:?}", named.len(), self.name);
+                Err(refused(ErrorCode::Conflict, message, format!("give one of the ids: {}", ids.join(", "))))
+            }
+        }
+    }
+
+    fn print(&self, printer: Printer, answer: &Map<String, Value>) {
+        if self.json {
+            printer.json(answer);
+            return;
+        }
+        let done = match (answer.get("dry_run") == Some(&Value::Bool(true)), self.erase) {
+            (true, _) => format!("would {}", self.verb()),
+            (false, true) => "erased".to_owned(),
+            (false, false) => "forgot".to_owned(),
+        };
+        let count = |key: &str| show::number(answer, key).unwrap_or_default();
+        printer.line(format_args!(
+            "{done} {}: {} facts about it, {} relations to it",
+            flatten_line(show::text(answer, "canonical_name")),
+            count("facts"),
+            count("edges")
+        ));
+        let mentions = &Value::Object(answer.clone())["mentions"];
+        for (list, kind) in [("facts", "fact"), ("rules", "rule"), ("episodes", "episode")] {
+            let items = mentions[list].as_array().map(Vec::as_slice).unwrap_or_default();
+            for item in items.iter().filter_map(Value::as_object) {
+                printer.line(format_args!(
+                    "  {kind:<7}  {}  {}",
+                    show::text(item, "id"),
+                    flatten_line(show::text(item, "text"))
+                ));
+            }
+            let more = mentions["totals"][list].as_u64().unwrap_or_default().saturating_sub(items.len() as u64);
+            if more > 0 {
+                printer.line(format_args!("  and {more} more {list}"));
+            }
+        }
+        if self.erase {
+            printer.line(format_args!("  the text of {} past events", count("events_redacted")));
+        }
+        print_backups(printer, answer);
+    }
+}
+
+/// Prints which backups still hold what was erased.
+pub fn print_backups(printer: Printer, answer: &Map<String, Value>) {
+    let backups = answer.get("backups").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
+    for backup in backups.iter().filter_map(Value::as_object) {
+        let until =
+            show::date(backup, "until").map_or("nothing removes it".to_owned(), |until| format!("until {until}Z"));
+        printer.line(format_args!("  still in backup {} ({until})", show::text(backup, "name")));
+    }
+    if let Some(hint) = answer.get("backups_hint").and_then(Value::as_str) {
+        printer.note(hint);
+    }
+}
+
+fn refused(code: ErrorCode, message: String, hint: String) -> HostError {
+    HostError::Tool(ToolError { hint: Some(hint), ..ToolError::new(code, message) })
+}
+
+fn capitalized(verb: &str) -> &'static str {
+    if verb == "erase" { "Erase" } else { "Forget" }
+}
