@@ -39,12 +39,6 @@ export function ForgetDialog({ entity, onClose }: Props) {
   const navigate = useNavigate()
   const erase = way === 'erase'
   const path = { id: entity.id }
-  const preview = useQuery({
-    queryKey: ['forget-preview', entity.id, erase],
-    // the preview names what is gone afterwards, so it is not kept
-    gcTime: 0,
-    queryFn: () => request('post', '/api/memory/entities/{id}/forget', { path, body: { erase, dry_run: true } }),
-  })
   const forget = useMutation({
     mutationFn: (ids: ReturnType<typeof chosenIds>) =>
       request('post', '/api/memory/entities/{id}/forget', { path, body: { erase, dry_run: false, ...ids } }),
@@ -54,6 +48,14 @@ export function ForgetDialog({ entity, onClose }: Props) {
       if (data.erase) await navigate({ to: '/entities' })
       await client.invalidateQueries()
     },
+  })
+  const preview = useQuery({
+    queryKey: ['forget-preview', entity.id, erase],
+    // once it is done, there is nothing to preview
+    enabled: !forget.isPending && !forget.isSuccess,
+    // the preview names what is gone afterwards, so it is not kept
+    gcTime: 0,
+    queryFn: () => request('post', '/api/memory/entities/{id}/forget', { path, body: { erase, dry_run: true } }),
   })
   const confirmed = !erase || typed.trim() === entity.canonical_name.trim()
   const data = preview.data?.data

@@ -41,8 +41,9 @@ export function MergeDialog({ entity, other: chosen, onClose }: Props) {
         action: { label: 'Undo', run: () => unmerge.mutate(source.id) },
       })
       onClose()
-      await client.invalidateQueries()
+      // first away from the merged entity, which has no relations and no preview any more
       await navigate({ to: '/entities/$id', params: { id: target.id } })
+      await client.invalidateQueries()
     },
   })
   const choose = (next: Named | null) => {
@@ -62,7 +63,7 @@ export function MergeDialog({ entity, other: chosen, onClose }: Props) {
     >
       {target ? (
         <>
-          <MergePreview source={source} target={target} />
+          <MergePreview source={source} target={target} frozen={merge.isPending || merge.isSuccess} />
           {merge.isError && (
             <div className="mt-4">
               <Failure error={merge.error} title="Not merged" />

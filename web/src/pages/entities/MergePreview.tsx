@@ -21,9 +21,17 @@ function Facts({ label, children }: { label: string; children: ReactNode }) {
   )
 }
 
+interface Props {
+  source: Named
+  target: Named
+  /** The merge is under way: the preview is not renewed. */
+  frozen: boolean
+}
+
 /** What the merge would change, as computed by the server without writing anything. */
-export function MergePreview({ source, target }: { source: Named; target: Named }) {
+export function MergePreview({ source, target, frozen }: Props) {
   const preview = useQuery({
+    enabled: !frozen,
     queryKey: ['merge-preview', source.id, target.id],
     queryFn: () =>
       request('post', '/api/memory/entities/{id}/merge', {

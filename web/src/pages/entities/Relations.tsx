@@ -24,14 +24,18 @@ function Row({ edge, from, name }: { edge: Edge; from: string; name: (id: string
             {capitalized(edge.predicate)}
             <span className="sr-only">{outgoing ? ' to' : ' from'}</span>
           </span>
-          <Link to="/entities/$id" params={{ id: other }} className="min-w-0 font-medium break-words hover:underline">
+          <Link
+            to="/entities/$id"
+            params={{ id: other }}
+            className="min-w-0 py-0.5 font-medium break-words hover:underline"
+          >
             {name(other)}
           </Link>
         </p>
         <Link
           to="/memory/facts/$id"
           params={{ id: edge.fact_id }}
-          className="memory-text line-clamp-2 text-muted hover:underline"
+          className="memory-text line-clamp-2 min-h-6 text-muted hover:underline"
         >
           {edge.content}
         </Link>
