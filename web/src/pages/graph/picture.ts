@@ -35,6 +35,7 @@ export class Picture {
   private readonly handlers: Handlers
   private readonly behaviour: ZoomBehavior<HTMLCanvasElement, unknown>
   private readonly resize: ResizeObserver
+  private readonly listening = new AbortController()
   private readonly places = new Map<string, Place>()
   private transform = zoomIdentity
   private palette: Palette = readPalette()
@@ -60,16 +61,19 @@ export class Picture {
       })
     // a double click opens the profile
     select(canvas).call(this.behaviour).on('dblclick.zoom', null)
-    canvas.addEventListener('click', (event) => {
+    const { signal } = this.listening
+    const listen = (type: 'click' | 'dblclick' | 'pointermove' | 'pointerleave', run: (event: MouseEvent) => void) =>
+      canvas.addEventListener(type, run, { signal })
+    listen('click', (event) => {
       this.clicked = this.at(event)?.id
       handlers.onSelect(this.clicked)
     })
-    canvas.addEventListener('dblclick', (event) => {
+    listen('dblclick', (event) => {
       const node = this.at(event)
       if (node) handlers.onOpen(node.id)
     })
-    canvas.addEventListener('pointermove', (event) => handlers.onHover(event.buttons ? undefined : this.at(event)?.id))
-    canvas.addEventListener('pointerleave', () => handlers.onHover(undefined))
+    listen('pointermove', (event) => handlers.onHover(event.buttons ? undefined : this.at(event)?.id))
+    listen('pointerleave', () => handlers.onHover(undefined))
     this.resize = new ResizeObserver(() => this.fitCanvas())
     this.resize.observe(canvas)
   }
@@ -78,6 +82,7 @@ export class Picture {
     this.stopLayout()
     this.resize.disconnect()
     cancelAnimationFrame(this.frame)
+    this.listening.abort()
     select(this.canvas).on('.zoom', null)
   }
 
