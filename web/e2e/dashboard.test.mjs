@@ -4,6 +4,7 @@ import { after, before, describe } from 'node:test'
 import { launch, Server } from './browser.mjs'
 import { access } from './suites/access.mjs'
 import { actions } from './suites/actions.mjs'
+import { entities } from './suites/entities.mjs'
 import { everyPage } from './suites/every-page.mjs'
 import { firstVisit } from './suites/first-visit.mjs'
 import { injection } from './suites/injection.mjs'
@@ -24,6 +25,7 @@ describe('the dashboard', () => {
   everyPage(shared)
   pages(shared)
   actions(shared)
+  entities(shared)
   keyboard(shared)
   injection(shared)
   live(shared)

@@ -15,6 +15,7 @@ const load = {
   ButlerPage: () => import('./pages/butlers/ButlerPage'),
   EntitiesPage: () => import('./pages/entities/EntitiesPage'),
   EntityPage: () => import('./pages/entities/EntityPage'),
+  GraphPage: () => import('./pages/graph/GraphPage'),
   TimelinePage: () => import('./pages/timeline/TimelinePage'),
   RecallPage: () => import('./pages/recall/RecallPage'),
   SettingsPage: () => import('./pages/settings/SettingsPage'),
@@ -63,6 +64,11 @@ const entities = createRoute({
   component: lazyRouteComponent(load.EntitiesPage),
 })
 const entity = createRoute({ ...at('/entities/$id'), component: lazyRouteComponent(load.EntityPage) })
+const graph = createRoute({
+  ...at('/graph'),
+  validateSearch: search.graph,
+  component: lazyRouteComponent(load.GraphPage),
+})
 const timeline = createRoute({
   ...at('/timeline'),
   validateSearch: search.timeline,
@@ -86,6 +92,7 @@ export const router = createRouter({
     butler,
     entities,
     entity,
+    graph,
     timeline,
     recall,
     settings,

@@ -105,29 +105,6 @@ export function actions(shared) {
       await page.context().close()
     })
 
-    test('merging two entities shows a preview first', async () => {
-      const { server, browser } = shared
-      const create = (name) => server.tool('entity_create', { canonical_name: name, entity_type: 'person' })
-      const name = `Zora ${Date.now()}`
-      const [source, target] = [await create(name), await create(`${name} Moreau`)]
-      await server.tool('memory_store_fact', {
-        subject: name,
-        predicate: 'plays',
-        content: 'the cello',
-        entity_id: source.entity_id,
-      })
-      const page = await visit(browser, server)
-      await go(page, `/entities/${source.entity_id}`)
-      await page.getByRole('button', { name: 'Merge', exact: true }).click()
-      await page.getByRole('searchbox', { name: 'Search for the entity to keep', exact: true }).fill(`${name} Moreau`)
-      await page.getByRole('button', { name: new RegExp(`${name} Moreau`) }).click()
-      await page.getByText(`1 fact of ${name} moves to ${name} Moreau`).waitFor()
-      await page.getByRole('button', { name: 'Merge entities', exact: true }).click()
-      await page.waitForURL((url) => url.pathname.endsWith(target.entity_id))
-      await page.getByText('the cello').waitFor()
-      await page.context().close()
-    })
-
     test('settings: snippets can be copied, and a cheap job runs and reports its result', async () => {
       const { server, browser } = shared
       const page = await visit(browser, server)

@@ -3,10 +3,12 @@ import { describe } from 'node:test'
 import { go, visit } from '../browser.mjs'
 import { accessible, fits } from '../checks.mjs'
 import { test } from '../retry.mjs'
+import { related } from './entities.mjs'
 
 /** The paths of all pages, each with content. */
 async function paths(server) {
   const first = async (path) => (await server.api(path)).data[0].id
+  const { ids } = await related(server)
   return [
     '/memory',
     '/memory?kind=rules',
@@ -25,6 +27,10 @@ async function paths(server) {
     '/entities',
     `/entities/${await first('/api/memory/entities?sort=facts&limit=1')}`,
     `/entities/${(await server.api('/api/timeline?type=entity_merge&limit=1')).data[0].memory_id}`,
+    `/entities/${ids[0]}`,
+    '/graph?butler=demo',
+    `/graph?entity=${ids[0]}&butler=demo`,
+    '/graph?butler=general',
     '/timeline',
     '/recall?q=What%20should%20I%20cook%3F&butler=demo',
     '/settings',

@@ -1,10 +1,28 @@
 import { Link } from '@tanstack/react-router'
 import { cx } from '../lib/cx'
 import { capitalized } from '../lib/labels'
+import { date } from '../lib/time'
 import { Confidence } from '../ui/Confidence'
+import { Time } from '../ui/Time'
 import { PermanenceBadge, StateBadge } from './badges'
 import { RowActions } from './RowActions'
 import type { FactRow } from './types'
+
+/** When the fact was learned, and when it was last confirmed if that was on a later day. */
+function Dates({ fact }: { fact: FactRow }) {
+  const confirmed = fact.last_confirmed_at
+  const later = confirmed && date(confirmed) !== date(fact.created_at)
+  return (
+    <p className="text-sm text-muted">
+      learned <Time at={fact.created_at} how="date" />
+      {later && (
+        <>
+          , confirmed <Time at={confirmed} how="date" />
+        </>
+      )}
+    </p>
+  )
+}
 
 /** Subject and predicate introduce the content. */
 function Row({ fact, bare }: { fact: FactRow; bare: boolean }) {
@@ -31,6 +49,7 @@ function Row({ fact, bare }: { fact: FactRow; bare: boolean }) {
           >
             {fact.content}
           </Link>
+          {bare && <Dates fact={fact} />}
         </div>
         <div className="flex flex-wrap items-center gap-x-3 gap-y-1 md:justify-end">
           <RowActions
@@ -49,7 +68,7 @@ function Row({ fact, bare }: { fact: FactRow; bare: boolean }) {
   )
 }
 
-/** `bare` omits subject and predicate where a heading shows them. */
+/** `bare` omits subject and predicate where a heading shows them, and adds the dates. */
 export function FactList({
   facts,
   label = 'Facts',

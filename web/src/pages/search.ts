@@ -53,6 +53,14 @@ export const entities = (raw: Raw) =>
     offset: whole(raw, 'offset'),
   })
 
+export const graph = (raw: Raw) =>
+  optional({
+    entity: text(raw, 'entity'),
+    butler: text(raw, 'butler'),
+    predicate: text(raw, 'predicate'),
+    until: text(raw, 'until'),
+  })
+
 export const timeline = (raw: Raw) =>
   optional({
     kind: oneOf(raw, 'kind', eventKinds),

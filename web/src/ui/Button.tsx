@@ -8,9 +8,22 @@ const variants = {
   danger: 'border border-harm/50 bg-surface text-harm hover:bg-harm-wash',
 } as const
 
+type Variant = keyof typeof variants
+type Size = 'small' | 'medium'
+
+/** The look of a button, also for a link among buttons. */
+export function buttonClass(variant: Variant = 'secondary', size: Size = 'medium'): string {
+  return cx(
+    'inline-flex items-center justify-center gap-2 rounded-md font-medium whitespace-nowrap',
+    'transition-colors disabled:opacity-60',
+    size === 'small' ? 'h-9 px-3 text-sm sm:h-7 sm:px-2' : 'h-10 px-3 text-base sm:h-9',
+    variants[variant],
+  )
+}
+
 export interface ButtonProps extends ButtonHTMLAttributes<HTMLButtonElement> {
-  variant?: keyof typeof variants
-  size?: 'small' | 'medium'
+  variant?: Variant
+  size?: Size
   /** The action is in progress: the button is disabled and announced as busy. */
   busy?: boolean
   ref?: Ref<HTMLButtonElement>
@@ -29,13 +42,7 @@ export function Button({
       type="button"
       aria-busy={busy}
       disabled={disabled || busy}
-      className={cx(
-        'inline-flex items-center justify-center gap-2 rounded-md font-medium whitespace-nowrap',
-        'transition-colors disabled:opacity-60',
-        size === 'small' ? 'h-9 px-3 text-sm sm:h-7 sm:px-2' : 'h-10 px-3 text-base sm:h-9',
-        variants[variant],
-        className,
-      )}
+      className={cx(buttonClass(variant, size), className)}
       {...rest}
     />
   )

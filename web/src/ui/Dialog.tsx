@@ -9,7 +9,7 @@ interface Props {
   title: string
   description?: ReactNode
   children: ReactNode
-  wide?: boolean
+  wide?: boolean | 'full'
 }
 
 /**
@@ -25,7 +25,7 @@ export function Dialog({ open, onOpenChange, title, description, children, wide 
           className={cx(
             'fixed top-[8vh] left-1/2 z-50 max-h-[84vh] w-[calc(100vw-2rem)] -translate-x-1/2',
             'overflow-y-auto rounded-xl border border-line bg-surface p-6 shadow-float',
-            wide ? 'max-w-2xl' : 'max-w-lg',
+            wide === 'full' ? 'max-w-4xl' : wide ? 'max-w-2xl' : 'max-w-lg',
           )}
           {...(description ? {} : { 'aria-describedby': undefined })}
         >

@@ -29,8 +29,15 @@ export function Loading({ rows = 5, label = 'Loading' }: { rows?: number; label?
   )
 }
 
+interface FailureProps {
+  error: unknown
+  /** What failed, if it was not loading: "Not saved". */
+  title?: string
+  retry?: () => void
+}
+
 /** The state after a failed request: the error and what to do about it. */
-export function Failure({ error, retry }: { error: unknown; retry?: () => void }) {
+export function Failure({ error, title: what, retry }: FailureProps) {
   const failure = asApiError(error)
   const title = failure.unreachable
     ? 'The server is not responding'
@@ -38,7 +45,7 @@ export function Failure({ error, retry }: { error: unknown; retry?: () => void }
       ? 'Not found'
       : failure.unavailable
         ? 'Temporarily unavailable'
-        : 'This could not be loaded'
+        : (what ?? 'This could not be loaded')
   const hint = failure.unreachable
     ? 'Start it with: butler serve'
     : failure.notFound

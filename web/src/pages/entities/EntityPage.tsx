@@ -2,22 +2,70 @@ import { Link, useParams } from '@tanstack/react-router'
 import { useState } from 'react'
 import { useGet } from '../../api/hooks'
 import { useHasRight } from '../../api/rights'
-import type { EntityDetailAt as EntityDetail } from '../../api/schema'
+import type { EntityDetailAt } from '../../api/schema'
 import { capitalized } from '../../lib/labels'
 import { counted } from '../../lib/number'
 import { EventList } from '../../memory/EventList'
 import { Back } from '../../ui/Back'
 import { Badge } from '../../ui/Badge'
-import { Button } from '../../ui/Button'
-import { Icon } from '../../ui/Icon'
 import { Loaded } from '../../ui/Loaded'
 import { Page } from '../../ui/Page'
 import { Section } from '../../ui/Section'
+import { Details } from './Details'
+import { Duplicates } from './Duplicates'
+import { EntityActions } from './EntityActions'
 import { FactsByPredicate } from './FactsByPredicate'
-import { MergeDialog } from './MergeDialog'
+import { Mentions } from './Mentions'
+import { MergeDialog, type Named } from './MergeDialog'
+import { Merges } from './Merges'
+import { Relations } from './Relations'
 
-function View({ entity }: { entity: EntityDetail }) {
-  const [merging, setMerging] = useState(false)
+function Related({ related }: Pick<EntityDetailAt, 'related'>) {
+  if (related.length === 0) return <p className="text-sm text-muted">No other entity shares an episode with it.</p>
+  return (
+    <ul className="space-y-1.5">
+      {related.map((other) => (
+        <li key={other.id} className="flex items-baseline justify-between gap-3">
+          <Link to="/entities/$id" params={{ id: other.id }} className="min-w-0 truncate hover:underline">
+            {other.canonical_name}
+          </Link>
+          <span className="figure text-xs whitespace-nowrap text-muted">
+            {counted(other.shared_episodes, 'episode')}
+          </span>
+        </li>
+      ))}
+    </ul>
+  )
+}
+
+function Knowledge({ entity }: { entity: EntityDetailAt }) {
+  if (entity.merged_into)
+    return (
+      <p className="self-start rounded-lg border border-dashed border-line-strong/50 p-4 text-muted">
+        ⋈ Merged into{' '}
+        <Link to="/entities/$id" params={{ id: entity.merged_into }} className="link">
+          {entity.merged_into_name ?? 'another entity'}
+        </Link>
+        , which now has its facts and names.
+      </p>
+    )
+  return (
+    <div className="min-w-0 space-y-8">
+      <Section title="Facts">
+        <FactsByPredicate entity={entity} />
+      </Section>
+      <Section title="Relations">
+        <Relations entity={entity} />
+      </Section>
+      <Section title="Mentions in episodes">
+        <Mentions entity={entity} />
+      </Section>
+    </div>
+  )
+}
+
+function View({ entity }: { entity: EntityDetailAt }) {
+  const [merging, setMerging] = useState<{ other?: Named } | null>(null)
   const canWrite = useHasRight('write')
   return (
     <Page
@@ -30,56 +78,38 @@ function View({ entity }: { entity: EntityDetail }) {
           {entity.aliases.length > 0 && <span className="break-words">also known as {entity.aliases.join(', ')}</span>}
         </span>
       }
-      actions={
-        !entity.merged_into &&
-        canWrite && (
-          <Button onClick={() => setMerging(true)}>
-            <Icon name="merge" /> Merge
-          </Button>
-        )
-      }
+      actions={<EntityActions entity={entity} onMerge={() => setMerging({})} />}
     >
       <div className="grid gap-x-10 gap-y-8 lg:grid-cols-[minmax(0,1fr)_18rem]">
-        {entity.merged_into ? (
-          <p className="self-start rounded-lg border border-dashed border-line-strong/50 p-4 text-muted">
-            ⋈ Merged into{' '}
-            <Link to="/entities/$id" params={{ id: entity.merged_into }} className="link">
-              {entity.merged_into_name ?? 'another entity'}
-            </Link>
-            , which now has its facts and names.
-          </p>
-        ) : (
-          <Section title="Facts">
-            <FactsByPredicate entity={entity} />
-          </Section>
-        )}
+        <Knowledge entity={entity} />
         <div className="min-w-0 space-y-8">
+          {entity.duplicates.length > 0 && !entity.merged_into && (
+            <Section title="Likely duplicates" quiet>
+              <Duplicates
+                duplicates={entity.duplicates}
+                onMerge={canWrite ? (other) => setMerging({ other }) : undefined}
+              />
+            </Section>
+          )}
           <Section title="Related entities" quiet>
-            {entity.related.length > 0 ? (
-              <ul className="space-y-1.5">
-                {entity.related.map((related) => (
-                  <li key={related.id} className="flex items-baseline justify-between gap-3">
-                    <Link to="/entities/$id" params={{ id: related.id }} className="min-w-0 truncate hover:underline">
-                      {related.canonical_name}
-                    </Link>
-                    <span className="figure text-xs whitespace-nowrap text-muted">
-                      {counted(related.shared_episodes, 'episode')}
-                    </span>
-                  </li>
-                ))}
-              </ul>
-            ) : (
-              <p className="text-sm text-muted">No other entity shares an episode with it.</p>
-            )}
+            <Related related={entity.related} />
           </Section>
+          {entity.merges.length > 0 && (
+            <Section title="Merged into it" quiet>
+              <Merges merges={entity.merges} canWrite={canWrite} />
+            </Section>
+          )}
           {entity.events.length > 0 && (
-            <Section title="Events" quiet>
+            <Section title="History" quiet>
               <EventList events={entity.events} look="own" />
             </Section>
           )}
+          <Section title="Details" quiet>
+            <Details entity={entity} />
+          </Section>
         </div>
       </div>
-      {merging && <MergeDialog entity={entity} onClose={() => setMerging(false)} />}
+      {merging && <MergeDialog entity={entity} {...merging} onClose={() => setMerging(null)} />}
     </Page>
   )
 }

@@ -2,100 +2,83 @@ import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import { request } from '../../api/client'
-import { useGet } from '../../api/hooks'
-import type { EntityItemAt } from '../../api/schema'
-import { counted } from '../../lib/number'
+import type { EntityDetailAt } from '../../api/schema'
 import { Button } from '../../ui/Button'
 import { Dialog } from '../../ui/Dialog'
-import { SearchField } from '../../ui/SearchField'
-import { Failure, Loading } from '../../ui/states'
+import { Failure } from '../../ui/states'
 import { toast } from '../../ui/toast'
+import { MergeCandidates } from './MergeCandidates'
 import { MergePreview } from './MergePreview'
+import { useUnmerge } from './useUnmerge'
 
-/** Merges an entity into another, after a preview. The merge can be undone on the target's page. */
-export function MergeDialog({
-  entity,
-  onClose,
-}: {
-  entity: { id: string; home: string; canonical_name: string }
+export interface Named {
+  id: string
+  canonical_name: string
+}
+
+interface Props {
+  entity: Pick<EntityDetailAt, 'id' | 'home' | 'canonical_name' | 'duplicates'>
+  /** The other entity, if it is chosen already. */
+  other?: Named
   onClose: () => void
-}) {
-  const [query, setQuery] = useState('')
-  const [target, setTarget] = useState<EntityItemAt | null>(null)
+}
+
+/** Merges two entities, after a preview. The toast and the pages of both offer to undo it. */
+export function MergeDialog({ entity, other: chosen, onClose }: Props) {
+  const [other, setOther] = useState<Named | null>(chosen ?? null)
+  const [swapped, setSwapped] = useState(false)
   const client = useQueryClient()
   const navigate = useNavigate()
-  const candidates = useGet(
-    '/api/memory/entities',
-    { query: { q: query || undefined, butler: entity.home, sort: 'facts', limit: 8 } },
-    { enabled: !target, keepPrevious: true },
-  )
+  const unmerge = useUnmerge({ follow: true })
   const merge = useMutation({
-    mutationFn: (targetId: string) =>
+    mutationFn: ({ source, target }: { source: Named; target: Named }) =>
       request('post', '/api/memory/entities/{id}/merge', {
-        path: { id: entity.id },
-        body: { target_entity_id: targetId },
+        path: { id: source.id },
+        body: { target_entity_id: target.id },
       }),
-    onSuccess: async (_, targetId) => {
-      toast(`Merged into ${target?.canonical_name ?? 'the other entity'}.`)
+    onSuccess: async (_, { source, target }) => {
+      toast(`${source.canonical_name} merged into ${target.canonical_name}.`, {
+        action: { label: 'Undo', run: () => unmerge.mutate(source.id) },
+      })
       onClose()
+      // first away from the merged entity, which has no relations and no preview any more
+      await navigate({ to: '/entities/$id', params: { id: target.id } })
       await client.invalidateQueries()
-      await navigate({ to: '/entities/$id', params: { id: targetId } })
     },
   })
-  const others = (candidates.data?.data ?? []).filter((candidate) => candidate.id !== entity.id)
+  const choose = (next: Named | null) => {
+    merge.reset()
+    setSwapped(false)
+    setOther(next)
+  }
+  const source = swapped && other ? other : entity
+  const target = swapped && other ? entity : other
   return (
     <Dialog
       open
       onOpenChange={(open) => !open && onClose()}
-      title={`Merge ${entity.canonical_name} into another entity`}
+      title={`Merge ${source.canonical_name} into ${target?.canonical_name ?? 'another entity'}`}
       description="Use this when two entities are the same person, place or thing."
-      wide
+      wide={target ? 'full' : true}
     >
       {target ? (
         <>
-          <MergePreview source={entity} target={target} />
-          {merge.isError && <Failure error={merge.error} />}
-          <div className="mt-5 flex justify-end gap-2">
-            <Button onClick={() => setTarget(null)}>Choose another</Button>
-            <Button variant="danger" busy={merge.isPending} onClick={() => merge.mutate(target.id)}>
+          <MergePreview source={source} target={target} frozen={merge.isPending || merge.isSuccess} />
+          {merge.isError && (
+            <div className="mt-4">
+              <Failure error={merge.error} title="Not merged" />
+            </div>
+          )}
+          <div className="mt-5 flex flex-wrap justify-end gap-2">
+            <Button onClick={() => choose(null)}>Choose another</Button>
+            <Button onClick={() => setSwapped(!swapped)}>Keep {source.canonical_name} instead</Button>
+            <Button variant="danger" busy={merge.isPending} onClick={() => merge.mutate({ source, target })}>
               Merge entities
             </Button>
           </div>
         </>
       ) : (
-        <>
-          <SearchField
-            label="Search for the entity to keep"
-            placeholder="Name of the entity to keep"
-            value={query}
-            onChange={setQuery}
-          />
-          <div className="mt-3">
-            {candidates.isPending ? (
-              <Loading rows={3} />
-            ) : candidates.isError ? (
-              <Failure error={candidates.error} />
-            ) : (
-              <ul className="divide-y divide-line">
-                {others.map((other) => (
-                  <li key={other.id}>
-                    <button
-                      type="button"
-                      onClick={() => setTarget(other)}
-                      className="flex w-full items-baseline justify-between gap-3 px-2 py-2 text-left hover:bg-sunken"
-                    >
-                      <span className="min-w-0 truncate font-medium">{other.canonical_name}</span>
-                      <span className="figure text-sm whitespace-nowrap text-muted">
-                        {other.entity_type} · {counted(other.facts, 'fact')}
-                      </span>
-                    </button>
-                  </li>
-                ))}
-                {others.length === 0 && <li className="py-4 text-center text-muted">No matching entities.</li>}
-              </ul>
-            )}
-          </div>
-        </>
+        <MergeCandidates entity={entity} onChoose={choose} />
       )}
     </Dialog>
   )
