@@ -4,7 +4,7 @@
 CREATE OR REPLACE FUNCTION entity_neighbors(
     p_tenant text, p_at timestamptz, p_entity uuid, p_predicates text[], p_direction text, p_depth integer, p_limit integer)
 RETURNS TABLE (depth integer, fact_id uuid, source_id uuid, target_id uuid, predicate text, content text, inferred boolean,
-               effective double precision)
+               effective double precision, learned_at timestamptz)
 -- A generic plan reads all of the tenant's facts, since it does not know how few entities there are.
 LANGUAGE plpgsql STABLE ROWS 50 SET plan_cache_mode = force_custom_plan AS $$
 DECLARE
@@ -31,19 +31,19 @@ BEGIN
             SELECT e.* FROM (
                 SELECT DISTINCT ON (s.id) s.*
                 FROM (SELECT f.id, f.entity_id AS source, f.object_entity_id AS target, f.predicate_key AS named, f.content,
-                             false AS swapped, f.confidence, f.decay_rate, f.last_confirmed_at
+                             false AS swapped, f.confidence, f.decay_rate, f.last_confirmed_at, f.created_at
                       FROM facts f
                       WHERE f.entity_id = ANY (frontier) AND f.object_entity_id IS NOT NULL AND f.tenant_id = p_tenant
                         AND f.validity = 'active' AND p_direction IN ('out', 'both')
                       UNION ALL
                       SELECT f.id, f.entity_id, f.object_entity_id, f.predicate_key, f.content, false, f.confidence, f.decay_rate,
-                             f.last_confirmed_at
+                             f.last_confirmed_at, f.created_at
                       FROM facts f
                       WHERE f.object_entity_id = ANY (frontier) AND f.entity_id IS NOT NULL AND f.tenant_id = p_tenant
                         AND f.validity = 'active' AND p_direction IN ('in', 'both')
                       UNION ALL
                       SELECT f.id, f.object_entity_id, f.entity_id, i.inverse, f.content, true, f.confidence, f.decay_rate,
-                             f.last_confirmed_at
+                             f.last_confirmed_at, f.created_at
                       FROM facts f JOIN unnest(keys, inverses) AS i (key, inverse) ON i.key = f.predicate_key
                       WHERE (f.object_entity_id = ANY (frontier) AND p_direction IN ('out', 'both')
                              OR f.entity_id = ANY (frontier) AND p_direction IN ('in', 'both'))
@@ -64,6 +64,7 @@ BEGIN
             content := round_edges.content;
             inferred := round_edges.swapped;
             effective := effective_confidence(round_edges.confidence, round_edges.decay_rate, round_edges.last_confirmed_at, p_at);
+            learned_at := round_edges.created_at;
             followed := followed || fact_id;
             RETURN NEXT;
         END LOOP;

@@ -3,9 +3,12 @@ use uuid::Uuid;
 
 use super::{
     Browse, EntityFilter, EntityItem, EventItem, FactFilter, FactFilterState, FactItem, FactSort, Graph, Listed,
-    MergeItem, Page, RelatedEntity,
+    Mention, MergeItem, Page, RelatedEntity,
 };
 use crate::MemoryError;
+
+/// Episodes that name an entity, in its profile.
+const MENTIONS: i64 = 10;
 
 /// What is known about an entity.
 #[derive(Debug, Clone)]
@@ -15,6 +18,8 @@ pub struct EntityKnowledge {
     /// Number of facts that are no longer active.
     pub past_facts: i64,
     pub related: Vec<RelatedEntity>,
+    /// The latest episodes that name it.
+    pub mentions: Listed<Mention>,
     /// Merges into it that can be undone, newest first.
     pub merges: Vec<MergeItem>,
     /// Audit events, newest first.
@@ -40,6 +45,7 @@ impl Browse<'_> {
             past_facts: all - facts.total,
             facts,
             related: entities::related(&mut session, self.tenant, id).await?,
+            mentions: entities::mentions(&mut session, self.tenant, id, MENTIONS).await?,
             merges: merges::into(&mut session, self.tenant, id).await?,
             events: events::of_memory(&mut session, self.tenant, id).await?,
         })

@@ -14,7 +14,7 @@ use butler_domain::{TenantId, Timestamp};
 
 use crate::Memory;
 
-pub use butler_store::browse::entities::{EntityFilter, EntityItem, EntitySort, RelatedEntity};
+pub use butler_store::browse::entities::{EntityFilter, EntityItem, EntitySort, Mention, RelatedEntity};
 pub use butler_store::browse::episodes::{EpisodeFilter, EpisodeItem};
 pub use butler_store::browse::events::{EventFilter, EventItem, LiveEvent};
 pub use butler_store::browse::facts::{FactFilter, FactFilterState, FactItem, FactSort, Version};

@@ -20,6 +20,8 @@ pub struct Duplicate {
     pub entity_type: EntityType,
     /// How alike the most similar two of their names are, up to 1 (Jaro-Winkler).
     pub similarity: f64,
+    /// Number of active facts about it.
+    pub facts: i64,
 }
 
 impl Memory {
@@ -48,6 +50,7 @@ impl Memory {
                     canonical_name: other.canonical_name,
                     entity_type: other.entity_type,
                     similarity,
+                    facts: 0,
                 }
             })
             .filter(|duplicate| duplicate.similarity >= LEAST_LIKENESS)
@@ -59,6 +62,15 @@ impl Memory {
                 .then(a.id.cmp(&b.id))
         });
         duplicates.truncate(MOST);
+        let ids: Vec<_> = duplicates.iter().map(|duplicate| duplicate.id.0).collect();
+        if !ids.is_empty() {
+            let mut conn = self.db().relaxed(&call.tenant).await?;
+            let items = butler_store::browse::entities::by_ids(&mut conn, &call.tenant, &ids).await?;
+            for duplicate in &mut duplicates {
+                let item = items.iter().find(|item| item.entity.id == duplicate.id);
+                duplicate.facts = item.map_or(0, |item| item.facts);
+            }
+        }
         Ok(duplicates)
     }
 }

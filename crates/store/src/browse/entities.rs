@@ -89,7 +89,8 @@ pub async fn one(session: &mut Session, tenant: &TenantId, id: Uuid) -> Result<O
     Ok(by_ids(session, tenant, &[id]).await?.pop())
 }
 
-async fn by_ids(session: &mut Session, tenant: &TenantId, ids: &[Uuid]) -> Result<Vec<EntityItem>, StoreError> {
+/// These entities, in the order of `ids`.
+pub async fn by_ids(session: &mut Session, tenant: &TenantId, ids: &[Uuid]) -> Result<Vec<EntityItem>, StoreError> {
     let rows = session
         .run(|pg| {
             sqlx::query_as!(
@@ -143,6 +144,50 @@ pub(super) async fn names(
         })
         .await?;
     Ok(rows.into_iter().map(|row| (row.id, row.canonical_name)).collect())
+}
+
+/// An episode that names an entity.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct Mention {
+    pub id: Uuid,
+    /// The beginning of its text.
+    pub content: String,
+    pub created_at: Timestamp,
+}
+
+/// The latest episodes that name an entity, newest first, at most `limit`, and how many there are. Only the tenant's latest
+/// 2,000 episodes are read.
+pub async fn mentions(
+    session: &mut Session,
+    tenant: &TenantId,
+    id: Uuid,
+    limit: i64,
+) -> Result<Listed<Mention>, StoreError> {
+    let rows = session
+        .run(|pg| {
+            sqlx::query!(
+                r#"
+                SELECT e.id, left(e.content, 300) AS "content!", e.created_at, count(*) OVER () AS "total!"
+                FROM entity_patterns($1, ARRAY[$2::uuid]) p,
+                     LATERAL (SELECT e.* FROM (SELECT id, content, created_at FROM episodes WHERE tenant_id = $1
+                                               ORDER BY created_at DESC, id LIMIT 2000) e
+                              WHERE text_names(e.content, p.whole, p.parts)) e
+                ORDER BY e.created_at DESC, e.id LIMIT $3
+                "#,
+                tenant.as_str(),
+                id,
+                limit,
+            )
+            .fetch_all(pg)
+        })
+        .await?;
+    Ok(Listed {
+        total: rows.first().map_or(0, |row| row.total),
+        rows: rows
+            .into_iter()
+            .map(|row| Mention { id: row.id, content: row.content, created_at: row.created_at })
+            .collect(),
+    })
 }
 
 /// Another entity, and why it is shown beside this one.

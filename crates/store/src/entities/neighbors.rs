@@ -48,6 +48,7 @@ pub struct Edge {
     pub inferred: bool,
     pub effective_confidence: f64,
     pub depth: i32,
+    pub created_at: Timestamp,
 }
 
 /// The edges around an entity of the tenant, breadth first.
@@ -61,7 +62,8 @@ pub async fn neighbors(
         .run(|pg| {
             sqlx::query!(
                 r#"SELECT depth AS "depth!", fact_id AS "fact_id!", source_id AS "source_id!", target_id AS "target_id!",
-                          predicate AS "predicate!", content AS "content!", inferred AS "inferred!", effective AS "effective!"
+                          predicate AS "predicate!", content AS "content!", inferred AS "inferred!", effective AS "effective!",
+                          learned_at AS "learned_at!"
                    FROM entity_neighbors($1, $2, $3, $4, $5, $6, $7)"#,
                 tenant.as_str(),
                 now,
@@ -85,6 +87,7 @@ pub async fn neighbors(
             inferred: row.inferred,
             effective_confidence: row.effective,
             depth: row.depth,
+            created_at: row.learned_at,
         })
         .collect();
     let entities = entities(session, tenant, around.entity, &edges).await?;

@@ -11,7 +11,7 @@ import { entityTypes, oneFrom } from '../search'
 import { aliasesOf, changesOf } from './changes'
 
 type Entity = Pick<EntityDetailAt, 'id' | 'canonical_name' | 'entity_type' | 'aliases'>
-type Changes = Body<'/api/memory/entities/{id}', 'patch'>
+type Changes = Body<'/api/memory/entities/{id}', 'put'>
 
 /** Edits the name, the type and the aliases of an entity. The toast offers to undo it. */
 export function EditEntityDialog({ entity, onClose }: { entity: Entity; onClose: () => void }) {
@@ -19,9 +19,9 @@ export function EditEntityDialog({ entity, onClose }: { entity: Entity; onClose:
   const [type, setType] = useState(entity.entity_type)
   const [aliases, setAliases] = useState(entity.aliases.join('\n'))
   const client = useQueryClient()
-  const patch = (body: Changes) => request('patch', '/api/memory/entities/{id}', { path: { id: entity.id }, body })
+  const save = (body: Changes) => request('put', '/api/memory/entities/{id}', { path: { id: entity.id }, body })
   const undo = useMutation({
-    mutationFn: patch,
+    mutationFn: save,
     onSuccess: () => {
       toast('Edit undone.')
       return client.invalidateQueries()
@@ -29,7 +29,7 @@ export function EditEntityDialog({ entity, onClose }: { entity: Entity; onClose:
     onError: failure('Edit not undone'),
   })
   const save = useMutation({
-    mutationFn: patch,
+    mutationFn: save,
     onSuccess: async () => {
       const { canonical_name, entity_type, aliases } = entity
       toast('Saved.', {

@@ -2,7 +2,7 @@
 
 use butler_domain::EntityId;
 use butler_host::access::Right;
-use butler_memory::browse::{EventItem, FactItem, MergeItem, RelatedEntity};
+use butler_memory::browse::{EventItem, FactItem, Mention, MergeItem, RelatedEntity};
 use butler_memory::entities::{Duplicate, EntityView};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -26,6 +26,10 @@ pub struct EntityDetail {
     /// Number of facts that are no longer active.
     pub past_facts_total: i64,
     pub related: Vec<RelatedEntity>,
+    /// The latest episodes that name it, at most 10.
+    pub mentions: Vec<Mention>,
+    /// Number of episodes that name it, among the latest 2,000.
+    pub mentions_total: i64,
     /// Merges into this entity that can be undone, newest first.
     pub merges: Vec<MergeItem>,
     /// Entities with a similar name, most similar first; at most 5.
@@ -69,6 +73,8 @@ impl Operation for GetEntity {
                     past_facts_total: knowledge.past_facts,
                     predicates: by_predicate(knowledge.facts.rows),
                     related: knowledge.related,
+                    mentions: knowledge.mentions.rows,
+                    mentions_total: knowledge.mentions.total,
                     merges: knowledge.merges,
                     duplicates,
                     events: knowledge.events,
