@@ -2,7 +2,7 @@ import { ApiError, errorOf } from './error'
 import type { paths } from './schema'
 import { sessionHeaders } from './session'
 
-export type Method = 'get' | 'put' | 'post' | 'patch' | 'delete'
+export type Method = 'get' | 'put' | 'post' | 'delete'
 
 /** Paths of the generated API schema that support this method. */
 export type PathOf<M extends Method> = {

@@ -220,7 +220,8 @@ export interface paths {
         };
         /** Get an entity with its names, its facts by predicate, and related entities. */
         get: operations["getEntity"];
-        put?: never;
+        /** Change an entity's name, type, aliases or metadata. */
+        put: operations["editEntity"];
         post?: never;
         delete?: never;
         options?: never;
@@ -394,6 +395,23 @@ export interface paths {
         put?: never;
         /** Restore a fact: a forgotten or expired fact becomes active again, a superseded one replaces its newer version. */
         post: operations["restoreFact"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/memory/graph": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Get the entities with most relations, and the relations among them. */
+        get: operations["getGraph"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -842,6 +860,14 @@ export interface components {
             /** Format: uint */
             tokens: number;
         };
+        /** @description A predicate about which two entities have different things to say. */
+        Contradiction: {
+            predicate: string;
+            /** @description What is known of the entity that is merged away. */
+            source: string;
+            /** @description What is known of the entity that remains. */
+            target: string;
+        };
         CreatedToken: {
             /** @description The only butler that the token may use; null if it may use all. */
             butler: string | null;
@@ -953,9 +979,28 @@ export interface components {
             /** Format: double */
             retrieval_threshold: number;
         };
+        /** @description An entity that may be the same person or thing. */
+        Duplicate: {
+            canonical_name: string;
+            entity_type: components["schemas"]["EntityType"];
+            /**
+             * Format: int64
+             * @description Number of active facts about it.
+             */
+            facts: number;
+            /** Format: uuid */
+            id: string;
+            /**
+             * Format: double
+             * @description How alike the most similar two of their names are, up to 1 (Jaro-Winkler).
+             */
+            similarity: number;
+        };
         /** @description A fact that connects two entities. */
         Edge: {
             content: string;
+            /** Format: date-time */
+            created_at: string;
             /** Format: int32 */
             depth: number;
             /** Format: double */
@@ -1026,6 +1071,8 @@ export interface components {
             canonical_name: string;
             /** Format: date-time */
             created_at: string;
+            /** @description Entities with a similar name, most similar first; at most 5. */
+            duplicates: components["schemas"]["Duplicate"][];
             /**
              * Format: uuid
              * @description The same as `id`, under the name that other tools use for it.
@@ -1043,12 +1090,21 @@ export interface components {
             home: string;
             /** Format: uuid */
             id: string;
+            /** @description The latest episodes that name it, at most 10. */
+            mentions: components["schemas"]["Mention"][];
+            /**
+             * Format: int64
+             * @description Number of episodes that name it, among the latest 2,000.
+             */
+            mentions_total: number;
             /**
              * Format: uuid
              * @description The entity to use instead, after all merges. Null if it was never merged.
              */
             merged_into: string | null;
             merged_into_name: string | null;
+            /** @description Merges into this entity that can be undone, newest first. */
+            merges: components["schemas"]["MergeItem"][];
             metadata: {
                 [key: string]: unknown;
             };
@@ -1137,6 +1193,40 @@ export interface components {
         };
         /** @enum {string} */
         EntityType: "person" | "organization" | "place" | "other";
+        /** @description An item together with the butler whose database holds it. */
+        EntityViewAt: {
+            aliases: string[];
+            canonical_name: string;
+            /** Format: date-time */
+            created_at: string;
+            /**
+             * Format: uuid
+             * @description The same as `id`, under the name that other tools use for it.
+             */
+            entity_id: string;
+            entity_type: components["schemas"]["EntityType"];
+            /** @description The butler whose database holds this item. */
+            home: string;
+            /** Format: uuid */
+            id: string;
+            /**
+             * Format: uuid
+             * @description The entity to use instead, after all merges. Null if it was never merged.
+             */
+            merged_into: string | null;
+            merged_into_name: string | null;
+            metadata: {
+                [key: string]: unknown;
+            };
+            tenant_id: string;
+            /** Format: date-time */
+            updated_at: string;
+        };
+        /** @description A response with one item. */
+        EntityViewAtAnswer: {
+            data: components["schemas"]["EntityViewAt"];
+            meta: components["schemas"]["Meta"];
+        };
         /** @description An item together with the butler whose database holds it. */
         EpisodeDetailAt: {
             /** @description The facts and rules learned from this episode. */
@@ -1374,7 +1464,7 @@ export interface components {
              * @description With min_relevance: the estimated probability that the memory answers the query.
              */
             min_relevance: number | null;
-            /** @description Whether the query names its entity. */
+            /** @description Whether the query names its subject or object. */
             named: boolean | null;
             /** @description The parts of a fused or deep score. */
             parts: unknown;
@@ -1383,6 +1473,11 @@ export interface components {
              * @description The index lists that were probed, with `ann` only.
              */
             probes: number | null;
+            /**
+             * @description If relations lead to it from an entity that the query names: their number (hops), the last of them (via, a fact), and
+             *     how well they match the query together (score).
+             */
+            reached: unknown;
             /**
              * @description `exact` for a full comparison, or `ann` for the approximate index. A suffix `+all` means that too few rows
              *     passed the filters, so every row was compared.
@@ -1666,6 +1761,59 @@ export interface components {
         };
         /** @enum {string} */
         FoundKind: "fact" | "rule" | "episode" | "entity";
+        /** @description An item together with the butler whose database holds it. */
+        GraphAt: {
+            edges: components["schemas"]["GraphEdge"][];
+            /** @description Most relations first. */
+            entities: components["schemas"]["GraphEntity"][];
+            /**
+             * Format: int64
+             * @description Number of entities that have relations, including those left out.
+             */
+            entities_total: number;
+            /** @description The butler whose database holds this item. */
+            home: string;
+            /** @description Every predicate of a relation, most frequent first, whatever the filter. */
+            predicates: components["schemas"]["GraphPredicate"][];
+        };
+        /** @description A response with one item. */
+        GraphAtAnswer: {
+            data: components["schemas"]["GraphAt"];
+            meta: components["schemas"]["Meta"];
+        };
+        /** @description A relation, as its fact states it. */
+        GraphEdge: {
+            content: string;
+            /** Format: date-time */
+            created_at: string;
+            /** Format: double */
+            effective_confidence: number;
+            /** Format: uuid */
+            fact_id: string;
+            predicate: string;
+            /** Format: uuid */
+            source_entity_id: string;
+            /** Format: uuid */
+            target_entity_id: string;
+        };
+        /** @description An entity of the graph. */
+        GraphEntity: {
+            canonical_name: string;
+            /**
+             * Format: int64
+             * @description Number of its relations.
+             */
+            edges: number;
+            /** Format: uuid */
+            entity_id: string;
+            entity_type: components["schemas"]["EntityType"];
+        };
+        /** @description A predicate and how many relations have it. */
+        GraphPredicate: {
+            /** Format: int64 */
+            edges: number;
+            predicate: string;
+        };
         /** @description One result: the memory, its score and the parts of the score. Parts that do not apply are null. */
         Hit: {
             butler?: string | null;
@@ -1822,7 +1970,16 @@ export interface components {
         Maturity: "candidate" | "established" | "proven" | "anti_pattern";
         /** @enum {string} */
         MemoryType: "episode" | "fact" | "rule";
+        /** @description An episode that names an entity. */
         Mention: {
+            /** @description The beginning of its text. */
+            content: string;
+            /** Format: date-time */
+            created_at: string;
+            /** Format: uuid */
+            id: string;
+        };
+        Mention2: {
             /** Format: uuid */
             id: string;
             text: string;
@@ -1838,10 +1995,26 @@ export interface components {
         };
         /** @description The newest of each type. */
         Mentions: {
-            episodes: components["schemas"]["Mention"][];
-            facts: components["schemas"]["Mention"][];
-            rules: components["schemas"]["Mention"][];
+            episodes: components["schemas"]["Mention2"][];
+            facts: components["schemas"]["Mention2"][];
+            rules: components["schemas"]["Mention2"][];
             totals: components["schemas"]["MentionTotals"];
+        };
+        /** @description A merge into an entity that can be undone. */
+        MergeItem: {
+            canonical_name: string;
+            /**
+             * Format: int64
+             * @description Facts that the merge moved.
+             */
+            facts_moved: number;
+            /** Format: date-time */
+            merged_at: string;
+            /**
+             * Format: uuid
+             * @description The entity that was merged away; undo the merge with its id.
+             */
+            source_entity_id: string;
         };
         /** @description An item together with the butler whose database holds it. */
         MergePreviewAt: {
@@ -1856,6 +2029,8 @@ export interface components {
             canonical_name: string;
             /** @description Facts superseded by one with the same scope and predicate. */
             conflicts: components["schemas"]["Conflict"][];
+            /** @description Facts of both with the same predicate and different content. */
+            contradictions: components["schemas"]["Contradiction"][];
             /**
              * Format: uint64
              * @description Facts that were moved to the target, in any state.
@@ -1870,11 +2045,14 @@ export interface components {
             home: string;
             /** @description Whether it is only a preview and nothing was changed. */
             preview: boolean;
+            /** @description Both entities as they were before. */
+            source: components["schemas"]["Profile"];
             /**
              * Format: uuid
              * @description The duplicate, now a tombstone that refers to the target.
              */
             source_entity_id: string;
+            target: components["schemas"]["Profile"];
             /**
              * Format: uuid
              * @description The entity that remains.
@@ -2024,6 +2202,26 @@ export interface components {
         };
         PredicateFacts: {
             facts: components["schemas"]["FactItem"][];
+            predicate: string;
+        };
+        /** @description One of the two entities of a merge, as it was before. */
+        Profile: {
+            aliases: string[];
+            canonical_name: string;
+            /** Format: uuid */
+            entity_id: string;
+            entity_type: components["schemas"]["EntityType"];
+            /** @description The first active facts, by predicate. */
+            facts: components["schemas"]["ProfileFact"][];
+            /**
+             * Format: int64
+             * @description Number of active facts.
+             */
+            facts_total: number;
+        };
+        /** @description A fact of a profile. */
+        ProfileFact: {
+            content: string;
             predicate: string;
         };
         RecallView: {
@@ -2594,12 +2792,14 @@ export type ConfirmedAtAnswer = components['schemas']['ConfirmedAtAnswer'];
 export type Conflict = components['schemas']['Conflict'];
 export type ConsolidationStatus = components['schemas']['ConsolidationStatus'];
 export type ContextView = components['schemas']['ContextView'];
+export type Contradiction = components['schemas']['Contradiction'];
 export type CreatedToken = components['schemas']['CreatedToken'];
 export type CreatedTokenAnswer = components['schemas']['CreatedTokenAnswer'];
 export type CurvePoint = components['schemas']['CurvePoint'];
 export type DeadLetterAt = components['schemas']['DeadLetterAt'];
 export type DeadLetterAtList = components['schemas']['DeadLetterAtList'];
 export type Decay = components['schemas']['Decay'];
+export type Duplicate = components['schemas']['Duplicate'];
 export type Edge = components['schemas']['Edge'];
 export type EditedFactAt = components['schemas']['EditedFactAt'];
 export type EditedFactAtAnswer = components['schemas']['EditedFactAtAnswer'];
@@ -2612,6 +2812,8 @@ export type EntityForgottenAtAnswer = components['schemas']['EntityForgottenAtAn
 export type EntityItemAt = components['schemas']['EntityItemAt'];
 export type EntityItemAtList = components['schemas']['EntityItemAtList'];
 export type EntityType = components['schemas']['EntityType'];
+export type EntityViewAt = components['schemas']['EntityViewAt'];
+export type EntityViewAtAnswer = components['schemas']['EntityViewAtAnswer'];
 export type EpisodeDetailAt = components['schemas']['EpisodeDetailAt'];
 export type EpisodeDetailAtAnswer = components['schemas']['EpisodeDetailAtAnswer'];
 export type EpisodeFigures = components['schemas']['EpisodeFigures'];
@@ -2633,6 +2835,11 @@ export type FactState = components['schemas']['FactState'];
 export type ForgottenAt = components['schemas']['ForgottenAt'];
 export type ForgottenAtAnswer = components['schemas']['ForgottenAtAnswer'];
 export type FoundKind = components['schemas']['FoundKind'];
+export type GraphAt = components['schemas']['GraphAt'];
+export type GraphAtAnswer = components['schemas']['GraphAtAnswer'];
+export type GraphEdge = components['schemas']['GraphEdge'];
+export type GraphEntity = components['schemas']['GraphEntity'];
+export type GraphPredicate = components['schemas']['GraphPredicate'];
 export type Hit = components['schemas']['Hit'];
 export type IfConfirmed = components['schemas']['IfConfirmed'];
 export type JobItemAt = components['schemas']['JobItemAt'];
@@ -2644,8 +2851,10 @@ export type LinkItem = components['schemas']['LinkItem'];
 export type Maturity = components['schemas']['Maturity'];
 export type MemoryType = components['schemas']['MemoryType'];
 export type Mention = components['schemas']['Mention'];
+export type Mention2 = components['schemas']['Mention2'];
 export type MentionTotals = components['schemas']['MentionTotals'];
 export type Mentions = components['schemas']['Mentions'];
+export type MergeItem = components['schemas']['MergeItem'];
 export type MergePreviewAt = components['schemas']['MergePreviewAt'];
 export type MergePreviewAtAnswer = components['schemas']['MergePreviewAtAnswer'];
 export type Meta = components['schemas']['Meta'];
@@ -2660,6 +2869,8 @@ export type PaletteItemAtList = components['schemas']['PaletteItemAtList'];
 export type Permanence = components['schemas']['Permanence'];
 export type Pipeline = components['schemas']['Pipeline'];
 export type PredicateFacts = components['schemas']['PredicateFacts'];
+export type Profile = components['schemas']['Profile'];
+export type ProfileFact = components['schemas']['ProfileFact'];
 export type RecallView = components['schemas']['RecallView'];
 export type RecallViewAnswer = components['schemas']['RecallViewAnswer'];
 export type RelatedEntity = components['schemas']['RelatedEntity'];
@@ -3236,6 +3447,56 @@ export interface operations {
             };
         };
     };
+    editEntity: {
+        parameters: {
+            query?: {
+                /** @description The butler whose database to search. Default: all butlers. */
+                butler?: string;
+                /** @description The tenant whose memory to use. A token determines it; without tokens the default is `default`. */
+                tenant?: string;
+            };
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": {
+                    /** @description Replaces all aliases. */
+                    aliases?: string[] | null;
+                    canonical_name?: string | null;
+                    /** @enum {string|null} */
+                    entity_type?: "person" | "organization" | "place" | "other" | null;
+                    /** @description Keys to set; the others stay. */
+                    metadata?: {
+                        [key: string]: unknown;
+                    } | null;
+                };
+            };
+        };
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EntityViewAtAnswer"];
+                };
+            };
+            /** @description The error, with a hint what to do about it. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
     forgetEntity: {
         parameters: {
             query?: {
@@ -3752,11 +4013,51 @@ export interface operations {
             };
         };
     };
+    getGraph: {
+        parameters: {
+            query?: {
+                /** @description The butler to show. Default: the first one that has relations. */
+                butler?: string;
+                /** @description Maximum number of entities, those with most relations first. Default: 2000. */
+                limit?: number;
+                /** @description Only relations with these predicates, separated by commas. */
+                predicates?: string;
+                /** @description The tenant whose memory to use. A token determines it; without tokens the default is `default`. */
+                tenant?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["GraphAtAnswer"];
+                };
+            };
+            /** @description The error, with a hint what to do about it. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
     recallMemory: {
         parameters: {
             query: {
                 /** @description The butler to query. Default: the first butler that responds. */
                 butler?: string;
+                /** @description How many relations to follow from the entities that the query names. Default: 1. */
+                hops?: number;
                 /** @description Maximum number of results. Default: 10. */
                 limit?: number;
                 /** @description Exclude memories whose effective confidence is lower. Default: the retrieval threshold. */

@@ -54,8 +54,8 @@ pub struct MergePreview {
     /// Facts of both with the same predicate and different content.
     pub contradictions: Vec<Contradiction>,
     /// Both entities as they were before.
-    pub source: Option<Profile>,
-    pub target: Option<Profile>,
+    pub source: Profile,
+    pub target: Profile,
 }
 
 impl Memory {
@@ -72,7 +72,7 @@ impl Memory {
         let mut conn = self.db().tenant(&call.tenant).await?;
         let mut tx = conn.begin().await?;
         let contradictions = merges::contradictions(&mut tx, &call.tenant, source, target).await?;
-        let mut profiles = merges::profiles(&mut tx, &call.tenant, [source, target]).await?.into_iter();
+        let profiles = merges::profiles(&mut tx, &call.tenant, [source, target]).await?;
         let outcome = entities::merge(call.write(&mut tx), source, target).await?;
         let merged = outcome_of(source, outcome)?;
         let conflicts = butler_store::browse::entities::conflicts(&mut tx, &call.tenant, target.0, call.now).await?;
@@ -83,7 +83,9 @@ impl Memory {
             tx.commit().await?;
         }
         let (canonical_name, aliases) = (found.entity.canonical_name, found.entity.aliases);
-        let [source, target] = [profiles.next(), profiles.next()];
+        let Ok([source, target]) = <[Profile; 2]>::try_from(profiles) else {
+            return Err(MemoryError::NoEntity { id: source });
+        };
         Ok(MergePreview { merged, preview, canonical_name, aliases, conflicts, contradictions, source, target })
     }
 

@@ -1,6 +1,6 @@
 //! Entities and the relations among them, as a graph.
 
-use butler_domain::{EntityId, FactId, TenantId, Timestamp};
+use butler_domain::{EntityId, EntityType, FactId, TenantId, Timestamp};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -23,7 +23,7 @@ pub struct Graph {
 pub struct GraphEntity {
     pub entity_id: EntityId,
     pub canonical_name: String,
-    pub entity_type: String,
+    pub entity_type: EntityType,
     /// Number of its relations.
     pub edges: i64,
 }
@@ -114,13 +114,15 @@ pub async fn graph(
         entities_total: entities.first().map_or(0, |row| row.total),
         entities: entities
             .into_iter()
-            .map(|row| GraphEntity {
-                entity_id: EntityId(row.id),
-                canonical_name: row.canonical_name,
-                entity_type: row.entity_type,
-                edges: row.edges,
+            .map(|row| {
+                Ok(GraphEntity {
+                    entity_id: EntityId(row.id),
+                    entity_type: crate::entities::entity_type(row.id, &row.entity_type)?,
+                    canonical_name: row.canonical_name,
+                    edges: row.edges,
+                })
             })
-            .collect(),
+            .collect::<Result<_, StoreError>>()?,
         edges: edges
             .into_iter()
             .map(|row| GraphEdge {

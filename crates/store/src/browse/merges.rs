@@ -1,6 +1,6 @@
 //! Merges of entities: those that can be undone, and what a merge would bring together.
 
-use butler_domain::{EntityId, TenantId, Timestamp};
+use butler_domain::{EntityId, EntityType, TenantId, Timestamp};
 use schemars::JsonSchema;
 use serde::Serialize;
 use uuid::Uuid;
@@ -81,7 +81,7 @@ pub async fn contradictions(
 pub struct Profile {
     pub entity_id: EntityId,
     pub canonical_name: String,
-    pub entity_type: String,
+    pub entity_type: EntityType,
     pub aliases: Vec<String>,
     /// Number of active facts.
     pub facts_total: i64,
@@ -120,7 +120,7 @@ pub async fn profiles(
         profiles.push(Profile {
             entity_id: id,
             canonical_name: item.entity.canonical_name,
-            entity_type: item.entity.entity_type.as_str().to_owned(),
+            entity_type: item.entity.entity_type,
             aliases: item.entity.aliases,
             facts_total: item.facts,
             facts,

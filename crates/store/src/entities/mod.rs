@@ -70,6 +70,16 @@ pub async fn get(session: &mut Session, tenant: &TenantId, id: EntityId) -> Resu
     Ok(Some(FoundEntity { entity: entity.try_into()?, survivor }))
 }
 
+/// Reads the column `entity_type` of an entity.
+pub(crate) fn entity_type(id: Uuid, text: &str) -> Result<EntityType, StoreError> {
+    text.parse().map_err(|error: butler_domain::UnknownName| StoreError::BadData {
+        table: "entities",
+        column: "entity_type",
+        id: id.to_string(),
+        reason: error.to_string(),
+    })
+}
+
 /// The live entities that have exactly this name or alias, whatever the case and accents. "me" names the owner.
 pub async fn named(session: &mut Session, tenant: &TenantId, name: &str) -> Result<Vec<EntityId>, StoreError> {
     let ids = session

@@ -127,14 +127,7 @@ async fn entities(
         .map(|row| {
             Ok(Neighbor {
                 entity_id: EntityId(row.id),
-                entity_type: row.entity_type.parse().map_err(|error: butler_domain::UnknownName| {
-                    StoreError::BadData {
-                        table: "entities",
-                        column: "entity_type",
-                        id: row.id.to_string(),
-                        reason: error.to_string(),
-                    }
-                })?,
+                entity_type: super::entity_type(row.id, &row.entity_type)?,
                 canonical_name: row.canonical_name,
                 depth: row.depth,
             })

@@ -19,9 +19,9 @@ export function EditEntityDialog({ entity, onClose }: { entity: Entity; onClose:
   const [type, setType] = useState(entity.entity_type)
   const [aliases, setAliases] = useState(entity.aliases.join('\n'))
   const client = useQueryClient()
-  const save = (body: Changes) => request('put', '/api/memory/entities/{id}', { path: { id: entity.id }, body })
+  const put = (body: Changes) => request('put', '/api/memory/entities/{id}', { path: { id: entity.id }, body })
   const undo = useMutation({
-    mutationFn: save,
+    mutationFn: put,
     onSuccess: () => {
       toast('Edit undone.')
       return client.invalidateQueries()
@@ -29,7 +29,7 @@ export function EditEntityDialog({ entity, onClose }: { entity: Entity; onClose:
     onError: failure('Edit not undone'),
   })
   const save = useMutation({
-    mutationFn: save,
+    mutationFn: put,
     onSuccess: async () => {
       const { canonical_name, entity_type, aliases } = entity
       toast('Saved.', {

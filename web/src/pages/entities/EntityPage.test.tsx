@@ -78,7 +78,7 @@ test('an edit sends what changed; a rejection shows the error and its hint', asy
   let saved = false
   const { calls } = openPage('/entities/a', {
     ...answers,
-    'PATCH /api/memory/entities/a': () => (saved ? { entity_id: 'a' } : Response.json(rejection, { status: 409 })),
+    'PUT /api/memory/entities/a': () => (saved ? { entity_id: 'a' } : Response.json(rejection, { status: 409 })),
   })
   fireEvent.click(await screen.findByRole('button', { name: 'Edit' }))
   const save = screen.getByRole('button', { name: 'Save' })
@@ -89,7 +89,7 @@ test('an edit sends what changed; a rejection shows the error and its hint', asy
   saved = true
   fireEvent.click(save)
   expect(await screen.findByText('Saved.')).toBeTruthy()
-  expect(calls.filter(({ method }) => method === 'PATCH').map(({ body }) => body)).toEqual([
+  expect(calls.filter(({ method }) => method === 'PUT').map(({ body }) => body)).toEqual([
     { aliases: ['Countess', 'Bob'] },
     { aliases: ['Countess', 'Bob'] },
   ])
@@ -127,6 +127,7 @@ test('forgetting sends the mentions that are not kept; erasing requires the name
     facts: [{ id: 'f2', text: 'Bob met Ada' }],
     rules: [{ id: 'r1', text: 'Greet Ada' }],
     episodes: [],
+    totals: { facts: 1, rules: 1, episodes: 0 },
   }
   const { calls, router } = openPage('/entities/a', {
     ...answers,

@@ -20,7 +20,8 @@ const explanations: Record<Way, string> = {
 
 function summary(done: Forgotten): string {
   const { facts, edges, mentions, canonical_name: name, erase } = done
-  const others = mentions.facts.length + mentions.rules.length + mentions.episodes.length
+  const { totals } = mentions
+  const others = totals.facts + totals.rules + totals.episodes
   const parts = [counted(facts, 'fact'), counted(edges, 'relation'), counted(others, 'mention')]
   return `${erase ? 'Erased' : 'Forgot'} everything about ${name}: ${parts.join(', ')}.`
 }

@@ -11,10 +11,11 @@ interface Props {
 interface MentionsProps extends Omit<Props, 'preview'> {
   title: string
   list: { id: string; text: string }[]
+  total: number
 }
 
 /** Memories that mention the entity, each with a checkbox. A cleared checkbox keeps the memory. */
-function Mentions({ title, list, kept, onKeep }: MentionsProps) {
+function Mentions({ title, list, total, kept, onKeep }: MentionsProps) {
   if (list.length === 0) return null
   const ids = list.map(({ id }) => id)
   const all = ids.every((id) => !kept.has(id))
@@ -52,6 +53,12 @@ function Mentions({ title, list, kept, onKeep }: MentionsProps) {
           </li>
         ))}
       </ul>
+      {total > list.length && (
+        <p className="mt-1 text-sm text-muted">
+          {counted(total - list.length, 'more is', 'more are')} not listed.{' '}
+          {all ? 'They go, too.' : 'They stay, because you keep some of these.'}
+        </p>
+      )}
     </fieldset>
   )
 }
@@ -60,7 +67,8 @@ function Mentions({ title, list, kept, onKeep }: MentionsProps) {
 export function ForgetPreview({ preview, kept, onKeep }: Props) {
   const { facts, edges, mentions, backups, erase } = preview
   const choice = { kept, onKeep }
-  const mentioned = mentions.facts.length + mentions.rules.length + mentions.episodes.length
+  const { totals } = mentions
+  const mentioned = totals.facts + totals.rules + totals.episodes
   return (
     <div className="space-y-4">
       <p>
@@ -70,9 +78,9 @@ export function ForgetPreview({ preview, kept, onKeep }: Props) {
           ? 'Nothing else mentions it.'
           : `${counted(mentioned, 'other memory mentions', 'other memories mention')} it. Those with a tick go too:`}
       </p>
-      <Mentions title="Facts that mention it" list={mentions.facts} {...choice} />
-      <Mentions title="Rules that mention it" list={mentions.rules} {...choice} />
-      <Mentions title="Episodes that mention it" list={mentions.episodes} {...choice} />
+      <Mentions title="Facts that mention it" list={mentions.facts} total={totals.facts} {...choice} />
+      <Mentions title="Rules that mention it" list={mentions.rules} total={totals.rules} {...choice} />
+      <Mentions title="Episodes that mention it" list={mentions.episodes} total={totals.episodes} {...choice} />
       {erase && backups.length > 0 && (
         <div className="rounded-md border border-fading/40 bg-fading-wash px-3 py-2 text-sm">
           <p>
