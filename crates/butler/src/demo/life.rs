@@ -17,6 +17,7 @@ pub struct Life {
     pub person: String,
     pub queries: Vec<String>,
     slots: BTreeMap<String, Vec<String>>,
+    pub known: Known,
     #[serde(rename = "entity")]
     pub entities: Vec<DemoEntity>,
     acquaintances: Names,
@@ -26,6 +27,15 @@ pub struct Life {
     pub talks: Vec<Talk>,
     #[serde(rename = "rule")]
     pub rules: Vec<DemoRule>,
+}
+
+/// What is known from the first day, each as subject, predicate and object or content.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Known {
+    pub relations: Vec<[String; 3]>,
+    /// Facts whose predicates hold several values.
+    pub values: Vec<[String; 3]>,
 }
 
 #[derive(Debug, Clone, Deserialize)]
@@ -171,6 +181,11 @@ mod tests {
             for slot in text.split('{').skip(1).filter_map(|rest| rest.split('}').next()) {
                 assert!(["who", "value"].contains(&slot) || life.slots.contains_key(slot), "{slot} in {text}");
             }
+        }
+        let known: BTreeSet<&str> = life.entities.iter().map(|entity| entity.name.as_str()).collect();
+        for [subject, _, object] in &life.known.relations {
+            let exists = |name: &str| name == life.person || known.contains(name);
+            assert!(exists(subject) && exists(object), "{subject} and {object}");
         }
         let names: BTreeSet<String> = life.acquaintances(400).map(|entity| entity.name).collect();
         assert_eq!(names.len(), 400);

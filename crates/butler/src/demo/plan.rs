@@ -4,7 +4,7 @@ use butler_domain::{Permanence, Relation, Timestamp};
 use chrono::{Datelike, TimeDelta, Weekday};
 use uuid::Uuid;
 
-use super::life::{DemoEntity, Fate, Life, Story, Talk};
+use super::life::{DemoEntity, Fate, Known, Life, Story, Talk};
 use super::rng::Rng;
 
 /// Number of days before today that the demo covers.
@@ -21,6 +21,8 @@ const VERSIONS: [usize; 12] = [1, 1, 1, 1, 1, 2, 2, 2, 3, 3, 4, 5];
 const FEW_VERSIONS: [usize; 5] = [1, 1, 1, 1, 2];
 
 pub struct Plan {
+    pub owner: String,
+    pub known: Known,
     pub entities: Vec<DemoEntity>,
     /// The facts of each subject and predicate.
     pub chains: Vec<Chain>,
@@ -105,7 +107,8 @@ impl<'a> Planner<'a> {
         let today = now.date_naive();
         let midnight = |back: usize| today.and_time(chrono::NaiveTime::MIN).and_utc() - TimeDelta::days(back as i64);
         let days = (0..=DAYS).rev().map(|back| Day { midnight: midnight(back), ..Day::default() }).collect();
-        let plan = Plan { entities: life.entities.clone(), chains: Vec::new(), days };
+        let (owner, known) = (life.person.clone(), life.known.clone());
+        let plan = Plan { owner, known, entities: life.entities.clone(), chains: Vec::new(), days };
         Self { life, rng: Rng::new(SEED), now, plan, episodes: 0 }
     }
 

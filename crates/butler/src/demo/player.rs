@@ -3,7 +3,9 @@
 use std::sync::Arc;
 
 use butler_domain::event::Origin;
-use butler_domain::{Butler, EntityId, EpisodeId, FactId, MemoryType, MockClock, RuleId, Scope, TenantId, Timestamp};
+use butler_domain::{
+    Butler, EntityId, EpisodeId, FactId, MemoryType, MockClock, Permanence, RuleId, Scope, TenantId, Timestamp,
+};
 use butler_host::error::HostError;
 use butler_host::scheduler::{RunError, Scheduler, Trigger};
 use butler_memory::entities::EntityInput;
@@ -86,6 +88,39 @@ impl<'a> Player<'a> {
             let call = self.call(at, "demo");
             self.entities.push(self.memory.create_entity(&call, input).await?.entity_id);
         }
+        self.memory.mark_owner(&self.plan.owner).await?;
+        for [subject, predicate, object] in &self.plan.known.relations {
+            self.store_known(at, [subject, predicate, object], Some(object.clone())).await?;
+        }
+        for [subject, predicate, content] in &self.plan.known.values {
+            self.store_known(at, [subject, predicate, content], None).await?;
+        }
+        Ok(())
+    }
+
+    /// Stores what is known from the first day. It stays true, so it does not fade within the demo.
+    async fn store_known(
+        &self,
+        at: Timestamp,
+        [subject, predicate, content]: [&String; 3],
+        object: Option<String>,
+    ) -> Result<(), MemoryError> {
+        let input = FactInput {
+            subject: subject.clone(),
+            predicate: predicate.clone(),
+            content: content.clone(),
+            importance: None,
+            permanence: Some(Permanence::Permanent),
+            scope: Scope::default(),
+            tags: None,
+            entity_id: None,
+            object_entity_id: None,
+            object,
+            source_episode_id: None,
+            source_butler: None,
+            metadata: Map::new(),
+        };
+        self.memory.store_fact(&self.call(at, "demo"), input).await?;
         Ok(())
     }
 

@@ -62,6 +62,7 @@ async fn a_stored_fact_cannot_forge_a_section_of_the_prompt() {
             "## Security notice",
             "## What to extract",
             "## Output",
+            "## Predicates in use",
             "## Existing facts",
             "## Existing rules",
             "## Episodes"
