@@ -61,11 +61,37 @@ REVOKE EXECUTE ON FUNCTION text_names FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION text_names TO butler_app;
 COMMENT ON FUNCTION text_names IS 'Whether a text names an entity with these patterns (entity_patterns).';
 
+-- Two people may share a name or an alias. What is known about the other one, and the events about it, stay.
+CREATE OR REPLACE FUNCTION namesakes(p_tenant text, p_entities uuid[]) RETURNS uuid[] LANGUAGE sql STABLE AS $$
+    SELECT coalesce(array_agg(o.id), '{}')
+    FROM entities o
+    WHERE o.tenant_id = p_tenant AND o.id <> ALL (p_entities) AND entity_is_live(o.metadata)
+      AND EXISTS (
+          SELECT folded_name(n) FROM unnest(string_to_array(o.lower_names, E'\n')) AS n WHERE n <> ''
+          INTERSECT
+          SELECT folded_name(n) FROM entities e, unnest(string_to_array(e.lower_names, E'\n')) AS n
+          WHERE e.tenant_id = p_tenant AND e.id = ANY (p_entities))
+$$;
+REVOKE EXECUTE ON FUNCTION namesakes FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION namesakes TO butler_app;
+COMMENT ON FUNCTION namesakes IS 'The other live entities that share a name or alias with one of these.';
+
 -- Otherwise the n of an escaped line break would be part of the next word.
 CREATE OR REPLACE FUNCTION json_words(p_json jsonb) RETURNS text LANGUAGE sql IMMUTABLE PARALLEL SAFE
     AS $$ SELECT CASE WHEN strpos(p_json::text, '\') = 0 THEN p_json::text
                       ELSE regexp_replace(p_json::text, '\\[bfnrt]', ' ', 'g') END $$;
 COMMENT ON FUNCTION json_words IS 'The text of a JSON value, with spaces for control characters.';
+
+-- The keys of an event's payload, an answer or a report are the program's own, except in what callers wrote.
+CREATE OR REPLACE FUNCTION json_values(p_json jsonb) RETURNS text LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
+    SELECT string_agg(w.word, ' ')
+    FROM (SELECT v #>> '{}' AS word FROM jsonb_path_query(p_json, '$.** ? (@.type() == "string")') AS v
+          UNION ALL
+          SELECT json_words(v) FROM jsonb_path_query(p_json, '$.**.metadata') AS v
+          UNION ALL
+          SELECT json_words(v) FROM jsonb_path_query(p_json, '$.**.context') AS v) w
+$$;
+COMMENT ON FUNCTION json_values IS 'The texts in a JSON value without its keys; metadata and context with their keys.';
 
 CREATE OR REPLACE FUNCTION entity_traces(p_tenant text, p_entity uuid, p_forgotten boolean, p_at timestamptz)
 RETURNS TABLE (role text, kind text, id uuid, body text, stored_at timestamptz) LANGUAGE plpgsql AS $$
@@ -75,6 +101,7 @@ DECLARE
     shown constant integer := 200;
     family constant uuid[] := entity_family(p_tenant, p_entity);
     names record;
+    others constant uuid[] := namesakes(p_tenant, family);
     own uuid[];
 BEGIN
     SELECT * INTO names FROM entity_patterns(p_tenant, family);
@@ -93,8 +120,9 @@ BEGIN
         FROM facts f
         WHERE f.tenant_id = p_tenant AND (p_forgotten OR f.validity <> 'retracted')
           AND (f.id = ANY (own) OR f.object_entity_id = ANY (family)
-               OR text_names(concat_ws(' ', f.subject, f.predicate, f.content, json_words(f.tags), json_words(f.metadata)),
-                             names.whole, names.parts))
+               OR coalesce(f.entity_id <> ALL (others), true)
+                  AND text_names(concat_ws(' ', f.subject, f.predicate, f.content, json_words(f.tags), json_words(f.metadata)),
+                                 names.whole, names.parts))
         ORDER BY f.created_at DESC, f.id;
     RETURN QUERY
         SELECT 'mention', 'rule', r.id, left(r.content, shown), r.created_at

@@ -32,7 +32,7 @@ BEGIN
 
     DELETE FROM idempotency_keys k
         WHERE k.tenant_id = p_tenant
-          AND (text_names(concat_ws(' ', k.key, json_words(k.response)), names.whole, names.parts)
+          AND (text_names(concat_ws(' ', k.key, json_values(k.response)), names.whole, names.parts)
                OR EXISTS (SELECT FROM jsonb_path_query(k.response, '$.**') v
                           WHERE jsonb_typeof(v) = 'string' AND v #>> '{}' = ANY (ids::text[])));
     -- A rule that somebody complained about in these words is not about the entity. It loses the reason.

@@ -16,6 +16,8 @@ BEGIN
     IF p_dry_run OR NOT EXISTS (SELECT FROM jsonb_each(counts) c WHERE c.value <> '0') THEN
         RETURN counts;
     END IF;
+    -- Nobody stores a fact about them meanwhile.
+    PERFORM FROM entities e WHERE e.tenant_id = p_tenant ORDER BY e.id FOR UPDATE;
     DELETE FROM memory_links l WHERE l.tenant_id = p_tenant;
     DELETE FROM facts f WHERE f.tenant_id = p_tenant;
     DELETE FROM rules r WHERE r.tenant_id = p_tenant;

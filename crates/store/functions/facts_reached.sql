@@ -22,9 +22,11 @@ CREATE OR REPLACE FUNCTION facts_reached(
 RETURNS SETOF retrieved LANGUAGE plpgsql STABLE ROWS 20 AS $$
 DECLARE
     active constant text := 'active';
-    -- Of an entity with more facts, and of a round that reaches more entities, the rest is left out.
-    most_facts constant integer := 200;
-    most_entities constant integer := 100;
+    -- Of an entity with more facts, the older ones are left out; of a round that reaches more entities, the worse ones.
+    most_facts constant integer := 100;
+    most_entities constant integer := 50;
+    -- What matches the query less is not worth a place.
+    least_score constant double precision := 0.3;
     terms constant tsquery[] := p_terms::tsquery[];
     names constant tsvector := (SELECT to_tsvector('english', string_agg(e.lower_names, ' ')) FROM entities e WHERE e.id = ANY (p_named));
     weights constant double precision[] := ARRAY(
@@ -36,7 +38,7 @@ DECLARE
     -- what is known of predicates: what each means, and what it is called from the other side
     keys text[];
     others text[];
-    meanings text[];
+    meanings bigint[];
     visited uuid[] := p_named;
     -- for each entity of the round: the way to it
     reached uuid[] := p_named;
@@ -51,30 +53,30 @@ DECLARE
     round_scores double precision[];
     round_edges uuid[];
 BEGIN
-    SELECT array_agg(k.key), array_agg(k.other), array_agg(k.description) INTO keys, others, meanings
+    SELECT array_agg(k.key), array_agg(k.other), array_agg(k.hits) INTO keys, others, meanings
         FROM (SELECT predicate_key(p.name) AS key, predicate_key(CASE WHEN p.is_symmetric THEN p.name ELSE p.inverse END) AS other,
-                     p.description
+                     term_hits(to_tsvector('english', p.description), terms) AS hits
               FROM known_predicates(p_tenant) p) k;
     FOR hop IN 1 .. p_hops LOOP
         WITH edge AS (
             SELECT r.id, n.other,
-                   w.hits | term_hits(r.search_vector, terms) | term_hits(to_tsvector('english', coalesce(k.meaning, '')), terms) AS hits,
+                   w.hits | term_hits(r.search_vector, terms) | coalesce(k.meaning, 0) AS hits,
                    w.nearness + coalesce(cosine_similarity(r.embedding, p_query, r.embedding_version_id, p_version), 0)
                    - CASE WHEN n.is_forward OR k.key IS NOT NULL THEN 0 ELSE 0.4 END AS nearness
             FROM unnest(reached, ways, nearness) AS w (entity, hits, nearness)
             CROSS JOIN LATERAL ((SELECT f.ctid AS place, f.object_entity_id AS other, true AS is_forward FROM facts f
                            WHERE f.entity_id = w.entity AND f.object_entity_id IS NOT NULL AND f.validity = active
-                           LIMIT most_facts)
+                             AND f.tenant_id || '' = p_tenant AND (p_scope IS NULL OR f.scope = ANY (ARRAY['global', p_scope]))
+                           ORDER BY f.id DESC LIMIT most_facts)
                           UNION ALL
                           (SELECT f.ctid, f.entity_id, false FROM facts f
                            WHERE f.object_entity_id = w.entity AND f.entity_id IS NOT NULL AND f.validity = active
-                           LIMIT most_facts)) n
+                             AND f.tenant_id || '' = p_tenant AND (p_scope IS NULL OR f.scope = ANY (ARRAY['global', p_scope]))
+                           ORDER BY f.id DESC LIMIT most_facts)) n
             JOIN facts r ON r.ctid = n.place
             LEFT JOIN unnest(keys, others, meanings) AS k (key, other, meaning)
                  ON CASE WHEN n.is_forward THEN k.key ELSE k.other END = r.predicate_key
-            WHERE r.tenant_id = p_tenant
-              AND n.other <> ALL (visited)
-              AND (p_scope IS NULL OR r.scope = ANY (ARRAY['global', p_scope]))
+            WHERE n.other <> ALL (visited)
               AND (p_min <= 0 OR effective_confidence(r.confidence, r.decay_rate, r.last_confirmed_at, p_at) >= p_min)),
         rated AS (SELECT e.*, 0.5 * (hit_share(e.hits, weights) + e.nearness / hop) AS score FROM edge e),
         best AS (SELECT DISTINCT ON (e.other) e.* FROM rated e ORDER BY e.other, e.score DESC, e.id),
@@ -86,24 +88,26 @@ BEGIN
 
         WITH fact AS (
             SELECT r.id, w.entity, w.edge, w.nearness / hop AS nearness,
-                   w.hits | term_hits(r.search_vector, terms) | term_hits(to_tsvector('english', coalesce(k.meaning, '')), terms) AS hits,
+                   w.hits | term_hits(r.search_vector, terms) | coalesce(k.meaning, 0) AS hits,
                    coalesce(cosine_similarity(r.embedding, p_query, r.embedding_version_id, p_version), 0) AS own,
                    r.entity_id = w.entity OR coalesce(k.key = r.predicate_key, false) AS is_about
             FROM unnest(reached, ways, nearness, edges) AS w (entity, hits, nearness, edge)
             CROSS JOIN LATERAL ((SELECT f.ctid AS place FROM facts f
-                           WHERE f.entity_id = w.entity AND f.validity = active LIMIT most_facts)
+                           WHERE f.entity_id = w.entity AND f.validity = active
+                             AND f.tenant_id || '' = p_tenant AND (p_scope IS NULL OR f.scope = ANY (ARRAY['global', p_scope]))
+                           ORDER BY f.id DESC LIMIT most_facts)
                           UNION
                           (SELECT f.ctid FROM facts f
-                           WHERE f.object_entity_id = w.entity AND f.validity = active LIMIT most_facts)) n
+                           WHERE f.object_entity_id = w.entity AND f.validity = active
+                             AND f.tenant_id || '' = p_tenant AND (p_scope IS NULL OR f.scope = ANY (ARRAY['global', p_scope]))
+                           ORDER BY f.id DESC LIMIT most_facts)) n
             JOIN facts r ON r.ctid = n.place
             LEFT JOIN unnest(keys, others, meanings) AS k (key, other, meaning)
                  ON CASE WHEN r.entity_id = w.entity THEN k.key ELSE k.other END = r.predicate_key
-            WHERE r.tenant_id = p_tenant
-              AND r.id <> w.edge
+            WHERE r.id <> w.edge
               -- a fact about a named entity is no further away than the entity
               AND coalesce(r.entity_id <> ALL (p_named), true)
               AND coalesce(r.object_entity_id <> ALL (p_named), true)
-              AND (p_scope IS NULL OR r.scope = ANY (ARRAY['global', p_scope]))
               AND (p_min <= 0 OR effective_confidence(r.confidence, r.decay_rate, r.last_confirmed_at, p_at) >= p_min)),
         rated AS (
             SELECT f.id, f.edge,
@@ -126,6 +130,7 @@ BEGIN
                NULL::double precision, r.entity_id, e.canonical_name::text, NULL::uuid, memory_is_fading(r.metadata),
                jsonb_build_object('reached', jsonb_build_object('hops', b.hops, 'via', b.edge, 'score', b.score))
         FROM (SELECT * FROM unnest(found_ids, found_scores, found_edges, found_hops) AS u (id, score, edge, hops)
+              WHERE u.score >= least_score
               ORDER BY u.score DESC, u.hops, u.id LIMIT p_limit) b
         JOIN facts r ON r.id = b.id
         LEFT JOIN entities e ON e.id = r.entity_id

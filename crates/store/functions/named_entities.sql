@@ -35,7 +35,7 @@ BEGIN
     -- as entity_name_keys hashes a whole name
     keys := ARRAY(SELECT hashtextextended(p_tenant || E'\x1f\x1e' || n, 40) FROM unnest(names) AS n WHERE length(n) > 1);
     -- "my sister" names the owner
-    is_owner := words && '{i,me,my,mine,myself,user}';
+    is_owner := names && '{i,me,my,mine,myself}';
     SELECT array_agg(f.id), array_agg(f.weight) INTO ids, weights
     FROM (SELECT e.id,
                  (0.75 + 0.25 * e.words)

@@ -48,13 +48,13 @@ BEGIN
         FROM memory_events e
         WHERE e.tenant_id = p_tenant AND e.event_type NOT LIKE 'token\_%'
           AND (p_ids IS NULL OR e.memory_id = ANY (p_ids)
-               OR coalesce(e.memory_id <> ALL (p_kept), true) AND text_names(json_words(e.payload), p_whole, p_parts))
+               OR coalesce(e.memory_id <> ALL (p_kept), true) AND text_names(json_values(e.payload), p_whole, p_parts))
     ), changing AS MATERIALIZED (
         SELECT f.id, f.payload, f.bare FROM found f WHERE f.bare <> f.payload
     ), changed AS (
         UPDATE memory_events e SET payload = c.bare || '{"erased": true}' FROM changing c WHERE NOT p_dry_run AND e.id = c.id
     )
-    SELECT count(*), ARRAY(SELECT DISTINCT w FROM changing c, unnest(memory_words(json_words(c.payload))) AS w)
+    SELECT count(*), ARRAY(SELECT DISTINCT w FROM changing c, unnest(memory_words(json_values(c.payload))) AS w)
         INTO redacted, words FROM changing;
     PERFORM set_config('butler.erasing', '', true);
 END $$;
@@ -72,9 +72,11 @@ BEGIN
         RAISE EXCEPTION 'runs of another tenant than the connection''s' USING ERRCODE = 'insufficient_privilege';
     END IF;
     UPDATE job_runs j SET error = CASE WHEN j.error IS NOT NULL THEN 'removed by an erasure' END, result = '{}'
-        WHERE CASE WHEN p_whole IS NULL THEN j.tenant_id = p_tenant AND NOT j.all_tenants
-                   ELSE (j.tenant_id = p_tenant OR j.all_tenants)
-                        AND text_names(concat_ws(' ', j.error, json_words(j.result)), p_whole, p_parts) END;
+        WHERE j.tenant_id = p_tenant AND NOT j.all_tenants
+          AND (p_whole IS NULL OR text_names(concat_ws(' ', j.error, json_values(j.result)), p_whole, p_parts));
+    -- The report of a run for all tenants belongs to the others, too; it holds numbers.
+    UPDATE job_runs j SET error = 'removed by an erasure'
+        WHERE j.all_tenants AND p_whole IS NOT NULL AND text_names(j.error, p_whole, p_parts);
 END $$;
 REVOKE EXECUTE ON FUNCTION redact_runs FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION redact_runs TO butler_app;

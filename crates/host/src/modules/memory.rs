@@ -91,7 +91,7 @@ impl Module for MemoryModule {
             if let Some(owner) = &parts.owner
                 && let Err(error) = memory.mark_owner(owner).await
             {
-                tracing::warn!(%error, "cannot mark the owner of [butler] owner; \"me\" and \"user\" mean nobody");
+                tracing::warn!(%error, "[butler] owner has no effect");
             }
             self.set(Some(Arc::new(match parts.runtime {
                 Some(runtime) => memory.with_runtime(runtime),

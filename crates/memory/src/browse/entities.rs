@@ -45,7 +45,7 @@ impl Browse<'_> {
             past_facts: all - facts.total,
             facts,
             related: entities::related(&mut session, self.tenant, id).await?,
-            mentions: entities::mentions(&mut session, self.tenant, id, MENTIONS).await?,
+            mentions: entities::mentions(&mut session, self.tenant, id, self.now, MENTIONS).await?,
             merges: merges::into(&mut session, self.tenant, id).await?,
             events: events::of_memory(&mut session, self.tenant, id).await?,
         })

@@ -147,7 +147,7 @@ impl Memory {
             // Only the owner may run these searches, which bypass row-level security. The statements filter by tenant.
             let mut conn = self.db().owner().await?;
             (
-                known::predicates(&mut conn, &group.tenant, KNOWN_PREDICATES).await?,
+                known::predicates(&mut conn, &group.tenant, &group.butler, KNOWN_PREDICATES).await?,
                 known::facts(&mut conn, &group.tenant, &group.butler, &ids, KNOWN_FACTS).await?,
                 known::rules(&mut conn, &group.tenant, &group.butler, &ids, KNOWN_RULES).await?,
             )

@@ -10,18 +10,23 @@ use crate::{Call, Memory, MemoryError};
 const OWNER: &str = "owner";
 
 impl Memory {
-    /// Marks the person of this name as the owner of the default tenant, and creates the entity if there is none. Does
-    /// nothing if an owner is marked already: what a person or agent chose later wins over the configuration.
+    /// Marks the person of this name as the owner of the default tenant, and creates the entity if there is none. An error
+    /// if another owner is marked: what a person or agent chose later wins over the configuration.
     pub async fn mark_owner(&self, configured: &str) -> Result<(), MemoryError> {
         let canonical_name = name("owner", &json!(configured))?;
         let call = Call::internal(self, TenantId::default(), "configuration");
         let mut conn = self.db().tenant(&call.tenant).await?;
         let marked = butler_store::entities::named(&mut conn, &call.tenant, "me").await?;
-        if !marked.is_empty() {
-            return Ok(());
-        }
         let found = butler_store::entities::named(&mut conn, &call.tenant, &canonical_name).await?;
         drop(conn);
+        if !marked.is_empty() {
+            if marked.iter().any(|owner| found.contains(owner)) {
+                return Ok(());
+            }
+            let other = Invalid::new("owner", "is not the entity that is marked as the owner, which stays");
+            let hint = "to change it, set metadata.owner of that entity to false and restart";
+            return Err(other.hint(hint).into());
+        }
         let metadata = Map::from_iter([(OWNER.to_owned(), Value::Bool(true))]);
         match found.as_slice() {
             [] => {

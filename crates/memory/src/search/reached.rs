@@ -36,7 +36,9 @@ pub(crate) fn place(
         if relation.is_none() && needs_relation {
             continue;
         }
-        let unrelated = hits.iter().position(Hit::is_unrelated).unwrap_or(hits.len());
+        // without words, nothing tells which hits are unrelated
+        let has_words = hits.iter().any(|hit| hit.info.in_keyword);
+        let unrelated = hits.iter().position(|hit| has_words && hit.is_unrelated()).unwrap_or(hits.len());
         let earliest = relation.map_or(unrelated, |relation| relation + 1);
         // after the better ones; from the third on, with a direct hit in between
         let wanted = earliest.max(next).min(unrelated).max(earliest);
@@ -44,6 +46,8 @@ pub(crate) fn place(
         let mut hit = match known {
             Some(place) if place <= wanted => {
                 hits[place].info.reached = Some(way);
+                placed += 1;
+                next = next.max(place + 1);
                 continue;
             }
             Some(place) => {

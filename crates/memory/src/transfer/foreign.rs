@@ -101,7 +101,8 @@ fn unique_predicate(prefix: &str, content: &str) -> String {
 
 /// The normal form in which predicates are compared.
 fn predicate_key(predicate: &str) -> String {
-    predicate.trim().to_lowercase().replace([' ', '-'], "_")
+    let words = predicate.split(|c: char| c.is_whitespace() || c == '-' || c == '_').filter(|word| !word.is_empty());
+    words.map(str::to_lowercase).collect::<Vec<_>>().join("_")
 }
 
 fn digest(parts: &[&str]) -> String {
@@ -177,14 +178,17 @@ impl Memory {
         }
         let mut conn = self.db().relaxed(tenant).await?;
         let known = butler_store::predicates::list(&mut conn, tenant).await?;
-        let of_one_value = |key: &str| {
-            known.iter().any(|known| known.cardinality == Cardinality::One && predicate_key(&known.name) == key)
+        let entities: HashSet<&str> = parsed.entities.iter().map(|(name, _)| name.as_str()).collect();
+        // Of a predicate that nobody registered, the object is part of the key only if it is an entity.
+        let supersedes = |key: &str, object: &str| match known.iter().find(|known| predicate_key(&known.name) == key) {
+            Some(known) => known.cardinality == Cardinality::One,
+            None => !entities.contains(object),
         };
         for fact in &mut parsed.facts {
             let Some(object) = &fact.object else { continue };
             let key = predicate_key(&fact.predicate);
             let several = relations.get(&(fact.subject.clone(), key.clone())).is_some_and(|count| *count > 1);
-            if several && of_one_value(&key) {
+            if several && supersedes(&key, object) {
                 fact.predicate = format!("{}: {object}", fact.predicate);
             }
         }

@@ -5,12 +5,12 @@ use std::io;
 use butler_domain::TenantId;
 use butler_store::transfer::Kind;
 use butler_store::transfer::write::{self, Written};
-use butler_store::{Session, StoreError};
+use butler_store::{Session, StoreError, entities};
 use serde_json::Value;
 
 use super::record::{self, Line, Record};
 use super::{FORMAT, Header, ImportReport, ModelName, TransferError, VERSION};
-use crate::{Memory, MemoryError};
+use crate::{Call, Memory, MemoryError};
 
 /// Rows per statement: enough to make round trips cheap, and only a few megabytes with their vectors.
 const BATCH: usize = 200;
@@ -75,17 +75,34 @@ impl Memory {
         }
         self.flush(&mut tx, &mut batch, options, &model, &mut report).await?;
         write::tie_chains(&mut tx, &options.tenant).await?;
-        report.linked = write::link_facts(&mut tx, &options.tenant, self.now()).await?;
         report_missing_lines(&header, &mut report);
         report.committed = !options.dry_run && (options.partial || !report.has_problems());
         if report.committed {
             tx.commit().await?;
             self.db().wrote_all();
             self.training().record_writes(report.lines);
+            drop(conn);
+            self.link_imported(&options.tenant, &mut report).await;
         } else {
             tx.rollback().await?;
         }
         Ok(report)
+    }
+
+    /// Links facts to the entities that their subjects name, as storing them would have. The import is committed, so a
+    /// failure is a problem of the report.
+    async fn link_imported(&self, tenant: &TenantId, report: &mut ImportReport) {
+        let call = Call::internal(self, tenant.clone(), "import");
+        let link = async {
+            let mut conn = self.db().tenant(tenant).await?;
+            for id in entities::named_by_facts(&mut conn, tenant).await? {
+                report.linked += entities::link(call.write(&mut conn), id).await?;
+            }
+            Ok::<_, StoreError>(())
+        };
+        if let Err(error) = link.await {
+            report.problem(None, format!("cannot link all facts to entities: {error}; import the file again"));
+        }
     }
 
     /// Writes the rows of `batch`, which have one kind, and empties it.

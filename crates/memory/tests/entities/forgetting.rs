@@ -283,3 +283,26 @@ async fn a_tenant_can_be_erased_as_a_whole() {
     assert!(unknown.counts.is_unknown());
     assert!(rows(&memory, "SELECT FROM memory_events WHERE tenant_id = 'nobody'").await.is_empty());
 }
+
+#[tokio::test]
+async fn what_is_known_about_a_namesake_stays() {
+    let memory = MemoryFixture::new().await;
+    let smith = person(&memory, "Ann Smith", &["Ann"]).await;
+    let miller = person(&memory, "Ann Miller", &["Ann"]).await;
+    let fact = |entity: &str, content: &str| json!({"subject": "Ann", "predicate": "hobby", "content": content, "entity_id": entity});
+    let own = store(&memory, "memory_store_fact", fact(&smith, "chess")).await;
+    let other = store(&memory, "memory_store_fact", fact(&miller, "climbing")).await;
+    // a key of the program's own payloads is not a mention
+    let content = create(&memory, json!({"canonical_name": "Content", "entity_type": "other"})).await;
+    forget(&memory, &smith, json!({"erase": true, "dry_run": false})).await.expect("erased");
+    forget(&memory, &content, json!({"erase": true, "dry_run": false})).await.expect("erased");
+    let left = rows(&memory, "SELECT id FROM facts").await;
+    assert_eq!(left, [json!({"id": other})], "{own} is gone");
+    let events =
+        rows(&memory, "SELECT payload FROM memory_events WHERE event_type = 'fact_created' ORDER BY created_at").await;
+    assert!(events.iter().any(|event| event["payload"].to_string().contains("climbing")), "{events:?}");
+    assert_eq!(
+        one(&memory, &format!("SELECT canonical_name FROM entities WHERE id = '{miller}'")).await["canonical_name"],
+        "Ann Miller"
+    );
+}

@@ -114,7 +114,8 @@ async fn relations_are_followed_only_within_the_scope_and_among_active_facts() {
 async fn my_sister_is_the_owners_sister() {
     let memory = family().await;
     memory.memory.mark_owner("Ann").await.expect("the owner");
-    memory.memory.mark_owner("Beth").await.expect("an owner is marked already");
+    memory.memory.mark_owner("Ann").await.expect("again");
+    memory.memory.mark_owner("Beth").await.expect_err("another owner is marked");
     let found =
         memory.call("memory_recall", json!({"topic": "Who is my sister married to?"})).await.expect("an answer");
     assert_eq!(texts(&found)[..2], ["Ann has_sister Beth", "Carl married_to Beth"]);

@@ -161,6 +161,7 @@ pub async fn mentions(
     session: &mut Session,
     tenant: &TenantId,
     id: Uuid,
+    now: Timestamp,
     limit: i64,
 ) -> Result<Listed<Mention>, StoreError> {
     let rows = session
@@ -169,14 +170,16 @@ pub async fn mentions(
                 r#"
                 SELECT e.id, left(e.content, 300) AS "content!", e.created_at, count(*) OVER () AS "total!"
                 FROM entity_patterns($1, ARRAY[$2::uuid]) p,
-                     LATERAL (SELECT e.* FROM (SELECT id, content, created_at FROM episodes WHERE tenant_id = $1
+                     LATERAL (SELECT e.* FROM (SELECT id, content, created_at FROM episodes
+                                               WHERE tenant_id = $1 AND episode_is_alive(expires_at, $4)
                                                ORDER BY created_at DESC, id LIMIT 2000) e
-                              WHERE text_names(e.content, p.whole, p.parts)) e
+                              WHERE text_names(left(e.content, 65536), p.whole, p.parts)) e
                 ORDER BY e.created_at DESC, e.id LIMIT $3
                 "#,
                 tenant.as_str(),
                 id,
                 limit,
+                now,
             )
             .fetch_all(pg)
         })

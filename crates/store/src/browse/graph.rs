@@ -11,6 +11,7 @@ use crate::{Session, StoreError};
 pub struct Graph {
     /// Most relations first.
     pub entities: Vec<GraphEntity>,
+    /// Newest first, at most 10,000.
     pub edges: Vec<GraphEdge>,
     /// Number of entities that have relations, including those left out.
     pub entities_total: i64,
@@ -86,7 +87,7 @@ pub async fn graph(
                 FROM facts f
                 WHERE f.tenant_id = $1 AND f.validity = 'active' AND f.entity_id = ANY ($3) AND f.object_entity_id = ANY ($3)
                   AND ($2::text[] IS NULL OR f.predicate_key = ANY (SELECT predicate_key(p) FROM unnest($2::text[]) AS p))
-                ORDER BY f.predicate_key, f.id
+                ORDER BY f.created_at DESC, f.id LIMIT 10000
                 "#,
                 tenant.as_str(),
                 predicates,

@@ -48,7 +48,7 @@ pub struct Contradiction {
     pub target: String,
 }
 
-/// The active facts of two entities with the same predicate and different content.
+/// The active facts of two entities with the same predicate, which holds one value, and different content.
 pub async fn contradictions(
     session: &mut Session,
     tenant: &TenantId,
@@ -64,7 +64,8 @@ pub async fn contradictions(
                 FROM facts s JOIN facts t ON t.predicate_key = s.predicate_key
                 WHERE s.tenant_id = $1 AND s.entity_id = $2 AND s.validity = 'active'
                   AND t.tenant_id = $1 AND t.entity_id = $3 AND t.validity = 'active'
-                  AND content_key(s.content) <> content_key(t.content)
+                  AND s.scope = t.scope AND content_key(s.content) <> content_key(t.content)
+                  AND (SELECT r.cardinality = 'one' FROM predicate_rule($1, s.predicate_key) r)
                 ORDER BY s.predicate_key, s.content, t.content LIMIT 100
                 "#,
                 tenant.as_str(),

@@ -38,10 +38,11 @@ pub struct KnownPredicate {
     pub holds_several: bool,
 }
 
-/// The predicates of the tenant's active facts, most frequent first, at most `limit`.
+/// The predicates of the active facts that this butler sees, most frequent first, at most `limit`.
 pub async fn predicates(
     session: &mut Session,
     tenant: &TenantId,
+    butler: &Butler,
     limit: i64,
 ) -> Result<Vec<KnownPredicate>, StoreError> {
     session
@@ -51,12 +52,13 @@ pub async fn predicates(
                 r#"
                 SELECT u.predicate_key AS "name!", (SELECT r.cardinality = 'many' FROM predicate_rule($1, u.predicate_key) r) AS "holds_several!"
                 FROM (SELECT f.predicate_key, count(*) AS facts FROM facts f
-                      WHERE f.tenant_id = $1 AND f.validity = 'active'
+                      WHERE f.tenant_id = $1 AND f.validity = 'active' AND f.scope IN ('global', $3) AND length(f.predicate_key) <= 64
                       GROUP BY f.predicate_key ORDER BY 2 DESC, 1 LIMIT $2) u
                 ORDER BY u.facts DESC, u.predicate_key
                 "#,
                 tenant.as_str(),
                 limit,
+                butler.as_str(),
             )
             .fetch_all(pg)
         })

@@ -100,12 +100,17 @@ async fn attempt_forget(write: WriteContext<'_>, wanted: &ForgetEntity) -> Resul
         let survivor = survivor(&mut tx, tenant, wanted.id).await?.unwrap_or(wanted.id);
         return Ok(EntityForgetting::Merged { survivor });
     }
+    if !wanted.dry_run {
+        // A worker that consolidates would store what it has read after the search below. This waits for it.
+        tx.run(|pg| sqlx::query!("SELECT FROM end_leases($1)", tenant.as_str()).execute(pg)).await?;
+    }
     let found = traces(&mut tx, tenant, wanted, now).await?;
     if let Some((memory_type, id)) = not_listed(&found, wanted) {
         return Ok(EntityForgetting::NotListed { memory_type, id });
     }
     let (chosen, kept): (Vec<Trace>, Vec<Trace>) = found.into_iter().partition(|trace| is_chosen(trace, wanted));
-    let kept: Vec<Uuid> = kept.into_iter().map(|trace| trace.id).collect();
+    let mut kept: Vec<Uuid> = kept.into_iter().map(|trace| trace.id).collect();
+    kept.extend(about_namesakes(&mut tx, tenant, wanted.id).await?);
     let ids = Ids::of(&chosen);
     let events_redacted = match (wanted.erase, wanted.dry_run) {
         (true, true) => count_events(&mut tx, tenant, wanted.id, &ids, &kept).await?,
@@ -252,6 +257,23 @@ async fn erase(write: WriteContext<'_>, id: EntityId, ids: &Ids, kept: &[Uuid]) 
 }
 
 /// How many past events an erasure would change.
+/// Other entities that share a name with this one, and the facts about them.
+async fn about_namesakes(session: &mut Session, tenant: &TenantId, id: EntityId) -> Result<Vec<Uuid>, StoreError> {
+    session
+        .run(|pg| {
+            sqlx::query_scalar!(
+                r#"SELECT o AS "id!" FROM unnest(namesakes($1, entity_family($1, $2))) AS o
+                   UNION ALL
+                   SELECT f.id FROM facts f
+                   WHERE f.tenant_id = $1 AND f.entity_id = ANY (namesakes($1, entity_family($1, $2)))"#,
+                tenant.as_str(),
+                id.0,
+            )
+            .fetch_all(pg)
+        })
+        .await
+}
+
 async fn count_events(
     session: &mut Session,
     tenant: &TenantId,

@@ -185,16 +185,49 @@ async fn save_with_event(write: WriteContext<'_>, before: &Entity, after: &Entit
     let event =
         NewEvent { event_type: EventType::EntityUpdated, about: Some(about), payload: difference(before, after) };
     events::record(WriteContext { session, tenant, now, origin }, &[event]).await?;
-    link_named_facts(WriteContext { session, tenant, now, origin }, after.id).await
+    link_named_facts(WriteContext { session, tenant, now, origin }, after.id).await?;
+    Ok(())
 }
 
-/// Links the facts that name the entity and belong to none.
-pub(super) async fn link_named_facts(write: WriteContext<'_>, id: EntityId) -> Result<(), StoreError> {
-    let WriteContext { session, tenant, now, origin } = write;
-    session
+/// The entities that active facts without one name.
+pub async fn named_by_facts(session: &mut Session, tenant: &TenantId) -> Result<Vec<EntityId>, StoreError> {
+    let ids = session
         .run(|pg| {
             sqlx::query_scalar!(
-                "SELECT link_named_facts($1, $2, $3, $4, $5)",
+                r#"
+                SELECT DISTINCT n.id AS "id!"
+                FROM (SELECT DISTINCT folded_name(f.subject) AS name FROM facts f
+                      WHERE f.tenant_id = $1 AND f.entity_id IS NULL AND f.validity = 'active') u,
+                     LATERAL entities_named($1, u.name) n
+                ORDER BY 1
+                "#,
+                tenant.as_str(),
+            )
+            .fetch_all(pg)
+        })
+        .await?;
+    Ok(ids.into_iter().map(EntityId).collect())
+}
+
+/// Links the facts that name the entity and belong to none, in a transaction of its own. Returns how many.
+pub async fn link(write: WriteContext<'_>, id: EntityId) -> Result<u64, StoreError> {
+    let WriteContext { session, tenant, now, origin } = write;
+    let mut attempt = 1;
+    loop {
+        match link_named_facts(WriteContext { session, tenant, now, origin }, id).await {
+            Err(error) if attempt < ATTEMPTS && was_in_the_way(&error) => attempt += 1,
+            linked => return linked,
+        }
+    }
+}
+
+/// Links the facts that name the entity and belong to none. Returns how many.
+pub(super) async fn link_named_facts(write: WriteContext<'_>, id: EntityId) -> Result<u64, StoreError> {
+    let WriteContext { session, tenant, now, origin } = write;
+    let linked = session
+        .run(|pg| {
+            sqlx::query_scalar!(
+                r#"SELECT link_named_facts($1, $2, $3, $4, $5) AS "linked!""#,
                 tenant.as_str(),
                 origin.actor.as_deref(),
                 origin.request_id.as_deref(),
@@ -204,7 +237,7 @@ pub(super) async fn link_named_facts(write: WriteContext<'_>, id: EntityId) -> R
             .fetch_one(pg)
         })
         .await?;
-    Ok(())
+    Ok(linked.unsigned_abs())
 }
 
 /// Writes every field of an entity that can change.

@@ -133,32 +133,6 @@ pub async fn tie_chains(session: &mut Session, tenant: &TenantId) -> Result<(), 
     Ok(())
 }
 
-/// Links the active facts without an entity whose subject names exactly one, as storing them would have. Returns how many.
-pub async fn link_facts(session: &mut Session, tenant: &TenantId, now: Timestamp) -> Result<u64, StoreError> {
-    // the functions below refuse another tenant than the session's
-    session
-        .run(|pg| sqlx::query!("SELECT set_config('butler.tenant', $1, true)", tenant.as_str()).fetch_one(pg))
-        .await?;
-    let linked = session
-        .run(|pg| {
-            sqlx::query_scalar!(
-                r#"
-                SELECT coalesce(sum(link_named_facts($1, 'import', NULL, $2, named.id)), 0)::bigint AS "linked!"
-                FROM (SELECT DISTINCT n.id
-                      FROM (SELECT DISTINCT folded_name(f.subject) AS name FROM facts f
-                            WHERE f.tenant_id = $1 AND f.entity_id IS NULL AND f.validity = 'active') u,
-                           LATERAL entities_named($1, u.name) n
-                      ORDER BY n.id) named
-                "#,
-                tenant.as_str(),
-                now,
-            )
-            .fetch_one(pg)
-        })
-        .await?;
-    Ok(u64::try_from(linked).unwrap_or(0))
-}
-
 /// One statement for a batch; gives the ids of what is new.
 macro_rules! insert {
     ($session:ident, $statement:tt, $($argument:expr),+) => {

@@ -52,16 +52,18 @@ struct EpisodeArgs {
 
 /// Store a fact: something that is true
 ///
-/// Supersedes the active fact with the same subject, predicate and scope.
+/// Supersedes the active fact with the same subject, predicate and scope, unless the predicate holds several values (`likes`,
+/// `knows`, …). The same statement again confirms the known fact.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:\n  \
     butler remember fact user favorite_color blue\n  \
     butler remember fact 'Anna Berg' employer 'Anna works at Initech.' --permanence stable\n  \
+    butler remember fact Anna has_sister Beth --object Beth\n  \
     echo 'severe, to peanuts' | butler remember fact user allergy -")]
 struct FactArgs {
     /// Who or what the fact is about
     subject: String,
-    /// Property of the subject; always use the same spelling
+    /// Property of the subject; case, spaces, hyphens and underscores do not matter
     predicate: String,
     /// What is true; `-` reads it from stdin
     content: Option<String>,
@@ -80,6 +82,12 @@ struct FactArgs {
     /// Entity that the fact is about
     #[arg(long, value_name = "UUID")]
     entity_id: Option<Uuid>,
+    /// Name of the person or thing that the fact relates the subject to
+    #[arg(long, value_name = "NAME", conflicts_with = "object_entity_id")]
+    object: Option<String>,
+    /// The same, by its id
+    #[arg(long, value_name = "UUID")]
+    object_entity_id: Option<Uuid>,
     /// Episode that the fact was learned from
     #[arg(long, value_name = "UUID")]
     source_episode_id: Option<Uuid>,
@@ -143,7 +151,8 @@ impl Args {
                 json!({
                     "subject": args.subject, "predicate": args.predicate, "content": text(args.content, "the content")?,
                     "importance": args.importance, "permanence": args.permanence, "scope": args.scope,
-                    "tags": non_empty(args.tags), "entity_id": args.entity_id, "source_episode_id": args.source_episode_id,
+                    "tags": non_empty(args.tags), "entity_id": args.entity_id,
+                    "object": args.object, "object_entity_id": args.object_entity_id, "source_episode_id": args.source_episode_id,
                     "metadata": args.options.metadata, "idempotency_key": args.options.idempotency_key,
                 }),
                 args.output,
@@ -171,7 +180,12 @@ fn print_stored_episode(printer: Printer, answer: &Answer) {
 }
 
 fn print_stored_fact(printer: Printer, answer: &Answer) {
-    printer.line(format_args!("stored fact {}", show::text(&answer.structured, "id")));
+    let confirmed = answer.structured.get("confirmed") == Some(&Value::Bool(true));
+    let verb = if confirmed { "confirmed" } else { "stored" };
+    printer.line(format_args!("{verb} fact {}", show::text(&answer.structured, "id")));
+    if let Some(hint) = answer.structured.get("hint").and_then(Value::as_str) {
+        printer.line(format_args!("  {hint}"));
+    }
     if let Some(old) = answer.structured.get("superseded_id").and_then(Value::as_str) {
         printer.line(format_args!("  supersedes {old}"));
     }
