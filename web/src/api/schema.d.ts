@@ -1763,6 +1763,7 @@ export interface components {
         FoundKind: "fact" | "rule" | "episode" | "entity";
         /** @description An item together with the butler whose database holds it. */
         GraphAt: {
+            /** @description Newest first, at most 10,000. */
             edges: components["schemas"]["GraphEdge"][];
             /** @description Most relations first. */
             entities: components["schemas"]["GraphEntity"][];
