@@ -81,7 +81,13 @@ impl ToolDefinition for MemoryStoreFact {
     });
 
     async fn run(memory: &Memory, call: Call, input: Input) -> Result<StoredFact, MemoryError> {
-        if [&input.object, &input.object_entity_id].into_iter().flatten().filter(|value| !validate::is_omitted(value)).count() > 1 {
+        if [&input.object, &input.object_entity_id]
+            .into_iter()
+            .flatten()
+            .filter(|value| !validate::is_omitted(value))
+            .count()
+            > 1
+        {
             let both = validate::Invalid::new("object", "and object_entity_id are both given");
             return Err(both.hint("give the id if you know it, else the name").into());
         }
@@ -98,7 +104,9 @@ impl ToolDefinition for MemoryStoreFact {
             tags: optional(input.tags.as_ref(), validate::tags)?,
             entity_id: optional_id("entity_id", input.entity_id.as_ref())?.map(EntityId),
             object_entity_id: optional_id("object_entity_id", input.object_entity_id.as_ref())?.map(EntityId),
-            object: optional(input.object.as_ref().filter(|value| !validate::is_omitted(value)), |value| name("object", value))?,
+            object: optional(input.object.as_ref().filter(|value| !validate::is_omitted(value)), |value| {
+                name("object", value)
+            })?,
             source_episode_id: optional_id("source_episode_id", input.source_episode_id.as_ref())?.map(EpisodeId),
             source_butler: optional(input.source_butler.as_ref(), butler)?,
             metadata: validate::metadata(&input.metadata.unwrap_or_default())?,
