@@ -116,6 +116,7 @@ async fn every_operation_matches_the_openapi_document() {
                 "mergeEntity" => ("?preview=true", json!({"target_entity_id": other})),
                 "editFact" => ("", json!({"content": "steam engines"})),
                 "editRule" => ("", json!({"content": "Ask three times"})),
+                "editEntity" => ("", json!({"aliases": ["Countess"]})),
                 "createToken" | "revokeToken" | "rotateToken" => continue,
                 _ => ("", Value::Null),
             };
