@@ -21,13 +21,13 @@ pub struct Input {
     /// The most tokens of the block, headers included; the configured budget (3000) if left out.
     #[schemars(with = "Option<u32>", range(min = 0, max = butler_domain::limits::TOKEN_BUDGET))]
     token_budget: Option<Value>,
-    /// How candidates are found and ranked: hybrid (default), fused, deep, semantic, keyword.
+    /// As in memory_search.
     #[schemars(with = "Option<String>", extend("enum" = Mode::NAMES))]
     mode: Option<Value>,
     /// Leave facts and rules out unless one is at least this likely to be relevant, 0–1. Off if left out.
     #[schemars(with = "Option<f64>", range(min = 0, max = 1))]
     min_relevance: Option<Value>,
-    /// How many relations to follow from the people and things that the prompt names, 0–3; 1 if left out.
+    /// Relations to follow from what it names, 0–3; 1 if left out.
     #[schemars(with = "Option<u32>", range(min = 0, max = butler_domain::limits::NEIGHBOR_DEPTH))]
     hops: Option<Value>,
 }

@@ -21,16 +21,16 @@ pub struct Input {
     /// The most results, 0–100; 10 if left out.
     #[schemars(with = "Option<u32>", range(min = 0, max = butler_domain::limits::RESULTS))]
     limit: Option<Value>,
-    /// Leave out what has decayed below this confidence, 0–1; 0.2 if left out.
+    /// As in memory_search.
     #[schemars(with = "Option<f64>", range(min = 0, max = 1))]
     min_confidence: Option<Value>,
-    /// How candidates are found and ranked: hybrid (default), fused, deep, semantic, keyword.
+    /// As in memory_search.
     #[schemars(with = "Option<String>", extend("enum" = Mode::NAMES))]
     mode: Option<Value>,
-    /// Return nothing at all unless something is at least this likely to be relevant, 0–1. Try 0.05. Off if left out.
+    /// As in memory_search.
     #[schemars(with = "Option<f64>", range(min = 0, max = 1))]
     min_relevance: Option<Value>,
-    /// How many relations to follow from the people and things that the topic names, 0–3; 1 if left out.
+    /// Relations to follow from what it names, 0–3; 1 if left out.
     #[schemars(with = "Option<u32>", range(min = 0, max = butler_domain::limits::NEIGHBOR_DEPTH))]
     hops: Option<Value>,
     /// Also return how each result came about.

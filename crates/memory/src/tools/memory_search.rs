@@ -10,10 +10,10 @@ use crate::{Call, Memory, MemoryError};
 
 #[derive(Deserialize, JsonSchema)]
 pub struct Input {
-    /// What to look for, in plain words. A question is fine. Empty finds nothing.
+    /// What to look for, in plain words or as a question.
     #[schemars(with = "String", length(max = butler_domain::limits::QUERY_BYTES))]
     query: Value,
-    /// Which kinds of memory: episode, fact, rule. All if left out.
+    /// All if left out.
     #[schemars(with = "Option<Vec<MemoryType>>", length(min = 1))]
     types: Option<Value>,
     /// Only this scope: its facts and rules together with the global ones, and the episodes of the butler of that name.
@@ -32,7 +32,7 @@ pub struct Input {
     /// Return nothing at all unless something is at least this likely to answer the query, 0–1. Try 0.05. Off if left out.
     #[schemars(with = "Option<f64>", range(min = 0, max = 1))]
     min_relevance: Option<Value>,
-    /// How many relations to follow from the people and things that the query names, 0–3; 0 if left out.
+    /// Relations to follow from what it names, 0–3; 0 if left out.
     #[schemars(with = "Option<u32>", range(min = 0, max = butler_domain::limits::NEIGHBOR_DEPTH))]
     hops: Option<Value>,
     /// Also return how each result came about.
