@@ -6,6 +6,7 @@
 pub mod clock;
 pub mod consolidation;
 pub mod context;
+pub mod dates;
 pub mod decay;
 pub mod deep;
 pub mod entity;
