@@ -19,6 +19,7 @@ pub mod kinds;
 pub mod limits;
 pub mod link;
 pub mod maturity;
+pub mod phrases;
 pub mod predicate;
 pub mod relevance;
 pub mod resolve;
