@@ -7,6 +7,7 @@ mod calendar;
 mod numeric;
 mod parser;
 mod points;
+mod ranges;
 mod relative;
 #[cfg(test)]
 mod tests;
@@ -18,10 +19,9 @@ use serde::Serialize;
 
 use crate::clock::Timestamp;
 use calendar::Calendar;
-use numeric::Kind;
 use parser::{Found, Parser};
 use tokens::{Token, tokens};
-use words::{Language, Sense};
+use words::Language;
 
 /// More ignored phrases would not help a reader of `explain`.
 const MAX_IGNORED: usize = 16;
@@ -58,12 +58,10 @@ pub struct Understood {
 pub fn understand(query: &str, now: Timestamp, zone: Tz) -> Understood {
     let tokens = tokens(query, zone);
     let mut found = Vec::new();
-    if tokens.iter().any(is_candidate) {
-        let calendar = Calendar::new(now, zone);
-        let french = is_french(&tokens);
-        for language in Language::ALL {
-            Parser { tokens: &tokens, language, calendar: &calendar, french, start: 0 }.find(&mut found);
-        }
+    let calendar = Calendar::new(now, zone);
+    let french = is_french(&tokens);
+    for language in Language::ALL {
+        Parser { tokens: &tokens, language, calendar: &calendar, french, start: 0 }.find(&mut found);
     }
     let mut windows = Vec::new();
     let mut ignored = Vec::new();
@@ -83,18 +81,7 @@ pub fn understand(query: &str, now: Timestamp, zone: Tz) -> Understood {
     Understood { window, ignored }
 }
 
-/// Whether a token can be the core of a phrase. A query without one is not parsed.
-fn is_candidate(token: &Token) -> bool {
-    let is_core =
-        |sense| !matches!(sense, Sense::In | Sense::On | Sense::The | Sense::Of | Sense::To | Sense::And | Sense::One);
-    match token.kind {
-        Kind::Word => token.meanings.iter().any(|entry| is_core(entry.sense)),
-        Kind::Opaque | Kind::Dash => false,
-        _ => true,
-    }
-}
-
-/// Whether a query has a word that only French has, and none that only German has.
+/// Whether "hier" means yesterday: the query has a word that only French has, and none that only German has.
 fn is_french(tokens: &[Token]) -> bool {
     const FRENCH: [&str; 24] = [
         "je", "j", "tu", "il", "elle", "nous", "vous", "ils", "qu", "que", "quoi", "qui", "est", "ai", "avons", "avec",
@@ -105,7 +92,7 @@ fn is_french(tokens: &[Token]) -> bool {
         "ein",
     ];
     let has = |words: &[&str]| tokens.iter().any(|token| words.contains(&token.word.as_str()));
-    has(&FRENCH) && !has(&GERMAN)
+    has(&["hier"]) && has(&FRENCH) && !has(&GERMAN)
 }
 
 /// Keeps the longest of phrases that overlap. Several languages may find the same one.

@@ -1,6 +1,4 @@
-//! Finds the phrases of one language: a time by itself, after a preposition, or as the end of a range.
-
-use chrono::Datelike;
+//! Finds the phrases of one language: a time by itself, after a preposition, or in a range.
 
 use super::calendar::{Calendar, Span, Which, is_year};
 use super::numeric::Kind;
@@ -34,6 +32,8 @@ pub(super) enum Open {
     Nothing,
     /// A plain number as a year: "2019".
     PlainYear,
+    /// Nothing, and the time is the last part of another: "the end of 2022".
+    Last,
     /// A month without its year.
     Month(u32),
     /// A month and a day without their year.
@@ -67,10 +67,11 @@ impl Point {
 /// Articles and prepositions in a row, as in "de la". Without a limit, a text of articles would take quadratic time.
 const MAX_SKIPPED: usize = 3;
 
+/// The words before the core of a phrase, as in "since the beginning of the year 2023".
+const MAX_LEAD: usize = 10;
+
 const LAST_OR_COMING: &str = "may mean the last one or the coming one; give the year or a date";
-const WEEKLY: &str = "may mean every week; give the dates";
-const TWO_TIMES: &str = "names more than one time; ask for one at a time or for a range";
-const REVERSED: &str = "ends before it begins";
+const COUNTED_FROM: &str = "is counted from another time";
 
 pub(super) struct Parser<'a> {
     pub tokens: &'a [Token],
@@ -86,7 +87,15 @@ impl Parser<'_> {
     /// All phrases of the language.
     pub fn find(&mut self, found: &mut Vec<Found>) {
         let mut at = 0;
-        while at < self.tokens.len() {
+        let mut core = 0;
+        loop {
+            // A phrase has a core, such as a month or a number, so only the words near one are parsed.
+            core = core.max(at);
+            match self.tokens[core..].iter().position(|token| token.is_core(self.language)) {
+                Some(distance) => core += distance,
+                None => return,
+            }
+            at = at.max(core.saturating_sub(MAX_LEAD));
             self.start = at;
             match self.phrase(at) {
                 Some((end, meaning)) => {
@@ -159,57 +168,6 @@ impl Parser<'_> {
         })
     }
 
-    /// "between 2019 and 2021", "from March to May 2023", "March to May 2023".
-    fn range(&self, at: usize) -> Option<(usize, Meaning)> {
-        let (from, joint) = match self.word(at, Sense::Between) {
-            Some(from) => (from, Sense::And),
-            None => (self.word(at, Sense::From).unwrap_or(at), Sense::To),
-        };
-        let left = self.point(from).or_else(|| self.day_number(from))?;
-        let to = match self.word(left.end, joint) {
-            Some(to) => to,
-            None if self.continues(left.end) && self.tokens[left.end].kind == Kind::Dash => left.end + 1,
-            None => return None,
-        };
-        let right = self.point(to)?;
-        let dated = matches!(left.open, Open::Month(_)) && right.open == Open::Nothing;
-        if from == at && !dated && left.needs != Needs::Nothing {
-            return None;
-        }
-        Some((right.end, self.between(left, right)))
-    }
-
-    /// The first day of "from 5 to 10 March": a number whose month comes later.
-    fn day_number(&self, at: usize) -> Option<Point> {
-        let at = self.skip(at, &[Sense::The, Sense::On]);
-        let day = self.number(at).filter(|day| (1..=31).contains(day) && self.continues(at))?;
-        Some(Point::unclear(at + 1, TWO_TIMES).needing(Needs::On, Open::MonthDay(0, day)))
-    }
-
-    fn between(&self, left: Point, right: Point) -> Meaning {
-        if left.open == Open::Weekday || right.open == Open::Weekday {
-            return Err(WEEKLY);
-        }
-        let end = right.span?;
-        let last = end.from.with_timezone(&self.calendar.zone).date_naive();
-        // "from March to May 2023" begins in 2023, and "from November to March 2023" in 2022.
-        let before = |span: &Span| span.from <= end.from;
-        let start = match left.open {
-            Open::Month(month) => {
-                let of_year = |year| self.calendar.months(year, month, 1);
-                of_year(last.year()).filter(before).or_else(|| of_year(last.year() - 1))
-            }
-            Open::MonthDay(0, day) => last.with_day(day).and_then(|day| self.calendar.day(day)),
-            Open::MonthDay(month, day) => {
-                let of_year = |year| self.calendar.day(chrono::NaiveDate::from_ymd_opt(year, month, day)?);
-                of_year(last.year()).filter(before).or_else(|| of_year(last.year() - 1))
-            }
-            _ => Some(left.span?),
-        };
-        let start = start.ok_or(REVERSED)?;
-        if start.from < end.to { Ok((Some(start.from), Some(end.to))) } else { Err(REVERSED) }
-    }
-
     /// "since 2023", "until March 2024", "before 2020", "after last summer".
     fn bounded(&self, at: usize) -> Option<(usize, Meaning)> {
         let is_bound = |sense| matches!(sense, Sense::Since | Sense::Until | Sense::Before | Sense::After);
@@ -225,8 +183,13 @@ impl Parser<'_> {
             return Some((end, span.map(|span| (Some(span.from), None))));
         }
         let point = self.point(self.skip(next, &[Sense::In, Sense::On]))?;
-        if bound != Sense::Since && matches!(point.open, Open::Month(_)) && self.is_verb(next) {
+        let verb = matches!(point.open, Open::MonthDay(..)) && self.is_verb(point.end - 1);
+        if verb || (bound != Sense::Since && matches!(point.open, Open::Month(_)) && self.is_verb(next)) {
             return None;
+        }
+        // "two years before 2020"
+        if matches!(bound, Sense::Before | Sense::After) && at > 0 && self.is_unit(at - 1) {
+            return Some((point.end, Err(COUNTED_FROM)));
         }
         let open = matches!(point.open, Open::Month(_) | Open::MonthDay(..) | Open::Weekday);
         if open && matches!(bound, Sense::Until | Sense::Before) {
@@ -235,7 +198,8 @@ impl Parser<'_> {
         let meaning = point.span.map(|span| match bound {
             Sense::Since => (Some(span.from), None),
             Sense::Until => (None, Some(span.to)),
-            Sense::Before => (None, Some(span.from)),
+            // "before the end of 2022" is until the end of 2022.
+            Sense::Before => (None, Some(if point.open == Open::Last { span.to } else { span.from })),
             _ => (Some(span.to), None),
         });
         Some((point.end, meaning))
@@ -258,23 +222,17 @@ impl Parser<'_> {
         if !fits {
             return None;
         }
-        if point.open == Open::PlainYear
-            && let Some(end) = self.another_year(point.end)
-        {
-            return Some((end, Err(TWO_TIMES)));
-        }
-        Some((point.end, whole(point)))
-    }
-
-    /// The end of "in 2019 and 2021" after its first year.
-    fn another_year(&self, at: usize) -> Option<usize> {
-        let joint = self.word(at, Sense::And).or_else(|| self.word(at, Sense::Or))?;
-        self.plain_year(joint).map(|_| joint + 1)
+        Some(self.listed(point).unwrap_or((point.end, whole(point))))
     }
 
     /// The latest month that has begun.
     pub fn latest_month(&self, month: u32) -> Option<Span> {
         self.calendar.yearly(Which::Latest, |year| self.calendar.months(year, month, 1))
+    }
+
+    fn is_unit(&self, at: usize) -> bool {
+        let unit = |sense| matches!(sense, Sense::Unit(_) | Sense::Units(_)).then_some(());
+        self.tokens[at].after == After::Nothing && self.eat_anyway(at, unit).is_some()
     }
 
     /// Whether a word that is also a month or season is more likely a verb: "may" and "march" in lower case, "fall".

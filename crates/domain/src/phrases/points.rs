@@ -6,7 +6,7 @@ use super::calendar::{Span, Which};
 use super::numeric::Kind;
 use super::parser::{Needs, Open, Parser, Point};
 use super::tokens::After;
-use super::words::{Language, Sense, Unit};
+use super::words::{Language, Part, Sense, Unit};
 
 const WHICH_SEASON: &str = "does not say which year";
 const MORNING: &str = "may mean tomorrow or the morning";
@@ -60,9 +60,13 @@ impl Parser<'_> {
             Kind::Date(span) => Some(Point::new(at + 1, span)),
             Kind::LikelyDate(span) => (!labelled).then(|| Point::new(at + 1, span)),
             Kind::PossibleDate(_) if labelled => None,
-            Kind::PossibleDate(span) if at > self.start => Some(Point::new(at + 1, span)),
-            // Only the first language reports it, because it is the same in all.
-            Kind::PossibleDate(_) => Some(Point::unclear(at + 1, MAYBE_VERSION)).filter(|_| self.is_dotted(at)),
+            Kind::PossibleDate(_) if at == self.start && self.is_dotted(at) => {
+                Some(Point::unclear(at + 1, MAYBE_VERSION))
+            }
+            Kind::PossibleDate(span) => {
+                let needs = if self.is_dotted(at) { Needs::On } else { Needs::In };
+                Some(Point::new(at + 1, span).needing(needs, Open::Nothing))
+            }
             Kind::Unclear(reason) => Some(Point::unclear(at + 1, reason)),
             Kind::Decade(year) => Some(Point::new(at + 1, self.calendar.years(year, 10)?)),
             Kind::ShortDecade(year) if at > self.start => Some(Point::new(at + 1, self.calendar.years(year, 10)?)),
@@ -71,7 +75,7 @@ impl Parser<'_> {
         }
     }
 
-    /// Whether an unclear date has the form 1.2.2023: three numbers, not two years.
+    /// Whether a possible date has the form 1.2.2023, not 2019-2021.
     fn is_dotted(&self, at: usize) -> bool {
         let token = &self.tokens[at];
         token.end - token.start < "2019-2021".len()
@@ -118,7 +122,8 @@ impl Parser<'_> {
         let inner = self.undivided(self.skip(next, &[Sense::Of, Sense::The]))?;
         let span = self.calendar.part(inner.span.ok()?, part)?;
         let verb = matches!(inner.open, Open::Month(_)) && self.is_verb(inner.end - 1);
-        Some(Point::new(inner.end, span).needing(if verb { Needs::In } else { Needs::Nothing }, Open::Nothing))
+        let open = if part == Part::Late { Open::Last } else { Open::Nothing };
+        Some(Point::new(inner.end, span).needing(if verb { Needs::In } else { Needs::Nothing }, open))
     }
 
     fn weekday(&self, at: usize) -> Option<Point> {

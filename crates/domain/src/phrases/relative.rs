@@ -7,6 +7,8 @@ use super::words::{Language, Sense, Unit};
 
 const NO_NUMBER: &str = "does not say how many";
 
+const OPEN_NUMBER: &str = "gives only a minimum or maximum";
+
 /// A number of units, or none if it is vague.
 type Count = Option<u32>;
 
@@ -24,7 +26,7 @@ impl Parser<'_> {
                 Sense::This => Which::This,
                 _ => Which::Next,
             };
-            if self.is_other(end, noun_at, noun, which) {
+            if self.is_other(end) || self.is_clause(end, noun_at, noun, which) {
                 return None;
             }
             let span = match noun {
@@ -39,12 +41,14 @@ impl Parser<'_> {
         })
     }
 
-    /// Whether the words mean something else: "last year of school", "this may be".
-    fn is_other(&self, end: usize, noun_at: usize, noun: Sense, which: Which) -> bool {
-        let of = self.language != Language::German && self.word(end, Sense::Of).is_some() && end > noun_at + 1;
-        let of = of || (self.language == Language::English && self.word(end, Sense::Of).is_some());
-        let verb = self.is_verb(noun_at) && which == Which::This && (noun == Sense::Month(5) || self.continues(end));
-        of || verb
+    /// Whether the words before `end` are about something else, such as "last year of school".
+    fn is_other(&self, end: usize) -> bool {
+        self.language == Language::English && self.word(end, Sense::Of).is_some()
+    }
+
+    /// Whether "this" begins a clause, as in "this may be" and "does this fall under".
+    fn is_clause(&self, end: usize, noun_at: usize, noun: Sense, which: Which) -> bool {
+        which == Which::This && self.is_verb(noun_at) && (noun == Sense::Month(5) || self.continues(end))
     }
 
     /// The offset of "last year" and the like, for a given unit.
@@ -77,7 +81,8 @@ impl Parser<'_> {
     /// "the last three months", "the past year", "les trois derniers mois", "los últimos tres meses".
     fn rolling(&self, at: usize) -> Option<Point> {
         let direction = |sense| matches!(sense, Sense::Last | Sense::Past | Sense::Next).then_some(sense);
-        let early = self.count(at).filter(|_| self.language != Language::English);
+        // "une dernière semaine" is the final one.
+        let early = self.count(at).filter(|(_, count)| self.language != Language::English && *count != Some(1));
         let (next, direction) = self.eat(early.map_or(at, |(next, _)| next), direction)?;
         let (next, count) = match early.or_else(|| self.count(next)) {
             Some((_, count)) if early.is_some() => (next, Some(count)),
@@ -88,6 +93,7 @@ impl Parser<'_> {
         let count = match count {
             Some(count) => count,
             None if plural || (direction == Sense::Past && self.language == Language::French) => None,
+            None if self.word(end, Sense::Of).is_some() => return None,
             None if direction == Sense::Past => Some(1),
             None => return None,
         };
@@ -108,7 +114,7 @@ impl Parser<'_> {
         if plural || self.count(next).is_some() {
             return self.rolling(at);
         }
-        let other = self.word(end, Sense::Of).is_some() || unit == Unit::Weekend;
+        let other = self.is_other(end) || unit == Unit::Weekend;
         (!other).then(|| self.calendar.rolling(1, unit, direction == Sense::Next).map(|span| Point::new(end, span)))?
     }
 
@@ -117,7 +123,11 @@ impl Parser<'_> {
         let (end, count, unit) = match self.language {
             Language::English => {
                 let (next, count, unit) = self.counted(at)?;
-                (self.word(next, Sense::Ago)?, count, unit)
+                let end = self.word(next, Sense::Ago)?;
+                if at > 0 && matches!(self.tokens[at - 1].word.as_str(), "than" | "over") {
+                    return Some(Point::unclear(end, OPEN_NUMBER));
+                }
+                (end, count, unit)
             }
             Language::German => self.counted(self.word(at, Sense::Before)?)?,
             Language::French | Language::Spanish => self.counted(self.word(at, Sense::Ago)?)?,

@@ -5,7 +5,7 @@ use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::is_combining_mark;
 
 use super::numeric::{Kind, numeric};
-use super::words::{Entry, meanings};
+use super::words::{Entry, Language, meanings};
 
 /// The punctuation after a token.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -29,6 +29,17 @@ pub(super) struct Token {
     /// Whether the word begins with a capital letter.
     pub capital: bool,
     pub meanings: &'static [Entry],
+}
+
+impl Token {
+    /// Whether the token can be the core of a phrase, which every phrase has.
+    pub fn is_core(&self, language: Language) -> bool {
+        match self.kind {
+            Kind::Word => self.meanings.iter().any(|entry| entry.language == language && entry.sense.is_core()),
+            Kind::Opaque | Kind::Dash => false,
+            _ => true,
+        }
+    }
 }
 
 const OPENING: [char; 14] = ['(', '[', '{', '"', '\'', '«', '“', '„', '‘', '¿', '¡', '*', '_', '`'];

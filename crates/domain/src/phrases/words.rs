@@ -97,6 +97,16 @@ pub(super) enum Sense {
     Counted,
 }
 
+impl Sense {
+    /// Whether it names a time or a unit of time. The other meanings only say how a time is meant.
+    pub fn is_core(self) -> bool {
+        let is_unit = matches!(self, Self::Unit(_) | Self::Units(_));
+        let is_day = matches!(self, Self::DayOffset(_) | Self::Yesterday | Self::Tomorrow | Self::Weekday(_));
+        let is_month = matches!(self, Self::Month(_) | Self::Abbreviation(_));
+        is_unit || is_day || is_month || matches!(self, Self::Season(_) | Self::Feast(_))
+    }
+}
+
 /// One meaning of a word or of several words.
 #[derive(Debug)]
 pub(super) struct Entry {
