@@ -122,7 +122,11 @@ impl Parser<'_> {
         let inner = self.undivided(self.skip(next, &[Sense::Of, Sense::The]))?;
         let span = self.calendar.part(inner.span.ok()?, part)?;
         let verb = matches!(inner.open, Open::Month(_)) && self.is_verb(inner.end - 1);
-        let open = if part == Part::Late { Open::Last } else { Open::Nothing };
+        let open = match inner.open {
+            Open::Month(month) => Open::Month(month),
+            _ if part == Part::Late => Open::Last,
+            _ => Open::Nothing,
+        };
         Some(Point::new(inner.end, span).needing(if verb { Needs::In } else { Needs::Nothing }, open))
     }
 

@@ -84,6 +84,9 @@ impl Parser<'_> {
         // "une dernière semaine" is the final one.
         let early = self.count(at).filter(|(_, count)| self.language != Language::English && *count != Some(1));
         let (next, direction) = self.eat(early.map_or(at, |(next, _)| next), direction)?;
+        if direction == Sense::Past && !self.is_adjective(at) {
+            return None;
+        }
         let (next, count) = match early.or_else(|| self.count(next)) {
             Some((_, count)) if early.is_some() => (next, Some(count)),
             Some((next, count)) => (next, Some(count)),
@@ -101,6 +104,12 @@ impl Parser<'_> {
             Some(count) => Point::new(end, self.calendar.rolling(count, unit, direction == Sense::Next)?),
             None => Point::unclear(end, NO_NUMBER),
         })
+    }
+
+    /// Whether "past" is no preposition, as it is in "he walked past two houses".
+    fn is_adjective(&self, at: usize) -> bool {
+        let leads = [Sense::The, Sense::In, Sense::For];
+        self.language != Language::English || at == 0 || leads.into_iter().any(|sense| self.follows(at, sense))
     }
 
     /// "for the last year", "in the last week": English only, elsewhere it is the calendar's year or week.
@@ -146,6 +155,10 @@ impl Parser<'_> {
             return None;
         }
         let (end, count, unit) = self.counted(at)?;
+        // "bake it in 30 minutes" is a duration.
+        if matches!(unit, Unit::Minute | Unit::Hour) {
+            return None;
+        }
         self.away(end, count, unit, 1)
     }
 

@@ -82,6 +82,7 @@ fn a_phrase_with_several_meanings_is_ignored_with_a_reason() {
         ("from 2021 to 2019", "from 2021 to 2019"),
         ("in March and May 2023", "in March and May 2023"),
         ("two years before 2020", "before 2020"),
+        ("Der Vertrag läuft bis Ende März", "bis Ende März"),
         ("more than two years ago", "two years ago"),
         ("1.2.2023", "1.2.2023"),
         ("hier", "hier"),

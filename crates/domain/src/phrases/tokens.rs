@@ -74,17 +74,15 @@ fn push_chunk(tokens: &mut Vec<Token>, chunk: &str, start: usize, zone: Tz) {
         }
         return;
     }
-    let first = tokens.len();
     let kind = if inner.len() == chunk_dash(inner) { Kind::Dash } else { numeric(inner, zone) };
     match kind {
         Kind::Word if !is_plain(inner) => tokens.push(token(inner, start, Kind::Opaque)),
         Kind::Word => push_words(tokens, inner, start, zone),
         kind => tokens.push(token(inner, start, kind)),
     }
-    if let Some(last) = tokens.last_mut().filter(|last| last.end > start) {
+    if let Some(last) = tokens.last_mut() {
         last.after = after;
     }
-    debug_assert!(tokens.len() > first);
 }
 
 /// The length of the dash that a text begins with.
@@ -92,14 +90,14 @@ fn chunk_dash(text: &str) -> usize {
     text.chars().next().filter(|c| DASHES.contains(c) || *c == '-').map_or(0, char::len_utf8)
 }
 
-/// Whether a text consists of words, joined by hyphens, dashes or apostrophes, and perhaps a number at the end.
+/// Whether a text consists of words, joined by hyphens, dashes or apostrophes, and perhaps a year at the end.
 fn is_plain(text: &str) -> bool {
     let is_joint = |c: char| c == '-' || DASHES.contains(&c) || APOSTROPHES.contains(&c);
     let mut parts = text.split(is_joint).rev();
     let is_word = |part: &str| !part.is_empty() && part.chars().all(|c| c.is_alphabetic() || is_combining_mark(c));
     let last = parts.next().unwrap_or_default();
-    let is_number = matches!(last.len(), 1..=4) && last.bytes().all(|b| b.is_ascii_digit());
-    (is_word(last) || (is_number && last.len() == 4)) && parts.all(is_word)
+    let is_year = last.len() == 4 && last.bytes().all(|b| b.is_ascii_digit());
+    (is_word(last) || is_year) && parts.all(is_word)
 }
 
 fn push_words(tokens: &mut Vec<Token>, text: &str, start: usize, zone: Tz) {
