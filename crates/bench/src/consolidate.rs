@@ -124,6 +124,7 @@ async fn episodes(memory: &Memory, dice: &mut Dice, round: usize) -> anyhow::Res
             content: sentence(dice, 8_000_000 + round * EPISODES + n),
             importance: 5.0,
             metadata: Map::new(),
+            occurred_at: None,
         };
         memory.store_episode(&call, input).await?;
     }

@@ -127,6 +127,8 @@ async fn statements(world: &World, tenant: &TenantId, dice: &mut Dice) -> anyhow
             mode: butler_memory::search::Mode::Hybrid,
             min_relevance: None,
             hops: butler_memory::HOPS,
+            asked: Default::default(),
+            changes_since: None,
         };
         world.memory.context(&Call::internal(&world.memory, tenant.clone(), "bench"), &request).await?;
         *counted = world.memory.db().relaxed(tenant).await?.statements();

@@ -72,6 +72,7 @@ async fn store(memory: &Memory, tenant: &TenantId, of: &Conversation) -> anyhow:
             content: turn.content(),
             importance: 5.0,
             metadata: json!({"speaker": turn.speaker}).as_object().cloned().unwrap_or_default(),
+            occurred_at: None,
         };
         let stored = memory.store_episode(&Call::internal(memory, tenant.clone(), "bench"), input).await?;
         ids.push(stored.id.0);
@@ -90,6 +91,8 @@ async fn search(memory: &Memory, tenant: &TenantId, mode: Mode, query: &str) -> 
         min_relevance: None,
         hops: 0,
         explain: false,
+        asked: Default::default(),
+        holding: false,
     };
     let found = memory.search(&Call::internal(memory, tenant.clone(), "bench"), &input).await?;
     Ok(found.results.into_iter().map(|hit| hit.id).collect())

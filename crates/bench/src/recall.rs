@@ -235,6 +235,7 @@ async fn recall_once(world: &World, tenant: &TenantId, topic: &str) -> anyhow::R
         min_relevance: None,
         hops: butler_memory::HOPS,
         explain: false,
+        asked: Default::default(),
     };
     world.memory.recall(&Call::internal(&world.memory, tenant.clone(), "bench"), &input).await?;
     Ok(())
@@ -257,6 +258,8 @@ pub async fn search_once(
         min_relevance: None,
         hops: 0,
         explain: true,
+        asked: Default::default(),
+        holding: false,
     };
     Ok(world.memory.search(&Call::internal(&world.memory, tenant.clone(), "bench"), &input).await?.results)
 }

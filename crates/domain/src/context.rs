@@ -38,6 +38,8 @@ pub struct ContextFact<'a> {
     pub subject: &'a str,
     pub predicate: &'a str,
     pub content: &'a str,
+    /// Since when or until when it is true: "since 2023". `None`: nobody said.
+    pub validity: Option<String>,
     /// Confidence after decay, 0 to 1; printed in the line.
     pub effective_confidence: f64,
 }
@@ -128,9 +130,10 @@ fn fact_lines(facts: &[ContextFact<'_>]) -> Vec<Line> {
     let line = |f: &ContextFact<'_>| {
         let (subject, predicate, content) =
             (flatten_line(f.subject), flatten_line(f.predicate), flatten_line(f.content));
+        let validity = f.validity.as_ref().map(|validity| format!("{validity}, ")).unwrap_or_default();
         Line::new(
             f.id.0,
-            format!("- [{subject}] [{predicate}]: {content} (confidence: {:.2})\n", f.effective_confidence),
+            format!("- [{subject}] [{predicate}]: {content} ({validity}confidence: {:.2})\n", f.effective_confidence),
         )
     };
     facts.into_iter().map(line).collect()

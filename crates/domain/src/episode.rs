@@ -31,6 +31,8 @@ pub struct Episode {
     pub last_consolidation_error: Option<String>,
     pub next_consolidation_retry_at: Option<Timestamp>,
     pub created_at: Timestamp,
+    /// When it happened; an import or a transcript is stored later.
+    pub occurred_at: Timestamp,
     pub last_referenced_at: Option<Timestamp>,
     pub expires_at: Option<Timestamp>,
     pub metadata: Map<String, Value>,

@@ -33,6 +33,7 @@ events! {
     FactConfirmed = "fact_confirmed",
     FactForgotten = "fact_forgotten",
     FactRestored = "fact_restored",
+    FactRedated = "fact_redated",
     FactRepointed = "fact_repointed",
     FactFading = "fact_fading",
     FactRecovered = "fact_recovered",

@@ -5,6 +5,7 @@ use serde_json::{Map, Value};
 use crate::clock::Timestamp;
 use crate::ids::{EntityId, EpisodeId, FactId};
 use crate::kinds::{Permanence, Validity};
+use crate::times::ShownDates;
 
 /// A statement about a subject. Its confidence decays unless confirmed. A new fact with the same subject and predicate
 /// supersedes it.
@@ -37,6 +38,8 @@ pub struct Fact {
     pub created_at: Timestamp,
     pub last_referenced_at: Option<Timestamp>,
     pub last_confirmed_at: Option<Timestamp>,
+    #[serde(flatten)]
+    pub dates: ShownDates,
     pub tags: Vec<String>,
     pub metadata: Map<String, Value>,
 }

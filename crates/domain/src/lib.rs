@@ -29,6 +29,7 @@ pub mod scripts;
 pub mod stored_fact;
 pub mod tenant;
 pub mod text;
+pub mod times;
 pub mod tokens;
 pub mod validate;
 

@@ -2,12 +2,17 @@
 
 use std::collections::HashSet;
 
+use butler_domain::context::TokenCounter;
 use butler_domain::context::{self, ContextBlock, ContextEpisode, ContextFact, ContextInput, ContextRule};
+use butler_domain::dates::brief;
 use butler_domain::scoring::by_score;
+use butler_domain::times::Asked;
 use butler_domain::tokens::Bpe;
-use butler_domain::{Butler, EpisodeId, FactId, Maturity, MemoryType, RuleId, Scope};
+use butler_domain::{Butler, EpisodeId, FactId, Maturity, MemoryType, RuleId, Scope, Timestamp};
 use butler_store::search::{Referenced, Retrieved, RetrievedMemory};
+use chrono_tz::Tz;
 
+use crate::changes::ChangesInput;
 use crate::recall::{RecallInput, compose};
 use crate::search::{Episodes, Floor, Hit, Mode, apply_floor};
 use crate::{Call, Memory, MemoryError};
@@ -28,6 +33,10 @@ pub struct ContextRequest {
     pub min_relevance: Option<f64>,
     /// How many relations to follow from the entities that the prompt names, 0 to 3.
     pub hops: usize,
+    /// The time that it is about; what is true now if left out.
+    pub asked: Asked,
+    /// Also tell what changed since then.
+    pub changes_since: Option<Timestamp>,
 }
 
 /// How many episodes are ranked by their relevance. More would hardly fit into a block.
@@ -60,6 +69,7 @@ impl Memory {
             min_relevance: request.min_relevance,
             hops: request.hops,
             explain: false,
+            asked: request.asked.clone(),
         };
         let floor = match request.min_relevance {
             Some(least) => Some(Floor::Requested(least)),
@@ -67,27 +77,71 @@ impl Memory {
         };
         let wants_episodes = config.context.include_episodes;
         let episodes = Episodes {
-            related: if wants_episodes { RELATED } else { 0 },
+            // The mode deep compares whole conversations, whatever the time.
+            related: if wants_episodes && request.asked.is_empty() { RELATED } else { 0 },
             recent: if wants_episodes { depth } else { 0 },
             background: floor.is_some(),
         };
-        let (mut retrieved, _) = self.retrieve(call, &recall.as_search(), episodes).await?;
+        let search = recall.as_search();
+        let words = self.time_words(call, &search);
+        let (mut retrieved, _) = self.retrieve(call, &search, &words, episodes).await?;
         let rated = apply_floor(std::mem::take(&mut retrieved.found), &retrieved.stores, floor);
-        let mut hits = compose(rated, request.mode, depth, &self.weights(), call.now);
+        let mut hits = compose(rated, request.mode, depth, &self.weights(), call.now, &words);
         self.place_reached(&mut hits, std::mem::take(&mut retrieved.reached), floor.is_some(), call.now);
         hits.truncate(depth);
         let (facts, rules): (Vec<Hit>, Vec<Hit>) =
             hits.into_iter().partition(|hit| hit.memory_type == MemoryType::Fact);
         let input = ContextInput {
-            facts: facts.iter().map(fact_line).collect(),
+            facts: facts.iter().map(|hit| fact_line(hit, call.now, self.zone())).collect(),
             rules: rules.iter().map(rule_line).collect(),
             episodes: by_priority(&retrieved).into_iter().map(episode_line).collect(),
         };
-        Ok(context::assemble(&input, request.token_budget, &config.context.quotas, &Bpe))
+        let changes = match request.changes_since {
+            Some(since) => self.changes_section(call, request, since).await?,
+            None => String::new(),
+        };
+        let left = request.token_budget.saturating_sub(Bpe.count(&changes));
+        let mut block = context::assemble(&input, left, &config.context.quotas, &Bpe);
+        if !changes.is_empty() && !block.text.is_empty() {
+            block.text.push_str(&changes);
+            block.tokens = Bpe.count(&block.text);
+        }
+        Ok(block)
     }
 }
 
-fn fact_line(hit: &Hit) -> ContextFact<'_> {
+impl Memory {
+    /// What changed, in at most a fifth of the budget. Empty if nothing did.
+    async fn changes_section(
+        &self,
+        call: &Call,
+        request: &ContextRequest,
+        since: Timestamp,
+    ) -> Result<String, MemoryError> {
+        let input = ChangesInput {
+            since,
+            until: None,
+            scope: Some(Scope::new(request.butler.as_str()).map_err(butler_domain::Invalid::from)?),
+            token_budget: request.token_budget / 5,
+        };
+        let changes = self.changes(call, &input).await?;
+        let day = brief(since, None, self.zone());
+        // As in the other sections, four characters a token are the most.
+        let most = request.token_budget / 5 * 4;
+        let mut section = format!("\n## Changes Since {day}\n");
+        let heading = section.len();
+        for line in changes.lines().lines() {
+            if section.chars().count() + line.chars().count() >= most {
+                break;
+            }
+            section.push_str(line);
+            section.push('\n');
+        }
+        Ok(if section.len() > heading { section } else { String::new() })
+    }
+}
+
+fn fact_line(hit: &Hit, now: Timestamp, zone: Tz) -> ContextFact<'_> {
     ContextFact {
         id: FactId(hit.id),
         score: hit.score,
@@ -95,6 +149,7 @@ fn fact_line(hit: &Hit) -> ContextFact<'_> {
         subject: hit.subject.as_deref().unwrap_or_default(),
         predicate: hit.predicate.as_deref().unwrap_or_default(),
         content: &hit.content,
+        validity: hit.info.dates.as_ref().and_then(|dates| dates.brief(now, zone)),
         effective_confidence: hit.effective_confidence.unwrap_or(0.0),
     }
 }
@@ -121,5 +176,9 @@ fn by_priority(retrieved: &Retrieved) -> Vec<&RetrievedMemory> {
 }
 
 fn episode_line(episode: &RetrievedMemory) -> ContextEpisode<'_> {
-    ContextEpisode { id: EpisodeId(episode.id), created_at: episode.created_at, content: &episode.content }
+    ContextEpisode {
+        id: EpisodeId(episode.id),
+        created_at: episode.matched.occurred_at.unwrap_or(episode.created_at),
+        content: &episode.content,
+    }
 }

@@ -2,6 +2,7 @@
 //! again.
 
 use butler_domain::event::EventType;
+use butler_domain::times::StatedDates;
 use butler_domain::validate::Invalid;
 use butler_domain::{FactId, Maturity, MemoryType, Permanence, Rule, RuleId, Scope, StoredFact};
 use butler_store::rules::DEFAULT_DECAY_RATE;
@@ -19,6 +20,8 @@ pub struct FactChanges {
     pub importance: Option<f64>,
     pub permanence: Option<Permanence>,
     pub tags: Option<Vec<String>>,
+    /// When it is true, as far as it changes.
+    pub dates: StatedDates,
     /// Subject, predicate and scope identify the fact. If present, they must equal the current values.
     pub subject: Option<String>,
     pub predicate: Option<String>,
@@ -87,10 +90,12 @@ impl Memory {
             object: None,
             source_episode_id: old.source_episode_id,
             source_butler: old.source_butler,
+            dates: changes.dates.clone(),
             metadata,
         };
         let mut fact = self.new_fact(call, input).await?;
         fact.replaces = Some(id);
+        fact.corrects = true;
         let mut tx = conn.begin().await?;
         let Some(locked) = restore::lock(&mut tx, &call.tenant, id).await? else { return Ok(None) };
         if locked.validity != "active" {

@@ -1,10 +1,14 @@
 //! Reads one memory by its id, which counts as a reference.
 
 use butler_domain::{EpisodeId, FactId, MemoryType, RuleId};
+use butler_store::times;
 use uuid::Uuid;
 
 use crate::views::{FactView, MemoryView, RuleView};
 use crate::{Call, Memory, MemoryError};
+
+/// The facts of one key that are shown, the latest ones.
+pub const TIMELINE: i64 = 100;
 
 impl Memory {
     /// Returns the memory in any state, or `None` if it does not exist.
@@ -15,9 +19,14 @@ impl Memory {
             MemoryType::Episode => {
                 butler_store::get::episode(&mut conn, tenant, EpisodeId(id), now).await?.map(MemoryView::Episode)
             }
-            MemoryType::Fact => butler_store::get::fact(&mut conn, tenant, FactId(id), now)
-                .await?
-                .map(|fact| MemoryView::Fact(FactView::at(fact, now))),
+            MemoryType::Fact => match butler_store::get::fact(&mut conn, tenant, FactId(id), now).await? {
+                Some(fact) => {
+                    let periods = times::timeline(&mut conn, tenant, FactId(id), now, TIMELINE).await?;
+                    let timeline = if periods.len() > 1 { periods } else { Vec::new() };
+                    Some(MemoryView::Fact(FactView { timeline, ..FactView::at(fact, now) }))
+                }
+                None => None,
+            },
             MemoryType::Rule => butler_store::get::rule(&mut conn, tenant, RuleId(id), now)
                 .await?
                 .map(|rule| MemoryView::Rule(RuleView::at(rule, now))),

@@ -3,11 +3,13 @@
 use butler_domain::MemoryType;
 use butler_domain::fusion::{rank_of_rrf, relevance_of_rank};
 use butler_domain::scoring::{RULE_IMPORTANCE, ScoreParts, ScoreWeights, recency};
+use butler_domain::times::Asked;
 use butler_domain::{Scope, Timestamp};
 use butler_store::search::{Referenced, Retrieved, RetrievedMemory};
 
 use crate::search::{
-    Episodes, Floor, Hit, Mode, RatedMemory, SearchInput, SearchOutput, Weights, apply_floor, place_reached, score,
+    Episodes, Floor, Hit, Mode, RatedMemory, SearchInput, SearchOutput, TimeWords, Weights, apply_floor, place_reached,
+    score,
 };
 use crate::{Call, Memory, MemoryError};
 
@@ -32,6 +34,8 @@ pub struct RecallInput {
     pub hops: usize,
     /// Whether to return a trace and an explanation of each result.
     pub explain: bool,
+    /// The time that it is about; what is true now if left out.
+    pub asked: Asked,
 }
 
 impl RecallInput {
@@ -46,6 +50,8 @@ impl RecallInput {
             min_relevance: self.min_relevance,
             hops: self.hops,
             explain: self.explain,
+            asked: self.asked.clone(),
+            holding: true,
         }
     }
 }
@@ -66,10 +72,11 @@ impl Memory {
     /// Returns the same results without counting references, for people who inspect how recall works.
     pub async fn recall_uncounted(&self, call: &Call, input: &RecallInput) -> Result<SearchOutput, MemoryError> {
         let search = input.as_search();
+        let words = self.time_words(call, &search);
         let (Retrieved { found, reached, stores, .. }, mut trace) =
-            self.retrieve(call, &search, Episodes::default()).await?;
+            self.retrieve(call, &search, &words, Episodes::default()).await?;
         let rated = apply_floor(found, &stores, input.min_relevance.map(Floor::Requested));
-        let mut hits = compose(rated, input.mode, input.limit, &self.weights(), call.now);
+        let mut hits = compose(rated, input.mode, input.limit, &self.weights(), call.now, &words);
         self.place_reached(&mut hits, reached, input.min_relevance.is_some(), call.now);
         hits.truncate(input.limit);
         if let Some(trace) = &mut trace {
@@ -107,6 +114,7 @@ pub(crate) fn compose(
     limit: usize,
     weights: &ScoreWeights,
     now: Timestamp,
+    words: &TimeWords,
 ) -> Vec<Hit> {
     let mut hits = score(rated, mode, limit, now);
     hits.sort_by(Hit::order(mode));
@@ -118,6 +126,7 @@ pub(crate) fn compose(
         let rank = hit.rrf_score.map_or(*place, rank_of_rrf);
         hit.compose(relevance_of_rank(rank, limit), weights, now);
     }
+    words.boost(&mut hits);
     hits.sort_by(Hit::order_by_score);
     hits
 }

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use butler_domain::text::fact_text;
+use butler_domain::times::StatedDates;
 use butler_domain::validate::Invalid;
 use butler_domain::{Butler, EntityId, EpisodeId, FactId, Permanence, RuleId, Scope, StoredFact, Timestamp};
 use butler_store::episodes::{self, NewEpisode};
@@ -30,6 +31,9 @@ pub struct EpisodeInput {
     pub session_id: Option<Uuid>,
     pub content: String,
     pub importance: f64,
+    /// When it happened; `None`: now.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub occurred_at: Option<Timestamp>,
     pub metadata: Map<String, Value>,
 }
 
@@ -61,6 +65,9 @@ pub struct FactInput {
     pub object: Option<String>,
     pub source_episode_id: Option<EpisodeId>,
     pub source_butler: Option<String>,
+    /// When it is true.
+    #[serde(default, skip_serializing_if = "StatedDates::is_empty")]
+    pub dates: StatedDates,
     pub metadata: Map<String, Value>,
 }
 
@@ -98,6 +105,7 @@ impl Memory {
             session_id: input.session_id,
             content: input.content,
             importance: input.importance,
+            occurred_at: input.occurred_at,
             expires_at: after_days(call.now, self.config().episodes.default_ttl_days),
             metadata: input.metadata,
             embedding,
@@ -154,6 +162,8 @@ impl Memory {
             entity_id: input.entity_id,
             object,
             replaces: None,
+            corrects: false,
+            dates: input.dates,
             regrades: true,
             source_episode_id: input.source_episode_id,
             derived_from: Vec::new(),

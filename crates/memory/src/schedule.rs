@@ -1,7 +1,5 @@
 //! Job schedules: a cron expression in a time zone.
 
-use std::str::FromStr;
-
 use butler_domain::Timestamp;
 use chrono_tz::Tz;
 use croner::Cron;
@@ -21,7 +19,7 @@ impl Schedule {
             CronParser::builder().seconds(Seconds::Optional).year(Year::Disallowed).build().parse(cron).map_err(
                 |error| format!("is {cron:?}, which is not a valid cron expression ({error}); example: \"0 3 * * *\""),
             )?;
-        let schedule = Self { cron: parsed, zone: parse_zone(zone)? };
+        let schedule = Self { cron: parsed, zone: butler_domain::dates::zone(zone)? };
         // With a date that never occurs, such as 30 February, the job would silently never run.
         match schedule.next_after(Timestamp::UNIX_EPOCH) {
             Some(_) => Ok(schedule),
@@ -35,12 +33,6 @@ impl Schedule {
         let next = self.cron.find_next_occurrence(&now.with_timezone(&self.zone), false).ok()?;
         Some(next.to_utc())
     }
-}
-
-/// Parses a time zone name of the IANA database, such as `UTC` or `Europe/Berlin`.
-pub fn parse_zone(zone: &str) -> Result<Tz, String> {
-    Tz::from_str(zone)
-        .map_err(|_| format!("is {zone:?}, which is not a time zone; examples: \"UTC\", \"Europe/Berlin\""))
 }
 
 #[cfg(test)]

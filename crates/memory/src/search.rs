@@ -4,14 +4,19 @@ mod floor;
 mod hit;
 mod reached;
 mod trace;
+mod window;
 
 use std::time::Instant;
 
 use butler_domain::deep::DeepWeights;
 use butler_domain::fusion::rrf_score;
 use butler_domain::text::preprocess_search_query;
+use butler_domain::times::Asked;
 use butler_domain::{MemoryType, Scope};
-use butler_store::search::{Retrieve, Retrieved};
+pub use butler_store::search::AskedTime;
+use butler_store::search::{Retrieve, Retrieved, RetrievedMemory};
+use butler_store::times;
+use uuid::Uuid;
 
 use crate::config::KeywordMatch;
 use crate::{Call, Memory, MemoryError};
@@ -20,6 +25,7 @@ pub(crate) use floor::{Floor, RatedMemory, apply_floor};
 pub use hit::Hit;
 pub(crate) use reached::place as place_reached;
 pub use trace::{Explained, Trace, Weights};
+pub(crate) use window::TimeWords;
 
 /// The validated arguments of a search.
 #[derive(Debug, Clone)]
@@ -40,6 +46,10 @@ pub struct SearchInput {
     pub hops: usize,
     /// Whether to return a trace and an explanation of each result.
     pub explain: bool,
+    /// The time that it is about.
+    pub asked: Asked,
+    /// Whether to leave out facts that are not true now. Does not apply with a time.
+    pub holding: bool,
 }
 
 /// The results of a search or recall, best first.
@@ -53,10 +63,12 @@ pub struct SearchOutput {
 impl Memory {
     /// Searches with one statement. Unlike a recall, a search does not count as a reference.
     pub async fn search(&self, call: &Call, input: &SearchInput) -> Result<SearchOutput, MemoryError> {
-        let (retrieved, mut trace) = self.retrieve(call, input, Episodes::default()).await?;
+        let words = self.time_words(call, input);
+        let (retrieved, mut trace) = self.retrieve(call, input, &words, Episodes::default()).await?;
         let Retrieved { found, reached, stores, .. } = retrieved;
         let rated = apply_floor(found, &stores, input.min_relevance.map(Floor::Requested));
         let mut hits = score(rated, input.mode, input.limit, call.now);
+        words.boost(&mut hits);
         hits.sort_by(Hit::order(input.mode));
         place_reached(&mut hits, reached, input.min_relevance.is_some(), call.now, |_| ());
         hits.truncate(input.limit);
@@ -123,8 +135,18 @@ impl Memory {
             min_relevance: None,
             hops: 0,
             explain: false,
+            asked: Asked::default(),
+            holding: false,
         };
         Ok(self.search(call, &input).await?.results)
+    }
+
+    /// The time that the query names, unless the caller asks for one.
+    pub(crate) fn time_words(&self, call: &Call, input: &SearchInput) -> TimeWords {
+        if !input.asked.is_empty() || input.query.is_empty() {
+            return TimeWords::default();
+        }
+        TimeWords::new(&input.query, call.now, self.zone())
     }
 
     /// Runs the statement behind search, recall and context. The trace contains the timings.
@@ -132,6 +154,7 @@ impl Memory {
         &self,
         call: &Call,
         input: &SearchInput,
+        words_of_time: &TimeWords,
         episodes: Episodes,
     ) -> Result<(Retrieved, Option<Trace>), MemoryError> {
         let has_query = !(input.query.is_empty() || input.limit == 0);
@@ -168,13 +191,38 @@ impl Memory {
             background: input.min_relevance.is_some() || episodes.background,
             related: if has_query { episodes.related } else { 0 },
             recent: episodes.recent,
+            asked: AskedTime::new(&input.asked),
+            holding: input.holding,
+            window: words_of_time.asked(),
         };
         let mut conn = self.db().reader_after(&call.tenant, pending).await?;
-        let retrieved = butler_store::search::retrieve(&mut conn, &call.tenant, &request, self.pools()).await?;
+        let mut retrieved = butler_store::search::retrieve(&mut conn, &call.tenant, &request, self.pools()).await?;
+        if let Some(as_of) = input.asked.as_of {
+            let ids = |memories: &[RetrievedMemory], of: fn(&RetrievedMemory) -> Option<Uuid>| -> Vec<Uuid> {
+                memories.iter().filter_map(of).collect()
+            };
+            let rules = ids(&retrieved.found, |m| (m.memory_type == MemoryType::Rule).then_some(m.id));
+            let entities = ids(&retrieved.found, |m| m.entity_id);
+            let then = times::texts_then(&mut conn, &call.tenant, &rules, &entities, as_of).await?;
+            for memory in &mut retrieved.found {
+                let text = |texts: &[(Uuid, String)], id: Uuid| {
+                    texts.iter().find(|(of, _)| *of == id).map(|(_, text)| text.clone())
+                };
+                if let Some(content) = text(&then.rules, memory.id) {
+                    memory.content = content;
+                }
+                if let Some(name) = memory.entity_id.and_then(|id| text(&then.entities, id)) {
+                    memory.entity_name = Some(name);
+                }
+            }
+        }
         if retrieved.has_outgrown_an_index() {
             self.training().request(call.now);
         }
-        let trace = input.explain.then(|| Trace::timed(input.mode, embedded, started.elapsed() - embedded));
+        let trace = input.explain.then(|| Trace {
+            time: words_of_time.understood.clone(),
+            ..Trace::timed(input.mode, embedded, started.elapsed() - embedded)
+        });
         Ok((retrieved, trace))
     }
 }

@@ -91,6 +91,10 @@ impl Memory {
             DecayThresholds { retrieval: confidence.retrieval_threshold, expiry: confidence.expiry_threshold };
         let mut conn = self.db().owner().await?;
         let mut batch = Batch { after: None, rows: BATCH_ROWS };
+        let mut step = JobStep::begin(&mut conn, dry_run).await?;
+        let job = JobContext { session: step.session(), tenant, now, origin: &origin };
+        sweep::settle(job, BATCH_ROWS).await?;
+        step.end().await?;
         loop {
             let mut step = JobStep::begin(&mut conn, dry_run).await?;
             let job = JobContext { session: step.session(), tenant, now, origin: &origin };

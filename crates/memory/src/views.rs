@@ -2,6 +2,7 @@
 
 use butler_domain::decay::effective_confidence;
 use butler_domain::{Episode, Fact, Rule, Timestamp};
+use butler_store::times::Period;
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -20,6 +21,9 @@ pub struct FactView {
     pub fact: Fact,
     /// The confidence left after decay since the last confirmation.
     pub effective_confidence: f64,
+    /// All facts of its key in the order of time, if there is more than one.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub timeline: Vec<Period>,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
@@ -34,7 +38,7 @@ impl FactView {
     /// Adds the effective confidence at `now`.
     pub fn at(fact: Fact, now: Timestamp) -> Self {
         let effective_confidence = effective_confidence(fact.confidence, fact.decay_rate, fact.last_confirmed_at, now);
-        Self { fact, effective_confidence }
+        Self { fact, effective_confidence, timeline: Vec::new() }
     }
 }
 

@@ -2,9 +2,10 @@
 -- number of statements is the depth. An edge is a fact with an object; it counts as outgoing at its subject. A symmetric
 -- predicate, or one with an inverse, also counts as outgoing at its object, under the inverse name (inferred).
 CREATE OR REPLACE FUNCTION entity_neighbors(
-    p_tenant text, p_at timestamptz, p_entity uuid, p_predicates text[], p_direction text, p_depth integer, p_limit integer)
+    p_tenant text, p_at timestamptz, p_entity uuid, p_predicates text[], p_direction text, p_depth integer, p_limit integer,
+    p_asked jsonb)
 RETURNS TABLE (depth integer, fact_id uuid, source_id uuid, target_id uuid, predicate text, content text, inferred boolean,
-               effective double precision, learned_at timestamptz)
+               effective double precision, learned_at timestamptz, dates jsonb)
 -- A generic plan reads all of the tenant's facts, since it does not know how few entities there are.
 LANGUAGE plpgsql STABLE ROWS 50 SET plan_cache_mode = force_custom_plan AS $$
 DECLARE
@@ -34,13 +35,15 @@ BEGIN
                              false AS swapped, f.confidence, f.decay_rate, f.last_confirmed_at, f.created_at
                       FROM facts f
                       WHERE f.entity_id = ANY (frontier) AND f.object_entity_id IS NOT NULL AND f.tenant_id = p_tenant
-                        AND f.validity = 'active' AND p_direction IN ('out', 'both')
+                        AND fact_fits(f.id, f.validity, f.holds_from, f.holds_to, f.placed_at,
+                                       f.ended_at, f.created_at, f.observed_at, p_at, p_asked) AND p_direction IN ('out', 'both')
                       UNION ALL
                       SELECT f.id, f.entity_id, f.object_entity_id, f.predicate_key, f.content, false, f.confidence, f.decay_rate,
                              f.last_confirmed_at, f.created_at
                       FROM facts f
                       WHERE f.object_entity_id = ANY (frontier) AND f.entity_id IS NOT NULL AND f.tenant_id = p_tenant
-                        AND f.validity = 'active' AND p_direction IN ('in', 'both')
+                        AND fact_fits(f.id, f.validity, f.holds_from, f.holds_to, f.placed_at,
+                                       f.ended_at, f.created_at, f.observed_at, p_at, p_asked) AND p_direction IN ('in', 'both')
                       UNION ALL
                       SELECT f.id, f.object_entity_id, f.entity_id, i.inverse, f.content, true, f.confidence, f.decay_rate,
                              f.last_confirmed_at, f.created_at
@@ -48,7 +51,8 @@ BEGIN
                       WHERE (f.object_entity_id = ANY (frontier) AND p_direction IN ('out', 'both')
                              OR f.entity_id = ANY (frontier) AND p_direction IN ('in', 'both'))
                         AND f.entity_id IS NOT NULL AND f.object_entity_id IS NOT NULL AND f.tenant_id = p_tenant
-                        AND f.validity = 'active') s
+                        AND fact_fits(f.id, f.validity, f.holds_from, f.holds_to, f.placed_at,
+                                       f.ended_at, f.created_at, f.observed_at, p_at, p_asked)) s
                 WHERE (wanted IS NULL OR s.named = ANY (wanted)) AND s.id <> ALL (followed)
                   -- a merge can turn a relation between two entities into one of an entity to itself
                   AND s.source <> s.target
@@ -65,6 +69,7 @@ BEGIN
             inferred := round_edges.swapped;
             effective := effective_confidence(round_edges.confidence, round_edges.decay_rate, round_edges.last_confirmed_at, p_at);
             learned_at := round_edges.created_at;
+            dates := (SELECT fact_dates(f.valid_from, f.valid_to, f.observed_at, f.dates, f.holds_from, f.holds_to) FROM facts f WHERE f.tenant_id = p_tenant AND f.id = fact_id);
             followed := followed || fact_id;
             RETURN NEXT;
         END LOOP;

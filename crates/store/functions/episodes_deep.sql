@@ -21,7 +21,7 @@ DECLARE
 BEGIN
     RETURN QUERY
     WITH pool AS MATERIALIZED (
-        SELECT r.id, coalesce(r.session_id, r.id) AS session, r.created_at, spaced_words(r.metadata ->> 'speaker') AS speaker,
+        SELECT r.id, coalesce(r.session_id, r.id) AS session, r.occurred_at, spaced_words(r.metadata ->> 'speaker') AS speaker,
                cosine_similarity(r.embedding, p_query, r.embedding_version_id, p_version) AS cosine,
                CASE WHEN r.words @@ any_term THEN term_hits(r.words, terms) ELSE 0 END AS hits,
                sqrt(greatest(1, length(r.words) / 40.0::double precision)) AS length
@@ -29,13 +29,13 @@ BEGIN
                FROM episodes e
                WHERE p_sessions IS NULL
                  AND e.tenant_id = p_tenant AND (p_scope IS NULL OR e.butler = p_scope) AND episode_is_alive(e.expires_at, p_at)
-               ORDER BY e.created_at DESC, e.id LIMIT newest)
+               ORDER BY e.occurred_at DESC, e.id LIMIT newest)
               UNION ALL
               (SELECT e.*, unpacked(e.search_vector) AS words
                FROM episodes e
                WHERE p_sessions IS NOT NULL AND e.session_id = ANY (p_sessions)
                  AND e.tenant_id = p_tenant AND (p_scope IS NULL OR e.butler = p_scope) AND episode_is_alive(e.expires_at, p_at)
-               ORDER BY e.created_at DESC, e.id LIMIT newest)
+               ORDER BY e.occurred_at DESC, e.id LIMIT newest)
               UNION ALL
               (SELECT e.*, unpacked(e.search_vector) AS words
                FROM episodes e
@@ -60,7 +60,7 @@ BEGIN
                (cosine + p_weights[3] * (coalesce(lag(cosine) OVER turn, 0) + coalesce(lead(cosine) OVER turn, 0)))
                / (1 + p_weights[3] * ((lag(cosine) OVER turn IS NOT NULL)::integer + (lead(cosine) OVER turn IS NOT NULL)::integer)) AS near,
                lag(id) OVER turn AS before, lead(id) OVER turn AS after
-        FROM pool p WINDOW turn AS (PARTITION BY session ORDER BY created_at, id)),
+        FROM pool p WINDOW turn AS (PARTITION BY session ORDER BY occurred_at, id)),
     -- the weight of each combination of terms, computed once
     masks AS MATERIALIZED (
         SELECT m.mask, coalesce((SELECT sum(weight) FROM idf WHERE m.mask & bit <> 0), 0) AS weight
@@ -81,7 +81,7 @@ BEGIN
         HAVING count(*) = 1),
     -- both legs scaled to 0..1
     fused AS MATERIALIZED (
-        SELECT w.id, w.session, w.created_at, w.cosine, w.words, w.before, w.after,
+        SELECT w.id, w.session, w.occurred_at, w.cosine, w.words, w.before, w.after,
                power(coalesce((w.words - min(w.words) OVER ()) / nullif(max(w.words) OVER () - min(w.words) OVER (), 0), 0),
                      p_weights[6]) AS by_words,
                coalesce((w.near - min(w.near) OVER ()) / nullif(max(w.near) OVER () - min(w.near) OVER (), 0), 0) AS by_meaning,
@@ -101,7 +101,7 @@ BEGIN
                CASE WHEN s.cosine IS NOT NULL THEN rank() OVER (ORDER BY s.cosine DESC NULLS LAST) END AS semantic_rank,
                CASE WHEN s.words > 0 THEN rank() OVER (ORDER BY s.words DESC) END AS keyword_rank
         FROM summed s JOIN sessions b ON b.session = s.session
-        ORDER BY score DESC, s.created_at DESC, s.id LIMIT p_limit),
+        ORDER BY score DESC, s.occurred_at DESC, s.id LIMIT p_limit),
     shown AS (
         SELECT p_kind AS kind, r.id, r.cosine, r.semantic_rank, r.words, r.keyword_rank,
                jsonb_build_object('score', r.score, 'keyword', r.by_words, 'semantic', r.by_meaning, 'speaker', r.by_speaker,
@@ -109,7 +109,7 @@ BEGIN
         FROM ranked r
         UNION ALL
         SELECT 'neighbour', n.id, NULL, NULL, NULL, NULL, NULL
-        FROM (SELECT r.before, r.after FROM ranked r ORDER BY r.score DESC, r.created_at DESC, r.id LIMIT neighboured) r,
+        FROM (SELECT r.before, r.after FROM ranked r ORDER BY r.score DESC, r.occurred_at DESC, r.id LIMIT neighboured) r,
              unnest(ARRAY[r.before, r.after]) AS n (id)
         WHERE n.id IS NOT NULL)
     SELECT s.kind, x.id, s.cosine, s.semantic_rank::integer,
@@ -118,7 +118,7 @@ BEGIN
            x.content, NULL::text, NULL::text, x.butler, x.importance, NULL::double precision, NULL::double precision,
            NULL::timestamptz, x.last_referenced_at, x.created_at, NULL::text, NULL::double precision, NULL::uuid, NULL::text,
            x.session_id, false,
-           jsonb_build_object('vector', 'exact', 'keyword', 'scan', 'keyword_score', s.words, 'parts', s.parts,
+           jsonb_build_object('vector', 'exact', 'keyword', 'scan', 'keyword_score', s.words, 'parts', s.parts, 'occurred_at', x.occurred_at,
                               'terms', CASE WHEN p_background THEN terms_in(x.search_vector, p_strict) END)
     FROM shown s JOIN episodes x ON x.id = s.id;
 END $$;

@@ -23,7 +23,8 @@ REVOKE EXECUTE ON FUNCTION facts_near_probed FROM PUBLIC;
 COMMENT ON FUNCTION facts_near_probed IS 'The nearest facts by the approximate vector index.';
 
 CREATE OR REPLACE FUNCTION facts_near_all(
-    p_tenant text, p_scope text, p_at timestamptz, p_min double precision, p_version uuid, p_query vector, p_take integer)
+    p_tenant text, p_scope text, p_at timestamptz, p_min double precision, p_holding timestamptz, p_version uuid, p_query vector,
+    p_take integer)
 RETURNS TABLE (place tid, distance double precision) LANGUAGE plpgsql STABLE ROWS 40 AS $$
 DECLARE
     active constant text := 'active';
@@ -38,6 +39,7 @@ BEGIN
                 AND r.embedding IS NOT NULL
                 AND r.embedding_version_id = p_version
                 AND fact_is_active(r.validity)
+                AND fact_holds(r.holds_from, r.holds_to, p_holding)
                 AND (p_min <= 0 OR effective_confidence(r.confidence, r.decay_rate, r.last_confirmed_at, p_at) >= p_min)
               OFFSET 0) n
         ORDER BY n.distance, n.id LIMIT p_take;
@@ -68,6 +70,23 @@ BEGIN
 END $$;
 REVOKE EXECUTE ON FUNCTION facts_match_scan FROM PUBLIC;
 COMMENT ON FUNCTION facts_match_scan IS 'Keyword matches by reading all of the tenant''s facts.';
+
+CREATE OR REPLACE FUNCTION facts_match_fitting(
+    p_fits tid[], p_terms tsquery[], p_strict tsquery, p_broad tsquery, p_by_rank boolean, p_named uuid[],
+    OUT places tid[], OUT ids uuid[], OUT hits bigint[], OUT lengths integer[], OUT standings double precision[])
+LANGUAGE plpgsql STABLE AS $$
+BEGIN
+    SELECT array_agg(m.place), array_agg(m.id),
+           array_agg(term_hits(m.words, p_terms) | name_hit(m.entity_id, m.object_entity_id, p_named, cardinality(p_terms))),
+           array_agg(length(m.words)), array_agg(CASE WHEN p_by_rank THEN match_standing(m.search_vector, p_strict, p_broad) END)
+        INTO places, ids, hits, lengths, standings
+        FROM (SELECT r.ctid AS place, r.id, r.entity_id, r.object_entity_id, r.search_vector, unpacked(r.search_vector) AS words
+              FROM unnest(p_fits) AS p (place) JOIN facts r ON r.ctid = p.place
+              WHERE (r.search_vector @@ p_broad OR r.entity_id = ANY (p_named) OR r.object_entity_id = ANY (p_named))
+              OFFSET 0) m;
+END $$;
+REVOKE EXECUTE ON FUNCTION facts_match_fitting FROM PUBLIC;
+COMMENT ON FUNCTION facts_match_fitting IS 'Keyword matches among the facts that fit the time asked for.';
 
 -- p_candidates finds the rows. The word index knows no tenants. Where this tenant is most of the table (p_most),
 -- combining it with the tenant's B-tree only costs: behind IS TRUE the planner considers none.
@@ -134,7 +153,7 @@ COMMENT ON FUNCTION facts_match_newest IS 'Keyword matches among the newest p_ne
 
 CREATE OR REPLACE FUNCTION facts_match_all(
     p_tenant text, p_scope text, p_terms tsquery[], p_strict tsquery, p_broad tsquery, p_by_rank boolean, p_named uuid[],
-    p_at timestamptz, p_min double precision,
+    p_at timestamptz, p_min double precision, p_holding timestamptz,
     OUT places tid[], OUT ids uuid[], OUT hits bigint[], OUT lengths integer[], OUT standings double precision[])
 LANGUAGE plpgsql STABLE AS $$
 DECLARE
@@ -151,6 +170,7 @@ BEGIN
                 AND (p_scope IS NULL OR r.scope = ANY (ARRAY['global', p_scope]))
                 AND (r.search_vector @@ p_broad OR r.entity_id = ANY (p_named) OR r.object_entity_id = ANY (p_named))
                 AND fact_is_active(r.validity)
+                AND fact_holds(r.holds_from, r.holds_to, p_holding)
                 AND (p_min <= 0 OR effective_confidence(r.confidence, r.decay_rate, r.last_confirmed_at, p_at) >= p_min)
               OFFSET 0) m;
 END $$;

@@ -62,6 +62,10 @@ DECLARE
     name_weights constant double precision[] := ARRAY(SELECT jsonb_array_elements_text(p_options -> 'name_weights'))::double precision[];
     match_taken integer := 0;
     match_kept integer;
+    -- what was asked for with a time: all of it is compared
+    fits constant tid[] := CASE WHEN p_options ? 'asked' THEN facts_fitting(
+        p_tenant, p_scope, p_at, (p_options -> 'asked') || jsonb_build_object('holding', p_options -> 'holding')) END;
+    holding constant timestamptz := CASE WHEN fits IS NULL AND (p_options ->> 'holding')::boolean THEN p_at END;
     answer retrieved[];
 BEGIN
     -- The semantic leg: candidates.
@@ -71,7 +75,15 @@ BEGIN
         whole_index := is_small AND tenant_rows * 2 >= table_rows AND p_scope IS NULL;
         probes := CASE WHEN whole_index THEN 0
                        ELSE vector_probes(tenant_rows, table_rows, (p_pool ->> 'lists')::integer, (p_pool ->> 'trained')::bigint) END;
-        IF whole_index OR probes > 0 THEN
+        IF fits IS NOT NULL THEN
+            vector_path := 'fitting';
+            SELECT array_agg(n.place), array_agg(n.distance), count(*) INTO near, distances, near_taken
+                FROM (SELECT compared.place, compared.distance
+                      FROM (SELECT r.id, r.ctid AS place, r.embedding <=> p_query AS distance
+                            FROM unnest(fits) AS p (place) JOIN facts r ON r.ctid = p.place
+                            WHERE r.embedding IS NOT NULL AND r.embedding_version_id = p_version OFFSET 0) compared
+                      ORDER BY compared.distance, compared.id LIMIT take) n;
+        ELSIF whole_index OR probes > 0 THEN
             vector_path := CASE WHEN whole_index THEN 'exact' ELSE 'ann' END;
             PERFORM set_config('ivfflat.probes', CASE WHEN whole_index THEN '32768' ELSE probes::text END, true);
             SELECT array_agg(n.place), array_agg(n.distance), count(*) INTO near, distances, near_taken
@@ -104,7 +116,11 @@ BEGIN
 
     -- The keyword leg: candidates.
     IF p_broad IS NOT NULL THEN
-        IF is_small AND tenant_rows < table_rows / 8 THEN
+        IF fits IS NOT NULL THEN
+            keyword_path := 'fitting';
+            SELECT m.*, coalesce(cardinality(m.places), 0) INTO matched, ids, hits, lengths, standings, match_taken
+                FROM facts_match_fitting(fits, terms, p_strict, p_broad, by_rank, named) m;
+        ELSIF is_small AND tenant_rows < table_rows / 8 THEN
             keyword_path := 'scan';
             SELECT m.*, coalesce(cardinality(m.places), 0) INTO matched, ids, hits, lengths, standings, match_taken
                 FROM facts_match_scan(p_tenant, p_scope, terms, p_strict, p_broad, by_rank, named) m;
@@ -155,7 +171,8 @@ BEGIN
             FROM unnest(near, distances) AS n (place, distance)
             FULL JOIN unnest(matched, scores) AS m (place, score) ON m.place = n.place
             JOIN facts r ON r.ctid = coalesce(n.place, m.place)
-            WHERE fact_is_active(r.validity)
+            WHERE (fits IS NOT NULL OR fact_is_active(r.validity))
+              AND fact_holds(r.holds_from, r.holds_to, holding)
               AND (p_min <= 0 OR effective_confidence(r.confidence, r.decay_rate, r.last_confirmed_at, p_at) >= p_min)
         ),
         -- the distance to a vector of zeros is not a number; a score of 0 is no match
@@ -216,7 +233,8 @@ BEGIN
                    NULL::uuid,
                    memory_is_fading(r.metadata),
                    jsonb_build_object('vector', vector_path, 'probes', probes, 'keyword', keyword_path, 'keyword_score', k.score,
-                                      'named', ARRAY[r.entity_id, r.object_entity_id] && named)
+                                      'named', ARRAY[r.entity_id, r.object_entity_id] && named,
+                                      'dates', fact_dates(r.valid_from, r.valid_to, r.observed_at, r.dates, r.holds_from, r.holds_to))
                    || CASE WHEN by_score THEN jsonb_build_object('parts', jsonb_build_object(
                                'score', b.fused, 'keyword', b.wording, 'semantic', b.nearness, 'session', b.session_part))
                            ELSE '{}' END
@@ -240,13 +258,13 @@ BEGIN
            AND (near_taken = take OR (probes > 0 AND near_taken < tenant_rows)) THEN
             vector_path := vector_path || '+all';
             SELECT array_agg(n.place), array_agg(n.distance) INTO near, distances
-                FROM facts_near_all(p_tenant, p_scope, p_at, p_min, p_version, p_query, take) n;
+                FROM facts_near_all(p_tenant, p_scope, p_at, p_min, holding, p_version, p_query, take) n;
             CONTINUE;
         END IF;
         IF match_kept < p_limit AND match_taken > take AND cardinality(matched) = take AND keyword_path NOT LIKE '%+all' THEN
             keyword_path := keyword_path || '+all';
             SELECT b.places, b.scores INTO matched, scores
-                FROM facts_match_all(p_tenant, p_scope, terms, p_strict, p_broad, by_rank, named, p_at, p_min) a,
+                FROM facts_match_all(p_tenant, p_scope, terms, p_strict, p_broad, by_rank, named, p_at, p_min, holding) a,
                      best_matches(a.places, a.ids, a.hits, a.lengths, a.standings, weights, near, distances, least_part, take) b;
             CONTINUE;
         END IF;

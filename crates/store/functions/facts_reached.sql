@@ -15,13 +15,13 @@
 -- entity keeps its best edge. The weights were chosen on the generated graph of `bench quality`.
 --
 -- p_hops: how many edges lie between a named entity and the fact. info tells the number of edges (hops) and the last of them
--- (via). The rows come in order, the best first.
+-- (via). p_asked: at what time (memories_fitting.sql); NULL: now. The rows come in order, the best first.
 CREATE OR REPLACE FUNCTION facts_reached(
     p_tenant text, p_scope text, p_at timestamptz, p_min double precision, p_version uuid, p_query vector, p_terms text[],
-    p_factors double precision[], p_named uuid[], p_hops integer, p_limit integer, p_pool jsonb)
+    p_factors double precision[], p_named uuid[], p_hops integer, p_limit integer, p_pool jsonb,
+    p_asked jsonb)
 RETURNS SETOF retrieved LANGUAGE plpgsql STABLE ROWS 20 AS $$
 DECLARE
-    active constant text := 'active';
     -- Of an entity with more facts, the older ones are left out; of a round that reaches more entities, the worse ones.
     most_facts constant integer := 100;
     most_entities constant integer := 50;
@@ -65,12 +65,14 @@ BEGIN
                    - CASE WHEN n.is_forward OR k.key IS NOT NULL THEN 0 ELSE 0.4 END AS nearness
             FROM unnest(reached, ways, nearness) AS w (entity, hits, nearness)
             CROSS JOIN LATERAL ((SELECT f.ctid AS place, f.object_entity_id AS other, true AS is_forward FROM facts f
-                           WHERE f.entity_id = w.entity AND f.object_entity_id IS NOT NULL AND f.validity = active
+                           WHERE f.entity_id = w.entity AND f.object_entity_id IS NOT NULL AND fact_fits(f.id, f.validity, f.holds_from, f.holds_to, f.placed_at,
+                                       f.ended_at, f.created_at, f.observed_at, p_at, p_asked)
                              AND f.tenant_id || '' = p_tenant AND (p_scope IS NULL OR f.scope = ANY (ARRAY['global', p_scope]))
                            ORDER BY f.id DESC LIMIT most_facts)
                           UNION ALL
                           (SELECT f.ctid, f.entity_id, false FROM facts f
-                           WHERE f.object_entity_id = w.entity AND f.entity_id IS NOT NULL AND f.validity = active
+                           WHERE f.object_entity_id = w.entity AND f.entity_id IS NOT NULL AND fact_fits(f.id, f.validity, f.holds_from, f.holds_to, f.placed_at,
+                                       f.ended_at, f.created_at, f.observed_at, p_at, p_asked)
                              AND f.tenant_id || '' = p_tenant AND (p_scope IS NULL OR f.scope = ANY (ARRAY['global', p_scope]))
                            ORDER BY f.id DESC LIMIT most_facts)) n
             JOIN facts r ON r.ctid = n.place
@@ -93,12 +95,14 @@ BEGIN
                    r.entity_id = w.entity OR coalesce(k.key = r.predicate_key, false) AS is_about
             FROM unnest(reached, ways, nearness, edges) AS w (entity, hits, nearness, edge)
             CROSS JOIN LATERAL ((SELECT f.ctid AS place FROM facts f
-                           WHERE f.entity_id = w.entity AND f.validity = active
+                           WHERE f.entity_id = w.entity AND fact_fits(f.id, f.validity, f.holds_from, f.holds_to, f.placed_at,
+                                       f.ended_at, f.created_at, f.observed_at, p_at, p_asked)
                              AND f.tenant_id || '' = p_tenant AND (p_scope IS NULL OR f.scope = ANY (ARRAY['global', p_scope]))
                            ORDER BY f.id DESC LIMIT most_facts)
                           UNION
                           (SELECT f.ctid FROM facts f
-                           WHERE f.object_entity_id = w.entity AND f.validity = active
+                           WHERE f.object_entity_id = w.entity AND fact_fits(f.id, f.validity, f.holds_from, f.holds_to, f.placed_at,
+                                       f.ended_at, f.created_at, f.observed_at, p_at, p_asked)
                              AND f.tenant_id || '' = p_tenant AND (p_scope IS NULL OR f.scope = ANY (ARRAY['global', p_scope]))
                            ORDER BY f.id DESC LIMIT most_facts)) n
             JOIN facts r ON r.ctid = n.place
@@ -128,7 +132,7 @@ BEGIN
                NULL::integer, NULL::real, NULL::boolean, NULL::integer, r.content, r.subject, r.predicate, r.scope, r.importance,
                r.confidence, r.decay_rate, r.last_confirmed_at, r.last_referenced_at, r.created_at, NULL::text,
                NULL::double precision, r.entity_id, e.canonical_name::text, NULL::uuid, memory_is_fading(r.metadata),
-               jsonb_build_object('reached', jsonb_build_object('hops', b.hops, 'via', b.edge, 'score', b.score))
+               jsonb_build_object('reached', jsonb_build_object('hops', b.hops, 'via', b.edge, 'score', b.score), 'dates', fact_dates(r.valid_from, r.valid_to, r.observed_at, r.dates, r.holds_from, r.holds_to))
         FROM (SELECT * FROM unnest(found_ids, found_scores, found_edges, found_hops) AS u (id, score, edge, hops)
               WHERE u.score >= least_score
               ORDER BY u.score DESC, u.hops, u.id LIMIT p_limit) b

@@ -6,7 +6,14 @@ RETURNS TABLE (changed boolean, previous_id uuid) LANGUAGE plpgsql AS $$
 DECLARE
     old_validity text;
     older uuid;
+    plan record;
 BEGIN
+    -- What a plan had ended goes on. Only then are others of its key concerned, and the lock of the key comes first.
+    SELECT f.scope, f.holder, f.predicate_key, slot_base(f.slot) AS base INTO plan
+        FROM facts f WHERE f.tenant_id = p_tenant AND f.id = p_id AND f.holds_from > p_at AND f.holds_from < f.holds_to;
+    IF FOUND THEN
+        PERFORM lock_fact_key(p_tenant, plan.scope, plan.holder, plan.predicate_key);
+    END IF;
     SELECT f.validity, f.supersedes_id INTO old_validity, older
         FROM facts f WHERE f.tenant_id = p_tenant AND f.id = p_id FOR NO KEY UPDATE;
     IF NOT FOUND THEN
@@ -20,10 +27,14 @@ BEGIN
         RETURN NEXT;
         RETURN;
     END IF;
-    UPDATE facts f SET validity = 'retracted' WHERE f.tenant_id = p_tenant AND f.id = p_id;
+    UPDATE facts f SET validity = 'retracted', ended_at = coalesce(f.ended_at, greatest(f.placed_at, f.created_at, p_at))
+        WHERE f.tenant_id = p_tenant AND f.id = p_id;
     PERFORM record_event(p_tenant, p_actor, p_request_id, p_at, p_event_id, 'fact_forgotten', 'fact', p_id,
         jsonb_build_object('before', jsonb_build_object('validity', old_validity),
                            'after', jsonb_build_object('validity', 'retracted')));
+    IF plan.base IS NOT NULL AND NOT (SELECT r.is_temporal FROM predicate_rule(p_tenant, plan.predicate_key) r) THEN
+        PERFORM place_facts(p_tenant, p_actor, p_request_id, p_at, plan.scope, plan.holder, plan.predicate_key, plan.base, NULL);
+    END IF;
     RETURN NEXT;
 END $$;
 REVOKE EXECUTE ON FUNCTION forget_fact FROM PUBLIC;

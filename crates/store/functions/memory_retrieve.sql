@@ -15,7 +15,9 @@
 -- it; any_term: whether one of the words is enough; mode; limit; deep, the weights of episodes_deep; background: also
 -- return what domain::relevance needs; unknown_words, which may be misspelled (near_words); hops: how many relations to
 -- follow from the entities that the query names (facts_reached); related: also return this many episodes of the butler
--- `scope` by the mode deep; recent: also return this many of its latest episodes.
+-- `scope` by the mode deep; recent: also return this many of its latest episodes. asked: only what fits a time
+-- (memories_fitting.sql); holding: only facts that hold at `at`; window: also the facts and episodes of that time, after the
+-- others, so some come twice.
 -- p_embedding: the semantic leg; NULL leaves it out.
 -- p_pools: what the program remembers of earlier calls, by type; a type without an entry is measured again.
 CREATE OR REPLACE FUNCTION memory_retrieve(p_tenant text, p_request jsonb, p_embedding real[], p_pools jsonb)
@@ -27,7 +29,9 @@ DECLARE
     types constant text[] := ARRAY(SELECT jsonb_array_elements_text(p_request -> 'types'));
     scope constant text := p_request ->> 'scope';
     at constant timestamptz := p_request ->> 'at';
-    min_confidence constant double precision := p_request ->> 'min_confidence';
+    -- Of another time it says nothing how sure somebody is now.
+    min_confidence constant double precision := CASE
+        WHEN coalesce(p_request -> 'asked' ?| '{first,as_of}', false) THEN 0 ELSE (p_request ->> 'min_confidence')::double precision END;
     row_limit constant integer := p_request ->> 'limit';
     background constant boolean := p_request ->> 'background';
     deep constant double precision[] := CASE WHEN p_request ? 'deep' THEN
@@ -56,6 +60,7 @@ DECLARE
     pool jsonb;
     learned boolean;
     began timestamptz;
+    fits tid[];
 BEGIN
     IF p_tenant IS DISTINCT FROM current_setting('butler.tenant', true) THEN
         RAISE EXCEPTION 'retrieval for another tenant than the connection''s' USING ERRCODE = 'insufficient_privilege';
@@ -89,9 +94,16 @@ BEGIN
                 p_tenant, scope, at, min_confidence, version, query, strict_query, broad_query, terms, factors, row_limit, pool,
                 options || CASE WHEN by_names AND named IS NOT NULL
                                 THEN jsonb_build_object('named', named, 'name_weights', name_weights) ELSE '{}' END));
+            IF p_request ? 'window' THEN
+                RETURN QUERY SELECT * FROM unnest(facts_found(
+                    p_tenant, scope, at, 0, version, query, strict_query, broad_query, terms, factors, row_limit, pool,
+                    options || jsonb_build_object('asked', p_request -> 'window') || CASE WHEN by_names AND named IS NOT NULL
+                                    THEN jsonb_build_object('named', named, 'name_weights', name_weights) ELSE '{}' END));
+            END IF;
             IF hops > 0 AND named IS NOT NULL THEN
                 RETURN QUERY SELECT * FROM facts_reached(
-                    p_tenant, scope, at, min_confidence, version, query, terms, factors, named, hops, row_limit, pool);
+                    p_tenant, scope, at, min_confidence, version, query, terms, factors, named, hops, row_limit, pool,
+                    p_request -> 'asked');
             END IF;
         END IF;
         IF background THEN
@@ -121,13 +133,19 @@ BEGIN
         began := clock_timestamp();
         learned := NOT coalesce(p_pools ? 'episode', false);
         pool := CASE WHEN learned THEN memory_pool('episodes', p_tenant, scope) ELSE p_pools -> 'episode' END;
-        IF ranks_episodes THEN
+        IF ranks_episodes AND NOT p_request ? 'asked' THEN
             RETURN QUERY SELECT * FROM episodes_deep('episode', p_tenant, scope, at, version, query, strict_query, terms, factors, p_request ->> 'query',
                                                      row_limit, deep, background, NULL, NULL);
         ELSIF EXISTS (SELECT FROM episodes r WHERE r.tenant_id = p_tenant) THEN
             RETURN QUERY SELECT * FROM unnest(episodes_found(
                 p_tenant, scope, at, min_confidence, version, query, strict_query, broad_query, terms, factors, row_limit, pool,
                 options));
+        END IF;
+        IF p_request ? 'window' THEN
+            RETURN QUERY SELECT * FROM unnest(episodes_found(
+                p_tenant, scope, at, min_confidence, version, query, strict_query, broad_query, terms, factors, row_limit, pool,
+                options || jsonb_build_object('asked', jsonb_build_object(
+                    'since', p_request -> 'window' -> 'first', 'last', p_request -> 'window' -> 'last'))));
         END IF;
         IF background THEN
             pool := pool || jsonb_build_object('background', episodes_background(
@@ -148,14 +166,16 @@ BEGIN
         RETURN NEXT pool_row('episode', learned, pool);
     END IF;
     IF (p_request ->> 'recent')::integer > 0 THEN
+        fits := CASE WHEN p_request ? 'asked' THEN episodes_fitting(p_tenant, scope, at, p_request -> 'asked') END;
         RETURN QUERY SELECT
             'recent', x.id, NULL::double precision, NULL::integer, NULL::real, NULL::boolean, NULL::integer,
             x.content, NULL::text, NULL::text, x.butler, x.importance, NULL::double precision, NULL::double precision,
             NULL::timestamptz, x.last_referenced_at, x.created_at, NULL::text, NULL::double precision, NULL::uuid, NULL::text,
-            x.session_id, false, NULL::jsonb
+            x.session_id, false, jsonb_build_object('occurred_at', x.occurred_at)
         FROM episodes x
-        WHERE x.tenant_id = p_tenant AND x.butler = scope AND episode_is_alive(x.expires_at, at)
-        ORDER BY x.created_at DESC, x.id LIMIT (p_request ->> 'recent')::integer;
+        WHERE x.tenant_id = p_tenant AND x.butler = scope
+          AND CASE WHEN fits IS NULL THEN episode_is_alive(x.expires_at, at) ELSE x.ctid = ANY (fits) END
+        ORDER BY x.occurred_at DESC, x.id LIMIT (p_request ->> 'recent')::integer;
     END IF;
 END $$;
 REVOKE EXECUTE ON FUNCTION memory_retrieve FROM PUBLIC;

@@ -5,6 +5,27 @@ CREATE OR REPLACE FUNCTION fact_is_active(validity text) RETURNS boolean LANGUAG
     AS $$ SELECT validity = 'active' $$;
 COMMENT ON FUNCTION fact_is_active IS 'Whether a fact is neither superseded, expired nor retracted.';
 
+CREATE OR REPLACE FUNCTION fact_is_believed(validity text) RETURNS boolean LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    AS $$ SELECT validity IN ('active', 'superseded') $$;
+COMMENT ON FUNCTION fact_is_believed IS 'Whether a fact is neither forgotten nor expired: it is true, or was.';
+
+CREATE OR REPLACE FUNCTION fact_holds(holds_from timestamptz, holds_to timestamptz, at timestamptz)
+RETURNS boolean LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    AS $$ SELECT at IS NULL OR holds_from <= at AND at < holds_to $$;
+COMMENT ON FUNCTION fact_holds IS 'Whether a fact is true at a moment; NULL asks for no moment.';
+
+-- NULL for most facts: nobody gave a date, and it holds.
+CREATE OR REPLACE FUNCTION fact_dates(
+    valid_from timestamptz, valid_to timestamptz, observed_at timestamptz, given jsonb, holds_from timestamptz, holds_to timestamptz)
+RETURNS jsonb LANGUAGE sql STABLE AS $$
+    SELECT CASE WHEN given IS NOT NULL OR isfinite(holds_from) OR isfinite(holds_to) OR holds_from >= holds_to
+                THEN jsonb_build_object('valid_from', valid_from, 'valid_to', valid_to, 'observed_at', observed_at, 'given', given,
+                                        'never', holds_from >= holds_to,
+                                        'holds_from', CASE WHEN isfinite(holds_from) THEN holds_from END,
+                                        'holds_to', CASE WHEN isfinite(holds_to) THEN holds_to END) END
+$$;
+COMMENT ON FUNCTION fact_dates IS 'When a fact is true, as far as there is something to say about it.';
+
 CREATE OR REPLACE FUNCTION rule_is_remembered(metadata jsonb) RETURNS boolean LANGUAGE sql IMMUTABLE PARALLEL SAFE
     AS $$ SELECT (metadata -> 'forgotten') IS DISTINCT FROM 'true'::jsonb $$;
 COMMENT ON FUNCTION rule_is_remembered IS 'Whether a rule is not forgotten.';

@@ -43,7 +43,7 @@ BEGIN
                effective_confidence(f.confidence, f.decay_rate, f.last_confirmed_at, p_at) AS effective
         FROM facts f WHERE f.tenant_id = p_tenant AND f.object_entity_id = p_source ORDER BY f.id
     LOOP
-        new_slot := CASE WHEN edge.slot = p_source::text THEN p_target::text ELSE edge.slot END;
+        new_slot := replace(edge.slot, p_source::text, p_target::text);
         SELECT o.id, effective_confidence(o.confidence, o.decay_rate, o.last_confirmed_at, p_at) AS effective INTO other
             FROM facts o
             WHERE edge.is_active AND o.tenant_id = p_tenant AND o.scope = edge.scope AND o.holder = edge.holder
@@ -74,6 +74,7 @@ DECLARE
 BEGIN
     SELECT f.supersedes_id INTO before FROM facts f WHERE f.tenant_id = p_tenant AND f.id = winner;
     UPDATE facts f SET validity = 'superseded' WHERE f.tenant_id = p_tenant AND f.id = loser;
+    PERFORM correct_fact(p_tenant, p_at, loser);
     UPDATE facts f SET supersedes_id = loser WHERE f.tenant_id = p_tenant AND f.id = winner;
     PERFORM supersede_fact(p_tenant, p_actor, p_request_id, p_at, gen_random_uuid(), winner, loser);
     RETURN jsonb_build_object('winner', winner, 'loser', loser, 'before', before);
@@ -120,20 +121,21 @@ BEGIN
     SELECT coalesce(array_agg(c.id), '{}') INTO back FROM changed c;
     WITH changed AS (
         UPDATE facts f SET object_entity_id = merge.source_id,
-                           slot = CASE WHEN f.slot = merge.target_id::text THEN merge.source_id::text ELSE f.slot END
+                           slot = replace(f.slot, merge.target_id::text, merge.source_id::text)
             WHERE f.tenant_id = p_tenant AND f.id = ANY (merge.edges) AND f.object_entity_id = merge.target_id RETURNING f.id
     )
     SELECT coalesce(array_agg(c.id), '{}') INTO edges_back FROM changed c;
 
     restored := 0;
     FOR pair IN SELECT * FROM jsonb_to_recordset(merge.superseded) AS s (winner uuid, loser uuid, before uuid) LOOP
-        UPDATE facts f SET validity = 'active'
+        UPDATE facts f SET validity = 'active', corrected = false
             WHERE f.tenant_id = p_tenant AND f.id = pair.loser AND f.validity = 'superseded'
               AND NOT EXISTS (
                   SELECT FROM facts o
                   WHERE o.tenant_id = p_tenant AND o.scope = f.scope AND o.holder = f.holder AND o.predicate_key = f.predicate_key
                     AND o.slot = f.slot AND o.validity = 'active');
         CONTINUE WHEN NOT FOUND;
+        PERFORM place_again(p_tenant, p_actor, p_request_id, p_at, pair.loser);
         UPDATE facts f SET supersedes_id = pair.before
             WHERE f.tenant_id = p_tenant AND f.id = pair.winner AND f.supersedes_id = pair.loser;
         DELETE FROM memory_links l

@@ -58,20 +58,29 @@ BEGIN
             RETURN NEXT;
             RETURN;
         END IF;
-        UPDATE facts f SET validity = 'retracted' WHERE f.tenant_id = p_tenant AND f.id = holder_id;
+        PERFORM correct_fact(p_tenant, p_at, holder_id);
+        UPDATE facts f SET validity = 'retracted', ended_at = greatest(f.placed_at, p_at)
+            WHERE f.tenant_id = p_tenant AND f.id = holder_id;
         PERFORM record_event(p_tenant, p_actor, p_request_id, p_at, p_event_ids[1], 'fact_forgotten', 'fact', holder_id,
             jsonb_build_object('before', jsonb_build_object('validity', 'active'),
                                'after', jsonb_build_object('validity', 'retracted'),
                                'restored', p_id));
     END IF;
+    -- A forgotten fact that had ended this one no longer does.
+    UPDATE facts o SET corrected = true
+        FROM memory_links l
+        WHERE l.tenant_id = p_tenant AND l.target_type = 'fact' AND l.target_id = p_id AND l.source_type = 'fact'
+          AND l.relation = 'supersedes' AND o.tenant_id = p_tenant AND o.id = l.source_id AND o.ended_at IS NOT NULL;
+    PERFORM believe_again(p_tenant, p_at, p_id);
     UPDATE facts f SET
-        validity = 'active', metadata = fading_unmarked(f.metadata),
+        validity = 'active', corrected = false, metadata = fading_unmarked(f.metadata),
         last_confirmed_at = CASE WHEN effective_confidence(f.confidence, f.decay_rate, f.last_confirmed_at, p_at) < p_expiry
                                  THEN p_at ELSE f.last_confirmed_at END
         WHERE f.tenant_id = p_tenant AND f.id = p_id;
     PERFORM record_event(p_tenant, p_actor, p_request_id, p_at, p_event_ids[2], 'fact_restored', 'fact', p_id,
         jsonb_build_object('before', jsonb_build_object('validity', fact.validity),
                            'after', jsonb_build_object('validity', 'active')));
+    PERFORM place_again(p_tenant, p_actor, p_request_id, p_at, p_id);
     outcome := 'restored';
     RETURN NEXT;
 END $$;

@@ -52,6 +52,23 @@ END $$;
 REVOKE EXECUTE ON FUNCTION rules_match_scan FROM PUBLIC;
 COMMENT ON FUNCTION rules_match_scan IS 'Keyword matches by reading all of the tenant''s rules.';
 
+CREATE OR REPLACE FUNCTION rules_match_fitting(
+    p_fits tid[], p_terms tsquery[], p_strict tsquery, p_broad tsquery, p_by_rank boolean,
+    OUT places tid[], OUT ids uuid[], OUT hits bigint[], OUT lengths integer[], OUT standings double precision[])
+LANGUAGE plpgsql STABLE AS $$
+BEGIN
+    SELECT array_agg(m.place), array_agg(m.id),
+           array_agg(term_hits(m.words, p_terms)),
+           array_agg(length(m.words)), array_agg(CASE WHEN p_by_rank THEN match_standing(m.search_vector, p_strict, p_broad) END)
+        INTO places, ids, hits, lengths, standings
+        FROM (SELECT r.ctid AS place, r.id, r.search_vector, unpacked(r.search_vector) AS words
+              FROM unnest(p_fits) AS p (place) JOIN rules r ON r.ctid = p.place
+              WHERE r.search_vector @@ p_broad
+              OFFSET 0) m;
+END $$;
+REVOKE EXECUTE ON FUNCTION rules_match_fitting FROM PUBLIC;
+COMMENT ON FUNCTION rules_match_fitting IS 'Keyword matches among the rules that fit the time asked for.';
+
 CREATE OR REPLACE FUNCTION rules_match_index(
     p_tenant text, p_scope text, p_terms tsquery[], p_strict tsquery, p_broad tsquery, p_by_rank boolean,
     p_candidates tsquery, p_most boolean,

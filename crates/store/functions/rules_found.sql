@@ -39,13 +39,23 @@ DECLARE
     weights double precision[];
     match_taken integer := 0;
     match_kept integer;
+    fits constant tid[] := CASE WHEN p_options ? 'asked' THEN rules_fitting(
+        p_tenant, p_scope, p_at, (p_options -> 'asked') || jsonb_build_object('holding', p_options -> 'holding')) END;
     answer retrieved[];
 BEGIN
     IF p_query IS NOT NULL AND p_version IS NOT NULL THEN
         whole_index := is_small AND tenant_rows * 2 >= table_rows AND p_scope IS NULL;
         probes := CASE WHEN whole_index THEN 0
                        ELSE vector_probes(tenant_rows, table_rows, (p_pool ->> 'lists')::integer, (p_pool ->> 'trained')::bigint) END;
-        IF whole_index OR probes > 0 THEN
+        IF fits IS NOT NULL THEN
+            vector_path := 'fitting';
+            SELECT array_agg(n.place), array_agg(n.distance), count(*) INTO near, distances, near_taken
+                FROM (SELECT compared.place, compared.distance
+                      FROM (SELECT r.id, r.ctid AS place, r.embedding <=> p_query AS distance
+                            FROM unnest(fits) AS p (place) JOIN rules r ON r.ctid = p.place
+                            WHERE r.embedding IS NOT NULL AND r.embedding_version_id = p_version OFFSET 0) compared
+                      ORDER BY compared.distance, compared.id LIMIT take) n;
+        ELSIF whole_index OR probes > 0 THEN
             vector_path := CASE WHEN whole_index THEN 'exact' ELSE 'ann' END;
             PERFORM set_config('ivfflat.probes', CASE WHEN whole_index THEN '32768' ELSE probes::text END, true);
             SELECT array_agg(n.place), array_agg(n.distance), count(*) INTO near, distances, near_taken
@@ -72,7 +82,11 @@ BEGIN
         END IF;
     END IF;
     IF p_broad IS NOT NULL THEN
-        IF is_small AND tenant_rows < table_rows / 8 THEN
+        IF fits IS NOT NULL THEN
+            keyword_path := 'fitting';
+            SELECT m.*, coalesce(cardinality(m.places), 0) INTO matched, ids, hits, lengths, standings, match_taken
+                FROM rules_match_fitting(fits, terms, p_strict, p_broad, by_rank) m;
+        ELSIF is_small AND tenant_rows < table_rows / 8 THEN
             keyword_path := 'scan';
             SELECT m.*, coalesce(cardinality(m.places), 0) INTO matched, ids, hits, lengths, standings, match_taken
                 FROM rules_match_scan(p_tenant, p_scope, terms, p_strict, p_broad, by_rank) m;
@@ -110,7 +124,7 @@ BEGIN
             FROM unnest(near, distances) AS n (place, distance)
             FULL JOIN unnest(matched, scores) AS m (place, score) ON m.place = n.place
             JOIN rules r ON r.ctid = coalesce(n.place, m.place)
-            WHERE rule_is_remembered(r.metadata)
+            WHERE (fits IS NOT NULL OR rule_is_remembered(r.metadata))
               AND (p_min <= 0 OR r.maturity = 'anti_pattern' OR effective_confidence(r.confidence, r.decay_rate, r.last_confirmed_at, p_at) >= p_min)
         ),
         judged AS (

@@ -27,7 +27,7 @@ BEGIN
     END IF;
     IF given.cardinality = 'one' THEN
         SELECT min(f.subject) INTO other FROM facts f
-            WHERE f.tenant_id = p_tenant AND f.predicate_key = key AND f.validity = 'active'
+            WHERE f.tenant_id = p_tenant AND f.predicate_key = key AND f.validity = 'active' AND f.slot = slot_base(f.slot)
             GROUP BY f.scope, f.holder HAVING count(*) > 1 LIMIT 1;
         IF FOUND THEN
             outcome := 'several_values';
@@ -35,7 +35,8 @@ BEGIN
             RETURN;
         END IF;
         -- Also of those that are not active: they may be restored.
-        UPDATE facts f SET slot = '' WHERE f.tenant_id = p_tenant AND f.predicate_key = key AND f.slot <> '';
+        UPDATE facts f SET slot = substr(f.slot, length(slot_base(f.slot)) + 1)
+            WHERE f.tenant_id = p_tenant AND f.predicate_key = key AND slot_base(f.slot) <> '';
     END IF;
     SELECT to_jsonb(p) - '{tenant_id,predicate_key,created_at,updated_at}'::text[] INTO before
         FROM predicates p WHERE p.tenant_id = p_tenant AND p.predicate_key = key;

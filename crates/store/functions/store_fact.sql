@@ -1,5 +1,5 @@
 -- Stores a fact: links it to the entity that its subject names, and supersedes the active fact with the same key. The very
--- same statement again confirms the known fact.
+-- same statement again confirms the known fact. Dates place it among the others of its key (place_facts).
 --
 -- Each statement of a volatile function sees what was committed before that statement started. The SELECT of the known
 -- facts therefore sees what other writers of the key committed while this one waited for lock_fact_key, and a single call
@@ -15,6 +15,10 @@ DECLARE
     known record;
     fact_slot text := '';
     said_by_many boolean;
+    said timestamptz;
+    stored_at timestamptz;
+    is_dated boolean;
+    is_new boolean;
     ended uuid[] := '{}';
     links jsonb;
 BEGIN
@@ -22,7 +26,8 @@ BEGIN
         id uuid, subject text, predicate text, content text, search_text text, scope text, importance double precision,
         confidence double precision, decay_rate double precision, permanence text, entity_id uuid, object_entity_id uuid,
         object text, source_episode_id uuid, derived_from uuid[], source_butler text, tags jsonb, metadata jsonb, model text,
-        model_version text, dimensions integer, replaces uuid, regrades boolean, created_event_id uuid, superseded_event_ids uuid[], event jsonb);
+        model_version text, dimensions integer, replaces uuid, corrects boolean, regrades boolean,
+        valid_from timestamptz, valid_to timestamptz, observed_at timestamptz, dates jsonb, created_event_id uuid, superseded_event_ids uuid[], event jsonb);
 
     IF fact.replaces IS NOT NULL AND fact.object_entity_id IS NULL AND fact.object IS NULL THEN
         -- A new version is a relation to the same entity.
@@ -58,64 +63,132 @@ BEGIN
     END IF;
 
     PERFORM lock_fact_key(p_tenant, fact.scope, fact_holder(about.id, fact.subject), predicate_key(fact.predicate));
-    -- What it replaces first, then what holds its slot. Of a predicate of several values, the same statement may be in
-    -- another slot: it was stored with another object or none, or when the predicate still held one value.
-    FOR known IN
-        SELECT f.id, f.content, f.importance, f.permanence, f.decay_rate, f.tags, f.metadata, f.object_entity_id
+    -- Statements of a key are ordered by when they were said. What is said now comes last, also within one batch and if
+    -- another server's clock is a little ahead.
+    SELECT coalesce(max(coalesce(f.observed_at, f.created_at)) + interval '1 microsecond', p_at) INTO stored_at
         FROM facts f
+        WHERE f.tenant_id = p_tenant AND f.scope = fact.scope AND f.holder = fact_holder(about.id, fact.subject)
+          AND f.predicate_key = predicate_key(fact.predicate) AND slot_base(f.slot) = fact_slot AND f.validity = 'active'
+          AND coalesce(f.observed_at, f.created_at) >= p_at AND f.created_at < p_at + interval '1 hour';
+    said := coalesce(fact.observed_at, stored_at);
+
+    -- What it replaces or, else, what holds its slot. Of a predicate of several values, the same statement may be in another
+    -- slot: it was stored with another object or none, or when the predicate still held one value. Forgetting and the
+    -- sweep end a fact without the lock of its key, hence the lock of the row.
+    SELECT f.id, f.content, f.importance, f.permanence, f.decay_rate, f.tags, f.metadata, f.object_entity_id, f.slot,
+           f.valid_from, f.valid_to, f.dates, coalesce(f.observed_at, f.created_at) AS said, f.holds_from, f.holds_to,
+           s.is_same AND (object.id IS NULL OR object.id IS NOT DISTINCT FROM f.object_entity_id) AS is_same,
+           d.fits
+        INTO known
+        FROM facts f,
+             LATERAL (SELECT f.content = fact.content
+                             OR said_by_many AND content_key(f.content) = content_key(fact.content) AS is_same) s,
+             -- its dates say nothing new
+             LATERAL (SELECT CASE WHEN fact.valid_from IS NULL AND rule.is_temporal
+                                  THEN f.holds_from = said AND f.valid_from IS NULL
+                                  ELSE coalesce(fact.valid_from = f.valid_from, f.holds_from <= said AND said < f.holds_to)
+                                       AND coalesce(fact.valid_to = f.valid_to, fact.valid_to IS NULL)
+                                       AND (fact.valid_from IS NULL OR f.valid_from IS NOT NULL) END AS fits) d
         WHERE f.tenant_id = p_tenant AND f.validity = 'active'
-          AND (f.id = fact.replaces
-               OR f.scope = fact.scope AND f.holder = fact_holder(about.id, fact.subject)
-                  AND f.predicate_key = predicate_key(fact.predicate)
-                  AND (f.slot = fact_slot
-                       OR said_by_many AND content_key(f.content) = content_key(fact.content)
-                          AND coalesce(f.object_entity_id = object.id, true)))
-        ORDER BY f.id IS NOT DISTINCT FROM fact.replaces DESC, f.slot = fact_slot DESC
-        -- Forgetting and the sweep end a fact without the lock of its key.
-        FOR NO KEY UPDATE
-    LOOP
-        IF cardinality(ended) = 0 THEN
-            EXIT WHEN known.id <> fact.replaces;
-            IF (known.content = fact.content
-                    OR said_by_many AND content_key(known.content) = content_key(fact.content))
-               AND (object.id IS NULL OR object.id IS NOT DISTINCT FROM known.object_entity_id)
-               AND (NOT fact.regrades
-                    OR coalesce(fact.importance = known.importance, true)
-                       AND coalesce(fact.permanence = known.permanence, true)
-                       AND coalesce(fact.tags = known.tags, true)
-                       AND fact.metadata <@ fading_unmarked(known.metadata)) THEN
-                PERFORM confirm_fact(p_tenant, p_actor, p_request_id, p_at, fact.created_event_id, known.id,
-                                     fact.derived_from || fact.source_episode_id);
-                UPDATE facts f SET reference_count = f.reference_count + 1, last_referenced_at = p_at
-                    WHERE f.tenant_id = p_tenant AND f.id = known.id;
-                fact.id := known.id;
-                outcome := 'confirmed';
-                EXIT;
-            END IF;
-            fact.importance := coalesce(fact.importance, known.importance);
-            fact.decay_rate := CASE WHEN fact.permanence IS NULL THEN known.decay_rate ELSE fact.decay_rate END;
-            fact.permanence := coalesce(fact.permanence, known.permanence);
-            fact.tags := coalesce(fact.tags, known.tags);
-        END IF;
-        UPDATE facts f SET validity = 'superseded' WHERE f.tenant_id = p_tenant AND f.id = known.id;
-        ended := ended || known.id;
-    END LOOP;
-    IF fact.replaces IS NOT NULL AND outcome IS NULL AND cardinality(ended) = 0 THEN
+          AND CASE WHEN fact.replaces IS NOT NULL THEN f.id = fact.replaces
+                   ELSE f.scope = fact.scope AND f.holder = fact_holder(about.id, fact.subject)
+                        AND f.predicate_key = predicate_key(fact.predicate)
+                        AND (slot_base(f.slot) = fact_slot AND (f.slot = fact_slot OR s.is_same AND d.fits)
+                             OR said_by_many AND s.is_same AND coalesce(f.object_entity_id = object.id, true)) END
+        ORDER BY s.is_same AND d.fits DESC, f.slot = fact_slot DESC, f.holds_from DESC LIMIT 1
+        FOR NO KEY UPDATE OF f;
+    IF NOT FOUND AND fact.replaces IS NOT NULL THEN
         outcome := 'not_active';
         RETURN NEXT;
         RETURN;
     END IF;
-
-    IF outcome IS NULL THEN
+    IF known.is_same AND known.fits
+       AND (NOT fact.regrades
+            OR coalesce(fact.importance = known.importance, true)
+               AND coalesce(fact.permanence = known.permanence, true)
+               AND coalesce(fact.tags = known.tags, true)
+               AND fact.metadata <@ fading_unmarked(known.metadata)) THEN
+        PERFORM confirm_fact(p_tenant, p_actor, p_request_id, p_at, fact.created_event_id, known.id,
+                             fact.derived_from || fact.source_episode_id);
+        UPDATE facts f SET reference_count = f.reference_count + 1, last_referenced_at = p_at
+            WHERE f.tenant_id = p_tenant AND f.id = known.id;
+        fact.id := known.id;
+        outcome := 'confirmed';
+    ELSE
         outcome := 'stored';
+        IF known.id IS NOT NULL
+           AND (known.is_same AND known.fits
+                OR fact.replaces IS NOT NULL
+                   AND (fact.corrects OR fact.valid_from IS NULL AND fact.valid_to IS NULL
+                                         AND NOT (known.holds_from <= said AND said < known.holds_to))) THEN
+            -- Another version of the same statement: it holds when the other one did. To name a start or an end changes only that.
+            UPDATE facts f SET validity = 'superseded' WHERE f.tenant_id = p_tenant AND f.id = known.id;
+            PERFORM correct_fact(p_tenant, stored_at, known.id);
+            ended := ARRAY[known.id];
+            fact.dates := nullif(coalesce(known.dates, '{}') || coalesce(fact.dates, '{}'), '{}');
+            fact.valid_from := coalesce(fact.valid_from, known.valid_from);
+            fact.valid_to := coalesce(fact.valid_to, known.valid_to);
+            fact.observed_at := coalesce(fact.observed_at, known.said);
+            IF fact.valid_from >= fact.valid_to THEN
+                RAISE EXCEPTION 'valid_to is not after valid_from' USING ERRCODE = 'check_violation', CONSTRAINT = 'facts_valid_interval';
+            END IF;
+        END IF;
+        is_dated := rule.is_temporal OR ended <> '{}' OR num_nonnulls(fact.valid_from, fact.valid_to, fact.observed_at) > 0
+            OR EXISTS (
+                SELECT FROM facts f
+                WHERE f.tenant_id = p_tenant AND f.scope = fact.scope AND f.holder = fact_holder(about.id, fact.subject)
+                  AND f.predicate_key = predicate_key(fact.predicate) AND slot_base(f.slot) = fact_slot AND f.validity = 'active'
+                  AND (f.slot <> fact_slot OR f.holds_to < 'infinity' OR f.holds_from > stored_at OR f.observed_at > stored_at OR f.created_at > stored_at));
+        -- What it supersedes in other slots, and, if no dates are involved, in its own.
+        FOR known IN
+            SELECT f.id, f.importance, f.permanence, f.decay_rate, f.tags, f.holds_from, f.slot = fact_slot AS is_own
+            FROM facts f
+            WHERE f.tenant_id = p_tenant AND f.validity = 'active'
+              AND (f.id = fact.replaces
+                   OR f.scope = fact.scope AND f.holder = fact_holder(about.id, fact.subject)
+                      AND f.predicate_key = predicate_key(fact.predicate)
+                      AND (f.slot = fact_slot
+                           OR said_by_many AND slot_base(f.slot) <> fact_slot AND content_key(f.content) = content_key(fact.content)
+                              AND coalesce(f.object_entity_id = object.id, true)))
+            ORDER BY f.id IS NOT DISTINCT FROM fact.replaces DESC, f.slot = fact_slot DESC
+            FOR NO KEY UPDATE
+        LOOP
+            IF ended = '{}' AND NOT (is_dated AND known.is_own AND fact.valid_to <= said) THEN
+                fact.importance := coalesce(fact.importance, known.importance);
+                fact.decay_rate := CASE WHEN fact.permanence IS NULL THEN known.decay_rate ELSE fact.decay_rate END;
+                fact.permanence := coalesce(fact.permanence, known.permanence);
+                fact.tags := coalesce(fact.tags, known.tags);
+            END IF;
+            CONTINUE WHEN is_dated AND known.is_own;
+            UPDATE facts f SET validity = 'superseded' WHERE f.tenant_id = p_tenant AND f.id = known.id;
+            PERFORM hold_fact(p_tenant, stored_at, known.id, known.holds_from, greatest(known.holds_from, stored_at));
+            ended := ended || known.id;
+        END LOOP;
+        -- The first statement of a key has been true for as long as anybody knows. Another one is a change.
+        is_new := NOT is_dated AND ended = '{}' AND NOT EXISTS (
+            SELECT FROM facts f
+            WHERE f.tenant_id = p_tenant AND f.holder = fact_holder(about.id, fact.subject)
+              AND f.predicate_key = predicate_key(fact.predicate) AND f.scope = fact.scope AND slot_base(f.slot) = fact_slot
+              AND NOT f.corrected);
         INSERT INTO facts (tenant_id, id, subject, predicate, content, embedding, search_vector, scope, importance, confidence,
                            decay_rate, permanence, entity_id, object_entity_id, slot, source_episode_id, source_butler,
-                           created_at, last_confirmed_at, tags, metadata, embedding_version_id, supersedes_id)
+                           created_at, last_confirmed_at, tags, metadata, embedding_version_id, supersedes_id,
+                           valid_from, valid_to, observed_at, dates, holds_from)
             VALUES (p_tenant, fact.id, fact.subject, fact.predicate, fact.content, p_embedding::vector,
                     memory_search_vector(fact.search_text), fact.scope, coalesce(fact.importance, 5), fact.confidence,
-                    coalesce(fact.decay_rate, 0.008), coalesce(fact.permanence, 'standard'), about.id, object.id, fact_slot,
-                    fact.source_episode_id, fact.source_butler, p_at, p_at, coalesce(fact.tags, '[]'), fact.metadata,
-                    embedding_version(p_tenant, fact.model, fact.model_version, fact.dimensions, p_at), ended[1]);
+                    coalesce(fact.decay_rate, 0.008), coalesce(fact.permanence, 'standard'), about.id, object.id,
+                    CASE WHEN is_dated THEN fact_slot || '@new' ELSE fact_slot END,
+                    fact.source_episode_id, fact.source_butler, stored_at, p_at, coalesce(fact.tags, '[]'), fact.metadata,
+                    embedding_version(p_tenant, fact.model, fact.model_version, fact.dimensions, p_at), ended[1],
+                    fact.valid_from, fact.valid_to, fact.observed_at, fact.dates, CASE WHEN is_new THEN '-infinity' ELSE stored_at END);
+        IF is_dated THEN
+            ended := ended || CASE WHEN rule.is_temporal
+                THEN place_moment(p_tenant, stored_at, fact.scope, fact_holder(about.id, fact.subject), predicate_key(fact.predicate),
+                                  fact_slot, fact.id)
+                ELSE place_facts(p_tenant, p_actor, p_request_id, stored_at, fact.scope, fact_holder(about.id, fact.subject),
+                                 predicate_key(fact.predicate), fact_slot, fact.id) END;
+            UPDATE facts f SET supersedes_id = ended[1] WHERE f.tenant_id = p_tenant AND f.id = fact.id AND ended <> '{}';
+        END IF;
         links := link_episodes(p_tenant, p_at, 'derived_from', 'fact', fact.id, fact.derived_from || fact.source_episode_id);
         FOR place IN 1 .. cardinality(ended) LOOP
             links := links || supersede_fact(p_tenant, p_actor, p_request_id, p_at,
@@ -126,7 +199,8 @@ BEGIN
                 jsonb_build_object(
                     'after', fact.event || jsonb_build_object(
                         'importance', coalesce(fact.importance, 5), 'permanence', coalesce(fact.permanence, 'standard'),
-                        'tags', coalesce(fact.tags, '[]'), 'entity_id', about.id, 'object_entity_id', object.id),
+                        'tags', coalesce(fact.tags, '[]'), 'entity_id', about.id, 'object_entity_id', object.id)
+                        || coalesce(fact.dates, '{}'),
                     'supersedes_id', ended[1]),
                 links));
     END IF;

@@ -24,11 +24,14 @@ BEGIN
                  LATERAL (SELECT effective_confidence(f.confidence, f.decay_rate, f.last_confirmed_at, p_at) AS effective) decayed
             WHERE f.id > p_after AND f.id <= coalesce(last_id, 'ffffffff-ffff-ffff-ffff-ffffffffffff')
               AND fact_is_active(f.validity) AND f.decay_rate > 0 AND (p_tenant IS NULL OR f.tenant_id = p_tenant)
+              -- what was true once stays so, and what will be true has time
+              AND f.holds_from <= p_at AND p_at < f.holds_to
               AND (decayed.effective < p_expiry OR (decayed.effective < p_retrieval) <> memory_is_fading(f.metadata))
             FOR NO KEY UPDATE OF f SKIP LOCKED
         ), changed AS (
             UPDATE facts f SET
                 validity = CASE WHEN due.ends THEN 'expired' ELSE f.validity END,
+                ended_at = CASE WHEN due.ends THEN greatest(f.placed_at, f.created_at, p_at) END,
                 metadata = CASE WHEN due.fades THEN fading_marked(f.metadata) ELSE fading_unmarked(f.metadata) END
             FROM due WHERE f.tenant_id = due.tenant_id AND f.id = due.id
             RETURNING f.tenant_id, f.id, due.ends, due.fades,
@@ -147,6 +150,7 @@ BEGIN
                          OR o.validity = 'expired' AND (o.created_at, o.id) > (fact.created_at, fact.id)
                             AND effective_confidence(o.confidence, o.decay_rate, o.last_confirmed_at, p_at) >= p_expiry));
         CONTINUE WHEN NOT FOUND;
+        PERFORM believe_again(fact.tenant_id, p_at, fact.id);
         recovered := recovered + 1;
         PERFORM record_event(fact.tenant_id, p_actor, p_request_id, p_at, gen_random_uuid(), 'fact_recovered', 'fact', fact.id,
             jsonb_build_object('before', jsonb_build_object('validity', 'expired', 'fading', false),

@@ -77,6 +77,7 @@ CREATE TABLE episodes (
     expires_at                  timestamptz DEFAULT now() + interval '7 days',
     metadata                    jsonb NOT NULL DEFAULT '{}',
     embedding_version_id        uuid REFERENCES embedding_versions (id),
+    occurred_at                 timestamptz NOT NULL DEFAULT now(),
     CONSTRAINT episodes_status_known CHECK (consolidation_status IN ('pending', 'consolidated', 'failed', 'dead_letter')),
     CONSTRAINT episodes_status_agrees CHECK (consolidated = (consolidation_status = 'consolidated')),
     CONSTRAINT episodes_importance_range CHECK (importance >= 0 AND importance <= 10),
@@ -85,7 +86,8 @@ CREATE TABLE episodes (
     CONSTRAINT episodes_times_plausible
         CHECK (time_is_plausible(next_consolidation_retry_at) AND time_is_plausible(leased_until)
                AND time_is_plausible(created_at) AND time_is_plausible(last_referenced_at)
-               AND time_is_plausible(expires_at))
+               AND time_is_plausible(expires_at)),
+    CONSTRAINT episodes_occurred_plausible CHECK (time_is_plausible(occurred_at))
 ) WITH (fillfactor = 75, toast_tuple_target = 4080);
 ALTER TABLE episodes ALTER COLUMN embedding SET STORAGE PLAIN;
 COMMENT ON TABLE episodes IS 'What happened in a conversation. Consolidation turns episodes into facts and rules; then they expire.';
@@ -98,6 +100,7 @@ COMMENT ON COLUMN episodes.consolidation_attempts IS 'The specification''s name 
 COMMENT ON COLUMN episodes.last_consolidation_error IS 'The specification''s name for last_error.';
 COMMENT ON COLUMN episodes.lease_token IS 'A worker''s claim: it writes its result only while the row still carries its token.';
 COMMENT ON COLUMN episodes.expires_at IS 'NULL: never.';
+COMMENT ON COLUMN episodes.occurred_at IS 'When it happened. An import or a transcript is stored later (created_at).';
 COMMENT ON COLUMN episodes.embedding_version_id IS 'The model that made embedding.';
 
 CREATE INDEX episodes_butler_created ON episodes (butler, created_at DESC);
@@ -108,6 +111,7 @@ CREATE INDEX episodes_embedding ON episodes USING ivfflat (embedding vector_cosi
 -- The indexes above are the specification's. Ours: retrieval and lists within a tenant, the neighbours of an episode in
 -- its session, the retry queue, cleanup, and what re-embedding has left to do.
 CREATE INDEX episodes_tenant_butler_created ON episodes (tenant_id, butler, created_at DESC, id);
+CREATE INDEX episodes_tenant_occurred ON episodes (tenant_id, occurred_at DESC, id);
 CREATE INDEX episodes_tenant_created ON episodes (tenant_id, created_at DESC, id);
 CREATE INDEX episodes_session ON episodes (tenant_id, session_id, created_at, id) WHERE session_id IS NOT NULL;
 CREATE INDEX episodes_queue ON episodes (tenant_id, butler, created_at) WHERE consolidation_status IN ('pending', 'failed');
@@ -144,6 +148,15 @@ CREATE TABLE facts (
     predicate_key        text NOT NULL GENERATED ALWAYS AS (predicate_key(predicate)) STORED,
     slot                 text NOT NULL DEFAULT '',
     object_entity_id     uuid,
+    valid_from           timestamptz,
+    valid_to             timestamptz,
+    observed_at          timestamptz,
+    dates                jsonb,
+    holds_from           timestamptz NOT NULL DEFAULT '-infinity',
+    holds_to             timestamptz NOT NULL DEFAULT 'infinity',
+    placed_at            timestamptz,
+    ended_at             timestamptz,
+    corrected            boolean NOT NULL DEFAULT false,
     CONSTRAINT facts_entity_id_fkey FOREIGN KEY (entity_id) REFERENCES entities (id) ON DELETE RESTRICT,
     -- the database itself refuses a fact about another tenant's entity
     CONSTRAINT facts_entity_same_tenant
@@ -160,7 +173,14 @@ CREATE TABLE facts (
     CONSTRAINT facts_metadata_object CHECK (jsonb_typeof(metadata) = 'object'),
     CONSTRAINT facts_times_plausible
         CHECK (time_is_plausible(created_at) AND time_is_plausible(last_referenced_at)
-               AND time_is_plausible(last_confirmed_at))
+               AND time_is_plausible(last_confirmed_at)),
+    CONSTRAINT facts_valid_dates_plausible
+        CHECK (time_is_plausible(valid_from) AND time_is_plausible(valid_to) AND time_is_plausible(observed_at)
+               AND time_is_plausible(placed_at) AND time_is_plausible(ended_at)),
+    CONSTRAINT facts_holds_plausible
+        CHECK ((NOT isfinite(holds_from) OR time_is_plausible(holds_from)) AND (NOT isfinite(holds_to) OR time_is_plausible(holds_to))),
+    CONSTRAINT facts_valid_interval CHECK (valid_from < valid_to),
+    CONSTRAINT facts_dates_object CHECK (jsonb_typeof(dates) = 'object')
 ) WITH (fillfactor = 75, toast_tuple_target = 4080);
 ALTER TABLE facts ALTER COLUMN embedding SET STORAGE PLAIN;
 COMMENT ON TABLE facts IS
@@ -176,8 +196,18 @@ COMMENT ON COLUMN facts.entity_id IS 'Whom or what the fact is about, if an enti
 COMMENT ON COLUMN facts.holder IS 'What the fact is about: the entity or the subject in normal form (fact_holder). Part of the key.';
 COMMENT ON COLUMN facts.predicate_key IS 'The predicate in normal form (predicate_key). Part of the key.';
 COMMENT ON COLUMN facts.slot IS
-    'Part of the key: empty for a predicate of one value; of several values, the object entity or a hash of the content.';
+    'Part of the key: empty for the present value of a predicate of one value; of several values, the object entity or a hash of the '
+    'content. A fact of another time than the present adds @ and when it began to hold.';
 COMMENT ON COLUMN facts.object_entity_id IS 'The other end of a relation: with it, the fact is an edge from entity_id to this entity.';
+COMMENT ON COLUMN facts.valid_from IS 'Since when it is true, as stated. NULL: unknown.';
+COMMENT ON COLUMN facts.valid_to IS 'The first moment at which it is no longer true, as stated. NULL: unknown.';
+COMMENT ON COLUMN facts.observed_at IS 'When the source said it. NULL: at created_at.';
+COMMENT ON COLUMN facts.dates IS 'valid_from, valid_to and observed_at as they were given, in their precision: 2023-03.';
+COMMENT ON COLUMN facts.holds_from IS 'Since when it holds, as far as all statements of its key tell (placed_facts).';
+COMMENT ON COLUMN facts.holds_to IS 'The first moment at which it no longer holds. Equal to holds_from: it never held.';
+COMMENT ON COLUMN facts.placed_at IS 'Since when holds_from and holds_to are believed. NULL: since created_at.';
+COMMENT ON COLUMN facts.ended_at IS 'When it was forgotten or expired. NULL: it is believed for the time that it holds.';
+COMMENT ON COLUMN facts.corrected IS 'Whether another fact took its place as a correction, so that it tells nothing about any time.';
 COMMENT ON COLUMN facts.embedding_version_id IS 'The model that made embedding.';
 
 CREATE INDEX facts_scope_validity ON facts (scope, validity) WHERE validity = 'active';
@@ -211,6 +241,31 @@ CREATE INDEX facts_by_importance ON facts (tenant_id, importance DESC, created_a
 -- equal keys are stored once, so counting by state, scope and permanence reads a hundredth of facts_browse
 CREATE INDEX facts_counts ON facts (tenant_id, validity, scope, permanence);
 CREATE INDEX facts_fading ON facts (tenant_id, id) WHERE validity = 'active' AND memory_is_fading(metadata);
+-- the statements of one key, in the order of time
+CREATE INDEX facts_timeline ON facts (tenant_id, holder, predicate_key, holds_from);
+-- what held at a moment, without reading a row
+CREATE INDEX facts_held ON facts (tenant_id, holds_to, holds_from) INCLUDE (placed_at, ended_at, created_at, scope);
+-- present values whose time ends, which a job moves to the past (settle_facts)
+CREATE INDEX facts_ending ON facts (holds_to) WHERE validity = 'active' AND holds_to < 'infinity' AND strpos(slot, '@') = 0;
+
+CREATE TABLE fact_beliefs (
+    tenant_id     text NOT NULL DEFAULT 'default',
+    fact_id       uuid NOT NULL REFERENCES facts (id) ON DELETE CASCADE,
+    believed_from timestamptz NOT NULL,
+    believed_to   timestamptz NOT NULL,
+    holds_from    timestamptz NOT NULL,
+    holds_to      timestamptz NOT NULL,
+    PRIMARY KEY (fact_id, believed_from),
+    CONSTRAINT fact_beliefs_times_plausible CHECK (time_is_plausible(believed_from) AND time_is_plausible(believed_to)),
+    CONSTRAINT fact_beliefs_holds_plausible
+        CHECK ((NOT isfinite(holds_from) OR time_is_plausible(holds_from)) AND (NOT isfinite(holds_to) OR time_is_plausible(holds_to))),
+    CONSTRAINT fact_beliefs_interval CHECK (believed_from < believed_to)
+);
+COMMENT ON TABLE fact_beliefs IS
+    'What was believed earlier about when a fact holds. The present belief is in facts; a row is added when it changes.';
+COMMENT ON COLUMN fact_beliefs.believed_to IS 'The first moment at which it was no longer believed.';
+COMMENT ON COLUMN fact_beliefs.holds_to IS 'As in facts: the first moment at which the fact no longer held.';
+CREATE INDEX fact_beliefs_then ON fact_beliefs (tenant_id, believed_to, believed_from, holds_to, holds_from);
 
 CREATE TABLE predicates (
     tenant_id     text NOT NULL DEFAULT 'default',

@@ -8,6 +8,7 @@ GRANT SELECT, INSERT, UPDATE, DELETE
     ON episodes, facts, rules, memory_links, entities, merges, predicates, rule_applications, embedding_versions, idempotency_keys
     TO butler_app;
 GRANT SELECT, INSERT ON memory_events, words TO butler_app;
+GRANT SELECT, INSERT, DELETE ON fact_beliefs TO butler_app;
 GRANT SELECT, DELETE ON memory_events TO butler_retention;
 
 ALTER TABLE episodes ENABLE ROW LEVEL SECURITY;
@@ -21,6 +22,12 @@ ALTER TABLE facts FORCE ROW LEVEL SECURITY;
 CREATE POLICY tenant_isolation ON facts TO butler_app
     USING (tenant_id = current_setting('butler.tenant', true)) WITH CHECK (tenant_id = current_setting('butler.tenant', true));
 CREATE POLICY owner_all ON facts TO CURRENT_USER USING (true) WITH CHECK (true);
+
+ALTER TABLE fact_beliefs ENABLE ROW LEVEL SECURITY;
+ALTER TABLE fact_beliefs FORCE ROW LEVEL SECURITY;
+CREATE POLICY tenant_isolation ON fact_beliefs TO butler_app
+    USING (tenant_id = current_setting('butler.tenant', true)) WITH CHECK (tenant_id = current_setting('butler.tenant', true));
+CREATE POLICY owner_all ON fact_beliefs TO CURRENT_USER USING (true) WITH CHECK (true);
 
 ALTER TABLE rules ENABLE ROW LEVEL SECURITY;
 ALTER TABLE rules FORCE ROW LEVEL SECURITY;

@@ -16,13 +16,14 @@ pub struct Contents {
 }
 
 /// What a whole home consists of.
-const TABLES: [&str; 19] = [
+const TABLES: [&str; 20] = [
     "butler_clock",
     "butler_functions",
     "butler_migrations",
     "embedding_versions",
     "entities",
     "episodes",
+    "fact_beliefs",
     "facts",
     "idempotency_keys",
     "job_runs",

@@ -19,6 +19,8 @@ pub struct NewEpisode {
     pub session_id: Option<Uuid>,
     pub content: String,
     pub importance: f64,
+    /// `None`: now.
+    pub occurred_at: Option<Timestamp>,
     pub expires_at: Timestamp,
     pub metadata: Map<String, Value>,
     pub embedding: Embedded,
@@ -34,6 +36,7 @@ struct EpisodeRow<'a> {
     search_text: String,
     importance: f64,
     expires_at: Timestamp,
+    occurred_at: Option<Timestamp>,
     metadata: &'a Map<String, Value>,
     #[serde(flatten)]
     model: ModelRow<'a>,
@@ -55,6 +58,7 @@ pub async fn store(write: WriteContext<'_>, episode: &NewEpisode, keyed: Option<
         search_text: butler_domain::text::preprocess_text(&episode.content),
         importance: episode.importance,
         expires_at: episode.expires_at,
+        occurred_at: episode.occurred_at,
         metadata: &episode.metadata,
         model: episode.embedding.model.row(),
         event_id: new_id(now),

@@ -1,6 +1,7 @@
 //! Facts: storing one, which supersedes the active fact with the same key.
 
 use butler_domain::ids::new_id;
+use butler_domain::times::StatedDates;
 use butler_domain::{EntityId, EpisodeId, FactId, Permanence, Scope, StoredFact, TenantId};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
@@ -32,6 +33,10 @@ pub struct NewFact {
     pub object: Object,
     /// The active fact that it supersedes even if their slots differ.
     pub replaces: Option<FactId>,
+    /// Whether what it replaces was never true. Else that was true until now.
+    pub corrects: bool,
+    /// When it is true; what it leaves open follows from the other facts of its key.
+    pub dates: StatedDates,
     /// Whether the same statement with another importance, permanence or tags is a new version. A person who grades anew
     /// means it; a model repeats statements and grades them differently each time.
     pub regrades: bool,
@@ -111,6 +116,9 @@ struct FactRow<'a> {
     #[serde(flatten)]
     model: ModelRow<'a>,
     replaces: Option<FactId>,
+    corrects: bool,
+    #[serde(flatten)]
+    dates: &'a StatedDates,
     regrades: bool,
     created_event_id: Uuid,
     superseded_event_ids: [Uuid; 2],
@@ -146,6 +154,8 @@ pub async fn store(write: WriteContext<'_>, fact: &NewFact, keyed: Option<&Keyed
         metadata: &fact.metadata,
         model: fact.embedding.model.row(),
         replaces: fact.replaces,
+        corrects: fact.corrects,
+        dates: &fact.dates,
         regrades: fact.regrades,
         created_event_id: new_id(now),
         superseded_event_ids: [new_id(now), new_id(now)],

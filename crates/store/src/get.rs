@@ -1,6 +1,8 @@
 //! One memory by its id. Looking at it is a reference: it is counted in the statement that reads it.
 
+use butler_domain::times::FactDates;
 use butler_domain::{Episode, EpisodeId, Fact, FactId, Rule, RuleId, TenantId, Timestamp};
+use sqlx::types::Json;
 
 use crate::rows::{EpisodeRow, FactRow, RuleRow};
 use crate::{Session, StoreError};
@@ -18,7 +20,7 @@ pub async fn episode(
                 "UPDATE episodes SET reference_count = reference_count + 1, last_referenced_at = $3
                  WHERE tenant_id = $1 AND id = $2
                  RETURNING id, tenant_id, butler, session_id, content, importance, reference_count, consolidated,
-                           consolidation_status, retry_count, last_error, next_consolidation_retry_at, created_at,
+                           consolidation_status, retry_count, last_error, next_consolidation_retry_at, created_at, occurred_at,
                            last_referenced_at, expires_at, metadata",
                 tenant.as_str(),
                 id.0,
@@ -40,11 +42,12 @@ pub async fn fact(
         .run(|pg| {
             sqlx::query_as!(
                 FactRow,
-                "UPDATE facts SET reference_count = reference_count + 1, last_referenced_at = $3
+                r#"UPDATE facts SET reference_count = reference_count + 1, last_referenced_at = $3
                  WHERE tenant_id = $1 AND id = $2
                  RETURNING id, tenant_id, subject, predicate, content, importance, confidence, decay_rate, permanence,
                            source_butler, source_episode_id, supersedes_id, entity_id, object_entity_id, validity, scope, reference_count,
-                           created_at, last_referenced_at, last_confirmed_at, tags, metadata",
+                           created_at, last_referenced_at, last_confirmed_at,
+                           fact_dates(facts.valid_from, facts.valid_to, facts.observed_at, facts.dates, facts.holds_from, facts.holds_to) AS "dates: Json<FactDates>", tags, metadata"#,
                 tenant.as_str(),
                 id.0,
                 now

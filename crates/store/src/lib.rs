@@ -6,6 +6,7 @@
 mod admin;
 pub mod backup;
 pub mod browse;
+pub mod changes;
 mod citus;
 pub mod cleanup;
 pub mod clock_mark;
@@ -39,6 +40,7 @@ pub mod search;
 mod sql_files;
 pub mod stats;
 pub mod sweep;
+pub mod times;
 pub mod tokens;
 pub mod transfer;
 mod write_context;

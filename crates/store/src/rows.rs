@@ -1,7 +1,9 @@
 //! Conversion of rows to domain types. An error names table, column and row.
 
+use butler_domain::times::FactDates;
 use butler_domain::{EntityId, Episode, EpisodeId, Fact, FactId, Rule, RuleId, Timestamp};
 use serde_json::{Map, Value};
+use sqlx::types::Json;
 use uuid::Uuid;
 
 use crate::StoreError;
@@ -22,6 +24,7 @@ pub(crate) struct EpisodeRow {
     pub last_error: Option<String>,
     pub next_consolidation_retry_at: Option<Timestamp>,
     pub created_at: Timestamp,
+    pub occurred_at: Timestamp,
     pub last_referenced_at: Option<Timestamp>,
     pub expires_at: Option<Timestamp>,
     pub metadata: Value,
@@ -49,6 +52,7 @@ pub(crate) struct FactRow {
     pub created_at: Timestamp,
     pub last_referenced_at: Option<Timestamp>,
     pub last_confirmed_at: Option<Timestamp>,
+    pub dates: Option<Json<FactDates>>,
     pub tags: Value,
     pub metadata: Value,
 }
@@ -131,6 +135,7 @@ impl TryFrom<EpisodeRow> for Episode {
             last_error: row.last_error,
             next_consolidation_retry_at: row.next_consolidation_retry_at,
             created_at: row.created_at,
+            occurred_at: row.occurred_at,
             last_referenced_at: row.last_referenced_at,
             expires_at: row.expires_at,
             metadata: at.object("metadata", row.metadata)?,
@@ -164,6 +169,7 @@ impl TryFrom<FactRow> for Fact {
             created_at: row.created_at,
             last_referenced_at: row.last_referenced_at,
             last_confirmed_at: row.last_confirmed_at,
+            dates: row.dates.map(|Json(dates)| dates.shown()).unwrap_or_default(),
             tags: at.strings("tags", row.tags)?,
             metadata: at.object("metadata", row.metadata)?,
         })

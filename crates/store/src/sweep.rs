@@ -56,6 +56,25 @@ pub async fn facts(job: JobContext<'_>, batch: Batch, thresholds: DecayThreshold
     })
 }
 
+/// Moves present values whose time is over to the past, and what begins then to the present. Returns how many keys.
+pub async fn settle(job: JobContext<'_>, rows: i64) -> Result<u64, StoreError> {
+    let JobContext { session, tenant, now, origin } = job;
+    let settled = session
+        .run(|pg| {
+            sqlx::query_scalar!(
+                r#"SELECT settle_facts($1, $2, $3, $4, $5) AS "settled!""#,
+                tenant.map(TenantId::as_str),
+                origin.actor.as_deref(),
+                origin.request_id.as_deref(),
+                now,
+                rows,
+            )
+            .fetch_one(pg)
+        })
+        .await?;
+    Ok(settled.unsigned_abs())
+}
+
 /// Applies decay to one batch of rules. Anti-patterns, forgotten rules and permanent rules are left out.
 pub async fn rules(job: JobContext<'_>, batch: Batch, thresholds: DecayThresholds) -> Result<Swept, StoreError> {
     let JobContext { session, tenant, now, origin } = job;

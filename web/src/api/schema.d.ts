@@ -160,6 +160,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/memory/changes": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Get what was learned, changed, contradicted, faded and forgotten since a time. */
+        get: operations["getChanges"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/memory/dead-letters": {
         parameters: {
             query?: never;
@@ -695,6 +712,11 @@ export interface components {
             reason: string | null;
             request_id: string | null;
         };
+        /** @description A response with one item. */
+        Array_of_ButlerChangesAnswer: {
+            data: components["schemas"]["ButlerChanges"][];
+            meta: components["schemas"]["Meta"];
+        };
         /** @description Something that needs a person's attention. */
         Attention: {
             /** Format: int64 */
@@ -728,6 +750,34 @@ export interface components {
              * @description Episodes that waited at its end.
              */
             waiting: number;
+        };
+        /** @description The changes of one butler. */
+        ButlerChanges: {
+            butler: string;
+            /** @description New versions, dates and grades of what was known. */
+            changed: components["schemas"]["ChangeGroup"][];
+            /** @description What was marked as harmful or contradicts something else. */
+            contradicted: components["schemas"]["ChangeGroup"][];
+            /** @description What lost its confidence. */
+            faded: components["schemas"]["ChangeGroup"][];
+            /** @description What was forgotten, by name alone. */
+            forgotten: components["schemas"]["ChangeGroup"][];
+            /** @description New facts and rules. */
+            learned: components["schemas"]["ChangeGroup"][];
+            /**
+             * Format: uint
+             * @description How many older changes the budget left out.
+             */
+            left_out: number;
+            /** Format: date-time */
+            since: string;
+            /**
+             * Format: uint
+             * @description How many tokens the lines have.
+             */
+            tokens: number;
+            /** Format: date-time */
+            until: string;
         };
         /** @description The figures of one butler, for comparison. */
         ButlerFigures: {
@@ -803,6 +853,35 @@ export interface components {
             failed: number;
             /** Format: int64 */
             pending: number;
+        };
+        /** @description The changes of one entity or subject. */
+        ChangeGroup: {
+            /** @description Newest first. */
+            changes: components["schemas"]["ChangeItem"][];
+            /** Format: uuid */
+            entity_id: string | null;
+            /** @description The entity, or the subject of facts without one. Null for rules and episodes. */
+            name: string | null;
+        };
+        /** @description The dates of a fact as answers show them, in the precision in which they are known. */
+        ChangeItem: {
+            /** Format: date-time */
+            at: string;
+            /** @description What it said before. */
+            before?: string | null;
+            content?: string | null;
+            /** @description The event that tells of it. */
+            event: string;
+            /** Format: uuid */
+            id: string;
+            memory_type: string;
+            /** @description When the source said it, if that was stated. */
+            observed_at?: string | null;
+            predicate?: string | null;
+            /** @description Since when it is true, if that was stated: a year, month, day or time. */
+            valid_from?: string | null;
+            /** @description The first moment at which it is no longer true: as stated, or where the next value begins. */
+            valid_to?: string | null;
         };
         /** @description Histograms of the effective confidence, in bins of 0.05. */
         ConfidenceFigures: {
@@ -1009,11 +1088,17 @@ export interface components {
             fact_id: string;
             /** @description Whether it is read from the other side: the fact states the inverse, or the relation is symmetric. */
             inferred: boolean;
+            /** @description When the source said it, if that was stated. */
+            observed_at?: string | null;
             predicate: string;
             /** Format: uuid */
             source_entity_id: string;
             /** Format: uuid */
             target_entity_id: string;
+            /** @description Since when it is true, if that was stated: a year, month, day or time. */
+            valid_from?: string | null;
+            /** @description The first moment at which it is no longer true: as stated, or where the next value begins. */
+            valid_to?: string | null;
         };
         /** @description An item together with the butler whose database holds it. */
         EditedFactAt: {
@@ -1113,7 +1198,7 @@ export interface components {
              * @description Number of facts that are no longer active.
              */
             past_facts_total: number;
-            /** @description Active facts, grouped by predicate; at most 200. */
+            /** @description Active facts, or those of the time asked for, grouped by predicate; at most 200. */
             predicates: components["schemas"]["PredicateFacts"][];
             related: components["schemas"]["RelatedEntity"][];
             tenant_id: string;
@@ -1269,6 +1354,11 @@ export interface components {
             /** Format: date-time */
             next_consolidation_retry_at: string | null;
             /**
+             * Format: date-time
+             * @description When it happened; an import or a transcript is stored later.
+             */
+            occurred_at: string;
+            /**
              * Format: int64
              * @description How many facts and rules were made from it.
              */
@@ -1361,6 +1451,11 @@ export interface components {
             };
             /** Format: date-time */
             next_consolidation_retry_at: string | null;
+            /**
+             * Format: date-time
+             * @description When it happened; an import or a transcript is stored later.
+             */
+            occurred_at: string;
             /**
              * Format: int64
              * @description How many facts and rules were made from it.
@@ -1534,6 +1629,8 @@ export interface components {
              * @description The entity at the other end, if the fact is a relation.
              */
             object_entity_id?: string | null;
+            /** @description When the source said it, if that was stated. */
+            observed_at?: string | null;
             permanence: components["schemas"]["Permanence"];
             predicate: string;
             /** @description The episodes that the fact was learned from. */
@@ -1558,8 +1655,14 @@ export interface components {
             supersession_chain: components["schemas"]["Version"][];
             tags: string[];
             tenant_id: string;
+            /** @description All facts of its key in the order of time, earliest first. */
+            timeline: components["schemas"]["Period"][];
             /** @description `content` is only the beginning of it. */
             truncated: boolean;
+            /** @description Since when it is true, if that was stated: a year, month, day or time. */
+            valid_from?: string | null;
+            /** @description The first moment at which it is no longer true: as stated, or where the next value begins. */
+            valid_to?: string | null;
             validity: components["schemas"]["Validity"];
         };
         /** @description A response with one item. */
@@ -1636,6 +1739,8 @@ export interface components {
              * @description The entity at the other end, if the fact is a relation.
              */
             object_entity_id?: string | null;
+            /** @description When the source said it, if that was stated. */
+            observed_at?: string | null;
             permanence: components["schemas"]["Permanence"];
             predicate: string;
             /**
@@ -1658,6 +1763,10 @@ export interface components {
             tenant_id: string;
             /** @description `content` is only the beginning of it. */
             truncated: boolean;
+            /** @description Since when it is true, if that was stated: a year, month, day or time. */
+            valid_from?: string | null;
+            /** @description The first moment at which it is no longer true: as stated, or where the next value begins. */
+            valid_to?: string | null;
             validity: components["schemas"]["Validity"];
         };
         /** @description An item together with the butler whose database holds it. */
@@ -1704,6 +1813,8 @@ export interface components {
              * @description The entity at the other end, if the fact is a relation.
              */
             object_entity_id?: string | null;
+            /** @description When the source said it, if that was stated. */
+            observed_at?: string | null;
             permanence: components["schemas"]["Permanence"];
             predicate: string;
             /**
@@ -1726,6 +1837,10 @@ export interface components {
             tenant_id: string;
             /** @description `content` is only the beginning of it. */
             truncated: boolean;
+            /** @description Since when it is true, if that was stated: a year, month, day or time. */
+            valid_from?: string | null;
+            /** @description The first moment at which it is no longer true: as stated, or where the next value begins. */
+            valid_to?: string | null;
             validity: components["schemas"]["Validity"];
         };
         /** @description A response with one page of a list. */
@@ -1854,6 +1969,13 @@ export interface components {
             keyword_rank: number | null;
             maturity?: string | null;
             memory_type: components["schemas"]["MemoryType"];
+            /** @description When the source said it, if that was stated. */
+            observed_at?: string | null;
+            /**
+             * Format: date-time
+             * @description When an episode happened, if that was before it was stored.
+             */
+            occurred_at?: string | null;
             predicate?: string | null;
             /**
              * Format: double
@@ -1894,6 +2016,10 @@ export interface components {
              */
             similarity: number | null;
             subject?: string | null;
+            /** @description Since when it is true, if that was stated: a year, month, day or time. */
+            valid_from?: string | null;
+            /** @description The first moment at which it is no longer true: as stated, or where the next value begins. */
+            valid_to?: string | null;
         };
         IfConfirmed: {
             /** Format: double */
@@ -1902,6 +2028,11 @@ export interface components {
             expires_on: string | null;
             /** Format: date-time */
             fades_on: string | null;
+        };
+        /** @description A phrase that looks like a time but has no single meaning. */
+        Ignored: {
+            phrase: string;
+            reason: string;
         };
         /** @description An item together with the butler whose database holds it. */
         JobItemAt: {
@@ -2168,6 +2299,41 @@ export interface components {
         PaletteItemAtList: {
             data: components["schemas"]["PaletteItemAt"][];
             meta: components["schemas"]["PageMeta"];
+        };
+        /** @description A fact of a key and when it is true. */
+        Period: {
+            content: string;
+            /**
+             * Format: date-time
+             * @description When it was stored.
+             */
+            created_at: string;
+            /**
+             * Format: date-time
+             * @description When it was forgotten or expired.
+             */
+            ended_at?: string | null;
+            /**
+             * Format: date-time
+             * @description Since when it holds; null if nobody knows.
+             */
+            holds_from: string | null;
+            /**
+             * Format: date-time
+             * @description The first moment at which it no longer holds; null if it still does.
+             */
+            holds_to: string | null;
+            /** Format: uuid */
+            id: string;
+            /** @description When the source said it, if that was stated. */
+            observed_at?: string | null;
+            /** @description Since when it is true, if that was stated: a year, month, day or time. */
+            valid_from?: string | null;
+            /** @description The first moment at which it is no longer true: as stated, or where the next value begins. */
+            valid_to?: string | null;
+            validity: string;
+            /** @description `past`, `present`, `future`, or `never` for what another fact corrected or took the place of. */
+            when: string;
         };
         /** @enum {string} */
         Permanence: "permanent" | "stable" | "standard" | "volatile" | "ephemeral";
@@ -2702,7 +2868,16 @@ export interface components {
             stores: {
                 [key: string]: unknown;
             };
+            /** @description The time that the query's words ask about, and words of time that were not understood. */
+            time: components["schemas"]["Understood"];
             weights: components["schemas"]["Weights"] | null;
+        };
+        /** @description What a query says about time. */
+        Understood: {
+            /** @description Phrases that look like time but were not used, with the reason. */
+            ignored: components["schemas"]["Ignored"][];
+            /** @description The window it asks about. Null if it names none, or several. */
+            window: components["schemas"]["Window"] | null;
         };
         /** @description An item together with the butler whose database holds it. */
         UnmergedEntitiesAt: {
@@ -2771,6 +2946,21 @@ export interface components {
             /** Format: double */
             relevance: number;
         };
+        /** @description A window of time that a query asks about. */
+        Window: {
+            /**
+             * Format: date-time
+             * @description Its first moment. Null if it has no beginning.
+             */
+            from: string | null;
+            /** @description The words that were understood. */
+            phrase: string;
+            /**
+             * Format: date-time
+             * @description The first moment after it. Null if it has no end.
+             */
+            to: string | null;
+        };
     };
     responses: never;
     parameters: never;
@@ -2779,14 +2969,18 @@ export interface components {
     pathItems: never;
 }
 export type Application = components['schemas']['Application'];
+export type ArrayOfButlerChangesAnswer = components['schemas']['Array_of_ButlerChangesAnswer'];
 export type Attention = components['schemas']['Attention'];
 export type BacklogDay = components['schemas']['BacklogDay'];
+export type ButlerChanges = components['schemas']['ButlerChanges'];
 export type ButlerFigures = components['schemas']['ButlerFigures'];
 export type ButlerItem = components['schemas']['ButlerItem'];
 export type ButlerItemList = components['schemas']['ButlerItemList'];
 export type ByMaturity = components['schemas']['ByMaturity'];
 export type ByPermanence = components['schemas']['ByPermanence'];
 export type ByStatus = components['schemas']['ByStatus'];
+export type ChangeGroup = components['schemas']['ChangeGroup'];
+export type ChangeItem = components['schemas']['ChangeItem'];
 export type ConfidenceFigures = components['schemas']['ConfidenceFigures'];
 export type ConfirmedAt = components['schemas']['ConfirmedAt'];
 export type ConfirmedAtAnswer = components['schemas']['ConfirmedAtAnswer'];
@@ -2843,6 +3037,7 @@ export type GraphEntity = components['schemas']['GraphEntity'];
 export type GraphPredicate = components['schemas']['GraphPredicate'];
 export type Hit = components['schemas']['Hit'];
 export type IfConfirmed = components['schemas']['IfConfirmed'];
+export type Ignored = components['schemas']['Ignored'];
 export type JobItemAt = components['schemas']['JobItemAt'];
 export type JobItemAtList = components['schemas']['JobItemAtList'];
 export type JobRunAt = components['schemas']['JobRunAt'];
@@ -2867,6 +3062,7 @@ export type NextStep = components['schemas']['NextStep'];
 export type PageMeta = components['schemas']['PageMeta'];
 export type PaletteItemAt = components['schemas']['PaletteItemAt'];
 export type PaletteItemAtList = components['schemas']['PaletteItemAtList'];
+export type Period = components['schemas']['Period'];
 export type Permanence = components['schemas']['Permanence'];
 export type Pipeline = components['schemas']['Pipeline'];
 export type PredicateFacts = components['schemas']['PredicateFacts'];
@@ -2900,11 +3096,13 @@ export type TokenItem = components['schemas']['TokenItem'];
 export type TokenItemAnswer = components['schemas']['TokenItemAnswer'];
 export type TokenItemList = components['schemas']['TokenItemList'];
 export type Trace = components['schemas']['Trace'];
+export type Understood = components['schemas']['Understood'];
 export type UnmergedEntitiesAt = components['schemas']['UnmergedEntitiesAt'];
 export type UnmergedEntitiesAtAnswer = components['schemas']['UnmergedEntitiesAtAnswer'];
 export type Validity = components['schemas']['Validity'];
 export type Version = components['schemas']['Version'];
 export type Weights = components['schemas']['Weights'];
+export type Window = components['schemas']['Window'];
 export type $defs = Record<string, never>;
 export interface operations {
     listButlers: {
@@ -2992,6 +3190,8 @@ export interface operations {
     listButlerFacts: {
         parameters: {
             query?: {
+                /** @description What was believed then. */
+                as_of?: string;
                 /** @description Only facts in this butler's database. */
                 butler?: string;
                 /** @description `meta.next_cursor` of the previous page. Cannot be combined with `offset`. */
@@ -3008,10 +3208,16 @@ export interface operations {
                 q?: string;
                 /** @description Only facts of this scope. */
                 scope?: string;
+                /** @description Only what was said, stored or happened since then: a date, or how long ago (`7d`). */
+                since?: string;
                 /** @description Default: `newest`. */
                 sort?: "newest" | "oldest" | "most_confident" | "least_confident" | "importance" | "subject";
                 /** @description Only facts with exactly this subject. */
                 subject?: string;
+                /** @description Only what was said, stored or happened until then. */
+                until?: string;
+                /** @description What was true then: a year, month, day or time. Default: now. */
+                valid_at?: string;
                 /** @description Default: `active`, which includes fading facts. */
                 validity?: ("active" | "fading" | "superseded" | "expired" | "retracted" | "all") | "forgotten";
                 /** @description The tenant whose memory to use. A token determines it; without tokens the default is `default`. */
@@ -3284,6 +3490,48 @@ export interface operations {
             };
         };
     };
+    getChanges: {
+        parameters: {
+            query?: {
+                /** @description Only this butler. Default: all butlers. */
+                butler?: string;
+                /** @description Only this scope and the global scope. Default: all scopes. */
+                scope?: string;
+                /** @description Since when: a date, a time, or how long ago (`12h`, `7d`). Default: `7d`. */
+                since?: string;
+                /** @description The most tokens for each butler, the newest changes first. Default: 20000. */
+                token_budget?: number;
+                /** @description Until when. Default: now. */
+                until?: string;
+                /** @description The tenant whose memory to use. A token determines it; without tokens the default is `default`. */
+                tenant?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Array_of_ButlerChangesAnswer"];
+                };
+            };
+            /** @description The error, with a hint what to do about it. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
     listDeadLetters: {
         parameters: {
             query?: {
@@ -3415,8 +3663,16 @@ export interface operations {
     getEntity: {
         parameters: {
             query?: {
+                /** @description What was believed then. */
+                as_of?: string;
                 /** @description The butler whose database to search. Default: all butlers. */
                 butler?: string;
+                /** @description Only what was said, stored or happened since then: a date, or how long ago (`7d`). */
+                since?: string;
+                /** @description Only what was said, stored or happened until then. */
+                until?: string;
+                /** @description What was true then: a year, month, day or time. Default: now. */
+                valid_at?: string;
                 /** @description The tenant whose memory to use. A token determines it; without tokens the default is `default`. */
                 tenant?: string;
             };
@@ -3603,6 +3859,8 @@ export interface operations {
     getNeighbors: {
         parameters: {
             query?: {
+                /** @description What was believed then. */
+                as_of?: string;
                 /** @description The butler to ask; all of them if left out. */
                 butler?: string;
                 /** @description How many relations away, 1 to 3; 1 if left out. */
@@ -3613,6 +3871,12 @@ export interface operations {
                 limit?: number;
                 /** @description Only these predicates, separated by commas. */
                 predicates?: string;
+                /** @description Only what was said, stored or happened since then: a date, or how long ago (`7d`). */
+                since?: string;
+                /** @description Only what was said, stored or happened until then. */
+                until?: string;
+                /** @description What was true then: a year, month, day or time. Default: now. */
+                valid_at?: string;
                 /** @description The tenant whose memory to use. A token determines it; without tokens the default is `default`. */
                 tenant?: string;
             };
@@ -3766,6 +4030,8 @@ export interface operations {
     listFacts: {
         parameters: {
             query?: {
+                /** @description What was believed then. */
+                as_of?: string;
                 /** @description Only facts in this butler's database. */
                 butler?: string;
                 /** @description `meta.next_cursor` of the previous page. Cannot be combined with `offset`. */
@@ -3782,10 +4048,16 @@ export interface operations {
                 q?: string;
                 /** @description Only facts of this scope. */
                 scope?: string;
+                /** @description Only what was said, stored or happened since then: a date, or how long ago (`7d`). */
+                since?: string;
                 /** @description Default: `newest`. */
                 sort?: "newest" | "oldest" | "most_confident" | "least_confident" | "importance" | "subject";
                 /** @description Only facts with exactly this subject. */
                 subject?: string;
+                /** @description Only what was said, stored or happened until then. */
+                until?: string;
+                /** @description What was true then: a year, month, day or time. Default: now. */
+                valid_at?: string;
                 /** @description Default: `active`, which includes fading facts. */
                 validity?: ("active" | "fading" | "superseded" | "expired" | "retracted" | "all") | "forgotten";
                 /** @description The tenant whose memory to use. A token determines it; without tokens the default is `default`. */
@@ -3873,6 +4145,8 @@ export interface operations {
                     content?: string | null;
                     /** Format: double */
                     importance?: number | null;
+                    /** @description When the source said it. */
+                    observed_at?: string | null;
                     /** @enum {string|null} */
                     permanence?: "permanent" | "stable" | "standard" | "volatile" | "ephemeral" | null;
                     /** @description Must equal the current predicate. */
@@ -3882,6 +4156,10 @@ export interface operations {
                     /** @description Must equal the current subject: a fact about another subject is another fact. */
                     subject?: string | null;
                     tags?: string[] | null;
+                    /** @description Since when it is true: a year, month, day or time. */
+                    valid_from?: string | null;
+                    /** @description From when on it is no longer true. */
+                    valid_to?: string | null;
                 };
             };
         };
@@ -4017,12 +4295,20 @@ export interface operations {
     getGraph: {
         parameters: {
             query?: {
+                /** @description What was believed then. */
+                as_of?: string;
                 /** @description The butler to show. Default: the first one that has relations. */
                 butler?: string;
                 /** @description Maximum number of entities, those with most relations first. Default: 2000. */
                 limit?: number;
                 /** @description Only relations with these predicates, separated by commas. */
                 predicates?: string;
+                /** @description Only what was said, stored or happened since then: a date, or how long ago (`7d`). */
+                since?: string;
+                /** @description Only what was said, stored or happened until then. */
+                until?: string;
+                /** @description What was true then: a year, month, day or time. Default: now. */
+                valid_at?: string;
                 /** @description The tenant whose memory to use. A token determines it; without tokens the default is `default`. */
                 tenant?: string;
             };
@@ -4055,6 +4341,8 @@ export interface operations {
     recallMemory: {
         parameters: {
             query: {
+                /** @description What was believed then. */
+                as_of?: string;
                 /** @description The butler to query. Default: the first butler that responds. */
                 butler?: string;
                 /** @description How many relations to follow from the entities that the query names. Default: 1. */
@@ -4069,8 +4357,14 @@ export interface operations {
                 q: string;
                 /** @description Only this scope and the global scope. Default: all scopes. */
                 scope?: string;
+                /** @description Only what was said, stored or happened since then: a date, or how long ago (`7d`). */
+                since?: string;
                 /** @description Token budget of the context block. Default: the configured budget. */
                 token_budget?: number;
+                /** @description Only what was said, stored or happened until then. */
+                until?: string;
+                /** @description What was true then: a year, month, day or time. Default: now. */
+                valid_at?: string;
                 /** @description The tenant whose memory to use. A token determines it; without tokens the default is `default`. */
                 tenant?: string;
             };

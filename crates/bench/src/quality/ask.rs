@@ -35,6 +35,8 @@ pub async fn search(
         min_relevance: None,
         hops: 0,
         explain: false,
+        asked: Default::default(),
+        holding: false,
     };
     Ok(positions(stored, memory.search(&call(memory, stored), &input).await?))
 }
@@ -49,6 +51,7 @@ fn recall_input(topic: &str, limit: usize, hops: usize) -> RecallInput {
         min_relevance: None,
         hops,
         explain: false,
+        asked: Default::default(),
     }
 }
 
@@ -84,6 +87,8 @@ pub async fn context(memory: &Memory, stored: &Stored, prompt: &str, tokens: usi
         mode: Mode::Hybrid,
         min_relevance: None,
         hops: HOPS,
+        asked: Default::default(),
+        changes_since: None,
     };
     Ok(memory.context_uncounted(&call(memory, stored), &request).await?.text)
 }

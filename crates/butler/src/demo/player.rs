@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use butler_domain::event::Origin;
+use butler_domain::times::{Asked, StatedDates};
 use butler_domain::{
     Butler, EntityId, EpisodeId, FactId, MemoryType, MockClock, Permanence, RuleId, Scope, TenantId, Timestamp,
 };
@@ -118,6 +119,7 @@ impl<'a> Player<'a> {
             object,
             source_episode_id: None,
             source_butler: None,
+            dates: StatedDates::default(),
             metadata: Map::new(),
         };
         self.memory.store_fact(&self.call(at, "demo"), input).await?;
@@ -169,6 +171,7 @@ impl<'a> Player<'a> {
             session_id: Some(planned.session),
             content: planned.content.clone(),
             importance: planned.importance.clamp(1.0, 10.0),
+            occurred_at: None,
             metadata: Map::new(),
         };
         Ok(self.memory.store_episode(&self.call(planned.at, &planned.butler), input).await?.id)
@@ -195,6 +198,7 @@ impl<'a> Player<'a> {
             object: None,
             source_episode_id: Some(source),
             source_butler: Some(planned.butler.clone()),
+            dates: StatedDates::default(),
             metadata: Map::new(),
         };
         let call = self.call(planned.at + TimeDelta::seconds(20), &planned.butler);
@@ -262,6 +266,7 @@ impl<'a> Player<'a> {
                     min_relevance: None,
                     hops: butler_memory::HOPS,
                     explain: false,
+                    asked: Asked::default(),
                 };
                 self.memory.recall(&call, &input).await?;
             }

@@ -7,6 +7,7 @@ use uuid::Uuid;
 
 use crate::ids::{EpisodeId, FactId};
 use crate::kinds::{EntityType, Permanence};
+use crate::times::GivenTexts;
 
 /// A fact to store. It supersedes the active fact with the same subject and predicate.
 #[derive(Debug, Clone, PartialEq)]
@@ -21,6 +22,8 @@ pub struct NewFact {
     /// 1 to 10; values outside are clamped.
     pub importance: Option<f64>,
     pub tags: Option<Vec<String>>,
+    /// When it is true, if the episodes tell.
+    pub dates: GivenTexts,
     pub episode_ids: Vec<EpisodeId>,
 }
 
@@ -34,6 +37,7 @@ pub struct UpdatedFact {
     pub permanence: Option<Permanence>,
     pub importance: Option<f64>,
     pub tags: Option<Vec<String>>,
+    pub dates: GivenTexts,
     pub episode_ids: Vec<EpisodeId>,
 }
 

@@ -5,10 +5,12 @@ use uuid::Uuid;
 use super::actions::{Confirmation, NewEntity, NewFact, NewRule, UpdatedFact};
 use super::errors::Errors;
 use super::json::Json;
+use crate::dates::{GivenDate, check_interval};
 use crate::ids::{EpisodeId, FactId};
 use crate::kinds::{EntityType, Permanence};
 use crate::limits;
 use crate::resolve::entity_name;
+use crate::times::GivenTexts;
 use crate::validate::{self, Invalid};
 
 const MIN_IMPORTANCE: f64 = 1.0;
@@ -30,6 +32,7 @@ impl<'a> Fields<'a> {
             permanence: self.permanence(),
             importance: self.importance(),
             tags: self.tags(),
+            dates: self.dates(),
             episode_ids: self.episode_ids(),
             subject: subject?,
             predicate: predicate?,
@@ -44,6 +47,7 @@ impl<'a> Fields<'a> {
             permanence: self.permanence(),
             importance: self.importance(),
             tags: self.tags(),
+            dates: self.dates(),
             episode_ids: self.episode_ids(),
             target_id: target_id?,
             subject: subject?,
@@ -182,6 +186,33 @@ impl<'a> Fields<'a> {
             self.problem("importance", "must be a number; the default is used");
         }
         number.map(|n| n.clamp(MIN_IMPORTANCE, crate::scoring::MAX_IMPORTANCE))
+    }
+
+    /// A date that is none, or an end before the start, is left out; the fact may still be worth keeping.
+    fn dates(&mut self) -> GivenTexts {
+        let (from, to) = (self.date("valid_from"), self.date("valid_to"));
+        let observed_at = self.date("observed_at").map(|date| date.text);
+        if let Err(why) = check_interval(from.as_ref(), to.as_ref()) {
+            self.problem("valid_to", format_args!("{why}; the dates are left out"));
+            return GivenTexts { observed_at, ..GivenTexts::default() };
+        }
+        GivenTexts { valid_from: from.map(|date| date.text), valid_to: to.map(|date| date.text), observed_at }
+    }
+
+    /// In which time zone does not matter here: the text is kept.
+    fn date(&mut self, name: &str) -> Option<GivenDate> {
+        let text = match self.get(name)? {
+            Json::String(text) if text.trim().is_empty() => return None,
+            Json::String(text) => text.clone(),
+            Json::Number(number) => number.to_string(),
+            other => {
+                self.problem(name, format_args!("must be a date, not {}", describe(other)));
+                return None;
+            }
+        };
+        GivenDate::parse(&text, chrono_tz::UTC)
+            .map_err(|why| self.problem(name, format_args!("{why}; it is left out")))
+            .ok()
     }
 
     fn tags(&mut self) -> Option<Vec<String>> {

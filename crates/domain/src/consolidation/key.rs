@@ -5,6 +5,7 @@ use uuid::Uuid;
 use super::actions::{Confirmation, NewEntity, NewFact, NewRule, UpdatedFact};
 use crate::ids::EpisodeId;
 use crate::tenant::{Butler, TenantId};
+use crate::times::GivenTexts;
 
 /// The namespace of the version 5 UUIDs. It must never change, or actions would be applied again.
 const NAMESPACE: Uuid = Uuid::from_u128(0x6d1f_0c2e_5a3b_4d8e_9b47_2f60_c1a7_e5d3);
@@ -38,11 +39,13 @@ pub fn idempotency_key(tenant: &TenantId, butler: &Butler, episodes: &[EpisodeId
         Action::NewFact(fact) => {
             part(b"new_fact");
             [&fact.subject, &fact.predicate, &fact.content].iter().for_each(|text| part(text.as_bytes()));
+            dates(&fact.dates).iter().for_each(|date| part(date.as_bytes()));
         }
         Action::UpdatedFact(fact) => {
             part(b"updated_fact");
             part(fact.target_id.0.as_bytes());
             part(fact.content.as_bytes());
+            dates(&fact.dates).iter().for_each(|date| part(date.as_bytes()));
         }
         Action::NewRule(rule) => {
             part(b"new_rule");
@@ -58,4 +61,10 @@ pub fn idempotency_key(tenant: &TenantId, butler: &Butler, episodes: &[EpisodeId
         }
     }
     Uuid::new_v5(&NAMESPACE, &bytes)
+}
+
+/// Nothing for a fact without dates, so that its key is that of earlier programs.
+fn dates(given: &GivenTexts) -> Vec<String> {
+    let named = [("from", &given.valid_from), ("to", &given.valid_to)];
+    named.into_iter().filter_map(|(name, date)| Some(format!("{name} {}", date.as_ref()?))).collect()
 }

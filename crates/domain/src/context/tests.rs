@@ -35,6 +35,7 @@ fn fact(id: u128, score: f64, content: &str) -> ContextFact<'_> {
         subject: "user",
         predicate: "likes",
         content,
+        validity: None,
         effective_confidence: 0.876,
     }
 }

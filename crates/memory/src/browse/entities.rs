@@ -6,6 +6,7 @@ use super::{
     Mention, MergeItem, Page, RelatedEntity,
 };
 use crate::MemoryError;
+use crate::search::AskedTime;
 
 /// Episodes that name an entity, in its profile.
 const MENTIONS: i64 = 10;
@@ -34,11 +35,21 @@ impl Browse<'_> {
     }
 
     /// What is known about an entity, with at most `max_facts` facts.
-    pub async fn entity_knowledge(&self, id: Uuid, max_facts: i64) -> Result<EntityKnowledge, MemoryError> {
+    pub async fn entity_knowledge(
+        &self,
+        id: Uuid,
+        max_facts: i64,
+        asked: Option<&AskedTime>,
+    ) -> Result<EntityKnowledge, MemoryError> {
         let mut session = self.memory.db().reader(self.tenant).await?;
         let about = |state, sort| FactFilter { state, entity: Some(id), sort, ..FactFilter::default() };
         let active = about(FactFilterState::Active, FactSort::Subject);
-        let facts = facts::list(&mut session, self.tenant, &active, Page::first(max_facts), self.now).await?;
+        let facts = match asked {
+            Some(asked) => {
+                facts::held(&mut session, self.tenant, (Some(id), None), asked, (max_facts, 0), self.now).await?
+            }
+            None => facts::list(&mut session, self.tenant, &active, Page::first(max_facts), self.now).await?,
+        };
         let all = about(FactFilterState::All, FactSort::Newest);
         let all = facts::list(&mut session, self.tenant, &all, Page::first(1), self.now).await?.total;
         Ok(EntityKnowledge {
@@ -52,9 +63,14 @@ impl Browse<'_> {
     }
 
     /// The entities with most relations, at most `limit`, and the relations among them.
-    pub async fn graph(&self, predicates: Option<&[String]>, limit: i64) -> Result<Graph, MemoryError> {
+    pub async fn graph(
+        &self,
+        predicates: Option<&[String]>,
+        limit: i64,
+        asked: Option<&AskedTime>,
+    ) -> Result<Graph, MemoryError> {
         let mut session = self.memory.db().reader(self.tenant).await?;
-        Ok(graph::graph(&mut session, self.tenant, self.now, predicates, limit).await?)
+        Ok(graph::graph(&mut session, self.tenant, self.now, predicates, limit, asked).await?)
     }
 
     /// Whether the entity exists.

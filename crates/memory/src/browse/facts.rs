@@ -1,9 +1,12 @@
-use butler_domain::MemoryType;
+use butler_domain::{FactId, MemoryType};
 use butler_store::browse::{events, facts, links};
+use butler_store::times;
 use uuid::Uuid;
 
-use super::{Browse, EventItem, FactFilter, FactItem, LinkItem, Listed, Page, Version};
+use super::{Browse, EventItem, FactFilter, FactItem, LinkItem, Listed, Page, Period, Version};
 use crate::MemoryError;
+use crate::get::TIMELINE;
+use crate::search::AskedTime;
 
 /// A fact with everything that is linked to it.
 #[derive(Debug, Clone)]
@@ -12,6 +15,8 @@ pub struct FactRecord {
     pub links: Vec<LinkItem>,
     /// All versions of the fact, oldest first.
     pub versions: Vec<Version>,
+    /// All facts of its key in the order of time.
+    pub timeline: Vec<Period>,
     /// Audit events, newest first.
     pub events: Vec<EventItem>,
 }
@@ -23,6 +28,19 @@ impl Browse<'_> {
         Ok(facts::list(&mut session, self.tenant, filter, page, self.now).await?)
     }
 
+    /// One page of the facts that fit a time, newest first.
+    pub async fn facts_held(
+        &self,
+        entity: Option<Uuid>,
+        scope: Option<&str>,
+        asked: &AskedTime,
+        page: Page,
+    ) -> Result<Listed<FactItem>, MemoryError> {
+        let mut session = self.memory.db().reader(self.tenant).await?;
+        let part = (page.limit, page.offset);
+        Ok(facts::held(&mut session, self.tenant, (entity, scope), asked, part, self.now).await?)
+    }
+
     /// One fact; `None` if the tenant has no fact with this id.
     pub async fn fact(&self, id: Uuid) -> Result<Option<FactRecord>, MemoryError> {
         let mut session = self.memory.db().reader(self.tenant).await?;
@@ -31,6 +49,7 @@ impl Browse<'_> {
             fact,
             links: links::of(&mut session, self.tenant, MemoryType::Fact, id).await?,
             versions: facts::chain(&mut session, self.tenant, id).await?,
+            timeline: times::timeline(&mut session, self.tenant, FactId(id), self.now, TIMELINE).await?,
             events: events::of_memory(&mut session, self.tenant, id).await?,
         }))
     }

@@ -3,7 +3,7 @@
 use super::{ConfidenceConfig, ConsolidationConfig, ContextConfig, EmbeddingConfig, EpisodesConfig};
 use super::{InvalidValue, MemoryConfig};
 use super::{RetrievalConfig, RulesConfig, ScheduleConfig};
-use crate::schedule::{Schedule, parse_zone};
+use crate::schedule::Schedule;
 
 type Checked = Result<(), InvalidValue>;
 
@@ -151,7 +151,7 @@ impl ConsolidationConfig {
 impl ScheduleConfig {
     fn validate(&self) -> Checked {
         let invalid = |key: &str, problem| InvalidValue { key: format!("schedule.{key}"), problem };
-        parse_zone(&self.time_zone).map_err(|problem| invalid("time_zone", problem))?;
+        butler_domain::dates::zone(&self.time_zone).map_err(|problem| invalid("time_zone", problem))?;
         for (key, cron) in [
             ("consolidation", &self.consolidation),
             ("decay_sweep", &self.decay_sweep),

@@ -5,8 +5,10 @@ use std::collections::HashMap;
 use butler_domain::consolidation::{
     Action, Confirmation, ConsolidationResult, NewEntity, NewFact, NewRule, UpdatedFact, idempotency_key,
 };
+use butler_domain::dates::GivenDate;
 use butler_domain::event::Origin;
 use butler_domain::text::fact_text;
+use butler_domain::times::{GivenTexts, StatedDates};
 use butler_domain::{EntityId, EpisodeId, FactId, RuleId, Scope, Timestamp};
 use butler_store::confirm::{self, ConfirmOutcome};
 use butler_store::consolidation::actions::{self, Target};
@@ -15,6 +17,7 @@ use butler_store::entities::{self, CreateOutcome};
 use butler_store::facts::{self, FactOutcome, Object};
 use butler_store::rules::{self, RuleOutcome};
 use butler_store::{Embedded, Session, WriteContext};
+use chrono_tz::Tz;
 
 use super::batch::Batch;
 use super::report::{Counts, GroupReport};
@@ -49,6 +52,7 @@ struct Executor<'a> {
     episodes: Vec<EpisodeId>,
     origin: &'a Origin,
     now: Timestamp,
+    zone: Tz,
 }
 
 impl Memory {
@@ -71,7 +75,7 @@ impl Memory {
             report.problem("the lease was lost: another worker has the episodes; nothing was written".to_owned());
             return Ok(None);
         };
-        let executor = Executor { batch, episodes, origin, now: self.now() };
+        let executor = Executor { batch, episodes, origin, now: self.now(), zone: self.zone() };
         let mut counts = Counts::default();
         let mut errors = 0;
         for action in &actions {
@@ -240,6 +244,8 @@ impl Executor<'_> {
             entity_id: None,
             object: fact.object.clone().map_or(Object::None, Object::Name),
             replaces: None,
+            corrects: false,
+            dates: self.dates(&fact.dates, &fact.episode_ids),
             regrades: false,
             source_episode_id: self.only_source(&fact.episode_ids),
             derived_from: self.sources(&fact.episode_ids),
@@ -278,6 +284,8 @@ impl Executor<'_> {
             entity_id: target.entity_id,
             object: Object::None,
             replaces: Some(target.id),
+            corrects: false,
+            dates: self.dates(&fact.dates, &fact.episode_ids),
             regrades: false,
             source_episode_id: self.only_source(&fact.episode_ids),
             derived_from: self.sources(&fact.episode_ids),
@@ -356,6 +364,19 @@ impl Executor<'_> {
     fn sources(&self, episode_ids: &[EpisodeId]) -> Vec<EpisodeId> {
         let named = self.named(episode_ids);
         if named.is_empty() { self.episodes.clone() } else { named }
+    }
+
+    /// The dates of a fact. What was said long before it was stored, in an import, was observed then.
+    fn dates(&self, given: &GivenTexts, episode_ids: &[EpisodeId]) -> StatedDates {
+        let date = |text: &Option<String>| GivenDate::parse(text.as_deref()?, self.zone).ok();
+        let sources = self.sources(episode_ids);
+        let latest =
+            self.batch.episodes.iter().filter(|episode| sources.contains(&episode.id)).max_by_key(|e| e.occurred_at);
+        let earlier = latest.filter(|episode| episode.occurred_at < episode.created_at);
+        let observed = date(&given.observed_at)
+            .filter(|date| date.at <= self.now)
+            .or_else(|| earlier.map(|e| GivenDate::instant(e.occurred_at)));
+        StatedDates::new(date(&given.valid_from), date(&given.valid_to), observed).unwrap_or_default()
     }
 
     /// The source episode if there is exactly one.

@@ -107,7 +107,7 @@ fn episode_block(episode: &Leased, content: &str) -> String {
     format!(
         "<episode id=\"{}\" time=\"{}\">\n{}\n</episode>\n",
         episode.id,
-        episode.created_at.format("%Y-%m-%dT%H:%MZ"),
+        episode.occurred_at.format("%Y-%m-%dT%H:%MZ"),
         wrap_episode_content(content)
     )
 }
@@ -120,7 +120,10 @@ fn predicate_line(predicate: &KnownPredicate) -> String {
 fn fact_line(fact: &KnownFact) -> String {
     let (subject, predicate, content) = (one_line(&fact.subject), one_line(&fact.predicate), one_line(&fact.content));
     let several = if fact.holds_several { ", one of several" } else { "" };
-    format!("- {} | {subject} | {predicate} | {content} ({}{several})\n", fact.id, fact.permanence)
+    let shown = fact.dates.as_ref().map(|dates| dates.shown()).unwrap_or_default();
+    let date = |name: &str, text: Option<String>| text.map(|text| format!(", {name} {text}")).unwrap_or_default();
+    let dates = date("valid_from", shown.valid_from) + &date("valid_to", shown.valid_to);
+    format!("- {} | {subject} | {predicate} | {content} ({}{several}{dates})\n", fact.id, fact.permanence)
 }
 
 fn rule_line(rule: &KnownRule) -> String {
@@ -195,6 +198,8 @@ pub fn answer_schema(prompt: &Prompt) -> Value {
             ("content", text()),
             ("permanence", permanence.clone()),
             ("importance", json!({"type": "number"})),
+            ("valid_from", json!({"type": ["string", "null"]})),
+            ("valid_to", json!({"type": ["string", "null"]})),
             ("tags", at_most(MAX_TAGS, text())),
             ("episode_ids", at_most(MAX_SOURCES, id())),
         ]
@@ -239,6 +244,7 @@ mod tests {
             importance: 5.0,
             retry_count: 0,
             created_at: "2030-01-15T12:00:00Z".parse().unwrap(),
+            occurred_at: "2030-01-15T12:00:00Z".parse().unwrap(),
         }
     }
 
@@ -250,6 +256,7 @@ mod tests {
             content: content.to_owned(),
             permanence: "standard".to_owned(),
             holds_several: content.contains("several"),
+            dates: None,
         }
     }
 

@@ -2,6 +2,7 @@ use std::cmp::Ordering;
 
 use butler_domain::decay::effective_confidence;
 use butler_domain::scoring::by_score;
+use butler_domain::times::{FactDates, ShownDates};
 use butler_domain::{MemoryType, Timestamp};
 use butler_store::search::MatchInfo;
 use schemars::JsonSchema;
@@ -65,6 +66,11 @@ pub struct Hit {
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub fading: bool,
     pub created_at: Timestamp,
+    /// When an episode happened, if that was before it was stored.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub occurred_at: Option<Timestamp>,
+    #[serde(flatten)]
+    pub dates: ShownDates,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub explain: Option<Explained>,
     /// Whether it contains all terms of the query.
@@ -119,6 +125,8 @@ impl Hit {
             effectiveness: found.effectiveness,
             fading: found.fading,
             created_at: found.created_at,
+            occurred_at: found.matched.occurred_at.filter(|at| *at != found.created_at),
+            dates: found.matched.dates.as_ref().map(FactDates::shown).unwrap_or_default(),
             explain: None,
             all_terms: found.strict,
             last_referenced_at: found.last_referenced_at,

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use butler_domain::MemoryType;
+use butler_domain::phrases::Understood;
 use butler_domain::scoring::ScoreWeights;
 use butler_store::search::StoreInfo;
 use schemars::JsonSchema;
@@ -23,6 +24,8 @@ pub struct Trace {
     /// For each type searched: the searchable `rows` out of `total` in the table, and the `ms` spent in the database.
     pub stores: BTreeMap<String, Value>,
     pub weights: Option<Weights>,
+    /// The time that the query's words ask about, and words of time that were not understood.
+    pub time: Understood,
 }
 
 /// The weights of the four parts of a recall's score.

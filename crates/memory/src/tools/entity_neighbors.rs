@@ -5,6 +5,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::optional;
+use super::times::AskedTime;
 use crate::tool::{Annotations, Right, ToolDefinition};
 use crate::{Call, Memory, MemoryError};
 
@@ -25,6 +26,18 @@ pub struct Input {
     /// At most so many relations, the nearest first. 50 if left out.
     #[schemars(with = "Option<i64>", range(min = 1, max = limits::NEIGHBORS))]
     limit: Option<Value>,
+    /// As in memory_search.
+    #[schemars(with = "Option<String>")]
+    valid_at: Option<Value>,
+    /// As in memory_search.
+    #[schemars(with = "Option<String>")]
+    as_of: Option<Value>,
+    /// As in memory_search.
+    #[schemars(with = "Option<String>")]
+    since: Option<Value>,
+    /// As in memory_search.
+    #[schemars(with = "Option<String>")]
+    until: Option<Value>,
 }
 
 pub struct EntityNeighbors;
@@ -42,6 +55,9 @@ impl ToolDefinition for EntityNeighbors {
     const ALIASES: &'static [(&'static str, &'static str)] = &[("id", "entity_id")];
 
     async fn run(memory: &Memory, call: Call, input: Input) -> Result<Neighbors, MemoryError> {
+        let asked =
+            AskedTime { valid_at: &input.valid_at, as_of: &input.as_of, since: &input.since, until: &input.until }
+                .read(memory, call.now)?;
         let around = Neighborhood {
             entity: EntityId(validate::uuid("entity_id", validate::string("entity_id", &input.entity_id)?)?),
             predicates: optional(input.predicates.as_ref(), validate::predicates)?.filter(|some| !some.is_empty()),
@@ -51,6 +67,7 @@ impl ToolDefinition for EntityNeighbors {
             .unwrap_or(Direction::Both),
             depth: whole("depth", input.depth.as_ref(), limits::NEIGHBOR_DEPTH)?.unwrap_or(1),
             limit: whole("limit", input.limit.as_ref(), limits::NEIGHBORS)?.unwrap_or(50),
+            asked: butler_store::search::AskedTime::new(&asked),
         };
         memory.entity_neighbors(&call, &around).await
     }

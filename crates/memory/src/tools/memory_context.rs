@@ -5,6 +5,7 @@ use serde_json::Value;
 
 use super::memory_search::{hops, min_relevance, mode};
 use super::optional;
+use super::times::{AskedTime, text};
 use crate::context::ContextRequest;
 use crate::search::Mode;
 use crate::tool::{Annotations, Instruction, Right, ToolDefinition, Topic};
@@ -30,6 +31,21 @@ pub struct Input {
     /// Relations to follow from what it names, 0–3; 1 if left out.
     #[schemars(with = "Option<u32>", range(min = 0, max = butler_domain::limits::NEIGHBOR_DEPTH))]
     hops: Option<Value>,
+    /// Also tell what changed since then: a date, or "7d".
+    #[schemars(with = "Option<String>")]
+    changes_since: Option<Value>,
+    /// As in memory_search.
+    #[schemars(with = "Option<String>")]
+    valid_at: Option<Value>,
+    /// As in memory_search.
+    #[schemars(with = "Option<String>")]
+    as_of: Option<Value>,
+    /// As in memory_search.
+    #[schemars(with = "Option<String>")]
+    since: Option<Value>,
+    /// As in memory_search.
+    #[schemars(with = "Option<String>")]
+    until: Option<Value>,
 }
 
 #[derive(Serialize, JsonSchema)]
@@ -63,6 +79,8 @@ impl ToolDefinition for MemoryContext {
     async fn run(memory: &Memory, call: Call, input: Input) -> Result<Output, MemoryError> {
         let token_budget = optional(input.token_budget.as_ref(), validate::token_budget)?;
         let butler = Butler::new(validate::string("butler", &input.butler)?).map_err(validate::Invalid::from)?;
+        let changes_since =
+            memory.since(call.now, "changes_since", text("changes_since", &input.changes_since)?.as_deref())?;
         let request = ContextRequest {
             trigger_prompt: validate::query(validate::string("trigger_prompt", &input.trigger_prompt)?).0,
             butler,
@@ -70,6 +88,14 @@ impl ToolDefinition for MemoryContext {
             token_budget: token_budget.unwrap_or(memory.config().retrieval.context_token_budget),
             min_relevance: min_relevance(input.min_relevance.as_ref())?,
             hops: hops(input.hops.as_ref())?.unwrap_or(crate::recall::HOPS),
+            asked: AskedTime {
+                valid_at: &input.valid_at,
+                as_of: &input.as_of,
+                since: &input.since,
+                until: &input.until,
+            }
+            .read(memory, call.now)?,
+            changes_since,
         };
         let block = memory.context(&call, &request).await?;
         Ok(Output { context: block.text, tokens: block.tokens })

@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::memory_search::{hops, min_relevance, mode, scope};
+use super::times::AskedTime;
 use super::{cut_note, flag, optional};
 use crate::recall::RecallInput;
 use crate::search::{Hit, Mode, Trace};
@@ -33,6 +34,18 @@ pub struct Input {
     /// Relations to follow from what it names, 0–3; 1 if left out.
     #[schemars(with = "Option<u32>", range(min = 0, max = butler_domain::limits::NEIGHBOR_DEPTH))]
     hops: Option<Value>,
+    /// As in memory_search.
+    #[schemars(with = "Option<String>")]
+    valid_at: Option<Value>,
+    /// As in memory_search.
+    #[schemars(with = "Option<String>")]
+    as_of: Option<Value>,
+    /// As in memory_search.
+    #[schemars(with = "Option<String>")]
+    since: Option<Value>,
+    /// As in memory_search.
+    #[schemars(with = "Option<String>")]
+    until: Option<Value>,
     /// Also return how each result came about.
     #[schemars(with = "Option<bool>")]
     explain: Option<Value>,
@@ -85,6 +98,13 @@ impl ToolDefinition for MemoryRecall {
             min_relevance: min_relevance(input.min_relevance.as_ref())?,
             hops: hops(input.hops.as_ref())?.unwrap_or(crate::recall::HOPS),
             explain: flag("explain", input.explain.as_ref())?,
+            asked: AskedTime {
+                valid_at: &input.valid_at,
+                as_of: &input.as_of,
+                since: &input.since,
+                until: &input.until,
+            }
+            .read(memory, call.now)?,
         };
         let found = memory.recall(&call, &recall).await?;
         Ok(Output { results: found.results, note: cut_note("topic", cut), trace: found.trace })

@@ -3,6 +3,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::times::AskedTime;
 use super::{cut_note, flag, optional};
 use crate::search::{Hit, Mode, SearchInput, Trace};
 use crate::tool::{Annotations, Instruction, Right, ToolDefinition, Topic};
@@ -35,6 +36,18 @@ pub struct Input {
     /// Relations to follow from what it names, 0–3; 0 if left out.
     #[schemars(with = "Option<u32>", range(min = 0, max = butler_domain::limits::NEIGHBOR_DEPTH))]
     hops: Option<Value>,
+    /// What was true then: "2023", "2023-03", "2023-03-05" or a time. Now if left out.
+    #[schemars(with = "Option<String>")]
+    valid_at: Option<Value>,
+    /// What was believed then.
+    #[schemars(with = "Option<String>")]
+    as_of: Option<Value>,
+    /// Only what was said, stored or happened since: a date, or "7d".
+    #[schemars(with = "Option<String>")]
+    since: Option<Value>,
+    /// Only what was said, stored or happened until then.
+    #[schemars(with = "Option<String>")]
+    until: Option<Value>,
     /// Also return how each result came about.
     #[schemars(with = "Option<bool>")]
     explain: Option<Value>,
@@ -86,6 +99,14 @@ impl ToolDefinition for MemorySearch {
             min_relevance: min_relevance(input.min_relevance.as_ref())?,
             hops: hops(input.hops.as_ref())?.unwrap_or(0),
             explain: flag("explain", input.explain.as_ref())?,
+            asked: AskedTime {
+                valid_at: &input.valid_at,
+                as_of: &input.as_of,
+                since: &input.since,
+                until: &input.until,
+            }
+            .read(memory, call.now)?,
+            holding: false,
         };
         let found = memory.search(&call, &search).await?;
         Ok(Output { results: found.results, note: cut_note("query", cut), trace: found.trace })

@@ -5,6 +5,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::DEFAULT_IMPORTANCE;
+use super::times::text;
 use crate::tool::{Annotations, Instruction, Right, ToolDefinition, Topic};
 use crate::{Call, EpisodeInput, Memory, MemoryError, StoredEpisode};
 
@@ -22,6 +23,9 @@ pub struct Input {
     /// How much it matters, from 0 (noise) to 10 (must not be lost). 5 if left out.
     #[schemars(with = "Option<f64>", range(min = 0, max = 10))]
     importance: Option<Value>,
+    /// When it happened, if not now: "2023-03-05" or a time.
+    #[schemars(with = "Option<String>")]
+    occurred_at: Option<Value>,
     /// Anything else worth keeping with it, as an object of at most 64 KiB.
     #[schemars(with = "Option<serde_json::Map<String, Value>>")]
     metadata: Option<Value>,
@@ -59,6 +63,7 @@ impl ToolDefinition for MemoryStoreEpisode {
             butler: Butler::new(validate::string("butler", &input.butler)?).map_err(validate::Invalid::from)?,
             session_id: input.session_id.as_ref().map_or(Ok(None), validate::session_id)?,
             importance: input.importance.as_ref().map_or(Ok(DEFAULT_IMPORTANCE), validate::importance)?,
+            occurred_at: memory.occurred(call.now, text("occurred_at", &input.occurred_at)?.as_deref())?,
             metadata: validate::metadata(&input.metadata.unwrap_or_default())?,
         };
         memory.store_episode(&call, episode).await

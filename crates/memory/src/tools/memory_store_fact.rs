@@ -4,6 +4,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
 
+use super::times::Dates;
 use super::{butler, optional, optional_id};
 use crate::entities::name;
 use crate::tool::{Annotations, Instruction, Right, ToolDefinition, Topic};
@@ -49,6 +50,15 @@ pub struct Input {
     /// The butler that learned it. This butler if left out.
     #[schemars(with = "Option<String>", length(min = 1, max = butler_domain::limits::NAME_BYTES))]
     source_butler: Option<Value>,
+    /// Since when it is true, if known: "2023", "2023-03", "2023-03-05" or a time. A future one makes it a plan.
+    #[schemars(with = "Option<String>")]
+    valid_from: Option<Value>,
+    /// From when on it is no longer true, if known. A past one makes it history beside what is true now.
+    #[schemars(with = "Option<String>")]
+    valid_to: Option<Value>,
+    /// When the source said it, if not now.
+    #[schemars(with = "Option<String>")]
+    observed_at: Option<Value>,
     /// Anything else worth keeping with it, as an object of at most 64 KiB.
     #[schemars(with = "Option<serde_json::Map<String, Value>>")]
     metadata: Option<Value>,
@@ -109,6 +119,8 @@ impl ToolDefinition for MemoryStoreFact {
             })?,
             source_episode_id: optional_id("source_episode_id", input.source_episode_id.as_ref())?.map(EpisodeId),
             source_butler: optional(input.source_butler.as_ref(), butler)?,
+            dates: Dates { valid_from: &input.valid_from, valid_to: &input.valid_to, observed_at: &input.observed_at }
+                .read(memory, call.now)?,
             metadata: validate::metadata(&input.metadata.unwrap_or_default())?,
         };
         memory.store_fact(&call, fact).await

@@ -8,6 +8,8 @@ use uuid::Uuid;
 use crate::MarkNote;
 use crate::tool::Tool;
 
+pub(crate) mod times;
+
 /// Declares the module of every tool and the list of them.
 macro_rules! tools {
     ($($file:ident::$tool:ident),* $(,)?) => {
@@ -29,6 +31,7 @@ tools! {
     memory_recall::MemoryRecall,
     memory_search::MemorySearch,
     memory_get::MemoryGet,
+    memory_changes::MemoryChanges,
     memory_confirm::MemoryConfirm,
     memory_mark_helpful::MemoryMarkHelpful,
     memory_mark_harmful::MemoryMarkHarmful,

@@ -7,6 +7,7 @@ mod mem0;
 use std::collections::{HashMap, HashSet};
 
 use butler_domain::resolve::Hints;
+use butler_domain::times::StatedDates;
 use butler_domain::validate::{self, Invalid};
 use butler_domain::{Cardinality, EntityId, EntityType, Permanence, Scope, TenantId, limits};
 use butler_store::facts::{self, Statement};
@@ -307,6 +308,7 @@ fn fact_input(fact: ParsedFact) -> Result<FactInput, Invalid> {
         object: fact.object,
         source_episode_id: None,
         source_butler: None,
+        dates: StatedDates::default(),
         metadata: fact.metadata,
     })
 }

@@ -2,6 +2,7 @@
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
+use butler_domain::Timestamp;
 use butler_domain::text::{fact_text, preprocess_text, strip_nul, without_control};
 use butler_domain::{limits, validate};
 use butler_store::transfer::Kind;
@@ -16,6 +17,19 @@ pub struct Line {
     pub number: u64,
     pub text: String,
 }
+
+const FACT_TIMES: [&str; 10] = [
+    "created_at",
+    "last_referenced_at",
+    "last_confirmed_at",
+    "valid_from",
+    "valid_to",
+    "observed_at",
+    "holds_from",
+    "holds_to",
+    "placed_at",
+    "ended_at",
+];
 
 /// A validated line, ready to be inserted.
 #[derive(Debug)]
@@ -62,8 +76,10 @@ pub(super) fn read(line: &Line, model: &ModelName) -> Result<Record, String> {
 fn check_values(kind: Kind, row: &Map<String, Value>) -> Result<(), String> {
     let times: &[&str] = match kind {
         Kind::Predicate | Kind::Entity => &["created_at", "updated_at"],
-        Kind::Episode => &["created_at", "expires_at", "last_referenced_at", "next_consolidation_retry_at"],
-        Kind::Fact => &["created_at", "last_referenced_at", "last_confirmed_at"],
+        Kind::Episode => {
+            &["created_at", "occurred_at", "expires_at", "last_referenced_at", "next_consolidation_retry_at"]
+        }
+        Kind::Fact => &FACT_TIMES,
         Kind::Rule => {
             &["created_at", "last_applied_at", "last_evaluated_at", "last_confirmed_at", "last_referenced_at"]
         }
@@ -76,6 +92,20 @@ fn check_values(kind: Kind, row: &Map<String, Value>) -> Result<(), String> {
         if let Some(value) = given(name) {
             validate::time(name, value).map_err(|invalid| invalid.to_string())?;
         }
+    }
+    for belief in given("beliefs").and_then(Value::as_array).into_iter().flatten() {
+        for name in ["believed_from", "believed_to", "holds_from", "holds_to"] {
+            if let Some(value) = belief.get(name).filter(|value| !value.is_null()) {
+                validate::time(name, value).map_err(|invalid| format!("beliefs: {invalid}"))?;
+            }
+        }
+    }
+    let time = |name: &str| given(name)?.as_str()?.parse::<Timestamp>().ok();
+    if kind == Kind::Fact && time("valid_from").zip(time("valid_to")).is_some_and(|(from, to)| from >= to) {
+        return Err("valid_to: is not after valid_from".to_owned());
+    }
+    if kind == Kind::Fact && given("dates").is_some_and(|dates| !dates.is_object()) {
+        return Err("dates: is not an object".to_owned());
     }
     for name in ["importance", "confidence", "decay_rate", "effectiveness_score"] {
         if let Some(value) = given(name) {

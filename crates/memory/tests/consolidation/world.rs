@@ -115,6 +115,7 @@ impl World {
             content: content.to_owned(),
             importance: 5.0,
             metadata: serde_json::Map::new(),
+            occurred_at: None,
         };
         store_episode(&self.memory, &call, input).await
     }

@@ -144,6 +144,7 @@ async fn nobody_stores_an_importance_that_is_not_a_number() {
         object: None,
         source_episode_id: None,
         source_butler: None,
+        dates: Default::default(),
         metadata: serde_json::Map::new(),
     };
     let before = everything(&memory).await;

@@ -17,6 +17,7 @@ mod rounds;
 mod rules;
 mod sweep;
 mod text;
+mod time;
 mod words;
 
 use butler_memory::tool::ToolError;

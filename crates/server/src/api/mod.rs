@@ -2,6 +2,7 @@
 
 mod activity;
 mod butlers;
+mod changes;
 mod dead_letters;
 mod entities;
 mod envelope;
@@ -23,6 +24,7 @@ mod rules;
 mod server;
 mod state;
 mod stats;
+mod times;
 mod tokens;
 
 use std::sync::Arc;
@@ -66,6 +68,7 @@ const OPERATIONS: &[OperationEntry] = &[
     entry::<entities::forget::ForgetEntity>(),
     entry::<palette::Search>(),
     entry::<recall::Recall>(),
+    entry::<changes::GetChanges>(),
     entry::<dead_letters::ListDeadLetters>(),
     entry::<dead_letters::RequeueDeadLetters>(),
     entry::<butlers::ListButlers>(),

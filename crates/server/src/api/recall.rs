@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 use super::envelope::{Meta, Single};
 use super::error::ApiError;
 use super::operation::{Operation, RequestContext, Verb};
+use super::times::TimeQuery;
 
 #[derive(Debug, Deserialize, JsonSchema)]
 pub struct RecallQuery {
@@ -33,6 +34,8 @@ pub struct RecallQuery {
     /// Token budget of the context block. Default: the configured budget.
     #[schemars(range(min = 1, max = 100_000))]
     token_budget: Option<i64>,
+    #[serde(flatten)]
+    time: TimeQuery,
 }
 
 #[derive(Debug, Serialize, JsonSchema)]
@@ -103,6 +106,7 @@ async fn answer(ctx: &RequestContext, memory: &Memory, query: &RecallQuery) -> R
     let call = ctx.call(memory);
     let mode = query.mode.unwrap_or(config.retrieval.recall_mode);
     let hops = query.hops.map_or(butler_memory::HOPS, |hops| hops.unsigned_abs() as usize);
+    let asked = query.time.read(memory, &call)?;
     let input = RecallInput {
         topic: topic.clone(),
         scope: query.scope.clone().map(Scope::new).transpose().map_err(butler_domain::Invalid::from)?,
@@ -112,6 +116,7 @@ async fn answer(ctx: &RequestContext, memory: &Memory, query: &RecallQuery) -> R
         min_relevance: None,
         hops,
         explain: true,
+        asked: asked.clone(),
     };
     let found = memory.recall_uncounted(&call, &input).await?;
     let token_budget =
@@ -124,6 +129,8 @@ async fn answer(ctx: &RequestContext, memory: &Memory, query: &RecallQuery) -> R
         mode,
         min_relevance: None,
         hops,
+        asked,
+        changes_since: None,
     };
     let block = memory.context_uncounted(&call, &request).await?;
     Ok(RecallView {

@@ -1,13 +1,16 @@
 //! Facts as people look at them.
 
+use butler_domain::times::FactDates;
 use butler_domain::{Fact, Permanence, TenantId, Timestamp};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
+use sqlx::types::Json;
 use uuid::Uuid;
 
 use super::{LISTED_CHARS, Listed, Page};
 use crate::rows::FactRow;
+use crate::search::AskedTime;
 use crate::{Session, StoreError};
 
 /// A chain of versions longer than this is cut; its ends are what matters.
@@ -138,6 +141,40 @@ pub async fn list(
     Ok(Listed { rows, total: found.total })
 }
 
+/// The facts that fit a time, newest first: of an entity, of a scope and the global one, or all.
+pub async fn held(
+    session: &mut Session,
+    tenant: &TenantId,
+    (entity, scope): (Option<Uuid>, Option<&str>),
+    asked: &AskedTime,
+    (limit, offset): (i64, i64),
+    now: Timestamp,
+) -> Result<Listed<FactItem>, StoreError> {
+    let rows = session
+        .run(|pg| {
+            sqlx::query!(
+                r#"
+                SELECT f.id, count(*) OVER () AS "total!" FROM facts f
+                WHERE f.tenant_id = $1 AND ($2::uuid IS NULL OR f.entity_id = $2) AND ($3::text IS NULL OR f.scope IN ('global', $3))
+                  AND fact_fits(f.id, f.validity, f.holds_from, f.holds_to, f.placed_at, f.ended_at, f.created_at, f.observed_at, $4, $5)
+                ORDER BY f.created_at DESC, f.id LIMIT $6 OFFSET $7
+                "#,
+                tenant.as_str(),
+                entity,
+                scope,
+                now,
+                Json(asked) as _,
+                limit,
+                offset,
+            )
+            .fetch_all(pg)
+        })
+        .await?;
+    let total = rows.first().map_or(0, |row| row.total);
+    let ids: Vec<Uuid> = rows.iter().map(|row| row.id).collect();
+    Ok(Listed { rows: by_ids(session, tenant, &ids, Some(LISTED_CHARS), now).await?, total })
+}
+
 /// The whole fact; `None`: this tenant has no such fact.
 pub async fn one(
     session: &mut Session,
@@ -167,7 +204,7 @@ async fn by_ids(
                 SELECT id, tenant_id, subject, predicate, CASE WHEN $3::integer IS NULL THEN content ELSE left(content, $3 + 1) END AS "content!",
                        importance, confidence, decay_rate, permanence, source_butler, source_episode_id, supersedes_id,
                        entity_id, object_entity_id, validity, scope, reference_count, created_at, last_referenced_at, last_confirmed_at,
-                       tags, metadata
+                       fact_dates(facts.valid_from, facts.valid_to, facts.observed_at, facts.dates, facts.holds_from, facts.holds_to) AS "dates: Json<FactDates>", tags, metadata
                 FROM unnest($2::uuid[]) WITH ORDINALITY AS asked (fact_id, place) JOIN facts ON id = fact_id
                 WHERE tenant_id = $1 ORDER BY place
                 "#,

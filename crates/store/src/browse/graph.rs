@@ -3,7 +3,9 @@
 use butler_domain::{EntityId, EntityType, FactId, TenantId, Timestamp};
 use schemars::JsonSchema;
 use serde::Serialize;
+use sqlx::types::Json;
 
+use crate::search::AskedTime;
 use crate::{Session, StoreError};
 
 /// The entities with most relations, and the relations among them.
@@ -55,6 +57,7 @@ pub async fn graph(
     now: Timestamp,
     predicates: Option<&[String]>,
     limit: i64,
+    asked: Option<&AskedTime>,
 ) -> Result<Graph, StoreError> {
     let entities = session
         .run(|pg| {
@@ -63,7 +66,8 @@ pub async fn graph(
                 WITH ends AS (
                     SELECT v.id
                     FROM facts f, LATERAL (VALUES (f.entity_id), (f.object_entity_id)) AS v (id)
-                    WHERE f.tenant_id = $1 AND f.validity = 'active' AND f.entity_id IS NOT NULL AND f.object_entity_id IS NOT NULL
+                    WHERE f.tenant_id = $1 AND f.entity_id IS NOT NULL AND f.object_entity_id IS NOT NULL
+                      AND fact_fits(f.id, f.validity, f.holds_from, f.holds_to, f.placed_at, f.ended_at, f.created_at, f.observed_at, $4, $5)
                       AND ($2::text[] IS NULL OR f.predicate_key = ANY (SELECT predicate_key(p) FROM unnest($2::text[]) AS p))),
                 counted AS (SELECT id, count(*) AS edges FROM ends GROUP BY id)
                 SELECT e.id, e.canonical_name, e.entity_type, c.edges AS "edges!", count(*) OVER () AS "total!"
@@ -73,6 +77,8 @@ pub async fn graph(
                 tenant.as_str(),
                 predicates,
                 limit,
+                now,
+                asked.map(Json) as _,
             )
             .fetch_all(pg)
         })
@@ -85,7 +91,8 @@ pub async fn graph(
                 SELECT f.id, f.entity_id AS "source!", f.predicate, f.object_entity_id AS "target!", left(f.content, 200) AS "content!",
                        effective_confidence(f.confidence, f.decay_rate, f.last_confirmed_at, $4) AS "effective!", f.created_at
                 FROM facts f
-                WHERE f.tenant_id = $1 AND f.validity = 'active' AND f.entity_id = ANY ($3) AND f.object_entity_id = ANY ($3)
+                WHERE f.tenant_id = $1 AND f.entity_id = ANY ($3) AND f.object_entity_id = ANY ($3)
+                  AND fact_fits(f.id, f.validity, f.holds_from, f.holds_to, f.placed_at, f.ended_at, f.created_at, f.observed_at, $4, $5)
                   AND ($2::text[] IS NULL OR f.predicate_key = ANY (SELECT predicate_key(p) FROM unnest($2::text[]) AS p))
                 ORDER BY f.created_at DESC, f.id LIMIT 10000
                 "#,
@@ -93,6 +100,7 @@ pub async fn graph(
                 predicates,
                 &ids,
                 now,
+                asked.map(Json) as _,
             )
             .fetch_all(pg)
         })

@@ -1,7 +1,9 @@
 //! What is known already, for the prompt: everything while it is little, else what is nearest to the batch, and beside it
 //! what has no comparable vector and shares words with the batch.
 
+use butler_domain::times::FactDates;
 use butler_domain::{Butler, EpisodeId, TenantId};
+use sqlx::types::Json;
 use uuid::Uuid;
 
 use super::lease::uuids;
@@ -21,6 +23,8 @@ pub struct KnownFact {
     pub permanence: String,
     /// Whether its predicate holds several values.
     pub holds_several: bool,
+    /// When it is true, if there is something to say about it.
+    pub dates: Option<Json<FactDates>>,
 }
 
 #[derive(Debug, Clone, PartialEq)]
@@ -104,7 +108,8 @@ pub async fn facts(
                 )
                 SELECT f.id AS "id!", f.subject AS "subject!", f.predicate AS "predicate!", f.content AS "content!",
                        f.permanence AS "permanence!",
-                       (SELECT r.cardinality = 'many' FROM predicate_rule($1, f.predicate_key) r) AS "holds_several!"
+                       (SELECT r.cardinality = 'many' FROM predicate_rule($1, f.predicate_key) r) AS "holds_several!",
+                       fact_dates(f.valid_from, f.valid_to, f.observed_at, f.dates, f.holds_from, f.holds_to) AS "dates: Json<FactDates>"
                 FROM (
                     SELECT f.*, found.place FROM found JOIN facts f USING (id)
                     WHERE f.tenant_id = $1 AND fact_is_active(f.validity)

@@ -30,6 +30,7 @@ pub struct Leased {
     pub importance: f64,
     pub retry_count: u32,
     pub created_at: Timestamp,
+    pub occurred_at: Timestamp,
 }
 
 /// In a fixed order; of one tenant, or of all on an owner's session. A group whose names are invalid is an error of its
@@ -127,7 +128,7 @@ pub async fn take(
                     FOR UPDATE OF e SKIP LOCKED
                 )
                 UPDATE episodes e SET lease_token = $4, leased_until = $5 FROM due WHERE e.tenant_id = $1 AND e.id = due.id
-                RETURNING e.id, e.content, e.importance, e.retry_count, e.created_at
+                RETURNING e.id, e.content, e.importance, e.retry_count, e.created_at, e.occurred_at
                 "#,
                 tenant.as_str(),
                 butler.as_str(),
@@ -149,9 +150,10 @@ pub async fn take(
             importance: row.importance,
             retry_count: row.retry_count.unsigned_abs(),
             created_at: row.created_at,
+            occurred_at: row.occurred_at,
         })
         .collect();
-    leased.sort_by_key(|episode| (episode.created_at, episode.id));
+    leased.sort_by_key(|episode| (episode.occurred_at, episode.id));
     Ok(leased)
 }
 

@@ -1,10 +1,13 @@
 //! The entities that relations connect to one.
 
+use butler_domain::times::{FactDates, ShownDates};
 use butler_domain::{Direction, EntityId, EntityType, FactId, TenantId, Timestamp};
 use schemars::JsonSchema;
 use serde::Serialize;
+use sqlx::types::Json;
 use uuid::Uuid;
 
+use crate::search::AskedTime;
 use crate::{Session, StoreError};
 
 /// What to follow from an entity.
@@ -17,6 +20,8 @@ pub struct Neighborhood {
     pub depth: i32,
     /// At most so many edges, the nearest first.
     pub limit: i32,
+    /// The relations of this time; `None`: now.
+    pub asked: Option<AskedTime>,
 }
 
 /// The edges around an entity and the entities at their ends.
@@ -49,6 +54,8 @@ pub struct Edge {
     pub effective_confidence: f64,
     pub depth: i32,
     pub created_at: Timestamp,
+    #[serde(flatten)]
+    pub dates: ShownDates,
 }
 
 /// The edges around an entity of the tenant, breadth first.
@@ -63,8 +70,8 @@ pub async fn neighbors(
             sqlx::query!(
                 r#"SELECT depth AS "depth!", fact_id AS "fact_id!", source_id AS "source_id!", target_id AS "target_id!",
                           predicate AS "predicate!", content AS "content!", inferred AS "inferred!", effective AS "effective!",
-                          learned_at AS "learned_at!"
-                   FROM entity_neighbors($1, $2, $3, $4, $5, $6, $7)"#,
+                          learned_at AS "learned_at!", dates AS "dates: Json<FactDates>"
+                   FROM entity_neighbors($1, $2, $3, $4, $5, $6, $7, $8)"#,
                 tenant.as_str(),
                 now,
                 around.entity.0,
@@ -72,6 +79,7 @@ pub async fn neighbors(
                 around.direction.as_str(),
                 around.depth,
                 around.limit,
+                around.asked.as_ref().map(Json) as _,
             )
             .fetch_all(pg)
         })
@@ -88,6 +96,7 @@ pub async fn neighbors(
             effective_confidence: row.effective,
             depth: row.depth,
             created_at: row.learned_at,
+            dates: row.dates.map(|Json(dates)| dates.shown()).unwrap_or_default(),
         })
         .collect();
     let entities = entities(session, tenant, around.entity, &edges).await?;

@@ -2,8 +2,38 @@
 
 use std::collections::BTreeMap;
 
+use butler_domain::Timestamp;
+use butler_domain::times::{Asked, FactDates};
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
+
+/// The time that was asked for, as `functions/memories_fitting.sql` reads it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct AskedTime {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub first: Option<Timestamp>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub last: Option<Timestamp>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub as_of: Option<Timestamp>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub since: Option<Timestamp>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub until: Option<Timestamp>,
+}
+
+impl AskedTime {
+    /// `None`: nothing was asked.
+    pub fn new(asked: &Asked) -> Option<Self> {
+        (!asked.is_empty()).then(|| Self {
+            first: asked.valid_at.as_ref().map(|date| date.at),
+            last: asked.valid_at.as_ref().map(|date| date.last()),
+            as_of: asked.as_of,
+            since: asked.since,
+            until: asked.until,
+        })
+    }
+}
 
 /// How a memory was matched.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
@@ -29,6 +59,10 @@ pub struct MatchInfo {
     pub named: Option<bool>,
     /// How relations lead to the fact from an entity that the query names.
     pub reached: Option<Reached>,
+    /// When a fact is true, if there is something to say about it.
+    pub dates: Option<FactDates>,
+    /// When an episode happened.
+    pub occurred_at: Option<Timestamp>,
     /// How many active facts share the name of this fact that the query contains. Present if a background was requested.
     pub sharing: Option<f64>,
     #[serde(skip)]

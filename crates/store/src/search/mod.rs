@@ -14,7 +14,7 @@ use sqlx::types::Json;
 use uuid::Uuid;
 
 use crate::{Session, StoreError};
-pub use info::{FusedScore, MatchInfo, Pool, Reached, StoreBackground, StoreInfo};
+pub use info::{AskedTime, FusedScore, MatchInfo, Pool, Reached, StoreBackground, StoreInfo};
 pub use pools::Pools;
 
 /// What to retrieve. Each leg of each type finds at most `limit` rows. `functions/memory_retrieve.sql` reads it.
@@ -52,6 +52,14 @@ pub struct Retrieve<'a> {
     pub related: usize,
     /// Also return this many of the latest episodes of the scope's butler.
     pub recent: usize,
+    /// Only what fits this time.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub asked: Option<AskedTime>,
+    /// Only facts that are true at `at`.
+    pub holding: bool,
+    /// Also the facts and episodes of this time.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub window: Option<AskedTime>,
 }
 
 #[derive(Debug, Clone, Default)]
@@ -250,7 +258,10 @@ impl Row {
             "recent" => retrieved.recent.push(self.into_memory(MemoryType::Episode)?),
             kind => {
                 let kind = kind.parse().map_err(|e: butler_domain::UnknownName| bad(e.to_string()))?;
-                retrieved.found.push(self.into_memory(kind)?);
+                // What lies in the window comes after what the search found anyway.
+                if request.window.is_none() || retrieved.found.iter().all(|found| Some(found.id) != self.id) {
+                    retrieved.found.push(self.into_memory(kind)?);
+                }
             }
         }
         Ok(())

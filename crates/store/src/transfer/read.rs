@@ -123,7 +123,7 @@ pub async fn lines(
                 SELECT json_build_object('type', 'episode', 'id', m.id, 'butler', butler, 'session_id', session_id, 'content', content,
                            'importance', importance, 'reference_count', reference_count, 'consolidation_status', consolidation_status,
                            'retry_count', retry_count, 'last_error', last_error,
-                           'next_consolidation_retry_at', next_consolidation_retry_at, 'created_at', m.created_at,
+                           'next_consolidation_retry_at', next_consolidation_retry_at, 'created_at', m.created_at, 'occurred_at', occurred_at,
                            'last_referenced_at', last_referenced_at, 'expires_at', expires_at, 'metadata', metadata,
                            'embedding', CASE WHEN $2 AND embedding IS NOT NULL THEN json_build_object('model', v.model, 'version', v.version,
                                'f32', replace(encode(substring(vector_send(embedding) FROM 5), 'base64'), E'\n', '')) END
@@ -141,6 +141,15 @@ pub async fn lines(
                            'decay_rate', decay_rate, 'permanence', permanence, 'validity', validity, 'supersedes_id', supersedes_id,
                            'source_butler', source_butler, 'source_episode_id', source_episode_id, 'reference_count', reference_count,
                            'created_at', m.created_at, 'last_referenced_at', last_referenced_at, 'last_confirmed_at', last_confirmed_at,
+                           'valid_from', valid_from, 'valid_to', valid_to, 'observed_at', observed_at, 'dates', dates,
+                           'holds_from', CASE WHEN isfinite(holds_from) THEN holds_from END,
+                           'holds_to', CASE WHEN isfinite(holds_to) THEN holds_to END, 'never', holds_from >= holds_to,
+                           'placed_at', placed_at, 'ended_at', ended_at, 'corrected', corrected,
+                           'beliefs', (SELECT json_agg(json_build_object(
+                                   'believed_from', b.believed_from, 'believed_to', b.believed_to,
+                                   'holds_from', CASE WHEN isfinite(b.holds_from) THEN b.holds_from END,
+                                   'holds_to', CASE WHEN isfinite(b.holds_to) THEN b.holds_to END) ORDER BY b.believed_from)
+                               FROM fact_beliefs b WHERE b.fact_id = m.id),
                            'tags', tags, 'metadata', metadata,
                            'embedding', CASE WHEN $2 AND embedding IS NOT NULL THEN json_build_object('model', v.model, 'version', v.version,
                                'f32', replace(encode(substring(vector_send(embedding) FROM 5), 'base64'), E'\n', '')) END

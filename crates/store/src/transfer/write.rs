@@ -48,6 +48,7 @@ pub async fn rows(
     let created = insert(session, kind, tenant, &batch, now).await?;
     if kind == Kind::Fact {
         note_chain(session, &batch).await?;
+        beliefs(session, tenant, &batch).await?;
     }
     let mut written = Written::default();
     let mut left = Vec::new();
@@ -125,6 +126,17 @@ pub async fn tie_chains(session: &mut Session, tenant: &TenantId) -> Result<(), 
                 "UPDATE facts f SET supersedes_id = c.supersedes_id FROM transfer_chain c
                  WHERE f.id = c.fact_id AND f.tenant_id = $1 AND f.supersedes_id IS NULL AND f.id <> c.supersedes_id
                    AND EXISTS (SELECT FROM facts o WHERE o.id = c.supersedes_id AND o.tenant_id = $1)",
+            )
+            .bind(tenant.as_str())
+            .execute(pg)
+        })
+        .await?;
+    session
+        .run(|pg| {
+            sqlx::query(
+                "UPDATE facts o SET holds_to = greatest(o.created_at, f.created_at) FROM transfer_chain c JOIN facts f ON f.id = c.fact_id
+                 WHERE o.id = c.supersedes_id AND o.tenant_id = $1 AND f.tenant_id = $1 AND o.validity = 'superseded'
+                   AND o.holds_to = o.created_at AND o.placed_at IS NULL",
             )
             .bind(tenant.as_str())
             .execute(pg)
@@ -211,16 +223,16 @@ async fn episodes(
         r#"
         INSERT INTO episodes (tenant_id, id, butler, session_id, content, embedding, search_vector, importance, reference_count,
                               consolidated, consolidation_status, retry_count, last_error, next_consolidation_retry_at,
-                              created_at, last_referenced_at, expires_at, metadata, embedding_version_id)
+                              created_at, occurred_at, last_referenced_at, expires_at, metadata, embedding_version_id)
         SELECT $1, r.id, r.butler, r.session_id, r.content, r.vector::vector, memory_search_vector(r.search_text),
                coalesce(r.importance, 5), coalesce(r.reference_count, 0),
                coalesce(r.consolidation_status, 'pending') = 'consolidated', coalesce(r.consolidation_status, 'pending'),
-               coalesce(r.retry_count, 0), r.last_error, r.next_consolidation_retry_at, r.created_at, r.last_referenced_at,
+               coalesce(r.retry_count, 0), r.last_error, r.next_consolidation_retry_at, r.created_at, coalesce(r.occurred_at, r.created_at), r.last_referenced_at,
                r.expires_at, coalesce(r.metadata, '{}'),
                CASE WHEN r.vector IS NOT NULL THEN embedding_version($1, r.model, r.model_version, vector_dims(r.vector::vector), $3) END
         FROM jsonb_to_recordset($2) AS r(id uuid, butler text, session_id uuid, content text, vector text, search_text text,
                 importance double precision, reference_count integer, consolidation_status text, retry_count integer,
-                last_error text, next_consolidation_retry_at timestamptz, created_at timestamptz, last_referenced_at timestamptz,
+                last_error text, next_consolidation_retry_at timestamptz, created_at timestamptz, occurred_at timestamptz, last_referenced_at timestamptz,
                 expires_at timestamptz, metadata jsonb, model text, model_version text)
         ON CONFLICT DO NOTHING RETURNING id
         "#,
@@ -243,25 +255,60 @@ async fn facts(
         INSERT INTO facts (tenant_id, id, subject, predicate, content, embedding, search_vector, importance, confidence,
                            decay_rate, permanence, source_butler, source_episode_id, entity_id, object_entity_id, slot, scope,
                            validity, reference_count, created_at, last_referenced_at, last_confirmed_at, tags, metadata,
-                           embedding_version_id)
+                           embedding_version_id, valid_from, valid_to, observed_at, dates, holds_from, holds_to, placed_at,
+                           ended_at, corrected)
         SELECT $1, r.id, r.subject, r.predicate, r.content, r.vector::vector, memory_search_vector(r.search_text),
                coalesce(r.importance, 5), coalesce(r.confidence, 1), coalesce(r.decay_rate, 0.008),
                coalesce(r.permanence, 'standard'), r.source_butler,
                (SELECT e.id FROM episodes e WHERE e.id = r.source_episode_id AND e.tenant_id = $1), r.entity_id,
                r.object_entity_id, coalesce(r.slot, ''), coalesce(r.scope, 'global'), coalesce(r.validity, 'active'), coalesce(r.reference_count, 0), r.created_at,
                r.last_referenced_at, r.last_confirmed_at, coalesce(r.tags, '[]'), coalesce(r.metadata, '{}'),
-               CASE WHEN r.vector IS NOT NULL THEN embedding_version($1, r.model, r.model_version, vector_dims(r.vector::vector), $3) END
+               CASE WHEN r.vector IS NOT NULL THEN embedding_version($1, r.model, r.model_version, vector_dims(r.vector::vector), $3) END,
+               r.valid_from, r.valid_to, r.observed_at, r.dates,
+               CASE WHEN r.never THEN 'infinity' ELSE coalesce(r.holds_from, '-infinity') END,
+               CASE WHEN r.never THEN 'infinity'
+                    -- An older program wrote no times. tie_chains finds the end of what was superseded.
+                    WHEN r.corrected IS NULL AND r.validity = 'superseded' THEN r.created_at
+                    ELSE coalesce(r.holds_to, 'infinity') END,
+               r.placed_at,
+               CASE WHEN r.validity IN ('retracted', 'expired', 'forgotten') THEN coalesce(r.ended_at, r.created_at) END,
+               coalesce(r.corrected, false)
         FROM jsonb_to_recordset($2) AS r(id uuid, subject text, predicate text, content text, vector text, search_text text,
                 importance double precision, confidence double precision, decay_rate double precision, permanence text,
                 source_butler text, source_episode_id uuid, entity_id uuid, object_entity_id uuid, slot text, scope text,
                 validity text, reference_count integer, created_at timestamptz, last_referenced_at timestamptz, last_confirmed_at timestamptz, tags jsonb, metadata jsonb,
-                model text, model_version text)
+                model text, model_version text, valid_from timestamptz, valid_to timestamptz, observed_at timestamptz, dates jsonb,
+                holds_from timestamptz, holds_to timestamptz, never boolean, placed_at timestamptz, ended_at timestamptz,
+                corrected boolean)
         ON CONFLICT DO NOTHING RETURNING id
         "#,
         tenant.as_str(),
         batch,
         now
     )
+}
+
+/// What was believed earlier about when the facts hold.
+async fn beliefs(session: &mut Session, tenant: &TenantId, batch: &Value) -> Result<(), StoreError> {
+    session
+        .run(|pg| {
+            sqlx::query!(
+                r#"
+                INSERT INTO fact_beliefs (tenant_id, fact_id, believed_from, believed_to, holds_from, holds_to)
+                SELECT $1, r.id, b.believed_from, b.believed_to, coalesce(b.holds_from, '-infinity'), coalesce(b.holds_to, 'infinity')
+                FROM jsonb_to_recordset($2) AS r(id uuid, beliefs jsonb),
+                     jsonb_to_recordset(CASE WHEN jsonb_typeof(r.beliefs) = 'array' THEN r.beliefs ELSE '[]' END)
+                         AS b(believed_from timestamptz, believed_to timestamptz, holds_from timestamptz, holds_to timestamptz)
+                WHERE b.believed_from < b.believed_to AND EXISTS (SELECT FROM facts f WHERE f.id = r.id AND f.tenant_id = $1)
+                ON CONFLICT DO NOTHING
+                "#,
+                tenant.as_str(),
+                batch
+            )
+            .execute(pg)
+        })
+        .await?;
+    Ok(())
 }
 
 async fn rules(

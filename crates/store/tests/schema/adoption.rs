@@ -76,7 +76,11 @@ fn as_migrated(table: &str, mut row: Value) -> Value {
     row
 }
 
-/// Takes out what mem_205 adds to facts: the columns of the key, and the entity that a subject names, with an event each.
+const KEY_COLUMNS: &[&str] = &["holder", "predicate_key", "slot", "object_entity_id", "entity_id"];
+const TIME_COLUMNS: &[&str] =
+    &["valid_from", "valid_to", "observed_at", "dates", "holds_from", "holds_to", "placed_at", "ended_at", "corrected"];
+
+/// Takes out what mem_205 and mem_208 add to facts: the columns of time, the columns of the key, and the entity that a subject names, with an event each.
 /// Returns the number of links.
 fn take_links(before: &mut BTreeMap<String, Vec<Value>>, after: &mut BTreeMap<String, Vec<Value>>) -> usize {
     let events = after.get_mut("memory_events").unwrap();
@@ -87,8 +91,8 @@ fn take_links(before: &mut BTreeMap<String, Vec<Value>>, after: &mut BTreeMap<St
     let (old, new) = (before.get_mut("facts").unwrap(), after.get_mut("facts").unwrap());
     assert_eq!(unlinked(old), unlinked(new) + linked, "each link has its event");
     for row in old.iter_mut().chain(new.iter_mut()) {
-        for column in ["holder", "predicate_key", "slot", "object_entity_id", "entity_id"] {
-            row.as_object_mut().unwrap().remove(column);
+        for column in KEY_COLUMNS.iter().chain(TIME_COLUMNS) {
+            row.as_object_mut().unwrap().remove(*column);
         }
     }
     new.sort_by_key(Value::to_string);
@@ -120,6 +124,18 @@ async fn a_database_at_mem_160_keeps_every_row_and_becomes_like_a_new_one() {
     for table in ["predicates", "merges"] {
         assert_eq!(after.remove(table).unwrap(), [Value::Null; 0]);
     }
+    let beliefs = after.remove("fact_beliefs").unwrap();
+    assert!(!beliefs.is_empty(), "what was believed until it was superseded");
+    for fact in after["facts"].iter().filter(|row| row["validity"] == "superseded") {
+        assert_ne!(fact["holds_to"], "infinity", "{fact}");
+    }
+    let ended = |row: &Value| row["validity"] == "retracted" || row["validity"] == "expired";
+    assert!(after["facts"].iter().all(|fact| ended(fact) != fact["ended_at"].is_null()));
+    for episode in after.get_mut("episodes").unwrap() {
+        assert_eq!(episode["occurred_at"], episode["created_at"]);
+        episode.as_object_mut().unwrap().remove("occurred_at");
+    }
+    after.get_mut("episodes").unwrap().sort_by_key(Value::to_string);
     assert_eq!(before.keys().collect::<Vec<_>>(), after.keys().collect::<Vec<_>>());
     assert_eq!(take_links(&mut before, &mut after), 2, "facts of the demo whose subject names an entity");
     for (table, old) in before {

@@ -36,6 +36,7 @@ const EPISODES: &[Difference] = &[
 
 /// What is shown of a row.
 const SHOWN_OF_RULES: &[Difference] = &[
+    (", 'dates', fact_dates(r.valid_from, r.valid_to, r.observed_at, r.dates, r.holds_from, r.holds_to)", ""),
     ("r.subject, r.predicate, r.scope, r.importance,", "NULL::text, NULL::text, r.scope, NULL::double precision,"),
     (
         "r.created_at, NULL::text, NULL::double precision, r.entity_id, e.canonical_name::text,",
@@ -44,6 +45,10 @@ const SHOWN_OF_RULES: &[Difference] = &[
 ];
 const SHOWN_OF_EPISODES: &[Difference] = &[
     (
+        "'dates', fact_dates(r.valid_from, r.valid_to, r.observed_at, r.dates, r.holds_from, r.holds_to)",
+        "'occurred_at', r.occurred_at",
+    ),
+    (
         "r.subject, r.predicate, r.scope, r.importance, r.confidence, r.decay_rate, r.last_confirmed_at,",
         "NULL::text, NULL::text, r.butler, r.importance, NULL::double precision, NULL::double precision, NULL::timestamptz,",
     ),
@@ -51,6 +56,18 @@ const SHOWN_OF_EPISODES: &[Difference] = &[
         "r.entity_id, e.canonical_name::text, NULL::uuid, memory_is_fading(r.metadata),",
         "NULL::uuid, NULL::text, r.session_id, false,",
     ),
+];
+
+/// Only a fact is true at some times and not at others.
+const NO_DATES: &[Difference] = &[
+    (
+        "holding constant timestamptz := CASE WHEN fits IS NULL AND (p_options ->> 'holding')::boolean THEN p_at END;",
+        "",
+    ),
+    ("AND fact_holds(r.holds_from, r.holds_to, holding)", ""),
+    ("AND fact_holds(r.holds_from, r.holds_to, p_holding)", ""),
+    (", p_holding timestamptz", ""),
+    (", holding", ""),
 ];
 
 /// Only a fact has an entity, which the query may name.
@@ -141,15 +158,15 @@ fn assert_follows(file: &str, table: &str, differences: &[&[Difference]]) {
 
 #[test]
 fn the_search_of_rules_follows_that_of_facts() {
-    assert_follows("found", "rules", &[SHOWN_OF_RULES, NO_NAMES, RULES]);
-    assert_follows("candidates", "rules", &[NO_NAMES, RULES]);
+    assert_follows("found", "rules", &[SHOWN_OF_RULES, NO_DATES, NO_NAMES, RULES]);
+    assert_follows("candidates", "rules", &[NO_DATES, NO_NAMES, RULES]);
     assert_follows("pool", "rules", &[RULES]);
     assert_follows("near_exact", "rules", &[RULES]);
 }
 
 #[test]
 fn the_search_of_episodes_follows_that_of_facts() {
-    assert_follows("found", "episodes", &[SHOWN_OF_EPISODES, SESSIONS, NO_NAMES, EPISODES]);
-    assert_follows("candidates", "episodes", &[NO_NAMES, EPISODES]);
+    assert_follows("found", "episodes", &[SHOWN_OF_EPISODES, SESSIONS, NO_DATES, NO_NAMES, EPISODES]);
+    assert_follows("candidates", "episodes", &[NO_DATES, NO_NAMES, EPISODES]);
     assert_follows("pool", "episodes", &[EPISODES]);
 }

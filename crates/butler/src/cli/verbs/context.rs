@@ -3,6 +3,7 @@ use butler_memory::tool::Answer;
 use serde_json::json;
 
 use super::input::text;
+use super::times::AskedTime;
 use super::{Output, Ranking, Request, show};
 use crate::printer::Printer;
 
@@ -20,6 +21,11 @@ pub struct Args {
     token_budget: Option<u32>,
     #[command(flatten)]
     ranking: Ranking,
+    /// Also tell what changed since then: a date, or how long ago: 7d
+    #[arg(long, value_name = "DATE")]
+    changes_since: Option<String>,
+    #[command(flatten)]
+    time: AskedTime,
     /// Omit all facts and rules unless at least one has this probability of being relevant, 0 to 1
     #[arg(long, value_name = "NUMBER")]
     min_relevance: Option<f64>,
@@ -29,10 +35,11 @@ pub struct Args {
 
 impl Args {
     pub(super) fn request(self, butler: &str) -> Result<Request, HostError> {
-        let arguments = json!({
+        let mut arguments = json!({
             "trigger_prompt": text(self.prompt, "the prompt")?, "butler": butler, "token_budget": self.token_budget, "mode": self.ranking.mode, "hops": self.ranking.hops,
-            "min_relevance": self.min_relevance,
+            "min_relevance": self.min_relevance, "changes_since": self.changes_since,
         });
+        self.time.add_to(&mut arguments);
         Ok(Request::new("memory_context", arguments, self.output, print_context))
     }
 }

@@ -1,5 +1,6 @@
 //! Commands that call one tool and print its result. Each has its own file.
 
+mod changes;
 mod confirm;
 mod context;
 mod entity;
@@ -13,6 +14,7 @@ mod remember;
 mod search;
 mod show;
 mod stats;
+mod times;
 
 use butler_domain::Mode;
 use butler_host::error::HostError;
@@ -33,6 +35,7 @@ pub enum Verb {
     Recall(recall::Args),
     Context(context::Args),
     Get(get::Args),
+    Changes(changes::Args),
     Confirm(confirm::Args),
     Helpful(feedback::HelpfulArgs),
     Harmful(feedback::HarmfulArgs),
@@ -82,6 +85,7 @@ impl Verb {
         match self {
             Self::Remember(args) => args.request(butler),
             Self::Search(args) => args.request(),
+            Self::Changes(args) => Ok(args.request()),
             Self::Recall(args) => args.request(),
             Self::Context(args) => args.request(butler),
             Self::Get(args) => Ok(args.request()),

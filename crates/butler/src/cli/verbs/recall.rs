@@ -2,6 +2,7 @@ use butler_host::error::HostError;
 use serde_json::json;
 
 use super::input::text_or_empty;
+use super::times::AskedTime;
 use super::{Output, Ranking, Request, show};
 
 /// List the facts and rules about a topic, most useful first
@@ -20,6 +21,8 @@ pub struct Args {
     scope: Option<String>,
     #[command(flatten)]
     ranking: Ranking,
+    #[command(flatten)]
+    time: AskedTime,
     /// Maximum number of results, 0 to 100 [default: 10]
     #[arg(short = 'n', long, value_name = "NUMBER")]
     limit: Option<u32>,
@@ -38,11 +41,12 @@ pub struct Args {
 
 impl Args {
     pub(super) fn request(self) -> Result<Request, HostError> {
-        let arguments = json!({
+        let mut arguments = json!({
             "topic": text_or_empty(self.topic, "the topic")?, "scope": self.scope, "mode": self.ranking.mode, "hops": self.ranking.hops, "limit": self.limit,
             "min_confidence": self.min_confidence, "min_relevance": self.min_relevance,
             "explain": self.explain.then_some(true),
         });
+        self.time.add_to(&mut arguments);
         Ok(Request::new("memory_recall", arguments, self.output, show::print_results))
     }
 }

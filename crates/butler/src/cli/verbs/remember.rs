@@ -44,6 +44,9 @@ struct EpisodeArgs {
     /// Importance, 0 to 10 [default: 5]
     #[arg(long, value_name = "NUMBER")]
     importance: Option<f64>,
+    /// When it happened, if not now
+    #[arg(long, value_name = "DATE")]
+    occurred_at: Option<String>,
     #[command(flatten)]
     options: StoreOptions,
     #[command(flatten)]
@@ -59,6 +62,7 @@ struct EpisodeArgs {
     butler remember fact user favorite_color blue\n  \
     butler remember fact 'Anna Berg' employer 'Anna works at Initech.' --permanence stable\n  \
     butler remember fact Anna has_sister Beth --object Beth\n  \
+    butler remember fact Anna lives_in Oslo --valid-from 2018 --valid-to 2023-03\n  \
     echo 'severe, to peanuts' | butler remember fact user allergy -")]
 struct FactArgs {
     /// Who or what the fact is about
@@ -88,6 +92,15 @@ struct FactArgs {
     /// The same, by its id
     #[arg(long, value_name = "UUID")]
     object_entity_id: Option<Uuid>,
+    /// Since when it is true: a year, month, day or time; a future date is a plan
+    #[arg(long, value_name = "DATE")]
+    valid_from: Option<String>,
+    /// From when on it is no longer true; a past date makes it history beside what is true now
+    #[arg(long, value_name = "DATE")]
+    valid_to: Option<String>,
+    /// When the source said it, if not now
+    #[arg(long, value_name = "DATE")]
+    observed_at: Option<String>,
     /// Episode that the fact was learned from
     #[arg(long, value_name = "UUID")]
     source_episode_id: Option<Uuid>,
@@ -140,7 +153,7 @@ impl Args {
                 "memory_store_episode",
                 json!({
                     "content": text(args.content, "the content")?, "butler": butler, "session_id": args.session_id,
-                    "importance": args.importance, "metadata": args.options.metadata,
+                    "importance": args.importance, "occurred_at": args.occurred_at, "metadata": args.options.metadata,
                     "idempotency_key": args.options.idempotency_key,
                 }),
                 args.output,
@@ -153,6 +166,7 @@ impl Args {
                     "importance": args.importance, "permanence": args.permanence, "scope": args.scope,
                     "tags": non_empty(args.tags), "entity_id": args.entity_id,
                     "object": args.object, "object_entity_id": args.object_entity_id, "source_episode_id": args.source_episode_id,
+                    "valid_from": args.valid_from, "valid_to": args.valid_to, "observed_at": args.observed_at,
                     "metadata": args.options.metadata, "idempotency_key": args.options.idempotency_key,
                 }),
                 args.output,

@@ -3,6 +3,7 @@ use butler_host::error::HostError;
 use serde_json::json;
 
 use super::input::{non_empty, one_of, text_or_empty};
+use super::times::AskedTime;
 use super::{Output, Ranking, Request, show};
 
 /// Find memories by meaning and keywords
@@ -24,6 +25,8 @@ pub struct Args {
     scope: Option<String>,
     #[command(flatten)]
     ranking: Ranking,
+    #[command(flatten)]
+    time: AskedTime,
     /// Maximum number of results, 0 to 100 [default: 10]
     #[arg(short = 'n', long, value_name = "NUMBER")]
     limit: Option<u32>,
@@ -42,11 +45,12 @@ pub struct Args {
 
 impl Args {
     pub(super) fn request(self) -> Result<Request, HostError> {
-        let arguments = json!({
+        let mut arguments = json!({
             "query": text_or_empty(self.query, "the query")?, "types": non_empty(self.types), "scope": self.scope, "mode": self.ranking.mode, "hops": self.ranking.hops,
             "limit": self.limit, "min_confidence": self.min_confidence, "min_relevance": self.min_relevance,
             "explain": self.explain.then_some(true),
         });
+        self.time.add_to(&mut arguments);
         Ok(Request::new("memory_search", arguments, self.output, show::print_results))
     }
 }

@@ -60,7 +60,13 @@ fn details(hit: &Map<String, Value>) -> String {
     if hit.get("fading") == Some(&Value::Bool(true)) {
         parts.push("fading".to_owned());
     }
-    parts.extend(date(hit, "created_at"));
+    for (word, key) in [("from", "valid_from"), ("until", "valid_to")] {
+        match text(hit, key) {
+            "" => {}
+            when => parts.push(format!("{word} {}", when.strip_suffix("T00:00:00Z").unwrap_or(when))),
+        }
+    }
+    parts.extend(date(hit, "occurred_at").or_else(|| date(hit, "created_at")));
     parts.join("  ")
 }
 

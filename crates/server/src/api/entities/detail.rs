@@ -4,13 +4,15 @@ use butler_domain::EntityId;
 use butler_host::access::Right;
 use butler_memory::browse::{EventItem, FactItem, Mention, MergeItem, RelatedEntity};
 use butler_memory::entities::{Duplicate, EntityView};
+use butler_memory::search::AskedTime;
 use schemars::JsonSchema;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::api::envelope::{Single, WithHome};
 use crate::api::error::ApiError;
-use crate::api::facts::{ButlerQuery, IdPath};
+use crate::api::facts::IdPath;
 use crate::api::operation::{Operation, RequestContext, Verb};
+use crate::api::times::TimeQuery;
 
 /// Clients that need more facts about one entity use `GET /api/memory/facts?entity_id=`.
 const MAX_FACTS: i64 = 200;
@@ -19,7 +21,7 @@ const MAX_FACTS: i64 = 200;
 pub struct EntityDetail {
     #[serde(flatten)]
     pub entity: EntityView,
-    /// Active facts, grouped by predicate; at most 200.
+    /// Active facts, or those of the time asked for, grouped by predicate; at most 200.
     pub predicates: Vec<PredicateFacts>,
     /// Number of active facts, including those that `predicates` leaves out.
     pub facts_total: i64,
@@ -44,11 +46,19 @@ pub struct PredicateFacts {
     pub facts: Vec<FactItem>,
 }
 
+#[derive(Debug, Deserialize, JsonSchema)]
+pub struct EntityQuery {
+    /// The butler whose database to search. Default: all butlers.
+    pub butler: Option<String>,
+    #[serde(flatten)]
+    pub time: TimeQuery,
+}
+
 pub struct GetEntity;
 
 impl Operation for GetEntity {
     type Path = IdPath;
-    type Query = ButlerQuery;
+    type Query = EntityQuery;
     type Body = ();
     type Answer = Single<WithHome<EntityDetail>>;
 
@@ -59,14 +69,15 @@ impl Operation for GetEntity {
     const SUMMARY: &'static str = "Get an entity with its names, its facts by predicate, and related entities.";
     const RIGHT: Right = Right::Read;
 
-    async fn run(ctx: RequestContext, path: IdPath, query: ButlerQuery, (): ()) -> Result<Self::Answer, ApiError> {
-        let (ctx, id) = (&ctx, path.id);
+    async fn run(ctx: RequestContext, path: IdPath, query: EntityQuery, (): ()) -> Result<Self::Answer, ApiError> {
+        let (ctx, id, time) = (&ctx, path.id, &query.time);
         let (home, item) = ctx
             .find(query.butler.as_deref(), &format!("entity with id {id}"), |memory| async move {
                 let found = memory.get_entity(&ctx.call(&memory), EntityId(id)).await?;
                 let Some(entity) = found else { return Ok(None) };
+                let asked = AskedTime::new(&time.read(&memory, &ctx.call(&memory))?);
                 let duplicates = memory.likely_duplicates(&ctx.call(&memory), &entity).await?;
-                let knowledge = ctx.browse(&memory).entity_knowledge(id, MAX_FACTS).await?;
+                let knowledge = ctx.browse(&memory).entity_knowledge(id, MAX_FACTS, asked.as_ref()).await?;
                 Ok(Some(EntityDetail {
                     entity,
                     facts_total: knowledge.facts.total,

@@ -2,12 +2,14 @@
 
 use butler_host::access::Right;
 use butler_memory::browse::Graph;
+use butler_memory::search::AskedTime;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
 use crate::api::envelope::{Meta, Single, WithHome};
 use crate::api::error::ApiError;
 use crate::api::operation::{Operation, RequestContext, Verb};
+use crate::api::times::TimeQuery;
 
 /// More entities than a person can tell apart.
 const MAX_ENTITIES: i64 = 2000;
@@ -21,6 +23,8 @@ pub struct GraphQuery {
     /// Maximum number of entities, those with most relations first. Default: 2000.
     #[schemars(range(min = 1, max = 2000))]
     limit: Option<i64>,
+    #[serde(flatten)]
+    time: TimeQuery,
 }
 
 pub struct GetGraph;
@@ -44,9 +48,11 @@ impl Operation for GetGraph {
             query.predicates.as_deref().map(|list| list.split(',').map(|name| name.trim().to_owned()).collect());
         let predicates = predicates.as_deref();
         let limit = query.limit.unwrap_or(MAX_ENTITIES).clamp(1, MAX_ENTITIES);
-        let replies =
-            ctx.each(query.butler.as_deref(), |memory| async move {
-                Ok(ctx.browse(&memory).graph(predicates, limit).await?)
+        let time = &query.time;
+        let replies = ctx
+            .each(query.butler.as_deref(), |memory| async move {
+                let asked = AskedTime::new(&time.read(&memory, &ctx.call(&memory))?);
+                Ok(ctx.browse(&memory).graph(predicates, limit, asked.as_ref()).await?)
             })
             .await?;
         let meta = Meta { unavailable: replies.unavailable };

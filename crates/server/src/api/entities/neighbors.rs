@@ -4,6 +4,7 @@ use butler_domain::{Direction, EntityId, limits};
 use butler_host::access::Right;
 use butler_memory::MemoryError;
 use butler_memory::entities::{Neighborhood, Neighbors};
+use butler_memory::search::AskedTime;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -11,6 +12,7 @@ use crate::api::envelope::{Single, WithHome};
 use crate::api::error::ApiError;
 use crate::api::facts::IdPath;
 use crate::api::operation::{Operation, RequestContext, Verb};
+use crate::api::times::TimeQuery;
 
 #[derive(Debug, Deserialize, JsonSchema)]
 pub struct NeighborsQuery {
@@ -26,6 +28,8 @@ pub struct NeighborsQuery {
     /// At most so many relations, the nearest first; 50 if left out.
     #[schemars(range(min = 1, max = limits::NEIGHBORS))]
     pub limit: Option<usize>,
+    #[serde(flatten)]
+    pub time: TimeQuery,
 }
 
 pub struct GetNeighbors;
@@ -57,11 +61,14 @@ impl Operation for GetNeighbors {
             direction: query.direction.unwrap_or(Direction::Both),
             depth: whole(query.depth, 1, limits::NEIGHBOR_DEPTH),
             limit: whole(query.limit, 50, limits::NEIGHBORS),
+            asked: None,
         };
-        let around = &around;
+        let (around, time) = (&around, &query.time);
         let (home, item) = ctx
             .find(query.butler.as_deref(), &format!("entity with id {id}"), |memory| async move {
-                match memory.entity_neighbors(&ctx.call(&memory), around).await {
+                let call = ctx.call(&memory);
+                let around = Neighborhood { asked: AskedTime::new(&time.read(&memory, &call)?), ..around.clone() };
+                match memory.entity_neighbors(&call, &around).await {
                     Ok(neighbors) => Ok(Some(neighbors)),
                     Err(MemoryError::NoEntity { .. }) => Ok(None),
                     Err(error) => Err(error.into()),

@@ -3,7 +3,7 @@
 use butler_domain::decay::falls_below_at;
 use butler_domain::{Fact, MemoryType, Relation, Timestamp};
 use butler_host::access::Right;
-use butler_memory::browse::{EventItem, FactItem, LinkItem, Side, Version};
+use butler_memory::browse::{EventItem, FactItem, LinkItem, Period, Side, Version};
 use butler_memory::config::ConfidenceConfig;
 use chrono::TimeDelta;
 use schemars::JsonSchema;
@@ -24,6 +24,8 @@ pub struct FactDetail {
     pub provenance: Vec<Source>,
     /// All versions of the fact, oldest first.
     pub supersession_chain: Vec<Version>,
+    /// All facts of its key in the order of time, earliest first.
+    pub timeline: Vec<Period>,
     pub links: Vec<LinkItem>,
     /// Audit events of this fact, newest first.
     pub events: Vec<EventItem>,
@@ -162,6 +164,7 @@ pub async fn read(
                 decay: Decay::of(decaying(&record.fact.fact), &memory.config().confidence, ctx.now),
                 provenance: sources(&record.links),
                 supersession_chain: record.versions,
+                timeline: record.timeline,
                 links: record.links,
                 events: record.events,
                 fact: record.fact,

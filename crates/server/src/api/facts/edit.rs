@@ -1,8 +1,10 @@
 //! `PUT /api/memory/facts/{id}`: stores a corrected version, which supersedes the old one.
 
+use butler_domain::times::StatedDates;
 use butler_domain::{FactId, Permanence, Scope, validate};
 use butler_host::access::Right;
 use butler_memory::FactChanges;
+use butler_memory::times::DateTexts;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -28,6 +30,12 @@ pub struct EditBody {
     predicate: Option<String>,
     /// Must equal the current scope.
     scope: Option<String>,
+    /// Since when it is true: a year, month, day or time.
+    valid_from: Option<String>,
+    /// From when on it is no longer true.
+    valid_to: Option<String>,
+    /// When the source said it.
+    observed_at: Option<String>,
 }
 
 #[derive(Debug, Serialize, JsonSchema)]
@@ -59,16 +67,22 @@ impl Operation for EditFact {
         query: ButlerQuery,
         body: EditBody,
     ) -> Result<Self::Answer, ApiError> {
-        let changes = checked(body)?;
         let (home, memory) = home(&ctx, &query, path.id).await?;
         let call = ctx.call(&memory);
+        let texts = DateTexts {
+            valid_from: body.valid_from.as_deref(),
+            valid_to: body.valid_to.as_deref(),
+            observed_at: body.observed_at.as_deref(),
+        };
+        let dates = memory.stated(call.now, texts)?;
+        let changes = checked(body, dates)?;
         let edited = memory.edit_fact(&call, FactId(path.id), &changes).await?.ok_or_else(|| gone(path.id))?;
         let item = EditedFact { id: edited.id.0, superseded_id: edited.superseded_id.map(|id| id.0) };
         Ok(Single::new(WithHome { home, item }))
     }
 }
 
-fn checked(body: EditBody) -> Result<FactChanges, ApiError> {
+fn checked(body: EditBody, dates: StatedDates) -> Result<FactChanges, ApiError> {
     let changes = FactChanges {
         content: body.content.as_deref().map(validate::content).transpose()?,
         importance: body.importance.map(|value| validate::importance(&Value::from(value))).transpose()?,
@@ -77,11 +91,12 @@ fn checked(body: EditBody) -> Result<FactChanges, ApiError> {
         subject: body.subject.as_deref().map(validate::subject).transpose()?,
         predicate: body.predicate.as_deref().map(validate::predicate).transpose()?,
         scope: body.scope.map(Scope::new).transpose().map_err(butler_domain::Invalid::from)?,
+        dates,
     };
     let nothing = FactChanges { subject: None, predicate: None, scope: None, ..changes.clone() };
     if nothing == FactChanges::default() {
         let invalid = butler_domain::Invalid::new("body", "contains no change");
-        return Err(invalid.hint("pass content, importance, permanence or tags").into());
+        return Err(invalid.hint("pass content, importance, permanence, tags or dates").into());
     }
     Ok(changes)
 }

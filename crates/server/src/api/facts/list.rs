@@ -7,6 +7,7 @@ use butler_domain::Permanence;
 use butler_host::access::Right;
 use butler_memory::Memory;
 use butler_memory::browse::{FactFilter, FactFilterState, FactItem, FactSort};
+use butler_memory::search::AskedTime;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use uuid::Uuid;
@@ -15,6 +16,7 @@ use crate::api::envelope::{List, WithHome};
 use crate::api::error::ApiError;
 use crate::api::operation::{Operation, RequestContext, Verb};
 use crate::api::page::{Paging, newest};
+use crate::api::times::TimeQuery;
 
 #[derive(Debug, Deserialize, JsonSchema)]
 pub struct Filters {
@@ -35,6 +37,8 @@ pub struct Filters {
     butler: Option<String>,
     /// Default: `newest`.
     sort: Option<FactSort>,
+    #[serde(flatten)]
+    time: TimeQuery,
     #[serde(flatten)]
     paging: Paging,
 }
@@ -87,9 +91,16 @@ pub async fn list(
         sort,
     };
     let filter = &filter;
-    let part = |memory: Arc<Memory>, page| async move { Ok(ctx.browse(&memory).facts(filter, page).await?) };
+    let (time, scope) = (&query.time, &query.scope);
+    let is_timed = time.is_given();
+    let part = |memory: Arc<Memory>, page| async move {
+        match AskedTime::new(&time.read(&memory, &ctx.call(&memory))?) {
+            Some(asked) => Ok(ctx.browse(&memory).facts_held(filter.entity, scope.as_deref(), &asked, page).await?),
+            None => Ok(ctx.browse(&memory).facts(filter, page).await?),
+        }
+    };
     let key = |item: &FactItem| (item.fact.created_at, item.fact.id.0);
-    let cursor = |item: &FactItem| (sort == FactSort::Newest).then(|| key(item));
+    let cursor = |item: &FactItem| (sort == FactSort::Newest && !is_timed).then(|| key(item));
     ctx.page(butler, request, part, |a, b| order(sort, a, b), cursor).await
 }
 

@@ -1,0 +1,182 @@
+//! What changed in a time: what an agent reads when it comes back after a week.
+
+use butler_domain::context::TokenCounter;
+use butler_domain::text::flatten_line;
+use butler_domain::times::ShownDates;
+use butler_domain::tokens::Bpe;
+use butler_domain::{EntityId, Scope, Timestamp};
+use butler_store::changes::{self, Change};
+use schemars::JsonSchema;
+use serde::Serialize;
+use uuid::Uuid;
+
+use crate::{Call, Memory, MemoryError};
+
+/// More changes than anybody reads at once.
+const MOST: i32 = 1000;
+
+/// The validated arguments of a question for changes.
+#[derive(Debug, Clone)]
+pub struct ChangesInput {
+    pub since: Timestamp,
+    pub until: Option<Timestamp>,
+    /// This scope and `global`; `None` means all scopes.
+    pub scope: Option<Scope>,
+    /// The most tokens of the answer's lines.
+    pub token_budget: usize,
+}
+
+/// What changed, each list by entity, the entity with the latest change first.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, JsonSchema)]
+pub struct Changes {
+    pub since: Timestamp,
+    pub until: Timestamp,
+    /// New facts and rules.
+    pub learned: Vec<ChangeGroup>,
+    /// New versions, dates and grades of what was known.
+    pub changed: Vec<ChangeGroup>,
+    /// What was marked as harmful or contradicts something else.
+    pub contradicted: Vec<ChangeGroup>,
+    /// What lost its confidence.
+    pub faded: Vec<ChangeGroup>,
+    /// What was forgotten, by name alone.
+    pub forgotten: Vec<ChangeGroup>,
+    /// How many older changes the budget left out.
+    pub left_out: usize,
+    /// How many tokens the lines have.
+    pub tokens: usize,
+}
+
+/// The changes of one entity or subject.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct ChangeGroup {
+    pub entity_id: Option<EntityId>,
+    /// The entity, or the subject of facts without one. Null for rules and episodes.
+    pub name: Option<String>,
+    /// Newest first.
+    pub changes: Vec<ChangeItem>,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct ChangeItem {
+    pub memory_type: String,
+    pub id: Uuid,
+    pub at: Timestamp,
+    /// The event that tells of it.
+    pub event: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub predicate: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub content: Option<String>,
+    /// What it said before.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub before: Option<String>,
+    #[serde(flatten)]
+    pub dates: ShownDates,
+}
+
+impl Memory {
+    /// Tells what changed since a moment, newest first, as far as the budget allows.
+    pub async fn changes(&self, call: &Call, input: &ChangesInput) -> Result<Changes, MemoryError> {
+        let mut conn = self.db().reader(&call.tenant).await?;
+        let until = input.until.unwrap_or(call.now + chrono::TimeDelta::microseconds(1));
+        let scope = input.scope.as_ref().map(Scope::as_str);
+        let rows = changes::between(&mut conn, &call.tenant, scope, input.since, until, MOST).await?;
+        let mut answer = Changes { since: input.since, until, ..Changes::default() };
+        let mut fits = true;
+        for change in rows {
+            let tokens = Bpe.count(&line(&change));
+            fits = fits && answer.tokens + tokens <= input.token_budget;
+            if !fits {
+                answer.left_out += 1;
+                continue;
+            }
+            answer.tokens += tokens;
+            answer.add(change);
+        }
+        Ok(answer)
+    }
+}
+
+impl Changes {
+    fn section(&mut self, name: &str) -> &mut Vec<ChangeGroup> {
+        match name {
+            "learned" => &mut self.learned,
+            "contradicted" => &mut self.contradicted,
+            "faded" => &mut self.faded,
+            "forgotten" => &mut self.forgotten,
+            _ => &mut self.changed,
+        }
+    }
+
+    /// The rows come newest first, so the groups are in the order of their latest change.
+    fn add(&mut self, change: Change) {
+        let section = self.section(&change.section);
+        let key = (change.entity_id, change.name.clone());
+        let group = section.iter_mut().find(|group| (group.entity_id, group.name.clone()) == key);
+        let item = ChangeItem {
+            memory_type: change.memory_type,
+            id: change.id,
+            at: change.at,
+            event: change.event_type,
+            predicate: change.predicate,
+            content: change.content,
+            before: change.before,
+            dates: change.dates.map(|dates| dates.shown()).unwrap_or_default(),
+        };
+        match group {
+            Some(group) => group.changes.push(item),
+            None => section.push(ChangeGroup { entity_id: change.entity_id, name: change.name, changes: vec![item] }),
+        }
+    }
+
+    /// The sections with their names, in the order in which they are read.
+    pub fn sections(&self) -> [(&'static str, &[ChangeGroup]); 5] {
+        [
+            ("learned", &self.learned),
+            ("changed", &self.changed),
+            ("contradicted", &self.contradicted),
+            ("faded", &self.faded),
+            ("forgotten", &self.forgotten),
+        ]
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.sections().iter().all(|(_, groups)| groups.is_empty())
+    }
+
+    /// The lines of a section of the context block. Text of a memory stays on its line.
+    pub fn lines(&self) -> String {
+        let mut text = String::new();
+        for (section, groups) in self.sections() {
+            for group in groups {
+                for item in &group.changes {
+                    text.push_str(&shown(section, group.name.as_deref(), item));
+                }
+            }
+        }
+        text
+    }
+}
+
+fn shown(section: &str, name: Option<&str>, item: &ChangeItem) -> String {
+    let part = |text: Option<&str>| text.map(|text| format!(" [{}]", flatten_line(text))).unwrap_or_default();
+    let kind = if name.is_none() { format!(" {}", item.memory_type) } else { String::new() };
+    let content = item.content.as_deref().map(|text| format!(": {}", flatten_line(text))).unwrap_or_default();
+    let before = item.before.as_deref().map(|text| format!(" (before: {})", flatten_line(text))).unwrap_or_default();
+    format!("- {section}{kind}{}{}{content}{before}\n", part(name), part(item.predicate.as_deref()))
+}
+
+fn line(change: &Change) -> String {
+    let item = ChangeItem {
+        memory_type: change.memory_type.clone(),
+        id: change.id,
+        at: change.at,
+        event: change.event_type.clone(),
+        predicate: change.predicate.clone(),
+        content: change.content.clone(),
+        before: change.before.clone(),
+        dates: ShownDates::default(),
+    };
+    shown(&change.section, change.name.as_deref(), &item)
+}

@@ -1,0 +1,476 @@
+//! When facts are true: the table of cases of docs/time.md, case by case, and how to ask.
+
+use butler_domain::Timestamp;
+use butler_testkit::MemoryFixture;
+use serde_json::{Value, json};
+
+use crate::{count, events_of, get, refused, row, rows};
+
+/// A memory whose clock shows `now`.
+async fn at(now: &str) -> MemoryFixture {
+    let memory = MemoryFixture::new().await;
+    go_to(&memory, now);
+    memory
+}
+
+fn go_to(memory: &MemoryFixture, now: &str) {
+    memory.clock.set(time(now));
+}
+
+fn time(text: &str) -> Timestamp {
+    let full = if text.len() == 10 { format!("{text}T00:00:00Z") } else { text.to_owned() };
+    full.parse().unwrap()
+}
+
+/// Stores where Anna lives, with further arguments.
+async fn lives(memory: &MemoryFixture, city: &str, more: Value) -> Value {
+    let mut fact = json!({"subject": "Anna", "predicate": "lives_in", "content": city});
+    fact.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+    memory.call("memory_store_fact", fact).await.unwrap()
+}
+
+/// The facts of the key in the order of time: content, from, to, and validity.
+async fn timeline(memory: &MemoryFixture) -> Vec<String> {
+    let sql = "SELECT content || ' ' || day(holds_from) || '..' || day(holds_to) || ' ' || validity AS line
+               FROM facts, LATERAL (SELECT holds_from < holds_to AS holds) h
+               ORDER BY holds DESC, holds_from, created_at";
+    let sql = sql
+        .replace("day(holds_from)", "CASE WHEN NOT holds THEN 'never' WHEN isfinite(holds_from) THEN to_char(holds_from AT TIME ZONE 'UTC', 'YYYY-MM-DD') ELSE '' END")
+        .replace("day(holds_to)", "CASE WHEN holds AND isfinite(holds_to) THEN to_char(holds_to AT TIME ZONE 'UTC', 'YYYY-MM-DD') ELSE '' END");
+    rows(memory, &sql).await.iter().map(|row| row["line"].as_str().unwrap().to_owned()).collect()
+}
+
+/// The contents that a call finds, sorted.
+async fn found(memory: &MemoryFixture, tool: &str, asked: Value) -> Vec<String> {
+    let text = if tool == "memory_recall" { "topic" } else { "query" };
+    let mut arguments = json!({text: "Anna lives_in", "min_confidence": 0, "limit": 20});
+    arguments.as_object_mut().unwrap().extend(asked.as_object().unwrap().clone());
+    let answer = memory.call(tool, arguments).await.unwrap();
+    let mut contents: Vec<String> =
+        answer["results"].as_array().unwrap().iter().map(|hit| hit["content"].as_str().unwrap().to_owned()).collect();
+    contents.sort();
+    contents
+}
+
+#[tokio::test]
+async fn without_dates_the_first_has_always_been_true_and_the_next_is_a_change() {
+    let memory = at("2036-01-01").await;
+    lives(&memory, "Oslo", json!({})).await;
+    go_to(&memory, "2036-03-01");
+    lives(&memory, "Rome", json!({})).await;
+    assert_eq!(timeline(&memory).await, ["Oslo ..2036-03-01 superseded", "Rome 2036-03-01.. active"]);
+}
+
+#[tokio::test]
+async fn a_later_start_closes_what_was_true_before() {
+    let memory = at("2036-01-01").await;
+    lives(&memory, "Oslo", json!({"valid_from": "2030"})).await;
+    let rome = lives(&memory, "Rome", json!({"valid_from": "2033-05"})).await;
+    assert!(rome["superseded_id"].is_string());
+    assert_eq!(timeline(&memory).await, ["Oslo 2030-01-01..2033-05-01 superseded", "Rome 2033-05-01.. active"]);
+}
+
+#[tokio::test]
+async fn a_start_closes_an_undated_value_even_if_it_lies_before_that_was_said() {
+    let memory = at("2036-01-01").await;
+    lives(&memory, "Oslo", json!({})).await;
+    go_to(&memory, "2036-03-01");
+    lives(&memory, "Rome", json!({"valid_from": "2030"})).await;
+    assert_eq!(timeline(&memory).await, ["Oslo ..2030-01-01 superseded", "Rome 2030-01-01.. active"]);
+}
+
+#[tokio::test]
+async fn what_ended_before_now_is_history_and_replaces_nothing() {
+    let memory = at("2036-01-01").await;
+    let rome = lives(&memory, "Rome", json!({"valid_from": "2033"})).await;
+    let oslo = lives(&memory, "Oslo", json!({"valid_from": "2018", "valid_to": "2030"})).await;
+    assert_eq!(oslo["superseded_id"], Value::Null);
+    assert_eq!(timeline(&memory).await, ["Oslo 2018-01-01..2030-01-01 active", "Rome 2033-01-01.. active"]);
+    assert_eq!(row(&memory, "facts", &rome["id"]).await["slot"], "");
+    assert_eq!(found(&memory, "memory_recall", json!({})).await, ["Rome"], "recall tells what is true now");
+    assert_eq!(found(&memory, "memory_search", json!({})).await, ["Oslo", "Rome"], "a search finds both");
+    assert_eq!(found(&memory, "memory_recall", json!({"valid_at": "2019"})).await, ["Oslo"]);
+}
+
+#[tokio::test]
+async fn what_ended_before_now_is_history_also_after_an_undated_value() {
+    let memory = at("2036-01-01").await;
+    lives(&memory, "Rome", json!({})).await;
+    lives(&memory, "Oslo", json!({"valid_from": "2018", "valid_to": "2030"})).await;
+    lives(&memory, "Bern", json!({"valid_to": "2018"})).await;
+    assert_eq!(
+        timeline(&memory).await,
+        ["Bern ..2018-01-01 active", "Oslo 2018-01-01..2030-01-01 active", "Rome 2030-01-01.. active"]
+    );
+}
+
+#[tokio::test]
+async fn an_earlier_start_without_an_end_is_history_until_the_next_start() {
+    let memory = at("2036-01-01").await;
+    lives(&memory, "Rome", json!({"valid_from": "2033"})).await;
+    lives(&memory, "Oslo", json!({"valid_from": "2018"})).await;
+    assert_eq!(timeline(&memory).await, ["Oslo 2018-01-01..2033-01-01 active", "Rome 2033-01-01.. active"]);
+}
+
+#[tokio::test]
+async fn of_two_overlapping_periods_of_the_past_the_one_said_later_counts() {
+    let memory = at("2036-01-01").await;
+    lives(&memory, "Oslo", json!({"valid_from": "2010", "valid_to": "2014"})).await;
+    lives(&memory, "Rome", json!({"valid_from": "2012", "valid_to": "2016"})).await;
+    assert_eq!(timeline(&memory).await, ["Rome 2012-01-01..2016-01-01 active", "Oslo never.. superseded"]);
+    lives(&memory, "Bern", json!({"valid_from": "2011", "valid_to": "2013", "observed_at": "2030"})).await;
+    let lines = timeline(&memory).await;
+    assert_eq!(lines[0], "Rome 2012-01-01..2016-01-01 active", "Bern was said earlier");
+    assert!(lines.iter().any(|line| line.starts_with("Bern never")), "{lines:?}");
+}
+
+#[tokio::test]
+async fn a_period_within_a_longer_one_leaves_that_as_it_is() {
+    let memory = at("2036-01-01").await;
+    lives(&memory, "Rome", json!({"valid_from": "2030"})).await;
+    lives(&memory, "Oslo", json!({"valid_from": "2031", "valid_to": "2032"})).await;
+    assert_eq!(timeline(&memory).await, ["Rome 2030-01-01.. active", "Oslo 2031-01-01..2032-01-01 active"]);
+    assert_eq!(found(&memory, "memory_recall", json!({"valid_at": "2033"})).await, ["Rome"]);
+}
+
+#[tokio::test]
+async fn equal_starts_the_one_said_later_counts() {
+    let memory = at("2036-01-01").await;
+    lives(&memory, "Oslo", json!({"valid_from": "2030"})).await;
+    lives(&memory, "Rome", json!({"valid_from": "2030"})).await;
+    assert_eq!(timeline(&memory).await, ["Rome 2030-01-01.. active", "Oslo never.. superseded"]);
+}
+
+#[tokio::test]
+async fn a_plan_is_found_but_true_only_when_its_time_comes() {
+    let memory = at("2036-01-01").await;
+    lives(&memory, "Oslo", json!({})).await;
+    let plan = lives(&memory, "Rome", json!({"valid_from": "2036-03-01"})).await;
+    assert_eq!(plan["superseded_id"], Value::Null);
+    assert_eq!(timeline(&memory).await, ["Oslo ..2036-03-01 active", "Rome 2036-03-01.. active"]);
+    assert_eq!(found(&memory, "memory_recall", json!({})).await, ["Oslo"]);
+    assert_eq!(found(&memory, "memory_search", json!({})).await, ["Oslo", "Rome"]);
+    assert_eq!(found(&memory, "memory_recall", json!({"valid_at": "2036-04"})).await, ["Rome"]);
+    go_to(&memory, "2036-03-02");
+    assert_eq!(found(&memory, "memory_recall", json!({})).await, ["Rome"], "nothing had to run for it");
+    memory.memory.sweep(None).await.unwrap();
+    assert_eq!(timeline(&memory).await, ["Oslo ..2036-03-01 superseded", "Rome 2036-03-01.. active"]);
+    assert_eq!(row(&memory, "facts", &plan["id"]).await["slot"], "");
+}
+
+#[tokio::test]
+async fn a_change_before_a_plan_lasts_until_the_plan() {
+    let memory = at("2036-01-01").await;
+    lives(&memory, "Oslo", json!({})).await;
+    lives(&memory, "Rome", json!({"valid_from": "2036-06-01"})).await;
+    go_to(&memory, "2036-02-01");
+    lives(&memory, "Bern", json!({})).await;
+    assert_eq!(
+        timeline(&memory).await,
+        ["Oslo ..2036-02-01 superseded", "Bern 2036-02-01..2036-06-01 active", "Rome 2036-06-01.. active"]
+    );
+    go_to(&memory, "2036-07-01");
+    lives(&memory, "Paris", json!({})).await;
+    assert_eq!(
+        timeline(&memory).await[1..],
+        [
+            "Bern 2036-02-01..2036-06-01 superseded",
+            "Rome 2036-06-01..2036-07-01 superseded",
+            "Paris 2036-07-01.. active"
+        ]
+    );
+}
+
+#[tokio::test]
+async fn a_stay_in_the_future_ends_and_the_present_goes_on() {
+    let memory = at("2036-01-01").await;
+    lives(&memory, "Oslo", json!({"valid_from": "2030"})).await;
+    lives(&memory, "Rome", json!({"valid_from": "2036-06", "valid_to": "2036-09"})).await;
+    go_to(&memory, "2036-10-01");
+    assert_eq!(found(&memory, "memory_recall", json!({})).await, ["Oslo"]);
+}
+
+#[tokio::test]
+async fn what_was_said_earlier_does_not_replace_what_was_said_later() {
+    let memory = at("2036-01-01").await;
+    lives(&memory, "Rome", json!({})).await;
+    lives(&memory, "Oslo", json!({"observed_at": "2034-05-01"})).await;
+    assert_eq!(timeline(&memory).await, ["Oslo ..2036-01-01 active", "Rome 2036-01-01.. active"]);
+}
+
+#[tokio::test]
+async fn a_fact_that_ends_leaves_recall_without_being_forgotten() {
+    let memory = at("2036-01-01").await;
+    let oslo = lives(&memory, "Oslo", json!({"valid_to": "2036-03-01", "permanence": "ephemeral"})).await;
+    go_to(&memory, "2036-03-02");
+    assert_eq!(found(&memory, "memory_recall", json!({})).await, [""; 0]);
+    go_to(&memory, "2039-01-01");
+    memory.memory.sweep(None).await.unwrap();
+    assert_eq!(row(&memory, "facts", &oslo["id"]).await["validity"], "active", "it does not decay");
+    assert_eq!(found(&memory, "memory_search", json!({})).await, ["Oslo"]);
+}
+
+#[tokio::test]
+async fn the_same_again_with_an_end_ends_it() {
+    let memory = at("2036-01-01").await;
+    lives(&memory, "Oslo", json!({"valid_from": "2030"})).await;
+    let ended = lives(&memory, "Oslo", json!({"valid_to": "2035-07-01"})).await;
+    assert_eq!(ended.get("confirmed"), None);
+    assert_eq!(timeline(&memory).await, ["Oslo 2030-01-01..2035-07-01 active", "Oslo never.. superseded"]);
+}
+
+#[tokio::test]
+async fn the_same_again_without_news_confirms() {
+    let memory = at("2036-01-01").await;
+    let first = lives(&memory, "Oslo", json!({"valid_from": "2030"})).await;
+    for same in [json!({}), json!({"valid_from": "2030"}), json!({"observed_at": "2035"})] {
+        let again = lives(&memory, "Oslo", same.clone()).await;
+        assert_eq!((&again["id"], &again["confirmed"]), (&first["id"], &json!(true)), "{same}");
+    }
+    lives(&memory, "Rome", json!({})).await;
+    let back = lives(&memory, "Oslo", json!({})).await;
+    assert_ne!(back["id"], first["id"], "she moved back");
+}
+
+#[tokio::test]
+async fn a_forgotten_value_was_never_true_but_its_predecessor_stays_superseded() {
+    let memory = at("2036-01-01").await;
+    lives(&memory, "Oslo", json!({})).await;
+    go_to(&memory, "2036-02-01");
+    let rome = lives(&memory, "Rome", json!({})).await;
+    go_to(&memory, "2036-03-01");
+    memory.call("memory_forget", json!({"memory_type": "fact", "memory_id": rome["id"]})).await.unwrap();
+    assert_eq!(found(&memory, "memory_recall", json!({"valid_at": "2036-02-15"})).await, [""; 0]);
+    assert_eq!(found(&memory, "memory_recall", json!({"as_of": "2036-02-15"})).await, ["Rome"], "it was believed then");
+    assert_eq!(found(&memory, "memory_recall", json!({"valid_at": "2035"})).await, ["Oslo"]);
+}
+
+#[tokio::test]
+async fn undoing_a_change_lets_the_old_value_hold_again() {
+    let memory = at("2036-01-01").await;
+    let oslo = lives(&memory, "Oslo", json!({})).await;
+    go_to(&memory, "2036-02-01");
+    lives(&memory, "Rome", json!({})).await;
+    go_to(&memory, "2036-03-01");
+    let id = butler_domain::FactId(oslo["id"].as_str().unwrap().parse().unwrap());
+    memory.memory.restore_fact(&memory.as_test(), id).await.unwrap();
+    assert_eq!(timeline(&memory).await, ["Oslo .. active", "Rome never.. retracted"]);
+    assert_eq!(found(&memory, "memory_recall", json!({"as_of": "2036-02-15"})).await, ["Rome"]);
+    assert_eq!(found(&memory, "memory_recall", json!({"as_of": "2036-01-15"})).await, ["Oslo"]);
+    assert_eq!(found(&memory, "memory_recall", json!({})).await, ["Oslo"]);
+}
+
+#[tokio::test]
+async fn belief_and_truth_combine() {
+    let memory = at("2036-01-01").await;
+    lives(&memory, "Oslo", json!({"valid_from": "2030"})).await;
+    go_to(&memory, "2036-05-01");
+    lives(&memory, "Rome", json!({"valid_from": "2035-03-01"})).await;
+    let ask = |valid_at: &str, as_of: &str| json!({"valid_at": valid_at, "as_of": as_of});
+    assert_eq!(found(&memory, "memory_recall", json!({"valid_at": "2035-06"})).await, ["Rome"]);
+    assert_eq!(found(&memory, "memory_recall", ask("2035-06", "2036-02")).await, ["Oslo"], "nobody knew of Rome");
+    assert_eq!(found(&memory, "memory_recall", ask("2035-06", "2036-05-01T00:00:00Z")).await, ["Rome"]);
+    assert_eq!(found(&memory, "memory_recall", ask("2034", "2036-05-01T00:00:00Z")).await, ["Oslo"]);
+    assert_eq!(found(&memory, "memory_recall", json!({"as_of": "2035"})).await, [""; 0], "nothing was stored yet");
+    let both = found(&memory, "memory_search", json!({"valid_at": "2035"})).await;
+    assert_eq!(both, ["Oslo", "Rome"], "each was true in a part of the year");
+}
+
+#[tokio::test]
+async fn values_of_a_temporal_predicate_stay_side_by_side() {
+    let memory = at("2036-01-01").await;
+    let weighs = |kilos: &str, more: Value| {
+        let mut fact = json!({"subject": "Anna", "predicate": "weight", "content": kilos});
+        fact.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        memory.call("memory_store_fact", fact)
+    };
+    weighs("70 kg", json!({"valid_from": "2035-12-01"})).await.unwrap();
+    weighs("68 kg", json!({"valid_from": "2035-12-20"})).await.unwrap();
+    let late = weighs("69 kg", json!({"valid_from": "2035-12-10"})).await.unwrap();
+    assert_eq!(late["superseded_id"], Value::Null);
+    assert_eq!(
+        timeline(&memory).await,
+        ["70 kg 2035-12-01..2035-12-10 active", "69 kg 2035-12-10..2035-12-20 active", "68 kg 2035-12-20.. active"]
+    );
+    let topic = |more: Value| {
+        let mut arguments = json!({"topic": "Anna weight", "min_confidence": 0});
+        arguments.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        memory.call("memory_recall", arguments)
+    };
+    let now = topic(json!({})).await.unwrap();
+    assert_eq!(now["results"].as_array().unwrap().len(), 1);
+    assert_eq!(now["results"][0]["content"], "68 kg", "the latest is what now means");
+    assert_eq!(topic(json!({"valid_at": "2035-12-15"})).await.unwrap()["results"][0]["content"], "69 kg");
+    let same = weighs("70 kg", json!({"valid_from": "2035-12-20"})).await.unwrap();
+    assert!(same["superseded_id"].is_string(), "one value per moment");
+}
+
+#[tokio::test]
+async fn an_edit_corrects_and_keeps_the_dates_it_does_not_change() {
+    let memory = at("2036-01-01").await;
+    let oslo = lives(&memory, "Oslo", json!({"valid_from": "2030"})).await;
+    go_to(&memory, "2036-02-01");
+    let id = butler_domain::FactId(oslo["id"].as_str().unwrap().parse().unwrap());
+    let changes = butler_memory::FactChanges { content: Some("Bergen".to_owned()), ..Default::default() };
+    let edited = memory.memory.edit_fact(&memory.as_test(), id, &changes).await.unwrap().unwrap();
+    assert_eq!(timeline(&memory).await, ["Bergen 2030-01-01.. active", "Oslo never.. superseded"]);
+    let dates = memory
+        .memory
+        .stated(
+            memory.as_test().now,
+            butler_memory::times::DateTexts { valid_from: Some("2031-06"), ..Default::default() },
+        )
+        .unwrap();
+    let changes = butler_memory::FactChanges { dates, ..Default::default() };
+    memory.memory.edit_fact(&memory.as_test(), edited.id, &changes).await.unwrap().unwrap();
+    assert_eq!(timeline(&memory).await[0], "Bergen 2031-06-01.. active");
+    assert_eq!(found(&memory, "memory_recall", json!({"as_of": "2036-01-15"})).await, ["Oslo"]);
+}
+
+#[tokio::test]
+async fn each_value_of_a_predicate_of_several_has_its_own_time() {
+    let memory = at("2036-01-01").await;
+    let likes = |what: &str, more: Value| {
+        let mut fact = json!({"subject": "Anna", "predicate": "likes", "content": what});
+        fact.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        memory.call("memory_store_fact", fact)
+    };
+    likes("tea", json!({"valid_from": "2010", "valid_to": "2015"})).await.unwrap();
+    likes("coffee", json!({"valid_from": "2012"})).await.unwrap();
+    let again = likes("tea", json!({"valid_from": "2034"})).await.unwrap();
+    assert_eq!(again.get("confirmed"), None);
+    assert_eq!(
+        timeline(&memory).await,
+        ["tea 2010-01-01..2015-01-01 active", "coffee 2012-01-01.. active", "tea 2034-01-01.. active"]
+    );
+}
+
+#[tokio::test]
+async fn dates_keep_their_precision_and_memory_get_has_the_timeline() {
+    let memory = at("2036-01-01").await;
+    let oslo = lives(&memory, "Oslo", json!({"valid_from": "2030-03", "observed_at": "2035-12-24"})).await;
+    lives(&memory, "Rome", json!({"valid_from": 2033})).await;
+    let view = get(&memory, "fact", &oslo["id"]).await;
+    assert_eq!((&view["valid_from"], &view["observed_at"]), (&json!("2030-03"), &json!("2035-12-24")));
+    assert_eq!(view["valid_to"], "2033-01-01T00:00:00Z", "where the next one begins");
+    let timeline: Vec<(&Value, &Value)> =
+        view["timeline"].as_array().unwrap().iter().map(|period| (&period["content"], &period["when"])).collect();
+    assert_eq!(timeline, [(&json!("Oslo"), &json!("past")), (&json!("Rome"), &json!("present"))]);
+}
+
+#[tokio::test]
+async fn bad_dates_are_refused() {
+    let memory = at("2036-01-01").await;
+    let fact = |more: Value| {
+        let mut fact = json!({"subject": "Anna", "predicate": "lives_in", "content": "Oslo"});
+        fact.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        fact
+    };
+    for (more, part) in [
+        (json!({"valid_from": "2034", "valid_to": "2033"}), "before"),
+        (json!({"valid_from": "soon"}), "not a date"),
+        (json!({"valid_from": "12034"}), "out of range"),
+        (json!({"valid_to": "0000-01-01"}), "out of range"),
+        (json!({"observed_at": "2049"}), "future"),
+    ] {
+        let error = refused(&memory, "memory_store_fact", fact(more.clone())).await;
+        assert!(format!("{error:?}").contains(part), "{more}: {error:?}");
+    }
+    let error = refused(&memory, "memory_search", json!({"query": "x", "as_of": "2037"})).await;
+    assert!(format!("{error:?}").contains("future"), "{error:?}");
+    assert_eq!(count(&memory, "facts").await, 0);
+}
+
+#[tokio::test]
+async fn words_of_time_ask_for_that_time() {
+    let memory = at("2036-01-01").await;
+    lives(&memory, "Oslo", json!({"valid_from": "2015", "valid_to": "2019"})).await;
+    lives(&memory, "Rome", json!({"valid_from": "2019"})).await;
+    lives(&memory, "Bern", json!({"valid_from": "2034"})).await;
+    let answer = memory
+        .call(
+            "memory_recall",
+            json!({"topic": "where did Anna lives_in in 2031?", "min_confidence": 0, "explain": true}),
+        )
+        .await
+        .unwrap();
+    assert_eq!(answer["results"][0]["content"], "Rome");
+    assert_eq!(answer["trace"]["time"]["window"]["phrase"], "in 2031");
+    let all: Vec<&Value> = answer["results"].as_array().unwrap().iter().map(|hit| &hit["content"]).collect();
+    assert!(all.contains(&&json!("Bern")), "a boost, not a filter: {all:?}");
+}
+
+#[tokio::test]
+async fn since_and_until_go_by_when_it_was_said_or_happened() {
+    let memory = at("2036-01-01").await;
+    lives(&memory, "Oslo", json!({"valid_from": "2010", "valid_to": "2012"})).await;
+    let episode = |content: &str, when: &str| json!({"content": content, "butler": "general", "occurred_at": when});
+    memory.call("memory_store_episode", episode("Anna lives_in a tent", "2035-07-01")).await.unwrap();
+    memory.call("memory_store_episode", episode("Anna lives_in a boat", "2034-07-01")).await.unwrap();
+    go_to(&memory, "2036-01-05");
+    lives(&memory, "Rome", json!({})).await;
+    assert_eq!(found(&memory, "memory_search", json!({"since": "2036-01-04"})).await, ["Rome"]);
+    assert_eq!(found(&memory, "memory_search", json!({"since": "3d"})).await, ["Rome"]);
+    assert_eq!(
+        found(&memory, "memory_search", json!({"since": "2035", "until": "2036-01-02"})).await,
+        ["Anna lives_in a tent", "Oslo"]
+    );
+    assert_eq!(found(&memory, "memory_search", json!({"until": "2034"})).await, ["Anna lives_in a boat"]);
+}
+
+#[tokio::test]
+async fn a_redated_neighbour_leaves_an_event() {
+    let memory = at("2036-01-01").await;
+    let oslo = lives(&memory, "Oslo", json!({"valid_from": "2018"})).await;
+    lives(&memory, "Rome", json!({"valid_from": "2037"})).await;
+    assert_eq!(events_of(&memory, &oslo["id"]).await, ["fact_created", "fact_redated"]);
+}
+
+#[tokio::test]
+async fn a_plan_that_is_forgotten_before_its_time_ends_nothing() {
+    let memory = at("2036-01-01").await;
+    lives(&memory, "Oslo", json!({})).await;
+    let plan = lives(&memory, "Rome", json!({"valid_from": "2036-03-01"})).await;
+    go_to(&memory, "2036-02-01");
+    memory.call("memory_forget", json!({"memory_type": "fact", "memory_id": plan["id"]})).await.unwrap();
+    assert_eq!(timeline(&memory).await, ["Oslo .. active", "Rome 2036-03-01.. retracted"]);
+    assert_eq!(found(&memory, "memory_recall", json!({"valid_at": "2036-04", "as_of": "2036-01-15"})).await, ["Rome"]);
+}
+
+#[tokio::test]
+async fn a_plan_that_is_put_off_leaves_no_gap() {
+    let memory = at("2036-01-01").await;
+    lives(&memory, "Oslo", json!({})).await;
+    lives(&memory, "Rome", json!({"valid_from": "2037"})).await;
+    lives(&memory, "Rome", json!({"valid_from": "2038"})).await;
+    assert_eq!(
+        timeline(&memory).await,
+        ["Oslo ..2038-01-01 active", "Rome 2038-01-01.. active", "Rome never.. superseded"]
+    );
+}
+
+#[tokio::test]
+async fn a_stay_that_is_told_while_it_lasts_ends_without_a_job() {
+    let memory = at("2036-01-01").await;
+    lives(&memory, "Oslo", json!({"valid_from": "2030"})).await;
+    go_to(&memory, "2036-07-01");
+    lives(&memory, "Rome", json!({"valid_from": "2036-06", "valid_to": "2036-09"})).await;
+    go_to(&memory, "2036-10-01");
+    assert_eq!(found(&memory, "memory_recall", json!({})).await, ["Oslo"]);
+}
+
+#[tokio::test]
+async fn the_same_again_with_an_earlier_start_is_one_period() {
+    let memory = at("2036-01-01").await;
+    lives(&memory, "Oslo", json!({"valid_from": "2030"})).await;
+    lives(&memory, "Oslo", json!({"valid_from": "2028"})).await;
+    assert_eq!(timeline(&memory).await, ["Oslo 2028-01-01.. active", "Oslo never.. superseded"]);
+}
+
+#[tokio::test]
+async fn since_alone_leaves_history_out_of_recall() {
+    let memory = at("2036-01-01").await;
+    lives(&memory, "Rome", json!({})).await;
+    lives(&memory, "Oslo", json!({"valid_from": "2018", "valid_to": "2020"})).await;
+    assert_eq!(found(&memory, "memory_recall", json!({"since": "1d"})).await, ["Rome"]);
+}

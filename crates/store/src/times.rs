@@ -1,0 +1,123 @@
+//! What was true when: the facts of one key in the order of time.
+
+use butler_domain::times::{FactDates, ShownDates};
+use butler_domain::{FactId, TenantId, Timestamp};
+use schemars::JsonSchema;
+use serde::Serialize;
+use sqlx::types::Json;
+use uuid::Uuid;
+
+use crate::{Session, StoreError};
+
+/// Texts as they were at a moment, of what was changed since.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct TextsThen {
+    pub rules: Vec<(Uuid, String)>,
+    pub entities: Vec<(Uuid, String)>,
+}
+
+/// What rules said and entities were called at a moment: before the first change since. Events tell.
+pub async fn texts_then(
+    session: &mut Session,
+    tenant: &TenantId,
+    rules: &[Uuid],
+    entities: &[Uuid],
+    as_of: Timestamp,
+) -> Result<TextsThen, StoreError> {
+    let rows = session
+        .run(|pg| {
+            sqlx::query!(
+                r#"
+                SELECT DISTINCT ON (e.memory_id) e.memory_id AS "id!", e.memory_type = 'rule' AS "is_rule!",
+                       coalesce(e.payload -> 'before' ->> 'content', e.payload -> 'before' ->> 'canonical_name') AS text
+                FROM memory_events e
+                WHERE e.tenant_id = $1 AND e.memory_id = ANY ($2) AND e.created_at > $3
+                  AND e.event_type IN ('rule_edited', 'rule_inverted', 'entity_updated')
+                  AND (e.payload -> 'before' ? 'content' OR e.payload -> 'before' ? 'canonical_name')
+                ORDER BY e.memory_id, e.created_at, e.id
+                "#,
+                tenant.as_str(),
+                &[rules, entities].concat()[..],
+                as_of
+            )
+            .fetch_all(pg)
+        })
+        .await?;
+    let mut then = TextsThen::default();
+    for row in rows {
+        let Some(text) = row.text else { continue };
+        if row.is_rule { then.rules.push((row.id, text)) } else { then.entities.push((row.id, text)) }
+    }
+    Ok(then)
+}
+
+/// A fact of a key and when it is true.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct Period {
+    pub id: Uuid,
+    pub content: String,
+    pub validity: String,
+    /// `past`, `present`, `future`, or `never` for what another fact corrected or took the place of.
+    pub when: String,
+    #[serde(flatten)]
+    pub dates: ShownDates,
+    /// Since when it holds; null if nobody knows.
+    pub holds_from: Option<Timestamp>,
+    /// The first moment at which it no longer holds; null if it still does.
+    pub holds_to: Option<Timestamp>,
+    /// When it was stored.
+    pub created_at: Timestamp,
+    /// When it was forgotten or expired.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ended_at: Option<Timestamp>,
+}
+
+/// The timeline of the key of a fact, earliest first. Of a predicate of several values: of all its values.
+pub async fn timeline(
+    session: &mut Session,
+    tenant: &TenantId,
+    id: FactId,
+    now: Timestamp,
+    limit: i64,
+) -> Result<Vec<Period>, StoreError> {
+    let rows = session
+        .run(|pg| {
+            sqlx::query!(
+                r#"
+                SELECT f.id, f.content, f.validity, f.created_at, f.ended_at, fact_dates(f.valid_from, f.valid_to, f.observed_at, f.dates, f.holds_from, f.holds_to) AS "dates: Json<FactDates>",
+                       CASE WHEN f.holds_from >= f.holds_to THEN 'never' WHEN f.holds_to <= $3 THEN 'past'
+                            WHEN f.holds_from > $3 THEN 'future' ELSE 'present' END AS "when!"
+                FROM facts k
+                JOIN facts f ON f.tenant_id = k.tenant_id AND f.holder = k.holder AND f.predicate_key = k.predicate_key
+                            AND f.scope = k.scope
+                WHERE k.tenant_id = $1 AND k.id = $2
+                ORDER BY f.holds_from DESC, f.created_at DESC, f.id LIMIT $4
+                "#,
+                tenant.as_str(),
+                id.0,
+                now,
+                limit
+            )
+            .fetch_all(pg)
+        })
+        .await?;
+    let mut periods: Vec<Period> = rows
+        .into_iter()
+        .map(|row| {
+            let dates = row.dates.map(|Json(dates)| dates).unwrap_or_default();
+            Period {
+                id: row.id,
+                content: row.content,
+                validity: row.validity,
+                when: row.when,
+                holds_from: dates.holds_from,
+                holds_to: dates.holds_to,
+                dates: dates.shown(),
+                created_at: row.created_at,
+                ended_at: row.ended_at,
+            }
+        })
+        .collect();
+    periods.reverse();
+    Ok(periods)
+}
