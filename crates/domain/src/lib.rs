@@ -24,6 +24,7 @@ pub mod resolve;
 pub mod rule;
 pub mod scoring;
 pub mod scripts;
+pub mod secrets;
 pub mod stored_fact;
 pub mod tenant;
 pub mod text;
