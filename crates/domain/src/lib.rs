@@ -14,6 +14,7 @@ pub mod event;
 pub mod fact;
 pub mod fusion;
 pub mod ids;
+pub mod instructions;
 pub mod kinds;
 pub mod limits;
 pub mod link;

@@ -23,7 +23,7 @@ pub(super) const RULES: &[Rule] = &[
     Rule::context(
         "aws session token",
         &["session_token", "sessiontoken"],
-        r"[A-Za-z_]{12,13}<sep>([A-Za-z0-9/+=]{100,})",
+        r"[A-Za-z_]{12,13}<sep>([A-Za-z0-9/+]{100,}={0,2})",
     )
     .reach(Reach::Long),
     Rule::context(

@@ -29,7 +29,7 @@ pub(super) const RULES: &[Rule] = &[
     Rule::prefix("cloudflare key", &["v1.0-"], r"v1\.0-[a-f0-9]{24}-[a-f0-9]{146}<end>"),
     Rule::prefix("alibaba key", &["ltai"], r"LTAI[A-Za-z0-9]{20}<end>"),
     Rule::prefix("heroku key", &["hrku-"], r"HRKU-[A-Za-z0-9_-]{36,}"),
-    Rule::prefix("fly token", &["fm1r_", "fm1a_", "fm2_"], r"fm(?:1r|1a|2)_[A-Za-z0-9+/=_-]{40,}").reach(Reach::Long),
+    Rule::prefix("fly token", &["fm1r_", "fm1a_", "fm2_"], r"fm(?:1r|1a|2)_[A-Za-z0-9+/_-]{40,}={0,2}"),
     Rule::prefix("fly token", &["fo1_"], r"fo1_[A-Za-z0-9_-]{43}"),
     Rule::prefix("netlify token", &["nfp_"], r"nfp_[A-Za-z0-9]{36,}<end>"),
     Rule::prefix("supabase key", &["sbp_"], r"sbp_[a-f0-9]{40}<end>"),

@@ -89,6 +89,10 @@ impl Rule {
         if !matches!(self.start, Start::Anywhere) && !is_boundary(&bytes[..start]) {
             return None;
         }
+        // Otherwise a text such as `-eyJ-eyJ…` would be scanned again from each anchor.
+        if matches!(self.reach, Reach::Long) && bytes[..start].ends_with(b"-") {
+            return None;
+        }
         let end = match self.reach {
             Reach::Short => text.floor_char_boundary(start.saturating_add(WINDOW)),
             Reach::Long => text.floor_char_boundary(start.saturating_add(LONG_WINDOW)),
@@ -100,7 +104,8 @@ impl Rule {
             return None;
         }
         if found.end == end {
-            found.end += bytes[end..].iter().take_while(|byte| is_token_byte(**byte)).count();
+            let belongs = |byte: &&u8| is_token_byte(**byte) || matches!(byte, b'+' | b'/' | b'=' | b'.');
+            found.end += bytes[end..].iter().take_while(belongs).count();
         }
         Some(found)
     }
