@@ -1,7 +1,8 @@
 //! Recognizes text that gives orders to an agent instead of informing it.
 //!
 //! The check is meant for untrusted text such as web pages and tool output. It decides nothing; whoever calls it keeps
-//! flagged text back until a person has approved it.
+//! flagged text back until a person has approved it. It knows fixed phrases, so an unusual wording can pass: approval of
+//! what is derived from untrusted text remains the real protection.
 
 mod blob;
 mod fold;

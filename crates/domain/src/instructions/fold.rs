@@ -130,8 +130,8 @@ fn stronger(one: Option<char>, other: Option<char>) -> Option<char> {
     std::cmp::max_by_key(one, other, strength)
 }
 
-/// What a character between words leaves behind. Apostrophes leave nothing: `don't` becomes `dont`. A dot inside a name
-/// or an address ends no sentence.
+/// What a character between words leaves behind. Apostrophes leave nothing: `don't` becomes `dont`. A dot inside a
+/// name or an address ends no sentence.
 fn gap_of(c: char, after: Option<char>) -> Option<char> {
     match c {
         '.' | '?' | ':' if after.is_some_and(|c| c.is_alphanumeric() || c == '/') => Some(' '),

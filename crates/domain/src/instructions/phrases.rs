@@ -4,9 +4,10 @@
 //! expression over [folded](super::fold) text that matches whole words. A space stands for any gap within a sentence,
 //! `<0,3>` for up to three words, `<s>` for the start of a sentence, and `$name` for a list defined above.
 
+use std::ops::Range;
 use std::sync::LazyLock;
 
-use regex::{Regex, RegexSet, RegexSetBuilder};
+use regex::Regex;
 
 use super::fold::Folded;
 use super::{Hit, Kind};
@@ -23,10 +24,8 @@ const OPENING: &str = "please|now|also|and|then|so|but|kindly|just|ok|okay|impor
     bitte|nun|jetzt|und|por favor|ahora|y|sil te plait|sil vous plait|maintenant|et|\
     ai|assistant|agent|model|llm|claude|gpt|chatgpt|bot|butler";
 
-/// The limit on the compiled phrases, in bytes. They are fixed, so this only has to be large enough.
-const SET_SIZE: usize = 1 << 28;
-/// The limit on the cache of the automaton, in bytes. A small cache is flushed too often.
-const CACHE_SIZE: usize = 1 << 24;
+/// Longer than three opening words.
+const OPENING_BYTES: usize = 64;
 
 /// Letters with a gap after each: `i g n o r e`.
 static SPELLED: LazyLock<Regex> = LazyLock::new(|| regex(r"(?-u:\b)[a-z](?:[ .\n][a-z]){7,}(?-u:\b)"));
@@ -38,46 +37,67 @@ static JOINED: LazyLock<Regex> = LazyLock::new(|| {
     regex(&orders.replace('l', "i"))
 });
 
-struct Phrases {
-    /// All patterns in one automaton, which says in one pass which of them match.
-    set: RegexSet,
-    patterns: Vec<(Kind, Regex)>,
+/// A pattern that starts with a literal can skip most of a text, so the start of the sentence is checked afterwards.
+struct Phrase {
+    kind: Kind,
+    regex: Regex,
+    starts_sentence: bool,
 }
 
-static PHRASES: LazyLock<Phrases> = LazyLock::new(|| {
-    let sources: Vec<(Kind, String)> = FILES.iter().flat_map(|file| sources(file)).collect();
-    let mut set = RegexSetBuilder::new(sources.iter().map(|(_, source)| source));
-    let set = set.size_limit(SET_SIZE).dfa_size_limit(CACHE_SIZE).build().expect("the phrases are valid");
-    Phrases { set, patterns: sources.iter().map(|(kind, source)| (*kind, regex(source))).collect() }
+static PHRASES: LazyLock<Vec<Phrase>> = LazyLock::new(|| FILES.iter().flat_map(|file| phrases(file)).collect());
+
+/// The words before an order, from the end of the last sentence on.
+static BEFORE: LazyLock<Regex> = LazyLock::new(|| {
+    let words = OPENING.replace('l', "i").replace(' ', r"[ \n]");
+    regex(&format!(r"[.\n](?:(?:{words})[ \n.]){{0,3}}$"))
 });
 
 pub(super) fn find(text: &str) -> Vec<Hit> {
     let folded = Folded::of(text);
     let hit = |kind, span| Hit { kind, span: folded.origin(span) };
-    let matching = PHRASES.set.matches(&folded.text);
-    let mut hits: Vec<Hit> = matching
-        .iter()
-        .map(|index| &PHRASES.patterns[index])
-        .filter_map(|(kind, pattern)| pattern.find(&folded.text).map(|found| hit(*kind, found.range())))
-        .collect();
+    let mut hits: Vec<Hit> = Vec::new();
+    for phrase in PHRASES.iter() {
+        // One reason of each kind is enough.
+        if !hits.iter().any(|hit| hit.kind == phrase.kind) {
+            hits.extend(phrase.find(&folded.text).map(|span| hit(phrase.kind, span)));
+        }
+    }
     let spelled =
         SPELLED.find_iter(&folded.text).find(|run| JOINED.is_match(&run.as_str().replace([' ', '.', '\n'], "")));
     hits.extend(spelled.map(|run| hit(Kind::Override, run.range())));
     hits
 }
 
-/// The patterns of one file as regular expressions.
-fn sources(file: &str) -> Vec<(Kind, String)> {
+impl Phrase {
+    fn find(&self, text: &str) -> Option<Range<usize>> {
+        let mut found = self.regex.find_iter(text);
+        found.find(|found| !self.starts_sentence || starts_sentence(&text[..found.start()])).map(|found| found.range())
+    }
+}
+
+fn starts_sentence(before: &str) -> bool {
+    let start = before.floor_char_boundary(before.len().saturating_sub(OPENING_BYTES));
+    match start {
+        0 => BEFORE.is_match(&format!(".{before}")),
+        _ => BEFORE.is_match(&before[start..]),
+    }
+}
+
+/// The patterns of one file.
+fn phrases(file: &str) -> Vec<Phrase> {
     let mut names: Vec<(String, String)> = Vec::new();
-    let mut sources = Vec::new();
+    let mut phrases = Vec::new();
     for line in file.lines().filter(|line| !line.is_empty() && !line.starts_with('#')) {
         if let Some((name, words)) = line.strip_prefix('$').and_then(|line| line.split_once(" = ")) {
             names.push((format!("${name}"), define(&names, words)));
         } else if let Some((kind, pattern)) = line.split_once(": ") {
-            sources.push((kind_of(kind), expand(&define(&names, pattern))));
+            let pattern = define(&names, pattern);
+            let order = pattern.strip_prefix("<s>");
+            let regex = regex(&expand(order.unwrap_or(&pattern)));
+            phrases.push(Phrase { kind: kind_of(kind), regex, starts_sentence: order.is_some() });
         }
     }
-    sources
+    phrases
 }
 
 /// Puts the lists in place of their names. No name may start with another one.
@@ -100,7 +120,7 @@ fn expand(pattern: &str) -> String {
     let start = format!("(?:^|[.\n])(?:(?:{OPENING}) ){{0,3}}");
     let pattern = pattern.replace("<s>", &start).replace('l', "i").replace(' ', r"[ \n]").replace(r"\w", "[a-z0-9]");
     let pattern = WORDS.replace_all(&pattern, r"(?:[a-z0-9]+[ \n]){$1}");
-    format!(r"(?:^|(?-u:\b))(?:{pattern})(?:$|(?-u:\b))")
+    format!(r"(?-u:\b)(?:{pattern})(?:$|(?-u:\b))")
 }
 
 fn regex(source: &str) -> Regex {

@@ -32,8 +32,8 @@ pub(super) struct Rule {
     pub name: &'static str,
     /// Literals of which the secret or its context contains at least one, in any case.
     pub anchors: &'static [&'static str],
-    /// Matched from the start. If it has groups, the first that takes part is the secret. `<assign>` stands for
-    /// what assigns a value to a name, `<sep>` for this or a space, each with quotes, and `<end>` for the end of a word.
+    /// Matched from the start. If it has groups, the first that takes part is the secret. `<assign>` stands for what
+    /// assigns a value to a name, `<sep>` for this or a space, each with quotes, and `<end>` for the end of a word.
     pub pattern: &'static str,
     pub start: Start,
     pub reach: Reach,
@@ -117,8 +117,8 @@ pub(super) fn span(captures: &Captures<'_>) -> Option<Range<usize>> {
     group.or_else(|| captures.get(0)).map(|found| found.range())
 }
 
-/// Whether a token can start after these bytes. An escape such as `\n` or `%20` ends with a letter or digit, but the text
-/// it stands for does not.
+/// Whether a token can start after these bytes. An escape such as `\n` or `%20` ends with a letter or digit, but the
+/// text it stands for does not.
 fn is_boundary(before: &[u8]) -> bool {
     match before {
         before if is_escape(before) => true,
