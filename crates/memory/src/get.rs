@@ -1,14 +1,10 @@
 //! Reads one memory by its id, which counts as a reference.
 
 use butler_domain::{EpisodeId, FactId, MemoryType, RuleId};
-use butler_store::times;
 use uuid::Uuid;
 
 use crate::views::{FactView, MemoryView, RuleView};
 use crate::{Call, Memory, MemoryError};
-
-/// The facts of one key that are shown, the latest ones.
-pub const TIMELINE: i64 = 100;
 
 impl Memory {
     /// Returns the memory in any state, or `None` if it does not exist.
@@ -20,8 +16,7 @@ impl Memory {
                 butler_store::get::episode(&mut conn, tenant, EpisodeId(id), now).await?.map(MemoryView::Episode)
             }
             MemoryType::Fact => match butler_store::get::fact(&mut conn, tenant, FactId(id), now).await? {
-                Some(fact) => {
-                    let periods = times::timeline(&mut conn, tenant, FactId(id), now, TIMELINE).await?;
+                Some((fact, periods)) => {
                     let timeline = if periods.len() > 1 { periods } else { Vec::new() };
                     Some(MemoryView::Fact(FactView { timeline, ..FactView::at(fact, now) }))
                 }

@@ -10,7 +10,8 @@ DECLARE
 BEGIN
     -- What a plan had ended goes on. Only then are others of its key concerned, and the lock of the key comes first.
     SELECT f.scope, f.holder, f.predicate_key, slot_base(f.slot) AS base INTO plan
-        FROM facts f WHERE f.tenant_id = p_tenant AND f.id = p_id AND f.holds_from > p_at AND f.holds_from < f.holds_to;
+        FROM facts f WHERE f.tenant_id = p_tenant AND f.id = p_id AND f.holds_from > greatest(p_at, f.created_at)
+          AND f.holds_from < f.holds_to;
     IF FOUND THEN
         PERFORM lock_fact_key(p_tenant, plan.scope, plan.holder, plan.predicate_key);
     END IF;

@@ -45,7 +45,7 @@ BEGIN
         WHERE f.tenant_id = p_tenant AND f.holder = p_holder AND f.predicate_key = p_predicate_key AND f.scope = p_scope
           AND slot_base(f.slot) = p_base AND NOT f.corrected AND f.id <> ALL (p_without)
           -- a plan that was forgotten before its time
-          AND NOT coalesce(f.ended_at <= f.holds_from, false)
+          AND NOT coalesce(f.ended_at <= f.holds_from AND f.holds_from > f.created_at, false)
         ORDER BY coalesce(f.observed_at, f.created_at), f.created_at, f.id
     LOOP
         is_past := coalesce(said.valid_to <= said.at, false);
@@ -160,6 +160,8 @@ RETURNS uuid[] LANGUAGE plpgsql AS $$
 DECLARE
     fact record;
     present uuid;
+    -- any other fact of the key that is not superseded
+    other uuid;
     states jsonb := '[]';
     state text;
     slot_now text;
@@ -175,6 +177,8 @@ BEGIN
     END LOOP;
     SELECT s.id INTO present FROM jsonb_to_recordset(states) AS s (id uuid, holds_from timestamptz, holds_to timestamptz)
         WHERE s.holds_from <= p_at AND p_at < s.holds_to ORDER BY s.holds_from DESC, s.id LIMIT 1;
+    SELECT s.id INTO other FROM jsonb_to_recordset(states) AS s (id uuid, holds_from timestamptz, holds_to timestamptz)
+        WHERE s.holds_from < s.holds_to AND s.id IS DISTINCT FROM p_new ORDER BY s.id LIMIT 1;
     -- The present slot, and those that change hands, are free before they are taken.
     UPDATE facts f SET slot = p_base || '@' || f.id
         FROM jsonb_to_recordset(states) AS s (id uuid, slot text, holds_from timestamptz, was_from timestamptz)
@@ -197,6 +201,10 @@ BEGIN
         IF fact.id = p_new THEN
             UPDATE facts f SET holds_from = fact.holds_from, holds_to = fact.holds_to, validity = state, slot = slot_now
                 WHERE f.tenant_id = p_tenant AND f.id = fact.id;
+            -- Something that was said later covers it.
+            IF state = 'superseded' THEN
+                PERFORM supersede_fact(p_tenant, p_actor, p_request_id, p_at, gen_random_uuid(), coalesce(present, other), fact.id);
+            END IF;
             CONTINUE;
         END IF;
         IF (fact.holds_from, fact.holds_to) <> (fact.was_from, fact.was_to) THEN

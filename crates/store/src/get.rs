@@ -5,6 +5,7 @@ use butler_domain::{Episode, EpisodeId, Fact, FactId, Rule, RuleId, TenantId, Ti
 use sqlx::types::Json;
 
 use crate::rows::{EpisodeRow, FactRow, RuleRow};
+use crate::times::{PERIODS, Period, PeriodRow};
 use crate::{Session, StoreError};
 
 pub async fn episode(
@@ -32,30 +33,39 @@ pub async fn episode(
     row.map(Episode::try_from).transpose()
 }
 
+/// The fact, and the timeline of its key.
 pub async fn fact(
     session: &mut Session,
     tenant: &TenantId,
     id: FactId,
     now: Timestamp,
-) -> Result<Option<Fact>, StoreError> {
+) -> Result<Option<(Fact, Vec<Period>)>, StoreError> {
     let row = session
         .run(|pg| {
             sqlx::query_as!(
                 FactRow,
                 r#"UPDATE facts SET reference_count = reference_count + 1, last_referenced_at = $3
-                 WHERE tenant_id = $1 AND id = $2
-                 RETURNING id, tenant_id, subject, predicate, content, importance, confidence, decay_rate, permanence,
-                           source_butler, source_episode_id, supersedes_id, entity_id, object_entity_id, validity, scope, reference_count,
-                           created_at, last_referenced_at, last_confirmed_at,
-                           fact_dates(facts.valid_from, facts.valid_to, facts.observed_at, facts.dates, facts.holds_from, facts.holds_to) AS "dates: Json<FactDates>", tags, metadata"#,
+                   WHERE tenant_id = $1 AND id = $2
+                   RETURNING id, tenant_id, subject, predicate, content, importance, confidence, decay_rate, permanence,
+                             source_butler, source_episode_id, supersedes_id, entity_id, object_entity_id, validity, scope, reference_count,
+                             created_at, last_referenced_at, last_confirmed_at,
+                             fact_dates(valid_from, valid_to, observed_at, dates, holds_from, holds_to) AS "dates: Json<FactDates>",
+                             tags, metadata,
+                             fact_timeline(tenant_id, scope, holder, predicate_key, $3, $4) AS "periods: Json<Vec<PeriodRow>>""#,
                 tenant.as_str(),
                 id.0,
-                now
+                now,
+                PERIODS
             )
             .fetch_optional(pg)
         })
         .await?;
-    row.map(Fact::try_from).transpose()
+    row.map(|mut row| {
+        let periods =
+            row.periods.take().map(|Json(rows)| rows.into_iter().map(Period::from).collect()).unwrap_or_default();
+        Ok((Fact::try_from(row)?, periods))
+    })
+    .transpose()
 }
 
 pub async fn rule(

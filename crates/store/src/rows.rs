@@ -7,6 +7,7 @@ use sqlx::types::Json;
 use uuid::Uuid;
 
 use crate::StoreError;
+use crate::times::PeriodRow;
 
 /// Everything but the embedding and the search vector, which never leave the database.
 #[derive(Debug)]
@@ -53,6 +54,8 @@ pub(crate) struct FactRow {
     pub last_referenced_at: Option<Timestamp>,
     pub last_confirmed_at: Option<Timestamp>,
     pub dates: Option<Json<FactDates>>,
+    /// The timeline of its key, if it was asked for.
+    pub periods: Option<Json<Vec<PeriodRow>>>,
     pub tags: Value,
     pub metadata: Value,
 }

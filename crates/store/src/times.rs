@@ -3,7 +3,7 @@
 use butler_domain::times::{FactDates, ShownDates};
 use butler_domain::{FactId, TenantId, Timestamp};
 use schemars::JsonSchema;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use sqlx::types::Json;
 use uuid::Uuid;
 
@@ -72,52 +72,57 @@ pub struct Period {
     pub ended_at: Option<Timestamp>,
 }
 
+/// A period as the database tells it.
+#[derive(Debug, Deserialize)]
+pub(crate) struct PeriodRow {
+    id: Uuid,
+    content: String,
+    validity: String,
+    when: String,
+    created_at: Timestamp,
+    ended_at: Option<Timestamp>,
+    dates: Option<FactDates>,
+}
+
+impl From<PeriodRow> for Period {
+    fn from(row: PeriodRow) -> Self {
+        let dates = row.dates.unwrap_or_default();
+        Self {
+            id: row.id,
+            content: row.content,
+            validity: row.validity,
+            when: row.when,
+            holds_from: dates.holds_from,
+            holds_to: dates.holds_to,
+            dates: dates.shown(),
+            created_at: row.created_at,
+            ended_at: row.ended_at,
+        }
+    }
+}
+
+/// The periods of one key that are shown, the latest ones.
+pub(crate) const PERIODS: i32 = 100;
+
 /// The timeline of the key of a fact, earliest first. Of a predicate of several values: of all its values.
 pub async fn timeline(
     session: &mut Session,
     tenant: &TenantId,
     id: FactId,
     now: Timestamp,
-    limit: i64,
 ) -> Result<Vec<Period>, StoreError> {
     let rows = session
         .run(|pg| {
-            sqlx::query!(
-                r#"
-                SELECT f.id, f.content, f.validity, f.created_at, f.ended_at, fact_dates(f.valid_from, f.valid_to, f.observed_at, f.dates, f.holds_from, f.holds_to) AS "dates: Json<FactDates>",
-                       CASE WHEN f.holds_from >= f.holds_to THEN 'never' WHEN f.holds_to <= $3 THEN 'past'
-                            WHEN f.holds_from > $3 THEN 'future' ELSE 'present' END AS "when!"
-                FROM facts k
-                JOIN facts f ON f.tenant_id = k.tenant_id AND f.holder = k.holder AND f.predicate_key = k.predicate_key
-                            AND f.scope = k.scope
-                WHERE k.tenant_id = $1 AND k.id = $2
-                ORDER BY f.holds_from DESC, f.created_at DESC, f.id LIMIT $4
-                "#,
+            sqlx::query_scalar!(
+                r#"SELECT fact_timeline(tenant_id, scope, holder, predicate_key, $3, $4) AS "periods: Json<Vec<PeriodRow>>"
+                   FROM facts WHERE tenant_id = $1 AND id = $2"#,
                 tenant.as_str(),
                 id.0,
                 now,
-                limit
+                PERIODS
             )
-            .fetch_all(pg)
+            .fetch_optional(pg)
         })
         .await?;
-    let mut periods: Vec<Period> = rows
-        .into_iter()
-        .map(|row| {
-            let dates = row.dates.map(|Json(dates)| dates).unwrap_or_default();
-            Period {
-                id: row.id,
-                content: row.content,
-                validity: row.validity,
-                when: row.when,
-                holds_from: dates.holds_from,
-                holds_to: dates.holds_to,
-                dates: dates.shown(),
-                created_at: row.created_at,
-                ended_at: row.ended_at,
-            }
-        })
-        .collect();
-    periods.reverse();
-    Ok(periods)
+    Ok(rows.flatten().map(|Json(rows)| rows.into_iter().map(Period::from).collect()).unwrap_or_default())
 }

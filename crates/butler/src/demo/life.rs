@@ -36,6 +36,9 @@ pub struct Known {
     pub relations: Vec<[String; 3]>,
     /// Facts whose predicates hold several values.
     pub values: Vec<[String; 3]>,
+    /// A life with moves and jobs: subject, predicate, content, since when and until when. Empty: unknown. `+60` is a plan, so
+    /// many days from now.
+    pub dated: Vec<[String; 5]>,
 }
 
 #[derive(Debug, Clone, Deserialize)]

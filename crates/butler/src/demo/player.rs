@@ -12,6 +12,7 @@ use butler_host::scheduler::{RunError, Scheduler, Trigger};
 use butler_memory::entities::EntityInput;
 use butler_memory::jobs::{CONSOLIDATION, DECAY_SWEEP, EPISODE_CLEANUP, JobRequest};
 use butler_memory::search::Mode;
+use butler_memory::times::DateTexts;
 use butler_memory::{Call, EpisodeInput, FactInput, MarkNote, Memory, MemoryError, RecallInput, RuleInput};
 use butler_store::links::End;
 use chrono::TimeDelta;
@@ -91,10 +92,17 @@ impl<'a> Player<'a> {
         }
         self.memory.mark_owner(&self.plan.owner).await?;
         for [subject, predicate, object] in &self.plan.known.relations {
-            self.store_known(at, [subject, predicate, object], Some(object.clone())).await?;
+            self.store_known(at, [subject, predicate, object], Some(object.clone()), StatedDates::default()).await?;
         }
         for [subject, predicate, content] in &self.plan.known.values {
-            self.store_known(at, [subject, predicate, content], None).await?;
+            self.store_known(at, [subject, predicate, content], None, StatedDates::default()).await?;
+        }
+        for [subject, predicate, content, from, to] in &self.plan.known.dated {
+            let plan = from.strip_prefix('+').and_then(|days| days.parse().ok()).map(TimeDelta::days);
+            let from = plan.map_or_else(|| from.clone(), |ahead| (self.now + ahead).format("%Y-%m-%d").to_string());
+            let texts = DateTexts { valid_from: Some(&from), valid_to: Some(to), observed_at: None };
+            let dates = self.memory.stated(at, texts)?;
+            self.store_known(at, [subject, predicate, content], None, dates).await?;
         }
         Ok(())
     }
@@ -105,6 +113,7 @@ impl<'a> Player<'a> {
         at: Timestamp,
         [subject, predicate, content]: [&String; 3],
         object: Option<String>,
+        dates: StatedDates,
     ) -> Result<(), MemoryError> {
         let input = FactInput {
             subject: subject.clone(),
@@ -119,7 +128,7 @@ impl<'a> Player<'a> {
             object,
             source_episode_id: None,
             source_butler: None,
-            dates: StatedDates::default(),
+            dates,
             metadata: Map::new(),
         };
         self.memory.store_fact(&self.call(at, "demo"), input).await?;

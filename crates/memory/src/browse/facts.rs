@@ -5,7 +5,6 @@ use uuid::Uuid;
 
 use super::{Browse, EventItem, FactFilter, FactItem, LinkItem, Listed, Page, Period, Version};
 use crate::MemoryError;
-use crate::get::TIMELINE;
 use crate::search::AskedTime;
 
 /// A fact with everything that is linked to it.
@@ -49,7 +48,7 @@ impl Browse<'_> {
             fact,
             links: links::of(&mut session, self.tenant, MemoryType::Fact, id).await?,
             versions: facts::chain(&mut session, self.tenant, id).await?,
-            timeline: times::timeline(&mut session, self.tenant, FactId(id), self.now, TIMELINE).await?,
+            timeline: times::timeline(&mut session, self.tenant, FactId(id), self.now).await?,
             events: events::of_memory(&mut session, self.tenant, id).await?,
         }))
     }

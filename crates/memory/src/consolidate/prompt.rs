@@ -353,7 +353,7 @@ mod tests {
         ));
         assert_eq!(schema["required"], json!(["new_facts", "updated_facts", "new_rules", "confirmations", "entities"]));
         assert_eq!(schema["additionalProperties"], false);
-        assert_eq!(schema["properties"]["updated_facts"]["items"]["required"].as_array().unwrap().len(), 8);
+        assert_eq!(schema["properties"]["updated_facts"]["items"]["required"].as_array().unwrap().len(), 10);
         assert_eq!(schema["properties"]["confirmations"]["maxItems"], MAX_KNOWN_NAMED);
     }
 

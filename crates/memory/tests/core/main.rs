@@ -8,6 +8,7 @@ mod concurrency;
 mod confirm_and_forget;
 mod events;
 mod facts;
+mod gauntlet;
 mod idempotency;
 mod leaks;
 mod links;

@@ -11,6 +11,7 @@ use uuid::Uuid;
 use super::{LISTED_CHARS, Listed, Page};
 use crate::rows::FactRow;
 use crate::search::AskedTime;
+use crate::times::PeriodRow;
 use crate::{Session, StoreError};
 
 /// A chain of versions longer than this is cut; its ends are what matters.
@@ -204,7 +205,8 @@ async fn by_ids(
                 SELECT id, tenant_id, subject, predicate, CASE WHEN $3::integer IS NULL THEN content ELSE left(content, $3 + 1) END AS "content!",
                        importance, confidence, decay_rate, permanence, source_butler, source_episode_id, supersedes_id,
                        entity_id, object_entity_id, validity, scope, reference_count, created_at, last_referenced_at, last_confirmed_at,
-                       fact_dates(facts.valid_from, facts.valid_to, facts.observed_at, facts.dates, facts.holds_from, facts.holds_to) AS "dates: Json<FactDates>", tags, metadata
+                       fact_dates(facts.valid_from, facts.valid_to, facts.observed_at, facts.dates, facts.holds_from, facts.holds_to) AS "dates: Json<FactDates>",
+                       NULL::jsonb AS "periods: Json<Vec<PeriodRow>>", tags, metadata
                 FROM unnest($2::uuid[]) WITH ORDINALITY AS asked (fact_id, place) JOIN facts ON id = fact_id
                 WHERE tenant_id = $1 ORDER BY place
                 "#,

@@ -150,6 +150,17 @@ fn store_fact(dice: &mut Dice, own: &Tenant, whose: &Tenant, foreign: bool, text
     if dice.one_in(4) {
         arguments["object_entity_id"] = json!(*dice.of(&whose.known().entities)?);
     }
+    if dice.one_in(3) {
+        // a change, a plan or history; late, equal and overlapping dates are likely
+        let year = dice.between(2015, 2035);
+        arguments["valid_from"] = json!(year.to_string());
+        if dice.one_in(3) {
+            arguments["valid_to"] = json!((year + dice.between(1, 4)).to_string());
+        }
+    }
+    if dice.one_in(8) {
+        arguments["observed_at"] = json!(dice.between(2015, 2025).to_string());
+    }
     if dice.one_in(4) {
         arguments["source_episode_id"] = json!(*dice.of(&whose.known().episodes)?);
     }
