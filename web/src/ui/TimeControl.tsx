@@ -97,7 +97,7 @@ export function TimeControl({ time, dates, onChange }: Props) {
         />
         as believed then
       </label>
-      <Button size="small" disabled={draft === undefined} onClick={() => setDraft(undefined)}>
+      <Button size="small" aria-pressed={draft === undefined} onClick={() => setDraft(undefined)}>
         Now
       </Button>
     </fieldset>
