@@ -45,12 +45,7 @@ function Row({ bar, now, current }: { bar: Bar; now: number; current: string }) 
   const { period } = bar
   return (
     <li>
-      <Link
-        to="/memory/facts/$id"
-        params={{ id: period.id }}
-        aria-current={period.id === current ? 'true' : undefined}
-        className="group block rounded-md py-0.5"
-      >
+      <Link to="/memory/facts/$id" params={{ id: period.id }} className="group block rounded-md py-0.5">
         <span className="flex flex-wrap items-baseline justify-between gap-x-3">
           <span
             className={cx(
@@ -122,7 +117,6 @@ export function Periods({ periods, current }: { periods: Period[]; current: stri
                 <Link
                   to="/memory/facts/$id"
                   params={{ id: period.id }}
-                  aria-current={period.id === current ? 'true' : undefined}
                   className="memory-text min-w-0 text-muted line-through decoration-line-strong hover:text-ink"
                 >
                   {period.content}
