@@ -1,5 +1,15 @@
 import { expect, test } from 'vitest'
-import { briefDate, dayFromNumber, dayNumber, dayOf, firstDay, isDay, momentDay, validityText } from './dates'
+import {
+  briefDate,
+  dayFromNumber,
+  dayNumber,
+  dayOf,
+  earliestDay,
+  isDay,
+  momentDay,
+  sliderStart,
+  validityText,
+} from './dates'
 
 const now = Date.parse('2026-11-17T10:00:00Z')
 
@@ -37,8 +47,12 @@ test('a day is a date of the calendar', () => {
   expect(dayOf(new Date(2024, 0, 5, 23, 59))).toBe('2024-01-05')
 })
 
-test('a slider begins at the earliest date, and at least a year ago', () => {
-  expect(firstDay([], '2026-11-17')).toBe('2025-11-17')
-  expect(firstDay(['2026-11-01T08:00:00Z', null], '2026-11-17')).toBe('2025-11-17')
-  expect(firstDay(['2018', undefined, '2023-05', 'nonsense'], '2026-11-17')).toBe('2018-01-01')
+test('a slider begins before the earliest date, and at least a year ago', () => {
+  const start = (...dates: (string | null | undefined)[]) => sliderStart(earliestDay(dates), '2026-11-17')
+  expect(start()).toBe('2025-11-17')
+  expect(start('2026-11-01T08:00:00Z', null)).toBe('2025-11-17')
+  expect(start('2026-01-01')).toBe('2025-11-17')
+  expect(start('2025-12-01', 'nonsense')).toBe('2025-10-27')
+  expect(start('2016-11-17', undefined, '2023-05')).toBe('2015-11-18')
+  expect(start('0001')).toBe('0001-01-01')
 })

@@ -70,9 +70,25 @@ export function isDay(text: string): boolean {
 export const dayNumber = (day: string): number => Date.parse(day) / DAY
 export const dayFromNumber = (number: number): string => new Date(number * DAY).toISOString().slice(0, 10)
 
-/** The first day of a slider that ends today: the earliest of the dates, and at least a year ago. */
-export function firstDay(dates: readonly (string | null | undefined)[], today: string): string {
-  const yearAgo = dayNumber(today) - 365
-  const known = dates.flatMap((text) => (text ? [Math.floor(startOf(text) / DAY)] : [])).filter(Number.isFinite)
-  return dayFromNumber(known.reduce((first, day) => Math.min(first, day), yearAgo))
+/** The API knows no day before. */
+const FIRST = dayNumber('0001-01-01')
+
+/** The earliest day of the dates, or undefined without any. */
+export function earliestDay(dates: readonly (string | null | undefined)[]): string | undefined {
+  const days = dates.flatMap((text) => (text ? [Math.floor(startOf(text) / DAY)] : [])).filter(Number.isFinite)
+  return days.length > 0
+    ? dayFromNumber(
+        Math.max(
+          FIRST,
+          days.reduce((a, b) => Math.min(a, b)),
+        ),
+      )
+    : undefined
+}
+
+/** The first day of a slider that ends today: a little before the earliest known day, and at least a year ago. */
+export function sliderStart(earliest: string | undefined, today: string): string {
+  const [last, known] = [dayNumber(today), dayNumber(earliest ?? today)]
+  const before = Math.max(30, Math.round((last - known) / 10))
+  return dayFromNumber(Math.max(FIRST, Math.min(last - 365, known - before)))
 }

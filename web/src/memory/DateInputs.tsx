@@ -59,7 +59,7 @@ export function DateInputs({ known, values, error, onChange }: Props) {
                 {problem ? (
                   <>
                     <span aria-hidden="true">✕ </span>
-                    {problem.message} {problem.hint}
+                    {[problem.message, problem.hint].filter(Boolean).join('; ')}
                   </>
                 ) : cleared ? (
                   `Stays ${briefDate(before)}: a date can be changed, but not removed.`

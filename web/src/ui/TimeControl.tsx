@@ -1,5 +1,5 @@
 import { useEffect, useId, useRef, useState } from 'react'
-import { briefDate, dayFromNumber, dayNumber, dayOf, firstDay, isDay } from '../lib/dates'
+import { briefDate, dayFromNumber, dayNumber, dayOf, earliestDay, isDay, sliderStart } from '../lib/dates'
 import type { TimeSearch } from '../lib/search'
 import { Button } from './Button'
 
@@ -13,12 +13,13 @@ interface Props {
   onChange: (time: TimeSearch) => void
 }
 
-/** The earliest day so far. It never moves forward, because another time shows other dates. */
-function useFirstDay(dates: Props['dates'], today: string): string {
-  const [seen, setSeen] = useState<string>()
-  const first = firstDay([...dates, seen], today)
-  if (first !== seen) setSeen(first)
-  return first
+/** The first day of the slider. It goes by the earliest date so far, because another time shows other dates. */
+function useStart(dates: Props['dates'], value: string | undefined, today: string): string {
+  const [seen, setSeen] = useState(value)
+  const earliest = earliestDay([...dates, seen])
+  if (earliest !== seen) setSeen(earliest)
+  const start = sliderStart(earliest, today)
+  return value !== undefined && value < start ? value : start
 }
 
 /** The date that is being chosen: the day of the page until it changes, and reported when it rests. */
@@ -48,7 +49,7 @@ function useDraft(value: string | undefined, report: (day: string | undefined) =
 export function TimeControl({ time, dates, onChange }: Props) {
   const id = useId()
   const today = dayOf(Date.now())
-  const first = useFirstDay([...dates, time.valid_at], today)
+  const first = useStart(dates, time.valid_at, today)
   const believed = time.as_of !== undefined
   const past = (day: string | undefined) => day !== undefined && day < today
   const choose = (day: string | undefined, asBelieved: boolean) =>
@@ -87,6 +88,9 @@ export function TimeControl({ time, dates, onChange }: Props) {
           if (day === '' || isDay(day)) setDraft(day || undefined)
         }}
       />
+      <Button size="small" aria-pressed={draft === undefined} onClick={() => setDraft(undefined)}>
+        Now
+      </Button>
       <label className="flex items-center gap-2 text-sm">
         <input
           type="checkbox"
@@ -97,9 +101,6 @@ export function TimeControl({ time, dates, onChange }: Props) {
         />
         as believed then
       </label>
-      <Button size="small" aria-pressed={draft === undefined} onClick={() => setDraft(undefined)}>
-        Now
-      </Button>
     </fieldset>
   )
 }

@@ -68,24 +68,26 @@ export default function RecallPage() {
             onChange={(event) => setDraft(event.target.value)}
           />
         </label>
-        {times.map(([name, label]) => (
-          <label key={name} className="flex min-w-0 items-center gap-2 text-sm text-muted">
-            {label}
-            <input
-              className="control w-32 text-ink"
-              placeholder="2023-03"
-              title={
-                name === 'valid_at'
-                  ? 'What was true then: a year, month, day or time'
-                  : 'What was believed then: a year, month, day or time'
-              }
-              autoComplete="off"
-              spellCheck={false}
-              value={dates[name]}
-              onChange={(event) => setDates((previous) => ({ ...previous, [name]: event.target.value }))}
-            />
-          </label>
-        ))}
+        <span className="grid grid-cols-2 gap-2 max-sm:w-full sm:inline-flex">
+          {times.map(([name, label]) => (
+            <label key={name} className="flex min-w-0 items-center gap-2 text-sm whitespace-nowrap text-muted">
+              {label}
+              <input
+                className="control w-full min-w-0 text-ink sm:w-28"
+                placeholder="2023-03"
+                title={
+                  name === 'valid_at'
+                    ? 'What was true then: a year, month, day or time'
+                    : 'What was believed then: a year, month, day or time'
+                }
+                autoComplete="off"
+                spellCheck={false}
+                value={dates[name]}
+                onChange={(event) => setDates((previous) => ({ ...previous, [name]: event.target.value }))}
+              />
+            </label>
+          ))}
+        </span>
         {names.length > 1 && (
           <Select
             label="Butler"
