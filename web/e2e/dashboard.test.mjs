@@ -11,6 +11,7 @@ import { injection } from './suites/injection.mjs'
 import { keyboard } from './suites/keyboard.mjs'
 import { live } from './suites/live.mjs'
 import { pages } from './suites/pages.mjs'
+import { time } from './suites/time.mjs'
 
 const shared = { server: null, browser: null }
 
@@ -26,6 +27,7 @@ describe('the dashboard', () => {
   pages(shared)
   actions(shared)
   entities(shared)
+  time(shared)
   keyboard(shared)
   injection(shared)
   live(shared)

@@ -63,7 +63,11 @@ const entities = createRoute({
   validateSearch: search.entities,
   component: lazyRouteComponent(load.EntitiesPage),
 })
-const entity = createRoute({ ...at('/entities/$id'), component: lazyRouteComponent(load.EntityPage) })
+const entity = createRoute({
+  ...at('/entities/$id'),
+  validateSearch: search.entity,
+  component: lazyRouteComponent(load.EntityPage),
+})
 const graph = createRoute({
   ...at('/graph'),
   validateSearch: search.graph,

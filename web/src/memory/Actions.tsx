@@ -3,18 +3,21 @@ import { missingRight, useHasRight } from '../api/rights'
 import { Button } from '../ui/Button'
 import { Icon } from '../ui/Icon'
 import { EditDialog } from './EditDialog'
+import type { FactDates } from './types'
 import { type Kind, useConfirm, useForget, useRestore } from './useActions'
 
 interface Props {
   kind: Kind
   id: string
   content: string
+  /** The dates of a fact; a rule has none. */
+  dates?: FactDates
   /** Whether the memory is active or fading. A superseded, expired or forgotten one can only be restored. */
   live: boolean
 }
 
 /** Confirm, edit and forget an active memory; restore an inactive one. */
-export function Actions({ kind, id, content, live }: Props) {
+export function Actions({ kind, id, content, dates, live }: Props) {
   const [editing, setEditing] = useState(false)
   const canWrite = useHasRight('write')
   const confirm = useConfirm(kind)
@@ -39,7 +42,9 @@ export function Actions({ kind, id, content, live }: Props) {
       <Button variant="danger" busy={forget.isPending} onClick={() => forget.mutate(id)}>
         <Icon name="forget" /> Forget
       </Button>
-      {editing && <EditDialog kind={kind} id={id} content={content} follow onClose={() => setEditing(false)} />}
+      {editing && (
+        <EditDialog kind={kind} id={id} content={content} dates={dates} follow onClose={() => setEditing(false)} />
+      )}
     </>
   )
 }

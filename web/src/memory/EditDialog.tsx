@@ -6,12 +6,17 @@ import { asApiError } from '../api/error'
 import { Button } from '../ui/Button'
 import { Dialog } from '../ui/Dialog'
 import { toast } from '../ui/toast'
+import { DateInputs } from './DateInputs'
+import { changedDates, dateTexts, rejectedField } from './dateFields'
+import type { FactDates } from './types'
 import { type Kind, useRestore } from './useActions'
 
 interface Props {
   kind: Kind
   id: string
   content: string
+  /** The dates of a fact; a rule has none. */
+  dates?: FactDates
   /** Navigate to the fact's new version after saving; a list stays where it is. */
   follow?: boolean
   onClose: () => void
@@ -22,18 +27,23 @@ const descriptions: Record<Kind, string> = {
   rule: 'Saving makes the rule a candidate again, because its new wording is untested.',
 }
 
-/** Edits the content of a fact or a rule. */
-export function EditDialog({ kind, id, content, follow = false, onClose }: Props) {
+const none: FactDates = {}
+
+/** Edits the content of a fact or a rule, and when the fact is true. */
+export function EditDialog({ kind, id, content, dates: known = none, follow = false, onClose }: Props) {
   const [text, setText] = useState(content)
+  const [dates, setDates] = useState(() => dateTexts(known))
+  const reworded = text.trim() !== content.trim()
+  const redated = changedDates(known, dates)
   const client = useQueryClient()
   const navigate = useNavigate()
   const restore = useRestore(kind)
   const save = useMutation({
     mutationFn: async () => {
-      const body = { content: text.trim() }
-      return kind === 'fact'
-        ? (await request('put', '/api/memory/facts/{id}', { path: { id }, body })).data.id
-        : (await request('put', '/api/memory/rules/{id}', { path: { id }, body })).data.id
+      const body = reworded ? { content: text.trim() } : {}
+      if (kind === 'rule') return (await request('put', '/api/memory/rules/{id}', { path: { id }, body })).data.id
+      const saved = await request('put', '/api/memory/facts/{id}', { path: { id }, body: { ...body, ...redated } })
+      return saved.data.id
     },
     onSuccess: async (newId) => {
       const undo = () => {
@@ -48,7 +58,8 @@ export function EditDialog({ kind, id, content, follow = false, onClose }: Props
       if (follow && kind === 'fact') await navigate({ to: '/memory/facts/$id', params: { id: newId } })
     },
   })
-  const unchanged = text.trim() === content.trim() || text.trim() === ''
+  const unchanged = text.trim() === '' || !(reworded || Object.keys(redated).length > 0)
+  const error = save.isError ? asApiError(save.error) : null
   function submit(event: FormEvent) {
     event.preventDefault()
     if (!unchanged) save.mutate()
@@ -73,10 +84,18 @@ export function EditDialog({ kind, id, content, follow = false, onClose }: Props
             }}
           />
         </label>
-        {save.isError && (
+        {kind === 'fact' && (
+          <DateInputs
+            known={known}
+            values={dates}
+            error={error}
+            onChange={(field, value) => setDates((previous) => ({ ...previous, [field]: value }))}
+          />
+        )}
+        {error && !(kind === 'fact' && rejectedField(error)) && (
           <p role="alert" className="break-words text-harm">
             <span aria-hidden="true">✕ </span>
-            {asApiError(save.error).message} {asApiError(save.error).hint}
+            {error.message} {error.hint}
           </p>
         )}
         <div className="flex justify-end gap-2">

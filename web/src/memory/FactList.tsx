@@ -1,5 +1,6 @@
 import { Link } from '@tanstack/react-router'
 import { cx } from '../lib/cx'
+import { validityText } from '../lib/dates'
 import { capitalized } from '../lib/labels'
 import { date } from '../lib/time'
 import { Confidence } from '../ui/Confidence'
@@ -8,12 +9,14 @@ import { PermanenceBadge, StateBadge } from './badges'
 import { RowActions } from './RowActions'
 import type { FactRow } from './types'
 
-/** When the fact was learned, and when it was last confirmed if that was on a later day. */
+/** When the fact is true, when it was learned, and when it was last confirmed if that was on a later day. */
 function Dates({ fact }: { fact: FactRow }) {
+  const validity = validityText(fact)
   const confirmed = fact.last_confirmed_at
   const later = confirmed && date(confirmed) !== date(fact.created_at)
   return (
     <p className="text-sm text-muted">
+      {validity && <span className="text-ink">{validity} · </span>}
       learned <Time at={fact.created_at} how="date" />
       {later && (
         <>
@@ -25,9 +28,10 @@ function Dates({ fact }: { fact: FactRow }) {
 }
 
 /** Subject and predicate introduce the content. */
-function Row({ fact, bare }: { fact: FactRow; bare: boolean }) {
-  const fading = fact.state === 'fading'
-  const gone = fact.state !== 'active' && !fading
+function Row({ fact, bare, past }: { fact: FactRow; bare: boolean; past: boolean }) {
+  const fading = !past && fact.state === 'fading'
+  const gone = !past && fact.state !== 'active' && !fading
+  const validity = validityText(fact)
   return (
     <li data-row="" className="group relative border-b border-line last:border-0">
       <div className="grid gap-x-4 gap-y-1 px-4 py-3 md:grid-cols-[minmax(0,1fr)_auto] md:items-center">
@@ -36,6 +40,7 @@ function Row({ fact, bare }: { fact: FactRow; bare: boolean }) {
             <p className="flex min-w-0 flex-wrap items-baseline gap-x-2 text-sm text-muted">
               <span className="font-medium break-all text-ink">{fact.subject}</span>
               <span className="break-all">{capitalized(fact.predicate).toLowerCase()}</span>
+              {validity && <span>{validity}</span>}
             </p>
           )}
           <Link
@@ -52,36 +57,44 @@ function Row({ fact, bare }: { fact: FactRow; bare: boolean }) {
           {bare && <Dates fact={fact} />}
         </div>
         <div className="flex flex-wrap items-center gap-x-3 gap-y-1 md:justify-end">
-          <RowActions
-            kind="fact"
-            id={fact.id}
-            label={`${fact.subject} ${fact.predicate}`}
-            content={fact.content}
-            live={!gone}
-          />
+          {!past && (
+            <RowActions
+              kind="fact"
+              id={fact.id}
+              label={`${fact.subject} ${fact.predicate}`}
+              content={fact.content}
+              dates={fact}
+              live={!gone}
+            />
+          )}
           <StateBadge state={fact.state} />
           <PermanenceBadge permanence={fact.permanence} />
-          <Confidence value={fact.effective_confidence} fading={fading} gone={gone} />
+          {!past && <Confidence value={fact.effective_confidence} fading={fading} gone={gone} />}
         </div>
       </div>
     </li>
   )
 }
 
-/** `bare` omits subject and predicate where a heading shows them, and adds the dates. */
+/**
+ * `bare` omits subject and predicate where a heading shows them, and adds the dates. `past` shows what was true at
+ * another time: without actions, and without the confidence, which says how sure we are now.
+ */
 export function FactList({
   facts,
   label = 'Facts',
   bare = false,
+  past = false,
 }: {
   facts: FactRow[]
   label?: string
   bare?: boolean
+  past?: boolean
 }) {
   return (
     <ul aria-label={label} className="card overflow-hidden">
       {facts.map((fact) => (
-        <Row key={fact.id} fact={fact} bare={bare} />
+        <Row key={fact.id} fact={fact} bare={bare} past={past} />
       ))}
     </ul>
   )

@@ -3,6 +3,7 @@ import { useHasRight } from '../api/rights'
 import { cx } from '../lib/cx'
 import { Icon } from '../ui/Icon'
 import { EditDialog } from './EditDialog'
+import type { FactDates } from './types'
 import { type Kind, useConfirm } from './useActions'
 
 interface Props {
@@ -10,6 +11,8 @@ interface Props {
   id: string
   label: string
   content: string
+  /** The dates of a fact; a rule has none. */
+  dates?: FactDates
   /** Whether the memory is active or fading; any other cannot be confirmed or edited. */
   live: boolean
 }
@@ -21,7 +24,7 @@ const buttonClass = cx(
 )
 
 /** Buttons to confirm and edit a memory from its row, also bound to the keys c and e. */
-export function RowActions({ kind, id, label, content, live }: Props) {
+export function RowActions({ kind, id, label, content, dates, live }: Props) {
   const [editing, setEditing] = useState(false)
   const canWrite = useHasRight('write')
   const confirm = useConfirm(kind)
@@ -48,7 +51,7 @@ export function RowActions({ kind, id, label, content, live }: Props) {
       >
         <Icon name="edit" />
       </button>
-      {editing && <EditDialog kind={kind} id={id} content={content} onClose={() => setEditing(false)} />}
+      {editing && <EditDialog kind={kind} id={id} content={content} dates={dates} onClose={() => setEditing(false)} />}
     </span>
   )
 }

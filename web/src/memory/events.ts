@@ -65,6 +65,7 @@ const labels: Record<string, [glyph: string, label: string]> = {
   episode_evicted: ['✕', 'Episode evicted'],
   fact_created: ['+', 'Fact learned'],
   fact_superseded: ['↷', 'Fact superseded'],
+  fact_redated: ['⇆', 'Fact’s time changed'],
   fact_confirmed: ['✓', 'Fact confirmed'],
   fact_forgotten: ['✕', 'Fact forgotten'],
   fact_restored: ['↺', 'Fact restored'],

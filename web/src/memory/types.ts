@@ -1,5 +1,12 @@
+/** When a fact is true and when the source said it, each in the precision in which it was given. */
+export interface FactDates {
+  valid_from?: string | null
+  valid_to?: string | null
+  observed_at?: string | null
+}
+
 /** The rows that lists and detail pages share; the generated types of the API are assignable to them. */
-export interface FactRow {
+export interface FactRow extends FactDates {
   id: string
   subject: string
   predicate: string

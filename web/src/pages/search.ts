@@ -1,4 +1,4 @@
-import { fraction, oneOf, text, whole } from '../lib/search'
+import { fraction, oneOf, text, time, whole } from '../lib/search'
 
 /** The state that each page keeps in its URL. Missing and invalid values are the default. */
 type Raw = Record<string, unknown>
@@ -53,8 +53,11 @@ export const entities = (raw: Raw) =>
     offset: whole(raw, 'offset'),
   })
 
+export const entity = (raw: Raw) => optional(time(raw))
+
 export const graph = (raw: Raw) =>
   optional({
+    ...time(raw),
     entity: text(raw, 'entity'),
     butler: text(raw, 'butler'),
     predicate: text(raw, 'predicate'),
@@ -73,6 +76,8 @@ export const timeline = (raw: Raw) =>
 
 export const recall = (raw: Raw) =>
   optional({
+    valid_at: text(raw, 'valid_at'),
+    as_of: text(raw, 'as_of'),
     q: text(raw, 'q'),
     butler: text(raw, 'butler'),
   })

@@ -1,6 +1,7 @@
 import { Link } from '@tanstack/react-router'
 import { useGet } from '../../api/hooks'
 import { cx } from '../../lib/cx'
+import { validityText } from '../../lib/dates'
 import { groupBy } from '../../lib/group'
 import { capitalized } from '../../lib/labels'
 import { PermanenceBadge, StateBadge } from '../../memory/badges'
@@ -22,7 +23,9 @@ function Card({ subject, facts }: { subject: string; facts: FactRow[] }) {
             data-row=""
             className={cx('relative', fact.state === 'fading' && 'border-l-2 border-dashed border-fading pl-3')}
           >
-            <p className="text-sm text-muted">{capitalized(fact.predicate)}</p>
+            <p className="text-sm text-muted">
+              {[capitalized(fact.predicate), validityText(fact)].filter(Boolean).join(' · ')}
+            </p>
             <Link
               to="/memory/facts/$id"
               params={{ id: fact.id }}

@@ -2,6 +2,7 @@ import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import { missingRight, useHasRight } from '../../api/rights'
 import type { EntityDetailAt } from '../../api/schema'
+import type { TimeSearch } from '../../lib/search'
 import { Button, buttonClass } from '../../ui/Button'
 import { Icon } from '../../ui/Icon'
 import { EditEntityDialog } from './EditEntityDialog'
@@ -10,15 +11,18 @@ import { useUnmerge } from './useUnmerge'
 
 interface Props {
   entity: EntityDetailAt
+  /** The time that the page shows; nothing can be changed in another one than now. */
+  time: TimeSearch
   onMerge: () => void
 }
 
 /** Edit, merge and forget an entity; undo the merge of one that was merged away. */
-export function EntityActions({ entity, onMerge }: Props) {
+export function EntityActions({ entity, time, onMerge }: Props) {
   const [open, setOpen] = useState<'edit' | 'forget' | null>(null)
   const canWrite = useHasRight('write')
   const isAdmin = useHasRight('admin')
   const unmerge = useUnmerge()
+  const now = time.valid_at === undefined
   const close = () => setOpen(null)
   if (entity.merged_into)
     return canWrite ? (
@@ -30,10 +34,10 @@ export function EntityActions({ entity, onMerge }: Props) {
     )
   return (
     <>
-      <Link to="/graph" search={{ entity: entity.id, butler: entity.home }} className={buttonClass()}>
+      <Link to="/graph" search={{ entity: entity.id, butler: entity.home, ...time }} className={buttonClass()}>
         <Icon name="graph" /> Show in graph
       </Link>
-      {canWrite && (
+      {canWrite && now && (
         <>
           <Button data-page-key="e" onClick={() => setOpen('edit')}>
             <Icon name="edit" /> Edit
@@ -43,7 +47,7 @@ export function EntityActions({ entity, onMerge }: Props) {
           </Button>
         </>
       )}
-      {isAdmin && (
+      {isAdmin && now && (
         <Button variant="danger" onClick={() => setOpen('forget')}>
           <Icon name="forget" /> Forget everything
         </Button>

@@ -172,3 +172,60 @@ test('a merged entity offers to undo the merge', async () => {
   expect(await screen.findByText('Merge undone. 2 facts moved back.')).toBeTruthy()
   expect(calls.some(({ path }) => path.endsWith('/a/unmerge'))).toBe(true)
 })
+
+const home = (id: string, content: string, more: object) => ({
+  predicate: 'lives_in',
+  facts: [
+    {
+      id,
+      subject: 'Ada',
+      predicate: 'lives_in',
+      content,
+      scope: 'global',
+      state: 'active',
+      permanence: 'stable',
+      importance: 5,
+      confidence: 1,
+      decay_rate: 0,
+      effective_confidence: 1,
+      created_at: at,
+      tags: [],
+      ...more,
+    },
+  ],
+})
+
+test('the profile is shown as it was on a day, without edits, and Now brings the present back', async () => {
+  const { calls, router } = openPage('/entities/a', {
+    ...answers,
+    'GET /api/memory/entities/a': ({ query }: { query: URLSearchParams }) => ({
+      ...ada,
+      predicates: query.has('valid_at')
+        ? [home('f3', 'Oslo', { valid_to: '2024-03', state: 'superseded' })]
+        : [home('f4', 'Rome', { valid_from: '2024-03' })],
+    }),
+  })
+  const facts = async () => (await screen.findByRole('list', { name: 'Lives in' })).textContent
+  expect(await facts()).toContain('since Mar 2024')
+  const slider = screen.getByRole('slider', { name: 'As it was on' })
+  expect(slider.getAttribute('aria-valuetext')).toBe('now')
+  const believed = screen.getByRole('checkbox', { name: 'as believed then' }) as HTMLInputElement
+  expect(believed.disabled).toBe(true)
+  fireEvent.change(screen.getByLabelText('Date'), { target: { value: '2023-05-06' } })
+  expect(await screen.findByText('As it was on 6 May 2023')).toBeTruthy()
+  expect(await screen.findByText('until Mar 2024 ·')).toBeTruthy()
+  expect(await facts()).toContain('Oslo')
+  expect(slider.getAttribute('aria-valuetext')).toBe('6 May 2023')
+  for (const name of ['Edit', 'Merge', 'Forget everything', 'Edit Ada lives_in'])
+    expect(screen.queryByRole('button', { name }), name).toBeNull()
+  const neighbours = calls.findLast(({ path }) => path.endsWith('/neighbors'))
+  expect(neighbours?.query.get('valid_at')).toBe('2023-05-06')
+  fireEvent.click(believed)
+  expect(await screen.findByText('As it was on 6 May 2023, as believed then')).toBeTruthy()
+  expect(router.state.location.search).toEqual({ valid_at: '2023-05-06', as_of: '2023-05-06' })
+  await vi.waitFor(() => expect(calls.some(({ query }) => query.get('as_of') === '2023-05-06')).toBe(true))
+  fireEvent.click(screen.getByRole('button', { name: 'Now' }))
+  expect(await screen.findByRole('button', { name: 'Edit' })).toBeTruthy()
+  expect(await facts()).toContain('Rome')
+  expect(router.state.location.search).toEqual({})
+})

@@ -1,16 +1,19 @@
-import { Link, useParams } from '@tanstack/react-router'
+import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router'
 import { useState } from 'react'
 import { useGet } from '../../api/hooks'
 import { useHasRight } from '../../api/rights'
 import type { EntityDetailAt } from '../../api/schema'
 import { capitalized } from '../../lib/labels'
 import { counted } from '../../lib/number'
+import type { TimeSearch } from '../../lib/search'
 import { EventList } from '../../memory/EventList'
 import { Back } from '../../ui/Back'
 import { Badge } from '../../ui/Badge'
 import { Loaded } from '../../ui/Loaded'
 import { Page } from '../../ui/Page'
 import { Section } from '../../ui/Section'
+import { Failure, Loading } from '../../ui/states'
+import { TimeControl, TimeNotice } from '../../ui/TimeControl'
 import { Details } from './Details'
 import { Duplicates } from './Duplicates'
 import { EntityActions } from './EntityActions'
@@ -38,7 +41,19 @@ function Related({ related }: Pick<EntityDetailAt, 'related'>) {
   )
 }
 
-function Knowledge({ entity }: { entity: EntityDetailAt }) {
+/** The facts of the chosen time. */
+function Facts({ id, time }: { id: string; time: TimeSearch }) {
+  const query = useGet('/api/memory/entities/{id}', { path: { id }, query: time }, { keepPrevious: true })
+  if (query.isPending) return <Loading rows={2} label="Loading facts" />
+  if (query.isError) return <Failure error={query.error} retry={() => void query.refetch()} />
+  return (
+    <div className={query.isPlaceholderData ? 'opacity-60' : ''} aria-busy={query.isPlaceholderData}>
+      <FactsByPredicate entity={query.data.data} past />
+    </div>
+  )
+}
+
+function Knowledge({ entity, time }: { entity: EntityDetailAt; time: TimeSearch }) {
   if (entity.merged_into)
     return (
       <p className="self-start rounded-lg border border-dashed border-line-strong/50 p-4 text-muted">
@@ -52,21 +67,27 @@ function Knowledge({ entity }: { entity: EntityDetailAt }) {
   return (
     <div className="min-w-0 space-y-8">
       <Section title="Facts">
-        <FactsByPredicate entity={entity} />
+        {time.valid_at ? <Facts id={entity.id} time={time} /> : <FactsByPredicate entity={entity} />}
       </Section>
       <Section title="Relations">
-        <Relations entity={entity} />
+        <Relations entity={entity} time={time} />
       </Section>
-      <Section title="Mentions in episodes">
-        <Mentions entity={entity} />
-      </Section>
+      {!time.valid_at && (
+        <Section title="Mentions in episodes">
+          <Mentions entity={entity} />
+        </Section>
+      )}
     </div>
   )
 }
 
 function View({ entity }: { entity: EntityDetailAt }) {
   const [merging, setMerging] = useState<{ other?: Named } | null>(null)
-  const canWrite = useHasRight('write')
+  const time = useSearch({ from: '/entities/$id' })
+  const navigate = useNavigate({ from: '/entities/$id' })
+  const past = time.valid_at !== undefined
+  const canWrite = useHasRight('write') && !past
+  const facts = entity.predicates.flatMap((group) => group.facts)
   return (
     <Page
       above={<Back to="/entities">Entities</Back>}
@@ -78,10 +99,20 @@ function View({ entity }: { entity: EntityDetailAt }) {
           {entity.aliases.length > 0 && <span className="break-words">also known as {entity.aliases.join(', ')}</span>}
         </span>
       }
-      actions={<EntityActions entity={entity} onMerge={() => setMerging({})} />}
+      actions={<EntityActions entity={entity} time={time} onMerge={() => setMerging({})} />}
     >
+      {!entity.merged_into && (
+        <>
+          <TimeControl
+            time={time}
+            dates={[entity.created_at, ...facts.flatMap((fact) => [fact.valid_from, fact.valid_to, fact.created_at])]}
+            onChange={(next) => void navigate({ search: next, replace: true, resetScroll: false })}
+          />
+          <TimeNotice time={time}>Facts and relations of that day. Editing is off.</TimeNotice>
+        </>
+      )}
       <div className="grid gap-x-10 gap-y-8 lg:grid-cols-[minmax(0,1fr)_18rem]">
-        <Knowledge entity={entity} />
+        <Knowledge entity={entity} time={time} />
         <div className="min-w-0 space-y-8">
           {entity.duplicates.length > 0 && !entity.merged_into && (
             <Section title="Likely duplicates" quiet>
@@ -109,7 +140,7 @@ function View({ entity }: { entity: EntityDetailAt }) {
           </Section>
         </div>
       </div>
-      {merging && <MergeDialog entity={entity} {...merging} onClose={() => setMerging(null)} />}
+      {merging && !past && <MergeDialog entity={entity} {...merging} onClose={() => setMerging(null)} />}
     </Page>
   )
 }

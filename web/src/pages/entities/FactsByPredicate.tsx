@@ -7,9 +7,11 @@ import { Empty } from '../../ui/states'
 
 type Props = Pick<EntityDetailAt, 'predicates' | 'facts_total' | 'past_facts_total' | 'canonical_name'>
 
-export function FactsByPredicate({ entity }: { entity: Props }) {
+/** `past` shows the facts of another time than now. */
+export function FactsByPredicate({ entity, past = false }: { entity: Props; past?: boolean }) {
   const { predicates, facts_total, past_facts_total } = entity
   const shown = predicates.reduce((sum, group) => sum + group.facts.length, 0)
+  if (shown === 0 && past) return <Empty title="No facts for that day">Nothing is known to have been true then.</Empty>
   if (shown === 0)
     return (
       <Empty title="No active facts">
@@ -23,12 +25,12 @@ export function FactsByPredicate({ entity }: { entity: Props }) {
       {predicates.map(({ predicate, facts }) => (
         <section key={predicate} aria-label={capitalized(predicate)}>
           <h3 className="mb-1 text-sm font-medium text-muted">{capitalized(predicate)}</h3>
-          <FactList facts={facts} label={capitalized(predicate)} bare />
+          <FactList facts={facts} label={capitalized(predicate)} bare past={past} />
         </section>
       ))}
       <p className="text-sm text-muted">
         {shown < facts_total && `${counted(facts_total - shown, 'more fact')} not shown. `}
-        {past_facts_total > 0 && (
+        {past_facts_total > 0 && !past && (
           <>
             {counted(past_facts_total, 'fact')} superseded, expired or retracted:{' '}
             <Link to="/memory" search={{ q: entity.canonical_name, validity: 'all' }} className="link">

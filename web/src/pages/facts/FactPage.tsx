@@ -2,6 +2,9 @@ import { Link, useParams } from '@tanstack/react-router'
 import { useGet } from '../../api/hooks'
 import type { FactDetailAt as FactDetail } from '../../api/schema'
 import { DecayCurve } from '../../charts/DecayCurve'
+import { Periods } from '../../charts/Periods'
+import { worthShowing } from '../../charts/periodLayout'
+import { validityText } from '../../lib/dates'
 import { capitalized } from '../../lib/labels'
 import { Actions } from '../../memory/Actions'
 import { PermanenceBadge, StateBadge } from '../../memory/badges'
@@ -23,6 +26,7 @@ import { Readers } from './Readers'
 function View({ fact }: { fact: FactDetail }) {
   const fading = fact.state === 'fading'
   const live = fact.state === 'active' || fading
+  const validity = validityText(fact)
   const subject = fact.entity_id ? (
     <Link to="/entities/$id" params={{ id: fact.entity_id }} className="font-medium text-ink hover:underline">
       {fact.subject}
@@ -40,13 +44,14 @@ function View({ fact }: { fact: FactDetail }) {
         <span className="flex flex-wrap items-center gap-x-3 gap-y-1">
           <span>
             {subject} · {capitalized(fact.predicate).toLowerCase()}
+            {validity && ` · ${validity}`}
           </span>
           <StateBadge state={fact.state} always />
           <PermanenceBadge permanence={fact.permanence} />
           <Confidence value={fact.effective_confidence} fading={fading} gone={!live} />
         </span>
       }
-      actions={<Actions kind="fact" id={fact.id} content={fact.content} live={live} />}
+      actions={<Actions kind="fact" id={fact.id} content={fact.content} dates={fact} live={live} />}
     >
       <div className="grid gap-x-10 gap-y-8 lg:grid-cols-[minmax(0,1fr)_18rem]">
         <div className="min-w-0 space-y-8">
@@ -57,6 +62,13 @@ function View({ fact }: { fact: FactDetail }) {
                 <DecayLine decay={fact.decay} />
                 <DecayDates decay={fact.decay} />
                 <DecayCurve decay={fact.decay} />
+              </div>
+            </Section>
+          )}
+          {worthShowing(fact.timeline) && (
+            <Section title="Timeline">
+              <div className="card p-4 sm:p-5">
+                <Periods periods={fact.timeline} current={fact.id} />
               </div>
             </Section>
           )}

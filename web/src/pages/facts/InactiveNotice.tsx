@@ -43,8 +43,8 @@ export function InactiveNotice({ fact }: { fact: FactDetail }) {
             Nobody confirmed it, so its confidence fell below {fixed(fact.decay.expiry_threshold)} and it expired{on}.
           </>
         )}
-        {fact.validity === 'retracted' && <>A user or an agent retracted it{on}.</>} It is kept as history and never
-        recalled; Restore brings it back.
+        {fact.validity === 'retracted' && <>A user or an agent retracted it{on}.</>} It is kept as history; Restore
+        brings it back.
       </p>
     </Section>
   )

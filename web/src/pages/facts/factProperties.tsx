@@ -1,13 +1,20 @@
 import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import type { FactDetailAt as FactDetail } from '../../api/schema'
+import { briefDate } from '../../lib/dates'
 import { permanenceDescription } from '../../lib/labels'
 import { Id } from '../../ui/Id'
 import { Tags } from '../../ui/Tags'
 import { Time } from '../../ui/Time'
 
 export function factProperties(fact: FactDetail): [string, ReactNode][] {
+  const dates: [string, string | null | undefined][] = [
+    ['Valid from', fact.valid_from],
+    ['Valid until', fact.valid_to],
+    ['Observed', fact.observed_at],
+  ]
   return [
+    ...dates.flatMap(([name, at]): [string, ReactNode][] => (at ? [[name, briefDate(at)]] : [])),
     ['Scope', fact.scope],
     [
       'Butler',

@@ -20,6 +20,9 @@ interface Props {
 export function Filters({ search, home, predicates, onChange }: Props) {
   const butlers = useGet('/api/butlers')
   const names = (butlers.data?.data ?? []).map((butler) => butler.name)
+  // the chosen predicate may have no relation at another time
+  const missing = search.predicate && !predicates.some(({ predicate }) => predicate === search.predicate)
+  const offered = missing ? [...predicates, { predicate: search.predicate ?? '', edges: 0 }] : predicates
   return (
     <div className="mb-4 flex flex-wrap items-center gap-2">
       {names.length > 1 && (
@@ -35,7 +38,7 @@ export function Filters({ search, home, predicates, onChange }: Props) {
         value={search.predicate ?? ''}
         options={[
           ['', 'All predicates'],
-          ...predicates.map(({ predicate, edges }): [string, string] => [
+          ...offered.map(({ predicate, edges }): [string, string] => [
             predicate,
             `${capitalized(predicate)} (${count(edges)})`,
           ]),

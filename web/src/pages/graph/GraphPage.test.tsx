@@ -98,3 +98,18 @@ test('an unknown entity in the address is reported, and the graph is shown', asy
   expect(await screen.findByText(/nothing at/i)).toBeTruthy()
   expect(await names()).toEqual(['Ada', 'Bob', 'Cy'])
 })
+
+test('the graph is shown as it was on a day', async () => {
+  const { calls } = openPage('/graph?predicate=knows&valid_at=2020-01-01', {
+    'GET /api/memory/graph': ({ query }: { query: URLSearchParams }) =>
+      query.has('valid_at') ? { ...graph, edges: [], predicates: [] } : graph,
+  })
+  expect(await screen.findByText('No relations for that day')).toBeTruthy()
+  expect(screen.getByText('As it was on 1 Jan 2020')).toBeTruthy()
+  const predicates = screen.getByRole('combobox', { name: 'Predicate' }) as HTMLSelectElement
+  expect(predicates.value).toBe('knows')
+  fireEvent.click(screen.getByRole('button', { name: 'Now' }))
+  expect(await names()).toEqual(['Ada', 'Bob'])
+  expect(screen.queryByText(/As it was on 1/)).toBeNull()
+  expect(calls.some(({ query }) => query.get('valid_at') === '2020-01-01')).toBe(true)
+})

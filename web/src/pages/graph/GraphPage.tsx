@@ -6,6 +6,7 @@ import { capitalized } from '../../lib/labels'
 import { count, counted } from '../../lib/number'
 import { Page } from '../../ui/Page'
 import { Empty, Failure, Loading } from '../../ui/states'
+import { TimeControl, TimeNotice } from '../../ui/TimeControl'
 import { Unavailable } from '../../ui/Unavailable'
 import { entityTypes, type graph as graphSearch } from '../search'
 import { Filters } from './Filters'
@@ -43,6 +44,8 @@ const empty = (
   </Empty>
 )
 
+const emptyThen = <Empty title="No relations for that day">No relation is known to have been true then.</Empty>
+
 interface Props {
   graph: Graph
   /** The number of all entities, if the graph has only some of them. */
@@ -64,7 +67,7 @@ function Figures({ graph, view, total }: Props & { view: View }) {
 function Explorer({ graph, total }: Props) {
   const search = useSearch({ from: '/graph' })
   const navigate = useNavigate({ from: '/graph' })
-  const { predicate, until, entity: selected } = search
+  const { predicate, until, entity: selected, valid_at, as_of } = search
   const view = useMemo(() => viewOf(graph, { predicate, until, selected }), [graph, predicate, until, selected])
   const select = useCallback(
     (entity: string | undefined) =>
@@ -81,12 +84,12 @@ function Explorer({ graph, total }: Props) {
               view={view}
               selected={selected}
               onSelect={select}
-              onOpen={(id) => void navigate({ to: '/entities/$id', params: { id } })}
+              onOpen={(id) => void navigate({ to: '/entities/$id', params: { id }, search: { valid_at, as_of } })}
             />
           </Suspense>
         </div>
         <div className="flex max-h-[70vh] min-h-0 flex-col">
-          <NodeList view={view} selected={selected} onSelect={select} />
+          <NodeList view={view} selected={selected} time={{ valid_at, as_of }} onSelect={select} />
         </div>
       </div>
       <div className="mt-3 flex flex-wrap items-center justify-between gap-x-6 gap-y-2 text-sm text-muted">
@@ -100,33 +103,40 @@ function Explorer({ graph, total }: Props) {
 export default function GraphPage() {
   const search = useSearch({ from: '/graph' })
   const navigate = useNavigate({ from: '/graph' })
-  const { whole, graph, partial, expandError } = useGraph(search)
+  const { whole, found, graph, partial, expandError } = useGraph(search)
+  const { valid_at, as_of } = search
   const change = useCallback(
     (next: ReturnType<typeof graphSearch>) =>
       void navigate({ search: (previous) => ({ ...previous, ...next }), replace: true, resetScroll: false }),
     [navigate],
   )
-  const data = whole.data?.data
+  const dates = useMemo(() => (found?.edges ?? []).map((edge) => edge.created_at), [found])
   return (
     <Page
       title="Graph"
       lead="Entities and the relations between them. Select an entity to expand it, double-click to open its profile."
     >
-      <Filters search={search} home={data?.home} predicates={data?.predicates ?? []} onChange={change} />
+      <Filters search={search} home={found?.home} predicates={found?.predicates ?? []} onChange={change} />
+      <TimeControl time={{ valid_at, as_of }} dates={dates} onChange={change} />
+      <TimeNotice time={{ valid_at, as_of }}>Relations of that day.</TimeNotice>
       <Unavailable butlers={whole.data?.meta.unavailable} />
       {expandError && (
         <div className="mb-4">
           <Failure error={expandError} title="The entity’s relations could not be loaded" />
         </div>
       )}
-      {whole.isPending ? (
-        <Loading rows={6} label="Loading the graph" />
-      ) : whole.isError && !data ? (
+      {whole.isError && !found ? (
         <Failure error={whole.error} retry={() => void whole.refetch()} />
+      ) : !found ? (
+        <Loading rows={6} label="Loading the graph" />
       ) : graph.nodes.size === 0 ? (
-        empty
+        valid_at ? (
+          emptyThen
+        ) : (
+          empty
+        )
       ) : (
-        <Explorer graph={graph} total={partial ? data?.entities_total : undefined} />
+        <Explorer graph={graph} total={partial ? found.entities_total : undefined} />
       )}
     </Page>
   )

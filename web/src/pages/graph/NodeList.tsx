@@ -3,6 +3,7 @@ import { useEffect, useRef, useState } from 'react'
 import { cx } from '../../lib/cx'
 import { capitalized } from '../../lib/labels'
 import { count, counted } from '../../lib/number'
+import type { TimeSearch } from '../../lib/search'
 import { SearchField } from '../../ui/SearchField'
 import { Time } from '../../ui/Time'
 import type { GraphNode, Relation, View } from './model'
@@ -14,16 +15,20 @@ const MAX_RELATIONS = 50
 interface Props {
   view: View
   selected?: string
+  /** The time that the graph shows; the profile opens at the same. */
+  time: TimeSearch
   onSelect: (id: string | undefined) => void
 }
 
 function Relations({
   node,
   relations,
+  time,
   onSelect,
 }: {
   node: GraphNode
   relations: Relation[]
+  time: TimeSearch
   onSelect: Props['onSelect']
 }) {
   const shown = relations.slice(0, MAX_RELATIONS)
@@ -57,7 +62,7 @@ function Relations({
       )}
       <p className="mt-2 px-2 text-sm text-muted">
         {relations.length > shown.length && `${counted(relations.length - shown.length, 'more relation')}. `}
-        <Link to="/entities/$id" params={{ id: node.id }} className="link">
+        <Link to="/entities/$id" params={{ id: node.id }} search={time} className="link">
           Open the profile
         </Link>
       </p>
@@ -66,7 +71,7 @@ function Relations({
 }
 
 /** The graph as a list for the keyboard and for screen readers: each entity opens to its relations. */
-export function NodeList({ view, selected, onSelect }: Props) {
+export function NodeList({ view, selected, time, onSelect }: Props) {
   const [query, setQuery] = useState('')
   const [limit, setLimit] = useState(PAGE)
   const list = useRef<HTMLUListElement>(null)
@@ -103,7 +108,7 @@ export function NodeList({ view, selected, onSelect }: Props) {
                   {capitalized(node.type)} · {counted(relations.length, 'relation')}
                 </span>
               </button>
-              {open && <Relations node={node} relations={relations} onSelect={onSelect} />}
+              {open && <Relations node={node} relations={relations} time={time} onSelect={onSelect} />}
             </li>
           )
         })}

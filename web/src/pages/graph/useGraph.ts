@@ -30,10 +30,13 @@ function useExpanded(entity: string | undefined, butler: string | undefined): st
 
 /** The graph of a butler together with the relations of the expanded entities. */
 export function useGraph(search: ReturnType<typeof graph>) {
-  const { butler, predicate, entity } = search
-  const query = { butler, limit: MAX_ENTITIES }
-  const whole = useGet('/api/memory/graph', { query })
-  const found = whole.data?.data
+  const { butler, predicate, entity, valid_at, as_of } = search
+  const query = { butler, limit: MAX_ENTITIES, valid_at, as_of }
+  // while another time loads, the graph stays, so that its layout does too
+  const whole = useGet('/api/memory/graph', { query }, { keepPrevious: true })
+  const previous = whole.data?.data
+  const otherButler = whole.isPlaceholderData && butler !== undefined && previous?.home !== butler
+  const found = otherButler ? undefined : previous
   // the server sends the best connected entities; with a predicate, those that are best connected by it
   const partial = found !== undefined && found.entities_total > found.entities.length
   const filtered = useGet(
@@ -46,7 +49,7 @@ export function useGraph(search: ReturnType<typeof graph>) {
     queries: expanded.map((id) =>
       getOptions('/api/memory/entities/{id}/neighbors', {
         path: { id },
-        query: { butler, depth: 1, direction: 'both', limit: MAX_NEIGHBOURS },
+        query: { butler, depth: 1, direction: 'both', limit: MAX_NEIGHBOURS, valid_at, as_of },
       }),
     ),
     combine: answers,
@@ -56,5 +59,5 @@ export function useGraph(search: ReturnType<typeof graph>) {
     () => combine([...(found ? [chosen ?? found] : []), ...parts], expanded),
     [found, chosen, parts, expanded],
   )
-  return { whole, graph: joined, partial, expandError: error }
+  return { whole, found, graph: joined, partial, expandError: error }
 }

@@ -1,11 +1,13 @@
 import { cx } from '../../lib/cx'
+import { validityText } from '../../lib/dates'
 import { capitalized } from '../../lib/labels'
 import { fixed } from '../../lib/number'
 import { StateBadge } from '../../memory/badges'
 import { MemoryLink } from '../../memory/MemoryLink'
+import type { FactDates } from '../../memory/types'
 import { Empty } from '../../ui/states'
 
-export interface RecallHit {
+export interface RecallHit extends FactDates {
   id: string
   memory_type: string
   content: string
@@ -52,6 +54,7 @@ function Rank({ name, value, found }: { name: string; value?: number | null; fou
 }
 
 function Row({ hit, place }: { hit: RecallHit; place: number }) {
+  const validity = validityText(hit)
   const shares = hit.explain?.weighed ? inOrder(hit.explain.weighed) : []
   return (
     <li
@@ -63,8 +66,8 @@ function Row({ hit, place }: { hit: RecallHit; place: number }) {
         <p className="text-sm text-muted">
           {hit.subject
             ? `${hit.subject} · ${capitalized(hit.predicate ?? '').toLowerCase()}`
-            : capitalized(hit.memory_type)}{' '}
-          {hit.fading && <StateBadge state="fading" />}
+            : capitalized(hit.memory_type)}
+          {validity && ` · ${validity}`} {hit.fading && <StateBadge state="fading" />}
         </p>
         <MemoryLink
           kind={hit.memory_type}

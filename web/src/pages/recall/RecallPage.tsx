@@ -9,8 +9,14 @@ import { Empty, Failure, Loading } from '../../ui/states'
 import { Unavailable } from '../../ui/Unavailable'
 import { ContextBlock } from './ContextBlock'
 import { HitTable } from './HitTable'
+import { UnderstoodTime } from './UnderstoodTime'
 
 const examples = ['What can I cook tonight?', 'When is the next appointment?', 'How should reports be written?']
+
+const times = [
+  ['valid_at', 'Valid at'],
+  ['as_of', 'As of'],
+] as const
 
 /** Shows what an agent would receive for a question, and why. */
 export default function RecallPage() {
@@ -22,16 +28,24 @@ export default function RecallPage() {
   const names = butlers.map((figures) => figures.butler)
   const butler = search.butler ?? names[0]
   const [draft, setDraft] = useState(search.q ?? '')
+  const [dates, setDates] = useState({ valid_at: search.valid_at ?? '', as_of: search.as_of ?? '' })
   const question = search.q ?? ''
   const missing = stats.data?.meta.unavailable ?? []
   const answer = useGet(
     '/api/memory/recall',
-    { query: { q: question, butler } },
+    { query: { q: question, butler, valid_at: search.valid_at, as_of: search.as_of } },
     { enabled: question !== '' && !stats.isPending, keepPrevious: true },
   )
   function ask(q: string) {
     setDraft(q)
-    void navigate({ search: (previous) => ({ ...previous, q: q.trim() || undefined }) })
+    void navigate({
+      search: (previous) => ({
+        ...previous,
+        q: q.trim() || undefined,
+        valid_at: dates.valid_at.trim() || undefined,
+        as_of: dates.as_of.trim() || undefined,
+      }),
+    })
   }
   function submit(event: FormEvent) {
     event.preventDefault()
@@ -54,6 +68,26 @@ export default function RecallPage() {
             onChange={(event) => setDraft(event.target.value)}
           />
         </label>
+        <span className="grid grid-cols-2 gap-2 max-sm:w-full sm:inline-flex">
+          {times.map(([name, label]) => (
+            <label key={name} className="flex min-w-0 items-center gap-2 text-sm whitespace-nowrap text-muted">
+              {label}
+              <input
+                className="control w-full min-w-0 text-ink sm:w-28"
+                placeholder="2023-03"
+                title={
+                  name === 'valid_at'
+                    ? 'What was true then: a year, month, day or time'
+                    : 'What was believed then: a year, month, day or time'
+                }
+                autoComplete="off"
+                spellCheck={false}
+                value={dates[name]}
+                onChange={(event) => setDates((previous) => ({ ...previous, [name]: event.target.value }))}
+              />
+            </label>
+          ))}
+        </span>
         {names.length > 1 && (
           <Select
             label="Butler"
@@ -86,6 +120,7 @@ export default function RecallPage() {
       ) : (
         <div className="grid gap-x-8 gap-y-10 xl:grid-cols-[minmax(0,1.55fr)_minmax(0,1fr)]">
           <Section title="Recalled memories">
+            {answer.data.data.trace && <UnderstoodTime time={answer.data.data.trace.time} />}
             <HitTable hits={answer.data.data.results} weights={answer.data.data.trace?.weights} />
           </Section>
           <Section title="Session context">

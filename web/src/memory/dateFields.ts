@@ -1,0 +1,28 @@
+import type { ApiError } from '../api/error'
+import type { FactDates } from './types'
+
+export const dateFields = ['valid_from', 'valid_to', 'observed_at'] as const
+export type DateField = (typeof dateFields)[number]
+
+/** The texts of the form for the known dates. */
+export function dateTexts(dates: FactDates): Record<DateField, string> {
+  return {
+    valid_from: dates.valid_from ?? '',
+    valid_to: dates.valid_to ?? '',
+    observed_at: dates.observed_at ?? '',
+  }
+}
+
+/** The dates that an edit changes. The API keeps a date that is left out or empty. */
+export function changedDates(known: FactDates, texts: Record<DateField, string>): FactDates {
+  const changed = dateFields.flatMap((field) => {
+    const text = texts[field].trim()
+    return text !== '' && text !== (known[field] ?? '') ? [[field, text]] : []
+  })
+  return Object.fromEntries(changed)
+}
+
+/** The date that the API rejects: its message begins with the name of the field. */
+export function rejectedField({ message }: Pick<ApiError, 'message'>): DateField | undefined {
+  return dateFields.find((field) => message.startsWith(`${field} `))
+}
