@@ -19,31 +19,31 @@ pub struct Input {
     /// Whose session it is: its own memories and the global ones are used.
     #[schemars(with = "String", length(min = 1, max = butler_domain::limits::NAME_BYTES))]
     butler: Value,
-    /// The most tokens of the block, headers included; the configured budget (3000) if left out.
+    /// The most tokens; 3000 if left out.
     #[schemars(with = "Option<u32>", range(min = 0, max = butler_domain::limits::TOKEN_BUDGET))]
     token_budget: Option<Value>,
-    /// As in memory_search.
+    /// See memory_search.
     #[schemars(with = "Option<String>", extend("enum" = Mode::NAMES))]
     mode: Option<Value>,
-    /// Leave facts and rules out unless one is at least this likely to be relevant, 0–1. Off if left out.
+    /// See memory_search.
     #[schemars(with = "Option<f64>", range(min = 0, max = 1))]
     min_relevance: Option<Value>,
-    /// Relations to follow from what it names, 0–3; 1 if left out.
+    /// Relations to follow from what it names, 0–3.
     #[schemars(with = "Option<u32>", range(min = 0, max = butler_domain::limits::NEIGHBOR_DEPTH))]
     hops: Option<Value>,
-    /// Also tell what changed since then: a date, or "7d".
+    /// Also tell what changed since: a date, or "7d".
     #[schemars(with = "Option<String>")]
     changes_since: Option<Value>,
-    /// As in memory_search.
+    /// See memory_search.
     #[schemars(with = "Option<String>")]
     valid_at: Option<Value>,
-    /// As in memory_search.
+    /// See memory_search.
     #[schemars(with = "Option<String>")]
     as_of: Option<Value>,
-    /// As in memory_search.
+    /// See memory_search.
     #[schemars(with = "Option<String>")]
     since: Option<Value>,
-    /// As in memory_search.
+    /// See memory_search.
     #[schemars(with = "Option<String>")]
     until: Option<Value>,
 }
@@ -65,7 +65,7 @@ impl ToolDefinition for MemoryContext {
     const NAME: &'static str = "memory_context";
     const TITLE: &'static str = "Memory context";
     const DESCRIPTION: &'static str = "A block of text with the facts, rules and recent episodes that matter for a \
-        session, within a token budget, to be put in front of its prompt. What it holds counts as used.";
+        session, within a token budget, to be put in front of its prompt.";
     const ANNOTATIONS: Annotations = Annotations::READ;
     const RIGHT: Right = Right::Read;
     const CORE: bool = true;

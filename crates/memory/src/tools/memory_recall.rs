@@ -22,28 +22,28 @@ pub struct Input {
     /// The most results, 0–100; 10 if left out.
     #[schemars(with = "Option<u32>", range(min = 0, max = butler_domain::limits::RESULTS))]
     limit: Option<Value>,
-    /// As in memory_search.
+    /// See memory_search.
     #[schemars(with = "Option<f64>", range(min = 0, max = 1))]
     min_confidence: Option<Value>,
-    /// As in memory_search.
+    /// See memory_search.
     #[schemars(with = "Option<String>", extend("enum" = Mode::NAMES))]
     mode: Option<Value>,
-    /// As in memory_search.
+    /// See memory_search.
     #[schemars(with = "Option<f64>", range(min = 0, max = 1))]
     min_relevance: Option<Value>,
-    /// Relations to follow from what it names, 0–3; 1 if left out.
+    /// Relations to follow from what it names, 0–3.
     #[schemars(with = "Option<u32>", range(min = 0, max = butler_domain::limits::NEIGHBOR_DEPTH))]
     hops: Option<Value>,
-    /// As in memory_search.
+    /// See memory_search.
     #[schemars(with = "Option<String>")]
     valid_at: Option<Value>,
-    /// As in memory_search.
+    /// See memory_search.
     #[schemars(with = "Option<String>")]
     as_of: Option<Value>,
-    /// As in memory_search.
+    /// See memory_search.
     #[schemars(with = "Option<String>")]
     since: Option<Value>,
-    /// As in memory_search.
+    /// See memory_search.
     #[schemars(with = "Option<String>")]
     until: Option<Value>,
     /// Also return how each result came about.
@@ -71,9 +71,9 @@ impl ToolDefinition for MemoryRecall {
 
     const NAME: &'static str = "memory_recall";
     const TITLE: &'static str = "Recall";
-    const DESCRIPTION: &'static str = "What to know for a topic: the facts and rules that matter most, by relevance, \
-        importance, recency and confidence together. Call it before acting or answering. What it returns counts as used, \
-        which keeps it near the top of later recalls.";
+    const DESCRIPTION: &'static str = "What to know for a topic: the facts and rules that matter most, by \
+        relevance, importance, recency and confidence. Call it before acting or answering. What it returns counts \
+        as used.";
     const ANNOTATIONS: Annotations = Annotations::READ;
     const RIGHT: Right = Right::Read;
     const CORE: bool = true;

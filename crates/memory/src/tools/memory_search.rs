@@ -17,35 +17,35 @@ pub struct Input {
     /// All if left out.
     #[schemars(with = "Option<Vec<MemoryType>>", length(min = 1))]
     types: Option<Value>,
-    /// Only this scope: its facts and rules together with the global ones, and the episodes of the butler of that name.
+    /// Only this scope and the global one; of episodes, that butler's.
     #[schemars(with = "Option<String>", length(min = 1, max = butler_domain::limits::NAME_BYTES))]
     scope: Option<Value>,
-    /// hybrid (default): meaning and words, by rank. fused: the same, by score. deep: for episodes that are turns of a
-    /// conversation. semantic: meaning alone. keyword: words alone.
+    /// hybrid (default): meaning and words. fused: the same, by score. deep: for turns of a conversation. semantic,
+    /// keyword: one alone.
     #[schemars(with = "Option<String>", extend("enum" = Mode::NAMES))]
     mode: Option<Value>,
     /// The most results, 0–100; 10 if left out.
     #[schemars(with = "Option<u32>", range(min = 0, max = butler_domain::limits::RESULTS))]
     limit: Option<Value>,
-    /// Leave out facts and rules whose confidence has decayed below this, 0–1; 0.2 if left out.
+    /// Leave out what has decayed below this, 0–1; 0.2 if left out.
     #[schemars(with = "Option<f64>", range(min = 0, max = 1))]
     min_confidence: Option<Value>,
-    /// Return nothing at all unless something is at least this likely to answer the query, 0–1. Try 0.05. Off if left out.
+    /// Return nothing unless something is this likely to answer, 0–1. Try 0.05.
     #[schemars(with = "Option<f64>", range(min = 0, max = 1))]
     min_relevance: Option<Value>,
-    /// Relations to follow from what it names, 0–3; 0 if left out.
+    /// Relations to follow from what it names, 0–3.
     #[schemars(with = "Option<u32>", range(min = 0, max = butler_domain::limits::NEIGHBOR_DEPTH))]
     hops: Option<Value>,
-    /// What was true then: "2023", "2023-03", "2023-03-05" or a time. Now if left out.
+    /// What was true then: "2023", "2023-03", a day or a time.
     #[schemars(with = "Option<String>")]
     valid_at: Option<Value>,
     /// What was believed then.
     #[schemars(with = "Option<String>")]
     as_of: Option<Value>,
-    /// Only what was said, stored or happened since: a date, or "7d".
+    /// Only what is newer: a date, or "7d".
     #[schemars(with = "Option<String>")]
     since: Option<Value>,
-    /// Only what was said, stored or happened until then.
+    /// Only what is older.
     #[schemars(with = "Option<String>")]
     until: Option<Value>,
     /// Also return how each result came about.
@@ -73,8 +73,8 @@ impl ToolDefinition for MemorySearch {
 
     const NAME: &'static str = "memory_search";
     const TITLE: &'static str = "Search memory";
-    const DESCRIPTION: &'static str = "Find episodes, facts and rules that match a query, by meaning and by words. \
-        Use it to look around; use memory_recall for what to know before acting. Searching does not count as using a memory.";
+    const DESCRIPTION: &'static str = "Find episodes, facts and rules by meaning and by words. Use it to look \
+        around; use memory_recall for what to know before acting. Searching does not count as using a memory.";
     const ANNOTATIONS: Annotations = Annotations::READ;
     const RIGHT: Right = Right::Read;
     const CORE: bool = true;

@@ -11,25 +11,25 @@ use crate::{Call, EpisodeInput, Memory, MemoryError, StoredEpisode};
 
 #[derive(Deserialize, JsonSchema)]
 pub struct Input {
-    /// What happened, in plain sentences with names and dates spelled out. At most 1 MiB.
+    /// What happened, in plain sentences with names and dates spelled out.
     #[schemars(with = "String", length(min = 1, max = butler_domain::limits::CONTENT_BYTES))]
     content: Value,
     /// The butler (agent) whose session this was, for example "health".
     #[schemars(with = "String", length(min = 1, max = butler_domain::limits::NAME_BYTES))]
     butler: Value,
-    /// The session's UUID; episodes of one session belong together.
+    /// The session's UUID.
     #[schemars(with = "Option<uuid::Uuid>")]
     session_id: Option<Value>,
-    /// How much it matters, from 0 (noise) to 10 (must not be lost). 5 if left out.
+    /// 0 (noise) to 10 (must not be lost); 5 if left out.
     #[schemars(with = "Option<f64>", range(min = 0, max = 10))]
     importance: Option<Value>,
     /// When it happened, if not now: "2023-03-05" or a time.
     #[schemars(with = "Option<String>")]
     occurred_at: Option<Value>,
-    /// Anything else worth keeping with it, as an object of at most 64 KiB.
+    /// Anything else to keep with it, as an object.
     #[schemars(with = "Option<serde_json::Map<String, Value>>")]
     metadata: Option<Value>,
-    /// Your name for this request. Sent again with the same key and arguments, it returns the first answer and stores nothing.
+    /// A key for this request; the same again stores nothing.
     #[schemars(with = "Option<String>", length(min = 1, max = butler_domain::limits::IDEMPOTENCY_KEY_BYTES))]
     #[serde(rename = "idempotency_key")]
     _idempotency_key: Option<Value>,
@@ -44,8 +44,8 @@ impl ToolDefinition for MemoryStoreEpisode {
     const NAME: &'static str = "memory_store_episode";
     const TITLE: &'static str = "Store an episode";
     const DESCRIPTION: &'static str = "Remember what happened in a session: one observation, decision or outcome. \
-        Episodes live for days; lasting facts and rules are learned from them in the background. To record something \
-        known to be true use memory_store_fact, for guidance on how to act memory_store_rule.";
+        Lasting facts and rules are learned from episodes in the background. For what is known to be true use \
+        memory_store_fact, for guidance memory_store_rule.";
     const ANNOTATIONS: Annotations = Annotations::ADD;
     const RIGHT: Right = Right::Write;
     const CORE: bool = true;

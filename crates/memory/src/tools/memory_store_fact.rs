@@ -12,24 +12,23 @@ use crate::{Call, FactInput, Memory, MemoryError};
 
 #[derive(Deserialize, JsonSchema)]
 pub struct Input {
-    /// Who or what it is about, for example "user" or "Anna Berg". At most 1024 bytes.
+    /// Who or what it is about: "user", "Anna Berg".
     #[schemars(with = "String", length(min = 1, max = butler_domain::limits::SUBJECT_BYTES))]
     subject: Value,
-    /// Which property of the subject, short, always spelled the same, and in English whatever the language of the
-    /// content, so that questions in any language find it: "favorite_color". At most 512 bytes.
+    /// Which property, short, always spelled the same, and in English whatever the language: "favorite_color".
     #[schemars(with = "String", length(min = 1, max = butler_domain::limits::PREDICATE_BYTES))]
     predicate: Value,
-    /// What is true: one statement, as a sentence that can be understood on its own. At most 1 MiB.
+    /// What is true: one statement, understood on its own.
     #[schemars(with = "String", length(min = 1, max = butler_domain::limits::CONTENT_BYTES))]
     content: Value,
-    /// From 0 (noise) to 10 (must not be lost). Default: that of the superseded fact, else 5.
+    /// 0 (noise) to 10 (must not be lost). Default: that of the superseded fact, else 5.
     #[schemars(with = "Option<f64>", range(min = 0, max = 10))]
     importance: Option<Value>,
-    /// How long it stays true unconfirmed: permanent (never decays), stable (about a year to half), standard (3 months),
-    /// volatile (3 weeks), ephemeral (1 week). Default: that of the superseded fact, else standard.
+    /// How long it stays true unconfirmed: from permanent (never decays) to ephemeral (a week). Default: that of the
+    /// superseded fact, else standard.
     #[schemars(with = "Option<Permanence>")]
     permanence: Option<Value>,
-    /// The namespace: "global", or a butler's name for what only concerns that butler. global if left out.
+    /// "global" (default), or the butler that alone it concerns.
     #[schemars(with = "Option<String>", length(min = 1, max = butler_domain::limits::NAME_BYTES))]
     scope: Option<Value>,
     /// At most 64 short labels.
@@ -50,19 +49,19 @@ pub struct Input {
     /// The butler that learned it. This butler if left out.
     #[schemars(with = "Option<String>", length(min = 1, max = butler_domain::limits::NAME_BYTES))]
     source_butler: Option<Value>,
-    /// Since when it is true, if known: "2023", "2023-03", "2023-03-05" or a time. A future one makes it a plan.
+    /// Since when it is true: "2023", "2023-03", a day or a time. In the future: a plan.
     #[schemars(with = "Option<String>")]
     valid_from: Option<Value>,
-    /// From when on it is no longer true, if known. A past one makes it history beside what is true now.
+    /// From when on it is no longer true. In the past: history.
     #[schemars(with = "Option<String>")]
     valid_to: Option<Value>,
     /// When the source said it, if not now.
     #[schemars(with = "Option<String>")]
     observed_at: Option<Value>,
-    /// Anything else worth keeping with it, as an object of at most 64 KiB.
+    /// Anything else to keep with it, as an object.
     #[schemars(with = "Option<serde_json::Map<String, Value>>")]
     metadata: Option<Value>,
-    /// Your name for this request. Sent again with the same key and arguments, it returns the first answer and stores nothing.
+    /// A key for this request; the same again stores nothing.
     #[schemars(with = "Option<String>", length(min = 1, max = butler_domain::limits::IDEMPOTENCY_KEY_BYTES))]
     #[serde(rename = "idempotency_key")]
     _idempotency_key: Option<Value>,
@@ -76,10 +75,9 @@ impl ToolDefinition for MemoryStoreFact {
 
     const NAME: &'static str = "memory_store_fact";
     const TITLE: &'static str = "Store a fact";
-    const DESCRIPTION: &'static str = "Remember something that is true. It supersedes the active fact of the same subject \
-        (or entity), predicate and scope; the old one stays in the history. Predicates such as likes or knows keep several \
-        values. The same statement again confirms the known fact. Confidence fades unless confirmed with memory_confirm. \
-        For guidance on how to act use memory_store_rule.";
+    const DESCRIPTION: &'static str = "Remember something that is true. It supersedes the active fact of the same \
+        subject (or entity), predicate and scope; predicates such as likes keep several values. The same again \
+        confirms it. Confidence fades unless confirmed. For guidance on how to act use memory_store_rule.";
     const ANNOTATIONS: Annotations = Annotations::REPLACE;
     const RIGHT: Right = Right::Write;
     const CORE: bool = true;

@@ -10,16 +10,16 @@ use crate::{Call, Memory, MemoryError, RuleInput, StoredRule};
 
 #[derive(Deserialize, JsonSchema)]
 pub struct Input {
-    /// What to do, or not to do, and when: one instruction in plain words. At most 1 MiB.
+    /// What to do, or not to do, and when: one instruction in plain words.
     #[schemars(with = "String", length(min = 1, max = butler_domain::limits::CONTENT_BYTES))]
     content: Value,
-    /// The namespace: "global", or a butler's name for what only concerns that butler. global if left out.
+    /// "global" (default), or the butler that alone it concerns.
     #[schemars(with = "Option<String>", length(min = 1, max = butler_domain::limits::NAME_BYTES))]
     scope: Option<Value>,
     /// At most 64 short labels.
     #[schemars(with = "Option<Vec<String>>", length(max = butler_domain::limits::TAGS), inner(length(min = 1, max = butler_domain::limits::TAG_BYTES)))]
     tags: Option<Value>,
-    /// How long it holds without confirmation: permanent, stable, standard, volatile or ephemeral.
+    /// As in memory_store_fact. standard if left out.
     #[schemars(with = "Option<Permanence>")]
     permanence: Option<Value>,
     /// The episode it was learned from.
@@ -28,10 +28,10 @@ pub struct Input {
     /// The butler that learned it. This butler if left out.
     #[schemars(with = "Option<String>", length(min = 1, max = butler_domain::limits::NAME_BYTES))]
     source_butler: Option<Value>,
-    /// Anything else worth keeping with it, as an object of at most 64 KiB.
+    /// Anything else to keep with it, as an object.
     #[schemars(with = "Option<serde_json::Map<String, Value>>")]
     metadata: Option<Value>,
-    /// Your name for this request. Sent again with the same key and arguments, it returns the first answer and stores nothing.
+    /// A key for this request; the same again stores nothing.
     #[schemars(with = "Option<String>", length(min = 1, max = butler_domain::limits::IDEMPOTENCY_KEY_BYTES))]
     #[serde(rename = "idempotency_key")]
     _idempotency_key: Option<Value>,
