@@ -52,7 +52,7 @@ fn expected(told: &[Told], valid: Timestamp, belief: Timestamp) -> Option<String
     // A plan that was taken back before its time never counts.
     known.retain(|one| {
         let taken_back = one.forgotten.filter(|at| *at <= belief);
-        !taken_back.is_some_and(|at| start(one).is_some_and(|start| start >= at))
+        taken_back.is_none_or(|at| start(one).is_none_or(|start| start < at))
     });
     let holds = known.into_iter().filter(|one| start(one).is_none_or(|start| start <= valid));
     let latest = holds.max_by_key(|one| (start(one), one.at))?;

@@ -23,7 +23,7 @@ pub struct Args {
 #[derive(Debug, clap::Subcommand)]
 enum Kind {
     Episode(EpisodeArgs),
-    Fact(FactArgs),
+    Fact(Box<FactArgs>),
     Rule(RuleArgs),
 }
 
