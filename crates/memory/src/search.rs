@@ -204,7 +204,7 @@ impl Memory {
             let rules = ids(&retrieved.found, |m| (m.memory_type == MemoryType::Rule).then_some(m.id));
             let entities = ids(&retrieved.found, |m| m.entity_id);
             let then = times::texts_then(&mut conn, &call.tenant, &rules, &entities, as_of).await?;
-            for memory in &mut retrieved.found {
+            for memory in retrieved.found.iter_mut().chain(&mut retrieved.reached) {
                 let text = |texts: &[(Uuid, String)], id: Uuid| {
                     texts.iter().find(|(of, _)| *of == id).map(|(_, text)| text.clone())
                 };

@@ -15,6 +15,9 @@ use crate::{Memory, MemoryError};
 /// How long idempotency keys are kept. Retries come within seconds or, at the latest, after a weekend.
 const IDEMPOTENCY_DAYS: i64 = 30;
 
+/// Keys whose present value ends that are settled in one transaction. It holds the locks of all of them.
+const SETTLED_AT_ONCE: i64 = 100;
+
 /// The number of changes that a sweep made.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct SweepReport {
@@ -91,10 +94,15 @@ impl Memory {
             DecayThresholds { retrieval: confidence.retrieval_threshold, expiry: confidence.expiry_threshold };
         let mut conn = self.db().owner().await?;
         let mut batch = Batch { after: None, rows: BATCH_ROWS };
-        let mut step = JobStep::begin(&mut conn, dry_run).await?;
-        let job = JobContext { session: step.session(), tenant, now, origin: &origin };
-        sweep::settle(job, BATCH_ROWS).await?;
-        step.end().await?;
+        loop {
+            let mut step = JobStep::begin(&mut conn, dry_run).await?;
+            let job = JobContext { session: step.session(), tenant, now, origin: &origin };
+            let settled = sweep::settle(job, SETTLED_AT_ONCE).await?;
+            step.end().await?;
+            if dry_run || settled < SETTLED_AT_ONCE.unsigned_abs() {
+                break;
+            }
+        }
         loop {
             let mut step = JobStep::begin(&mut conn, dry_run).await?;
             let job = JobContext { session: step.session(), tenant, now, origin: &origin };

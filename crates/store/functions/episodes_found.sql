@@ -212,7 +212,7 @@ BEGIN
                 FROM episodes_near_all(p_tenant, p_scope, p_at, p_min, p_version, p_query, take) n;
             CONTINUE;
         END IF;
-        IF match_kept < p_limit AND match_taken > take AND cardinality(matched) = take AND keyword_path NOT LIKE '%+all' THEN
+        IF fits IS NULL AND match_kept < p_limit AND match_taken > take AND cardinality(matched) = take AND keyword_path NOT LIKE '%+all' THEN
             keyword_path := keyword_path || '+all';
             SELECT b.places, b.scores INTO matched, scores
                 FROM episodes_match_all(p_tenant, p_scope, terms, p_strict, p_broad, by_rank, p_at, p_min) a,

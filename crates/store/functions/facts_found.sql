@@ -65,6 +65,7 @@ DECLARE
     -- what was asked for with a time: all of it is compared
     fits constant tid[] := CASE WHEN p_options ? 'asked' THEN facts_fitting(
         p_tenant, p_scope, p_at, (p_options -> 'asked') || jsonb_build_object('holding', p_options -> 'holding')) END;
+    as_of constant timestamptz := p_options -> 'asked' ->> 'as_of';
     holding constant timestamptz := CASE WHEN fits IS NULL AND (p_options ->> 'holding')::boolean THEN p_at END;
     answer retrieved[];
 BEGIN
@@ -234,7 +235,7 @@ BEGIN
                    memory_is_fading(r.metadata),
                    jsonb_build_object('vector', vector_path, 'probes', probes, 'keyword', keyword_path, 'keyword_score', k.score,
                                       'named', ARRAY[r.entity_id, r.object_entity_id] && named,
-                                      'dates', fact_dates(r.valid_from, r.valid_to, r.observed_at, r.dates, r.holds_from, r.holds_to))
+                                      'dates', fact_dates_then(r.id, r.valid_from, r.valid_to, r.observed_at, r.dates, r.holds_from, r.holds_to, as_of))
                    || CASE WHEN by_score THEN jsonb_build_object('parts', jsonb_build_object(
                                'score', b.fused, 'keyword', b.wording, 'semantic', b.nearness, 'session', b.session_part))
                            ELSE '{}' END
@@ -261,7 +262,7 @@ BEGIN
                 FROM facts_near_all(p_tenant, p_scope, p_at, p_min, holding, p_version, p_query, take) n;
             CONTINUE;
         END IF;
-        IF match_kept < p_limit AND match_taken > take AND cardinality(matched) = take AND keyword_path NOT LIKE '%+all' THEN
+        IF fits IS NULL AND match_kept < p_limit AND match_taken > take AND cardinality(matched) = take AND keyword_path NOT LIKE '%+all' THEN
             keyword_path := keyword_path || '+all';
             SELECT b.places, b.scores INTO matched, scores
                 FROM facts_match_all(p_tenant, p_scope, terms, p_strict, p_broad, by_rank, named, p_at, p_min, holding) a,

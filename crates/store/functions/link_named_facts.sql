@@ -70,6 +70,9 @@ BEGIN
             jsonb_build_object('before', jsonb_build_object('entity_id', NULL), 'after', jsonb_build_object('entity_id', p_entity)));
         linked := linked + 1;
     END LOOP;
+    IF linked > 0 THEN
+        PERFORM place_joined(p_tenant, p_actor, p_request_id, p_at, p_entity::text);
+    END IF;
     RETURN linked;
 END $$;
 REVOKE EXECUTE ON FUNCTION link_named_facts FROM PUBLIC;

@@ -1,12 +1,12 @@
 -- What was asked for with a time: the places (ctid) of all memories that fit. p_asked has any of: first and last, between
 -- which a fact holds for a while (valid_at); as_of: what was believed then; since and until: when it was said, stored or
--- happened. A small part of the store fits, as a rule, so the search compares all of them.
+-- happened. The search compares all that fit.
 
 CREATE OR REPLACE FUNCTION fact_held(
     p_id uuid, p_holds_from timestamptz, p_holds_to timestamptz, p_placed_at timestamptz, p_ended_at timestamptz,
     p_first timestamptz, p_last timestamptz, p_as_of timestamptz)
 RETURNS boolean LANGUAGE sql STABLE AS $$
-    SELECT p_holds_from <= p_last AND p_holds_to > p_first
+    SELECT p_holds_from <= p_last AND p_holds_to > p_first AND p_holds_from < p_holds_to
            AND CASE WHEN p_as_of IS NULL THEN p_ended_at IS NULL
                     ELSE p_placed_at <= p_as_of AND (p_ended_at IS NULL OR p_as_of < p_ended_at) END
         OR p_as_of IS NOT NULL AND EXISTS (
@@ -16,6 +16,25 @@ RETURNS boolean LANGUAGE sql STABLE AS $$
 $$;
 COMMENT ON FUNCTION fact_held IS
     'Whether a fact holds for a while between two moments, as believed now or, with p_as_of, then. p_placed_at: since when it is believed.';
+
+-- fact_dates as they were believed then; NULL asks for now.
+CREATE OR REPLACE FUNCTION fact_dates_then(
+    p_id uuid, p_valid_from timestamptz, p_valid_to timestamptz, p_observed_at timestamptz, p_given jsonb,
+    p_holds_from timestamptz, p_holds_to timestamptz, p_as_of timestamptz)
+RETURNS jsonb LANGUAGE plpgsql STABLE AS $$
+DECLARE
+    belief record;
+BEGIN
+    IF p_as_of IS NOT NULL THEN
+        SELECT b.holds_from, b.holds_to INTO belief FROM fact_beliefs b
+            WHERE b.fact_id = p_id AND b.believed_from <= p_as_of AND p_as_of < b.believed_to;
+        IF FOUND THEN
+            RETURN fact_dates(p_valid_from, p_valid_to, p_observed_at, p_given, belief.holds_from, belief.holds_to);
+        END IF;
+    END IF;
+    RETURN fact_dates(p_valid_from, p_valid_to, p_observed_at, p_given, p_holds_from, p_holds_to);
+END $$;
+COMMENT ON FUNCTION fact_dates_then IS 'When a fact is true, as believed then.';
 
 -- For few facts at a time: of an entity, of a list, along relations. NULL asks for what is true now.
 CREATE OR REPLACE FUNCTION fact_fits(

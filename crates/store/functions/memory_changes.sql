@@ -44,6 +44,9 @@ BEGIN
                OR l.memory_type = 'rule' AND rule_is_remembered(r.metadata))
           AND (l.memory_type <> 'fact' OR f.id IS NOT NULL) AND (l.memory_type <> 'rule' OR r.id IS NOT NULL)
           AND (l.section <> 'faded' OR f.validity IS DISTINCT FROM 'retracted')
+          -- what came back is not told as forgotten
+          AND (l.section <> 'forgotten' OR f.validity IS NOT DISTINCT FROM 'retracted' OR NOT rule_is_remembered(r.metadata)
+               OR l.memory_type IN ('episode', 'entity'))
           -- an end that another fact brought is told with that fact
           AND (l.section <> 'learned' OR f.validity IS DISTINCT FROM 'superseded')
           AND (p_scope IS NULL OR coalesce(f.scope, r.scope, 'global') IN ('global', p_scope))

@@ -56,6 +56,7 @@ BEGIN
     END LOOP;
     PERFORM record_moves(p_tenant, p_actor, p_request_id, p_at, 'object_entity_id', moved_edges, p_source, p_target);
 
+    PERFORM place_joined(p_tenant, p_actor, p_request_id, p_at, p_target::text);
     RETURN QUERY SELECT moved, moved_edges, ended;
 END $$;
 REVOKE EXECUTE ON FUNCTION merge_facts FROM PUBLIC;
@@ -167,6 +168,11 @@ BEGIN
         since := since || fact.id;
     END LOOP;
 
+    -- What a statement of the other entity had ended goes on.
+    PERFORM place_again(p_tenant, p_actor, p_request_id, p_at, f.id)
+        FROM facts f
+        WHERE f.tenant_id = p_tenant AND f.entity_id IN (merge.source_id, merge.target_id) AND fact_is_active(f.validity)
+          AND f.holds_to < 'infinity' AND strpos(f.slot, '@') = 0;
     PERFORM record_moves(p_tenant, p_actor, p_request_id, p_at, 'entity_id', back || since, merge.target_id, merge.source_id);
     PERFORM record_moves(p_tenant, p_actor, p_request_id, p_at, 'object_entity_id', edges_back, merge.target_id, merge.source_id);
     UPDATE merges m SET undone_at = p_at WHERE m.tenant_id = p_tenant AND m.id = p_merge;

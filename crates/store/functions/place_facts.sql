@@ -202,7 +202,7 @@ BEGIN
             UPDATE facts f SET holds_from = fact.holds_from, holds_to = fact.holds_to, validity = state, slot = slot_now
                 WHERE f.tenant_id = p_tenant AND f.id = fact.id;
             -- Something that was said later covers it.
-            IF state = 'superseded' THEN
+            IF state = 'superseded' AND coalesce(present, other) IS NOT NULL THEN
                 PERFORM supersede_fact(p_tenant, p_actor, p_request_id, p_at, gen_random_uuid(), coalesce(present, other), fact.id);
             END IF;
             CONTINUE;
@@ -252,6 +252,14 @@ BEGIN
     SELECT f.valid_from, f.valid_to, coalesce(f.observed_at, f.created_at) AS said INTO new_fact
         FROM facts f WHERE f.tenant_id = p_tenant AND f.id = p_new;
     begins := coalesce(new_fact.valid_from, least(new_fact.said, new_fact.valid_to - interval '1 microsecond'));
+    -- Several of a batch have no date of their own; each is a moment later.
+    WHILE new_fact.valid_from IS NULL AND EXISTS (
+        SELECT FROM facts f
+        WHERE f.tenant_id = p_tenant AND f.holder = p_holder AND f.predicate_key = p_predicate_key AND f.scope = p_scope
+          AND f.holds_from = begins AND f.holds_from < f.holds_to AND f.valid_from IS NULL AND f.id <> p_new)
+    LOOP
+        begins := begins + interval '1 microsecond';
+    END LOOP;
     FOR earlier IN
         SELECT f.id, f.valid_from, f.valid_to, f.holds_from, f.holds_to FROM facts f
         WHERE f.tenant_id = p_tenant AND f.holder = p_holder AND f.predicate_key = p_predicate_key AND f.scope = p_scope
@@ -262,14 +270,9 @@ BEGIN
             IF earlier.holds_to > begins THEN
                 PERFORM hold_fact(p_tenant, p_at, earlier.id, earlier.holds_from, begins);
             END IF;
-            EXIT;
-        END IF;
-        -- Two of a batch have no date of their own; the later one is a moment later.
-        IF new_fact.valid_from IS NULL AND earlier.valid_from IS NULL THEN
-            begins := begins + interval '1 microsecond';
-            IF earlier.holds_to > begins THEN
-                PERFORM hold_fact(p_tenant, p_at, earlier.id, earlier.holds_from, begins);
-            END IF;
+            -- stored when the predicate was not temporal yet
+            UPDATE facts f SET slot = slot_at(p_base, f.holds_from)
+                WHERE f.tenant_id = p_tenant AND f.id = earlier.id AND f.slot = p_base;
             EXIT;
         END IF;
         PERFORM hold_fact(p_tenant, p_at, earlier.id, earlier.holds_from, earlier.holds_from);
@@ -304,6 +307,26 @@ REVOKE EXECUTE ON FUNCTION place_again FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION place_again TO butler_app;
 COMMENT ON FUNCTION place_again IS 'Places a fact that counts again, and the others of its key.';
 
+-- After facts of two keys met: the statements of both are placed together. The caller keeps writers away.
+CREATE OR REPLACE FUNCTION place_joined(p_tenant text, p_actor text, p_request_id text, p_at timestamptz, p_holder text)
+RETURNS void LANGUAGE plpgsql AS $$
+DECLARE
+    key record;
+BEGIN
+    FOR key IN
+        SELECT f.scope, f.predicate_key, slot_base(f.slot) AS base
+        FROM facts f
+        WHERE f.tenant_id = p_tenant AND f.holder = p_holder AND fact_is_active(f.validity)
+        GROUP BY f.scope, f.predicate_key, slot_base(f.slot)
+        HAVING count(*) > 1 AND NOT (SELECT r.is_temporal FROM predicate_rule(p_tenant, f.predicate_key) r)
+    LOOP
+        PERFORM place_facts(p_tenant, p_actor, p_request_id, p_at, key.scope, p_holder, key.predicate_key, key.base, NULL);
+    END LOOP;
+END $$;
+REVOKE EXECUTE ON FUNCTION place_joined FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION place_joined TO butler_app;
+COMMENT ON FUNCTION place_joined IS 'Places the facts of every key of a holder that has more than one active fact.';
+
 -- The passing of time: a present value whose time is over makes room for what comes after it. Recall goes by the dates, so it
 -- does not wait for this.
 CREATE OR REPLACE FUNCTION settle_facts(
@@ -321,7 +344,8 @@ BEGIN
               ORDER BY x.holds_to LIMIT p_rows) f
     LOOP
         -- A key that a writer has locked is settled by the writer, or by the next run.
-        CONTINUE WHEN NOT pg_try_advisory_xact_lock(fact_key_lock(fact.tenant_id, fact.scope, fact.holder, fact.predicate_key));
+        CONTINUE WHEN (SELECT r.is_temporal FROM predicate_rule(fact.tenant_id, fact.predicate_key) r)
+            OR NOT pg_try_advisory_xact_lock(fact_key_lock(fact.tenant_id, fact.scope, fact.holder, fact.predicate_key));
         PERFORM place_facts(fact.tenant_id, p_actor, p_request_id, p_at, fact.scope, fact.holder, fact.predicate_key, fact.slot, NULL);
         settled := settled + 1;
     END LOOP;

@@ -73,7 +73,7 @@ BEGIN
           AND l.relation = 'supersedes' AND o.tenant_id = p_tenant AND o.id = l.source_id AND o.ended_at IS NOT NULL;
     PERFORM believe_again(p_tenant, p_at, p_id);
     UPDATE facts f SET
-        validity = 'active', corrected = false, metadata = fading_unmarked(f.metadata),
+        validity = 'active', corrected = false, slot = slot_base(f.slot) || '@' || f.id, metadata = fading_unmarked(f.metadata),
         last_confirmed_at = CASE WHEN effective_confidence(f.confidence, f.decay_rate, f.last_confirmed_at, p_at) < p_expiry
                                  THEN p_at ELSE f.last_confirmed_at END
         WHERE f.tenant_id = p_tenant AND f.id = p_id;

@@ -35,7 +35,7 @@ BEGIN
             RETURN;
         END IF;
         -- Also of those that are not active: they may be restored.
-        UPDATE facts f SET slot = substr(f.slot, length(slot_base(f.slot)) + 1)
+        UPDATE facts f SET slot = CASE WHEN strpos(f.slot, '@') > 0 THEN '@' || f.id ELSE '' END
             WHERE f.tenant_id = p_tenant AND f.predicate_key = key AND slot_base(f.slot) <> '';
     END IF;
     SELECT to_jsonb(p) - '{tenant_id,predicate_key,created_at,updated_at}'::text[] INTO before

@@ -67,8 +67,9 @@ BEGIN
     -- another server's clock is a little ahead.
     SELECT coalesce(max(coalesce(f.observed_at, f.created_at)) + interval '1 microsecond', p_at) INTO stored_at
         FROM facts f
-        WHERE f.tenant_id = p_tenant AND f.scope = fact.scope AND f.holder = fact_holder(about.id, fact.subject)
-          AND f.predicate_key = predicate_key(fact.predicate) AND slot_base(f.slot) = fact_slot AND f.validity = 'active'
+        WHERE NOT rule.is_temporal AND f.tenant_id = p_tenant AND f.scope = fact.scope
+          AND f.holder = fact_holder(about.id, fact.subject) AND f.predicate_key = predicate_key(fact.predicate)
+          AND slot_base(f.slot) = fact_slot AND f.validity = 'active'
           AND coalesce(f.observed_at, f.created_at) >= p_at AND f.created_at < p_at + interval '1 hour';
     said := coalesce(fact.observed_at, stored_at);
 
@@ -93,6 +94,7 @@ BEGIN
           AND CASE WHEN fact.replaces IS NOT NULL THEN f.id = fact.replaces
                    ELSE f.scope = fact.scope AND f.holder = fact_holder(about.id, fact.subject)
                         AND f.predicate_key = predicate_key(fact.predicate)
+                        AND (NOT rule.is_temporal OR f.holds_from = coalesce(fact.valid_from, said))
                         AND (slot_base(f.slot) = fact_slot AND (f.slot = fact_slot OR s.is_same AND d.fits)
                              OR said_by_many AND s.is_same AND coalesce(f.object_entity_id = object.id, true)) END
         ORDER BY s.is_same AND d.fits DESC, f.slot = fact_slot DESC, f.holds_from DESC LIMIT 1

@@ -57,7 +57,7 @@ CREATE POLICY owner_all ON fact_beliefs TO CURRENT_USER USING (true) WITH CHECK 
 
 -- What is known of the past: a superseded fact held until its successor was stored; a loser of a merge never held.
 CREATE TEMPORARY TABLE successors ON COMMIT DROP AS
-    SELECT o.id, coalesce(min(n.at), o.created_at) AS at
+    SELECT o.id, coalesce(max(n.at), o.created_at) AS at
     FROM facts o
     LEFT JOIN LATERAL (
         SELECT s.created_at AS at FROM facts s WHERE s.tenant_id = o.tenant_id AND s.supersedes_id = o.id
@@ -76,14 +76,13 @@ UPDATE facts f SET corrected = true, holds_from = 'infinity', placed_at = greate
     FROM losers l WHERE f.id = l.id AND f.validity = 'superseded';
 UPDATE facts f SET holds_to = greatest(s.at, f.created_at), placed_at = greatest(s.at, f.created_at)
     FROM successors s WHERE f.id = s.id AND f.validity = 'superseded' AND NOT f.corrected;
+CREATE TEMPORARY TABLE changes ON COMMIT DROP AS
+    SELECT f.id FROM facts f JOIN facts o ON o.tenant_id = f.tenant_id AND o.id = f.supersedes_id AND NOT o.corrected
+    UNION
+    SELECT l.source_id FROM memory_links l JOIN facts o ON o.tenant_id = l.tenant_id AND o.id = l.target_id AND NOT o.corrected
+    WHERE l.source_type = 'fact' AND l.target_type = 'fact' AND l.relation = 'supersedes';
 UPDATE facts f SET holds_from = f.created_at
-    WHERE NOT f.corrected AND f.created_at < f.holds_to
-      AND EXISTS (SELECT FROM facts o
-                  WHERE o.tenant_id = f.tenant_id AND NOT o.corrected
-                    AND (o.id = f.supersedes_id
-                         OR o.id IN (SELECT l.target_id FROM memory_links l
-                                     WHERE l.source_type = 'fact' AND l.source_id = f.id AND l.target_type = 'fact'
-                                       AND l.relation = 'supersedes')));
+    FROM changes c WHERE f.id = c.id AND NOT f.corrected AND f.created_at <= f.holds_to;
 INSERT INTO fact_beliefs (tenant_id, fact_id, believed_from, believed_to, holds_from, holds_to)
     SELECT f.tenant_id, f.id, f.created_at, f.placed_at, CASE WHEN f.corrected THEN '-infinity' ELSE f.holds_from END, 'infinity'
     FROM facts f WHERE f.placed_at > f.created_at;

@@ -81,6 +81,16 @@ async fn fill(of: &MemoryFixture) {
     let gone =
         call("memory_store_fact", json!({"subject": "gone", "predicate": "is", "content": "gone"})).await["id"].clone();
     call("memory_forget", json!({"memory_type": "fact", "memory_id": gone})).await;
+    // history, the present, a correction of it, and a plan
+    for (city, from, to) in
+        [("Oslo", "2010", "2014-05"), ("Rome", "2014-05", ""), ("Bern", "2014-05", ""), ("Paris", "2037", "")]
+    {
+        let fact = json!({"subject": "subject 1", "predicate": "lives_in", "content": city, "valid_from": from, "valid_to": to});
+        call("memory_store_fact", fact).await;
+        of.clock.advance_days(1.0);
+    }
+    let past = json!({"content": "subject 2 moved", "butler": "general", "occurred_at": "2019-06-01"});
+    call("memory_store_episode", past).await;
 }
 
 /// Runs 200 searches, which do not change reference counts.
@@ -89,6 +99,16 @@ async fn answers(of: &MemoryFixture) -> Vec<Value> {
     for at in 0..200 {
         let query = format!("subject {} {}", at % 12, ["is", "likes tea", "DROP TABLE", "Ask first"][at % 4]);
         answers.push(of.call("memory_search", json!({"query": query, "limit": 5})).await.unwrap());
+    }
+    for asked in [
+        json!({"valid_at": "2012"}),
+        json!({"valid_at": "2038"}),
+        json!({"as_of": "2030-01-20"}),
+        json!({"until": "2020"}),
+    ] {
+        let mut arguments = json!({"query": "subject 1 lives_in moved", "limit": 5});
+        arguments.as_object_mut().unwrap().extend(asked.as_object().unwrap().clone());
+        answers.push(of.call("memory_search", arguments).await.unwrap());
     }
     answers
 }

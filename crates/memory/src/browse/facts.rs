@@ -31,13 +31,13 @@ impl Browse<'_> {
     pub async fn facts_held(
         &self,
         entity: Option<Uuid>,
-        scope: Option<&str>,
+        scopes: Option<&[String]>,
         asked: &AskedTime,
         page: Page,
     ) -> Result<Listed<FactItem>, MemoryError> {
         let mut session = self.memory.db().reader(self.tenant).await?;
         let part = (page.limit, page.offset);
-        Ok(facts::held(&mut session, self.tenant, (entity, scope), asked, part, self.now).await?)
+        Ok(facts::held(&mut session, self.tenant, (entity, scopes), asked, part, self.now).await?)
     }
 
     /// One fact; `None` if the tenant has no fact with this id.

@@ -474,3 +474,53 @@ async fn since_alone_leaves_history_out_of_recall() {
     lives(&memory, "Oslo", json!({"valid_from": "2018", "valid_to": "2020"})).await;
     assert_eq!(found(&memory, "memory_recall", json!({"since": "1d"})).await, ["Rome"]);
 }
+
+#[tokio::test]
+async fn three_values_of_one_moment_without_dates_are_all_kept() {
+    let memory = at("2036-01-01").await;
+    for meal in ["soup", "bread", "fish"] {
+        let fact =
+            json!({"subject": "Anna", "predicate": "meal", "content": meal, "observed_at": "2035-12-24T18:00:00Z"});
+        memory.call("memory_store_fact", fact).await.unwrap();
+    }
+    assert_eq!(count(&memory, "facts WHERE validity = 'active' AND holds_from < holds_to").await, 3);
+}
+
+#[tokio::test]
+async fn a_forgotten_fact_that_covers_a_new_one_is_no_error() {
+    let memory = at("2036-01-01").await;
+    let rome = lives(&memory, "Rome", json!({"valid_from": "2010"})).await;
+    memory.call("memory_forget", json!({"memory_type": "fact", "memory_id": rome["id"]})).await.unwrap();
+    lives(&memory, "Bern", json!({"valid_from": "2010", "observed_at": "2020"})).await;
+    assert_eq!(timeline(&memory).await, ["Rome 2010-01-01.. retracted", "Bern never.. superseded"]);
+    assert_eq!(found(&memory, "memory_search", json!({"valid_at": "2010"})).await, [""; 0]);
+}
+
+#[tokio::test]
+async fn a_merge_places_the_facts_of_both_together_and_its_undo_apart_again() {
+    let memory = at("2036-01-01").await;
+    let mut ids = Vec::new();
+    for name in ["Anna", "Anne"] {
+        let arguments = json!({"canonical_name": name, "entity_type": "person"});
+        ids.push(memory.call("entity_create", arguments).await.unwrap()["entity_id"].clone());
+    }
+    let fact = |who: &Value, city: &str, from: &str| json!({"subject": "A", "predicate": "lives_in", "content": city, "entity_id": who, "valid_from": from});
+    memory.call("memory_store_fact", fact(&ids[0], "Bern", "2030")).await.unwrap();
+    memory.call("memory_store_fact", fact(&ids[1], "Rome", "2037")).await.unwrap();
+    let merged = json!({"source_entity_id": ids[1], "target_entity_id": ids[0]});
+    memory.call("entity_merge", merged).await.unwrap();
+    assert_eq!(timeline(&memory).await, ["Bern 2030-01-01..2037-01-01 active", "Rome 2037-01-01.. active"]);
+    memory.call("entity_unmerge", json!({"entity_id": ids[1]})).await.unwrap();
+    assert_eq!(timeline(&memory).await, ["Bern 2030-01-01.. active", "Rome 2037-01-01.. active"]);
+}
+
+#[tokio::test]
+async fn what_was_believed_is_shown_with_the_dates_of_then() {
+    let memory = at("2036-01-01").await;
+    lives(&memory, "Oslo", json!({"valid_from": "2030"})).await;
+    go_to(&memory, "2036-05-01");
+    lives(&memory, "Rome", json!({"valid_from": "2036-03"})).await;
+    let arguments = json!({"query": "Anna lives_in", "min_confidence": 0, "as_of": "2036-04-01"});
+    let hit = &memory.call("memory_search", arguments).await.unwrap()["results"][0];
+    assert_eq!((&hit["content"], hit.get("valid_to")), (&json!("Oslo"), None), "nobody knew of an end: {hit}");
+}

@@ -142,11 +142,11 @@ pub async fn list(
     Ok(Listed { rows, total: found.total })
 }
 
-/// The facts that fit a time, newest first: of an entity, of a scope and the global one, or all.
+/// The facts that fit a time, newest first: of an entity, of these scopes, or all.
 pub async fn held(
     session: &mut Session,
     tenant: &TenantId,
-    (entity, scope): (Option<Uuid>, Option<&str>),
+    (entity, scopes): (Option<Uuid>, Option<&[String]>),
     asked: &AskedTime,
     (limit, offset): (i64, i64),
     now: Timestamp,
@@ -156,13 +156,13 @@ pub async fn held(
             sqlx::query!(
                 r#"
                 SELECT f.id, count(*) OVER () AS "total!" FROM facts f
-                WHERE f.tenant_id = $1 AND ($2::uuid IS NULL OR f.entity_id = $2) AND ($3::text IS NULL OR f.scope IN ('global', $3))
+                WHERE f.tenant_id = $1 AND ($2::uuid IS NULL OR f.entity_id = $2) AND ($3::text[] IS NULL OR f.scope = ANY ($3))
                   AND fact_fits(f.id, f.validity, f.holds_from, f.holds_to, f.placed_at, f.ended_at, f.created_at, f.observed_at, $4, $5)
                 ORDER BY f.created_at DESC, f.id LIMIT $6 OFFSET $7
                 "#,
                 tenant.as_str(),
                 entity,
-                scope,
+                scopes,
                 now,
                 Json(asked) as _,
                 limit,

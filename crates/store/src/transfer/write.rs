@@ -27,7 +27,7 @@ pub async fn prepare(session: &mut Session) -> Result<(), StoreError> {
     session
         .run(|pg| {
             sqlx::raw_sql(
-                "CREATE TEMPORARY TABLE transfer_chain (fact_id uuid NOT NULL, supersedes_id uuid NOT NULL) ON COMMIT DROP",
+                "CREATE TEMPORARY TABLE transfer_chain (fact_id uuid NOT NULL, supersedes_id uuid NOT NULL, is_old boolean NOT NULL) ON COMMIT DROP",
             )
             .execute(pg)
         })
@@ -108,8 +108,8 @@ async fn note_chain(session: &mut Session, batch: &Value) -> Result<(), StoreErr
     session
         .run(|pg| {
             sqlx::query(
-                "INSERT INTO transfer_chain SELECT r.id, r.supersedes_id
-                 FROM jsonb_to_recordset($1) AS r(id uuid, supersedes_id uuid) WHERE r.supersedes_id IS NOT NULL",
+                "INSERT INTO transfer_chain SELECT r.id, r.supersedes_id, r.corrected IS NULL
+                 FROM jsonb_to_recordset($1) AS r(id uuid, supersedes_id uuid, corrected boolean) WHERE r.supersedes_id IS NOT NULL",
             )
             .bind(batch)
             .execute(pg)
@@ -137,6 +137,17 @@ pub async fn tie_chains(session: &mut Session, tenant: &TenantId) -> Result<(), 
                 "UPDATE facts o SET holds_to = greatest(o.created_at, f.created_at) FROM transfer_chain c JOIN facts f ON f.id = c.fact_id
                  WHERE o.id = c.supersedes_id AND o.tenant_id = $1 AND f.tenant_id = $1 AND o.validity = 'superseded'
                    AND o.holds_to = o.created_at AND o.placed_at IS NULL",
+            )
+            .bind(tenant.as_str())
+            .execute(pg)
+        })
+        .await?;
+    session
+        .run(|pg| {
+            sqlx::query(
+                "UPDATE facts f SET holds_from = f.created_at FROM transfer_chain c
+                 WHERE f.id = c.fact_id AND f.tenant_id = $1 AND c.is_old AND f.created_at <= f.holds_to
+                   AND f.holds_from = '-infinity'",
             )
             .bind(tenant.as_str())
             .execute(pg)

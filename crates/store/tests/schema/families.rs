@@ -36,7 +36,10 @@ const EPISODES: &[Difference] = &[
 
 /// What is shown of a row.
 const SHOWN_OF_RULES: &[Difference] = &[
-    (", 'dates', fact_dates(r.valid_from, r.valid_to, r.observed_at, r.dates, r.holds_from, r.holds_to)", ""),
+    (
+        ", 'dates', fact_dates_then(r.id, r.valid_from, r.valid_to, r.observed_at, r.dates, r.holds_from, r.holds_to, as_of)",
+        "",
+    ),
     ("r.subject, r.predicate, r.scope, r.importance,", "NULL::text, NULL::text, r.scope, NULL::double precision,"),
     (
         "r.created_at, NULL::text, NULL::double precision, r.entity_id, e.canonical_name::text,",
@@ -45,7 +48,7 @@ const SHOWN_OF_RULES: &[Difference] = &[
 ];
 const SHOWN_OF_EPISODES: &[Difference] = &[
     (
-        "'dates', fact_dates(r.valid_from, r.valid_to, r.observed_at, r.dates, r.holds_from, r.holds_to)",
+        "'dates', fact_dates_then(r.id, r.valid_from, r.valid_to, r.observed_at, r.dates, r.holds_from, r.holds_to, as_of)",
         "'occurred_at', r.occurred_at",
     ),
     (
@@ -60,6 +63,7 @@ const SHOWN_OF_EPISODES: &[Difference] = &[
 
 /// Only a fact is true at some times and not at others.
 const NO_DATES: &[Difference] = &[
+    ("as_of constant timestamptz := p_options -> 'asked' ->> 'as_of';", ""),
     (
         "holding constant timestamptz := CASE WHEN fits IS NULL AND (p_options ->> 'holding')::boolean THEN p_at END;",
         "",

@@ -91,11 +91,19 @@ pub async fn list(
         sort,
     };
     let filter = &filter;
-    let (time, scope) = (&query.time, &query.scope);
+    let time = &query.time;
     let is_timed = time.is_given();
+    if is_timed
+        && (filter.subject.is_some() || filter.words.is_some() || filter.permanence.is_some() || query.sort.is_some())
+    {
+        let invalid = butler_domain::Invalid::new("valid_at", "cannot be combined with subject, q, permanence or sort");
+        return Err(invalid.hint("use scope, entity_id and the times alone, or search with a time").into());
+    }
     let part = |memory: Arc<Memory>, page| async move {
         match AskedTime::new(&time.read(&memory, &ctx.call(&memory))?) {
-            Some(asked) => Ok(ctx.browse(&memory).facts_held(filter.entity, scope.as_deref(), &asked, page).await?),
+            Some(asked) => {
+                Ok(ctx.browse(&memory).facts_held(filter.entity, filter.scopes.as_deref(), &asked, page).await?)
+            }
             None => Ok(ctx.browse(&memory).facts(filter, page).await?),
         }
     };
