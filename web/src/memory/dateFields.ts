@@ -24,5 +24,5 @@ export function changedDates(known: FactDates, texts: Record<DateField, string>)
 
 /** The date that the API rejects: its message begins with the name of the field. */
 export function rejectedField({ message }: Pick<ApiError, 'message'>): DateField | undefined {
-  return dateFields.find((field) => message.startsWith(`${field} `))
+  return dateFields.find((field) => message.startsWith(`${field}: `))
 }
