@@ -35,17 +35,21 @@ CREATE OR REPLACE FUNCTION keep_unlearned_episodes(
     p_tenant text, p_at timestamptz, p_until timestamptz, p_max bigint, p_rows bigint)
 RETURNS bigint LANGUAGE plpgsql AS $$
 DECLARE
+    due uuid[];
     kept bigint;
 BEGIN
-    WITH due AS MATERIALIZED (
+    due := ARRAY(
         SELECT e.id FROM episodes e LEFT JOIN oldest_unlearned_kept(p_tenant, p_max) o ON o.tenant_id = e.tenant_id
         WHERE e.expires_at < least(p_until, p_at + interval '2 days') AND NOT e.consolidated
           AND (p_tenant IS NULL OR e.tenant_id = p_tenant)
           AND (o.id IS NULL OR (e.created_at, e.id) >= (o.created_at, o.id))
           AND episode_is_learnable(e.tenant_id, e.id, e.expires_at, p_at)
-        ORDER BY e.expires_at LIMIT p_rows FOR NO KEY UPDATE OF e SKIP LOCKED
-    )
-    UPDATE episodes e SET expires_at = p_until FROM due WHERE e.id = due.id;
+        ORDER BY e.expires_at LIMIT p_rows FOR NO KEY UPDATE OF e SKIP LOCKED);
+    -- One that was forgotten after p_at is alive at p_at. This statement sees what was committed before the rows were locked.
+    UPDATE episodes e SET expires_at = p_until
+        WHERE e.id = ANY (due)
+          AND NOT EXISTS (SELECT FROM memory_events f
+                          WHERE f.tenant_id = e.tenant_id AND f.memory_id = e.id AND f.event_type = 'episode_forgotten');
     GET DIAGNOSTICS kept = ROW_COUNT;
     RETURN kept;
 END $$;

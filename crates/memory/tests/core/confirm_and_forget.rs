@@ -155,3 +155,17 @@ async fn forgetting_the_newest_version_says_what_becomes_of_the_one_before() {
     assert!(forget(&new).await.get("previous_id").is_none(), "nothing changed");
     assert!(forget(&old).await.get("note").is_none(), "there is no version before");
 }
+
+#[tokio::test]
+async fn a_cleanup_that_began_before_an_episode_was_forgotten_does_not_bring_it_back() {
+    let memory = MemoryFixture::new().await;
+    let episode = json!({"content": "a secret", "butler": "general"});
+    let id = memory.call("memory_store_episode", episode).await.unwrap()["id"].clone();
+    memory.call("memory_forget", json!({"memory_type": "episode", "memory_id": id})).await.unwrap();
+    // the cleanup read the clock a second earlier
+    let sql =
+        "SELECT keep_unlearned_episodes(NULL, '2030-01-15T11:59:59Z', '2030-02-01T00:00:00Z', 100000, 100) AS kept";
+    assert_eq!(rows(&memory, sql).await[0]["kept"], 0);
+    let query = json!({"query": "secret", "types": ["episode"]});
+    assert_eq!(memory.call("memory_search", query).await.unwrap()["results"], json!([]));
+}
