@@ -77,7 +77,7 @@ pub fn check_interval(from: Option<&GivenDate>, to: Option<&GivenDate>) -> Resul
         return Ok(Some(end));
     }
     let order = if end == from.at { "is not after" } else { "is before" };
-    Err(format!("valid_to ({}) {order} valid_from ({})", to.text, from.text))
+    Err(format!("is {:?}, which {order} valid_from ({})", to.text, from.text))
 }
 
 /// Parses a time zone name of the IANA database, such as `UTC` or `Europe/Berlin`. The error is the rest of a sentence

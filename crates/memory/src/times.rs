@@ -65,7 +65,6 @@ impl Memory {
         let to = self.date("valid_to", texts.valid_to)?;
         let observed = self.past("observed_at", texts.observed_at, now)?;
         StatedDates::new(from, to, observed).map_err(|problem| {
-            let problem = problem.strip_prefix("valid_to ").unwrap_or(&problem).to_owned();
             Invalid::new("valid_to", problem).hint("it is the first moment at which the fact is no longer true")
         })
     }

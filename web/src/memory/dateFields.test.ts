@@ -12,6 +12,6 @@ test('an edit sends only the dates that changed', () => {
 
 test('the message of the API names the field that it rejects', () => {
   expect(rejectedField({ message: 'valid_from: is "soon", which is not a date' })).toBe('valid_from')
-  expect(rejectedField({ message: 'valid_to: (2023) is before valid_from (2034)' })).toBe('valid_to')
+  expect(rejectedField({ message: 'valid_to: is "2023", which is before valid_from (2034)' })).toBe('valid_to')
   expect(rejectedField({ message: 'content: is empty' })).toBeUndefined()
 })

@@ -133,11 +133,11 @@ fn the_end_of_a_fact_is_the_start_of_valid_to() {
     assert_eq!(check(Some("2024"), Some("2024")), end("2025-01-01"));
     assert_eq!(check(Some("2024-03"), Some("2024")), end("2025-01-01"));
     assert_eq!(check(Some("2024"), Some("2024-03")), end("2024-03-01"));
-    assert_eq!(check(Some("2024"), Some("2023")), Err("valid_to (2023) is before valid_from (2024)".to_owned()));
+    assert_eq!(check(Some("2024"), Some("2023")), Err("is \"2023\", which is before valid_from (2024)".to_owned()));
     let instant = "2024-01-01T00:00:00Z";
     assert_eq!(
         check(Some(instant), Some(instant)),
-        Err(format!("valid_to ({instant}) is not after valid_from ({instant})"))
+        Err(format!("is \"{instant}\", which is not after valid_from ({instant})"))
     );
 }
 

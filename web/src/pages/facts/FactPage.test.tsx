@@ -73,7 +73,7 @@ test('the details show the dates', async () => {
 })
 
 test('an edit sends the dates that changed; an error is shown beside its field', async () => {
-  const message = 'valid_to: (2020) is before valid_from (2023-03)'
+  const message = 'valid_to: is "2020", which is before valid_from (2023-03)'
   const live = { ...rome, state: 'active', validity: 'active', timeline: [] }
   const { calls } = openPage('/memory/facts/rome', {
     'GET /api/memory/facts/rome': live,
