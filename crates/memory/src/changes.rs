@@ -75,6 +75,21 @@ pub struct ChangeItem {
     pub dates: ShownDates,
 }
 
+impl From<Change> for ChangeItem {
+    fn from(change: Change) -> Self {
+        Self {
+            memory_type: change.memory_type,
+            id: change.id,
+            at: change.at,
+            event: change.event_type,
+            predicate: change.predicate,
+            content: change.content,
+            before: change.before,
+            dates: change.dates.map(|dates| dates.shown()).unwrap_or_default(),
+        }
+    }
+}
+
 impl Memory {
     /// Tells what changed since a moment, newest first, as far as the budget allows.
     pub async fn changes(&self, call: &Call, input: &ChangesInput) -> Result<Changes, MemoryError> {
@@ -85,14 +100,17 @@ impl Memory {
         let mut answer = Changes { since: input.since, until, ..Changes::default() };
         let mut fits = true;
         for change in rows {
-            let tokens = Bpe.count(&line(&change));
+            let Change { section, entity_id, name, .. } = &change;
+            let (section, entity_id, name) = (section.clone(), *entity_id, name.clone());
+            let item = ChangeItem::from(change);
+            let tokens = Bpe.count(&line(&section, name.as_deref(), &item));
             fits = fits && answer.tokens + tokens <= input.token_budget;
-            if !fits {
+            if fits {
+                answer.tokens += tokens;
+                answer.add(&section, entity_id, name, item);
+            } else {
                 answer.left_out += 1;
-                continue;
             }
-            answer.tokens += tokens;
-            answer.add(change);
         }
         Ok(answer)
     }
@@ -110,28 +128,16 @@ impl Changes {
     }
 
     /// The rows come newest first, so the groups are in the order of their latest change.
-    fn add(&mut self, change: Change) {
-        let section = self.section(&change.section);
-        let key = (change.entity_id, change.name.clone());
-        let group = section.iter_mut().find(|group| (group.entity_id, group.name.clone()) == key);
-        let item = ChangeItem {
-            memory_type: change.memory_type,
-            id: change.id,
-            at: change.at,
-            event: change.event_type,
-            predicate: change.predicate,
-            content: change.content,
-            before: change.before,
-            dates: change.dates.map(|dates| dates.shown()).unwrap_or_default(),
-        };
-        match group {
+    fn add(&mut self, section: &str, entity_id: Option<EntityId>, name: Option<String>, item: ChangeItem) {
+        let section = self.section(section);
+        match section.iter_mut().find(|group| group.entity_id == entity_id && group.name == name) {
             Some(group) => group.changes.push(item),
-            None => section.push(ChangeGroup { entity_id: change.entity_id, name: change.name, changes: vec![item] }),
+            None => section.push(ChangeGroup { entity_id, name, changes: vec![item] }),
         }
     }
 
     /// The sections with their names, in the order in which they are read.
-    pub fn sections(&self) -> [(&'static str, &[ChangeGroup]); 5] {
+    fn sections(&self) -> [(&'static str, &[ChangeGroup]); 5] {
         [
             ("learned", &self.learned),
             ("changed", &self.changed),
@@ -141,17 +147,13 @@ impl Changes {
         ]
     }
 
-    pub fn is_empty(&self) -> bool {
-        self.sections().iter().all(|(_, groups)| groups.is_empty())
-    }
-
     /// The lines of a section of the context block. Text of a memory stays on its line.
     pub fn lines(&self) -> String {
         let mut text = String::new();
         for (section, groups) in self.sections() {
             for group in groups {
                 for item in &group.changes {
-                    text.push_str(&shown(section, group.name.as_deref(), item));
+                    text.push_str(&line(section, group.name.as_deref(), item));
                 }
             }
         }
@@ -159,24 +161,10 @@ impl Changes {
     }
 }
 
-fn shown(section: &str, name: Option<&str>, item: &ChangeItem) -> String {
+fn line(section: &str, name: Option<&str>, item: &ChangeItem) -> String {
     let part = |text: Option<&str>| text.map(|text| format!(" [{}]", flatten_line(text))).unwrap_or_default();
     let kind = if name.is_none() { format!(" {}", item.memory_type) } else { String::new() };
     let content = item.content.as_deref().map(|text| format!(": {}", flatten_line(text))).unwrap_or_default();
     let before = item.before.as_deref().map(|text| format!(" (before: {})", flatten_line(text))).unwrap_or_default();
     format!("- {section}{kind}{}{}{content}{before}\n", part(name), part(item.predicate.as_deref()))
-}
-
-fn line(change: &Change) -> String {
-    let item = ChangeItem {
-        memory_type: change.memory_type.clone(),
-        id: change.id,
-        at: change.at,
-        event: change.event_type.clone(),
-        predicate: change.predicate.clone(),
-        content: change.content.clone(),
-        before: change.before.clone(),
-        dates: ShownDates::default(),
-    };
-    shown(&change.section, change.name.as_deref(), &item)
 }
