@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "the helpers of a test fail the test")]
 
+mod asking;
 mod bad_input;
 mod clock;
 mod concurrency;

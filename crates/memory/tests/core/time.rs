@@ -1,19 +1,19 @@
-//! When facts are true: the table of cases of docs/time.md, case by case, and how to ask.
+//! When facts are true: the table of cases of docs/time.md, case by case.
 
 use butler_domain::Timestamp;
 use butler_testkit::MemoryFixture;
 use serde_json::{Value, json};
 
-use crate::{count, events_of, get, refused, row, rows};
+use crate::{count, events_of, row, rows};
 
 /// A memory whose clock shows `now`.
-async fn at(now: &str) -> MemoryFixture {
+pub(crate) async fn at(now: &str) -> MemoryFixture {
     let memory = MemoryFixture::new().await;
     go_to(&memory, now);
     memory
 }
 
-fn go_to(memory: &MemoryFixture, now: &str) {
+pub(crate) fn go_to(memory: &MemoryFixture, now: &str) {
     memory.clock.set(time(now));
 }
 
@@ -23,7 +23,7 @@ fn time(text: &str) -> Timestamp {
 }
 
 /// Stores where Anna lives, with further arguments.
-async fn lives(memory: &MemoryFixture, city: &str, more: Value) -> Value {
+pub(crate) async fn lives(memory: &MemoryFixture, city: &str, more: Value) -> Value {
     let mut fact = json!({"subject": "Anna", "predicate": "lives_in", "content": city});
     fact.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
     memory.call("memory_store_fact", fact).await.unwrap()
@@ -41,7 +41,7 @@ async fn timeline(memory: &MemoryFixture) -> Vec<String> {
 }
 
 /// The contents that a call finds, sorted.
-async fn found(memory: &MemoryFixture, tool: &str, asked: Value) -> Vec<String> {
+pub(crate) async fn found(memory: &MemoryFixture, tool: &str, asked: Value) -> Vec<String> {
     let text = if tool == "memory_recall" { "topic" } else { "query" };
     let mut arguments = json!({text: "Anna lives_in", "min_confidence": 0, "limit": 20});
     arguments.as_object_mut().unwrap().extend(asked.as_object().unwrap().clone());
@@ -261,22 +261,6 @@ async fn undoing_a_change_lets_the_old_value_hold_again() {
 }
 
 #[tokio::test]
-async fn belief_and_truth_combine() {
-    let memory = at("2036-01-01").await;
-    lives(&memory, "Oslo", json!({"valid_from": "2030"})).await;
-    go_to(&memory, "2036-05-01");
-    lives(&memory, "Rome", json!({"valid_from": "2035-03-01"})).await;
-    let ask = |valid_at: &str, as_of: &str| json!({"valid_at": valid_at, "as_of": as_of});
-    assert_eq!(found(&memory, "memory_recall", json!({"valid_at": "2035-06"})).await, ["Rome"]);
-    assert_eq!(found(&memory, "memory_recall", ask("2035-06", "2036-02")).await, ["Oslo"], "nobody knew of Rome");
-    assert_eq!(found(&memory, "memory_recall", ask("2035-06", "2036-05-01T00:00:00Z")).await, ["Rome"]);
-    assert_eq!(found(&memory, "memory_recall", ask("2034", "2036-05-01T00:00:00Z")).await, ["Oslo"]);
-    assert_eq!(found(&memory, "memory_recall", json!({"as_of": "2035"})).await, [""; 0], "nothing was stored yet");
-    let both = found(&memory, "memory_search", json!({"valid_at": "2035"})).await;
-    assert_eq!(both, ["Oslo", "Rome"], "each was true in a part of the year");
-}
-
-#[tokio::test]
 async fn values_of_a_temporal_predicate_stay_side_by_side() {
     let memory = at("2036-01-01").await;
     let weighs = |kilos: &str, more: Value| {
@@ -346,79 +330,6 @@ async fn each_value_of_a_predicate_of_several_has_its_own_time() {
 }
 
 #[tokio::test]
-async fn dates_keep_their_precision_and_memory_get_has_the_timeline() {
-    let memory = at("2036-01-01").await;
-    let oslo = lives(&memory, "Oslo", json!({"valid_from": "2030-03", "observed_at": "2035-12-24"})).await;
-    lives(&memory, "Rome", json!({"valid_from": 2033})).await;
-    let view = get(&memory, "fact", &oslo["id"]).await;
-    assert_eq!((&view["valid_from"], &view["observed_at"]), (&json!("2030-03"), &json!("2035-12-24")));
-    assert_eq!(view["valid_to"], "2033-01-01T00:00:00Z", "where the next one begins");
-    let timeline: Vec<(&Value, &Value)> =
-        view["timeline"].as_array().unwrap().iter().map(|period| (&period["content"], &period["when"])).collect();
-    assert_eq!(timeline, [(&json!("Oslo"), &json!("past")), (&json!("Rome"), &json!("present"))]);
-}
-
-#[tokio::test]
-async fn bad_dates_are_refused() {
-    let memory = at("2036-01-01").await;
-    let fact = |more: Value| {
-        let mut fact = json!({"subject": "Anna", "predicate": "lives_in", "content": "Oslo"});
-        fact.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
-        fact
-    };
-    for (more, part) in [
-        (json!({"valid_from": "2034", "valid_to": "2033"}), "before"),
-        (json!({"valid_from": "soon"}), "not a date"),
-        (json!({"valid_from": "12034"}), "out of range"),
-        (json!({"valid_to": "0000-01-01"}), "out of range"),
-        (json!({"observed_at": "2049"}), "future"),
-    ] {
-        let error = refused(&memory, "memory_store_fact", fact(more.clone())).await;
-        assert!(format!("{error:?}").contains(part), "{more}: {error:?}");
-    }
-    let error = refused(&memory, "memory_search", json!({"query": "x", "as_of": "2037"})).await;
-    assert!(format!("{error:?}").contains("future"), "{error:?}");
-    assert_eq!(count(&memory, "facts").await, 0);
-}
-
-#[tokio::test]
-async fn words_of_time_ask_for_that_time() {
-    let memory = at("2036-01-01").await;
-    lives(&memory, "Oslo", json!({"valid_from": "2015", "valid_to": "2019"})).await;
-    lives(&memory, "Rome", json!({"valid_from": "2019"})).await;
-    lives(&memory, "Bern", json!({"valid_from": "2034"})).await;
-    let answer = memory
-        .call(
-            "memory_recall",
-            json!({"topic": "where did Anna lives_in in 2031?", "min_confidence": 0, "explain": true}),
-        )
-        .await
-        .unwrap();
-    assert_eq!(answer["results"][0]["content"], "Rome");
-    assert_eq!(answer["trace"]["time"]["window"]["phrase"], "in 2031");
-    let all: Vec<&Value> = answer["results"].as_array().unwrap().iter().map(|hit| &hit["content"]).collect();
-    assert!(all.contains(&&json!("Bern")), "a boost, not a filter: {all:?}");
-}
-
-#[tokio::test]
-async fn since_and_until_go_by_when_it_was_said_or_happened() {
-    let memory = at("2036-01-01").await;
-    lives(&memory, "Oslo", json!({"valid_from": "2010", "valid_to": "2012"})).await;
-    let episode = |content: &str, when: &str| json!({"content": content, "butler": "general", "occurred_at": when});
-    memory.call("memory_store_episode", episode("Anna lives_in a tent", "2035-07-01")).await.unwrap();
-    memory.call("memory_store_episode", episode("Anna lives_in a boat", "2034-07-01")).await.unwrap();
-    go_to(&memory, "2036-01-05");
-    lives(&memory, "Rome", json!({})).await;
-    assert_eq!(found(&memory, "memory_search", json!({"since": "2036-01-04"})).await, ["Rome"]);
-    assert_eq!(found(&memory, "memory_search", json!({"since": "3d"})).await, ["Rome"]);
-    assert_eq!(
-        found(&memory, "memory_search", json!({"since": "2035", "until": "2036-01-02"})).await,
-        ["Anna lives_in a tent", "Oslo"]
-    );
-    assert_eq!(found(&memory, "memory_search", json!({"until": "2034"})).await, ["Anna lives_in a boat"]);
-}
-
-#[tokio::test]
 async fn a_redated_neighbour_leaves_an_event() {
     let memory = at("2036-01-01").await;
     let oslo = lives(&memory, "Oslo", json!({"valid_from": "2018"})).await;
@@ -468,14 +379,6 @@ async fn the_same_again_with_an_earlier_start_is_one_period() {
 }
 
 #[tokio::test]
-async fn since_alone_leaves_history_out_of_recall() {
-    let memory = at("2036-01-01").await;
-    lives(&memory, "Rome", json!({})).await;
-    lives(&memory, "Oslo", json!({"valid_from": "2018", "valid_to": "2020"})).await;
-    assert_eq!(found(&memory, "memory_recall", json!({"since": "1d"})).await, ["Rome"]);
-}
-
-#[tokio::test]
 async fn three_values_of_one_moment_without_dates_are_all_kept() {
     let memory = at("2036-01-01").await;
     for meal in ["soup", "bread", "fish"] {
@@ -512,15 +415,4 @@ async fn a_merge_places_the_facts_of_both_together_and_its_undo_apart_again() {
     assert_eq!(timeline(&memory).await, ["Bern 2030-01-01..2037-01-01 active", "Rome 2037-01-01.. active"]);
     memory.call("entity_unmerge", json!({"entity_id": ids[1]})).await.unwrap();
     assert_eq!(timeline(&memory).await, ["Bern 2030-01-01.. active", "Rome 2037-01-01.. active"]);
-}
-
-#[tokio::test]
-async fn what_was_believed_is_shown_with_the_dates_of_then() {
-    let memory = at("2036-01-01").await;
-    lives(&memory, "Oslo", json!({"valid_from": "2030"})).await;
-    go_to(&memory, "2036-05-01");
-    lives(&memory, "Rome", json!({"valid_from": "2036-03"})).await;
-    let arguments = json!({"query": "Anna lives_in", "min_confidence": 0, "as_of": "2036-04-01"});
-    let hit = &memory.call("memory_search", arguments).await.unwrap()["results"][0];
-    assert_eq!((&hit["content"], hit.get("valid_to")), (&json!("Oslo"), None), "nobody knew of an end: {hit}");
 }
