@@ -79,6 +79,7 @@ fn make(spec: &ToolSpec, dice: &mut Dice, own: &Tenant, whose: &Tenant, foreign:
         "memory_recall" => read(json!({"topic": question})),
         "memory_search" => read(json!({"query": question, "limit": 20})),
         "memory_stats" => read(json!({})),
+        "memory_changes" => read(json!({"since": "1h"})),
         "entity_resolve" => read(json!({"name": whose.word, "enable_fuzzy": dice.one_in(2)})),
         "memory_get" => {
             let id = *dice.of(whose.known().of(kind))?;
