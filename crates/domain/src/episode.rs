@@ -5,7 +5,7 @@ use uuid::Uuid;
 
 use crate::clock::Timestamp;
 use crate::ids::EpisodeId;
-use crate::kinds::ConsolidationStatus;
+use crate::kinds::{ConsolidationStatus, Source};
 
 /// A raw observation from one session. Episodes are numerous and short-lived; consolidation turns them into facts and
 /// rules. The embedding never leaves the database.
@@ -35,5 +35,10 @@ pub struct Episode {
     pub occurred_at: Timestamp,
     pub last_referenced_at: Option<Timestamp>,
     pub expires_at: Option<Timestamp>,
+    /// Where it comes from. What is learned from it inherits it.
+    pub source: Source,
+    /// Why consolidation leaves it out until a person releases it: what in it looks like an instruction.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub held_for: Option<Value>,
     pub metadata: Map<String, Value>,
 }

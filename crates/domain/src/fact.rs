@@ -4,7 +4,7 @@ use serde_json::{Map, Value};
 
 use crate::clock::Timestamp;
 use crate::ids::{EntityId, EpisodeId, FactId};
-use crate::kinds::{Permanence, Validity};
+use crate::kinds::{Permanence, Source, Validity};
 use crate::times::ShownDates;
 
 /// A statement about a subject. Its confidence decays unless confirmed. A new fact with the same subject and predicate
@@ -23,6 +23,8 @@ pub struct Fact {
     /// The rate of exponential decay per day. With 0 the confidence never decays.
     pub decay_rate: f64,
     pub permanence: Permanence,
+    /// Where it comes from: the least trusted of who stored it and the episodes it is derived from.
+    pub source: Source,
     pub source_butler: Option<String>,
     pub source_episode_id: Option<EpisodeId>,
     /// The fact that this one superseded.

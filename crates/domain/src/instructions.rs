@@ -14,6 +14,8 @@ mod phrases;
 mod tests;
 
 use std::fmt;
+
+use serde::{Deserialize, Serialize};
 use std::ops::Range;
 
 use crate::text::without_control;
@@ -24,14 +26,16 @@ const EXCERPT_CHARS: usize = 120;
 const EXCERPT_CONTEXT: usize = 20;
 
 /// Why a text is suspicious.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Reason {
     pub kind: Kind,
     /// The passage, on one line and without invisible characters.
     pub excerpt: String,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(rename_all = "snake_case")]
+#[schemars(rename = "ReasonKind")]
 pub enum Kind {
     /// Tells the agent to drop its instructions.
     Override,

@@ -99,6 +99,21 @@ kind!(Relation, "relation", {
     RelatedTo = "related_to",
 });
 
+kind!(
+    /// Where a memory comes from, the most trusted first: a person's own hand, an agent's tool call, a recorded session, an
+    /// import, and text that anybody may have written (a web page, the output of a tool).
+    Source, "source",
+    { Person = "person", Agent = "agent", Session = "session", Import = "import", Untrusted = "untrusted" }
+);
+
+impl Source {
+    /// The less trusted of the two.
+    #[must_use]
+    pub fn lowered_to(self, other: Self) -> Self {
+        self.max(other)
+    }
+}
+
 kind!(ConsolidationStatus, "consolidation status", {
     Pending = "pending", Consolidated = "consolidated", Failed = "failed", DeadLetter = "dead_letter",
 });

@@ -28,6 +28,7 @@ pub mod rule;
 pub mod scoring;
 pub mod scripts;
 pub mod secrets;
+pub mod statements;
 pub mod stored_fact;
 pub mod tenant;
 pub mod text;
@@ -41,7 +42,7 @@ pub use episode::Episode;
 pub use fact::Fact;
 pub use ids::{EntityId, EpisodeId, FactId, RuleId};
 pub use kinds::{
-    Cardinality, ConsolidationStatus, Direction, EntityType, Maturity, MemoryType, Mode, Permanence, Relation,
+    Cardinality, ConsolidationStatus, Direction, EntityType, Maturity, MemoryType, Mode, Permanence, Relation, Source,
     UnknownName, Validity,
 };
 pub use predicate::Predicate;

@@ -4,7 +4,7 @@ use serde_json::{Map, Value};
 
 use crate::clock::Timestamp;
 use crate::ids::{EpisodeId, RuleId};
-use crate::kinds::{Maturity, Permanence};
+use crate::kinds::{Maturity, Permanence, Source};
 
 /// Guidance on how to act. Helpful and harmful marks change its maturity; a rule that does harm becomes an
 /// anti-pattern.
@@ -28,6 +28,8 @@ pub struct Rule {
     pub success_count: i32,
     /// The number of harmful marks.
     pub harmful_count: i32,
+    /// Where it comes from: the least trusted of who stored it and the episodes it is derived from.
+    pub source: Source,
     pub source_episode_id: Option<EpisodeId>,
     pub source_butler: Option<String>,
     pub created_at: Timestamp,

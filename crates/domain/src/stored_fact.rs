@@ -31,6 +31,9 @@ pub struct StoredFact {
     /// Whether the same statement was known already. It counts as confirmed, and nothing new was stored.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub confirmed: bool,
+    /// Whether it waits for a person's approval, because its source is not trusted. Until then it has no effect.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub proposed: bool,
     /// What to do about candidates.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hint: Option<String>,

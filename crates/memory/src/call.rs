@@ -1,7 +1,7 @@
 //! What every use case is told about the request that it serves.
 
 use butler_domain::event::Origin;
-use butler_domain::{TenantId, Timestamp};
+use butler_domain::{Source, TenantId, Timestamp};
 use butler_store::{Session, WriteContext};
 
 use crate::Memory;
@@ -14,13 +14,15 @@ pub struct Call {
     pub now: Timestamp,
     /// The caller's name for this request. A repeated store with the same key returns the first answer and writes nothing.
     pub idempotency_key: Option<String>,
+    /// Who speaks. The server decides; an argument can only lower it.
+    pub source: Source,
 }
 
 impl Call {
     /// A call by the program itself, for instance a worker.
     pub fn internal(memory: &Memory, tenant: TenantId, actor: impl Into<String>) -> Self {
         let origin = Origin { actor: Some(actor.into()), request_id: None };
-        Self { tenant, origin, now: memory.now(), idempotency_key: None }
+        Self { tenant, origin, now: memory.now(), idempotency_key: None, source: Source::Agent }
     }
 
     /// The context of a write that this call makes.

@@ -1,13 +1,15 @@
 //! Who is on the transport, and whose memory that lets them work on.
 
-use butler_domain::TenantId;
 use butler_domain::validate::Invalid;
+use butler_domain::{Source, TenantId};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Caller {
     pub tenant: CallerTenant,
     /// Recorded with every change; the hosting butler where nobody is named.
     pub actor: Option<String>,
+    /// Who speaks through this caller at most.
+    pub source: Source,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -20,7 +22,13 @@ pub enum CallerTenant {
 
 impl Caller {
     pub fn trusted() -> Self {
-        Self { tenant: CallerTenant::Trusted, actor: None }
+        Self { tenant: CallerTenant::Trusted, actor: None, source: Source::Agent }
+    }
+
+    /// The same caller, when a person is at the keyboard: the command line and the dashboard.
+    #[must_use]
+    pub fn person(self) -> Self {
+        Self { source: Source::Person, ..self }
     }
 
     /// The tenant of a call whose arguments name `wanted`.

@@ -10,6 +10,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::search::Mode;
+use crate::trust::TrustConfig;
 
 /// An invalid configuration value.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -33,6 +34,7 @@ pub struct MemoryConfig {
     pub retrieval: RetrievalConfig,
     pub context: ContextConfig,
     pub consolidation: ConsolidationConfig,
+    pub trust: TrustConfig,
     pub schedule: ScheduleConfig,
 }
 
@@ -47,6 +49,7 @@ impl Default for MemoryConfig {
             retrieval: RetrievalConfig::default(),
             context: ContextConfig::default(),
             consolidation: ConsolidationConfig::default(),
+            trust: TrustConfig::default(),
             schedule: ScheduleConfig::default(),
         }
     }

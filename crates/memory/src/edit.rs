@@ -91,6 +91,7 @@ impl Memory {
             source_episode_id: old.source_episode_id,
             source_butler: old.source_butler,
             dates: changes.dates.clone(),
+            override_tombstone: true,
             metadata,
         };
         let mut fact = self.new_fact(call, input).await?;

@@ -5,7 +5,9 @@ use std::time::Duration;
 use butler_domain::text::fact_text;
 use butler_domain::times::StatedDates;
 use butler_domain::validate::Invalid;
-use butler_domain::{Butler, EntityId, EpisodeId, FactId, Permanence, RuleId, Scope, StoredFact, Timestamp};
+use butler_domain::{
+    Butler, EntityId, EpisodeId, FactId, MemoryType, Permanence, RuleId, Scope, StoredFact, Timestamp,
+};
 use butler_store::episodes::{self, NewEpisode};
 use butler_store::facts::{self, FactOutcome, NewFact, Object};
 use butler_store::idempotency::Keyed;
@@ -18,6 +20,7 @@ use serde_json::{Map, Value};
 use uuid::Uuid;
 
 use crate::idempotency::Replay;
+use crate::trust::{episode_source, was_forgotten, was_rejected};
 use crate::{Call, Memory, MemoryError};
 
 /// Writers of one key wait for each other's lock. Only a merge or an import, which move facts without that lock, can
@@ -68,6 +71,9 @@ pub struct FactInput {
     /// When it is true.
     #[serde(default, skip_serializing_if = "StatedDates::is_empty")]
     pub dates: StatedDates,
+    /// Store it although the same was forgotten.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub override_tombstone: bool,
     pub metadata: Map<String, Value>,
 }
 
@@ -81,6 +87,9 @@ pub struct RuleInput {
     pub tags: Vec<String>,
     pub source_episode_id: Option<EpisodeId>,
     pub source_butler: Option<String>,
+    /// Store it although the same was forgotten.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub override_tombstone: bool,
     pub metadata: Map<String, Value>,
 }
 
@@ -89,6 +98,9 @@ pub struct RuleInput {
 pub struct StoredRule {
     /// The new rule's id, for memory_mark_helpful and memory_mark_harmful.
     pub id: RuleId,
+    /// Whether it waits for a person's approval. Until then it has no effect.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub proposed: bool,
 }
 
 impl Memory {
@@ -99,15 +111,18 @@ impl Memory {
             Replay::First(keyed) => keyed,
         };
         let embedding = self.embed(&input.content).await?;
+        let source = episode_source(call, &input.metadata);
         let episode = NewEpisode {
             id: EpisodeId::new(call.now),
             butler: input.butler,
             session_id: input.session_id,
-            content: input.content,
             importance: input.importance,
             occurred_at: input.occurred_at,
             expires_at: after_days(call.now, self.config().episodes.default_ttl_days),
+            source,
+            held_for: self.held_for(source, &input.content),
             metadata: input.metadata,
+            content: input.content,
             embedding,
         };
         let written = self.write_episode(call, &episode, keyed.as_ref()).await;
@@ -171,6 +186,7 @@ impl Memory {
             tags: input.tags,
             metadata: input.metadata,
             embedding,
+            trust: self.trust_in(call, MemoryType::Fact, input.override_tombstone),
         })
     }
 
@@ -181,6 +197,8 @@ impl Memory {
             match facts::store(call.write(&mut conn), fact, keyed).await {
                 Err(error) if attempt < ATTEMPTS && is_race(&error) => attempt += 1,
                 Err(error) => return Err(error.into()),
+                Ok(FactOutcome::Forgotten(statement)) => return Err(was_forgotten(MemoryType::Fact, &statement)),
+                Ok(FactOutcome::ProposalRejected) => return Err(was_rejected()),
                 Ok(outcome) => {
                     let stored = stored(fact, outcome)?;
                     self.training().record_writes(1);
@@ -217,6 +235,7 @@ impl Memory {
             tags: input.tags,
             metadata: input.metadata,
             embedding,
+            trust: self.trust_in(call, MemoryType::Rule, input.override_tombstone),
         })
     }
 
@@ -225,8 +244,11 @@ impl Memory {
         match rules::store(call.write(&mut conn), rule, keyed).await? {
             RuleOutcome::Stored => {
                 self.training().record_writes(1);
-                Ok(StoredRule { id: rule.id })
+                Ok(StoredRule { id: rule.id, proposed: false })
             }
+            RuleOutcome::Proposed(id) => Ok(StoredRule { id, proposed: true }),
+            RuleOutcome::Forgotten(statement) => Err(was_forgotten(MemoryType::Rule, &statement)),
+            RuleOutcome::ProposalRejected => Err(was_rejected()),
             RuleOutcome::NoEpisode => Err(no_episode(rule.source_episode_id).into()),
         }
     }
@@ -245,6 +267,11 @@ pub fn stored(fact: &NewFact, outcome: FactOutcome) -> Result<StoredFact, Invali
             .hint("name another entity as the object, or leave it out")),
         FactOutcome::NoEpisode => Err(no_episode(fact.source_episode_id)),
         FactOutcome::NotActive => Err(Invalid::new("fact", "is no longer active").hint("read it again")),
+        FactOutcome::Known(stored) => Ok(stored),
+        // Callers that let a tombstone or a rejection stop them handle these themselves.
+        FactOutcome::Forgotten(_) | FactOutcome::ProposalRejected => {
+            Err(Invalid::new("content", "was forgotten").hint("store it as a person"))
+        }
     }
 }
 

@@ -100,7 +100,11 @@ async fn a_missing_memory_and_one_of_another_tenant_are_not_found() {
 #[tokio::test]
 async fn a_token_fixes_the_tenant() {
     let fixture = with_one_of_each().await;
-    let alice = Caller { tenant: CallerTenant::Token(TenantId::new("alice").unwrap()), actor: Some("cli".to_owned()) };
+    let alice = Caller {
+        tenant: CallerTenant::Token(TenantId::new("alice").unwrap()),
+        actor: Some("cli".to_owned()),
+        ..Caller::trusted()
+    };
     let found = fixture.call_as(&alice, "memory_get", json!({"memory_type": "fact", "memory_id": FACT})).await;
     assert_eq!(found.unwrap().structured["content"], "tea");
     let other = json!({"memory_type": "fact", "memory_id": FACT, "request_context": {"tenant_id": "bob"}});

@@ -24,6 +24,11 @@ BEGIN
         UNION SELECT w FROM episodes e, unnest(memory_words(e.content)) AS w WHERE e.tenant_id = p_tenant AND e.id = ANY (p_episodes)
         UNION SELECT w FROM entities e, unnest(memory_words(e.lower_names)) AS w WHERE e.tenant_id = p_tenant AND e.id = ANY (family));
 
+    PERFORM leave_tombstones(p_tenant, p_at, p_facts, p_rules);
+    DELETE FROM proposals p
+        WHERE p.tenant_id = p_tenant
+          AND (text_names(json_words(p.memory), names.whole, names.parts)
+               OR (p.memory ->> 'entity_id')::uuid = ANY (family) OR (p.memory ->> 'object_entity_id')::uuid = ANY (family));
     DELETE FROM memory_links l WHERE l.tenant_id = p_tenant AND (l.source_id = ANY (ids) OR l.target_id = ANY (ids));
     DELETE FROM facts f WHERE f.tenant_id = p_tenant AND f.id = ANY (p_facts);
     DELETE FROM rules r WHERE r.tenant_id = p_tenant AND r.id = ANY (p_rules);

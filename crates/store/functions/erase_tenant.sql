@@ -18,6 +18,9 @@ BEGIN
     END IF;
     -- Nobody stores a fact about them meanwhile.
     PERFORM FROM entities e WHERE e.tenant_id = p_tenant ORDER BY e.id FOR UPDATE;
+    DELETE FROM proposals p WHERE p.tenant_id = p_tenant;
+    DELETE FROM tombstones t WHERE t.tenant_id = p_tenant;
+    DELETE FROM tombstone_keys k WHERE k.tenant_id = p_tenant;
     DELETE FROM memory_links l WHERE l.tenant_id = p_tenant;
     DELETE FROM facts f WHERE f.tenant_id = p_tenant;
     DELETE FROM rules r WHERE r.tenant_id = p_tenant;

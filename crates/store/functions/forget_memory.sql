@@ -28,6 +28,7 @@ BEGIN
         RETURN NEXT;
         RETURN;
     END IF;
+    UPDATE tombstones t SET allowed_at = NULL, allowed_by = NULL WHERE t.tenant_id = p_tenant AND t.memory_id = p_id;
     UPDATE facts f SET validity = 'retracted', ended_at = coalesce(f.ended_at, greatest(f.placed_at, f.created_at, p_at))
         WHERE f.tenant_id = p_tenant AND f.id = p_id;
     PERFORM record_event(p_tenant, p_actor, p_request_id, p_at, p_event_id, 'fact_forgotten', 'fact', p_id,
@@ -55,6 +56,7 @@ BEGIN
         FROM rules r WHERE r.tenant_id = p_tenant AND r.id = p_id FOR NO KEY UPDATE;
     IF remembered OR decayed THEN
         -- A rule that the sweep has ended could return. One that somebody forgets does not.
+        UPDATE tombstones t SET allowed_at = NULL, allowed_by = NULL WHERE t.tenant_id = p_tenant AND t.memory_id = p_id;
         UPDATE rules r SET metadata = (r.metadata - 'needs_inversion') || '{"forgotten": true}'
             WHERE r.tenant_id = p_tenant AND r.id = p_id;
         PERFORM record_event(p_tenant, p_actor, p_request_id, p_at, p_event_id, 'rule_forgotten', 'rule', p_id,

@@ -6,13 +6,14 @@ DECLARE
 BEGIN
     SELECT * INTO episode FROM jsonb_to_record(p_episode) AS given (
         id uuid, butler text, session_id uuid, content text, search_text text, importance double precision,
-        expires_at timestamptz, occurred_at timestamptz, metadata jsonb, model text, model_version text, dimensions integer, event_id uuid, event jsonb);
+        expires_at timestamptz, occurred_at timestamptz, source text, held_for jsonb, metadata jsonb, model text, model_version text, dimensions integer, event_id uuid, event jsonb);
 
     INSERT INTO episodes (tenant_id, id, butler, session_id, content, embedding, search_vector, importance, created_at,
-                          occurred_at, expires_at, metadata, embedding_version_id)
+                          occurred_at, expires_at, metadata, embedding_version_id, source, held_for)
         VALUES (p_tenant, episode.id, episode.butler, episode.session_id, episode.content, p_embedding::vector,
                 memory_search_vector(episode.search_text), episode.importance, p_at, coalesce(episode.occurred_at, p_at), episode.expires_at, episode.metadata,
-                embedding_version(p_tenant, episode.model, episode.model_version, episode.dimensions, p_at));
+                embedding_version(p_tenant, episode.model, episode.model_version, episode.dimensions, p_at), episode.source,
+                nullif(episode.held_for, 'null'));
     PERFORM record_event(p_tenant, p_actor, p_request_id, p_at, episode.event_id, 'episode_created', 'episode', episode.id,
         episode.event);
     -- expires_at as the program wrote it: a retry gets the response of the first call, character for character.

@@ -21,13 +21,16 @@ DECLARE
     is_new boolean;
     ended uuid[] := '{}';
     links jsonb;
+    needs_approval boolean;
+    version uuid;
 BEGIN
     SELECT * INTO fact FROM jsonb_to_record(p_fact) AS given (
         id uuid, subject text, predicate text, content text, search_text text, scope text, importance double precision,
         confidence double precision, decay_rate double precision, permanence text, entity_id uuid, object_entity_id uuid,
         object text, source_episode_id uuid, derived_from uuid[], source_butler text, tags jsonb, metadata jsonb, model text,
         model_version text, dimensions integer, replaces uuid, corrects boolean, regrades boolean,
-        valid_from timestamptz, valid_to timestamptz, observed_at timestamptz, dates jsonb, created_event_id uuid, superseded_event_ids uuid[], event jsonb);
+        valid_from timestamptz, valid_to timestamptz, observed_at timestamptz, dates jsonb, source text, approval text[],
+        forgotten text, near double precision, created_event_id uuid, superseded_event_ids uuid[], event jsonb);
 
     IF fact.replaces IS NOT NULL AND fact.object_entity_id IS NULL AND fact.object IS NULL THEN
         -- A new version is a relation to the same entity.
@@ -57,6 +60,8 @@ BEGIN
         RETURN NEXT;
         RETURN;
     END IF;
+    fact.source := least_trusted(p_tenant, fact.source, fact.derived_from || fact.source_episode_id);
+    needs_approval := fact.source = ANY (fact.approval);
     said_by_many := rule.cardinality = 'many' OR (object.id IS NOT NULL AND NOT rule.registered);
     IF said_by_many THEN
         fact_slot := coalesce(object.id::text, content_key(fact.content));
@@ -104,7 +109,11 @@ BEGIN
         RETURN NEXT;
         RETURN;
     END IF;
-    IF known.is_same AND known.fits
+    IF known.is_same AND known.fits AND needs_approval THEN
+        -- Who needs approval confirms nothing either.
+        fact.id := known.id;
+        outcome := 'known';
+    ELSIF known.is_same AND known.fits
        AND (NOT fact.regrades
             OR coalesce(fact.importance = known.importance, true)
                AND coalesce(fact.permanence = known.permanence, true)
@@ -117,6 +126,29 @@ BEGIN
         fact.id := known.id;
         outcome := 'confirmed';
     ELSE
+        version := embedding_version(p_tenant, fact.model, fact.model_version, fact.dimensions, p_at);
+        IF fact.forgotten <> 'checked' THEN
+            SELECT jsonb_agg(to_jsonb(f)) INTO answer
+                FROM forgotten_facts(p_tenant, about.id, fact.subject, predicate_key(fact.predicate), fact.content, fact.valid_from,
+                                     p_embedding, version, fact.near) f;
+            IF answer IS NOT NULL AND fact.forgotten = 'heed' THEN
+                outcome := 'forgotten';
+                RETURN NEXT;
+                RETURN;
+            END IF;
+            PERFORM lift_tombstone(p_tenant, p_actor, p_request_id, p_at, 'fact', (f ->> 'id')::uuid) FROM jsonb_array_elements(answer) f;
+        END IF;
+        IF needs_approval THEN
+            SELECT p.outcome, jsonb_build_object('id', p.proposal_id, 'superseded_id', NULL, 'entity_id', about.id,
+                                                 'linked_by', about.linked_by, 'proposed', true)
+                INTO outcome, answer
+                FROM propose(p_tenant, p_actor, p_request_id, p_at, 'fact', fact.id, p_fact,
+                             md5(concat_ws(E'\x1f', 'fact', fact.scope, fact_holder(about.id, fact.subject), predicate_key(fact.predicate),
+                                           content_key(fact.content), fact.valid_from, fact.valid_to)), fact.source) p;
+            PERFORM keep_response(p_tenant, p_at, p_request, answer) WHERE outcome = 'proposed';
+            RETURN NEXT;
+            RETURN;
+        END IF;
         outcome := 'stored';
         IF known.id IS NOT NULL
            AND (known.is_same AND known.fits
@@ -175,14 +207,15 @@ BEGIN
         INSERT INTO facts (tenant_id, id, subject, predicate, content, embedding, search_vector, scope, importance, confidence,
                            decay_rate, permanence, entity_id, object_entity_id, slot, source_episode_id, source_butler,
                            created_at, last_confirmed_at, tags, metadata, embedding_version_id, supersedes_id,
-                           valid_from, valid_to, observed_at, dates, holds_from)
+                           valid_from, valid_to, observed_at, dates, holds_from, source)
             VALUES (p_tenant, fact.id, fact.subject, fact.predicate, fact.content, p_embedding::vector,
                     memory_search_vector(fact.search_text), fact.scope, coalesce(fact.importance, 5), fact.confidence,
                     coalesce(fact.decay_rate, 0.008), coalesce(fact.permanence, 'standard'), about.id, object.id,
                     CASE WHEN is_dated THEN fact_slot || '@new' ELSE fact_slot END,
                     fact.source_episode_id, fact.source_butler, stored_at, p_at, coalesce(fact.tags, '[]'), fact.metadata,
-                    embedding_version(p_tenant, fact.model, fact.model_version, fact.dimensions, p_at), ended[1],
-                    fact.valid_from, fact.valid_to, fact.observed_at, fact.dates, CASE WHEN is_new THEN '-infinity' ELSE stored_at END);
+                    version, ended[1],
+                    fact.valid_from, fact.valid_to, fact.observed_at, fact.dates, CASE WHEN is_new THEN '-infinity' ELSE stored_at END,
+                    fact.source);
         IF is_dated THEN
             ended := ended || CASE WHEN rule.is_temporal
                 THEN place_moment(p_tenant, stored_at, fact.scope, fact_holder(about.id, fact.subject), predicate_key(fact.predicate),
@@ -201,7 +234,8 @@ BEGIN
                 jsonb_build_object(
                     'after', fact.event || jsonb_build_object(
                         'importance', coalesce(fact.importance, 5), 'permanence', coalesce(fact.permanence, 'standard'),
-                        'tags', coalesce(fact.tags, '[]'), 'entity_id', about.id, 'object_entity_id', object.id)
+                        'tags', coalesce(fact.tags, '[]'), 'entity_id', about.id, 'object_entity_id', object.id,
+                        'source', fact.source)
                         || coalesce(fact.dates, '{}'),
                     'supersedes_id', ended[1]),
                 links));
@@ -216,5 +250,6 @@ END $$;
 REVOKE EXECUTE ON FUNCTION store_fact FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION store_fact TO butler_app;
 COMMENT ON FUNCTION store_fact IS
-    'Stores a fact. outcome: stored, confirmed (it was known), or why nothing was stored: no_entity, entity_merged, no_object, object_merged, '
-    'edge_to_itself, no_episode, not_active (what it replaces).';
+    'Stores a fact. outcome: stored, confirmed (it was known), proposed (it waits for approval), or why nothing was stored: no_entity, '
+    'entity_merged, no_object, object_merged, edge_to_itself, no_episode, not_active (what it replaces), known (and who says it again '
+    'needs approval), forgotten (answer: the candidates), rejected (the proposal was).';

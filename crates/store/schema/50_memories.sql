@@ -78,6 +78,8 @@ CREATE TABLE episodes (
     metadata                    jsonb NOT NULL DEFAULT '{}',
     embedding_version_id        uuid REFERENCES embedding_versions (id),
     occurred_at                 timestamptz NOT NULL DEFAULT now(),
+    source                      text NOT NULL DEFAULT 'session',
+    held_for                    jsonb,
     CONSTRAINT episodes_status_known CHECK (consolidation_status IN ('pending', 'consolidated', 'failed', 'dead_letter')),
     CONSTRAINT episodes_status_agrees CHECK (consolidated = (consolidation_status = 'consolidated')),
     CONSTRAINT episodes_importance_range CHECK (importance >= 0 AND importance <= 10),
@@ -87,7 +89,9 @@ CREATE TABLE episodes (
         CHECK (time_is_plausible(next_consolidation_retry_at) AND time_is_plausible(leased_until)
                AND time_is_plausible(created_at) AND time_is_plausible(last_referenced_at)
                AND time_is_plausible(expires_at)),
-    CONSTRAINT episodes_occurred_plausible CHECK (time_is_plausible(occurred_at))
+    CONSTRAINT episodes_occurred_plausible CHECK (time_is_plausible(occurred_at)),
+    CONSTRAINT episodes_source_known CHECK (source IN ('person', 'agent', 'session', 'import', 'untrusted')),
+    CONSTRAINT episodes_held_for_list CHECK (jsonb_typeof(held_for) = 'array')
 ) WITH (fillfactor = 75, toast_tuple_target = 4080);
 ALTER TABLE episodes ALTER COLUMN embedding SET STORAGE PLAIN;
 COMMENT ON TABLE episodes IS 'What happened in a conversation. Consolidation turns episodes into facts and rules; then they expire.';
@@ -101,6 +105,8 @@ COMMENT ON COLUMN episodes.last_consolidation_error IS 'The specification''s nam
 COMMENT ON COLUMN episodes.lease_token IS 'A worker''s claim: it writes its result only while the row still carries its token.';
 COMMENT ON COLUMN episodes.expires_at IS 'NULL: never.';
 COMMENT ON COLUMN episodes.occurred_at IS 'When it happened. An import or a transcript is stored later (created_at).';
+COMMENT ON COLUMN episodes.source IS 'Where it comes from: person, agent, session, import or untrusted. Facts and rules inherit the least trusted.';
+COMMENT ON COLUMN episodes.held_for IS 'Why consolidation leaves it out until somebody releases it: what in it looks like an instruction. NULL: not held.';
 COMMENT ON COLUMN episodes.embedding_version_id IS 'The model that made embedding.';
 
 CREATE INDEX episodes_butler_created ON episodes (butler, created_at DESC);
@@ -157,6 +163,7 @@ CREATE TABLE facts (
     placed_at            timestamptz,
     ended_at             timestamptz,
     corrected            boolean NOT NULL DEFAULT false,
+    source               text NOT NULL DEFAULT 'agent',
     CONSTRAINT facts_entity_id_fkey FOREIGN KEY (entity_id) REFERENCES entities (id) ON DELETE RESTRICT,
     -- the database itself refuses a fact about another tenant's entity
     CONSTRAINT facts_entity_same_tenant
@@ -180,7 +187,8 @@ CREATE TABLE facts (
     CONSTRAINT facts_holds_plausible
         CHECK ((NOT isfinite(holds_from) OR time_is_plausible(holds_from)) AND (NOT isfinite(holds_to) OR time_is_plausible(holds_to))),
     CONSTRAINT facts_valid_interval CHECK (valid_from < valid_to),
-    CONSTRAINT facts_dates_object CHECK (jsonb_typeof(dates) = 'object')
+    CONSTRAINT facts_dates_object CHECK (jsonb_typeof(dates) = 'object'),
+    CONSTRAINT facts_source_known CHECK (source IN ('person', 'agent', 'session', 'import', 'untrusted'))
 ) WITH (fillfactor = 75, toast_tuple_target = 4080);
 ALTER TABLE facts ALTER COLUMN embedding SET STORAGE PLAIN;
 COMMENT ON TABLE facts IS
@@ -191,6 +199,7 @@ COMMENT ON COLUMN facts.decay_rate IS 'Per day; 0 never decays. Follows from per
 COMMENT ON COLUMN facts.supersedes_id IS 'The fact this one replaced.';
 COMMENT ON COLUMN facts.scope IS 'A butler''s name, or global.';
 COMMENT ON COLUMN facts.reference_count IS 'How often a recall returned this row.';
+COMMENT ON COLUMN facts.source IS 'The least trusted of who stored it and the episodes it is derived from.';
 COMMENT ON COLUMN facts.metadata IS 'The caller''s; status fading is the decay sweep''s mark.';
 COMMENT ON COLUMN facts.entity_id IS 'Whom or what the fact is about, if an entity is known.';
 COMMENT ON COLUMN facts.holder IS 'What the fact is about: the entity or the subject in normal form (fact_holder). Part of the key.';
@@ -320,6 +329,7 @@ CREATE TABLE rules (
     tags                 jsonb NOT NULL DEFAULT '[]',
     metadata             jsonb NOT NULL DEFAULT '{}',
     embedding_version_id uuid REFERENCES embedding_versions (id),
+    source               text NOT NULL DEFAULT 'agent',
     CONSTRAINT rules_maturity_known CHECK (maturity IN ('candidate', 'established', 'proven', 'anti_pattern')),
     CONSTRAINT rules_permanence_known CHECK (permanence IN ('permanent', 'stable', 'standard', 'volatile', 'ephemeral')),
     CONSTRAINT rules_confidence_range CHECK (confidence >= 0 AND confidence <= 1),
@@ -331,7 +341,8 @@ CREATE TABLE rules (
     CONSTRAINT rules_times_plausible
         CHECK (time_is_plausible(created_at) AND time_is_plausible(last_applied_at)
                AND time_is_plausible(last_evaluated_at) AND time_is_plausible(last_confirmed_at)
-               AND time_is_plausible(last_referenced_at))
+               AND time_is_plausible(last_referenced_at)),
+    CONSTRAINT rules_source_known CHECK (source IN ('person', 'agent', 'session', 'import', 'untrusted'))
 ) WITH (fillfactor = 75, toast_tuple_target = 4080);
 ALTER TABLE rules ALTER COLUMN embedding SET STORAGE PLAIN;
 COMMENT ON TABLE rules IS 'How to behave. Feedback about each application decides whether a rule matures or becomes an anti-pattern.';
@@ -344,6 +355,7 @@ COMMENT ON COLUMN rules.applied_count IS 'Applications reported: helpful, harmfu
 COMMENT ON COLUMN rules.reference_count IS 'How often a recall returned this row.';
 COMMENT ON COLUMN rules.metadata IS
     'The caller''s; forgotten hides a rule, needs_inversion queues it for inversion, status fading is the decay sweep''s mark.';
+COMMENT ON COLUMN rules.source IS 'The least trusted of who stored it and the episodes it is derived from.';
 COMMENT ON COLUMN rules.embedding_version_id IS 'The model that made embedding.';
 
 CREATE INDEX rules_scope_maturity ON rules (scope, maturity);
@@ -357,6 +369,8 @@ CREATE INDEX rules_tags ON rules USING gin (tags);
 CREATE INDEX rules_embedding_version ON rules (embedding_version_id, id);
 -- the inversion job asks for these each time it wakes; there are hardly ever any
 CREATE INDEX rules_needs_inversion ON rules (tenant_id, id) WHERE metadata -> 'needs_inversion' = 'true';
+-- what was forgotten is looked up whenever a rule is stored
+CREATE INDEX rules_forgotten ON rules (tenant_id) WHERE metadata -> 'forgotten' = 'true';
 
 CREATE TABLE rule_applications (
     id                  uuid PRIMARY KEY DEFAULT gen_random_uuid(),

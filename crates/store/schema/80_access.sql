@@ -9,6 +9,7 @@ GRANT SELECT, INSERT, UPDATE, DELETE
     TO butler_app;
 GRANT SELECT, INSERT ON memory_events, words TO butler_app;
 GRANT SELECT, INSERT, DELETE ON fact_beliefs TO butler_app;
+GRANT SELECT, INSERT, UPDATE, DELETE ON proposals, tombstones, tombstone_keys TO butler_app;
 GRANT SELECT, DELETE ON memory_events TO butler_retention;
 
 ALTER TABLE episodes ENABLE ROW LEVEL SECURITY;
@@ -88,6 +89,24 @@ ALTER TABLE memory_events FORCE ROW LEVEL SECURITY;
 CREATE POLICY tenant_isolation ON memory_events TO butler_app
     USING (tenant_id = current_setting('butler.tenant', true)) WITH CHECK (tenant_id = current_setting('butler.tenant', true));
 CREATE POLICY owner_all ON memory_events TO CURRENT_USER USING (true) WITH CHECK (true);
+
+ALTER TABLE proposals ENABLE ROW LEVEL SECURITY;
+ALTER TABLE proposals FORCE ROW LEVEL SECURITY;
+CREATE POLICY tenant_isolation ON proposals TO butler_app
+    USING (tenant_id = current_setting('butler.tenant', true)) WITH CHECK (tenant_id = current_setting('butler.tenant', true));
+CREATE POLICY owner_all ON proposals TO CURRENT_USER USING (true) WITH CHECK (true);
+
+ALTER TABLE tombstones ENABLE ROW LEVEL SECURITY;
+ALTER TABLE tombstones FORCE ROW LEVEL SECURITY;
+CREATE POLICY tenant_isolation ON tombstones TO butler_app
+    USING (tenant_id = current_setting('butler.tenant', true)) WITH CHECK (tenant_id = current_setting('butler.tenant', true));
+CREATE POLICY owner_all ON tombstones TO CURRENT_USER USING (true) WITH CHECK (true);
+
+ALTER TABLE tombstone_keys ENABLE ROW LEVEL SECURITY;
+ALTER TABLE tombstone_keys FORCE ROW LEVEL SECURITY;
+CREATE POLICY tenant_isolation ON tombstone_keys TO butler_app
+    USING (tenant_id = current_setting('butler.tenant', true)) WITH CHECK (tenant_id = current_setting('butler.tenant', true));
+CREATE POLICY owner_all ON tombstone_keys TO CURRENT_USER USING (true) WITH CHECK (true);
 
 ALTER TABLE tokens ENABLE ROW LEVEL SECURITY;
 ALTER TABLE tokens FORCE ROW LEVEL SECURITY;

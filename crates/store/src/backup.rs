@@ -16,7 +16,7 @@ pub struct Contents {
 }
 
 /// What a whole home consists of.
-const TABLES: [&str; 20] = [
+const TABLES: [&str; 23] = [
     "butler_clock",
     "butler_functions",
     "butler_migrations",
@@ -31,10 +31,13 @@ const TABLES: [&str; 20] = [
     "memory_links",
     "merges",
     "predicates",
+    "proposals",
     "rule_applications",
     "rules",
     "schedules",
     "tokens",
+    "tombstone_keys",
+    "tombstones",
     "vector_indexes",
     "words",
 ];

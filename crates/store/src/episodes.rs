@@ -1,7 +1,7 @@
 //! Episodes: storing one.
 
 use butler_domain::ids::new_id;
-use butler_domain::{Butler, EpisodeId, Timestamp};
+use butler_domain::{Butler, EpisodeId, Source, Timestamp};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 use sqlx::types::Json;
@@ -22,6 +22,9 @@ pub struct NewEpisode {
     /// `None`: now.
     pub occurred_at: Option<Timestamp>,
     pub expires_at: Timestamp,
+    pub source: Source,
+    /// Why consolidation leaves it out until somebody releases it.
+    pub held_for: Option<Value>,
     pub metadata: Map<String, Value>,
     pub embedding: Embedded,
 }
@@ -37,6 +40,8 @@ struct EpisodeRow<'a> {
     importance: f64,
     expires_at: Timestamp,
     occurred_at: Option<Timestamp>,
+    source: Source,
+    held_for: Option<&'a Value>,
     metadata: &'a Map<String, Value>,
     #[serde(flatten)]
     model: ModelRow<'a>,
@@ -59,6 +64,8 @@ pub async fn store(write: WriteContext<'_>, episode: &NewEpisode, keyed: Option<
         importance: episode.importance,
         expires_at: episode.expires_at,
         occurred_at: episode.occurred_at,
+        source: episode.source,
+        held_for: episode.held_for.as_ref(),
         metadata: &episode.metadata,
         model: episode.embedding.model.row(),
         event_id: new_id(now),
@@ -89,5 +96,6 @@ fn created_payload(episode: &NewEpisode) -> Value {
         "session_id": episode.session_id,
         "importance": episode.importance,
         "expires_at": episode.expires_at,
+        "source": episode.source,
     }})
 }

@@ -2,7 +2,7 @@
 
 use butler_domain::ids::new_id;
 use butler_domain::times::StatedDates;
-use butler_domain::{EntityId, EpisodeId, FactId, Permanence, Scope, StoredFact, TenantId};
+use butler_domain::{EntityId, EpisodeId, FactId, MemoryType, Permanence, Scope, StoredFact, TenantId};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 use sqlx::types::Json;
@@ -12,6 +12,8 @@ use crate::embedded::{Embedded, ModelRow};
 use crate::error::unknown_outcome;
 use crate::events::excerpt;
 use crate::idempotency::Keyed;
+use crate::tombstones;
+use crate::trust::{self, Attempt, ForgottenStatement, Trust, read_answer};
 use crate::{Session, StoreError, WriteContext};
 
 /// A new fact is fully believed until it decays or a newer fact supersedes it.
@@ -48,6 +50,7 @@ pub struct NewFact {
     pub metadata: Map<String, Value>,
     /// The embedding of [`butler_domain::text::fact_text`].
     pub embedding: Embedded,
+    pub trust: Trust,
 }
 
 /// The other end of a relation.
@@ -71,10 +74,10 @@ impl Object {
     }
 }
 
-/// The result of storing a fact. All outcomes but `Stored` wrote nothing.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// The result of storing a fact. All outcomes but `Stored` wrote nothing, apart from a count of what was suppressed.
+#[derive(Debug, Clone, PartialEq)]
 pub enum FactOutcome {
-    /// It is stored, or confirmed if it was known.
+    /// It is stored, confirmed if it was known, or proposed.
     Stored(StoredFact),
     /// The tenant has no entity with that id.
     NoEntity,
@@ -90,6 +93,12 @@ pub enum FactOutcome {
     NoEpisode,
     /// The fact that it replaces is no longer active.
     NotActive,
+    /// It is known, and its source needs approval, so it does not even confirm it.
+    Known(StoredFact),
+    /// It says what was forgotten.
+    Forgotten(ForgottenStatement),
+    /// A person rejected the same proposal.
+    ProposalRejected,
 }
 
 /// The argument of `store_fact`.
@@ -120,6 +129,8 @@ struct FactRow<'a> {
     #[serde(flatten)]
     dates: &'a StatedDates,
     regrades: bool,
+    #[serde(flatten)]
+    trust: &'a Trust,
     created_event_id: Uuid,
     superseded_event_ids: [Uuid; 2],
     event: Value,
@@ -130,7 +141,35 @@ struct FactRow<'a> {
 ///
 /// Fails with [`crate::Constraint::IdempotencyKey`] if a concurrent call used the key first: read its response with
 /// [`crate::idempotency::find`].
-pub async fn store(write: WriteContext<'_>, fact: &NewFact, keyed: Option<&Keyed>) -> Result<FactOutcome, StoreError> {
+///
+/// What was forgotten before is not stored again if [`Trust`] says so, and counted as suppressed.
+pub async fn store(
+    mut write: WriteContext<'_>,
+    fact: &NewFact,
+    keyed: Option<&Keyed>,
+) -> Result<FactOutcome, StoreError> {
+    match attempt(write.again(), fact, &fact.trust, keyed).await? {
+        Attempt::Done(outcome) => Ok(outcome),
+        Attempt::Near(candidates) => match trust::forgotten(candidates, &fact.subject, &fact.content) {
+            Some(statement) => {
+                tombstones::suppressed(write.again(), MemoryType::Fact, statement.id).await?;
+                Ok(FactOutcome::Forgotten(statement))
+            }
+            None => match attempt(write.again(), fact, &fact.trust.checked(), keyed).await? {
+                Attempt::Done(outcome) => Ok(outcome),
+                Attempt::Near(_) => Err(unknown_outcome("store_fact", "forgotten")),
+            },
+        },
+    }
+}
+
+/// One call of `store_fact`.
+async fn attempt(
+    write: WriteContext<'_>,
+    fact: &NewFact,
+    trust: &Trust,
+    keyed: Option<&Keyed>,
+) -> Result<Attempt<FactOutcome>, StoreError> {
     let WriteContext { session, tenant, now, origin } = write;
     let text = butler_domain::text::fact_text(&fact.subject, &fact.predicate, &fact.content);
     let argument = FactRow {
@@ -157,6 +196,7 @@ pub async fn store(write: WriteContext<'_>, fact: &NewFact, keyed: Option<&Keyed
         corrects: fact.corrects,
         dates: &fact.dates,
         regrades: fact.regrades,
+        trust,
         created_event_id: new_id(now),
         superseded_event_ids: [new_id(now), new_id(now)],
         event: created_payload(fact),
@@ -164,7 +204,7 @@ pub async fn store(write: WriteContext<'_>, fact: &NewFact, keyed: Option<&Keyed
     let row = session
         .run(|pg| {
             sqlx::query!(
-                r#"SELECT outcome AS "outcome!", merged_into, answer AS "answer: Json<StoredFact>"
+                r#"SELECT outcome AS "outcome!", merged_into, answer
                    FROM store_fact($1, $2, $3, $4, $5, $6, $7)"#,
                 tenant.as_str(),
                 origin.actor.as_deref(),
@@ -178,17 +218,20 @@ pub async fn store(write: WriteContext<'_>, fact: &NewFact, keyed: Option<&Keyed
         })
         .await?;
     let into = row.merged_into.map(EntityId);
-    match (&row.outcome[..], row.answer) {
-        ("stored" | "confirmed", Some(Json(answer))) => Ok(FactOutcome::Stored(answer)),
-        ("no_entity", _) => Ok(FactOutcome::NoEntity),
-        ("entity_merged", _) => Ok(FactOutcome::EntityMerged { into }),
-        ("no_object", _) => Ok(FactOutcome::NoObject),
-        ("object_merged", _) => Ok(FactOutcome::ObjectMerged { into }),
-        ("edge_to_itself", _) => Ok(FactOutcome::EdgeToItself),
-        ("no_episode", _) => Ok(FactOutcome::NoEpisode),
-        ("not_active", _) => Ok(FactOutcome::NotActive),
-        (other, _) => Err(unknown_outcome("store_fact", other)),
-    }
+    Ok(Attempt::Done(match (&row.outcome[..], row.answer) {
+        ("stored" | "confirmed" | "proposed", Some(answer)) => FactOutcome::Stored(read_answer(answer)?),
+        ("known", Some(answer)) => FactOutcome::Known(read_answer(answer)?),
+        ("forgotten", Some(answer)) => return Ok(Attempt::Near(read_answer(answer)?)),
+        ("rejected", _) => FactOutcome::ProposalRejected,
+        ("no_entity", _) => FactOutcome::NoEntity,
+        ("entity_merged", _) => FactOutcome::EntityMerged { into },
+        ("no_object", _) => FactOutcome::NoObject,
+        ("object_merged", _) => FactOutcome::ObjectMerged { into },
+        ("edge_to_itself", _) => FactOutcome::EdgeToItself,
+        ("no_episode", _) => FactOutcome::NoEpisode,
+        ("not_active", _) => FactOutcome::NotActive,
+        (other, _) => return Err(unknown_outcome("store_fact", other)),
+    }))
 }
 
 /// The statement that a fact makes.

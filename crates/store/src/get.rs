@@ -22,7 +22,7 @@ pub async fn episode(
                  WHERE tenant_id = $1 AND id = $2
                  RETURNING id, tenant_id, butler, session_id, content, importance, reference_count, consolidated,
                            consolidation_status, retry_count, last_error, next_consolidation_retry_at, created_at, occurred_at,
-                           last_referenced_at, expires_at, metadata",
+                           last_referenced_at, expires_at, source, held_for, metadata",
                 tenant.as_str(),
                 id.0,
                 now
@@ -47,7 +47,7 @@ pub async fn fact(
                 r#"UPDATE facts SET reference_count = reference_count + 1, last_referenced_at = $3
                    WHERE tenant_id = $1 AND id = $2
                    RETURNING id, tenant_id, subject, predicate, content, importance, confidence, decay_rate, permanence,
-                             source_butler, source_episode_id, supersedes_id, entity_id, object_entity_id, validity, scope, reference_count,
+                             source, source_butler, source_episode_id, supersedes_id, entity_id, object_entity_id, validity, scope, reference_count,
                              created_at, last_referenced_at, last_confirmed_at,
                              fact_dates(valid_from, valid_to, observed_at, dates, holds_from, holds_to) AS "dates: Json<FactDates>",
                              tags, metadata,
@@ -82,7 +82,7 @@ pub async fn rule(
                  WHERE tenant_id = $1 AND id = $2
                  RETURNING id, tenant_id, content, scope, maturity, confidence, decay_rate, permanence,
                            effectiveness_score, applied_count, success_count, harmful_count, source_episode_id,
-                           source_butler, created_at, last_applied_at, last_evaluated_at, last_confirmed_at,
+                           source, source_butler, created_at, last_applied_at, last_evaluated_at, last_confirmed_at,
                            reference_count, last_referenced_at, tags, metadata",
                 tenant.as_str(),
                 id.0,

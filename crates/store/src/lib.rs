@@ -30,6 +30,7 @@ pub mod jobs;
 pub mod links;
 mod migrate;
 pub mod predicates;
+pub mod proposals;
 pub mod reembed;
 pub mod restore;
 mod rows;
@@ -42,7 +43,9 @@ pub mod stats;
 pub mod sweep;
 pub mod times;
 pub mod tokens;
+pub mod tombstones;
 pub mod transfer;
+pub mod trust;
 mod write_context;
 
 pub use admin::{

@@ -28,6 +28,8 @@ pub(crate) struct EpisodeRow {
     pub occurred_at: Timestamp,
     pub last_referenced_at: Option<Timestamp>,
     pub expires_at: Option<Timestamp>,
+    pub source: String,
+    pub held_for: Option<Value>,
     pub metadata: Value,
 }
 
@@ -42,6 +44,7 @@ pub(crate) struct FactRow {
     pub confidence: f64,
     pub decay_rate: f64,
     pub permanence: String,
+    pub source: String,
     pub source_butler: Option<String>,
     pub source_episode_id: Option<Uuid>,
     pub supersedes_id: Option<Uuid>,
@@ -74,6 +77,7 @@ pub(crate) struct RuleRow {
     pub applied_count: i32,
     pub success_count: i32,
     pub harmful_count: i32,
+    pub source: String,
     pub source_episode_id: Option<Uuid>,
     pub source_butler: Option<String>,
     pub created_at: Timestamp,
@@ -141,6 +145,8 @@ impl TryFrom<EpisodeRow> for Episode {
             occurred_at: row.occurred_at,
             last_referenced_at: row.last_referenced_at,
             expires_at: row.expires_at,
+            source: at.kind("source", &row.source)?,
+            held_for: row.held_for,
             metadata: at.object("metadata", row.metadata)?,
         })
     }
@@ -161,6 +167,7 @@ impl TryFrom<FactRow> for Fact {
             confidence: row.confidence,
             decay_rate: row.decay_rate,
             permanence: at.kind("permanence", &row.permanence)?,
+            source: at.kind("source", &row.source)?,
             source_butler: row.source_butler,
             source_episode_id: row.source_episode_id.map(EpisodeId),
             supersedes_id: row.supersedes_id.map(FactId),
@@ -197,6 +204,7 @@ impl TryFrom<RuleRow> for Rule {
             applied_count: row.applied_count,
             success_count: row.success_count,
             harmful_count: row.harmful_count,
+            source: at.kind("source", &row.source)?,
             source_episode_id: row.source_episode_id.map(EpisodeId),
             source_butler: row.source_butler,
             created_at: row.created_at,

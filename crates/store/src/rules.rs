@@ -1,15 +1,18 @@
 //! Rules: storing one.
 
 use butler_domain::ids::new_id;
-use butler_domain::{EpisodeId, Maturity, Permanence, RuleId, Scope};
-use serde::Serialize;
+use butler_domain::{EpisodeId, Maturity, MemoryType, Permanence, RuleId, Scope};
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use sqlx::types::Json;
 use uuid::Uuid;
 
 use crate::embedded::{Embedded, ModelRow};
+use crate::error::unknown_outcome;
 use crate::events::excerpt;
 use crate::idempotency::Keyed;
+use crate::tombstones;
+use crate::trust::{self, Attempt, ForgottenStatement, Trust, read_answer};
 use crate::{StoreError, WriteContext};
 
 /// A new rule is a guess.
@@ -31,11 +34,19 @@ pub struct NewRule {
     pub tags: Vec<String>,
     pub metadata: Map<String, Value>,
     pub embedding: Embedded,
+    pub trust: Trust,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// The result of storing a rule. All outcomes but `Stored` and `Proposed` wrote nothing.
+#[derive(Debug, Clone, PartialEq)]
 pub enum RuleOutcome {
     Stored,
+    /// It waits for approval, under this id.
+    Proposed(RuleId),
+    /// It says what was forgotten.
+    Forgotten(ForgottenStatement),
+    /// A person rejected the same proposal.
+    ProposalRejected,
     /// The tenant has no episode with that id; nothing was written.
     NoEpisode,
 }
@@ -58,6 +69,8 @@ struct RuleRow<'a> {
     metadata: &'a Map<String, Value>,
     #[serde(flatten)]
     model: ModelRow<'a>,
+    #[serde(flatten)]
+    trust: &'a Trust,
     event_id: Uuid,
     event: Value,
 }
@@ -66,7 +79,35 @@ struct RuleRow<'a> {
 ///
 /// Fails with [`crate::Constraint::IdempotencyKey`] if a concurrent call used the key first: read its response with
 /// [`crate::idempotency::find`].
-pub async fn store(write: WriteContext<'_>, rule: &NewRule, keyed: Option<&Keyed>) -> Result<RuleOutcome, StoreError> {
+///
+/// What was forgotten before is not stored again if [`Trust`] says so, and counted as suppressed.
+pub async fn store(
+    mut write: WriteContext<'_>,
+    rule: &NewRule,
+    keyed: Option<&Keyed>,
+) -> Result<RuleOutcome, StoreError> {
+    match attempt(write.again(), rule, &rule.trust, keyed).await? {
+        Attempt::Done(outcome) => Ok(outcome),
+        Attempt::Near(candidates) => match trust::forgotten(candidates, "", &rule.content) {
+            Some(statement) => {
+                tombstones::suppressed(write.again(), MemoryType::Rule, statement.id).await?;
+                Ok(RuleOutcome::Forgotten(statement))
+            }
+            None => match attempt(write.again(), rule, &rule.trust.checked(), keyed).await? {
+                Attempt::Done(outcome) => Ok(outcome),
+                Attempt::Near(_) => Err(unknown_outcome("store_rule", "forgotten")),
+            },
+        },
+    }
+}
+
+/// One call of `store_rule`.
+async fn attempt(
+    write: WriteContext<'_>,
+    rule: &NewRule,
+    trust: &Trust,
+    keyed: Option<&Keyed>,
+) -> Result<Attempt<RuleOutcome>, StoreError> {
     let WriteContext { session, tenant, now, origin } = write;
     let argument = RuleRow {
         id: rule.id,
@@ -83,13 +124,14 @@ pub async fn store(write: WriteContext<'_>, rule: &NewRule, keyed: Option<&Keyed
         tags: &rule.tags,
         metadata: &rule.metadata,
         model: rule.embedding.model.row(),
+        trust,
         event_id: new_id(now),
         event: created_payload(rule),
     };
-    let stored = session
+    let row = session
         .run(|pg| {
-            sqlx::query_scalar!(
-                r#"SELECT store_rule($1, $2, $3, $4, $5, $6, $7) AS "stored!""#,
+            sqlx::query!(
+                r#"SELECT outcome AS "outcome!", answer FROM store_rule($1, $2, $3, $4, $5, $6, $7)"#,
                 tenant.as_str(),
                 origin.actor.as_deref(),
                 origin.request_id.as_deref(),
@@ -101,7 +143,19 @@ pub async fn store(write: WriteContext<'_>, rule: &NewRule, keyed: Option<&Keyed
             .fetch_one(pg)
         })
         .await?;
-    Ok(if stored { RuleOutcome::Stored } else { RuleOutcome::NoEpisode })
+    Ok(Attempt::Done(match (&row.outcome[..], row.answer) {
+        ("stored", _) => RuleOutcome::Stored,
+        ("proposed", Some(answer)) => RuleOutcome::Proposed(RuleId(read_answer::<Proposed>(answer)?.id)),
+        ("no_episode", _) => RuleOutcome::NoEpisode,
+        ("forgotten", Some(answer)) => return Ok(Attempt::Near(read_answer(answer)?)),
+        ("rejected", _) => RuleOutcome::ProposalRejected,
+        (other, _) => return Err(unknown_outcome("store_rule", other)),
+    }))
+}
+
+#[derive(Deserialize)]
+struct Proposed {
+    id: Uuid,
 }
 
 fn created_payload(rule: &NewRule) -> Value {

@@ -48,7 +48,7 @@ pub async fn lock(session: &mut Session, tenant: &TenantId, id: RuleId) -> Resul
             sqlx::query_as!(
                 RuleRow,
                 "SELECT id, tenant_id, content, scope, maturity, confidence, decay_rate, permanence, effectiveness_score,
-                        applied_count, success_count, harmful_count, source_episode_id, source_butler, created_at,
+                        applied_count, success_count, harmful_count, source, source_episode_id, source_butler, created_at,
                         last_applied_at, last_evaluated_at, last_confirmed_at, reference_count, last_referenced_at,
                         tags, metadata
                  FROM rules WHERE tenant_id = $1 AND id = $2 FOR NO KEY UPDATE",

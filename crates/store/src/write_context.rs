@@ -14,6 +14,13 @@ pub struct WriteContext<'a> {
     pub origin: &'a Origin,
 }
 
+impl WriteContext<'_> {
+    /// The same context for a further statement.
+    pub(crate) fn again(&mut self) -> WriteContext<'_> {
+        WriteContext { session: self.session, tenant: self.tenant, now: self.now, origin: self.origin }
+    }
+}
+
 /// A job's write: one tenant's memories or, on the owner's session, those of all tenants.
 pub struct JobContext<'a> {
     pub session: &'a mut Session,

@@ -38,7 +38,7 @@ pub async fn run(args: Args, settings: &Settings, _: Printer) -> Result<(), Host
     create_data_dir(&settings.host.data_dir)?;
     // The process that starts this command is trusted. A tenant on the command line is fixed for the session.
     let tenant = settings.tenant.clone().map_or(CallerTenant::Trusted, CallerTenant::Token);
-    let access = Access { caller: Caller { tenant, actor: None }, ..Access::trusted() };
+    let access = Access { caller: Caller { tenant, ..Caller::trusted() }, ..Access::trusted() };
     let progress = progress::on_stderr(settings.quiet);
     host.start_traces();
     // The handshake does not wait for the database to start; the first tool call does. If the start fails, every call

@@ -17,6 +17,7 @@ mod jobs;
 mod man;
 mod mcp;
 mod opened_butler;
+mod review;
 mod run;
 mod serve;
 mod setup;
@@ -77,6 +78,8 @@ pub enum Command {
     Import(import::Args),
     Backup(backup::Args),
     Erase(erase::Args),
+    Review(review::Args),
+    Tombstones(review::TombstoneArgs),
     Config(config::Args),
     Completions(completions::Args),
     #[command(hide = true)]
@@ -151,6 +154,8 @@ fn run(command: Command, settings: Settings, printer: Printer) -> Result<(), Hos
         Command::Import(args) => on_runtime(import::run(args, settings, printer)),
         Command::Backup(args) => on_runtime(backup::run(args, settings, printer)),
         Command::Erase(args) => on_runtime(erase::run(args, settings, printer)),
+        Command::Review(args) => on_runtime(review::run(args, settings, printer)),
+        Command::Tombstones(args) => on_runtime(review::run_tombstones(args, settings, printer)),
         Command::Jobs(args) => on_runtime(jobs::run(args, settings, printer)),
         Command::Token(args) => on_runtime(token::run(args, settings, printer)),
     }

@@ -261,7 +261,8 @@ async fn find(settings: &Settings, host: &Host, id: Uuid) -> Result<TokenRow, Ho
         });
     };
     let tenant = settings.tenant.clone().map_or(CallerTenant::Trusted, CallerTenant::Token);
-    let scope = Access { caller: Caller { tenant, actor: None }, butler: settings.butler.clone(), ..Access::trusted() };
+    let scope =
+        Access { caller: Caller { tenant, ..Caller::trusted() }, butler: settings.butler.clone(), ..Access::trusted() };
     if scope.may_manage(&row) {
         return Ok(row);
     }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use butler_domain::event::Origin;
 use butler_domain::times::{Asked, StatedDates};
 use butler_domain::{
-    Butler, EntityId, EpisodeId, FactId, MemoryType, MockClock, Permanence, RuleId, Scope, TenantId, Timestamp,
+    Butler, EntityId, EpisodeId, FactId, MemoryType, MockClock, Permanence, RuleId, Scope, Source, TenantId, Timestamp,
 };
 use butler_host::error::HostError;
 use butler_host::scheduler::{RunError, Scheduler, Trigger};
@@ -74,7 +74,7 @@ impl<'a> Player<'a> {
 
     fn call(&self, at: Timestamp, actor: &str) -> Call {
         let origin = Origin { actor: Some(actor.to_owned()), request_id: Some(format!("demo-{:x}", at.timestamp())) };
-        Call { tenant: TenantId::default(), origin, now: at, idempotency_key: None }
+        Call { tenant: TenantId::default(), origin, now: at, idempotency_key: None, source: Source::Agent }
     }
 
     pub async fn create_entities(&mut self) -> Result<(), MemoryError> {
@@ -116,6 +116,7 @@ impl<'a> Player<'a> {
         dates: StatedDates,
     ) -> Result<(), MemoryError> {
         let input = FactInput {
+            override_tombstone: false,
             subject: subject.clone(),
             predicate: predicate.clone(),
             content: content.clone(),
@@ -195,6 +196,7 @@ impl<'a> Player<'a> {
     ) -> Result<FactId, MemoryError> {
         let plan = &self.plan.chains[chain];
         let input = FactInput {
+            override_tombstone: false,
             subject: plan.subject.clone(),
             predicate: plan.predicate.clone(),
             content: plan.values[version].clone(),
@@ -294,6 +296,7 @@ impl<'a> Player<'a> {
             return Ok(());
         }
         let input = RuleInput {
+            override_tombstone: false,
             content: rule_plan.content.clone(),
             scope: scope(rule_plan.scope.as_deref().unwrap_or("global"))?,
             permanence: None,

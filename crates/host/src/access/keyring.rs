@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 
-use butler_domain::Timestamp;
+use butler_domain::{Source, Timestamp};
 use butler_memory::{Caller, CallerTenant};
 use butler_store::tokens::{TokenHash, TokenRow};
 use uuid::Uuid;
@@ -200,7 +200,11 @@ impl Keys {
         let previous = token.rotation.map(|rotation| (rotation.previous_hash, Some(rotation.previous_until)));
         for (hash, replaced_at) in [(token.hash, None)].into_iter().chain(previous) {
             let access = Access {
-                caller: Caller { tenant: CallerTenant::Token(token.tenant.clone()), actor: Some(actor(token)) },
+                caller: Caller {
+                    tenant: CallerTenant::Token(token.tenant.clone()),
+                    actor: Some(actor(token)),
+                    source: Source::Agent,
+                },
                 rights: Rights::named(token.rights.iter().map(String::as_str)),
                 butler: token.butler.clone(),
                 token: Some(token.id),

@@ -7,7 +7,7 @@ mod new_token;
 mod rights;
 mod secret;
 
-use butler_domain::TenantId;
+use butler_domain::{Source, TenantId};
 use butler_memory::{Caller, CallerTenant};
 use uuid::Uuid;
 
@@ -56,15 +56,20 @@ impl Access {
         Self { caller: Caller::trusted(), rights: Rights::ALL, butler: None, token: None, secret: None }
     }
 
+    /// The owner of the data directory, at the command line.
+    pub fn owner() -> Self {
+        Self { caller: Caller::trusted().person(), ..Self::trusted() }
+    }
+
     /// The program of a session on this machine, restricted to its butler and tenant.
     pub fn session(butler: String, tenant: TenantId) -> Self {
-        let caller = Caller { tenant: CallerTenant::Token(tenant), actor: None };
+        let caller = Caller { tenant: CallerTenant::Token(tenant), actor: None, source: Source::Agent };
         Self { caller, rights: Rights::SESSION, butler: Some(butler), token: None, secret: None }
     }
 
     /// A caller without a token on a network address, who may only see whether the server is ready.
     pub fn stranger() -> Self {
-        let caller = Caller { tenant: CallerTenant::Token(TenantId::default()), actor: None };
+        let caller = Caller { tenant: CallerTenant::Token(TenantId::default()), actor: None, source: Source::Agent };
         Self { caller, rights: Rights::NONE, butler: None, token: None, secret: None }
     }
 

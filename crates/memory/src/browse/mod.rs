@@ -31,6 +31,7 @@ pub use butler_store::consolidation::dead_letters::DeadLetter;
 pub use butler_store::jobs::{RunRow, ScheduleRow};
 pub use butler_store::stats::{EpisodeStats, FactStats, RuleStats, Stats};
 pub use butler_store::times::Period;
+pub use butler_store::tombstones::Tombstone;
 
 pub use entities::EntityKnowledge;
 pub use episodes::EpisodeRecord;

@@ -9,13 +9,14 @@ use butler_domain::dates::GivenDate;
 use butler_domain::event::Origin;
 use butler_domain::text::fact_text;
 use butler_domain::times::{GivenTexts, StatedDates};
-use butler_domain::{EntityId, EpisodeId, FactId, RuleId, Scope, Timestamp};
+use butler_domain::{EntityId, EpisodeId, FactId, MemoryType, RuleId, Scope, Source, Timestamp};
 use butler_store::confirm::{self, ConfirmOutcome};
 use butler_store::consolidation::actions::{self, Target};
 use butler_store::consolidation::{lease, outcome};
 use butler_store::entities::{self, CreateOutcome};
 use butler_store::facts::{self, FactOutcome, Object};
 use butler_store::rules::{self, RuleOutcome};
+use butler_store::trust::Trust;
 use butler_store::{Embedded, Session, WriteContext};
 use chrono_tz::Tz;
 
@@ -39,14 +40,18 @@ enum Applied {
     FactSuperseded,
     RuleCreated,
     Confirmed,
-    /// The action had been applied before, or the entity exists.
-    Replayed,
+    /// It waits for a person's approval.
+    Proposed,
+    /// The action had been applied before, the entity exists, what it says was forgotten, or untrusted text would confirm
+    /// what is known.
+    LeftOut,
     /// Nothing was written, for this reason.
     Rejected(String),
 }
 
 /// Applies the actions of one batch.
 struct Executor<'a> {
+    memory: &'a Memory,
     batch: &'a Batch<'a>,
     /// The episodes of the batch that still exist.
     episodes: Vec<EpisodeId>,
@@ -75,7 +80,7 @@ impl Memory {
             report.problem("the lease was lost: another worker has the episodes; nothing was written".to_owned());
             return Ok(None);
         };
-        let executor = Executor { batch, episodes, origin, now: self.now(), zone: self.zone() };
+        let executor = Executor { memory: self, batch, episodes, origin, now: self.now(), zone: self.zone() };
         let mut counts = Counts::default();
         let mut errors = 0;
         for action in &actions {
@@ -182,9 +187,11 @@ impl Executor<'_> {
         let key = idempotency_key(&group.tenant, &group.butler, &self.batch.ids(), domain_action(action));
         if !actions::claim(&mut savepoint, &group.tenant, key, self.now).await? {
             savepoint.rollback().await?;
-            return Ok(Applied::Replayed);
+            return Ok(Applied::LeftOut);
         }
         let applied = match action {
+            // Untrusted text adds no names and confirms nothing.
+            PreparedAction::Entity(_) | PreparedAction::Confirm(_) if self.is_untrusted() => Applied::LeftOut,
             PreparedAction::Entity(entity) => self.new_entity(&mut savepoint, entity).await?,
             PreparedAction::NewFact(fact, embedding) => self.new_fact(&mut savepoint, fact, embedding).await?,
             PreparedAction::UpdateFact(fact, target, embedding) => {
@@ -204,7 +211,7 @@ impl Executor<'_> {
     /// Creates an entity unless one has its name.
     async fn new_entity(&self, session: &mut Session, entity: &NewEntity) -> Result<Applied, butler_store::StoreError> {
         if !entities::named(session, &self.batch.group.tenant, &entity.name).await?.is_empty() {
-            return Ok(Applied::Replayed);
+            return Ok(Applied::LeftOut);
         }
         // A second holder of a name would keep facts from being linked.
         let mut aliases = Vec::new();
@@ -222,7 +229,7 @@ impl Executor<'_> {
         };
         Ok(match entities::create(self.write(session), &new).await? {
             CreateOutcome::Created(_) => Applied::EntityCreated,
-            CreateOutcome::Exists(_) => Applied::Replayed,
+            CreateOutcome::Exists(_) => Applied::LeftOut,
         })
     }
 
@@ -253,6 +260,7 @@ impl Executor<'_> {
             tags: fact.tags.clone(),
             metadata: serde_json::Map::new(),
             embedding: embedding.clone(),
+            trust: self.trust(MemoryType::Fact),
         };
         let outcome = match facts::store(self.write(session), &new, None).await? {
             // A model may name the subject as the object.
@@ -293,6 +301,7 @@ impl Executor<'_> {
             tags: fact.tags.clone(),
             metadata: serde_json::Map::new(),
             embedding: embedding.clone(),
+            trust: self.trust(MemoryType::Fact),
         };
         Ok(applied(facts::store(self.write(session), &new, None).await?))
     }
@@ -306,6 +315,9 @@ impl Executor<'_> {
     ) -> Result<Applied, butler_store::StoreError> {
         let (tenant, scope) = (&self.batch.group.tenant, Scope::default());
         if let Some(id) = actions::standing_rule(session, tenant, &scope, &rule.content).await? {
+            if self.is_untrusted() {
+                return Ok(Applied::LeftOut);
+            }
             return self.confirm_rule(session, id, &rule.episode_ids).await;
         }
         let new = rules::NewRule {
@@ -319,9 +331,12 @@ impl Executor<'_> {
             tags: rule.tags.clone(),
             metadata: serde_json::Map::new(),
             embedding: embedding.clone(),
+            trust: self.trust(MemoryType::Rule),
         };
         Ok(match rules::store(self.write(session), &new, None).await? {
             RuleOutcome::Stored => Applied::RuleCreated,
+            RuleOutcome::Proposed(_) => Applied::Proposed,
+            RuleOutcome::Forgotten(_) | RuleOutcome::ProposalRejected => Applied::LeftOut,
             RuleOutcome::NoEpisode => Applied::Rejected("its source episode no longer exists".to_owned()),
         })
     }
@@ -379,6 +394,15 @@ impl Executor<'_> {
         StatedDates::new(date(&given.valid_from), date(&given.valid_to), observed).unwrap_or_default()
     }
 
+    /// A model only retells its episodes, so it is trusted as they are.
+    fn trust(&self, memory_type: MemoryType) -> Trust {
+        self.memory.trust_in_source(Source::Person, memory_type)
+    }
+
+    fn is_untrusted(&self) -> bool {
+        self.batch.episodes.iter().any(|episode| episode.untrusted)
+    }
+
     /// The source episode if there is exactly one.
     fn only_source(&self, episode_ids: &[EpisodeId]) -> Option<EpisodeId> {
         match self.sources(episode_ids)[..] {
@@ -395,9 +419,11 @@ fn was_aborted(error: &butler_store::StoreError) -> bool {
 
 fn applied(outcome: FactOutcome) -> Applied {
     match outcome {
+        FactOutcome::Stored(stored) if stored.proposed => Applied::Proposed,
         FactOutcome::Stored(stored) if stored.confirmed => Applied::Confirmed,
         FactOutcome::Stored(stored) if stored.superseded_id.is_some() => Applied::FactSuperseded,
         FactOutcome::Stored(_) => Applied::FactCreated,
+        FactOutcome::Known(_) | FactOutcome::Forgotten(_) | FactOutcome::ProposalRejected => Applied::LeftOut,
         FactOutcome::NotActive => Applied::Rejected("the fact is no longer active".to_owned()),
         rejected => Applied::Rejected(format!("{rejected:?}")),
     }
@@ -438,7 +464,8 @@ fn count(applied: Applied, action: &PreparedAction<'_>, counts: &mut Counts, pro
         Applied::FactSuperseded => counts.facts_superseded += 1,
         Applied::RuleCreated => counts.rules_created += 1,
         Applied::Confirmed => counts.confirmations += 1,
-        Applied::Replayed => counts.suppressed += 1,
+        Applied::Proposed => counts.proposed += 1,
+        Applied::LeftOut => counts.suppressed += 1,
         Applied::Rejected(reason) => problems.push(format!("{}: {reason}", describe(action))),
     }
 }

@@ -43,7 +43,7 @@ pub struct GroupReport {
 }
 
 /// What became of the episodes and of the model's actions. `actions` is the sum of `entities_created`, `facts_created`, `facts_superseded`,
-/// `rules_created`, `confirmations`, `suppressed` and `refused`.
+/// `rules_created`, `proposed`, `confirmations`, `suppressed` and `refused`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct Counts {
@@ -63,9 +63,11 @@ pub struct Counts {
     /// Facts that a newer version replaced.
     pub facts_superseded: u64,
     pub rules_created: u64,
+    /// Facts and rules that wait for a person's approval.
+    pub proposed: u64,
     /// Memories that the episodes confirmed, including those that the model repeated word for word.
     pub confirmations: u64,
-    /// Actions that were left out because they had been applied before, and entities that exist.
+    /// Actions that were left out: applied before, what was forgotten, entities that exist, and what untrusted text confirms.
     pub suppressed: u64,
     /// Actions that could not be applied. `errors` has the reasons.
     pub refused: u64,
@@ -89,6 +91,7 @@ impl Counts {
             facts_created,
             facts_superseded,
             rules_created,
+            proposed,
             confirmations,
             suppressed,
             refused,
@@ -107,6 +110,7 @@ impl Counts {
         self.facts_created += facts_created;
         self.facts_superseded += facts_superseded;
         self.rules_created += rules_created;
+        self.proposed += proposed;
         self.confirmations += confirmations;
         self.suppressed += suppressed;
         self.refused += refused;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use butler_domain::event::Origin;
 use butler_domain::validate::{self, Invalid};
-use butler_domain::{TenantId, limits};
+use butler_domain::{Source, TenantId, limits};
 use serde_json::{Map, Value};
 
 use super::ToolSpec;
@@ -14,6 +14,7 @@ use crate::{Call, Caller, Memory};
 pub(super) const REQUEST_CONTEXT: &str = "request_context";
 pub(super) const IDEMPOTENCY_KEY: &str = "idempotency_key";
 const TENANT_ID: &str = "tenant_id";
+const SOURCE: &str = "source";
 
 /// A call on its way to the tool.
 #[derive(Clone)]
@@ -22,6 +23,8 @@ pub struct ToolCall {
     pub caller: Caller,
     pub request_id: Option<String>,
     pub idempotency_key: Option<String>,
+    /// What the caller says about where the text comes from, which can only lower its trust.
+    source: Source,
     /// The tool's own arguments, not yet parsed.
     pub arguments: Map<String, Value>,
     /// Whose memory the call works on, or what is wrong with the arguments that every tool accepts. The tool reports
@@ -37,6 +40,7 @@ impl ToolCall {
             caller,
             request_id: None,
             idempotency_key: None,
+            source: Source::Person,
             arguments,
             tenant: Ok(TenantId::default()),
         };
@@ -51,6 +55,10 @@ impl ToolCall {
         };
         // First, so that an error in another argument names the request as well.
         self.request_id = request_id(&context)?;
+        if let Some(value) = context.get(SOURCE).filter(|value| !validate::is_omitted(value)) {
+            self.source =
+                validate::one_of("request_context.source", validate::string("request_context.source", value)?)?;
+        }
         let tenant = once(
             TENANT_ID,
             tenant(TENANT_ID, self.arguments.remove(TENANT_ID).as_ref())?,
@@ -80,6 +88,7 @@ impl ToolCall {
             origin: Origin { actor: Some(actor), request_id: self.request_id.clone() },
             now: memory.now(),
             idempotency_key: self.idempotency_key.clone(),
+            source: self.caller.source.lowered_to(self.source),
         })
     }
 }

@@ -26,10 +26,10 @@ pub struct Input {
     /// When it happened, if not now: "2023-03-05" or a time.
     #[schemars(with = "Option<String>")]
     occurred_at: Option<Value>,
-    /// Anything else to keep with it, as an object.
+    /// Anything else to keep with it.
     #[schemars(with = "Option<serde_json::Map<String, Value>>")]
     metadata: Option<Value>,
-    /// A key for this request; the same again stores nothing.
+    /// Idempotency key.
     #[schemars(with = "Option<String>", length(min = 1, max = butler_domain::limits::IDEMPOTENCY_KEY_BYTES))]
     #[serde(rename = "idempotency_key")]
     _idempotency_key: Option<Value>,

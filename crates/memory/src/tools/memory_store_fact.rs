@@ -31,7 +31,7 @@ pub struct Input {
     /// "global" (default), or the butler that alone it concerns.
     #[schemars(with = "Option<String>", length(min = 1, max = butler_domain::limits::NAME_BYTES))]
     scope: Option<Value>,
-    /// At most 64 short labels.
+    /// Short labels.
     #[schemars(with = "Option<Vec<String>>", length(max = butler_domain::limits::TAGS), inner(length(min = 1, max = butler_domain::limits::TAG_BYTES)))]
     tags: Option<Value>,
     /// The entity it is about. Default: the one that the subject names.
@@ -46,7 +46,7 @@ pub struct Input {
     /// The episode it was learned from.
     #[schemars(with = "Option<uuid::Uuid>")]
     source_episode_id: Option<Value>,
-    /// The butler that learned it. This butler if left out.
+    /// The butler that learned it; default: this one.
     #[schemars(with = "Option<String>", length(min = 1, max = butler_domain::limits::NAME_BYTES))]
     source_butler: Option<Value>,
     /// Since when it is true: "2023", "2023-03", a day or a time. In the future: a plan.
@@ -58,10 +58,13 @@ pub struct Input {
     /// When the source said it, if not now.
     #[schemars(with = "Option<String>")]
     observed_at: Option<Value>,
-    /// Anything else to keep with it, as an object.
+    /// Store it although the same was forgotten.
+    #[schemars(with = "Option<bool>")]
+    override_tombstone: Option<Value>,
+    /// Anything else to keep with it.
     #[schemars(with = "Option<serde_json::Map<String, Value>>")]
     metadata: Option<Value>,
-    /// A key for this request; the same again stores nothing.
+    /// Idempotency key.
     #[schemars(with = "Option<String>", length(min = 1, max = butler_domain::limits::IDEMPOTENCY_KEY_BYTES))]
     #[serde(rename = "idempotency_key")]
     _idempotency_key: Option<Value>,
@@ -119,6 +122,10 @@ impl ToolDefinition for MemoryStoreFact {
             source_butler: optional(input.source_butler.as_ref(), butler)?,
             dates: Dates { valid_from: &input.valid_from, valid_to: &input.valid_to, observed_at: &input.observed_at }
                 .read(memory, call.now)?,
+            override_tombstone: optional(input.override_tombstone.as_ref(), |value| {
+                validate::flag("override_tombstone", value)
+            })?
+            .unwrap_or_default(),
             metadata: validate::metadata(&input.metadata.unwrap_or_default())?,
         };
         memory.store_fact(&call, fact).await

@@ -16,7 +16,7 @@ pub struct Input {
     /// "global" (default), or the butler that alone it concerns.
     #[schemars(with = "Option<String>", length(min = 1, max = butler_domain::limits::NAME_BYTES))]
     scope: Option<Value>,
-    /// At most 64 short labels.
+    /// Short labels.
     #[schemars(with = "Option<Vec<String>>", length(max = butler_domain::limits::TAGS), inner(length(min = 1, max = butler_domain::limits::TAG_BYTES)))]
     tags: Option<Value>,
     /// As in memory_store_fact. standard if left out.
@@ -25,13 +25,16 @@ pub struct Input {
     /// The episode it was learned from.
     #[schemars(with = "Option<uuid::Uuid>")]
     source_episode_id: Option<Value>,
-    /// The butler that learned it. This butler if left out.
+    /// The butler that learned it; default: this one.
     #[schemars(with = "Option<String>", length(min = 1, max = butler_domain::limits::NAME_BYTES))]
     source_butler: Option<Value>,
-    /// Anything else to keep with it, as an object.
+    /// As in memory_store_fact.
+    #[schemars(with = "Option<bool>")]
+    override_tombstone: Option<Value>,
+    /// Anything else to keep with it.
     #[schemars(with = "Option<serde_json::Map<String, Value>>")]
     metadata: Option<Value>,
-    /// A key for this request; the same again stores nothing.
+    /// Idempotency key.
     #[schemars(with = "Option<String>", length(min = 1, max = butler_domain::limits::IDEMPOTENCY_KEY_BYTES))]
     #[serde(rename = "idempotency_key")]
     _idempotency_key: Option<Value>,
@@ -68,6 +71,10 @@ impl ToolDefinition for MemoryStoreRule {
             tags: validate::tags(&input.tags.unwrap_or_default())?,
             source_episode_id: optional_id("source_episode_id", input.source_episode_id.as_ref())?.map(EpisodeId),
             source_butler: optional(input.source_butler.as_ref(), butler)?,
+            override_tombstone: optional(input.override_tombstone.as_ref(), |value| {
+                validate::flag("override_tombstone", value)
+            })?
+            .unwrap_or_default(),
             metadata: validate::metadata(&input.metadata.unwrap_or_default())?,
         };
         memory.store_rule(&call, rule).await

@@ -46,6 +46,7 @@ tools! {
     entity_forget::EntityForget,
     entity_neighbors::EntityNeighbors,
     memory_predicates::MemoryPredicates,
+    memory_proposals::MemoryProposals,
     memory_run_consolidation::MemoryRunConsolidation,
     memory_run_episode_cleanup::MemoryRunEpisodeCleanup,
 }

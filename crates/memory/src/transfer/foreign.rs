@@ -9,7 +9,7 @@ use std::collections::{HashMap, HashSet};
 use butler_domain::resolve::Hints;
 use butler_domain::times::StatedDates;
 use butler_domain::validate::{self, Invalid};
-use butler_domain::{Cardinality, EntityId, EntityType, Permanence, Scope, TenantId, limits};
+use butler_domain::{Cardinality, EntityId, EntityType, Permanence, Scope, Source, TenantId, limits};
 use butler_store::facts::{self, Statement};
 use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};
@@ -139,7 +139,10 @@ impl Memory {
         if !report.committed {
             return Ok(report);
         }
-        let call = Call::internal(self, options.tenant.clone(), format!("import {}", format.as_str()));
+        let call = Call {
+            source: Source::Import,
+            ..Call::internal(self, options.tenant.clone(), format!("import {}", format.as_str()))
+        };
         let mut entity_ids = HashMap::new();
         for (name, entity_type) in parsed.entities {
             let (id, created) = self.find_or_create_entity(&call, &name, entity_type).await?;
@@ -309,6 +312,7 @@ fn fact_input(fact: ParsedFact) -> Result<FactInput, Invalid> {
         source_episode_id: None,
         source_butler: None,
         dates: StatedDates::default(),
+        override_tombstone: false,
         metadata: fact.metadata,
     })
 }

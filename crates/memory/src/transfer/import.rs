@@ -1,10 +1,11 @@
 //! Imports an export of butler in one transaction, so that a bad file leaves nothing behind.
 
+use std::collections::HashSet;
 use std::io;
 
-use butler_domain::TenantId;
-use butler_store::transfer::Kind;
+use butler_domain::{TenantId, statements};
 use butler_store::transfer::write::{self, Written};
+use butler_store::transfer::{Kind, trust};
 use butler_store::{Session, StoreError, entities};
 use serde_json::Value;
 
@@ -57,7 +58,7 @@ impl Memory {
         let model = self.model_name();
         let mut conn = self.db().owner().await?;
         let mut tx = conn.begin().await?;
-        write::prepare(&mut tx).await?;
+        write::prepare(&mut tx, &options.tenant).await?;
         let mut batch: Vec<Record> = Vec::new();
         let mut chains_tied = false;
         while let Some(line) = lines()? {
@@ -117,6 +118,7 @@ impl Memory {
         let mut records = std::mem::take(batch);
         let Some(kind) = records.first().map(|record| record.kind) else { return Ok(()) };
         self.embed_missing(&mut records, model, report).await?;
+        self.leave_out_forgotten(tx, kind, &mut records, options, report).await?;
         let lines: Vec<u64> = records.iter().map(|record| record.line).collect();
         let rows: Vec<Value> = records.into_iter().map(|record| Value::Object(record.row)).collect();
         report.tally(kind.as_str()).read += rows.len() as u64;
@@ -137,6 +139,35 @@ impl Memory {
                 }
             }
         }
+        Ok(())
+    }
+
+    /// Removes the records that would bring back what was forgotten or erased here.
+    async fn leave_out_forgotten(
+        &self,
+        tx: &mut Session,
+        kind: Kind,
+        records: &mut Vec<Record>,
+        options: &ImportOptions,
+        report: &mut ImportReport,
+    ) -> Result<(), TransferError> {
+        if !matches!(kind, Kind::Fact | Kind::Rule) {
+            return Ok(());
+        }
+        let rows: Vec<Value> = records.iter().map(|record| Value::Object(record.row.clone())).collect();
+        let (tenant, now) = (&options.tenant, self.now());
+        let candidates = trust::forgotten(tx, kind, tenant, &rows, statements::PARAPHRASE, now).await?;
+        let text = |at: usize, field: &str| rows.get(at).and_then(|row| row[field].as_str()).unwrap_or_default();
+        let repeated: HashSet<usize> = candidates
+            .iter()
+            .filter(|(at, forgotten)| forgotten.is_repeated_by(text(*at, "subject"), text(*at, "content")))
+            .map(|(at, _)| *at)
+            .collect();
+        let tally = report.tally(kind.as_str());
+        tally.read += repeated.len() as u64;
+        tally.suppressed += repeated.len() as u64;
+        let mut position = 0..;
+        records.retain(|_| position.next().is_none_or(|at| !repeated.contains(&at)));
         Ok(())
     }
 

@@ -85,6 +85,8 @@ fn check_values(kind: Kind, row: &Map<String, Value>) -> Result<(), String> {
         }
         Kind::RuleApplication => &["applied_at"],
         Kind::Merge => &["merged_at", "undone_at"],
+        Kind::Proposal => &["created_at", "decided_at"],
+        Kind::Tombstone => &["created_at", "suppressed_at", "allowed_at"],
         Kind::Link | Kind::Event => &["created_at"],
     };
     let given = |name: &str| row.get(name).filter(|value| !value.is_null());

@@ -12,8 +12,16 @@ pub struct Tally {
     pub created: u64,
     /// Existed before and was not changed.
     pub existing: u64,
+    /// Left out because the same was forgotten or erased here.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub suppressed: u64,
     /// Skipped because of a problem.
     pub left_out: u64,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+fn is_zero(count: &u64) -> bool {
+    *count == 0
 }
 
 impl Tally {

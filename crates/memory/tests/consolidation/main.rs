@@ -8,4 +8,5 @@ mod failures;
 mod injection;
 mod kill;
 mod pipeline;
+mod trust;
 mod world;

@@ -128,6 +128,7 @@ async fn nobody_stores_an_importance_that_is_not_a_number() {
         tags: vec![],
         source_episode_id: None,
         source_butler: None,
+        override_tombstone: false,
         metadata: serde_json::Map::new(),
     };
     memory.memory.store_rule(&memory.as_test(), input).await.unwrap();
@@ -145,6 +146,7 @@ async fn nobody_stores_an_importance_that_is_not_a_number() {
         source_episode_id: None,
         source_butler: None,
         dates: Default::default(),
+        override_tombstone: false,
         metadata: serde_json::Map::new(),
     };
     let before = everything(&memory).await;

@@ -12,6 +12,7 @@ async fn fact_stored_event() {
     let caller = Caller {
         tenant: CallerTenant::Token(butler_domain::TenantId::new("acme").unwrap()),
         actor: Some("health".to_owned()),
+        ..Caller::trusted()
     };
     let arguments =
         json!({"subject": "user", "predicate": "car", "content": "Volvo", "request_context": {"request_id": "req-7"}});

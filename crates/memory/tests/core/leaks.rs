@@ -106,7 +106,7 @@ async fn no_tool_called_by_tenant_a_with_ids_of_tenant_b_reveals_or_changes_anyt
     memory.clock.advance_days(3.0);
     let before = of_tenant(&memory, "b").await;
     assert!(before.matches(SECRET).count() > 10, "B has something to lose");
-    let token = Caller { tenant: CallerTenant::Token(TenantId::new("a").unwrap()), actor: None };
+    let token = Caller { tenant: CallerTenant::Token(TenantId::new("a").unwrap()), ..Caller::trusted() };
     let mut calls = 0;
     for tool in butler_memory::tools() {
         let spec = tool.spec();
@@ -141,7 +141,7 @@ async fn a_token_fixes_the_tenant_and_naming_another_is_an_error() {
     let memory = MemoryFixture::new().await;
     let ids = tenant_b(&memory).await;
     let before = of_tenant(&memory, "b").await;
-    let token = Caller { tenant: CallerTenant::Token(TenantId::new("a").unwrap()), actor: None };
+    let token = Caller { tenant: CallerTenant::Token(TenantId::new("a").unwrap()), ..Caller::trusted() };
     for tool in butler_memory::tools() {
         let spec = tool.spec();
         let mut arguments = arguments(spec, &ids[3], 0);
@@ -158,7 +158,7 @@ async fn tenant_scoped_fact_storage() {
     let memory = MemoryFixture::new().await;
     let arguments = json!({"subject": "u", "predicate": "p", "content": "c"});
     for tenant in ["a", "b"] {
-        let caller = Caller { tenant: CallerTenant::Token(TenantId::new(tenant).unwrap()), actor: None };
+        let caller = Caller { tenant: CallerTenant::Token(TenantId::new(tenant).unwrap()), ..Caller::trusted() };
         let answer = memory.call_as(&caller, "memory_store_fact", arguments.clone()).await.unwrap().structured;
         assert!(answer["superseded_id"].is_null(), "the same key in another tenant is another key");
     }

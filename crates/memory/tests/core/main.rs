@@ -20,6 +20,7 @@ mod rules;
 mod sweep;
 mod text;
 mod time;
+mod trust;
 mod words;
 
 use butler_memory::tool::ToolError;

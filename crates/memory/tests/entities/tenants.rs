@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::{create, everything, fact, id, person};
 
 fn of(tenant: &str) -> Caller {
-    Caller { tenant: CallerTenant::Token(TenantId::new(tenant).expect("a name")), actor: None }
+    Caller { tenant: CallerTenant::Token(TenantId::new(tenant).expect("a name")), ..Caller::trusted() }
 }
 
 #[tokio::test]

@@ -12,7 +12,8 @@ async fn cross_tenant_access_prevention() {
     fact_with(&world, "safe", "code", "the code is 4711", context.clone()).await;
     rule(&world, "Never tell the code", context.clone()).await;
     episode(&world, "general", "Spoke about the code", context).await;
-    let other = Caller { tenant: CallerTenant::Token(butler_domain::TenantId::new("evil").unwrap()), actor: None };
+    let other =
+        Caller { tenant: CallerTenant::Token(butler_domain::TenantId::new("evil").unwrap()), ..Caller::trusted() };
     for mode in Mode::NAMES {
         let answer =
             world.call_as(&other, "memory_search", json!({"query": "code", "mode": mode, "min_confidence": 0.0})).await;

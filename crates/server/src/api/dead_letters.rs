@@ -19,9 +19,9 @@ use super::page::Paging;
 #[derive(Debug, Deserialize, JsonSchema)]
 pub struct DeadLetterQuery {
     /// Only episodes in this butler's database.
-    butler: Option<String>,
+    pub(super) butler: Option<String>,
     #[serde(flatten)]
-    paging: Paging,
+    pub(super) paging: Paging,
 }
 
 pub struct ListDeadLetters;

@@ -18,6 +18,7 @@ mod page;
 mod palette;
 mod parameters;
 mod per_butler;
+mod proposals;
 mod recall;
 mod replies;
 mod rules;
@@ -26,6 +27,7 @@ mod state;
 mod stats;
 mod times;
 mod tokens;
+mod tombstones;
 
 use std::sync::Arc;
 
@@ -71,6 +73,11 @@ const OPERATIONS: &[OperationEntry] = &[
     entry::<changes::GetChanges>(),
     entry::<dead_letters::ListDeadLetters>(),
     entry::<dead_letters::RequeueDeadLetters>(),
+    entry::<proposals::ListProposals>(),
+    entry::<proposals::ApproveProposal>(),
+    entry::<proposals::RejectProposal>(),
+    entry::<tombstones::ListTombstones>(),
+    entry::<tombstones::AllowAgain>(),
     entry::<butlers::ListButlers>(),
     entry::<per_butler::ButlerStats>(),
     entry::<per_butler::ButlerFacts>(),

@@ -8,7 +8,7 @@ use axum::extract::{RawPathParams, Request, State};
 use axum::http::{HeaderMap, Method, StatusCode, Uri, header};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{MethodFilter, MethodRouter, on};
-use butler_domain::{TenantId, Timestamp};
+use butler_domain::{Source, TenantId, Timestamp};
 use butler_host::access::{Access, Right};
 use butler_memory::browse::Browse;
 use butler_memory::{Call, CallerTenant, Memory};
@@ -90,6 +90,8 @@ impl RequestContext {
     pub fn call(&self, memory: &Memory) -> Call {
         let mut call = Call::internal(memory, self.tenant.clone(), self.actor());
         call.origin.request_id = self.request_id.clone();
+        // Behind the dashboard there is a person.
+        call.source = Source::Person;
         call
     }
 

@@ -203,7 +203,7 @@ async fn by_ids(
                 FactRow,
                 r#"
                 SELECT id, tenant_id, subject, predicate, CASE WHEN $3::integer IS NULL THEN content ELSE left(content, $3 + 1) END AS "content!",
-                       importance, confidence, decay_rate, permanence, source_butler, source_episode_id, supersedes_id,
+                       importance, confidence, decay_rate, permanence, source, source_butler, source_episode_id, supersedes_id,
                        entity_id, object_entity_id, validity, scope, reference_count, created_at, last_referenced_at, last_confirmed_at,
                        fact_dates(facts.valid_from, facts.valid_to, facts.observed_at, facts.dates, facts.holds_from, facts.holds_to) AS "dates: Json<FactDates>",
                        NULL::jsonb AS "periods: Json<Vec<PeriodRow>>", tags, metadata

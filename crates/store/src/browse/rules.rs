@@ -167,7 +167,7 @@ async fn by_ids(
                 r#"
                 SELECT id, tenant_id, CASE WHEN $3::integer IS NULL THEN content ELSE left(content, $3 + 1) END AS "content!", scope,
                        maturity, confidence, decay_rate, permanence, effectiveness_score, applied_count, success_count,
-                       harmful_count, source_episode_id, source_butler, created_at, last_applied_at, last_evaluated_at,
+                       harmful_count, source, source_episode_id, source_butler, created_at, last_applied_at, last_evaluated_at,
                        last_confirmed_at, reference_count, last_referenced_at, tags, metadata
                 FROM rules WHERE tenant_id = $1 AND id = ANY ($2) ORDER BY array_position($2, id)
                 "#,

@@ -31,6 +31,8 @@ pub struct Leased {
     pub retry_count: u32,
     pub created_at: Timestamp,
     pub occurred_at: Timestamp,
+    /// Of one batch, all are or none is.
+    pub untrusted: bool,
 }
 
 /// In a fixed order; of one tenant, or of all on an owner's session. A group whose names are invalid is an error of its
@@ -52,6 +54,7 @@ pub async fn groups(
                              coalesce(retry_is_later(next_consolidation_retry_at, $2), false) AS later
                       FROM episodes
                       WHERE consolidation_status IN ('pending', 'failed') AND ($1::text IS NULL OR tenant_id = $1)
+                        AND held_for IS NULL
                         AND episode_is_learnable(tenant_id, id, expires_at, $2)) e
                 GROUP BY tenant_id, butler ORDER BY tenant_id, butler
                 "#,
@@ -84,6 +87,8 @@ pub async fn groups(
 
 /// Claims the next batch, oldest first, those that end soon before the others. Empty when nothing is due or another worker is at this group.
 ///
+/// Trusted and untrusted episodes never share a batch.
+///
 /// A batch that failed comes back in halves: one episode that no model can digest does not take the others along.
 pub async fn take(
     session: &mut Session,
@@ -110,25 +115,26 @@ pub async fn take(
             sqlx::query!(
                 r#"
                 WITH open AS (
-                    SELECT id, retry_count, created_at,
+                    SELECT id, retry_count, created_at, source = 'untrusted' AS untrusted,
                            coalesce(expires_at <= $3::timestamptz + make_interval(hours => $7), false) AS ends_soon
                     FROM episodes
-                    WHERE tenant_id = $1 AND butler = $2 AND consolidation_status IN ('pending', 'failed')
+                    WHERE tenant_id = $1 AND butler = $2 AND consolidation_status IN ('pending', 'failed') AND held_for IS NULL
                       AND NOT coalesce(retry_is_later(next_consolidation_retry_at, $3), false)
                       AND episode_is_learnable(tenant_id, id, expires_at, $3)
                       AND NOT EXISTS (SELECT FROM episodes other
                                       WHERE other.tenant_id = $1 AND other.butler = $2 AND lease_holds(other.leased_until, $3)
                                         AND other.consolidation_status IN ('pending', 'failed'))
                 ), first AS (
-                    SELECT retry_count FROM open ORDER BY ends_soon DESC, created_at, id LIMIT 1
+                    SELECT retry_count, untrusted FROM open ORDER BY ends_soon DESC, created_at, id LIMIT 1
                 ), due AS (
-                    SELECT e.id FROM episodes e JOIN open USING (id) JOIN first ON first.retry_count = e.retry_count
+                    SELECT e.id FROM episodes e JOIN open USING (id)
+                    JOIN first ON first.retry_count = open.retry_count AND first.untrusted = open.untrusted
                     ORDER BY open.ends_soon DESC, e.created_at, e.id
                     LIMIT (SELECT greatest(1, $6::bigint >> least(retry_count, 30)) FROM first)
                     FOR UPDATE OF e SKIP LOCKED
                 )
                 UPDATE episodes e SET lease_token = $4, leased_until = $5 FROM due WHERE e.tenant_id = $1 AND e.id = due.id
-                RETURNING e.id, e.content, e.importance, e.retry_count, e.created_at, e.occurred_at
+                RETURNING e.id, e.content, e.importance, e.retry_count, e.created_at, e.occurred_at, e.source = 'untrusted' AS "untrusted!"
                 "#,
                 tenant.as_str(),
                 butler.as_str(),
@@ -151,6 +157,7 @@ pub async fn take(
             retry_count: row.retry_count.unsigned_abs(),
             created_at: row.created_at,
             occurred_at: row.occurred_at,
+            untrusted: row.untrusted,
         })
         .collect();
     leased.sort_by_key(|episode| (episode.occurred_at, episode.id));

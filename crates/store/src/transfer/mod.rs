@@ -1,6 +1,7 @@
 //! Everything a tenant owns, out of the database and back, row by row as JSON.
 
 pub mod read;
+pub mod trust;
 pub mod write;
 
 use serde::{Deserialize, Serialize};
@@ -17,11 +18,13 @@ pub enum Kind {
     Link,
     RuleApplication,
     Merge,
+    Proposal,
+    Tombstone,
     Event,
 }
 
 impl Kind {
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 11] = [
         Self::Predicate,
         Self::Entity,
         Self::Episode,
@@ -30,6 +33,8 @@ impl Kind {
         Self::Link,
         Self::RuleApplication,
         Self::Merge,
+        Self::Proposal,
+        Self::Tombstone,
         Self::Event,
     ];
 
@@ -43,6 +48,8 @@ impl Kind {
             Self::Link => "link",
             Self::RuleApplication => "rule_application",
             Self::Merge => "merge",
+            Self::Proposal => "proposal",
+            Self::Tombstone => "tombstone",
             Self::Event => "event",
         }
     }

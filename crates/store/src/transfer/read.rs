@@ -22,6 +22,8 @@ pub struct Counts {
     pub links: i64,
     pub rule_applications: i64,
     pub merges: i64,
+    pub proposals: i64,
+    pub tombstones: i64,
     pub events: i64,
 }
 
@@ -41,6 +43,8 @@ impl Counts {
             self.links,
             self.rule_applications,
             self.merges,
+            self.proposals,
+            self.tombstones,
             self.events,
         ]
     }
@@ -67,6 +71,8 @@ pub async fn counts(session: &mut Session, tenant: &TenantId) -> Result<Counts, 
                        (SELECT count(*) FROM memory_links WHERE tenant_id = $1) AS "links!",
                        (SELECT count(*) FROM rule_applications WHERE tenant_id = $1) AS "rule_applications!",
                        (SELECT count(*) FROM merges WHERE tenant_id = $1) AS "merges!",
+                       (SELECT count(*) FROM proposals WHERE tenant_id = $1) AS "proposals!",
+                       (SELECT count(*) FROM tombstones WHERE tenant_id = $1) AS "tombstones!",
                        (SELECT count(*) FROM memory_events WHERE tenant_id = $1) AS "events!"
                 "#,
                 tenant.as_str()
@@ -124,7 +130,8 @@ pub async fn lines(
                            'importance', importance, 'reference_count', reference_count, 'consolidation_status', consolidation_status,
                            'retry_count', retry_count, 'last_error', last_error,
                            'next_consolidation_retry_at', next_consolidation_retry_at, 'created_at', m.created_at, 'occurred_at', occurred_at,
-                           'last_referenced_at', last_referenced_at, 'expires_at', expires_at, 'metadata', metadata,
+                           'last_referenced_at', last_referenced_at, 'expires_at', expires_at, 'source', source, 'held_for', held_for,
+                           'metadata', metadata,
                            'embedding', CASE WHEN $2 AND embedding IS NOT NULL THEN json_build_object('model', v.model, 'version', v.version,
                                'f32', replace(encode(substring(vector_send(embedding) FROM 5), 'base64'), E'\n', '')) END
                        )::text AS "line!"
@@ -150,7 +157,7 @@ pub async fn lines(
                                    'holds_from', CASE WHEN isfinite(b.holds_from) THEN b.holds_from END,
                                    'holds_to', CASE WHEN isfinite(b.holds_to) THEN b.holds_to END) ORDER BY b.believed_from)
                                FROM fact_beliefs b WHERE b.fact_id = m.id),
-                           'tags', tags, 'metadata', metadata,
+                           'source', source, 'tags', tags, 'metadata', metadata,
                            'embedding', CASE WHEN $2 AND embedding IS NOT NULL THEN json_build_object('model', v.model, 'version', v.version,
                                'f32', replace(encode(substring(vector_send(embedding) FROM 5), 'base64'), E'\n', '')) END
                        )::text AS "line!"
@@ -167,7 +174,7 @@ pub async fn lines(
                            'harmful_count', harmful_count, 'source_butler', source_butler, 'source_episode_id', source_episode_id,
                            'created_at', m.created_at, 'last_applied_at', last_applied_at, 'last_evaluated_at', last_evaluated_at,
                            'last_confirmed_at', last_confirmed_at, 'reference_count', reference_count,
-                           'last_referenced_at', last_referenced_at, 'tags', tags, 'metadata', metadata,
+                           'last_referenced_at', last_referenced_at, 'source', source, 'tags', tags, 'metadata', metadata,
                            'embedding', CASE WHEN $2 AND embedding IS NOT NULL THEN json_build_object('model', v.model, 'version', v.version,
                                'f32', replace(encode(substring(vector_send(embedding) FROM 5), 'base64'), E'\n', '')) END
                        )::text AS "line!"
@@ -199,6 +206,26 @@ pub async fn lines(
                            'edges', edges, 'superseded', superseded, 'aliases', aliases, 'metadata_keys', metadata_keys,
                            'merged_at', merged_at, 'undone_at', undone_at)::text AS "line!"
                 FROM merges WHERE tenant_id = $1 ORDER BY id
+                "#, tenant).fetch(pg), sink).await
+        }).await,
+        Kind::Proposal => session.run(|pg| async move {
+            pass(sqlx::query_scalar!(
+                r#"
+                SELECT json_build_object('type', 'proposal', 'id', id, 'memory_type', memory_type, 'memory', memory,
+                           'statement_key', statement_key, 'source', source, 'proposed_by', proposed_by, 'created_at', created_at,
+                           'state', state, 'decided_at', decided_at, 'decided_by', decided_by)::text AS "line!"
+                FROM proposals WHERE tenant_id = $1 ORDER BY id
+                "#, tenant).fetch(pg), sink).await
+        }).await,
+        Kind::Tombstone => session.run(|pg| async move {
+            pass(sqlx::query_scalar!(
+                r#"
+                SELECT json_build_object('type', 'tombstone', 'id', t.id, 'memory_type', memory_type, 'memory_id', memory_id,
+                           'hash', encode(hash, 'hex'), 'key', CASE WHEN hash IS NOT NULL THEN encode(k.key, 'hex') END,
+                           'created_at', created_at, 'suppressed', suppressed, 'suppressed_at', suppressed_at,
+                           'allowed_at', allowed_at, 'allowed_by', allowed_by)::text AS "line!"
+                FROM tombstones t LEFT JOIN tombstone_keys k ON k.tenant_id = t.tenant_id
+                WHERE t.tenant_id = $1 ORDER BY t.id
                 "#, tenant).fetch(pg), sink).await
         }).await,
         Kind::Event => session.run(|pg| async move {

@@ -5,7 +5,7 @@ use butler_domain::{TenantId, Timestamp};
 use serde_json::Value;
 use uuid::Uuid;
 
-use super::Kind;
+use super::{Kind, trust};
 use crate::{Session, StoreError};
 
 /// What became of a batch.
@@ -23,7 +23,7 @@ pub struct Written {
 }
 
 /// Where the facts' chains are noted until all facts are there; gone with the transaction.
-pub async fn prepare(session: &mut Session) -> Result<(), StoreError> {
+pub async fn prepare(session: &mut Session, tenant: &TenantId) -> Result<(), StoreError> {
     session
         .run(|pg| {
             sqlx::raw_sql(
@@ -32,7 +32,7 @@ pub async fn prepare(session: &mut Session) -> Result<(), StoreError> {
             .execute(pg)
         })
         .await?;
-    Ok(())
+    trust::note_forgotten(session, tenant).await
 }
 
 /// Each row an object with the names of its columns, `vector` as the text of a vector, `search_text`, `model` and
@@ -92,6 +92,8 @@ async fn owners(session: &mut Session, kind: Kind, ids: &[Uuid]) -> Result<Vec<(
                 UNION ALL SELECT id, tenant_id FROM rules WHERE $2 = 'rule' AND id = ANY ($1)
                 UNION ALL SELECT id, tenant_id FROM rule_applications WHERE $2 = 'rule_application' AND id = ANY ($1)
                 UNION ALL SELECT id, tenant_id FROM merges WHERE $2 = 'merge' AND id = ANY ($1)
+                UNION ALL SELECT id, tenant_id FROM proposals WHERE $2 = 'proposal' AND id = ANY ($1)
+                UNION ALL SELECT id, tenant_id FROM tombstones WHERE $2 = 'tombstone' AND id = ANY ($1)
                 UNION ALL SELECT id, tenant_id FROM memory_events WHERE $2 = 'event' AND id = ANY ($1)
                 "#,
                 ids,
@@ -179,6 +181,8 @@ async fn insert(
         Kind::Link => links(session, tenant, batch).await,
         Kind::RuleApplication => applications(session, tenant, batch).await,
         Kind::Merge => merges(session, tenant, batch).await,
+        Kind::Proposal => trust::proposals(session, tenant, batch).await,
+        Kind::Tombstone => trust::tombstones(session, tenant, batch).await,
         Kind::Event => events(session, tenant, batch).await,
     }
 }
@@ -234,17 +238,19 @@ async fn episodes(
         r#"
         INSERT INTO episodes (tenant_id, id, butler, session_id, content, embedding, search_vector, importance, reference_count,
                               consolidated, consolidation_status, retry_count, last_error, next_consolidation_retry_at,
-                              created_at, occurred_at, last_referenced_at, expires_at, metadata, embedding_version_id)
+                              created_at, occurred_at, last_referenced_at, expires_at, metadata, embedding_version_id,
+                              source, held_for)
         SELECT $1, r.id, r.butler, r.session_id, r.content, r.vector::vector, memory_search_vector(r.search_text),
                coalesce(r.importance, 5), coalesce(r.reference_count, 0),
                coalesce(r.consolidation_status, 'pending') = 'consolidated', coalesce(r.consolidation_status, 'pending'),
                coalesce(r.retry_count, 0), r.last_error, r.next_consolidation_retry_at, r.created_at, coalesce(r.occurred_at, r.created_at), r.last_referenced_at,
                r.expires_at, coalesce(r.metadata, '{}'),
-               CASE WHEN r.vector IS NOT NULL THEN embedding_version($1, r.model, r.model_version, vector_dims(r.vector::vector), $3) END
+               CASE WHEN r.vector IS NOT NULL THEN embedding_version($1, r.model, r.model_version, vector_dims(r.vector::vector), $3) END,
+               coalesce(r.source, 'import'), CASE WHEN jsonb_typeof(r.held_for) = 'array' THEN r.held_for END
         FROM jsonb_to_recordset($2) AS r(id uuid, butler text, session_id uuid, content text, vector text, search_text text,
                 importance double precision, reference_count integer, consolidation_status text, retry_count integer,
                 last_error text, next_consolidation_retry_at timestamptz, created_at timestamptz, occurred_at timestamptz, last_referenced_at timestamptz,
-                expires_at timestamptz, metadata jsonb, model text, model_version text)
+                expires_at timestamptz, source text, held_for jsonb, metadata jsonb, model text, model_version text)
         ON CONFLICT DO NOTHING RETURNING id
         "#,
         tenant.as_str(),
@@ -267,7 +273,7 @@ async fn facts(
                            decay_rate, permanence, source_butler, source_episode_id, entity_id, object_entity_id, slot, scope,
                            validity, reference_count, created_at, last_referenced_at, last_confirmed_at, tags, metadata,
                            embedding_version_id, valid_from, valid_to, observed_at, dates, holds_from, holds_to, placed_at,
-                           ended_at, corrected)
+                           ended_at, corrected, source)
         SELECT $1, r.id, r.subject, r.predicate, r.content, r.vector::vector, memory_search_vector(r.search_text),
                coalesce(r.importance, 5), coalesce(r.confidence, 1), coalesce(r.decay_rate, 0.008),
                coalesce(r.permanence, 'standard'), r.source_butler,
@@ -283,14 +289,14 @@ async fn facts(
                     ELSE coalesce(r.holds_to, 'infinity') END,
                r.placed_at,
                CASE WHEN r.validity IN ('retracted', 'expired', 'forgotten') THEN coalesce(r.ended_at, r.created_at) END,
-               coalesce(r.corrected, false)
+               coalesce(r.corrected, false), coalesce(r.source, 'import')
         FROM jsonb_to_recordset($2) AS r(id uuid, subject text, predicate text, content text, vector text, search_text text,
                 importance double precision, confidence double precision, decay_rate double precision, permanence text,
                 source_butler text, source_episode_id uuid, entity_id uuid, object_entity_id uuid, slot text, scope text,
                 validity text, reference_count integer, created_at timestamptz, last_referenced_at timestamptz, last_confirmed_at timestamptz, tags jsonb, metadata jsonb,
                 model text, model_version text, valid_from timestamptz, valid_to timestamptz, observed_at timestamptz, dates jsonb,
                 holds_from timestamptz, holds_to timestamptz, never boolean, placed_at timestamptz, ended_at timestamptz,
-                corrected boolean)
+                corrected boolean, source text)
         ON CONFLICT DO NOTHING RETURNING id
         "#,
         tenant.as_str(),
@@ -334,7 +340,7 @@ async fn rules(
         INSERT INTO rules (tenant_id, id, content, embedding, search_vector, scope, maturity, confidence, decay_rate, permanence,
                            effectiveness_score, applied_count, success_count, harmful_count, source_episode_id, source_butler,
                            created_at, last_applied_at, last_evaluated_at, last_confirmed_at, reference_count,
-                           last_referenced_at, tags, metadata, embedding_version_id)
+                           last_referenced_at, tags, metadata, embedding_version_id, source)
         SELECT $1, r.id, r.content, r.vector::vector, memory_search_vector(r.search_text), coalesce(r.scope, 'global'),
                coalesce(r.maturity, 'candidate'), coalesce(r.confidence, 0.5), coalesce(r.decay_rate, 0.01),
                coalesce(r.permanence, 'standard'), coalesce(r.effectiveness_score, 0), coalesce(r.applied_count, 0),
@@ -342,12 +348,14 @@ async fn rules(
                (SELECT e.id FROM episodes e WHERE e.id = r.source_episode_id AND e.tenant_id = $1), r.source_butler,
                r.created_at, r.last_applied_at, r.last_evaluated_at, r.last_confirmed_at, coalesce(r.reference_count, 0),
                r.last_referenced_at, coalesce(r.tags, '[]'), coalesce(r.metadata, '{}'),
-               CASE WHEN r.vector IS NOT NULL THEN embedding_version($1, r.model, r.model_version, vector_dims(r.vector::vector), $3) END
+               CASE WHEN r.vector IS NOT NULL THEN embedding_version($1, r.model, r.model_version, vector_dims(r.vector::vector), $3) END,
+               coalesce(r.source, 'import')
         FROM jsonb_to_recordset($2) AS r(id uuid, content text, vector text, search_text text, scope text, maturity text,
                 confidence double precision, decay_rate double precision, permanence text, effectiveness_score double precision,
                 applied_count integer, success_count integer, harmful_count integer, source_episode_id uuid, source_butler text,
                 created_at timestamptz, last_applied_at timestamptz, last_evaluated_at timestamptz, last_confirmed_at timestamptz,
-                reference_count integer, last_referenced_at timestamptz, tags jsonb, metadata jsonb, model text, model_version text)
+                reference_count integer, last_referenced_at timestamptz, tags jsonb, metadata jsonb, model text, model_version text,
+                source text)
         ON CONFLICT DO NOTHING RETURNING id
         "#,
         tenant.as_str(),

@@ -38,8 +38,10 @@ const DAMAGES: [(&str, &str); 29] = [
     ),
     (
         "a superseded fact that is still valid",
-        "SELECT o.id::text FROM memory_links l JOIN facts o ON o.id = l.target_id
-         WHERE l.relation = 'supersedes' AND o.validity NOT IN ('superseded', 'retracted')",
+        // Who forgets or undoes the successor may bring the older one back.
+        "SELECT o.id::text FROM memory_links l JOIN facts o ON o.id = l.target_id JOIN facts n ON n.id = l.source_id
+         WHERE l.relation = 'supersedes' AND o.validity NOT IN ('superseded', 'retracted')
+           AND n.validity IN ('active', 'superseded')",
     ),
     (
         "a supersession across keys or tenants",

@@ -1,0 +1,202 @@
+//! `butler review` decides about what waits for approval; `butler tombstones` about what must not be learned again.
+
+use butler_domain::Source;
+use butler_domain::text::flatten_line;
+use butler_host::access::CLI_ACTOR;
+use butler_host::error::HostError;
+use butler_memory::browse::Page;
+use butler_memory::{Call, MemoryError};
+use serde_json::{Value, json};
+use uuid::Uuid;
+
+use super::Settings;
+use super::opened_butler::OpenedButler;
+use crate::printer::{Colour, Printer};
+
+/// The most rows that a list shows.
+const SHOWN: i64 = 1000;
+
+/// Decide about facts and rules from untrusted text
+///
+/// Facts and rules that are derived from untrusted text (web pages, output of tools) wait here until a person approves
+/// them. So do untrusted episodes that look like instructions: nothing is learned from them before.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:\n  \
+    butler review                        list what waits\n  \
+    butler review approve ID ID\n  \
+    butler review reject ID              it is never proposed again")]
+pub struct Args {
+    #[command(subcommand)]
+    command: Option<Command>,
+    /// Print the result as JSON
+    #[arg(long, global = true)]
+    json: bool,
+}
+
+#[derive(Debug, clap::Subcommand)]
+enum Command {
+    /// List what waits, oldest first
+    List,
+    /// Let facts and rules take effect, and consolidate episodes
+    Approve {
+        /// Ids of proposals
+        #[arg(required = true, value_name = "ID")]
+        ids: Vec<Uuid>,
+    },
+    /// Reject proposals for good, and forget episodes
+    Reject {
+        /// Ids of proposals
+        #[arg(required = true, value_name = "ID")]
+        ids: Vec<Uuid>,
+    },
+}
+
+/// Show what was forgotten and is not learned again
+///
+/// A fact or rule that was forgotten is not learned again from old conversations or an import, in the same or in other
+/// words. What was erased leaves only a hash.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:\n  \
+    butler tombstones                    list what was forgotten\n  \
+    butler tombstones --suppressed       only what came again\n  \
+    butler tombstones allow ID           let it be learned again")]
+pub struct TombstoneArgs {
+    #[command(subcommand)]
+    command: Option<TombstoneCommand>,
+    /// Only what came again and was not stored
+    #[arg(long)]
+    suppressed: bool,
+    /// Print the result as JSON
+    #[arg(long, global = true)]
+    json: bool,
+}
+
+#[derive(Debug, clap::Subcommand)]
+enum TombstoneCommand {
+    /// Let something that was forgotten or erased be learned again
+    Allow {
+        /// Ids of forgotten memories or tombstones
+        #[arg(required = true, value_name = "ID")]
+        ids: Vec<Uuid>,
+    },
+}
+
+pub async fn run(args: Args, settings: &Settings, printer: Printer) -> Result<(), HostError> {
+    let opened = OpenedButler::open(settings).await?;
+    let outcome = review(&args, &opened, settings, printer).await;
+    opened.close(outcome).await
+}
+
+pub async fn run_tombstones(args: TombstoneArgs, settings: &Settings, printer: Printer) -> Result<(), HostError> {
+    let opened = OpenedButler::open(settings).await?;
+    let outcome = tombstones(&args, &opened, settings, printer).await;
+    opened.close(outcome).await
+}
+
+fn call(opened: &OpenedButler, settings: &Settings) -> Call {
+    let tenant = settings.tenant.clone().unwrap_or_default();
+    Call { source: Source::Person, ..Call::internal(&opened.memory, tenant, CLI_ACTOR) }
+}
+
+async fn review(args: &Args, opened: &OpenedButler, settings: &Settings, printer: Printer) -> Result<(), HostError> {
+    let (memory, call) = (&opened.memory, call(opened, settings));
+    let (ids, approves) = match &args.command {
+        None | Some(Command::List) => {
+            let listed = memory.proposals(&call, Page::first(SHOWN)).await.map_err(failed)?;
+            if args.json {
+                printer.json(&json!({"proposals": listed.rows, "total": listed.total}));
+                return Ok(());
+            }
+            for proposal in &listed.rows {
+                let parts = [proposal.subject.as_deref(), proposal.predicate.as_deref(), Some(&proposal.content[..])];
+                let text: Vec<String> = parts.into_iter().flatten().map(flatten_line).collect();
+                printer.line(format_args!(
+                    "{}  {}  {}",
+                    proposal.id,
+                    printer.on_out(&format!("{:7}", proposal.memory_type), Colour::Dim),
+                    text.join(" · ")
+                ));
+                for reason in &proposal.reasons {
+                    printer.line(printer.on_out(&format!("    {}", flatten_line(&reason.to_string())), Colour::Yellow));
+                }
+            }
+            if listed.rows.is_empty() {
+                printer.note("nothing waits for approval");
+            }
+            return Ok(());
+        }
+        Some(Command::Approve { ids }) => (ids, true),
+        Some(Command::Reject { ids }) => (ids, false),
+    };
+    let mut done = Vec::new();
+    for id in ids {
+        let decided = if approves { memory.approve(&call, *id).await } else { memory.reject(&call, *id).await };
+        let decided = decided.map_err(failed)?.ok_or_else(|| unknown("proposal", *id))?;
+        if !args.json {
+            printer.line(format_args!(
+                "{} {id}",
+                if decided.changed { &decided.state[..] } else { "was decided before:" }
+            ));
+        }
+        done.push(json!(decided));
+    }
+    print_all(args.json, &done, printer);
+    Ok(())
+}
+
+async fn tombstones(
+    args: &TombstoneArgs,
+    opened: &OpenedButler,
+    settings: &Settings,
+    printer: Printer,
+) -> Result<(), HostError> {
+    let (memory, call) = (&opened.memory, call(opened, settings));
+    let Some(TombstoneCommand::Allow { ids }) = &args.command else {
+        let listed = memory.tombstones(&call, args.suppressed, Page::first(SHOWN)).await.map_err(failed)?;
+        if args.json {
+            printer.json(&json!({"tombstones": listed.rows, "total": listed.total}));
+            return Ok(());
+        }
+        for stone in &listed.rows {
+            let text = stone.text.as_deref().map_or_else(|| "(erased)".to_owned(), flatten_line);
+            let state = match (stone.allowed_at, stone.suppressed) {
+                (Some(_), _) => "allowed again".to_owned(),
+                (None, 0) => String::new(),
+                (None, 1) => "came again once".to_owned(),
+                (None, times) => format!("came again {times} times"),
+            };
+            let kind = printer.on_out(&format!("{:5}", stone.memory_type), Colour::Dim);
+            printer.line(format_args!("{}  {kind}  {text}  {}", stone.id, printer.on_out(&state, Colour::Dim)));
+        }
+        if listed.rows.is_empty() {
+            printer.note("nothing was forgotten");
+        }
+        return Ok(());
+    };
+    let mut done = Vec::new();
+    for id in ids {
+        let allowed = memory.allow_again(&call, *id).await.map_err(failed)?;
+        let allowed = allowed.ok_or_else(|| unknown("forgotten memory", *id))?;
+        if !args.json {
+            printer
+                .line(format_args!("{} {id}", if allowed.changed { "allowed again" } else { "was allowed before:" }));
+        }
+        done.push(json!(allowed));
+    }
+    print_all(args.json, &done, printer);
+    Ok(())
+}
+
+fn print_all(as_json: bool, done: &[Value], printer: Printer) {
+    if as_json {
+        printer.json(&json!(done));
+    }
+}
+
+fn failed(error: MemoryError) -> HostError {
+    HostError::Tool(error.into())
+}
+
+fn unknown(what: &str, id: Uuid) -> HostError {
+    HostError::usage(format!("there is no {what} with id {id}"), "list them first")
+}

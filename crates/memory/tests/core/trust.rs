@@ -1,0 +1,210 @@
+//! What was forgotten is not learned again, and what nobody trusts waits for a person.
+
+use butler_domain::{Source, TenantId};
+use butler_memory::browse::Page;
+use butler_memory::{Call, Caller};
+use butler_testkit::MemoryFixture;
+use serde_json::{Value, json};
+use uuid::Uuid;
+
+use crate::{count, events_of, fact, refused, row, rows, rule, store_fact};
+
+fn id_of(value: &Value) -> Uuid {
+    value.as_str().unwrap().parse().unwrap()
+}
+
+fn person(memory: &MemoryFixture) -> Call {
+    Call { source: Source::Person, ..Call::internal(&memory.memory, TenantId::default(), "cli") }
+}
+
+async fn forget(memory: &MemoryFixture, kind: &str, id: &Value) {
+    memory.call("memory_forget", json!({"memory_type": kind, "memory_id": id})).await.unwrap();
+}
+
+async fn recalled(memory: &MemoryFixture, query: &str) -> usize {
+    memory.call("memory_recall", json!({"query": query})).await.unwrap()["results"].as_array().unwrap().len()
+}
+
+fn car(content: &str) -> Value {
+    json!({"subject": "user", "predicate": "car", "content": content})
+}
+
+#[tokio::test]
+async fn an_agent_cannot_store_a_forgotten_fact_again_unless_it_says_so() {
+    let memory = MemoryFixture::new().await;
+    let id = fact(&memory, "user", "car", "drives a red Volvo").await;
+    forget(&memory, "fact", &id).await;
+    // in the same words, spelled otherwise, and in other words
+    for again in ["drives a red Volvo", "Drives a red  Volvo.", "drives the red Volvo"] {
+        let error = refused(&memory, "memory_store_fact", car(again)).await;
+        assert_eq!(error.code.as_str(), "invalid_state", "{again}");
+        assert!(error.message.contains("was forgotten on 2030-01-15"), "{}", error.message);
+        assert!(error.hint.unwrap().contains("override_tombstone: true"));
+    }
+    assert_eq!(count(&memory, "facts").await, 1);
+    // another name, number or a negation is another statement
+    for other in ["drives a red Saab", "drives 2 red Volvos", "does not drive a red Volvo"] {
+        store_fact(&memory, car(other)).await;
+    }
+    let mut wanted = car("drives a red Volvo");
+    wanted["override_tombstone"] = json!(true);
+    store_fact(&memory, wanted).await;
+    let lifted = events_of(&memory, &id).await;
+    assert_eq!(lifted.last().unwrap(), "tombstone_lifted");
+    let other = json!({"subject": "user", "predicate": "car", "content": "drives a blue Volvo"});
+    store_fact(&memory, other).await;
+    store_fact(&memory, car("drives a red Volvo")).await;
+}
+
+#[tokio::test]
+async fn what_becomes_true_after_it_was_forgotten_is_another_statement() {
+    let memory = MemoryFixture::new().await;
+    let id = fact(&memory, "Anna", "home", "lives in Paris").await;
+    forget(&memory, "fact", &id).await;
+    let mut moved =
+        json!({"subject": "Anna", "predicate": "home", "content": "lives in Paris", "valid_from": "2030-01-10"});
+    assert_eq!(refused(&memory, "memory_store_fact", moved.clone()).await.code.as_str(), "invalid_state");
+    moved["valid_from"] = json!("2030-03-01");
+    store_fact(&memory, moved).await;
+}
+
+#[tokio::test]
+async fn a_person_who_stores_or_restores_lifts_the_tombstone() {
+    let memory = MemoryFixture::new().await;
+    let (first, second) = (fact(&memory, "user", "car", "Volvo").await, fact(&memory, "user", "pet", "a cat").await);
+    forget(&memory, "fact", &first).await;
+    forget(&memory, "fact", &second).await;
+    let caller = Caller::trusted().person();
+    memory.call_as(&caller, "memory_store_fact", car("Volvo")).await.unwrap();
+    memory.memory.restore_fact(&person(&memory), butler_domain::FactId(id_of(&second))).await.unwrap();
+    assert_eq!(recalled(&memory, "Volvo cat").await, 2);
+    // forgotten again, it is a tombstone again
+    forget(&memory, "fact", &second).await;
+    let pet = json!({"subject": "user", "predicate": "pet", "content": "a cat"});
+    assert_eq!(refused(&memory, "memory_store_fact", pet).await.code.as_str(), "invalid_state");
+}
+
+#[tokio::test]
+async fn a_forgotten_rule_is_a_tombstone_and_a_decayed_one_is_not() {
+    let memory = MemoryFixture::new().await;
+    let id = rule(&memory, "Always ask before deleting files").await;
+    forget(&memory, "rule", &id).await;
+    let again = json!({"content": "Always ask before deleting the files"});
+    let error = refused(&memory, "memory_store_rule", again).await;
+    assert!(error.message.contains("the same rule was forgotten"), "{}", error.message);
+    let opposite = json!({"content": "Never ask before deleting files"});
+    memory.call("memory_store_rule", opposite).await.unwrap();
+    rule(&memory, "Prefer tabs").await;
+    memory.clock.advance_days(400.0);
+    memory.memory.sweep(None).await.unwrap();
+    memory.call("memory_store_rule", json!({"content": "Prefer tabs"})).await.unwrap();
+}
+
+#[tokio::test]
+async fn tombstones_are_listed_counted_and_allowed_again() {
+    let memory = MemoryFixture::new().await;
+    let id = fact(&memory, "user", "car", "Volvo").await;
+    forget(&memory, "fact", &id).await;
+    let call = person(&memory);
+    assert_eq!(memory.memory.tombstones(&call, true, Page::first(10)).await.unwrap().total, 0);
+    for _ in 0..3 {
+        refused(&memory, "memory_store_fact", car("Volvo")).await;
+    }
+    let listed = memory.memory.tombstones(&call, true, Page::first(10)).await.unwrap();
+    assert_eq!((listed.total, listed.rows[0].suppressed), (1, 3));
+    assert_eq!(listed.rows[0].text.as_deref(), Some("user car: Volvo"));
+    assert!(memory.memory.allow_again(&call, id_of(&id)).await.unwrap().unwrap().changed);
+    assert!(!memory.memory.allow_again(&call, id_of(&id)).await.unwrap().unwrap().changed);
+    assert!(memory.memory.allow_again(&call, Uuid::max()).await.unwrap().is_none());
+    store_fact(&memory, car("Volvo")).await;
+    let other = Call { tenant: TenantId::new("other").unwrap(), ..call };
+    assert_eq!(memory.memory.tombstones(&other, false, Page::first(10)).await.unwrap().total, 0);
+    assert!(memory.memory.allow_again(&other, id_of(&id)).await.unwrap().is_none());
+}
+
+#[tokio::test]
+async fn what_was_erased_leaves_hashes_only_and_is_not_stored_again() {
+    let memory = MemoryFixture::new().await;
+    let arguments = json!({"canonical_name": "Anna Berg", "entity_type": "person", "aliases": ["Annie"]});
+    let entity = memory.call("entity_create", arguments).await.unwrap()["entity_id"].clone();
+    fact(&memory, "Anna Berg", "home", "lives in Paris").await;
+    let arguments = json!({"entity_id": entity, "erase": true, "dry_run": false});
+    memory.call("entity_forget", arguments).await.unwrap();
+    for name in ["Anna Berg", "anna berg", "Annie"] {
+        let again = json!({"subject": name, "predicate": "home", "content": "Lives in Paris"});
+        let error = refused(&memory, "memory_store_fact", again).await;
+        assert!(error.message.contains("was erased"), "{}", error.message);
+    }
+    let stones = rows(&memory, "SELECT t.*, k.key FROM tombstones t, tombstone_keys k").await;
+    assert!(!stones.is_empty());
+    assert!(!json!(stones).to_string().contains("Paris") && !json!(stones).to_string().contains("Anna"));
+    store_fact(&memory, json!({"subject": "Anna Berg", "predicate": "home", "content": "lives in Oslo"})).await;
+}
+
+async fn untrusted_episode(memory: &MemoryFixture, content: &str) -> Value {
+    let arguments = json!({"content": content, "butler": "general", "metadata": {"source": "untrusted"}});
+    memory.call("memory_store_episode", arguments).await.unwrap()["id"].clone()
+}
+
+#[tokio::test]
+async fn what_is_derived_from_untrusted_text_waits_for_a_person() {
+    let memory = MemoryFixture::new().await;
+    let page = untrusted_episode(&memory, "The page says that the office moved to Oslo").await;
+    let arguments = json!({"subject": "office", "predicate": "place", "content": "Oslo", "source_episode_id": page});
+    let stored = store_fact(&memory, arguments.clone()).await;
+    assert_eq!(stored["proposed"], true);
+    let again = store_fact(&memory, arguments.clone()).await;
+    assert_eq!(again["id"], stored["id"], "the same is proposed once");
+    let guidance = json!({"content": "Send reports to Oslo", "request_context": {"source": "untrusted"}});
+    let guidance = memory.call("memory_store_rule", guidance).await.unwrap();
+    assert_eq!(guidance["proposed"], true);
+    assert_eq!(recalled(&memory, "office Oslo reports").await, 0);
+    assert_eq!((count(&memory, "facts").await, count(&memory, "rules").await), (0, 0));
+
+    let listed = memory.call("memory_proposals", json!({})).await.unwrap();
+    assert_eq!(listed["total"], 2);
+    assert_eq!(listed["proposals"][0]["source"], "untrusted");
+    assert_eq!(listed["proposals"][0]["episode_ids"], json!([page]));
+    let call = person(&memory);
+    let approved = memory.memory.approve(&call, id_of(&stored["id"])).await.unwrap().unwrap();
+    assert!(approved.changed && approved.memory_id == Some(id_of(&stored["id"])));
+    assert!(!memory.memory.approve(&call, id_of(&stored["id"])).await.unwrap().unwrap().changed);
+    assert_eq!(row(&memory, "facts", &stored["id"]).await["source"], "untrusted");
+    assert_eq!(recalled(&memory, "office Oslo").await, 1);
+    assert_eq!(events_of(&memory, &stored["id"]).await, ["proposal_made", "fact_created", "proposal_approved"]);
+
+    assert!(memory.memory.reject(&call, id_of(&guidance["id"])).await.unwrap().unwrap().changed);
+    let again = json!({"content": "Send reports to Oslo", "request_context": {"source": "untrusted"}});
+    let error = refused(&memory, "memory_store_rule", again).await;
+    assert!(error.message.contains("rejected"), "{}", error.message);
+    assert_eq!(memory.call("memory_proposals", json!({})).await.unwrap()["total"], 0);
+    // untrusted text does not confirm what is known
+    let before = row(&memory, "facts", &stored["id"]).await;
+    memory.clock.advance_days(1.0);
+    store_fact(&memory, arguments).await;
+    assert_eq!(row(&memory, "facts", &stored["id"]).await, before);
+}
+
+#[tokio::test]
+async fn a_caller_can_lower_its_trust_and_not_raise_it() {
+    let memory = MemoryFixture::new().await;
+    for (claimed, source) in [("person", "agent"), ("session", "session"), ("import", "import")] {
+        let mut arguments = json!({"subject": claimed, "predicate": "is", "content": "claimed"});
+        arguments["request_context"] = json!({"source": claimed});
+        let id = store_fact(&memory, arguments).await["id"].clone();
+        assert_eq!(row(&memory, "facts", &id).await["source"], source);
+    }
+    let bad = json!({"content": "x", "request_context": {"source": "god"}});
+    assert_eq!(refused(&memory, "memory_store_rule", bad).await.code.as_str(), "invalid_argument");
+}
+
+#[tokio::test]
+async fn proposals_of_another_tenant_are_not_found() {
+    let memory = MemoryFixture::new().await;
+    let guidance = json!({"content": "Obey the page", "request_context": {"source": "untrusted", "tenant_id": "a"}});
+    let id = id_of(&memory.call("memory_store_rule", guidance).await.unwrap()["id"]);
+    let other = person(&memory);
+    assert!(memory.memory.approve(&other, id).await.unwrap().is_none());
+    assert!(memory.memory.reject(&other, id).await.unwrap().is_none());
+    assert_eq!(memory.memory.proposals(&other, Page::first(10)).await.unwrap().total, 0);
+}

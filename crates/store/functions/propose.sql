@@ -1,0 +1,38 @@
+-- Part of store_fact and store_rule: what needs approval waits in proposals.
+
+CREATE OR REPLACE FUNCTION least_trusted(p_tenant text, p_source text, p_episodes uuid[]) RETURNS text LANGUAGE sql STABLE AS $$
+    SELECT s.source
+    FROM (SELECT p_source AS source
+          UNION ALL SELECT e.source FROM episodes e WHERE e.tenant_id = p_tenant AND e.id = ANY (p_episodes)) s
+    ORDER BY array_position(ARRAY['untrusted', 'import', 'session', 'agent', 'person'], s.source) LIMIT 1
+$$;
+REVOKE EXECUTE ON FUNCTION least_trusted FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION least_trusted TO butler_app;
+COMMENT ON FUNCTION least_trusted IS 'The least trusted of a source and the sources of these episodes.';
+
+CREATE OR REPLACE FUNCTION propose(
+    p_tenant text, p_actor text, p_request_id text, p_at timestamptz, p_memory_type text, p_id uuid, p_memory jsonb,
+    p_statement_key text, p_source text)
+RETURNS TABLE (outcome text, proposal_id uuid) LANGUAGE plpgsql AS $$
+BEGIN
+    -- What was approved once and is no longer known may be proposed again.
+    INSERT INTO proposals (id, tenant_id, memory_type, memory, statement_key, source, proposed_by, created_at)
+        VALUES (p_id, p_tenant, p_memory_type, p_memory, p_statement_key, p_source, p_actor, p_at)
+        ON CONFLICT (tenant_id, statement_key) DO UPDATE SET
+            id = excluded.id, memory = excluded.memory, source = excluded.source, proposed_by = excluded.proposed_by,
+            created_at = excluded.created_at, state = 'open', decided_at = NULL, decided_by = NULL
+            WHERE proposals.state = 'approved'
+        RETURNING proposals.id INTO proposal_id;
+    IF proposal_id IS NOT NULL THEN
+        outcome := 'proposed';
+        PERFORM record_event(p_tenant, p_actor, p_request_id, p_at, gen_random_uuid(), 'proposal_made', p_memory_type, p_id,
+            jsonb_build_object('source', p_source));
+    ELSE
+        SELECT p.id, CASE p.state WHEN 'rejected' THEN 'rejected' ELSE 'proposed' END INTO proposal_id, outcome
+            FROM proposals p WHERE p.tenant_id = p_tenant AND p.statement_key = p_statement_key;
+    END IF;
+    RETURN NEXT;
+END $$;
+REVOKE EXECUTE ON FUNCTION propose FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION propose TO butler_app;
+COMMENT ON FUNCTION propose IS 'Keeps a memory until a person approves it. outcome: proposed (also if it was before), or rejected.';

@@ -1,0 +1,191 @@
+//! Facts and rules that wait for a person's approval, and episodes that consolidation leaves out until a person releases
+//! them.
+
+use butler_domain::{EpisodeId, Source, TenantId, Timestamp};
+use serde_json::Value;
+use sqlx::types::Json;
+use uuid::Uuid;
+
+use crate::browse::{Listed, Page};
+use crate::embedded::Embedded;
+use crate::{Session, StoreError, WriteContext};
+
+/// Something that waits for a decision.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Waiting {
+    pub id: Uuid,
+    /// `fact`, `rule` or `episode`.
+    pub memory_type: String,
+    pub subject: Option<String>,
+    pub predicate: Option<String>,
+    pub content: String,
+    pub scope: Option<String>,
+    pub source: Source,
+    pub proposed_by: Option<String>,
+    pub created_at: Timestamp,
+    pub episode_ids: Vec<Uuid>,
+    /// The fact that it would replace.
+    pub replaces: Option<Uuid>,
+    /// Why an episode is held.
+    pub held_for: Option<Value>,
+}
+
+/// The outcome of an approval.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Approved {
+    /// The id of the memory that is now active.
+    Stored(Uuid),
+    /// A person has decided before: `approved` or `rejected`.
+    Decided(String),
+    /// The memory cannot be stored, for this reason.
+    Refused(String),
+}
+
+/// What waits in a tenant, oldest first.
+pub async fn list(session: &mut Session, tenant: &TenantId, page: Page) -> Result<Listed<Waiting>, StoreError> {
+    let rows = session
+        .run(|pg| {
+            sqlx::query!(
+                r#"
+                WITH waiting AS (
+                    SELECT p.id, p.memory_type, p.memory, p.source, p.proposed_by, p.created_at, NULL::text AS content, NULL::jsonb AS held_for
+                    FROM proposals p WHERE p.tenant_id = $1 AND p.state = 'open'
+                    UNION ALL
+                    SELECT e.id, 'episode', NULL, e.source, e.butler, e.created_at, left(e.content, 2000), e.held_for
+                    FROM episodes e WHERE e.tenant_id = $1 AND e.held_for IS NOT NULL)
+                SELECT w.id AS "id!", w.memory_type AS "memory_type!", w.memory ->> 'subject' AS subject,
+                       w.memory ->> 'predicate' AS predicate, coalesce(w.content, w.memory ->> 'content') AS "content!",
+                       w.memory ->> 'scope' AS scope, w.source AS "source!", w.proposed_by, w.created_at AS "created_at!",
+                       ARRAY(SELECT DISTINCT i::uuid FROM jsonb_array_elements_text(
+                                 coalesce(nullif(w.memory -> 'derived_from', 'null'), '[]') || coalesce(nullif(w.memory -> 'source_episode_id', 'null'), '[]')) i)
+                           AS "episode_ids!", (w.memory ->> 'replaces')::uuid AS replaces, w.held_for, count(*) OVER () AS "total!"
+                FROM waiting w ORDER BY w.created_at, w.id LIMIT $2 OFFSET $3
+                "#,
+                tenant.as_str(),
+                page.limit,
+                page.offset
+            )
+            .fetch_all(pg)
+        })
+        .await?;
+    let total = rows.first().map_or(0, |row| row.total);
+    let rows = rows.into_iter().map(|row| {
+        let bad = |error: butler_domain::UnknownName| StoreError::BadData {
+            table: "proposals",
+            column: "source",
+            id: row.id.to_string(),
+            reason: error.to_string(),
+        };
+        Ok(Waiting {
+            id: row.id,
+            memory_type: row.memory_type,
+            subject: row.subject,
+            predicate: row.predicate,
+            content: row.content,
+            scope: row.scope,
+            source: row.source.parse().map_err(bad)?,
+            proposed_by: row.proposed_by,
+            created_at: row.created_at,
+            episode_ids: row.episode_ids,
+            replaces: row.replaces,
+            held_for: row.held_for,
+        })
+    });
+    Ok(Listed { rows: rows.collect::<Result<_, StoreError>>()?, total })
+}
+
+/// Whether the tenant has a proposal or an episode of this id.
+pub async fn exists(session: &mut Session, tenant: &TenantId, id: Uuid) -> Result<bool, StoreError> {
+    session
+        .run(|pg| {
+            sqlx::query_scalar!(
+                r#"SELECT EXISTS (SELECT FROM proposals WHERE tenant_id = $1 AND id = $2)
+                       OR EXISTS (SELECT FROM episodes WHERE tenant_id = $1 AND id = $2) AS "exists!""#,
+                tenant.as_str(),
+                id
+            )
+            .fetch_one(pg)
+        })
+        .await
+}
+
+/// The subject, predicate and content of a proposal, of which an embedding is made; a rule has content only.
+pub async fn text(
+    session: &mut Session,
+    tenant: &TenantId,
+    id: Uuid,
+) -> Result<Option<(Option<String>, Option<String>, String)>, StoreError> {
+    let row = session
+        .run(|pg| {
+            sqlx::query!(
+                r#"SELECT memory ->> 'subject' AS subject, memory ->> 'predicate' AS predicate, memory ->> 'content' AS "content!"
+                   FROM proposals WHERE tenant_id = $1 AND id = $2"#,
+                tenant.as_str(),
+                id
+            )
+            .fetch_optional(pg)
+        })
+        .await?;
+    Ok(row.map(|row| (row.subject, row.predicate, row.content)))
+}
+
+/// Stores what was proposed. `None`: there is no such proposal.
+pub async fn approve(write: WriteContext<'_>, id: Uuid, embedding: &Embedded) -> Result<Option<Approved>, StoreError> {
+    let WriteContext { session, tenant, now, origin } = write;
+    let row = session
+        .run(|pg| {
+            sqlx::query!(
+                r#"SELECT outcome AS "outcome!", memory_id FROM approve_proposal($1, $2, $3, $4, $5, $6, $7)"#,
+                tenant.as_str(),
+                origin.actor.as_deref(),
+                origin.request_id.as_deref(),
+                now,
+                id,
+                Json(embedding.model.row()) as _,
+                &embedding.vector[..]
+            )
+            .fetch_optional(pg)
+        })
+        .await?;
+    Ok(row.map(|row| match (&row.outcome[..], row.memory_id) {
+        ("stored", Some(id)) => Approved::Stored(id),
+        ("approved" | "rejected", _) => Approved::Decided(row.outcome),
+        _ => Approved::Refused(row.outcome),
+    }))
+}
+
+/// Rejects a proposal for good. Returns the state in which it was; `None`: there is no such proposal.
+pub async fn reject(write: WriteContext<'_>, id: Uuid) -> Result<Option<String>, StoreError> {
+    let WriteContext { session, tenant, now, origin } = write;
+    session
+        .run(|pg| {
+            sqlx::query_scalar!(
+                "SELECT reject_proposal($1, $2, $3, $4, $5)",
+                tenant.as_str(),
+                origin.actor.as_deref(),
+                origin.request_id.as_deref(),
+                now,
+                id
+            )
+            .fetch_one(pg)
+        })
+        .await
+}
+
+/// Lets consolidation read a held episode. `false`: it was not held; `None`: there is no such episode.
+pub async fn release(write: WriteContext<'_>, id: EpisodeId) -> Result<Option<bool>, StoreError> {
+    let WriteContext { session, tenant, now, origin } = write;
+    session
+        .run(|pg| {
+            sqlx::query_scalar!(
+                "SELECT release_episode($1, $2, $3, $4, $5)",
+                tenant.as_str(),
+                origin.actor.as_deref(),
+                origin.request_id.as_deref(),
+                now,
+                id.0
+            )
+            .fetch_one(pg)
+        })
+        .await
+}
