@@ -1,6 +1,7 @@
 //! The configuration `[modules.memory]` of a butler.toml: every key, its default and its valid values.
 
 mod check;
+mod secrets;
 
 use std::path::PathBuf;
 
@@ -10,6 +11,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::search::Mode;
+
+pub use secrets::{SecretPattern, SecretsConfig};
 
 /// An invalid configuration value.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -32,6 +35,7 @@ pub struct MemoryConfig {
     pub rules: RulesConfig,
     pub retrieval: RetrievalConfig,
     pub context: ContextConfig,
+    pub secrets: SecretsConfig,
     pub consolidation: ConsolidationConfig,
     pub schedule: ScheduleConfig,
 }
@@ -46,6 +50,7 @@ impl Default for MemoryConfig {
             rules: RulesConfig::default(),
             retrieval: RetrievalConfig::default(),
             context: ContextConfig::default(),
+            secrets: SecretsConfig::default(),
             consolidation: ConsolidationConfig::default(),
             schedule: ScheduleConfig::default(),
         }
