@@ -108,7 +108,8 @@ impl Episode {
         let mut exchanges = transcript::read(Path::new(&input.transcript_path))
             .map_err(HostError::io("read the transcript", &input.transcript_path))?;
         let messages = StoredMessages::new(&settings.host.data_dir);
-        let new = &mut exchanges[messages.count(exchanges.iter().map(|exchange| exchange.id.as_str()))..];
+        let stored = messages.count(exchanges.iter().map(|exchange| exchange.id.as_str()));
+        let new = &mut exchanges[stored..];
         let redactor = config::load_all(&settings.host.source)
             .map_or_else(|_| Redactor::standard(), |butlers| config::redactor(&butlers));
         // Before the text is shortened, because a part of a secret may not be recognised, and before it is spooled.
