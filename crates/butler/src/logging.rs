@@ -93,7 +93,9 @@ mod tests {
     #[test]
     fn a_record_contains_no_secret_also_in_colours() {
         let key = ["ghp", "_5gJ2kLq8Xn4Vb7Rt1Zw9Yc3Md6Fh0Ps2Qa4E"].concat();
-        for record in [format!("WARN failed: {key}\n"), format!("{{\"id\":\"{key}\"}}"), format!("\x1b[2m=\x1b[0m{key}")] {
+        for record in
+            [format!("WARN failed: {key}\n"), format!("{{\"id\":\"{key}\"}}"), format!("\x1b[2m=\x1b[0m{key}")]
+        {
             let shown = shown(&record);
             assert!(!shown.contains(&key) && shown.contains("[redacted: github token]"), "{shown}");
         }

@@ -138,7 +138,8 @@ fn ordinary_values_with_telling_names_stay() {
 #[ignore = "a measurement"]
 fn speed() {
     let fact = "Anna Berg works at Initech in Oslo since March 2024 and prefers tea; her desk is on the third floor, next to Bob.";
-    let episode = format!("User: {fact}\nAssistant: I set the token budget to 3000 and key 3 of the pass.\n\n").repeat(93);
+    let episode =
+        format!("User: {fact}\nAssistant: I set the token budget to 3000 and key 3 of the pass.\n\n").repeat(93);
     for text in [fact, &episode] {
         let rounds = 2_000_000 / text.len();
         let start = std::time::Instant::now();

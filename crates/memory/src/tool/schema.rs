@@ -56,7 +56,8 @@ pub(super) fn output<T: JsonSchema>(read_only: bool) -> Map<String, Value> {
     let request_id = json!({ "type": "string", "description": "request_context.request_id, if the call had one." });
     properties(&mut schema).insert("request_id".to_owned(), request_id);
     if !read_only {
-        let redacted = json!({ "type": "integer", "description": "Secrets that were redacted in the arguments, if any." });
+        let redacted =
+            json!({ "type": "integer", "description": "Secrets that were redacted in the arguments, if any." });
         properties(&mut schema).insert(REDACTED.to_owned(), redacted);
     }
     schema

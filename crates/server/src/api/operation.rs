@@ -218,9 +218,9 @@ async fn read<T: DeserializeOwned>(
     let bytes = if method == Method::GET { Default::default() } else { crate::http::read_body(body, timeout).await? };
     if bytes.is_empty() {
         // `null` parses as `()`, an empty object as a body whose fields are all optional.
-        let empty = serde_json::from_str("null").or_else(|_| serde_json::from_str("{}")).map_err(|error| {
-            ApiError::bad_body(&error).hint("send a JSON object with Content-Type: application/json")
-        });
+        let empty = serde_json::from_str("null")
+            .or_else(|_| serde_json::from_str("{}"))
+            .map_err(|error| ApiError::bad_body(&error).hint("send a JSON object with Content-Type: application/json"));
         return Ok((empty?, 0));
     }
     if !crate::http::is_json(headers) {
