@@ -151,9 +151,7 @@ fn use_tools(server: &Serving, planted: &[Planted], texts: &[(String, u64)], key
     mcp.call("entity_update", json!({"entity_id": entity, "metadata": {"note": texts[2].0}}));
     let clean = mcp.call("memory_store_rule", json!({"content": "Ask first"}));
     assert!(clean.get("redacted").is_none(), "{clean}");
-    for wrong in
-        [json!({"content": "c", key: 1}), json!({"content": "c", "scope": key}), json!({"content": "c", "tags": key})]
-    {
+    for wrong in [json!({"content": "c", key: 1}), json!({"content": "c", "permanence": key})] {
         let error = mcp.try_call("memory_store_rule", wrong).unwrap_err().to_string();
         assert!(!error.contains(key), "{error}");
     }
@@ -184,7 +182,7 @@ fn use_rest(server: &Serving, texts: &[(String, u64)], key: &str, [fact, rule, e
         assert!(answer.status == 200 && !answer.text().contains(key), "{path}: {}", answer.text());
     }
     let error = send("PUT", &format!("/api/memory/rules/{rule}"), json!({key: 1}));
-    assert!(error.status == 400 && !error.text().contains(key), "{}", error.text());
+    assert!(error.status >= 400 && !error.text().contains(key), "{}", error.text());
 }
 
 #[test]
