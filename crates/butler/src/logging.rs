@@ -2,6 +2,7 @@
 
 use std::io::{self, IsTerminal, Write};
 
+use butler_domain::secrets::Redactor;
 use butler_host::env;
 use butler_host::error::HostError;
 use clap::ValueEnum;
@@ -56,8 +57,9 @@ fn filter(directives: &str) -> Result<EnvFilter, tracing_subscriber::filter::Par
     EnvFilter::try_new(format!("{directives}{}", silent.concat()))
 }
 
-/// Writes each record so that its text can neither control the terminal nor look like another record: lines after the
-/// first are indented.
+/// Writes each record without secrets, and so that its text can neither control the terminal nor look like another
+/// record: lines after the first are indented. Memory does not belong into a log, so redaction is the second wall here
+/// and knows only the standard rules.
 struct VisibleStderr;
 
 impl Write for VisibleStderr {
@@ -74,7 +76,8 @@ impl Write for VisibleStderr {
 
 fn shown(record: &str) -> String {
     let (text, end) = record.strip_suffix('\n').map_or((record, ""), |text| (text, "\n"));
-    format!("{}{end}", visible(text).replace('\n', "\n    "))
+    let text = Redactor::standard().redact(text).text;
+    format!("{}{end}", visible(&text).replace('\n', "\n    "))
 }
 
 #[cfg(test)]
@@ -85,6 +88,17 @@ mod tests {
     fn a_record_cannot_forge_another_one() {
         let forged = "2026-01-01 WARN failed: x\n2026-01-01 ERROR all is lost\x1b[2J\n";
         assert_eq!(shown(forged), "2026-01-01 WARN failed: x\n    2026-01-01 ERROR all is lost\\u001b[2J\n");
+    }
+
+    #[test]
+    fn a_record_contains_no_secret_also_in_colours() {
+        let key = ["ghp", "_5gJ2kLq8Xn4Vb7Rt1Zw9Yc3Md6Fh0Ps2Qa4E"].concat();
+        for record in
+            [format!("WARN failed: {key}\n"), format!("{{\"id\":\"{key}\"}}"), format!("\x1b[2m=\x1b[0m{key}")]
+        {
+            let shown = shown(&record);
+            assert!(!shown.contains(&key) && shown.contains("[redacted: github token]"), "{shown}");
+        }
     }
 
     #[test]

@@ -6,6 +6,7 @@
 
 mod cards;
 mod contexts;
+mod json;
 mod providers;
 mod randomness;
 mod rule;
@@ -14,12 +15,14 @@ mod scanner;
 #[cfg(test)]
 mod benign_tests;
 #[cfg(test)]
+#[path = "../../testkit/src/planted.rs"]
 mod planted;
 #[cfg(test)]
 mod tests;
 
 use std::borrow::Cow;
 use std::ops::Range;
+use std::sync::LazyLock;
 
 use regex::{Regex, RegexBuilder};
 
@@ -34,10 +37,13 @@ const PATTERN_SIZE: usize = 1 << 20;
 /// The limit on the length of a configured name, which appears in stored text.
 const NAME_CHARS: usize = 40;
 
-/// Replaces secrets in text. Building one compiles about 80 patterns, so build it once and share it.
+/// The standard rules. All redactors share them, because compiling about 80 patterns takes long.
+static STANDARD: LazyLock<Scanner> = LazyLock::new(Scanner::new);
+
+/// Replaces secrets in text.
 pub struct Redactor {
     /// `None` when redaction is off.
-    scanner: Option<Scanner>,
+    scanner: Option<&'static Scanner>,
     extra: Vec<(String, Regex)>,
 }
 
@@ -58,7 +64,7 @@ struct Hit<'a> {
 impl Redactor {
     /// Redacts the secrets of well-known providers, private keys, passwords and card numbers.
     pub fn standard() -> Self {
-        Self { scanner: Some(Scanner::new()), extra: Vec::new() }
+        Self { scanner: Some(&STANDARD), extra: Vec::new() }
     }
 
     /// Leaves every text as it is.
@@ -89,7 +95,7 @@ impl Redactor {
 
     /// The secrets in order of position, without overlaps.
     fn hits(&self, text: &str) -> Vec<Hit<'_>> {
-        let mut hits = self.scanner.as_ref().map_or_else(Vec::new, |scanner| scanner.hits(text));
+        let mut hits = self.scanner.map_or_else(Vec::new, |scanner| scanner.hits(text));
         for (name, pattern) in &self.extra {
             let spans = pattern.captures_iter(text).filter_map(|captures| rule::span(&captures));
             hits.extend(spans.map(|span| Hit { span, rank: usize::MAX, name }));
@@ -106,7 +112,7 @@ impl Redactor {
     /// protect a secret by writing it into a mark.
     fn marks(&self, text: &str) -> Vec<Range<usize>> {
         let names = || {
-            let known = self.scanner.iter().flat_map(Scanner::names);
+            let known = self.scanner.into_iter().flat_map(Scanner::names);
             known.chain(self.extra.iter().map(|(name, _)| name.as_str()))
         };
         let marks = text.match_indices(MARK).filter_map(|(start, _)| {
@@ -126,11 +132,18 @@ fn configured(name: &str, pattern: &str) -> Result<(String, Regex), String> {
     let regex = RegexBuilder::new(pattern)
         .size_limit(PATTERN_SIZE)
         .build()
-        .map_err(|error| format!("the pattern of `{name}` is invalid: {error}"))?;
+        .map_err(|error| format!("the pattern of `{name}` is invalid: {}", reason(&error)))?;
     if regex.is_match("") {
         return Err(format!("the pattern of `{name}` matches the empty text"));
     }
     Ok((name.to_owned(), regex))
+}
+
+/// The last line of a regex error. The lines before it repeat the pattern.
+fn reason(error: &regex::Error) -> String {
+    let text = error.to_string();
+    let last = text.lines().last().unwrap_or_default();
+    last.strip_prefix("error: ").unwrap_or(last).to_owned()
 }
 
 /// Whether a span lies within one of the marks, which are in order.

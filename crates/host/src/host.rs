@@ -17,6 +17,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
+use butler_domain::secrets::Redactor;
 use butler_domain::{Clock, SystemClock};
 use butler_embed::{Embedder, Engine, EngineOptions};
 use butler_fetch::Progress;
@@ -80,6 +81,8 @@ pub struct Host {
     token_marker: TokenMarker,
     token_lookup: tokens::TokenLookup,
     server: ServerSection,
+    /// Redacts text that comes in before its butler is known.
+    redactor: Redactor,
     /// Limits the connections of all butlers to the same PostgreSQL server.
     connections: Connections,
     engine: Arc<Engine>,
@@ -104,6 +107,7 @@ impl Host {
         let mut configs = config::load_all(&options.source)?;
         let server = config::server(&configs)?;
         let telemetry = config::telemetry(&configs)?;
+        let redactor = config::redactor(&configs);
         let demo = demo::load(&options.data_dir, &configs);
         let demo_text = demo.as_ref().map(|found| found.text.clone());
         configs.extend(demo.map(|found| found.config));
@@ -130,6 +134,7 @@ impl Host {
             token_lookup: tokens::TokenLookup::default(),
             connections: Connections::limited(server.connections),
             server,
+            redactor,
             engine,
             clock: clock(),
             private: RwLock::new(None),
@@ -190,6 +195,10 @@ impl Host {
     /// The `[server]` section of the configuration.
     pub fn server(&self) -> &ServerSection {
         &self.server
+    }
+
+    pub fn redactor(&self) -> &Redactor {
+        &self.redactor
     }
 
     /// The database connections of this process, by server.

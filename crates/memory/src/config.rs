@@ -1,6 +1,7 @@
 //! The configuration `[modules.memory]` of a butler.toml: every key, its default and its valid values.
 
 mod check;
+mod secrets;
 
 use std::path::PathBuf;
 
@@ -11,6 +12,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::search::Mode;
 use crate::trust::TrustConfig;
+
+pub use secrets::{SecretPattern, SecretsConfig};
 
 /// An invalid configuration value.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -33,6 +36,7 @@ pub struct MemoryConfig {
     pub rules: RulesConfig,
     pub retrieval: RetrievalConfig,
     pub context: ContextConfig,
+    pub secrets: SecretsConfig,
     pub consolidation: ConsolidationConfig,
     pub trust: TrustConfig,
     pub schedule: ScheduleConfig,
@@ -48,6 +52,7 @@ impl Default for MemoryConfig {
             rules: RulesConfig::default(),
             retrieval: RetrievalConfig::default(),
             context: ContextConfig::default(),
+            secrets: SecretsConfig::default(),
             consolidation: ConsolidationConfig::default(),
             trust: TrustConfig::default(),
             schedule: ScheduleConfig::default(),

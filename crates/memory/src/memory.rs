@@ -1,5 +1,6 @@
 use std::sync::Arc;
 
+use butler_domain::secrets::Redactor;
 use butler_domain::{Butler, Clock};
 use butler_embed::Embedder;
 use butler_store::{Database, Embedded, Model};
@@ -24,6 +25,7 @@ pub struct MemoryParts {
 /// file.
 pub struct Memory {
     parts: MemoryParts,
+    redactor: Redactor,
     /// The LLM. Without one, consolidation only counts the waiting episodes.
     runtime: Option<Arc<dyn Runtime>>,
     /// The backups of this memory. Without them, an erasure names none.
@@ -41,8 +43,11 @@ pub struct Memory {
 impl Memory {
     pub fn new(parts: MemoryParts) -> Self {
         let (training, pools) = (TrainingSignal::default(), butler_store::search::Pools::default());
+        // The configuration is validated when it is loaded.
+        let redactor = parts.config.secrets.redactor().unwrap_or_else(|_| Redactor::standard());
         Self {
             parts,
+            redactor,
             runtime: None,
             backups: None,
             inversion: Notify::new(),
@@ -95,6 +100,11 @@ impl Memory {
 
     pub fn config(&self) -> &MemoryConfig {
         &self.parts.config
+    }
+
+    /// Replaces secrets in text that comes in.
+    pub(crate) fn redactor(&self) -> &Redactor {
+        &self.redactor
     }
 
     pub(crate) fn clock(&self) -> &dyn Clock {

@@ -93,8 +93,10 @@ impl Tool {
     }
 }
 
-async fn run<T: ToolDefinition>(memory: &Memory, call: ToolCall) -> Result<Answer, ToolError> {
+async fn run<T: ToolDefinition>(memory: &Memory, mut call: ToolCall) -> Result<Answer, ToolError> {
     let request_id = call.request_id.clone();
+    // Before anything is validated, hashed, embedded or quoted in an error.
+    let redacted = memory.redactor().redact_object(&mut call.arguments);
     let result = async {
         let context = call.context(memory)?;
         let input = arguments::parse(call.arguments, T::ALIASES)?;
@@ -102,17 +104,24 @@ async fn run<T: ToolDefinition>(memory: &Memory, call: ToolCall) -> Result<Answe
     }
     .await;
     match result {
-        Ok(output) => answer::<T>(&output, request_id),
+        Ok(output) => answer::<T>(&output, request_id, redacted),
         Err(error) => Err(ToolError { request_id, ..ToolError::from(error) }),
     }
 }
 
-fn answer<T: ToolDefinition>(output: &T::Output, request_id: Option<String>) -> Result<Answer, ToolError> {
+fn answer<T: ToolDefinition>(
+    output: &T::Output,
+    request_id: Option<String>,
+    redacted: usize,
+) -> Result<Answer, ToolError> {
     let Ok(Value::Object(mut structured)) = serde_json::to_value(output) else {
         return Err(ToolError { request_id, ..ToolError::internal("the answer is not an object") });
     };
     if let Some(request_id) = request_id {
         structured.insert("request_id".to_owned(), Value::String(request_id));
+    }
+    if redacted > 0 && !T::ANNOTATIONS.read_only {
+        structured.insert(schema::REDACTED.to_owned(), redacted.into());
     }
     Ok(Answer { structured, text: T::text(output) })
 }

@@ -4,6 +4,7 @@
 mod db;
 mod embedder;
 mod fixture;
+pub mod planted;
 mod server;
 
 pub use db::TestDb;

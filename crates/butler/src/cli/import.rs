@@ -169,6 +169,9 @@ fn show(report: &ImportReport, printer: Printer) {
     if report.linked > 0 {
         printer.line(format_args!("  {} facts linked to the entity that their subject names", report.linked));
     }
+    if report.redacted > 0 {
+        printer.line(format_args!("  {}", super::redacted(report.redacted)));
+    }
     if report.embedded > 0 {
         printer
             .line(format_args!("  {} embedded again, because the file has no vectors of this model", report.embedded));

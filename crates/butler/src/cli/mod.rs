@@ -232,3 +232,8 @@ mod tests {
         assert!(missing.is_empty() && leaves > 40, "{leaves} commands; missing: {missing:#?}");
     }
 }
+
+/// Says how many secrets were redacted.
+fn redacted(count: u64) -> String {
+    if count == 1 { "1 secret was redacted".to_owned() } else { format!("{count} secrets were redacted") }
+}

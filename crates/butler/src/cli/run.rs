@@ -109,6 +109,7 @@ fn flow(
         butler: butler.name.clone(),
         memory: Arc::clone(client) as _,
         runtime,
+        redactor: config::redactor(std::slice::from_ref(butler)),
         own_prompt: butler.path.as_deref().and_then(Path::parent).and_then(own_prompt),
         memory_timeout: butler.file.butler.session.memory_timeout(),
         endpoint: endpoint(butler, client, settings)?,

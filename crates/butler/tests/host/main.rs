@@ -26,6 +26,7 @@ mod reference;
 mod resources;
 mod rest;
 mod scaleout;
+mod secrets;
 mod serve;
 mod session;
 mod several;

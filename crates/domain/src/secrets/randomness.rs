@@ -12,7 +12,7 @@ const TOKEN_LENGTH: usize = 16;
 const URL_PASSWORD_LENGTH: usize = 4;
 
 /// Values that documentation and tests write where a secret belongs.
-const PLACEHOLDERS: [&str; 22] = [
+const PLACEHOLDERS: [&str; 23] = [
     "password",
     "passwd",
     "pass",
@@ -35,6 +35,8 @@ const PLACEHOLDERS: [&str; 22] = [
     "yourpassword",
     "mypassword",
     "dummy",
+    // The name of a product.
+    "1password",
 ];
 
 pub(super) fn is_varied(value: &str) -> bool {

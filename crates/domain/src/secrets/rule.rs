@@ -117,15 +117,22 @@ pub(super) fn span(captures: &Captures<'_>) -> Option<Range<usize>> {
     group.or_else(|| captures.get(0)).map(|found| found.range())
 }
 
-/// Whether a token can start after these bytes. An escape such as `\n` or `%20` ends with a letter or digit, but the
-/// text it stands for does not.
+/// Whether a token can start after these bytes. An escape such as `\n`, `%20` or a terminal's colour ends with a letter
+/// or digit, but the text it stands for does not.
 fn is_boundary(before: &[u8]) -> bool {
     match before {
         before if is_escape(before) => true,
+        [before @ .., b'm'] if ends_with_colour(before) => true,
         [.., b'%', high, low] if high.is_ascii_hexdigit() && low.is_ascii_hexdigit() => true,
         [.., last] => !(last.is_ascii_alphanumeric() || *last == b'_'),
         [] => true,
     }
+}
+
+/// Whether the bytes end with the start of a terminal's colour, such as `ESC [ 0`. The log has colours in a terminal.
+fn ends_with_colour(bytes: &[u8]) -> bool {
+    let codes = bytes.iter().rev().take(12).take_while(|byte| byte.is_ascii_digit() || **byte == b';').count();
+    bytes[..bytes.len() - codes].ends_with(b"\x1b[")
 }
 
 fn is_escape(before: &[u8]) -> bool {

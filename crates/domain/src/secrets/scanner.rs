@@ -35,6 +35,11 @@ impl Scanner {
         self.rules.iter().map(|(rule, _)| rule.name).chain([CARD])
     }
 
+    /// Whether the text has a word that a rule looks for.
+    pub fn has_anchor(&self, text: &str) -> bool {
+        self.anchors.is_match(text)
+    }
+
     /// The secrets in the text, in no particular order. They may overlap.
     pub fn hits<'a>(&'a self, text: &str) -> Vec<Hit<'a>> {
         let mut hits = Vec::new();

@@ -101,6 +101,54 @@ fn configured_patterns_are_redacted_too() {
 }
 
 #[test]
+fn every_text_of_a_json_value_is_redacted_with_the_name_it_has() {
+    let planted = all();
+    let secret = |kind: &str| planted.iter().find(|planted| planted.kind == kind).unwrap().secret.clone();
+    let (password, key) = (secret("password in prose"), secret("aws key"));
+    let card = ["4111", "1111", "1111", "1111"].concat();
+    let mut value = serde_json::json!({
+        "subject": "router", "predicate": "wifi_password", "content": password, "tags": ["home", key],
+        "metadata": {"db_password": password, "card": card.parse::<u64>().unwrap(), key.as_str(): {"n": 1.5, "deep": [key]}},
+    });
+    assert_eq!(STANDARD.redact_json(&mut value), 6);
+    assert_eq!(
+        value,
+        serde_json::json!({
+            "subject": "router", "predicate": "wifi_password", "content": "[redacted: password]",
+            "tags": ["home", "[redacted: aws key]"],
+            "metadata": {"db_password": "[redacted: password]", "card": "[redacted: card number]",
+                         "[redacted: aws key]": {"n": 1.5, "deep": ["[redacted: aws key]"]}},
+        })
+    );
+    assert_eq!(STANDARD.redact_json(&mut value), 0);
+}
+
+#[test]
+fn ordinary_values_with_telling_names_stay() {
+    let mut value = serde_json::json!({
+        "predicate": "password_manager", "content": "1Password", "metadata": {"token": "550e8400-e29b-41d4-a716-446655440000"},
+        "token_budget": 3000, "secret_santa": "Ann, on 2030-12-06", "created": 1_893_456_000_000_u64,
+    });
+    let before = value.clone();
+    assert_eq!((STANDARD.redact_json(&mut value), value), (0, before));
+}
+
+/// Prints the figures of docs/trust.md. In release: `cargo test --release -p butler-domain -- --ignored speed`.
+#[test]
+#[ignore = "a measurement"]
+fn speed() {
+    let fact = "Anna Berg works at Initech in Oslo since March 2024 and prefers tea; her desk is on the third floor, next to Bob.";
+    let episode =
+        format!("User: {fact}\nAssistant: I set the token budget to 3000 and key 3 of the pass.\n\n").repeat(93);
+    for text in [fact, &episode] {
+        let rounds = 2_000_000 / text.len();
+        let start = std::time::Instant::now();
+        let found: usize = (0..rounds).map(|_| STANDARD.redact(text).found).sum();
+        println!("{} bytes: {:?} ({found} found)", text.len(), start.elapsed() / u32::try_from(rounds).unwrap());
+    }
+}
+
+#[test]
 fn a_large_text_full_of_anchors_takes_linear_time() {
     let pieces =
         ["-----BEGIN PRIVATE KEY-----", "-eyJaaaaaaaaaa", "password=", "://a:", "sk-ant-", "4 ", "bearer a", "."];

@@ -10,6 +10,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+use butler_domain::secrets::Redactor;
 use butler_memory::runtime::{Completion, Runtime, RuntimeError, Session, TRIGGER_CONSOLIDATION};
 use serde_json::{Map, Value, json};
 use uuid::Uuid;
@@ -24,6 +25,7 @@ pub struct SessionRunner {
     pub butler: String,
     pub memory: Arc<dyn SessionMemory>,
     pub runtime: Arc<dyn Runtime>,
+    pub redactor: Redactor,
     /// The butler's own system prompt.
     pub own_prompt: Option<String>,
     pub memory_timeout: Duration,
@@ -93,8 +95,10 @@ impl SessionRunner {
         if begun.trigger_source == TRIGGER_CONSOLIDATION {
             return FinishedSession { episode: None, problems: Vec::new() };
         }
+        // Before the text is shortened: a part of a secret may not be recognised.
+        let [prompt, answer] = [&begun.prompt, answer].map(|text| self.redactor.redact(text).text);
         let arguments = object(json!({
-            "content": episode::of_exchange(&begun.prompt, answer), "butler": self.butler, "session_id": begun.id,
+            "content": episode::of_exchange(&prompt, &answer), "butler": self.butler, "session_id": begun.id,
             "metadata": {"trigger_source": begun.trigger_source}, "idempotency_key": format!("session:{}", begun.id),
         }));
         match memory::call_at_end(&self.memory, "memory_store_episode", arguments, self.memory_timeout).await {

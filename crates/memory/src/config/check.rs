@@ -23,6 +23,7 @@ impl MemoryConfig {
         self.rules.validate()?;
         self.retrieval.validate()?;
         self.context.validate()?;
+        self.secrets.redactor()?;
         self.consolidation.validate()?;
         self.schedule.validate()
     }
@@ -169,6 +170,7 @@ impl ScheduleConfig {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::config::SecretPattern;
     use butler_domain::context::ContextQuotas;
     use butler_domain::scoring::ScoreWeights;
 
@@ -176,6 +178,19 @@ mod tests {
         let mut config = MemoryConfig::default();
         change(&mut config);
         config.validate().expect_err("the value must be rejected").to_string()
+    }
+
+    fn pattern(name: &str, pattern: &str) -> SecretPattern {
+        SecretPattern { name: name.to_owned(), pattern: pattern.to_owned() }
+    }
+
+    #[test]
+    fn an_invalid_pattern_is_rejected_with_its_name_also_if_redaction_is_off() {
+        let off = problem(|c| {
+            c.secrets.redact = false;
+            c.secrets.patterns = vec![pattern("visitor", r"\d+"), pattern("badge", "(")];
+        });
+        assert_eq!(off, "secrets.patterns has an invalid entry: the pattern of `badge` is invalid: unclosed group");
     }
 
     #[test]
@@ -201,7 +216,7 @@ mod tests {
 
     #[test]
     fn invalid_values_are_rejected_with_their_key() {
-        let cases: [(&str, String); 9] = [
+        let cases: [(&str, String); 10] = [
             ("retrieval.score_weights.recency", problem(|c| c.retrieval.score_weights.recency = -0.1)),
             ("retrieval.default_limit", problem(|c| c.retrieval.default_limit = Some(0))),
             ("confidence.retrieval_threshold", problem(|c| c.confidence.retrieval_threshold = 1.5)),
@@ -210,6 +225,7 @@ mod tests {
             ("embedding.dimensions", problem(|c| c.embedding.dimensions = 768)),
             ("episodes.default_ttl_days", problem(|c| c.episodes.default_ttl_days = f64::NAN)),
             ("context.quotas", problem(|c| c.context.quotas = ContextQuotas { facts: 0.9, rules: 0.9, episodes: 0.0 })),
+            ("secrets.patterns", problem(|c| c.secrets.patterns = vec![pattern("badge", "(")])),
             ("schedule.decay_sweep", problem(|c| c.schedule.decay_sweep = "0 25 * * *".to_owned())),
         ];
         for (key, message) in cases {

@@ -14,6 +14,7 @@ use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
 use super::prompt::{self, Known, Prompt, estimate_tokens};
+use super::redact::redact;
 use super::report::GroupReport;
 use crate::isolation::caught;
 use crate::runtime::{Completion, Runtime, RuntimeError, Session, TRIGGER_CONSOLIDATION};
@@ -194,7 +195,10 @@ impl Memory {
             }
         };
         Ok(match completion {
-            Ok(completion) => read_answer(&completion, prompt, report),
+            Ok(completion) => read_answer(&completion, prompt, report).map(|mut result| {
+                report.counts.redacted += redact(&mut result, self.redactor()) as u64;
+                result
+            }),
             Err(error) => Err(Fault::Runtime(error)),
         })
     }
@@ -230,7 +234,8 @@ impl Memory {
         report: &mut GroupReport,
     ) -> Result<(), MemoryError> {
         let now = self.now();
-        let error: String = error.chars().take(ERROR_CHARS).collect();
+        // It may quote the answer of the model.
+        let error: String = self.redactor().redact(error).text.chars().take(ERROR_CHARS).collect();
         let failed: Vec<Failed> = batch
             .episodes
             .iter()

@@ -8,6 +8,7 @@ mod batch;
 mod dead_letters;
 mod execute;
 pub mod prompt;
+mod redact;
 mod report;
 
 use butler_domain::TenantId;
@@ -65,6 +66,10 @@ impl Memory {
             let mut result = group_report(group);
             if group.due > 0 {
                 self.run_group(runtime.as_ref(), group, &origin, &request.stop, &mut result).await;
+            }
+            // They may quote the answer of the model, and the report is stored.
+            for problem in result.errors.iter_mut().chain(&mut result.failure) {
+                self.redactor().redact_text(problem);
             }
             report.groups.push(result);
         }

@@ -72,9 +72,16 @@ pub struct Counts {
     /// Actions that could not be applied. `errors` has the reasons.
     pub refused: u64,
     pub parse_errors: u64,
+    /// Secrets that were redacted in the actions. Left out if there are none.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub redacted: u64,
     /// As the runtime reports them, otherwise estimated.
     pub tokens_in: u64,
     pub tokens_out: u64,
+}
+
+fn is_zero(count: &u64) -> bool {
+    *count == 0
 }
 
 impl Counts {
@@ -96,6 +103,7 @@ impl Counts {
             suppressed,
             refused,
             parse_errors,
+            redacted,
             tokens_in,
             tokens_out,
         } = other;
@@ -115,6 +123,7 @@ impl Counts {
         self.suppressed += suppressed;
         self.refused += refused;
         self.parse_errors += parse_errors;
+        self.redacted += redacted;
         self.tokens_in += tokens_in;
         self.tokens_out += tokens_out;
     }

@@ -3,9 +3,11 @@
 use std::sync::Arc;
 
 use butler_domain::event::Origin;
+use butler_domain::secrets::Redactor;
 use butler_domain::validate::{self, Invalid};
 use butler_domain::{Source, TenantId, limits};
 use serde_json::{Map, Value};
+use uuid::Uuid;
 
 use super::ToolSpec;
 use crate::{Call, Caller, Memory};
@@ -119,19 +121,23 @@ fn key(field: &str, value: Option<&Value>) -> Result<Option<String>, Invalid> {
     match value.filter(|value| !validate::is_omitted(value)) {
         None => Ok(None),
         Some(value) => {
-            validate::required_text(field, validate::string(field, value)?, limits::IDEMPOTENCY_KEY_BYTES).map(Some)
+            let key = validate::required_text(field, validate::string(field, value)?, limits::IDEMPOTENCY_KEY_BYTES)?;
+            let is_secret = Redactor::standard().redact(&key).found > 0;
+            // The mark would be the same for different keys.
+            Ok(Some(if is_secret { Uuid::new_v5(&Uuid::NAMESPACE_OID, key.as_bytes()).to_string() } else { key }))
         }
     }
 }
 
-/// A number is accepted as well: some callers number their requests.
+/// A number is accepted as well: some callers number their requests. Events, logs and traces contain the id.
 fn request_id(context: &Map<String, Value>) -> Result<Option<String>, Invalid> {
     const FIELD: &str = "request_context.request_id";
     match context.get("request_id").filter(|value| !validate::is_omitted(value)) {
         None => Ok(None),
         Some(Value::Number(number)) => Ok(Some(number.to_string())),
         Some(value) => {
-            validate::required_text(FIELD, validate::string(FIELD, value)?, limits::REQUEST_ID_BYTES).map(Some)
+            let id = Redactor::standard().redact(validate::string(FIELD, value)?).text;
+            validate::required_text(FIELD, &id, limits::REQUEST_ID_BYTES).map(Some)
         }
     }
 }

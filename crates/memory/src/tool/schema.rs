@@ -4,6 +4,9 @@ use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
 use serde_json::{Map, Value, json};
 
+/// The key of an answer that says how many secrets were redacted in the arguments.
+pub(super) const REDACTED: &str = "redacted";
+
 pub(super) fn input<T: JsonSchema>() -> Map<String, Value> {
     let mut schema = object::<T>(SchemaSettings::draft2020_12().for_deserialize());
     properties(&mut schema).insert(
@@ -26,7 +29,7 @@ pub(super) fn brief(output: &Map<String, Value>) -> Map<String, Value> {
         let only_type = |schema: &Value| schema.get("type").map_or_else(|| json!({}), |of| json!({ "type": of }));
         let required = output.get("required").and_then(Value::as_array);
         let always = |name: &str| required.is_none_or(|names| names.iter().any(|required| required == name));
-        let listed = all.iter().filter(|(name, _)| *name != "request_id" && always(name));
+        let listed = all.iter().filter(|(name, _)| *name != "request_id" && *name != REDACTED && always(name));
         let properties: Map<String, Value> = listed.map(|(name, of)| (name.clone(), only_type(of))).collect();
         brief.insert("properties".to_owned(), Value::Object(properties));
     }
@@ -48,10 +51,15 @@ fn without_lengths(property: &mut Value) {
     }
 }
 
-pub(super) fn output<T: JsonSchema>() -> Map<String, Value> {
+pub(super) fn output<T: JsonSchema>(read_only: bool) -> Map<String, Value> {
     let mut schema = object::<T>(SchemaSettings::draft2020_12().for_serialize());
     let request_id = json!({ "type": "string", "description": "request_context.request_id, if the call had one." });
     properties(&mut schema).insert("request_id".to_owned(), request_id);
+    if !read_only {
+        let redacted =
+            json!({ "type": "integer", "description": "Secrets that were redacted in the arguments, if any." });
+        properties(&mut schema).insert(REDACTED.to_owned(), redacted);
+    }
     schema
 }
 

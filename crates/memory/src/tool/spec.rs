@@ -31,7 +31,7 @@ impl ToolSpec {
             title: T::TITLE,
             description: T::DESCRIPTION,
             input_schema: schema::input::<T::Input>(),
-            output_schema: schema::output::<T::Output>(),
+            output_schema: schema::output::<T::Output>(T::ANNOTATIONS.read_only),
             annotations: T::ANNOTATIONS,
             right: T::RIGHT,
             core: T::CORE,

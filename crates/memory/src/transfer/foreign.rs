@@ -122,7 +122,7 @@ impl Memory {
         progress: &(dyn Fn(u64, u64) + Sync),
     ) -> Result<ImportReport, TransferError> {
         let mut report = ImportReport::new(format.as_str(), options.dry_run);
-        let mut parsed = format.parse(text, name);
+        let mut parsed = self.parse_redacted(format, text, name, &mut report);
         self.distinguish_relations(&mut parsed, &options.tenant).await?;
         report.lines = text.lines().count() as u64;
         for (line, problem) in parsed.problems {
@@ -168,6 +168,29 @@ impl Memory {
             progress(done as u64 + 1, total);
         }
         Ok(report)
+    }
+
+    /// Parses a file and redacts what it contains.
+    fn parse_redacted(&self, format: ForeignFormat, text: &str, name: &str, report: &mut ImportReport) -> Parsed {
+        let redactor = self.redactor();
+        // Each line of plain text becomes a fact, but a private key has several lines.
+        let plain = (format == ForeignFormat::ClaudeCode).then(|| redactor.redact(text));
+        let mut parsed = format.parse(plain.as_ref().map_or(text, |plain| &plain.text), name);
+        let mut found = plain.map_or(0, |plain| plain.found);
+        for (name, _) in &mut parsed.entities {
+            found += redactor.redact_text(name);
+        }
+        for fact in &mut parsed.facts {
+            found += redactor.redact_named(&fact.predicate, &mut fact.content);
+            let names = [&mut fact.subject, &mut fact.predicate].into_iter().chain(&mut fact.object);
+            found += names.chain(&mut fact.tags).map(|text| redactor.redact_text(text)).sum::<usize>();
+            found += redactor.redact_object(&mut fact.metadata);
+        }
+        for (_, problem) in &mut parsed.problems {
+            redactor.redact_text(problem);
+        }
+        report.redacted += found as u64;
+        parsed
     }
 
     /// If a subject has the same relation to several others and the predicate holds one value, the target makes the

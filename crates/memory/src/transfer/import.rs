@@ -37,7 +37,7 @@ impl Memory {
         let model = self.model_name();
         while let Some(line) = lines()? {
             report.lines += 1;
-            if let Some(record) = row(&line, &model, &mut report) {
+            if let Some(record) = self.row(&line, &model, &mut report) {
                 report.tally(record.kind.as_str()).read += 1;
             }
         }
@@ -64,7 +64,7 @@ impl Memory {
         while let Some(line) = lines()? {
             report.lines += 1;
             progress(report.lines);
-            let Some(record) = row(&line, &model, &mut report) else { continue };
+            let Some(record) = self.row(&line, &model, &mut report) else { continue };
             if batch.len() >= BATCH || batch.first().is_some_and(|first| first.kind != record.kind) {
                 self.flush(&mut tx, &mut batch, options, &model, &mut report).await?;
             }
@@ -104,6 +104,17 @@ impl Memory {
         if let Err(error) = link.await {
             report.problem(None, format!("cannot link all facts to entities: {error}; import the file again"));
         }
+    }
+
+    /// Parses a line. Reports an invalid line as a problem and ignores an empty one.
+    fn row(&self, line: &Line, model: &ModelName, report: &mut ImportReport) -> Option<Record> {
+        if line.text.trim().is_empty() {
+            return None;
+        }
+        let record = record::read(line, model, self.redactor());
+        let record = record.map_err(|problem| report.problem(Some(line.number), problem)).ok()?;
+        report.redacted += record.redacted as u64;
+        Some(record)
     }
 
     /// Writes the rows of `batch`, which have one kind, and empties it.
@@ -215,14 +226,6 @@ impl Memory {
         }
         Ok(())
     }
-}
-
-/// Parses a line. Reports an invalid line as a problem and ignores an empty one.
-fn row(line: &Line, model: &ModelName, report: &mut ImportReport) -> Option<Record> {
-    if line.text.trim().is_empty() {
-        return None;
-    }
-    record::read(line, model).map_err(|problem| report.problem(Some(line.number), problem)).ok()
 }
 
 fn header(first: Option<Line>) -> Result<Header, TransferError> {

@@ -3,6 +3,7 @@
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use butler_domain::Timestamp;
+use butler_domain::secrets::Redactor;
 use butler_domain::text::{fact_text, preprocess_text, strip_nul, without_control};
 use butler_domain::{limits, validate};
 use butler_store::transfer::Kind;
@@ -40,12 +41,16 @@ pub(super) struct Record {
     pub row: Map<String, Value>,
     /// The text to embed, if the line is a memory without a vector of the current model.
     pub to_embed: Option<String>,
+    /// How many secrets were redacted.
+    pub redacted: usize,
 }
 
 /// Parses a line. The error says what is wrong with it.
-pub(super) fn read(line: &Line, model: &ModelName) -> Result<Record, String> {
+pub(super) fn read(line: &Line, model: &ModelName, redactor: &Redactor) -> Result<Record, String> {
     let value: Value = serde_json::from_str(&line.text).map_err(|error| format!("is not JSON: {error}"))?;
     let Value::Object(mut row) = without_nul(value) else { return Err("is not a JSON object".to_owned()) };
+    let embedding = row.remove("embedding");
+    let redacted = redactor.redact_object(&mut row);
     clean_names(&mut row);
     let kind = row.remove("type").unwrap_or_default();
     let kind: Kind = serde_json::from_value(kind.clone()).map_err(|_| format!("has the unknown type {kind}"))?;
@@ -58,7 +63,8 @@ pub(super) fn read(line: &Line, model: &ModelName) -> Result<Record, String> {
     let mut to_embed = None;
     if kind.is_memory() {
         let text = text_of(kind, &row)?;
-        match row.remove("embedding").and_then(|embedding| vector(&embedding, model)) {
+        // The vector of a text with a secret describes the secret too.
+        match embedding.filter(|_| redacted == 0).and_then(|embedding| vector(&embedding, model)) {
             Some(vector) => set_vector(&mut row, &vector, model),
             None => to_embed = Some(text.clone()),
         }
@@ -68,7 +74,7 @@ pub(super) fn read(line: &Line, model: &ModelName) -> Result<Record, String> {
     if kind == Kind::Fact && row.get("validity").and_then(Value::as_str) == Some("forgotten") {
         row.insert("validity".to_owned(), "retracted".into());
     }
-    Ok(Record { line: line.number, kind, row, to_embed })
+    Ok(Record { line: line.number, kind, row, to_embed, redacted })
 }
 
 /// Checks the times and numbers of a row. PostgreSQL also reads texts such as `infinity` and `NaN`, which the program

@@ -57,8 +57,15 @@ pub struct ImportReport {
     pub embedded: u64,
     /// Number of facts that were linked to the entity that their subject names.
     pub linked: u64,
+    /// Number of secrets that were redacted.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub redacted: u64,
     pub problems: Vec<Problem>,
     pub problems_omitted: u64,
+}
+
+fn is_zero(count: &u64) -> bool {
+    *count == 0
 }
 
 impl ImportReport {

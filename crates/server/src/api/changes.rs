@@ -67,6 +67,6 @@ impl Operation for GetChanges {
             })
             .await?;
         let data = replies.parts.into_iter().map(|(butler, changes)| ButlerChanges { butler, changes }).collect();
-        Ok(Single { data, meta: Meta { unavailable: replies.unavailable } })
+        Ok(Single { data, meta: Meta::new(replies.unavailable) })
     }
 }

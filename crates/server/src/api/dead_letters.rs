@@ -88,6 +88,6 @@ impl Operation for RequeueDeadLetters {
             })
             .await?;
         let requeued = replies.parts.iter().map(|(_, count)| count).sum();
-        Ok(Single { data: Requeued { requeued }, meta: Meta { unavailable: replies.unavailable } })
+        Ok(Single { data: Requeued { requeued }, meta: Meta::new(replies.unavailable) })
     }
 }

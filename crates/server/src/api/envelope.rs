@@ -7,7 +7,11 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 /// A response that can describe its own JSON schema.
-pub trait Envelope: Serialize + JsonSchema + IntoResponse + Send {}
+pub trait Envelope: Serialize + JsonSchema + IntoResponse + Send {
+    /// Says how many secrets were redacted in the request's body. Only operations that change something have one, and
+    /// none of them returns a list.
+    fn set_redacted(&mut self, _count: usize) {}
+}
 
 /// A response with one item.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -22,6 +26,19 @@ pub struct Meta {
     /// Butlers that did not respond. `data` does not include what they store.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub unavailable: Vec<String>,
+    /// Number of secrets that were redacted in the request. Left out if there were none.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub redacted: usize,
+}
+
+fn is_zero(count: &usize) -> bool {
+    *count == 0
+}
+
+impl Meta {
+    pub fn new(unavailable: Vec<String>) -> Self {
+        Self { unavailable, redacted: 0 }
+    }
 }
 
 /// A response with one page of a list.
@@ -72,7 +89,11 @@ impl<T> List<T> {
     }
 }
 
-impl<T: Serialize + JsonSchema + Send> Envelope for Single<T> {}
+impl<T: Serialize + JsonSchema + Send> Envelope for Single<T> {
+    fn set_redacted(&mut self, count: usize) {
+        self.meta.redacted = count;
+    }
+}
 impl<T: Serialize + JsonSchema + Send> Envelope for List<T> {}
 
 /// Memories change at any time, so no cache may keep a response.

@@ -8,12 +8,14 @@ use axum::extract::{RawPathParams, Request, State};
 use axum::http::{HeaderMap, Method, StatusCode, Uri, header};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{MethodFilter, MethodRouter, on};
+use butler_domain::secrets::Redactor;
 use butler_domain::{Source, TenantId, Timestamp};
 use butler_host::access::{Access, Right};
 use butler_memory::browse::Browse;
 use butler_memory::{Call, CallerTenant, Memory};
 use schemars::{JsonSchema, SchemaGenerator};
 use serde::de::DeserializeOwned;
+use serde_json::Value;
 
 use super::envelope::Envelope;
 use super::error::ApiError;
@@ -158,16 +160,24 @@ async fn answer<O: Operation>(api: Api, path: RawPathParams, request: Request) -
     }
     let pairs = path.iter().map(|(name, value)| (name.to_owned(), value.to_owned())).collect();
     let path = parameters::parse::<O::Path>(pairs, &[])?;
-    let (query, tenant) = split_tenant(&parts.uri, &parts.headers)?;
+    let redactor = api.host.redactor();
+    let (mut query, tenant) = split_tenant(&parts.uri, &parts.headers)?;
+    for (_, value) in &mut query {
+        redactor.redact_text(value);
+    }
     let query = parameters::parse::<O::Query>(query, &["tenant"])?;
-    let body = read::<O::Body>(&parts.method, &parts.headers, body, api.host.server().request_timeout()).await?;
+    let timeout = api.host.server().request_timeout();
+    let (body, redacted) = read::<O::Body>(&parts.method, &parts.headers, body, timeout, redactor).await?;
     let tenant = access.tenant(tenant.as_deref())?;
-    let request_id = text(&parts.headers, "x-request-id");
+    let request_id = text(&parts.headers, "x-request-id").map(|id| redactor.redact(&id).text.into_owned());
     let now = api.host.clock().now();
     let ctx = RequestContext { api: api.clone(), access, tenant, now, request_id };
-    let outcome = O::run(ctx, path, query, body).await;
+    let mut outcome = O::run(ctx, path, query, body).await;
     if outcome.as_ref().is_err_and(ApiError::is_unavailable) {
         api.host.report_trouble();
+    }
+    if let Ok(answer) = &mut outcome {
+        answer.set_redacted(redacted);
     }
     outcome
 }
@@ -199,19 +209,21 @@ fn refuse_cross_site(headers: &HeaderMap) -> Result<(), ApiError> {
     }
 }
 
-/// Parses the JSON body. A form of another site cannot send JSON, so requiring it also protects against CSRF.
+/// Parses the JSON body and redacts it; the number says how many secrets it had. A form of another site cannot send JSON, so requiring it also protects against CSRF.
 async fn read<T: DeserializeOwned>(
     method: &Method,
     headers: &HeaderMap,
     body: Body,
     timeout: Duration,
-) -> Result<T, ApiError> {
+    redactor: &Redactor,
+) -> Result<(T, usize), ApiError> {
     let bytes = if method == Method::GET { Default::default() } else { crate::http::read_body(body, timeout).await? };
     if bytes.is_empty() {
         // `null` parses as `()`, an empty object as a body whose fields are all optional.
-        return serde_json::from_str("null").or_else(|_| serde_json::from_str("{}")).map_err(|error| {
-            ApiError::bad_body(&error).hint("send a JSON object with Content-Type: application/json")
-        });
+        let empty = serde_json::from_str("null")
+            .or_else(|_| serde_json::from_str("{}"))
+            .map_err(|error| ApiError::bad_body(&error).hint("send a JSON object with Content-Type: application/json"));
+        return Ok((empty?, 0));
     }
     if !crate::http::is_json(headers) {
         let kind = headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
@@ -219,5 +231,10 @@ async fn read<T: DeserializeOwned>(
         return Err(ApiError::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, "unsupported_media_type", message)
             .hint("send Content-Type: application/json"));
     }
-    serde_json::from_slice(&crate::http::replace_lone_surrogates(&bytes)).map_err(|error| ApiError::bad_body(&error))
+    let bytes = crate::http::replace_lone_surrogates(&bytes);
+    let mut value: Value = serde_json::from_slice(&bytes).map_err(|error| ApiError::bad_body(&error))?;
+    let redacted = redactor.redact_json(&mut value);
+    // The errors of a body without secrets name the position.
+    let body = if redacted > 0 { serde_json::from_value(value) } else { serde_json::from_slice(&bytes) };
+    Ok((body.map_err(|error| ApiError::bad_body(&error))?, redacted))
 }

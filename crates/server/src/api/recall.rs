@@ -85,7 +85,7 @@ impl Operation for Recall {
             match ctx.each(Some(&name), |memory| async move { answer(ctx, &memory, query).await }).await {
                 Ok(replies) => {
                     if let Some((_, data)) = replies.parts.into_iter().next() {
-                        return Ok(Single { data, meta: Meta { unavailable } });
+                        return Ok(Single { data, meta: Meta::new(unavailable) });
                     }
                 }
                 // Try the next butler; the response lists this one as unavailable.

@@ -184,7 +184,7 @@ impl Operation for CreateToken {
         ctx.api.host.remember_tokens()?;
         let unavailable = token_changes::create(&butlers, &origin(&ctx), &row).await?;
         reload_tokens(&ctx).await;
-        Ok(Single { data: CreatedToken { item: item(row, ctx.now), token }, meta: Meta { unavailable } })
+        Ok(Single { data: CreatedToken { item: item(row, ctx.now), token }, meta: Meta::new(unavailable) })
     }
 }
 
@@ -250,7 +250,7 @@ impl Operation for RevokeToken {
         let done = token_changes::revoke(&butlers, &origin(&ctx), ctx.now, row.id).await?;
         reload_tokens(&ctx).await;
         row.revoked_at = row.revoked_at.or(Some(ctx.now));
-        Ok(Single { data: item(row, ctx.now), meta: Meta { unavailable: done.unreachable } })
+        Ok(Single { data: item(row, ctx.now), meta: Meta::new(done.unreachable) })
     }
 }
 
@@ -294,6 +294,6 @@ impl Operation for RotateToken {
         reload_tokens(&ctx).await;
         row.rotation = Some(Rotation { at: ctx.now, previous_hash: row.hash, previous_until: secret.grace_until });
         row.hash = secret.hash;
-        Ok(Single { data: CreatedToken { item: item(row, ctx.now), token }, meta: Meta { unavailable } })
+        Ok(Single { data: CreatedToken { item: item(row, ctx.now), token }, meta: Meta::new(unavailable) })
     }
 }

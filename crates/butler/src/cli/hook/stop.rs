@@ -7,6 +7,8 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
+use butler_domain::secrets::Redactor;
+use butler_host::config;
 use butler_host::error::HostError;
 use butler_host::instance::create_data_dir;
 use butler_host::session::transcript_of;
@@ -103,10 +105,18 @@ impl Episode {
     }
 
     fn read(input: &Input, settings: &Settings) -> Result<Option<Self>, HostError> {
-        let exchanges = transcript::read(Path::new(&input.transcript_path))
+        let mut exchanges = transcript::read(Path::new(&input.transcript_path))
             .map_err(HostError::io("read the transcript", &input.transcript_path))?;
         let messages = StoredMessages::new(&settings.host.data_dir);
-        let new = &exchanges[messages.count(exchanges.iter().map(|exchange| exchange.id.as_str()))..];
+        let stored = messages.count(exchanges.iter().map(|exchange| exchange.id.as_str()));
+        let new = &mut exchanges[stored..];
+        let redactor = config::load_all(&settings.host.source)
+            .map_or_else(|_| Redactor::standard(), |butlers| config::redactor(&butlers));
+        // Before the text is shortened, because a part of a secret may not be recognised, and before it is spooled.
+        for exchange in &mut *new {
+            redactor.redact_text(&mut exchange.prompt);
+            redactor.redact_text(&mut exchange.answer);
+        }
         let content = transcript_of(
             new.iter()
                 .flat_map(|exchange| [("User", exchange.prompt.as_str()), ("Assistant", exchange.answer.as_str())]),
@@ -114,11 +124,9 @@ impl Episode {
         let (Some(last), false) = (new.last().map(|exchange| exchange.id.clone()), content.is_empty()) else {
             return Ok(None);
         };
-        let call = SpooledCall {
-            butler: settings.butler.clone(),
-            tool: TOOL.to_owned(),
-            arguments: arguments(input, &last, &content, settings),
-        };
+        let mut arguments = arguments(input, &last, &content, settings);
+        redactor.redact_object(&mut arguments);
+        let call = SpooledCall { butler: settings.butler.clone(), tool: TOOL.to_owned(), arguments };
         let spool = Spool::new(&settings.host.data_dir);
         let kept = create_data_dir(&settings.host.data_dir)
             .and_then(|()| spool.add(call.clone()).map_err(HostError::io("write to the spool", spool.directory())));

@@ -112,7 +112,12 @@ pub async fn run(verb: Verb, settings: &Settings, printer: Printer) -> Result<()
     let outcome = client.call(request.tool, request.arguments).await;
     match &outcome {
         Ok(answer) if request.output.json => printer.json(&answer.structured),
-        Ok(answer) => (request.show)(printer, answer),
+        Ok(answer) => {
+            (request.show)(printer, answer);
+            if let Some(count) = answer.structured.get("redacted").and_then(Value::as_u64) {
+                printer.note(super::redacted(count));
+            }
+        }
         Err(_) => {}
     }
     let closed = client.finish().await;

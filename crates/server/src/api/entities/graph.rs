@@ -55,7 +55,7 @@ impl Operation for GetGraph {
                 Ok(ctx.browse(&memory).graph(predicates, limit, asked.as_ref()).await?)
             })
             .await?;
-        let meta = Meta { unavailable: replies.unavailable };
+        let meta = Meta::new(replies.unavailable);
         let mut parts = replies.parts.into_iter();
         let first = parts.next().ok_or_else(|| ApiError::unavailable("no butler has a memory module"))?;
         let (home, item) = if first.1.predicates.is_empty() {

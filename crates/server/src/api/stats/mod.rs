@@ -65,5 +65,5 @@ pub async fn of(
     view.butlers = butlers;
     view.attention = attention::list(&view, &unavailable, warnings);
     view.summary = attention::sentence(&view);
-    Ok(Single { data: view, meta: Meta { unavailable } })
+    Ok(Single { data: view, meta: Meta::new(unavailable) })
 }

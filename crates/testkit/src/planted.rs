@@ -1,7 +1,7 @@
 //! Secrets for tests, put together from parts so that no file of this repository contains one.
 
 /// A kind of secret: the text around it and the part that must disappear.
-pub(super) struct Planted {
+pub struct Planted {
     pub kind: &'static str,
     /// Has `{}` where the secret stands.
     pub around: &'static str,
@@ -116,7 +116,7 @@ const KINDS: &[(&str, &str, &str)] = &[
 ];
 
 /// One secret of each kind. The same numbers come out of every run.
-pub(super) fn all() -> Vec<Planted> {
+pub fn all() -> Vec<Planted> {
     let mut random = Random(0x9e37_79b9_7f4a_7c15);
     let mut planted: Vec<Planted> = Vec::new();
     for (kind, around, parts) in KINDS {
@@ -153,7 +153,7 @@ impl Random {
             "b" => [LOWER, UPPER, DIGITS, "+/"].concat(),
             other => panic!("unknown part {other}"),
         };
-        let length: usize = part[1..].parse().unwrap();
+        let length: usize = part[1..].parse().expect("a length");
         (0..length).map(|_| char::from(alphabet.as_bytes()[self.below(alphabet.len())])).collect()
     }
 
@@ -162,6 +162,6 @@ impl Random {
         self.0 ^= self.0 << 13;
         self.0 ^= self.0 >> 7;
         self.0 ^= self.0 << 17;
-        usize::try_from(self.0 >> 33).unwrap() % limit
+        usize::try_from(self.0 >> 33).expect("31 bits") % limit
     }
 }
