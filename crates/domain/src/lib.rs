@@ -28,6 +28,7 @@ pub mod rule;
 pub mod scoring;
 pub mod scripts;
 pub mod secrets;
+pub mod statements;
 pub mod stored_fact;
 pub mod tenant;
 pub mod text;
