@@ -33,6 +33,7 @@ pub struct MemoryConfig {
     pub retrieval: RetrievalConfig,
     pub context: ContextConfig,
     pub consolidation: ConsolidationConfig,
+    pub conflicts: ConflictsConfig,
     pub schedule: ScheduleConfig,
 }
 
@@ -47,6 +48,7 @@ impl Default for MemoryConfig {
             retrieval: RetrievalConfig::default(),
             context: ContextConfig::default(),
             consolidation: ConsolidationConfig::default(),
+            conflicts: ConflictsConfig::default(),
             schedule: ScheduleConfig::default(),
         }
     }
@@ -261,6 +263,20 @@ impl Default for ConsolidationConfig {
     }
 }
 
+/// Pairs of facts that contradict or repeat each other.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct ConflictsConfig {
+    /// `false`: neither storing a fact nor the job looks for conflicts.
+    pub enabled: bool,
+}
+
+impl Default for ConflictsConfig {
+    fn default() -> Self {
+        Self { enabled: true }
+    }
+}
+
 /// When the jobs run. Each schedule has five cron fields.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
@@ -273,6 +289,8 @@ pub struct ScheduleConfig {
     pub decay_sweep: String,
     /// Removes expired and surplus episodes.
     pub episode_cleanup: String,
+    /// Compares the facts stored lately with all others, and records contradictions and duplicates.
+    pub conflicts: String,
     /// Turns harmful rules into anti-patterns. A mark starts this job at once; the schedule finds what a crash left
     /// behind.
     pub inversion: String,
@@ -291,6 +309,7 @@ impl Default for ScheduleConfig {
             consolidation: "0 */6 * * *".to_owned(),
             decay_sweep: "0 3 * * *".to_owned(),
             episode_cleanup: "0 4 * * *".to_owned(),
+            conflicts: "30 3 * * *".to_owned(),
             inversion: "*/10 * * * *".to_owned(),
             retrain_indexes: "30 4 * * *".to_owned(),
             reembed: "15 * * * *".to_owned(),
