@@ -6,6 +6,7 @@
 mod api;
 mod client;
 mod clients;
+mod conflicts;
 mod consolidate;
 mod context;
 mod copy;
@@ -51,6 +52,8 @@ enum Bench {
     Api(api::Args),
     /// Stores and recalls per second by 1 to 32 clients over HTTP.
     Clients(clients::Args),
+    /// Precision and recall of duplicates and contradictions on generated pairs of statements.
+    Conflicts(conflicts::Args),
     /// Building the consolidation prompt, applying its answer, and episode cleanup beside a writer.
     Consolidate(consolidate::Args),
     /// A session's context over HTTP, beside a recall and a list, with 1k, 10k and 100k facts.
@@ -85,6 +88,7 @@ async fn main() -> anyhow::Result<ExitCode> {
     let report = match cli.bench {
         Bench::Api(args) => api::run(args).await?,
         Bench::Clients(args) => clients::run(args).await?,
+        Bench::Conflicts(args) => conflicts::run(args).await?,
         Bench::Consolidate(args) => consolidate::run(args).await?,
         Bench::Context(args) => context::run(args).await?,
         Bench::Endpoint(args) => return endpoint::run(args).await.map(|()| ExitCode::SUCCESS),

@@ -67,6 +67,8 @@ pub struct ContextEpisode<'a> {
 /// the episodes in the order of time.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct ContextInput<'a> {
+    /// Pairs of facts that contradict each other. If a block shows both, each line says so.
+    pub conflicts: Vec<(Uuid, Uuid)>,
     pub facts: Vec<ContextFact<'a>>,
     pub rules: Vec<ContextRule<'a>>,
     pub episodes: Vec<ContextEpisode<'a>>,
@@ -109,7 +111,7 @@ pub fn assemble(
     counter: &dyn TokenCounter,
 ) -> ContextBlock {
     let sections = [
-        Section::new(TITLES[0], quotas.facts, fact_lines(&input.facts)),
+        Section::new(TITLES[0], quotas.facts, fact_lines(&input.facts, &input.conflicts)),
         Section::new(TITLES[1], quotas.rules, rule_lines(&input.rules)),
         Section::new(TITLES[2], quotas.episodes, episode_lines(&input.episodes)),
     ];
@@ -124,16 +126,24 @@ pub fn assemble(
     }
 }
 
-fn fact_lines(facts: &[ContextFact<'_>]) -> Vec<Line> {
+/// What a line of a fact ends with that contradicts another one in the block.
+pub const CONFLICTING: &str = " (conflicting)";
+
+fn fact_lines(facts: &[ContextFact<'_>], conflicts: &[(Uuid, Uuid)]) -> Vec<Line> {
+    let has = |id: Uuid| facts.iter().any(|fact| fact.id.0 == id);
+    let conflicting: Vec<Uuid> =
+        conflicts.iter().filter(|(a, b)| has(*a) && has(*b)).flat_map(|(a, b)| [*a, *b]).collect();
     let mut facts: Vec<_> = facts.iter().collect();
     facts.sort_by(|a, b| by_score((a.score, a.created_at, a.id.0), (b.score, b.created_at, b.id.0)));
     let line = |f: &ContextFact<'_>| {
         let (subject, predicate, content) =
             (flatten_line(f.subject), flatten_line(f.predicate), flatten_line(f.content));
         let validity = f.validity.as_ref().map(|validity| format!("{validity}, ")).unwrap_or_default();
+        let mark = if conflicting.contains(&f.id.0) { CONFLICTING } else { "" };
+        let confidence = f.effective_confidence;
         Line::new(
             f.id.0,
-            format!("- [{subject}] [{predicate}]: {content} ({validity}confidence: {:.2})\n", f.effective_confidence),
+            format!("- [{subject}] [{predicate}]: {content} ({validity}confidence: {confidence:.2}){mark}\n"),
         )
     };
     facts.into_iter().map(line).collect()

@@ -4,6 +4,7 @@
 //! clock; every other function takes the time as a parameter.
 
 pub mod clock;
+pub mod conflicts;
 pub mod consolidation;
 pub mod context;
 pub mod dates;

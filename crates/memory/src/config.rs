@@ -39,6 +39,7 @@ pub struct MemoryConfig {
     pub secrets: SecretsConfig,
     pub consolidation: ConsolidationConfig,
     pub trust: TrustConfig,
+    pub conflicts: ConflictsConfig,
     pub schedule: ScheduleConfig,
 }
 
@@ -55,6 +56,7 @@ impl Default for MemoryConfig {
             secrets: SecretsConfig::default(),
             consolidation: ConsolidationConfig::default(),
             trust: TrustConfig::default(),
+            conflicts: ConflictsConfig::default(),
             schedule: ScheduleConfig::default(),
         }
     }
@@ -269,6 +271,20 @@ impl Default for ConsolidationConfig {
     }
 }
 
+/// Pairs of facts that contradict or repeat each other.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct ConflictsConfig {
+    /// `false`: neither storing a fact nor the job looks for conflicts.
+    pub enabled: bool,
+}
+
+impl Default for ConflictsConfig {
+    fn default() -> Self {
+        Self { enabled: true }
+    }
+}
+
 /// When the jobs run. Each schedule has five cron fields.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
@@ -281,6 +297,8 @@ pub struct ScheduleConfig {
     pub decay_sweep: String,
     /// Removes expired and surplus episodes.
     pub episode_cleanup: String,
+    /// Compares the facts stored lately with all others, and records contradictions and duplicates.
+    pub conflicts: String,
     /// Turns harmful rules into anti-patterns. A mark starts this job at once; the schedule finds what a crash left
     /// behind.
     pub inversion: String,
@@ -299,6 +317,7 @@ impl Default for ScheduleConfig {
             consolidation: "0 */6 * * *".to_owned(),
             decay_sweep: "0 3 * * *".to_owned(),
             episode_cleanup: "0 4 * * *".to_owned(),
+            conflicts: "30 3 * * *".to_owned(),
             inversion: "*/10 * * * *".to_owned(),
             retrain_indexes: "30 4 * * *".to_owned(),
             reembed: "15 * * * *".to_owned(),

@@ -57,6 +57,7 @@ impl Memory {
 
     /// Builds the same block without counting references, for people who inspect it.
     pub async fn context_uncounted(&self, call: &Call, request: &ContextRequest) -> Result<ContextBlock, MemoryError> {
+        self.db().background_done(&call.tenant).await;
         let config = self.config();
         let depth = config.retrieval.depth();
         let recall = RecallInput {
@@ -81,6 +82,7 @@ impl Memory {
             related: if wants_episodes && request.asked.is_empty() { RELATED } else { 0 },
             recent: if wants_episodes { depth } else { 0 },
             background: floor.is_some(),
+            conflicts: true,
         };
         let search = recall.as_search();
         let words = self.time_words(call, &search);
@@ -91,7 +93,9 @@ impl Memory {
         hits.truncate(depth);
         let (facts, rules): (Vec<Hit>, Vec<Hit>) =
             hits.into_iter().partition(|hit| hit.memory_type == MemoryType::Fact);
+        let conflicts = retrieved.stores.iter().flat_map(|(_, store)| store.conflicts.clone()).collect();
         let input = ContextInput {
+            conflicts,
             facts: facts.iter().map(|hit| fact_line(hit, call.now, self.zone())).collect(),
             rules: rules.iter().map(rule_line).collect(),
             episodes: by_priority(&retrieved).into_iter().map(episode_line).collect(),

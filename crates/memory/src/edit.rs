@@ -106,6 +106,7 @@ impl Memory {
         let outcome = facts::store(call.write(&mut tx), &fact, None).await?;
         let stored = stored(&fact, outcome)?;
         tx.commit().await?;
+        self.find_conflicts_later(call, stored.id, fact.side());
         Ok(Some(stored))
     }
 

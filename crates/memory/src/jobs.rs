@@ -17,6 +17,7 @@ use crate::{Memory, MemoryConfig, MemoryError};
 pub const CONSOLIDATION: &str = "consolidation";
 pub const DECAY_SWEEP: &str = "decay_sweep";
 pub const EPISODE_CLEANUP: &str = "episode_cleanup";
+pub const CONFLICTS: &str = "conflicts";
 /// Started by harmful marks. Its schedule only finds the rules that a crashed process left behind.
 pub const INVERSION: &str = "inversion";
 pub const RETRAIN_INDEXES: &str = "retrain_indexes";
@@ -52,6 +53,7 @@ pub fn jobs(config: &MemoryConfig) -> Vec<JobSpec> {
         job(CONSOLIDATION, "turns episodes into facts and rules", &schedule.consolidation),
         job(DECAY_SWEEP, "marks decayed facts and rules as fading and expires them", &schedule.decay_sweep),
         job(EPISODE_CLEANUP, "removes expired and surplus episodes", &schedule.episode_cleanup),
+        job(CONFLICTS, "finds facts that contradict or repeat each other", &schedule.conflicts),
         job(INVERSION, "turns harmful rules into anti-patterns", &schedule.inversion),
         job(RETRAIN_INDEXES, "retrains vector indexes that the data has outgrown", &schedule.retrain_indexes),
         job(REEMBED, "embeds memories again after a change of the model", &schedule.reembed),
@@ -128,6 +130,7 @@ impl Memory {
                 let origin = Origin { actor: Some(EPISODE_CLEANUP.to_owned()), request_id: None };
                 object(self.run_episode_cleanup(tenant, self.config().episodes.max_entries, &origin).await?)
             }
+            CONFLICTS => object(self.find_conflicts(tenant).await?),
             INVERSION => object(self.invert_pending(tenant).await?),
             RETRAIN_INDEXES => {
                 let trained = self.retrain_indexes().await?;
@@ -153,7 +156,7 @@ impl Memory {
             EPISODE_CLEANUP => object(self.dry_run_episode_cleanup(tenant, self.config().episodes.max_entries).await?),
             INVERSION => Ok(json!({"rules_inverted": self.count_pending_inversions(tenant).await?})),
             REEMBED => object(self.dry_run_reembed(tenant).await?),
-            RETRAIN_INDEXES => Err(Invalid::new("dry_run", format!("{job} has no dry run"))
+            RETRAIN_INDEXES | CONFLICTS => Err(Invalid::new("dry_run", format!("{job} has no dry run"))
                 .hint("run it without dry_run; it is safe at any time")
                 .into()),
             unknown => Err(self.unknown_job(unknown)),

@@ -11,6 +11,7 @@ pub mod changes;
 pub mod cleanup;
 pub mod config;
 mod confirm;
+pub mod conflicts;
 pub mod consolidate;
 mod context;
 mod dry_run;

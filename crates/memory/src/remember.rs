@@ -202,6 +202,9 @@ impl Memory {
                 Ok(outcome) => {
                     let stored = stored(fact, outcome)?;
                     self.training().record_writes(1);
+                    if !stored.confirmed {
+                        self.find_conflicts_later(call, stored.id, fact.side());
+                    }
                     return Ok(stored.with_hint());
                 }
             }

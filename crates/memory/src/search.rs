@@ -193,6 +193,7 @@ impl Memory {
             recent: episodes.recent,
             asked: AskedTime::new(&input.asked),
             holding: input.holding,
+            conflicts: episodes.conflicts,
             window: words_of_time.asked(),
         };
         let mut conn = self.db().reader_after(&call.tenant, pending).await?;
@@ -236,6 +237,8 @@ pub(crate) struct Episodes {
     pub recent: usize,
     /// Whether to return what the relevance floor needs.
     pub background: bool,
+    /// Whether to return which facts contradict each other.
+    pub conflicts: bool,
 }
 
 /// Computes the score of each memory for the mode.

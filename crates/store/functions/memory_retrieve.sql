@@ -16,7 +16,8 @@
 -- return what domain::relevance needs; unknown_words, which may be misspelled (near_words); hops: how many relations to
 -- follow from the entities that the query names (facts_reached); related: also return this many episodes of the butler
 -- `scope` by the mode deep; recent: also return this many of its latest episodes. asked: only what fits a time
--- (memories_fitting.sql); holding: only facts that hold at `at`; window: also the facts and episodes of that time, after the
+-- (memories_fitting.sql); holding: only facts that hold at `at`; conflicts: also return
+-- which of the facts contradict each other; window: also the facts and episodes of that time, after the
 -- others, so some come twice.
 -- p_embedding: the semantic leg; NULL leaves it out.
 -- p_pools: what the program remembers of earlier calls, by type; a type without an entry is measured again.
@@ -55,6 +56,7 @@ DECLARE
     named uuid[];
     name_weights double precision[];
     sessions uuid[];
+    found retrieved[] := '{}';
     broad_query tsquery;
     version uuid;
     pool jsonb;
@@ -90,20 +92,25 @@ BEGIN
                 SELECT n.ids, n.weights INTO named, name_weights
                     FROM named_entities(p_tenant, p_request ->> 'query', (pool ->> 'rows')::double precision) n;
             END IF;
-            RETURN QUERY SELECT * FROM unnest(facts_found(
+            found := facts_found(
                 p_tenant, scope, at, min_confidence, version, query, strict_query, broad_query, terms, factors, row_limit, pool,
                 options || CASE WHEN by_names AND named IS NOT NULL
-                                THEN jsonb_build_object('named', named, 'name_weights', name_weights) ELSE '{}' END));
+                                THEN jsonb_build_object('named', named, 'name_weights', name_weights) ELSE '{}' END);
             IF p_request ? 'window' THEN
-                RETURN QUERY SELECT * FROM unnest(facts_found(
+                found := found || facts_found(
                     p_tenant, scope, at, 0, version, query, strict_query, broad_query, terms, factors, row_limit, pool,
                     options || jsonb_build_object('asked', p_request -> 'window') || CASE WHEN by_names AND named IS NOT NULL
-                                    THEN jsonb_build_object('named', named, 'name_weights', name_weights) ELSE '{}' END));
+                                    THEN jsonb_build_object('named', named, 'name_weights', name_weights) ELSE '{}' END);
             END IF;
             IF hops > 0 AND named IS NOT NULL THEN
-                RETURN QUERY SELECT * FROM facts_reached(
+                found := found || ARRAY(SELECT r FROM facts_reached(
                     p_tenant, scope, at, min_confidence, version, query, terms, factors, named, hops, row_limit, pool,
-                    p_request -> 'asked');
+                    p_request -> 'asked') r);
+            END IF;
+            RETURN QUERY SELECT * FROM unnest(found);
+            IF (p_request ->> 'conflicts')::boolean THEN
+                pool := pool || jsonb_build_object('conflicts', open_contradictions(
+                    p_tenant, ARRAY(SELECT f.id FROM unnest(found) f)));
             END IF;
         END IF;
         IF background THEN

@@ -5,7 +5,8 @@
 -- connection (butler.tenant). The record tables and vector_indexes hold no tenant's data, and butler_app has no grant.
 
 GRANT SELECT, INSERT, UPDATE, DELETE
-    ON episodes, facts, rules, memory_links, entities, merges, predicates, rule_applications, embedding_versions, idempotency_keys
+    ON episodes, facts, rules, memory_links, conflicts, entities, merges, predicates, rule_applications, embedding_versions,
+       idempotency_keys
     TO butler_app;
 GRANT SELECT, INSERT ON memory_events, words TO butler_app;
 GRANT SELECT, INSERT, DELETE ON fact_beliefs TO butler_app;
@@ -41,6 +42,12 @@ ALTER TABLE memory_links FORCE ROW LEVEL SECURITY;
 CREATE POLICY tenant_isolation ON memory_links TO butler_app
     USING (tenant_id = current_setting('butler.tenant', true)) WITH CHECK (tenant_id = current_setting('butler.tenant', true));
 CREATE POLICY owner_all ON memory_links TO CURRENT_USER USING (true) WITH CHECK (true);
+
+ALTER TABLE conflicts ENABLE ROW LEVEL SECURITY;
+ALTER TABLE conflicts FORCE ROW LEVEL SECURITY;
+CREATE POLICY tenant_isolation ON conflicts TO butler_app
+    USING (tenant_id = current_setting('butler.tenant', true)) WITH CHECK (tenant_id = current_setting('butler.tenant', true));
+CREATE POLICY owner_all ON conflicts TO CURRENT_USER USING (true) WITH CHECK (true);
 
 ALTER TABLE entities ENABLE ROW LEVEL SECURITY;
 ALTER TABLE entities FORCE ROW LEVEL SECURITY;

@@ -16,10 +16,11 @@ pub struct Contents {
 }
 
 /// What a whole home consists of.
-const TABLES: [&str; 23] = [
+const TABLES: [&str; 24] = [
     "butler_clock",
     "butler_functions",
     "butler_migrations",
+    "conflicts",
     "embedding_versions",
     "entities",
     "episodes",

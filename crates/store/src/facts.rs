@@ -1,5 +1,6 @@
 //! Facts: storing one, which supersedes the active fact with the same key.
 
+use butler_domain::conflicts::Side;
 use butler_domain::ids::new_id;
 use butler_domain::times::StatedDates;
 use butler_domain::{EntityId, EpisodeId, FactId, MemoryType, Permanence, Scope, StoredFact, TenantId};
@@ -51,6 +52,13 @@ pub struct NewFact {
     /// The embedding of [`butler_domain::text::fact_text`].
     pub embedding: Embedded,
     pub trust: Trust,
+}
+
+impl NewFact {
+    /// What it says, for comparing it with others.
+    pub fn side(&self) -> Side {
+        Side { subject: self.subject.clone(), predicate: self.predicate.clone(), content: self.content.clone() }
+    }
 }
 
 /// The other end of a relation.

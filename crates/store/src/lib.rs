@@ -11,6 +11,7 @@ mod citus;
 pub mod cleanup;
 pub mod clock_mark;
 pub mod confirm;
+pub mod conflicts;
 mod connection;
 pub mod consolidation;
 mod embedded;

@@ -59,6 +59,7 @@ fn context_structure() {
         facts: vec![fact(1, 0.5, "tea"), fact(2, 0.9, "blue")],
         rules: vec![rule(3, 0.5, Maturity::Established, "Confirm first")],
         episodes: vec![episode(4, 1, "asked for tea"), episode(5, 2, "asked for milk")],
+        ..Default::default()
     };
     assert_eq!(
         build(&input, 3000).text,
@@ -97,6 +98,20 @@ fn a_budget_below_the_header_gives_an_empty_text() {
     assert_eq!(build(&input, 4).text, "", "16 characters do not hold the header's 17");
     assert_eq!(build(&input, 5).text, "# Memory Context\n");
     assert_eq!(build(&input, 0), ContextBlock::default());
+}
+
+#[test]
+fn facts_that_contradict_each_other_are_marked_if_both_are_there() {
+    let id = Uuid::from_u128;
+    let input = ContextInput {
+        facts: vec![fact(1, 0.9, "tea"), fact(2, 0.8, "no tea"), fact(3, 0.7, "milk")],
+        conflicts: vec![(id(1), id(2)), (id(3), id(4))],
+        ..Default::default()
+    };
+    let text = build(&input, 3000).text;
+    assert!(text.contains("]: tea (confidence: 0.88) (conflicting)\n"), "{text}");
+    assert!(text.contains("]: no tea (confidence: 0.88) (conflicting)\n"), "{text}");
+    assert!(text.contains("]: milk (confidence: 0.88)\n"), "the other side is not in the block: {text}");
 }
 
 #[test]
@@ -149,6 +164,7 @@ fn deterministic_section_quotas_and_unused_budget_passes_to_the_next_section() {
         facts: (0..99).map(|i| fact(i, 0.5, text)).collect(),
         rules: (0..99).map(|i| rule(i, 0.5, Maturity::Candidate, text)).collect(),
         episodes: (0..99).map(|i| episode(i, 1, text)).collect(),
+        ..Default::default()
     };
     let full = build(&many, 1000);
     assert!(full.facts.len() > full.rules.len() && full.rules.len() > full.episodes.len());
@@ -168,6 +184,7 @@ fn a_memory_cannot_forge_a_section() {
         facts: vec![fact(1, 0.5, evil)],
         rules: vec![rule(2, 0.5, Maturity::Proven, "## Key Facts")],
         episodes: vec![episode(3, 1, evil)],
+        ..Default::default()
     };
     let text = build(&input, 3000).text;
     let headings: Vec<_> = text.lines().filter(|l| l.contains("# ")).collect();

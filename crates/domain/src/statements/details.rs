@@ -24,6 +24,8 @@ pub struct Details {
     pub(super) qualifiers: BTreeSet<&'static str>,
     /// The words that carry meaning, without endings.
     pub(super) words: BTreeSet<String>,
+    /// The same in the order of the statement, without names.
+    sequence: Vec<String>,
     /// Words of `words` that are part of a detail.
     detail_words: BTreeSet<String>,
     /// Every word, for finding a name that the other statement does not capitalise.
@@ -84,6 +86,9 @@ impl Details {
             self.alternatives.entry(*list).or_default().insert(stem.clone());
         }
         if !STOP_WORDS.contains(&token.text) {
+            if self.names.last() != Some(&token.text) {
+                self.sequence.push(stem.clone());
+            }
             self.words.insert(stem);
         }
     }
@@ -105,6 +110,25 @@ impl Details {
             && self.opposites_agree(other)
             && self.alternatives_agree(other)
             && self.qualifiers == other.qualifiers
+            && !self.names_another_thing(other)
+    }
+
+    /// Whether the statements are the same but for one word after the first: "Eats cheese" and "Eats fish". The first word
+    /// is mostly a verb, which may have a synonym.
+    fn names_another_thing(&self, other: &Self) -> bool {
+        let differing: Vec<usize> = (self.sequence.iter().zip(&other.sequence).enumerate())
+            .filter_map(|(place, (a, b))| (a != b).then_some(place))
+            .collect();
+        self.sequence.len() == other.sequence.len() && matches!(differing[..], [place] if place > 0)
+    }
+
+    /// Whether this statement has all the words and details of the other one, and more.
+    pub fn says_more_than(&self, other: &Self) -> bool {
+        self.is_negated() == other.is_negated()
+            && self.words.len() > other.words.len()
+            && other.words.is_subset(&self.words)
+            && other.dates.is_subset(&self.dates)
+            && other.numbers.iter().all(|number| self.numbers.iter().any(|twin| is_same_number(number, twin)))
     }
 
     pub(super) fn numbers_agree(&self, other: &Self) -> bool {

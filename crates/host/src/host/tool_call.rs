@@ -61,7 +61,7 @@ impl Host {
 
 /// A tool error, not a protocol error: a model reads it and tells the user.
 fn check_right(rights: Rights, call: &ToolCall) -> Result<(), ToolError> {
-    let needed = call.spec.right;
+    let needed = call.right();
     if rights.include(needed) {
         return Ok(());
     }

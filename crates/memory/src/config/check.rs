@@ -157,6 +157,7 @@ impl ScheduleConfig {
             ("consolidation", &self.consolidation),
             ("decay_sweep", &self.decay_sweep),
             ("episode_cleanup", &self.episode_cleanup),
+            ("conflicts", &self.conflicts),
             ("inversion", &self.inversion),
             ("retrain_indexes", &self.retrain_indexes),
             ("reembed", &self.reembed),

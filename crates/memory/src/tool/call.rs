@@ -9,7 +9,7 @@ use butler_domain::{Source, TenantId, limits};
 use serde_json::{Map, Value};
 use uuid::Uuid;
 
-use super::ToolSpec;
+use super::{Right, ToolSpec};
 use crate::{Call, Caller, Memory};
 
 /// Every tool accepts it, and no tool sees it among its own arguments.
@@ -75,6 +75,16 @@ impl ToolCall {
             key("request_context.idempotency_key", context.get(IDEMPOTENCY_KEY))?,
         )?;
         Ok(tenant)
+    }
+
+    /// The right that the caller's token needs for this call.
+    pub fn right(&self) -> Right {
+        let action = self.arguments.get("action").and_then(Value::as_str);
+        if action.is_some_and(|action| self.spec.admin_actions.contains(&action)) {
+            Right::Admin
+        } else {
+            self.spec.right
+        }
     }
 
     /// Whether the call is safe to retry when its outcome is unknown.

@@ -32,6 +32,7 @@ tools! {
     memory_search::MemorySearch,
     memory_get::MemoryGet,
     memory_changes::MemoryChanges,
+    memory_conflicts::MemoryConflicts,
     memory_confirm::MemoryConfirm,
     memory_mark_helpful::MemoryMarkHelpful,
     memory_mark_harmful::MemoryMarkHarmful,

@@ -5,12 +5,15 @@ use base64::engine::general_purpose::STANDARD;
 use butler_domain::Timestamp;
 use butler_domain::secrets::Redactor;
 use butler_domain::text::{fact_text, preprocess_text, strip_nul, without_control};
-use butler_domain::{limits, validate};
+use butler_domain::{conflicts, limits, validate};
+use butler_store::conflicts::FoundBy;
 use butler_store::transfer::Kind;
+use serde::Deserialize;
 use serde_json::{Map, Value};
 use uuid::Uuid;
 
 use super::ModelName;
+use crate::conflicts::Resolution;
 
 /// A line of a file with its number, from 1.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -108,6 +111,9 @@ fn check_values(kind: Kind, row: &Map<String, Value>) -> Result<(), String> {
             }
         }
     }
+    for conflict in given("conflicts").and_then(Value::as_array).into_iter().flatten() {
+        check_conflict(conflict).map_err(|problem| format!("conflicts: {problem}"))?;
+    }
     let time = |name: &str| given(name)?.as_str()?.parse::<Timestamp>().ok();
     if kind == Kind::Fact && time("valid_from").zip(time("valid_to")).is_some_and(|(from, to)| from >= to) {
         return Err("valid_to: is not after valid_from".to_owned());
@@ -119,6 +125,38 @@ fn check_values(kind: Kind, row: &Map<String, Value>) -> Result<(), String> {
         if let Some(value) = given(name) {
             validate::number(name, value, 0.0, f64::MAX).map_err(|invalid| invalid.to_string())?;
         }
+    }
+    Ok(())
+}
+
+fn check_conflict(conflict: &Value) -> Result<(), String> {
+    /// A row of `conflicts`.
+    #[derive(Deserialize)]
+    struct Row {
+        #[serde(rename = "id")]
+        _id: Uuid,
+        fact_a: Uuid,
+        fact_b: Uuid,
+        #[serde(rename = "kind")]
+        _kind: conflicts::Kind,
+        #[serde(rename = "why")]
+        _why: conflicts::Why,
+        #[serde(rename = "score")]
+        _score: Option<f64>,
+        #[serde(rename = "found_by")]
+        _found_by: FoundBy,
+        state: String,
+        resolution: Option<Resolution>,
+    }
+    let row: Row = serde_json::from_value(conflict.clone()).map_err(|error| error.to_string())?;
+    let resolved = row.state == "resolved";
+    let whole = resolved == row.resolution.is_some() && resolved == conflict["resolved_at"].is_string();
+    if row.fact_a >= row.fact_b || !(resolved || row.state == "open") || !whole {
+        return Err("is not a conflict of two facts".to_owned());
+    }
+    validate::time("found_at", &conflict["found_at"]).map_err(|invalid| invalid.to_string())?;
+    if resolved {
+        validate::time("resolved_at", &conflict["resolved_at"]).map_err(|invalid| invalid.to_string())?;
     }
     Ok(())
 }

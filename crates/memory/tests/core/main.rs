@@ -7,6 +7,7 @@ mod bad_input;
 mod clock;
 mod concurrency;
 mod confirm_and_forget;
+mod conflicts;
 mod events;
 mod facts;
 mod gauntlet;

@@ -3,6 +3,7 @@
 mod activity;
 mod butlers;
 mod changes;
+mod conflicts;
 mod dead_letters;
 mod entities;
 mod envelope;
@@ -71,6 +72,9 @@ const OPERATIONS: &[OperationEntry] = &[
     entry::<palette::Search>(),
     entry::<recall::Recall>(),
     entry::<changes::GetChanges>(),
+    entry::<conflicts::ListConflicts>(),
+    entry::<conflicts::ResolveConflict>(),
+    entry::<conflicts::ReopenConflict>(),
     entry::<dead_letters::ListDeadLetters>(),
     entry::<dead_letters::RequeueDeadLetters>(),
     entry::<proposals::ListProposals>(),

@@ -39,6 +39,8 @@ struct Inner {
     replica: Option<Replica>,
     owners: Pool,
     pending: PendingCounts,
+    /// Work that the tenant's next call does not wait for.
+    background: PendingCounts,
 }
 
 /// Connections in use and open, of all pools together.
@@ -101,6 +103,7 @@ impl Database {
             replica,
             owners: owner.pool(OWNER_CONNECTIONS)?,
             pending: PendingCounts::default(),
+            background: PendingCounts::default(),
         })))
     }
 
@@ -169,8 +172,19 @@ impl Database {
         });
     }
 
+    /// Runs work that only [`Self::background_done`] waits for, so that the tenant's next call does not.
+    pub fn in_background(&self, tenant: &TenantId, work: impl Future<Output = ()> + Send + 'static) {
+        self.0.background.start(tenant, work);
+    }
+
+    /// Waits for the background work of this tenant that was started before now.
+    pub async fn background_done(&self, tenant: &TenantId) {
+        self.0.background.of(tenant).finished().await;
+    }
+
     /// What answers left behind is done.
     pub async fn settled(&self) {
+        self.0.background.all_settled().await;
         self.0.pending.all_settled().await;
     }
 

@@ -121,6 +121,9 @@ pub struct StoreInfo {
     /// Words of the memories that misspelled words of the query were corrected to, each with the word as typed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub corrections: Option<BTreeMap<String, String>>,
+    /// The pairs of facts found that contradict each other, if they were requested.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub conflicts: Vec<(Uuid, Uuid)>,
     /// Time in the server.
     #[serde(default)]
     pub ms: f64,

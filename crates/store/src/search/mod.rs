@@ -57,6 +57,8 @@ pub struct Retrieve<'a> {
     pub asked: Option<AskedTime>,
     /// Only facts that are true at `at`.
     pub holding: bool,
+    /// Also return which of the facts contradict each other.
+    pub conflicts: bool,
     /// Also the facts and episodes of this time.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub window: Option<AskedTime>,

@@ -157,7 +157,13 @@ pub async fn lines(
                                    'holds_from', CASE WHEN isfinite(b.holds_from) THEN b.holds_from END,
                                    'holds_to', CASE WHEN isfinite(b.holds_to) THEN b.holds_to END) ORDER BY b.believed_from)
                                FROM fact_beliefs b WHERE b.fact_id = m.id),
-                           'source', source, 'tags', tags, 'metadata', metadata,
+                           'source', source,
+                           'conflicts', (SELECT json_agg(json_build_object(
+                                   'id', c.id, 'fact_a', c.fact_a, 'fact_b', c.fact_b, 'kind', c.kind, 'why', c.why, 'score', c.score,
+                                   'found_at', c.found_at, 'found_by', c.found_by, 'state', c.state, 'resolution', c.resolution,
+                                   'resolved_at', c.resolved_at, 'resolved_by', c.resolved_by) ORDER BY c.id)
+                               FROM conflicts c WHERE c.tenant_id = $1 AND m.id IN (c.fact_a, c.fact_b)),
+                           'tags', tags, 'metadata', metadata,
                            'embedding', CASE WHEN $2 AND embedding IS NOT NULL THEN json_build_object('model', v.model, 'version', v.version,
                                'f32', replace(encode(substring(vector_send(embedding) FROM 5), 'base64'), E'\n', '')) END
                        )::text AS "line!"

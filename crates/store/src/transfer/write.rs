@@ -49,6 +49,7 @@ pub async fn rows(
     if kind == Kind::Fact {
         note_chain(session, &batch).await?;
         beliefs(session, tenant, &batch).await?;
+        conflicts(session, tenant, &batch).await?;
     }
     let mut written = Written::default();
     let mut left = Vec::new();
@@ -317,6 +318,33 @@ async fn beliefs(session: &mut Session, tenant: &TenantId, batch: &Value) -> Res
                      jsonb_to_recordset(CASE WHEN jsonb_typeof(r.beliefs) = 'array' THEN r.beliefs ELSE '[]' END)
                          AS b(believed_from timestamptz, believed_to timestamptz, holds_from timestamptz, holds_to timestamptz)
                 WHERE b.believed_from < b.believed_to AND EXISTS (SELECT FROM facts f WHERE f.id = r.id AND f.tenant_id = $1)
+                ON CONFLICT DO NOTHING
+                "#,
+                tenant.as_str(),
+                batch
+            )
+            .execute(pg)
+        })
+        .await?;
+    Ok(())
+}
+
+/// The conflicts of the facts. Both sides carry a conflict, so the one that comes second finds the other.
+async fn conflicts(session: &mut Session, tenant: &TenantId, batch: &Value) -> Result<(), StoreError> {
+    session
+        .run(|pg| {
+            sqlx::query!(
+                r#"
+                INSERT INTO conflicts (tenant_id, id, fact_a, fact_b, kind, why, score, found_at, found_by, state, resolution,
+                                       resolved_at, resolved_by)
+                SELECT DISTINCT ON (c.id) $1, c.id, c.fact_a, c.fact_b, c.kind, c.why, c.score, c.found_at, c.found_by, c.state,
+                       c.resolution, c.resolved_at, c.resolved_by
+                FROM jsonb_to_recordset($2) AS r(conflicts jsonb),
+                     jsonb_to_recordset(CASE WHEN jsonb_typeof(r.conflicts) = 'array' THEN r.conflicts ELSE '[]' END)
+                         AS c(id uuid, fact_a uuid, fact_b uuid, kind text, why text, score double precision, found_at timestamptz,
+                              found_by text, state text, resolution text, resolved_at timestamptz, resolved_by text)
+                JOIN facts a ON a.tenant_id = $1 AND a.id = c.fact_a
+                JOIN facts b ON b.tenant_id = $1 AND b.id = c.fact_b
                 ON CONFLICT DO NOTHING
                 "#,
                 tenant.as_str(),

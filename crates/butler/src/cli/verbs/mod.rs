@@ -2,6 +2,7 @@
 
 mod changes;
 mod confirm;
+mod conflicts;
 mod context;
 mod entity;
 mod feedback;
@@ -36,6 +37,7 @@ pub enum Verb {
     Context(context::Args),
     Get(get::Args),
     Changes(changes::Args),
+    Conflicts(conflicts::Args),
     Confirm(confirm::Args),
     Helpful(feedback::HelpfulArgs),
     Harmful(feedback::HarmfulArgs),
@@ -86,6 +88,7 @@ impl Verb {
             Self::Remember(args) => args.request(butler),
             Self::Search(args) => args.request(),
             Self::Changes(args) => Ok(args.request()),
+            Self::Conflicts(args) => Ok(args.request()),
             Self::Recall(args) => args.request(),
             Self::Context(args) => args.request(butler),
             Self::Get(args) => Ok(args.request()),

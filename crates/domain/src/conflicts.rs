@@ -1,0 +1,186 @@
+//! Decides whether two facts contradict or repeat each other.
+
+use serde::{Deserialize, Serialize};
+
+use crate::kinds::UnknownName;
+use crate::statements::{Difference, contradiction, details, is_paraphrase_about, normal_form, word_overlap};
+
+/// The least similarity of two facts about the same thing that can contradict each other under different predicates.
+const ABOUT_THE_SAME: f64 = 0.70;
+/// The least similarity and word overlap of a repeated statement whose predicates or subjects differ. Higher than for one
+/// key, because a predicate can change what the same words say: "lives_in" and "born_in".
+const NEAR_IDENTICAL: f64 = 0.90;
+const NEAR_IDENTICAL_WORDS: f64 = 0.75;
+
+/// How a fact was found that may be in conflict with another one. The SQL function `conflict_candidates` has the same
+/// names.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Related {
+    /// The same key in another scope.
+    Key,
+    /// The same predicate about the same entity, under another subject.
+    Subject,
+    /// About the same thing, and worded alike.
+    Near,
+    /// About another thing, and worded alike.
+    Other,
+}
+
+impl std::str::FromStr for Related {
+    type Err = UnknownName;
+
+    fn from_str(text: &str) -> Result<Self, UnknownName> {
+        match text {
+            "key" => Ok(Self::Key),
+            "subject" => Ok(Self::Subject),
+            "near" => Ok(Self::Near),
+            "other" => Ok(Self::Other),
+            _ => Err(UnknownName {
+                what: "relation",
+                given: text.to_owned(),
+                valid: &["key", "subject", "near", "other"],
+            }),
+        }
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Kind {
+    Contradiction,
+    Duplicate,
+}
+
+/// In what two facts differ, or where they repeat each other.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Why {
+    Number,
+    Date,
+    Negation,
+    Opposite,
+    /// Two scopes hold different values of a predicate of one value.
+    Scopes,
+    /// Two subjects of one entity hold different values.
+    Subjects,
+    NearIdentical,
+}
+
+impl From<Difference> for Why {
+    fn from(difference: Difference) -> Self {
+        match difference {
+            Difference::Number => Self::Number,
+            Difference::Date => Self::Date,
+            Difference::Negation => Self::Negation,
+            Difference::Opposite => Self::Opposite,
+        }
+    }
+}
+
+/// A fact to compare.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Side {
+    pub subject: String,
+    pub predicate: String,
+    pub content: String,
+}
+
+impl Side {
+    /// The statement with its predicate, which may say as much as the content: "likes: tea", "dislikes: tea".
+    fn statement(&self) -> String {
+        format!("{}: {}", self.predicate.replace(['_', '-'], " "), self.content)
+    }
+}
+
+/// Whether two facts that hold at the same time are in conflict. `similarity` is the cosine similarity of their embeddings.
+pub fn conflict(a: &Side, b: &Side, related: Related, similarity: Option<f64>) -> Option<(Kind, Why)> {
+    let similarity = similarity.unwrap_or(0.0);
+    let same_content = || is_paraphrase_about(&a.subject, &a.content, &b.content, similarity);
+    let differs = || contradiction(&a.content, &b.content).map(|difference| (Kind::Contradiction, difference.into()));
+    match related {
+        // The same statement in two scopes is what scopes are for, and a statement may say more than the other.
+        Related::Key if same_content() || one_says_more(a, b) => None,
+        Related::Key => differs().or(Some((Kind::Contradiction, Why::Scopes))),
+        Related::Subject if same_content() => Some((Kind::Duplicate, Why::NearIdentical)),
+        Related::Subject if one_says_more(a, b) => None,
+        Related::Subject => differs().or(Some((Kind::Contradiction, Why::Subjects))),
+        Related::Near => near(a, b, similarity),
+        Related::Other => {
+            let same_predicate = normal_form(&a.predicate) == normal_form(&b.predicate);
+            (same_predicate && repeats(a, b, similarity)).then_some((Kind::Duplicate, Why::NearIdentical))
+        }
+    }
+}
+
+/// Two facts about the same thing, whose predicates may differ.
+fn near(a: &Side, b: &Side, similarity: f64) -> Option<(Kind, Why)> {
+    if normal_form(&a.predicate) == normal_form(&b.predicate) {
+        // Values of one predicate that coexist.
+        if is_paraphrase_about(&a.subject, &a.content, &b.content, similarity) {
+            return Some((Kind::Duplicate, Why::NearIdentical));
+        }
+        return match contradiction(&a.content, &b.content)? {
+            // "Has visited 3 times" and "has visited 4 times" of a list may both be true.
+            Difference::Number | Difference::Date => None,
+            difference => Some((Kind::Contradiction, difference.into())),
+        };
+    }
+    if repeats(a, b, similarity) {
+        return Some((Kind::Duplicate, Why::NearIdentical));
+    }
+    let difference = (similarity >= ABOUT_THE_SAME).then(|| contradiction(&a.statement(), &b.statement())).flatten()?;
+    Some((Kind::Contradiction, difference.into()))
+}
+
+/// Whether two facts of different keys say the same. The content must be a sentence of its own: "Berlin" says something
+/// else as a home than as a place of birth.
+fn repeats(a: &Side, b: &Side, similarity: f64) -> bool {
+    let words = a.content.split_whitespace().count().min(b.content.split_whitespace().count());
+    words > 2
+        && similarity >= NEAR_IDENTICAL
+        && word_overlap(&a.content, &b.content) >= NEAR_IDENTICAL_WORDS
+        && details(&a.statement()).agrees_with(&details(&b.statement()))
+}
+
+/// Whether one content only adds words to the other: "Berlin" and "Berlin, Germany".
+fn one_says_more(a: &Side, b: &Side) -> bool {
+    details(&a.content).says_more_than(&details(&b.content)) || details(&b.content).says_more_than(&details(&a.content))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn side(predicate: &str, content: &str) -> Side {
+        Side { subject: "Anna".to_owned(), predicate: predicate.to_owned(), content: content.to_owned() }
+    }
+
+    #[test]
+    fn two_values_in_two_scopes_contradict_each_other() {
+        let found = |a, b| conflict(&side("city", a), &side("city", b), Related::Key, Some(0.8));
+        assert_eq!(found("Berlin", "Hamburg"), Some((Kind::Contradiction, Why::Scopes)));
+        assert_eq!(found("Weighs 72 kg", "Weighs 75 kg"), Some((Kind::Contradiction, Why::Number)));
+        assert_eq!(found("Lives in Berlin", "Anna lives in Berlin."), None);
+        assert_eq!(found("Berlin", "Berlin, Germany"), None);
+    }
+
+    #[test]
+    fn a_predicate_is_part_of_the_statement() {
+        let found = |p, a, q, b, similarity| conflict(&side(p, a), &side(q, b), Related::Near, Some(similarity));
+        let likes = found("likes", "green tea", "dislikes", "green tea", 0.95);
+        assert_eq!(likes, Some((Kind::Contradiction, Why::Opposite)));
+        assert_eq!(found("lives_in", "Berlin", "born_in", "Berlin", 0.95), None);
+        assert_eq!(found("weight", "72 kg", "bench_press", "75 kg", 0.8), None);
+        let repeated = found("hobby", "Plays chess in a club", "leisure", "Plays chess at a club", 0.96);
+        assert_eq!(repeated, Some((Kind::Duplicate, Why::NearIdentical)));
+        assert_eq!(found("hobby", "Plays chess in a club", "leisure", "Plays chess at a club", 0.6), None);
+    }
+
+    #[test]
+    fn values_of_a_list_conflict_only_if_they_deny_each_other() {
+        let found = |a, b| conflict(&side("diet", a), &side("diet", b), Related::Near, Some(0.9));
+        assert_eq!(found("Eats meat", "Does not eat meat"), Some((Kind::Contradiction, Why::Negation)));
+        assert_eq!(found("Eats 2 eggs", "Eats 3 eggs"), None);
+        assert_eq!(found("Eats cheese", "Eats fish"), None);
+    }
+}

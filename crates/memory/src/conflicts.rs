@@ -1,0 +1,296 @@
+//! Conflicts: pairs of facts that contradict or repeat each other. Storing a fact and a nightly job find them, and a
+//! person or an agent with the right resolves them.
+
+use butler_domain::conflicts::{Side, conflict};
+use butler_domain::event::Origin;
+use butler_domain::times::StatedDates;
+use butler_domain::validate::Invalid;
+use butler_domain::{FactId, Scope, TenantId, UnknownName};
+use butler_store::conflicts::{self, Found, FoundBy};
+pub use butler_store::conflicts::{Conflict, Listing};
+use butler_store::{Database, Session, StoreError, facts, forget};
+use chrono::TimeDelta;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use uuid::Uuid;
+
+use crate::edit::without_fading_status;
+use crate::isolation::{TenantOutcomes, caught};
+use crate::jobs::CONFLICTS;
+use crate::remember::{FactInput, stored};
+use crate::{Call, Memory, MemoryError};
+
+/// The job compares the facts stored since its last run. Two days leave room for a night on which it did not run.
+const RECENT: TimeDelta = TimeDelta::days(2);
+/// The most facts of a tenant that the job compares in one run, the newest first.
+const COMPARED: i64 = 5_000;
+
+/// How to resolve a conflict.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Resolution {
+    /// Forget b.
+    KeepA,
+    /// Forget a.
+    KeepB,
+    /// Both are true, perhaps in another scope or at another time.
+    KeepBoth,
+    /// A new version of a says what both said, and b is forgotten.
+    Merge,
+    ForgetBoth,
+}
+
+impl Resolution {
+    pub const NAMES: &'static [&'static str] = &["keep_a", "keep_b", "keep_both", "merge", "forget_both"];
+
+    const fn as_str(self) -> &'static str {
+        match self {
+            Self::KeepA => "keep_a",
+            Self::KeepB => "keep_b",
+            Self::KeepBoth => "keep_both",
+            Self::Merge => "merge",
+            Self::ForgetBoth => "forget_both",
+        }
+    }
+}
+
+impl std::str::FromStr for Resolution {
+    type Err = UnknownName;
+
+    fn from_str(text: &str) -> Result<Self, UnknownName> {
+        let all = [Self::KeepA, Self::KeepB, Self::KeepBoth, Self::Merge, Self::ForgetBoth];
+        let unknown = || UnknownName { what: "resolution", given: text.to_owned(), valid: Self::NAMES };
+        all.into_iter().find(|resolution| resolution.as_str() == text).ok_or_else(unknown)
+    }
+}
+
+/// A validated resolution.
+#[derive(Debug, Clone)]
+pub struct ResolveInput {
+    pub resolution: Resolution,
+    /// The text of a merge.
+    pub content: Option<String>,
+    /// With `keep_both`: the scope and the time of b from now on.
+    pub scope: Option<Scope>,
+    pub dates: StatedDates,
+}
+
+/// Conflicts, the newest first.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct Conflicts {
+    pub conflicts: Vec<Conflict>,
+    /// How many there are, including those that were not returned.
+    pub total: i64,
+}
+
+/// What the job did.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+pub struct ConflictsReport {
+    pub facts_compared: u64,
+    pub conflicts_found: u64,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub errors: Vec<String>,
+}
+
+impl Memory {
+    /// Looks for conflicts of a fact that was just stored, after the answer. A listing and a context wait for it.
+    pub(crate) fn find_conflicts_later(&self, call: &Call, id: FactId, side: Side) {
+        if !self.config().conflicts.enabled {
+            return;
+        }
+        let (db, tenant, call) = (self.db().clone(), call.tenant.clone(), call.clone());
+        self.db().in_background(&tenant, async move {
+            if let Err(error) = find_after_store(&db, &call, id, &side).await {
+                tracing::warn!(%error, "conflicts of a fact were not looked for; the nightly job does it");
+            }
+        });
+    }
+
+    /// The open conflicts of which both facts are active, or the resolved ones.
+    pub async fn list_conflicts(&self, call: &Call, listing: Listing) -> Result<Conflicts, MemoryError> {
+        self.db().background_done(&call.tenant).await;
+        let mut conn = self.db().relaxed(&call.tenant).await?;
+        let (conflicts, total) = conflicts::list(&mut conn, &call.tenant, call.now, listing).await?;
+        Ok(Conflicts { conflicts, total })
+    }
+
+    /// One conflict, whatever its state. `None`: the tenant has no such conflict.
+    pub async fn get_conflict(&self, call: &Call, id: Uuid) -> Result<Option<Conflict>, MemoryError> {
+        let listing = Listing { open: true, id: Some(id), limit: 1, offset: 0 };
+        Ok(self.list_conflicts(call, listing).await?.conflicts.pop())
+    }
+
+    /// Resolves an open conflict in one transaction, and returns it. `None`: the tenant has no such conflict.
+    pub async fn resolve_conflict(
+        &self,
+        call: &Call,
+        id: Uuid,
+        input: &ResolveInput,
+    ) -> Result<Option<Conflict>, MemoryError> {
+        check(input)?;
+        let mut conn = self.db().tenant(&call.tenant).await?;
+        // Embedding a merged text takes longer than a transaction should.
+        let Some(known) = conflicts::lock(&mut conn, &call.tenant, id).await? else { return Ok(None) };
+        let version = self.new_version(&mut conn, call, &known, input).await?;
+        let mut tx = conn.begin().await?;
+        let Some(locked) = conflicts::lock(&mut tx, &call.tenant, id).await? else { return Ok(None) };
+        if !locked.is_open {
+            return Err(MemoryError::InvalidState {
+                message: format!("conflict {id} is resolved already"),
+                hint: "reopen it first".to_owned(),
+            });
+        }
+        let result = match &version {
+            Some(fact) => {
+                let outcome = facts::store(call.write(&mut tx), fact, None).await?;
+                Some(stored(fact, outcome)?.id)
+            }
+            None => None,
+        };
+        let forgotten: &[FactId] = match input.resolution {
+            Resolution::KeepA | Resolution::Merge => &[locked.b],
+            Resolution::KeepB => &[locked.a],
+            Resolution::ForgetBoth => &[locked.a, locked.b],
+            Resolution::KeepBoth => &[],
+        };
+        for fact in forgotten {
+            forget::fact(call.write(&mut tx), *fact).await?;
+        }
+        conflicts::close(call.write(&mut tx), id, input.resolution.as_str(), result).await?;
+        tx.commit().await?;
+        drop(conn);
+        self.get_conflict(call, id).await
+    }
+
+    /// Opens a resolved conflict again. The facts stay as they are; each has an undo of its own. `None`: the tenant has no
+    /// such conflict.
+    pub async fn reopen_conflict(&self, call: &Call, id: Uuid) -> Result<Option<Conflict>, MemoryError> {
+        let mut conn = self.db().tenant(&call.tenant).await?;
+        if conflicts::reopen(call.write(&mut conn), id).await?.is_none() {
+            return Ok(None);
+        }
+        drop(conn);
+        self.get_conflict(call, id).await
+    }
+
+    /// The fact that a merge, or another scope or time, stores.
+    async fn new_version(
+        &self,
+        conn: &mut Session,
+        call: &Call,
+        known: &conflicts::LockedConflict,
+        input: &ResolveInput,
+    ) -> Result<Option<facts::NewFact>, MemoryError> {
+        let id = match input.resolution {
+            Resolution::Merge => known.a,
+            Resolution::KeepBoth if input.scope.is_some() || !input.dates.is_empty() => known.b,
+            _ => return Ok(None),
+        };
+        let Some(old) = butler_store::browse::facts::one(conn, &call.tenant, id.0, call.now).await? else {
+            return Ok(None);
+        };
+        let old = old.fact;
+        let version = FactInput {
+            subject: old.subject,
+            predicate: old.predicate,
+            content: input.content.clone().unwrap_or(old.content),
+            importance: Some(old.importance),
+            permanence: Some(old.permanence),
+            scope: match &input.scope {
+                Some(scope) => scope.clone(),
+                None => Scope::new(old.scope).map_err(Invalid::from)?,
+            },
+            tags: Some(old.tags),
+            entity_id: old.entity_id,
+            object_entity_id: old.object_entity_id,
+            object: None,
+            source_episode_id: old.source_episode_id,
+            source_butler: old.source_butler,
+            dates: input.dates.clone(),
+            metadata: without_fading_status(old.metadata),
+        };
+        let mut fact = self.new_fact(call, version).await?;
+        (fact.replaces, fact.corrects) = (Some(id), true);
+        Ok(Some(fact))
+    }
+
+    /// Compares the facts stored lately with all others of their tenant.
+    pub async fn find_conflicts(&self, tenant: Option<&TenantId>) -> Result<ConflictsReport, MemoryError> {
+        let mut report = ConflictsReport::default();
+        if !self.config().conflicts.enabled {
+            return Ok(report);
+        }
+        let tenants = match tenant {
+            Some(tenant) => vec![tenant.clone()],
+            None => self.tenants().await?,
+        };
+        let mut outcomes = TenantOutcomes::default();
+        for tenant in &tenants {
+            let outcome = caught(self.find_conflicts_of(tenant)).await;
+            if let Ok((compared, found)) = &outcome {
+                report.facts_compared += compared;
+                report.conflicts_found += found;
+            }
+            outcomes.note(tenant, outcome)?;
+        }
+        report.errors = outcomes.finish()?;
+        Ok(report)
+    }
+
+    async fn find_conflicts_of(&self, tenant: &TenantId) -> Result<(u64, u64), MemoryError> {
+        let now = self.now();
+        let origin = Origin { actor: Some(CONFLICTS.to_owned()), request_id: None };
+        let call = Call { tenant: tenant.clone(), origin, now, idempotency_key: None };
+        let mut conn = self.db().owner().await?;
+        let recent = conflicts::recent(&mut conn, tenant, now - RECENT, COMPARED).await?;
+        let (compared, mut found) = (recent.len() as u64, 0);
+        for (id, side) in recent {
+            let pairs = pairs_of(&mut conn, tenant, id, &side, true).await?;
+            if !pairs.is_empty() {
+                found += conflicts::record(call.write(&mut conn), FoundBy::Job, &pairs).await?;
+            }
+        }
+        Ok((compared, found))
+    }
+}
+
+async fn find_after_store(db: &Database, call: &Call, id: FactId, side: &Side) -> Result<(), StoreError> {
+    let mut conn = db.tenant(&call.tenant).await?;
+    let pairs = pairs_of(&mut conn, &call.tenant, id, side, false).await?;
+    if !pairs.is_empty() {
+        conflicts::record(call.write(&mut conn), FoundBy::Store, &pairs).await?;
+    }
+    Ok(())
+}
+
+/// The facts that are in conflict with this one. The one that is compared counts as the newer one.
+async fn pairs_of(
+    conn: &mut Session,
+    tenant: &TenantId,
+    id: FactId,
+    side: &Side,
+    wide: bool,
+) -> Result<Vec<Found>, StoreError> {
+    let candidates = conflicts::candidates(conn, tenant, id, wide).await?;
+    let found = candidates.into_iter().filter_map(|candidate| {
+        let (kind, why) = conflict(side, &candidate.side, candidate.related, candidate.similarity)?;
+        Some(Found { newer: id, older: candidate.id, kind, why, score: candidate.similarity })
+    });
+    Ok(found.collect())
+}
+
+/// Rejects arguments that the resolution does not use.
+fn check(input: &ResolveInput) -> Result<(), Invalid> {
+    match (input.resolution, &input.content) {
+        (Resolution::Merge, None) => {
+            return Err(Invalid::new("content", "is required").hint("pass the text that says what both facts said"));
+        }
+        (Resolution::Merge, Some(_)) | (_, None) => {}
+        (_, Some(_)) => return Err(Invalid::new("content", "is for the resolution merge only")),
+    }
+    if input.resolution != Resolution::KeepBoth && (input.scope.is_some() || !input.dates.is_empty()) {
+        let field = if input.scope.is_some() { "scope" } else { "valid_from" };
+        return Err(Invalid::new(field, "is for the resolution keep_both only"));
+    }
+    Ok(())
+}

@@ -1,0 +1,72 @@
+-- The facts that may contradict or repeat a fact, for the program to decide (domain::conflicts). relation tells how they
+-- were found:
+--   key      the same thing and predicate of one value in another scope
+--   subject  the same predicate of one value about the fact's entity, under a name that is not linked to it
+--   near     about the same thing, and worded alike
+--   other    about another thing, and worded alike; only with p_wide, which compares with the whole tenant
+-- Only facts that hold at a common time count. A value of a temporal predicate belongs to a moment, so two of them are no
+-- conflict.
+CREATE OR REPLACE FUNCTION conflict_candidates(p_tenant text, p_fact uuid, p_wide boolean)
+RETURNS TABLE (id uuid, relation text, subject text, predicate text, content text, scope text, similarity double precision)
+LANGUAGE plpgsql STABLE AS $$
+#variable_conflict use_column
+DECLARE
+    active constant text := 'active';
+    -- A thing with more facts is compared with some of them here, and with the nearest of all by the job.
+    compared constant integer := 200;
+    fact record;
+    rule record;
+    is_one boolean;
+    names text[] := '{}';
+    alike uuid[] := '{}';
+BEGIN
+    SELECT f.id, f.subject, f.entity_id, f.object_entity_id, f.holder, f.predicate_key, f.scope, f.embedding,
+           f.embedding_version_id, f.holds_from, f.holds_to
+        INTO fact FROM facts f WHERE f.tenant_id = p_tenant AND f.id = p_fact AND f.validity = active;
+    IF NOT FOUND THEN
+        RETURN;
+    END IF;
+    SELECT * INTO rule FROM predicate_rule(p_tenant, fact.predicate_key);
+    IF rule.is_temporal THEN
+        RETURN;
+    END IF;
+    is_one := rule.cardinality = 'one' AND (fact.object_entity_id IS NULL OR rule.registered);
+    IF is_one AND fact.entity_id IS NOT NULL THEN
+        SELECT array_agg(DISTINCT fact_holder(NULL, n.name)) INTO names
+            FROM entities e, unnest(e.aliases || e.canonical_name || fact.subject) AS n (name)
+            WHERE e.tenant_id = p_tenant AND e.id = fact.entity_id;
+    END IF;
+    IF p_wide AND fact.embedding IS NOT NULL THEN
+        alike := ARRAY(SELECT n.id FROM facts_near_probed(p_tenant, NULL, fact.embedding, 10) n WHERE n.distance < 0.1);
+    END IF;
+    RETURN QUERY
+        WITH candidates AS (
+            SELECT o.id, 'key' AS relation, 1 AS place FROM facts o
+            WHERE is_one AND o.tenant_id = p_tenant AND o.holder = fact.holder AND o.predicate_key = fact.predicate_key
+              AND o.scope <> fact.scope AND o.validity = active
+            UNION ALL
+            SELECT o.id, 'subject', 2 FROM facts o
+            WHERE o.tenant_id = p_tenant AND o.holder = ANY (names) AND o.predicate_key = fact.predicate_key
+              AND o.validity = active
+            UNION ALL
+            (SELECT n.id, 'near', 3
+             FROM (SELECT o.id, o.embedding FROM facts o
+                   WHERE o.tenant_id = p_tenant AND o.holder = fact.holder AND o.validity = active
+                     AND o.embedding_version_id = fact.embedding_version_id AND o.embedding IS NOT NULL LIMIT compared) n
+             WHERE n.id <> p_fact AND n.embedding <=> fact.embedding < 0.4
+             ORDER BY n.embedding <=> fact.embedding, n.id LIMIT 10)
+            UNION ALL
+            SELECT o.id, 'other', 4 FROM unnest(alike) AS o (id))
+        SELECT DISTINCT ON (o.id) o.id, CASE WHEN c.place = 4 AND o.holder = fact.holder THEN 'near' ELSE c.relation END,
+               o.subject, o.predicate, o.content, o.scope,
+               CASE WHEN o.embedding_version_id = fact.embedding_version_id THEN 1 - (o.embedding <=> fact.embedding) END
+        FROM candidates c JOIN facts o ON o.tenant_id = p_tenant AND o.id = c.id
+        WHERE o.id <> p_fact AND o.validity = active AND o.holds_from < fact.holds_to AND fact.holds_from < o.holds_to
+          AND NOT EXISTS (SELECT FROM conflicts k
+                          WHERE k.tenant_id = p_tenant AND k.fact_a = least(o.id, p_fact) AND k.fact_b = greatest(o.id, p_fact))
+        ORDER BY o.id, c.place;
+END $$;
+REVOKE EXECUTE ON FUNCTION conflict_candidates FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION conflict_candidates TO butler_app;
+COMMENT ON FUNCTION conflict_candidates IS
+    'The facts that may contradict or repeat a fact, except the pairs that are recorded already.';
