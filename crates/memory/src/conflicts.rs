@@ -5,7 +5,7 @@ use butler_domain::conflicts::{Side, conflict};
 use butler_domain::event::Origin;
 use butler_domain::times::StatedDates;
 use butler_domain::validate::Invalid;
-use butler_domain::{FactId, Scope, TenantId, UnknownName};
+use butler_domain::{FactId, Scope, Source, TenantId, UnknownName};
 use butler_store::conflicts::{self, Found, FoundBy};
 pub use butler_store::conflicts::{Conflict, Listing};
 use butler_store::{Database, Session, StoreError, facts, forget};
@@ -207,6 +207,7 @@ impl Memory {
             source_episode_id: old.source_episode_id,
             source_butler: old.source_butler,
             dates: input.dates.clone(),
+            override_tombstone: true,
             metadata: without_fading_status(old.metadata),
         };
         let mut fact = self.new_fact(call, version).await?;
@@ -240,7 +241,7 @@ impl Memory {
     async fn find_conflicts_of(&self, tenant: &TenantId) -> Result<(u64, u64), MemoryError> {
         let now = self.now();
         let origin = Origin { actor: Some(CONFLICTS.to_owned()), request_id: None };
-        let call = Call { tenant: tenant.clone(), origin, now, idempotency_key: None };
+        let call = Call { tenant: tenant.clone(), origin, now, idempotency_key: None, source: Source::Agent };
         let mut conn = self.db().owner().await?;
         let recent = conflicts::recent(&mut conn, tenant, now - RECENT, COMPARED).await?;
         let (compared, mut found) = (recent.len() as u64, 0);

@@ -202,7 +202,7 @@ impl Memory {
                 Ok(outcome) => {
                     let stored = stored(fact, outcome)?;
                     self.training().record_writes(1);
-                    if !stored.confirmed {
+                    if !(stored.confirmed || stored.proposed) {
                         self.find_conflicts_later(call, stored.id, fact.side());
                     }
                     return Ok(stored.with_hint());

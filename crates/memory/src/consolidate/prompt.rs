@@ -245,6 +245,7 @@ mod tests {
             retry_count: 0,
             created_at: "2030-01-15T12:00:00Z".parse().unwrap(),
             occurred_at: "2030-01-15T12:00:00Z".parse().unwrap(),
+            untrusted: false,
         }
     }
 

@@ -19,11 +19,6 @@ pub struct Tally {
     pub left_out: u64,
 }
 
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
-fn is_zero(count: &u64) -> bool {
-    *count == 0
-}
-
 impl Tally {
     /// Counts one item as existing or created.
     pub(super) fn count(&mut self, exists: bool) {
