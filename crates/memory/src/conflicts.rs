@@ -25,17 +25,14 @@ const RECENT: TimeDelta = TimeDelta::days(2);
 /// The most facts of a tenant that the job compares in one run, the newest first.
 const COMPARED: i64 = 5_000;
 
-/// How to resolve a conflict.
+/// How to resolve a conflict: keep a and forget b, keep b and forget a, keep both, forget b and store what both said as a
+/// new version of a, or forget both.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Resolution {
-    /// Forget b.
     KeepA,
-    /// Forget a.
     KeepB,
-    /// Both are true, perhaps in another scope or at another time.
     KeepBoth,
-    /// A new version of a says what both said, and b is forgotten.
     Merge,
     ForgetBoth,
 }
