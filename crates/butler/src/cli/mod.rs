@@ -185,6 +185,11 @@ fn on_runtime(command: impl Future<Output = Result<(), HostError>>) -> Result<()
     outcome
 }
 
+/// Says how many secrets were redacted.
+fn redacted(count: u64) -> String {
+    if count == 1 { "1 secret was redacted".to_owned() } else { format!("{count} secrets were redacted") }
+}
+
 #[cfg(test)]
 mod tests {
     use clap::Command;
@@ -231,9 +236,4 @@ mod tests {
         });
         assert!(missing.is_empty() && leaves > 40, "{leaves} commands; missing: {missing:#?}");
     }
-}
-
-/// Says how many secrets were redacted.
-fn redacted(count: u64) -> String {
-    if count == 1 { "1 secret was redacted".to_owned() } else { format!("{count} secrets were redacted") }
 }

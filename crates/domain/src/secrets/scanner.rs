@@ -1,5 +1,7 @@
 //! Runs all standard rules over a text in one pass.
 
+use std::sync::OnceLock;
+
 use aho_corasick::{AhoCorasick, AhoCorasickKind};
 use regex::Regex;
 
@@ -12,12 +14,14 @@ pub(super) struct Scanner {
     anchors: AhoCorasick,
     /// For each anchor the index of its rule.
     rule_of: Vec<usize>,
-    rules: Vec<(&'static Rule, Regex)>,
+    /// A pattern is compiled when the first text has one of its anchors. All of them take too long for a hook.
+    rules: Vec<(&'static Rule, OnceLock<Regex>)>,
 }
 
 impl Scanner {
     pub fn new() -> Self {
-        let rules: Vec<_> = providers::RULES.iter().chain(contexts::RULES).map(|rule| (rule, rule.compile())).collect();
+        let rules: Vec<_> =
+            providers::RULES.iter().chain(contexts::RULES).map(|rule| (rule, OnceLock::new())).collect();
         let (mut anchors, mut rule_of) = (Vec::<&str>::new(), Vec::new());
         for (index, (rule, _)) in rules.iter().enumerate() {
             anchors.extend(rule.anchors);
@@ -46,7 +50,7 @@ impl Scanner {
         for anchor in self.anchors.find_overlapping_iter(text) {
             let rank = self.rule_of[anchor.pattern().as_usize()];
             let (rule, regex) = &self.rules[rank];
-            let span = rule.find(regex, text, anchor.start());
+            let span = rule.find(regex.get_or_init(|| rule.compile()), text, anchor.start());
             hits.extend(span.map(|span| Hit { span, rank, name: rule.name }));
         }
         let cards = cards::find(text.as_bytes()).into_iter();

@@ -137,6 +137,9 @@ fn ordinary_values_with_telling_names_stay() {
 #[test]
 #[ignore = "a measurement"]
 fn speed() {
+    let start = std::time::Instant::now();
+    STANDARD.redact("first");
+    println!("start: {:?}", start.elapsed());
     let fact = "Anna Berg works at Initech in Oslo since March 2024 and prefers tea; her desk is on the third floor, next to Bob.";
     let episode =
         format!("User: {fact}\nAssistant: I set the token budget to 3000 and key 3 of the pass.\n\n").repeat(93);
