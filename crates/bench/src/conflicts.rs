@@ -4,7 +4,7 @@
 
 mod topics;
 
-use butler_domain::statements::{PARAPHRASE, contradiction, details, is_paraphrase_about};
+use butler_domain::statements::{PARAPHRASE, contradiction_about, details, is_paraphrase_about};
 use butler_domain::text::fact_text;
 use butler_embed::{Embedder, Engine, EngineOptions};
 
@@ -57,7 +57,7 @@ pub async fn run(args: Args) -> anyhow::Result<Report> {
     let (precision, recall) = duplicates(&reported, by_both);
     report.at_least("duplicates, precision", precision, "", 0.95);
     report.at_least("duplicates, recall", recall, "", 0.6);
-    let contradicts = |judged: &Judged| contradiction(&judged.pair.a, &judged.pair.b).is_some();
+    let contradicts = |judged: &Judged| contradiction_about(SUBJECT, &judged.pair.a, &judged.pair.b).is_some();
     let (precision, recall) = contradictions(&reported, contradicts);
     report.at_least("contradictions, precision", precision, "", 0.95);
     report.note("contradictions, recall", recall, "");

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::kinds::UnknownName;
-use crate::statements::{Difference, contradiction, details, is_paraphrase_about, normal_form, word_overlap};
+use crate::statements::{Difference, contradiction_about, details, is_paraphrase_about, normal_form, word_overlap};
 
 /// The least similarity of two facts about the same thing that can contradict each other under different predicates.
 const ABOUT_THE_SAME: f64 = 0.70;
@@ -96,7 +96,10 @@ impl Side {
 pub fn conflict(a: &Side, b: &Side, related: Related, similarity: Option<f64>) -> Option<(Kind, Why)> {
     let similarity = similarity.unwrap_or(0.0);
     let same_content = || is_paraphrase_about(&a.subject, &a.content, &b.content, similarity);
-    let differs = || contradiction(&a.content, &b.content).map(|difference| (Kind::Contradiction, difference.into()));
+    let differs = || {
+        contradiction_about(&a.subject, &a.content, &b.content)
+            .map(|difference| (Kind::Contradiction, difference.into()))
+    };
     match related {
         // The same statement in two scopes is what scopes are for, and a statement may say more than the other.
         Related::Key if same_content() || one_says_more(a, b) => None,
@@ -119,7 +122,7 @@ fn near(a: &Side, b: &Side, similarity: f64) -> Option<(Kind, Why)> {
         if is_paraphrase_about(&a.subject, &a.content, &b.content, similarity) {
             return Some((Kind::Duplicate, Why::NearIdentical));
         }
-        return match contradiction(&a.content, &b.content)? {
+        return match contradiction_about(&a.subject, &a.content, &b.content)? {
             // "Has visited 3 times" and "has visited 4 times" of a list may both be true.
             Difference::Number | Difference::Date => None,
             difference => Some((Kind::Contradiction, difference.into())),
@@ -128,7 +131,9 @@ fn near(a: &Side, b: &Side, similarity: f64) -> Option<(Kind, Why)> {
     if repeats(a, b, similarity) {
         return Some((Kind::Duplicate, Why::NearIdentical));
     }
-    let difference = (similarity >= ABOUT_THE_SAME).then(|| contradiction(&a.statement(), &b.statement())).flatten()?;
+    let difference = (similarity >= ABOUT_THE_SAME)
+        .then(|| contradiction_about(&a.subject, &a.statement(), &b.statement()))
+        .flatten()?;
     Some((Kind::Contradiction, difference.into()))
 }
 

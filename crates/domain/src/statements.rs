@@ -22,7 +22,7 @@ pub use details::{Details, details};
 pub use numbers::Quantity;
 
 /// The least cosine similarity of a paraphrase with the same details. `bench conflicts` measures it.
-pub const PARAPHRASE: f64 = 0.80;
+pub const PARAPHRASE: f64 = 0.85;
 
 /// The least overlap of the other words of two statements that contradict each other.
 const AGREEING: f64 = 0.75;
@@ -62,7 +62,12 @@ pub fn is_paraphrase_about(subject: &str, a: &str, b: &str, similarity: f64) -> 
 
 /// In what two statements about the same thing contradict each other, if nothing else about them differs much.
 pub fn contradiction(a: &str, b: &str) -> Option<Difference> {
-    let (a, b) = (details(a), details(b));
+    contradiction_about("", a, b)
+}
+
+/// Like [`contradiction`], for two statements about `subject`: one may name it and the other leave it out.
+pub fn contradiction_about(subject: &str, a: &str, b: &str) -> Option<Difference> {
+    let (a, b) = (details(a).about(subject), details(b).about(subject));
     if !(a.names_agree(&b) && a.qualifiers == b.qualifiers && a.alternatives_agree(&b)) {
         return None;
     }

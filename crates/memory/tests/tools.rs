@@ -1,6 +1,7 @@
 //! Checks that apply to every tool: its schemas and descriptions.
 
-use butler_memory::tool::Right;
+use butler_memory::Caller;
+use butler_memory::tool::{Right, ToolCall};
 use serde_json::{Value, json};
 
 /// Every object in a schema, the schema itself included.
@@ -39,7 +40,18 @@ fn schemas_contain_no_references_and_every_argument_is_described() {
 fn a_tool_needs_more_than_the_right_to_read_exactly_if_it_writes() {
     for tool in butler_memory::tools() {
         let spec = tool.spec();
-        assert_eq!(spec.annotations.read_only, spec.right == Right::Read, "{}", spec.name);
+        let needs_more = spec.right != Right::Read || !spec.admin_actions.is_empty();
+        assert_eq!(!spec.annotations.read_only, needs_more, "{}", spec.name);
+    }
+}
+
+#[test]
+fn everybody_may_list_conflicts_and_only_an_admin_resolves_them() {
+    let tools = butler_memory::tools();
+    let spec = tools.iter().map(|tool| tool.spec()).find(|spec| spec.name == "memory_conflicts").unwrap();
+    for (action, right) in [("list", Right::Read), ("resolve", Right::Admin), ("reopen", Right::Admin)] {
+        let Value::Object(arguments) = json!({"action": action}) else { unreachable!() };
+        assert_eq!(ToolCall::parse(spec, Caller::trusted(), arguments).right(), right, "{action}");
     }
 }
 

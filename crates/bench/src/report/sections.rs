@@ -47,6 +47,11 @@ pub const SECTIONS: &[(&str, &str, &str)] = &[
         "Retrieval quality of all modes and tools",
         "Each set is stored through the real memory and asked in every search mode, by recall and by context. Mode `semantic` is plain cosine similarity; BM25 (k1 1.2, b 0.75, PostgreSQL's lexemes) is computed in the same run. In brackets: the 95 % interval of a bootstrap over the questions.",
     ),
+    (
+        "conflicts",
+        "Duplicates and contradictions",
+        "Pairs of statements with the same subject and predicate, judged without an LLM.",
+    ),
     ("resolve", "Resolving names", "`entity_resolve` over HTTP among 100k entities."),
     ("consolidate", "Consolidation and cleanup", "With a model that answers at once, in a tenant with 100k facts."),
     ("sweep", "The decay sweep", "100k facts, a tenth of which change their state."),

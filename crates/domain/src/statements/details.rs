@@ -24,7 +24,7 @@ pub struct Details {
     pub(super) qualifiers: BTreeSet<&'static str>,
     /// The words that carry meaning, without endings.
     pub(super) words: BTreeSet<String>,
-    /// The same in the order of the statement, without names.
+    /// The same in the order of the statement.
     sequence: Vec<String>,
     /// Words of `words` that are part of a detail.
     detail_words: BTreeSet<String>,
@@ -86,9 +86,7 @@ impl Details {
             self.alternatives.entry(*list).or_default().insert(stem.clone());
         }
         if !STOP_WORDS.contains(&token.text) {
-            if self.names.last() != Some(&token.text) {
-                self.sequence.push(stem.clone());
-            }
+            self.sequence.push(stem.clone());
             self.words.insert(stem);
         }
     }
@@ -98,6 +96,8 @@ impl Details {
     pub fn about(mut self, subject: &str) -> Self {
         let subject: BTreeSet<String> = tokens(subject).into_iter().map(|token| token.text).collect();
         self.names.retain(|name| !subject.contains(name));
+        self.words.retain(|word| !subject.contains(word));
+        self.sequence.retain(|word| !subject.contains(word));
         self
     }
 
@@ -148,16 +148,13 @@ impl Details {
     /// Whether two different numbers of the same kind stand at the same place of what the statements say.
     pub(super) fn numbers_comparable(&self, other: &Self) -> bool {
         // "Chapter 1 is about trees" and "Chapter 2 is about trees" are about two things.
-        let is_label = |numbers: &[Quantity]| numbers.iter().any(|number| number.place == 1 && number.unit.is_none());
+        let is_label = |numbers: &[Quantity]| {
+            numbers.iter().any(|number| number.place == 1 && number.unit.is_none() && number.of.is_none())
+        };
         let units = |numbers: &[Quantity]| numbers.iter().map(|number| number.unit).collect::<Vec<_>>();
         !self.numbers.is_empty()
             && units(&self.numbers) == units(&other.numbers)
-            && !(is_label(&self.numbers) && self.words.len() > 1 && is_label(&other.numbers) && !self.opens_with_verb())
-    }
-
-    /// Whether the statement leaves its subject out, as "Weighs 72 kg" does, so that its second word is no label.
-    fn opens_with_verb(&self) -> bool {
-        self.numbers.iter().all(|number| number.of.is_none() || number.unit.is_some())
+            && !(is_label(&self.numbers) && self.words.len() > 1 && is_label(&other.numbers))
     }
 
     pub(super) fn dates_agree(&self, other: &Self) -> bool {
@@ -253,7 +250,11 @@ fn is_negation(tokens: &[Token], at: usize) -> bool {
 fn negated(tokens: &[Token], at: usize) -> Vec<String> {
     const BREAKS: [&str; 10] = ["but", "and", "aber", "sondern", "und", "mais", "et", "pero", "sino", "y"];
     let in_clause = |token: &&Token| token.clause == tokens[at].clause && !BREAKS.contains(&token.text.as_str());
-    let means = |token: &&Token| !STOP_WORDS.contains(&token.text) && !NEGATIONS.contains(&token.text);
+    let means = |token: &&Token| {
+        // "no longer" negates what follows.
+        let fills = matches!(token.text.as_str(), "longer" | "any" | "more" | "anymore" | "ever" | "yet" | "mehr");
+        !fills && !STOP_WORDS.contains(&token.text) && !NEGATIONS.contains(&token.text)
+    };
     let after: Vec<String> = tokens[at + 1..]
         .iter()
         .take_while(in_clause)
@@ -289,6 +290,7 @@ fn is_name(tokens: &[Token], at: usize) -> bool {
 fn starts_with_name(tokens: &[Token], at: usize) -> bool {
     let word = tokens[at].text.as_str();
     if COMMON_STARTS.contains(word)
+        || COMMON_STARTS.contains(&stem(word))
         || NEGATIONS.contains(word)
         || OPPOSITES.contains_key(word)
         || QUALIFIERS.contains_key(word)

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::tables::{DATES, NUMBERS, UNITS};
+use super::tables::{DATES, NUMBERS, STOP_WORDS, UNITS};
 use super::tokens::{Token, stem};
 
 /// A number with its unit or with the thing it counts.
@@ -132,7 +132,9 @@ impl Numbers {
             unit = UNITS.get(&tokens[at - 1].text).copied();
             self.used[at - 1] = true;
         }
-        let of = word(end).filter(|_| unit.is_none() && tokens[end].clause == tokens[at].clause).map(stem);
+        let of = word(end)
+            .filter(|of| unit.is_none() && tokens[end].clause == tokens[at].clause && !STOP_WORDS.contains(*of))
+            .map(stem);
         self.used[at..end].fill(true);
         self.quantities.push(Quantity { value, unit, of, place: at });
         end - at

@@ -9,7 +9,7 @@ pub(super) static NEGATIONS: LazyLock<HashSet<String>> = LazyLock::new(|| words(
 pub(super) static STOP_WORDS: LazyLock<HashSet<String>> = LazyLock::new(|| words(include_str!("data/stop_words.txt")));
 /// Words that start a sentence with a capital letter and are no names.
 pub(super) static COMMON_STARTS: LazyLock<HashSet<String>> =
-    LazyLock::new(|| words(include_str!("data/common_starts.txt")));
+    LazyLock::new(|| with_stems(words(include_str!("data/common_starts.txt"))));
 /// Words of what happens once, so that two dates of it contradict each other.
 pub(super) static SINGLE_EVENTS: LazyLock<HashSet<String>> =
     LazyLock::new(|| words(include_str!("data/single_events.txt")));
@@ -30,6 +30,11 @@ pub(super) static NUMBERS: LazyLock<HashMap<String, &'static str>> =
 
 fn words(data: &str) -> HashSet<String> {
     data.split_whitespace().map(fold).collect()
+}
+
+/// The words and their stems, so that "Uses" is found by "use".
+fn with_stems(words: HashSet<String>) -> HashSet<String> {
+    words.iter().map(|word| stem(word)).chain(words.iter().cloned()).collect()
 }
 
 /// Lines of `name: words`.

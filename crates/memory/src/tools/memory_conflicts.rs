@@ -98,13 +98,18 @@ impl ToolDefinition for MemoryConflicts {
             let open = optional(input.state.as_ref(), |value| match validate::string("state", value)? {
                 "open" => Ok(true),
                 "resolved" => Ok(false),
-                other => Err(validate::Invalid::new("state", format!("is {other:?}")).hint("valid values: open, resolved")),
+                other => {
+                    Err(validate::Invalid::new("state", format!("is {other:?}")).hint("valid values: open, resolved"))
+                }
             })?;
             let limit = i64::try_from(limit.unwrap_or(20)).unwrap_or(20);
             let listing = Listing { open: open.unwrap_or(true), id: None, limit, offset: 0 };
             return memory.list_conflicts(&call, listing).await;
         }
-        let id = validate::uuid("conflict_id", validate::string("conflict_id", &input.conflict_id.clone().unwrap_or_default())?)?;
+        let id = validate::uuid(
+            "conflict_id",
+            validate::string("conflict_id", &input.conflict_id.clone().unwrap_or_default())?,
+        )?;
         let done = match action {
             Action::Reopen => memory.reopen_conflict(&call, id).await?,
             _ => {

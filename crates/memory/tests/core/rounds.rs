@@ -96,6 +96,8 @@ async fn counted() -> Counted {
 impl Counted {
     /// The round trips of one call.
     async fn of(&self, tool: &str, arguments: Value) -> (u64, Value) {
+        // What the call before left to be done is not part of this one.
+        self.memory.db().settled().await;
         let before = self.rounds.load(Ordering::SeqCst);
         let tools = butler_memory::tools();
         let found = tools.iter().find(|candidate| candidate.spec().name == tool).unwrap();
