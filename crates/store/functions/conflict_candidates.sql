@@ -40,31 +40,38 @@ BEGIN
         alike := ARRAY(SELECT n.id FROM facts_near_probed(p_tenant, NULL, fact.embedding, 10) n WHERE n.distance < 0.1);
     END IF;
     RETURN QUERY
-        WITH candidates AS (
-            SELECT o.id, 'key' AS relation, 1 AS place FROM facts o
+        SELECT DISTINCT ON (c.id) c.id, c.relation, c.subject, c.predicate, c.content, c.scope, c.similarity
+        FROM (
+            SELECT o.id, 'key' AS relation, 1 AS place, o.subject, o.predicate, o.content, o.scope, o.holds_from, o.holds_to,
+                   CASE WHEN o.embedding_version_id = fact.embedding_version_id THEN 1 - (o.embedding <=> fact.embedding) END AS similarity
+            FROM facts o
             WHERE is_one AND o.tenant_id = p_tenant AND o.holder = fact.holder AND o.predicate_key = fact.predicate_key
-              AND o.scope <> fact.scope AND o.validity = active
+              AND o.scope <> fact.scope AND o.validity = 'active'
             UNION ALL
-            SELECT o.id, 'subject', 2 FROM facts o
+            SELECT o.id, 'subject', 2, o.subject, o.predicate, o.content, o.scope, o.holds_from, o.holds_to,
+                   CASE WHEN o.embedding_version_id = fact.embedding_version_id THEN 1 - (o.embedding <=> fact.embedding) END
+            FROM facts o
             WHERE o.tenant_id = p_tenant AND o.holder = ANY (names) AND o.predicate_key = fact.predicate_key
-              AND o.validity = active
+              AND o.validity = 'active'
             UNION ALL
-            (SELECT n.id, 'near', 3
-             FROM (SELECT o.id, o.embedding FROM facts o
-                   WHERE o.tenant_id = p_tenant AND o.holder = fact.holder AND o.validity = active
-                     AND o.embedding_version_id = fact.embedding_version_id AND o.embedding IS NOT NULL LIMIT compared) n
-             WHERE n.id <> p_fact AND n.embedding <=> fact.embedding < 0.4
-             ORDER BY n.embedding <=> fact.embedding, n.id LIMIT 10)
+            (SELECT n.id, 'near', 3, n.subject, n.predicate, n.content, n.scope, n.holds_from, n.holds_to, n.similarity
+             FROM (SELECT o.id, o.subject, o.predicate, o.content, o.scope, o.holds_from, o.holds_to,
+                          1 - (o.embedding <=> fact.embedding) AS similarity
+                   FROM facts o
+                   WHERE o.tenant_id = p_tenant AND o.holder = fact.holder AND o.validity = 'active'
+                     AND o.embedding_version_id = fact.embedding_version_id LIMIT compared) n
+             WHERE n.id <> p_fact AND n.similarity > 0.6
+             ORDER BY n.similarity DESC, n.id LIMIT 10)
             UNION ALL
-            SELECT o.id, 'other', 4 FROM unnest(alike) AS o (id))
-        SELECT DISTINCT ON (o.id) o.id, CASE WHEN c.place = 4 AND o.holder = fact.holder THEN 'near' ELSE c.relation END,
-               o.subject, o.predicate, o.content, o.scope,
-               CASE WHEN o.embedding_version_id = fact.embedding_version_id THEN 1 - (o.embedding <=> fact.embedding) END
-        FROM candidates c JOIN facts o ON o.tenant_id = p_tenant AND o.id = c.id
-        WHERE o.id <> p_fact AND o.validity = active AND o.holds_from < fact.holds_to AND fact.holds_from < o.holds_to
+            SELECT o.id, CASE WHEN o.holder = fact.holder THEN 'near' ELSE 'other' END, 4, o.subject, o.predicate, o.content, o.scope,
+                   o.holds_from, o.holds_to, 1 - (o.embedding <=> fact.embedding)
+            FROM facts o
+            WHERE o.id = ANY (alike) AND o.tenant_id = p_tenant AND o.validity = 'active'
+              AND o.embedding_version_id = fact.embedding_version_id) c
+        WHERE c.id <> p_fact AND c.holds_from < fact.holds_to AND fact.holds_from < c.holds_to
           AND NOT EXISTS (SELECT FROM conflicts k
-                          WHERE k.tenant_id = p_tenant AND k.fact_a = least(o.id, p_fact) AND k.fact_b = greatest(o.id, p_fact))
-        ORDER BY o.id, c.place;
+                          WHERE k.tenant_id = p_tenant AND k.fact_a = least(c.id, p_fact) AND k.fact_b = greatest(c.id, p_fact))
+        ORDER BY c.id, c.place;
 END $$;
 REVOKE EXECUTE ON FUNCTION conflict_candidates FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION conflict_candidates TO butler_app;
