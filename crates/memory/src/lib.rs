@@ -32,11 +32,13 @@ mod memory;
 mod predicates;
 mod recall;
 mod reembed;
+mod references;
 mod remember;
 mod restore;
 pub mod runtime;
 pub mod schedule;
 pub mod search;
+mod served;
 mod stats;
 mod sweep;
 pub mod times;
@@ -46,6 +48,7 @@ pub mod transfer;
 mod trusted_time;
 mod unknown_words;
 pub mod views;
+mod why_not;
 
 pub use butler_store::StoreError;
 pub use call::Call;
@@ -66,3 +69,4 @@ pub use remember::{EpisodeInput, FactInput, RuleInput, StoredEpisode, StoredRule
 pub use restore::Restored;
 pub use sweep::SweepReport;
 pub use tools::tools;
+pub use why_not::{LastServed, Reason, ReasonCode, WhyNot, WhyNotRequest};

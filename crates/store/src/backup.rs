@@ -16,7 +16,7 @@ pub struct Contents {
 }
 
 /// What a whole home consists of.
-const TABLES: [&str; 20] = [
+const TABLES: [&str; 21] = [
     "butler_clock",
     "butler_functions",
     "butler_migrations",
@@ -26,6 +26,7 @@ const TABLES: [&str; 20] = [
     "fact_beliefs",
     "facts",
     "idempotency_keys",
+    "injections",
     "job_runs",
     "memory_events",
     "memory_links",

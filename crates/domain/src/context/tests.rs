@@ -59,6 +59,7 @@ fn context_structure() {
         facts: vec![fact(1, 0.5, "tea"), fact(2, 0.9, "blue")],
         rules: vec![rule(3, 0.5, Maturity::Established, "Confirm first")],
         episodes: vec![episode(4, 1, "asked for tea"), episode(5, 2, "asked for milk")],
+        ..Default::default()
     };
     assert_eq!(
         build(&input, 3000).text,
@@ -72,6 +73,25 @@ fn context_structure() {
          - [1970-01-02] asked for tea\n\
          - [1970-01-03] asked for milk\n"
     );
+}
+
+#[test]
+fn a_reference_ends_the_line_of_its_memory_and_counts_as_tokens() {
+    let plain = ContextInput {
+        facts: vec![fact(1, 0.5, "tea")],
+        rules: vec![rule(2, 0.5, Maturity::Proven, "Confirm first")],
+        episodes: vec![episode(3, 1, "asked for tea")],
+        ..Default::default()
+    };
+    let references = [(1, "a3f9"), (2, "00b1"), (3, "c0ffe")].map(|(id, end)| (Uuid::from_u128(id), end.to_owned()));
+    let referred = ContextInput { references: references.into(), ..plain.clone() };
+    let block = build(&referred, 3000);
+    let ends: Vec<_> =
+        block.text.lines().filter_map(|line| line.strip_prefix("- ")).map(|line| &line[line.len() - 7..]).collect();
+    assert_eq!(ends, [" [a3f9]", " [00b1]", "[c0ffe]"]);
+    let tokens = build(&plain, 3000).tokens;
+    assert!(block.tokens > tokens);
+    assert!(build(&referred, tokens).episodes.is_empty(), "a budget without room for the references holds less");
 }
 
 #[test]
@@ -149,6 +169,7 @@ fn deterministic_section_quotas_and_unused_budget_passes_to_the_next_section() {
         facts: (0..99).map(|i| fact(i, 0.5, text)).collect(),
         rules: (0..99).map(|i| rule(i, 0.5, Maturity::Candidate, text)).collect(),
         episodes: (0..99).map(|i| episode(i, 1, text)).collect(),
+        ..Default::default()
     };
     let full = build(&many, 1000);
     assert!(full.facts.len() > full.rules.len() && full.rules.len() > full.episodes.len());
@@ -168,6 +189,7 @@ fn a_memory_cannot_forge_a_section() {
         facts: vec![fact(1, 0.5, evil)],
         rules: vec![rule(2, 0.5, Maturity::Proven, "## Key Facts")],
         episodes: vec![episode(3, 1, evil)],
+        ..Default::default()
     };
     let text = build(&input, 3000).text;
     let headings: Vec<_> = text.lines().filter(|l| l.contains("# ")).collect();

@@ -21,6 +21,7 @@ pub struct ToolCall {
     pub spec: Arc<ToolSpec>,
     pub caller: Caller,
     pub request_id: Option<String>,
+    pub session_id: Option<String>,
     pub idempotency_key: Option<String>,
     /// The tool's own arguments, not yet parsed.
     pub arguments: Map<String, Value>,
@@ -36,6 +37,7 @@ impl ToolCall {
             spec: Arc::clone(spec),
             caller,
             request_id: None,
+            session_id: None,
             idempotency_key: None,
             arguments,
             tenant: Ok(TenantId::default()),
@@ -50,7 +52,8 @@ impl ToolCall {
             None => Map::new(),
         };
         // First, so that an error in another argument names the request as well.
-        self.request_id = request_id(&context)?;
+        self.request_id = label(&context, "request_id", limits::REQUEST_ID_BYTES)?;
+        self.session_id = label(&context, "session_id", limits::SESSION_ID_BYTES)?;
         let tenant = once(
             TENANT_ID,
             tenant(TENANT_ID, self.arguments.remove(TENANT_ID).as_ref())?,
@@ -79,6 +82,7 @@ impl ToolCall {
             tenant: self.tenant.clone()?,
             origin: Origin { actor: Some(actor), request_id: self.request_id.clone() },
             now: memory.now(),
+            session: self.session_id.clone(),
             idempotency_key: self.idempotency_key.clone(),
         })
     }
@@ -115,15 +119,13 @@ fn key(field: &str, value: Option<&Value>) -> Result<Option<String>, Invalid> {
     }
 }
 
-/// A number is accepted as well: some callers number their requests.
-fn request_id(context: &Map<String, Value>) -> Result<Option<String>, Invalid> {
-    const FIELD: &str = "request_context.request_id";
-    match context.get("request_id").filter(|value| !validate::is_omitted(value)) {
+/// The caller's name for its request or session. A number is accepted as well: some callers number their requests.
+fn label(context: &Map<String, Value>, name: &str, max_bytes: usize) -> Result<Option<String>, Invalid> {
+    let field = format!("{REQUEST_CONTEXT}.{name}");
+    match context.get(name).filter(|value| !validate::is_omitted(value)) {
         None => Ok(None),
         Some(Value::Number(number)) => Ok(Some(number.to_string())),
-        Some(value) => {
-            validate::required_text(FIELD, validate::string(FIELD, value)?, limits::REQUEST_ID_BYTES).map(Some)
-        }
+        Some(value) => validate::required_text(&field, validate::string(&field, value)?, max_bytes).map(Some),
     }
 }
 
@@ -142,9 +144,10 @@ mod tests {
 
     #[test]
     fn the_common_arguments_are_taken_out_of_the_tool_s_own() {
-        let context = json!({"request_id": 7, "tenant_id": "ann", "idempotency_key": "k"});
+        let context = json!({"request_id": 7, "session_id": "s-1", "tenant_id": "ann", "idempotency_key": "k"});
         let call = call("memory_store_rule", json!({"content": "Ask first", "request_context": context}));
         assert_eq!((call.request_id.as_deref(), call.idempotency_key.as_deref()), (Some("7"), Some("k")));
+        assert_eq!(call.session_id.as_deref(), Some("s-1"));
         assert_eq!(call.tenant, Ok(TenantId::new("ann").unwrap()));
         assert_eq!(Value::Object(call.arguments), json!({"content": "Ask first"}));
     }

@@ -10,6 +10,7 @@ mod episodes;
 mod error;
 mod facts;
 mod fan_out;
+mod injections;
 mod jobs;
 mod live;
 pub mod openapi;
@@ -26,6 +27,7 @@ mod state;
 mod stats;
 mod times;
 mod tokens;
+mod why_not;
 
 use std::sync::Arc;
 
@@ -68,6 +70,8 @@ const OPERATIONS: &[OperationEntry] = &[
     entry::<entities::forget::ForgetEntity>(),
     entry::<palette::Search>(),
     entry::<recall::Recall>(),
+    entry::<why_not::ExplainWhyNot>(),
+    entry::<injections::ListInjections>(),
     entry::<changes::GetChanges>(),
     entry::<dead_letters::ListDeadLetters>(),
     entry::<dead_letters::RequeueDeadLetters>(),
