@@ -5,6 +5,8 @@ mod packing;
 #[cfg(test)]
 mod tests;
 
+use std::collections::HashMap;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
@@ -72,6 +74,8 @@ pub struct ContextInput<'a> {
     pub facts: Vec<ContextFact<'a>>,
     pub rules: Vec<ContextRule<'a>>,
     pub episodes: Vec<ContextEpisode<'a>>,
+    /// What to end the line of a memory with, by its id: the reference `a3f9` as ` [a3f9]`.
+    pub references: HashMap<Uuid, String>,
 }
 
 /// Each section's share of the token budget, 0 to 1. Budget that a section leaves unused passes to the next one. Budget
@@ -111,9 +115,9 @@ pub fn assemble(
     counter: &dyn TokenCounter,
 ) -> ContextBlock {
     let sections = [
-        Section::new(TITLES[0], quotas.facts, fact_lines(&input.facts, &input.conflicts)),
-        Section::new(TITLES[1], quotas.rules, rule_lines(&input.rules)),
-        Section::new(TITLES[2], quotas.episodes, episode_lines(&input.episodes)),
+        Section::new(TITLES[0], quotas.facts, fact_lines(input)),
+        Section::new(TITLES[1], quotas.rules, rule_lines(input)),
+        Section::new(TITLES[2], quotas.episodes, episode_lines(input)),
     ];
     let packed = pack(HEADER, sections, token_budget, counter);
     let [facts, rules, episodes] = packed.ids;
@@ -129,45 +133,52 @@ pub fn assemble(
 /// What a line of a fact ends with that contradicts another one in the block.
 pub const CONFLICTING: &str = " (conflicting)";
 
-fn fact_lines(facts: &[ContextFact<'_>], conflicts: &[(Uuid, Uuid)]) -> Vec<Line> {
-    let has = |id: Uuid| facts.iter().any(|fact| fact.id.0 == id);
+/// A line, with the reference of its memory if it has one.
+fn line(id: Uuid, text: &str, references: &HashMap<Uuid, String>) -> Line {
+    match references.get(&id) {
+        Some(reference) => Line::new(id, format!("{text} [{reference}]\n")),
+        None => Line::new(id, format!("{text}\n")),
+    }
+}
+
+fn fact_lines(input: &ContextInput<'_>) -> Vec<Line> {
+    let has = |id: Uuid| input.facts.iter().any(|fact| fact.id.0 == id);
     let conflicting: Vec<Uuid> =
-        conflicts.iter().filter(|(a, b)| has(*a) && has(*b)).flat_map(|(a, b)| [*a, *b]).collect();
-    let mut facts: Vec<_> = facts.iter().collect();
+        input.conflicts.iter().filter(|(a, b)| has(*a) && has(*b)).flat_map(|(a, b)| [*a, *b]).collect();
+    let mut facts: Vec<_> = input.facts.iter().collect();
     facts.sort_by(|a, b| by_score((a.score, a.created_at, a.id.0), (b.score, b.created_at, b.id.0)));
-    let line = |f: &ContextFact<'_>| {
+    let shown = |f: &ContextFact<'_>| {
         let (subject, predicate, content) =
             (flatten_line(f.subject), flatten_line(f.predicate), flatten_line(f.content));
         let validity = f.validity.as_ref().map(|validity| format!("{validity}, ")).unwrap_or_default();
         let mark = if conflicting.contains(&f.id.0) { CONFLICTING } else { "" };
         let confidence = f.effective_confidence;
-        Line::new(
-            f.id.0,
-            format!("- [{subject}] [{predicate}]: {content} ({validity}confidence: {confidence:.2}){mark}\n"),
-        )
+        let text = format!("- [{subject}] [{predicate}]: {content} ({validity}confidence: {confidence:.2}){mark}");
+        line(f.id.0, &text, &input.references)
     };
-    facts.into_iter().map(line).collect()
+    facts.into_iter().map(shown).collect()
 }
 
-fn rule_lines(rules: &[ContextRule<'_>]) -> Vec<Line> {
-    let mut rules: Vec<_> = rules.iter().collect();
+fn rule_lines(input: &ContextInput<'_>) -> Vec<Line> {
+    let mut rules: Vec<_> = input.rules.iter().collect();
     rules.sort_by(|a, b| {
         let key = |r: &ContextRule<'_>| (r.score, r.created_at, r.id.0);
         a.maturity.trust_rank().cmp(&b.maturity.trust_rank()).then_with(|| by_score(key(a), key(b)))
     });
-    let line = |r: &ContextRule<'_>| {
+    let shown = |r: &ContextRule<'_>| {
         let (content, maturity) = (flatten_line(r.content), r.maturity);
-        Line::new(r.id.0, format!("- {content} (maturity: {maturity}, effectiveness: {:.2})\n", r.effectiveness))
+        let text = format!("- {content} (maturity: {maturity}, effectiveness: {:.2})", r.effectiveness);
+        line(r.id.0, &text, &input.references)
     };
-    rules.into_iter().map(line).collect()
+    rules.into_iter().map(shown).collect()
 }
 
-fn episode_lines(episodes: &[ContextEpisode<'_>]) -> Vec<Line> {
-    let line = |e: &ContextEpisode<'_>| {
-        let text = format!("- [{}] {}\n", e.created_at.date_naive(), flatten_line(e.content));
-        Line::new(e.id.0, text).shown_at(e.created_at)
+fn episode_lines(input: &ContextInput<'_>) -> Vec<Line> {
+    let shown = |e: &ContextEpisode<'_>| {
+        let text = format!("- [{}] {}", e.created_at.date_naive(), flatten_line(e.content));
+        line(e.id.0, &text, &input.references).shown_at(e.created_at)
     };
-    episodes.iter().map(line).collect()
+    input.episodes.iter().map(shown).collect()
 }
 
 /// The result of `packing`.

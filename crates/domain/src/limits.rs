@@ -35,4 +35,6 @@ pub const REASON_BYTES: usize = 4 * 1024;
 /// The reasons kept in a rule's metadata, newest last. `rule_applications` keeps all of them.
 pub const HARMFUL_REASONS: usize = 100;
 pub const REQUEST_ID_BYTES: usize = 256;
+/// The name of a session in `request_context`.
+pub const SESSION_ID_BYTES: usize = 256;
 pub const IDEMPOTENCY_KEY_BYTES: usize = 256;

@@ -159,6 +159,24 @@ pub fn uuid(field: &str, raw: &str) -> Result<Uuid, Invalid> {
     })
 }
 
+/// A memory as a caller names it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum IdOrEnd {
+    Id(Uuid),
+    /// The end of an id, as a line of a context block shows it: at least four hexadecimal digits, without hyphens.
+    End(String),
+}
+
+/// A UUID, or the end of one, with or without the brackets of a context line.
+pub fn id_or_end(field: &str, raw: &str) -> Result<IdOrEnd, Invalid> {
+    let text = raw.trim().trim_start_matches('[').trim_end_matches(']');
+    let end: String = text.chars().filter(|c| *c != '-').map(|c| c.to_ascii_lowercase()).collect();
+    if (4..32).contains(&end.len()) && end.chars().all(|c| c.is_ascii_hexdigit()) {
+        return Ok(IdOrEnd::End(end));
+    }
+    uuid(field, text).map(IdOrEnd::Id)
+}
+
 /// The session's UUID. Null and blank strings mean that there is no session.
 pub fn session_id(value: &Value) -> Result<Option<Uuid>, Invalid> {
     if is_omitted(value) {

@@ -12,6 +12,8 @@ pub struct Call {
     pub tenant: TenantId,
     pub origin: Origin,
     pub now: Timestamp,
+    /// The caller's session, to which the memories that it is given are attributed.
+    pub session: Option<String>,
     /// The caller's name for this request. A repeated store with the same key returns the first answer and writes nothing.
     pub idempotency_key: Option<String>,
     /// Who speaks. The server decides; an argument can only lower it.
@@ -22,7 +24,7 @@ impl Call {
     /// A call by the program itself, for instance a worker.
     pub fn internal(memory: &Memory, tenant: TenantId, actor: impl Into<String>) -> Self {
         let origin = Origin { actor: Some(actor.into()), request_id: None };
-        Self { tenant, origin, now: memory.now(), idempotency_key: None, source: Source::Agent }
+        Self { tenant, origin, now: memory.now(), session: None, idempotency_key: None, source: Source::Agent }
     }
 
     /// The context of a write that this call makes.

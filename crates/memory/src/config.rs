@@ -30,6 +30,8 @@ pub struct InvalidValue {
 pub struct MemoryConfig {
     /// `false` disables the module for this butler.
     pub enabled: bool,
+    /// Days for which it is kept which memories were served to which session and call. 0 records nothing.
+    pub injections_retention_days: u32,
     pub embedding: EmbeddingConfig,
     pub episodes: EpisodesConfig,
     pub confidence: ConfidenceConfig,
@@ -47,6 +49,7 @@ impl Default for MemoryConfig {
     fn default() -> Self {
         Self {
             enabled: true,
+            injections_retention_days: 90,
             embedding: EmbeddingConfig::default(),
             episodes: EpisodesConfig::default(),
             confidence: ConfidenceConfig::default(),
@@ -244,12 +247,15 @@ pub struct ContextConfig {
     /// Whether a context block leaves out facts and rules that almost certainly have nothing to do with the prompt. The
     /// estimate was tuned on stores of a few hundred memories; in larger ones it leaves out too much.
     pub leave_out_filler: bool,
+    /// Whether each line ends with a reference to its memory: the shortest unique end of its id, such as ` [a3f9]`.
+    /// `memory_get`, `memory_mark_helpful` and `memory_mark_harmful` accept it instead of the id.
+    pub references: bool,
     pub quotas: ContextQuotas,
 }
 
 impl Default for ContextConfig {
     fn default() -> Self {
-        Self { include_episodes: true, leave_out_filler: false, quotas: ContextQuotas::default() }
+        Self { include_episodes: true, leave_out_filler: false, references: false, quotas: ContextQuotas::default() }
     }
 }
 

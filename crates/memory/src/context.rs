@@ -1,6 +1,6 @@
 //! Builds the context block that a session starts with.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use butler_domain::context::TokenCounter;
 use butler_domain::context::{self, ContextBlock, ContextEpisode, ContextFact, ContextInput, ContextRule};
@@ -9,12 +9,14 @@ use butler_domain::scoring::by_score;
 use butler_domain::times::Asked;
 use butler_domain::tokens::Bpe;
 use butler_domain::{Butler, EpisodeId, FactId, Maturity, MemoryType, RuleId, Scope, Timestamp};
-use butler_store::search::{Referenced, Retrieved, RetrievedMemory};
+use butler_store::injections::ServedBy;
+use butler_store::search::{Retrieved, RetrievedMemory};
 use chrono_tz::Tz;
+use uuid::Uuid;
 
 use crate::changes::ChangesInput;
 use crate::recall::{RecallInput, compose};
-use crate::search::{Episodes, Floor, Hit, Mode, apply_floor};
+use crate::search::{Episodes, Floor, Floored, Hit, Mode, Ranked, apply_floor};
 use crate::{Call, Memory, MemoryError};
 
 /// A validated request for a context block.
@@ -45,18 +47,21 @@ const RELATED: usize = 40;
 impl Memory {
     /// Builds the block with one statement and counts a reference to each memory in it. The count is written later.
     pub async fn context(&self, call: &Call, request: &ContextRequest) -> Result<ContextBlock, MemoryError> {
-        let block = self.context_uncounted(call, request).await?;
-        let referenced = Referenced {
-            facts: block.facts.iter().map(|id| id.0).collect(),
-            rules: block.rules.iter().map(|id| id.0).collect(),
-            episodes: block.episodes.iter().map(|id| id.0).collect(),
-        };
-        self.db().count_later(&call.tenant, referenced, call.now);
-        Ok(block)
+        let built = self.build_context(call, request).await?;
+        self.serve(call, ServedBy::Context, &request.trigger_prompt, &built.served());
+        Ok(built.block)
     }
 
     /// Builds the same block without counting references, for people who inspect it.
     pub async fn context_uncounted(&self, call: &Call, request: &ContextRequest) -> Result<ContextBlock, MemoryError> {
+        Ok(self.build_context(call, request).await?.block)
+    }
+
+    pub(crate) async fn build_context(
+        &self,
+        call: &Call,
+        request: &ContextRequest,
+    ) -> Result<BuiltContext, MemoryError> {
         self.db().background_done(&call.tenant).await;
         let config = self.config();
         let depth = config.retrieval.depth();
@@ -86,19 +91,27 @@ impl Memory {
         };
         let search = recall.as_search();
         let words = self.time_words(call, &search);
-        let (mut retrieved, _) = self.retrieve(call, &search, &words, episodes).await?;
-        let rated = apply_floor(std::mem::take(&mut retrieved.found), &retrieved.stores, floor);
-        let mut hits = compose(rated, request.mode, depth, &self.weights(), call.now, &words);
+        let (mut retrieved, trace) = self.retrieve(call, &search, &words, episodes).await?;
+        let Floored { kept, dropped } = apply_floor(std::mem::take(&mut retrieved.found), &retrieved.stores, floor);
+        let mut hits = compose(kept, request.mode, depth, &self.weights(), call.now, &words);
         self.place_reached(&mut hits, std::mem::take(&mut retrieved.reached), floor.is_some(), call.now);
-        hits.truncate(depth);
-        let (facts, rules): (Vec<Hit>, Vec<Hit>) =
-            hits.into_iter().partition(|hit| hit.memory_type == MemoryType::Fact);
         let conflicts = retrieved.stores.iter().flat_map(|(_, store)| store.conflicts.clone()).collect();
+        let (facts, rules): (Vec<&Hit>, Vec<&Hit>) =
+            hits.iter().take(depth).partition(|hit| hit.memory_type == MemoryType::Fact);
+        let episodes = by_priority(&retrieved);
+        let references = match config.context.references {
+            true => {
+                let ids = hits.iter().take(depth).map(|hit| hit.id).chain(episodes.iter().map(|episode| episode.id));
+                self.references(call, &ids.collect::<Vec<_>>()).await?
+            }
+            false => HashMap::new(),
+        };
         let input = ContextInput {
             conflicts,
             facts: facts.iter().map(|hit| fact_line(hit, call.now, self.zone())).collect(),
-            rules: rules.iter().map(rule_line).collect(),
-            episodes: by_priority(&retrieved).into_iter().map(episode_line).collect(),
+            rules: rules.iter().map(|hit| rule_line(hit)).collect(),
+            episodes: episodes.iter().map(|episode| episode_line(episode)).collect(),
+            references,
         };
         let changes = match request.changes_since {
             Some(since) => self.changes_section(call, request, since).await?,
@@ -110,7 +123,33 @@ impl Memory {
             block.text.push_str(&changes);
             block.tokens = Bpe.count(&block.text);
         }
-        Ok(block)
+        let episodes = episodes.iter().map(|episode| (episode.id, episode.matched.fused.map(|fused| fused.score)));
+        Ok(BuiltContext {
+            block,
+            episodes: episodes.collect(),
+            ranked: Ranked { hits, dropped, stores: retrieved.stores, trace },
+        })
+    }
+}
+
+/// A context block and what it was chosen from.
+pub(crate) struct BuiltContext {
+    pub block: ContextBlock,
+    /// The facts and rules. As many of them as `retrieval.default_limit` says had a chance to be in the block.
+    pub ranked: Ranked,
+    /// The episodes that had a chance, each with its score.
+    pub episodes: Vec<(Uuid, Option<f64>)>,
+}
+
+impl BuiltContext {
+    /// The memories in the block, in its order, each with its score.
+    pub fn served(&self) -> Vec<(MemoryType, Uuid, Option<f64>)> {
+        let score = |id: Uuid| self.ranked.hits.iter().find(|hit| hit.id == id).map(|hit| hit.score);
+        let of_episode = |id: Uuid| self.episodes.iter().find(|(of, _)| *of == id).and_then(|(_, score)| *score);
+        let facts = self.block.facts.iter().map(|id| (MemoryType::Fact, id.0, score(id.0)));
+        let rules = self.block.rules.iter().map(|id| (MemoryType::Rule, id.0, score(id.0)));
+        let episodes = self.block.episodes.iter().map(|id| (MemoryType::Episode, id.0, of_episode(id.0)));
+        facts.chain(rules).chain(episodes).collect()
     }
 }
 

@@ -9,6 +9,8 @@ pub enum MemoryError {
     Invalid(#[from] Invalid),
     #[error("there is no {memory_type} with id {id}")]
     NotFound { memory_type: MemoryType, id: Uuid },
+    #[error("there is no {memory_type} whose id ends with {end}")]
+    NoReference { memory_type: MemoryType, end: String },
     #[error("there is no entity with id {id}")]
     NoEntity { id: EntityId },
     /// What was to be made exists.

@@ -33,12 +33,14 @@ mod memory;
 mod predicates;
 mod recall;
 mod reembed;
+mod references;
 mod remember;
 mod restore;
 pub mod review;
 pub mod runtime;
 pub mod schedule;
 pub mod search;
+mod served;
 mod stats;
 mod sweep;
 pub mod times;
@@ -49,6 +51,7 @@ mod trust;
 mod trusted_time;
 mod unknown_words;
 pub mod views;
+mod why_not;
 
 pub use butler_store::StoreError;
 pub use call::Call;
@@ -69,3 +72,4 @@ pub use remember::{EpisodeInput, FactInput, RuleInput, StoredEpisode, StoredRule
 pub use restore::Restored;
 pub use sweep::SweepReport;
 pub use tools::tools;
+pub use why_not::{LastServed, Reason, ReasonCode, WhyNot, WhyNotRequest};

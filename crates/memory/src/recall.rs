@@ -5,11 +5,12 @@ use butler_domain::fusion::{rank_of_rrf, relevance_of_rank};
 use butler_domain::scoring::{RULE_IMPORTANCE, ScoreParts, ScoreWeights, recency};
 use butler_domain::times::Asked;
 use butler_domain::{Scope, Timestamp};
-use butler_store::search::{Referenced, Retrieved, RetrievedMemory};
+use butler_store::injections::ServedBy;
+use butler_store::search::{Retrieved, RetrievedMemory};
 
 use crate::search::{
-    Episodes, Floor, Hit, Mode, RatedMemory, SearchInput, SearchOutput, TimeWords, Weights, apply_floor, place_reached,
-    score,
+    Episodes, Floor, Floored, Hit, Mode, Ranked, RatedMemory, SearchInput, SearchOutput, TimeWords, Weights,
+    apply_floor, place_reached, score,
 };
 use crate::{Call, Memory, MemoryError};
 
@@ -61,33 +62,38 @@ impl Memory {
     /// not wait for it.
     pub async fn recall(&self, call: &Call, input: &RecallInput) -> Result<SearchOutput, MemoryError> {
         let output = self.recall_uncounted(call, input).await?;
-        let mut referenced = Referenced::default();
-        for hit in &output.results {
-            referenced.push(hit.memory_type, hit.id);
-        }
-        self.db().count_later(&call.tenant, referenced, call.now);
+        self.serve_hits(call, ServedBy::Recall, &input.topic, &output.results);
         Ok(output)
     }
 
     /// Returns the same results without counting references, for people who inspect how recall works.
     pub async fn recall_uncounted(&self, call: &Call, input: &RecallInput) -> Result<SearchOutput, MemoryError> {
-        let search = input.as_search();
-        let words = self.time_words(call, &search);
-        let (Retrieved { found, reached, stores, .. }, mut trace) =
-            self.retrieve(call, &search, &words, Episodes::default()).await?;
-        let rated = apply_floor(found, &stores, input.min_relevance.map(Floor::Requested));
-        let mut hits = compose(rated, input.mode, input.limit, &self.weights(), call.now, &words);
-        self.place_reached(&mut hits, reached, input.min_relevance.is_some(), call.now);
-        hits.truncate(input.limit);
-        if let Some(trace) = &mut trace {
+        let mut ranked = self.rank_recall(call, &input.as_search()).await?;
+        ranked.hits.truncate(input.limit);
+        Ok(self.weighed(ranked))
+    }
+
+    pub(crate) async fn rank_recall(&self, call: &Call, search: &SearchInput) -> Result<Ranked, MemoryError> {
+        let words = self.time_words(call, search);
+        let (Retrieved { found, reached, stores, .. }, trace) =
+            self.retrieve(call, search, &words, Episodes::default()).await?;
+        let Floored { kept, dropped } = apply_floor(found, &stores, search.min_relevance.map(Floor::Requested));
+        let mut hits = compose(kept, search.mode, search.limit, &self.weights(), call.now, &words);
+        self.place_reached(&mut hits, reached, search.min_relevance.is_some(), call.now);
+        Ok(Ranked { hits, dropped, stores, trace })
+    }
+
+    /// The answer of a recall. With a trace, each hit has an explanation and the parts of its score, weighed.
+    pub(crate) fn weighed(&self, ranked: Ranked) -> SearchOutput {
+        let mut output = ranked.explained();
+        if let Some(trace) = &mut output.trace {
             let weights = Weights::from(&self.weights());
-            trace.explain(&mut hits, &stores);
             trace.weights = Some(weights);
-            for hit in &mut hits {
+            for hit in &mut output.results {
                 hit.weigh(&weights);
             }
         }
-        Ok(SearchOutput { results: hits, trace })
+        output
     }
 
     /// Places the facts that relations lead to among the sorted hits of a recall.

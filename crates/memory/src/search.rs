@@ -14,14 +14,14 @@ use butler_domain::text::preprocess_search_query;
 use butler_domain::times::Asked;
 use butler_domain::{MemoryType, Scope};
 pub use butler_store::search::AskedTime;
-use butler_store::search::{Retrieve, Retrieved, RetrievedMemory};
+use butler_store::search::{Retrieve, Retrieved, RetrievedMemory, StoreInfo};
 use butler_store::times;
 use uuid::Uuid;
 
 use crate::config::KeywordMatch;
 use crate::{Call, Memory, MemoryError};
 pub use butler_domain::Mode;
-pub(crate) use floor::{Floor, RatedMemory, apply_floor};
+pub(crate) use floor::{Floor, Floored, RatedMemory, apply_floor};
 pub use hit::Hit;
 pub(crate) use reached::place as place_reached;
 pub use trace::{Explained, Trace, Weights};
@@ -52,6 +52,25 @@ pub struct SearchInput {
     pub holding: bool,
 }
 
+/// All that a call ranked, best first. Its answer has as many of them as its limit allows.
+pub(crate) struct Ranked {
+    pub hits: Vec<Hit>,
+    /// What the relevance floor dropped.
+    pub dropped: Vec<RatedMemory>,
+    pub stores: Vec<(MemoryType, StoreInfo)>,
+    pub trace: Option<Trace>,
+}
+
+impl Ranked {
+    /// The answer, with an explanation of each hit if there is a trace.
+    pub fn explained(mut self) -> SearchOutput {
+        if let Some(trace) = &mut self.trace {
+            trace.explain(&mut self.hits, &self.stores);
+        }
+        SearchOutput { results: self.hits, trace: self.trace }
+    }
+}
+
 /// The results of a search or recall, best first.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct SearchOutput {
@@ -63,19 +82,21 @@ pub struct SearchOutput {
 impl Memory {
     /// Searches with one statement. Unlike a recall, a search does not count as a reference.
     pub async fn search(&self, call: &Call, input: &SearchInput) -> Result<SearchOutput, MemoryError> {
+        let mut ranked = self.rank_search(call, input).await?;
+        ranked.hits.truncate(input.limit);
+        Ok(ranked.explained())
+    }
+
+    pub(crate) async fn rank_search(&self, call: &Call, input: &SearchInput) -> Result<Ranked, MemoryError> {
         let words = self.time_words(call, input);
-        let (retrieved, mut trace) = self.retrieve(call, input, &words, Episodes::default()).await?;
+        let (retrieved, trace) = self.retrieve(call, input, &words, Episodes::default()).await?;
         let Retrieved { found, reached, stores, .. } = retrieved;
-        let rated = apply_floor(found, &stores, input.min_relevance.map(Floor::Requested));
-        let mut hits = score(rated, input.mode, input.limit, call.now);
+        let Floored { kept, dropped } = apply_floor(found, &stores, input.min_relevance.map(Floor::Requested));
+        let mut hits = score(kept, input.mode, input.limit, call.now);
         words.boost(&mut hits);
         hits.sort_by(Hit::order(input.mode));
         place_reached(&mut hits, reached, input.min_relevance.is_some(), call.now, |_| ());
-        hits.truncate(input.limit);
-        if let Some(trace) = &mut trace {
-            trace.explain(&mut hits, &stores);
-        }
-        Ok(SearchOutput { results: hits, trace })
+        Ok(Ranked { hits, dropped, stores, trace })
     }
 
     /// Searches memories of one type by cosine similarity. Each hit has a `similarity`.

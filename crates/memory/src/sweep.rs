@@ -31,6 +31,8 @@ pub struct SweepReport {
     pub rules_inverted: u64,
     /// Stored answers for idempotency keys older than 30 days.
     pub idempotency_keys_removed: u64,
+    /// Records of what was served, older than `injections_retention_days`.
+    pub injections_removed: u64,
     /// The tenants whose memories could not be swept, and why.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub errors: Vec<String>,
@@ -70,6 +72,16 @@ impl Memory {
         report.idempotency_keys_removed =
             butler_store::idempotency::prune(step.session(), now - TimeDelta::days(IDEMPOTENCY_DAYS)).await?;
         step.end().await?;
+        let kept_since = now - TimeDelta::days(i64::from(self.config().injections_retention_days));
+        loop {
+            let mut step = JobStep::begin(&mut conn, dry_run).await?;
+            let removed = butler_store::injections::prune(step.session(), kept_since).await?;
+            step.end().await?;
+            report.injections_removed += removed;
+            if dry_run || removed == 0 {
+                break;
+            }
+        }
         drop(conn);
         if dry_run {
             report.rules_inverted = self.count_pending_inversions(tenant).await?;

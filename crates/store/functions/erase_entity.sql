@@ -51,6 +51,12 @@ BEGIN
           AND text_names(concat_ws(' ', a.reason, json_words(a.context)), names.whole, names.parts);
     UPDATE episodes e SET last_error = 'removed by an erasure'
         WHERE e.tenant_id = p_tenant AND e.id <> ALL (p_kept) AND text_names(e.last_error, names.whole, names.parts);
+    -- Of what was served, the place remains. The query may have named the entity, so its hash goes, too.
+    UPDATE injections i SET query_hash = NULL, (memory_ids, scores) = (
+            SELECT array_agg(CASE WHEN m.id <> ALL (ids) THEN m.id END ORDER BY m.rank),
+                   array_agg(CASE WHEN m.id <> ALL (ids) THEN m.score END ORDER BY m.rank)
+            FROM unnest(i.memory_ids, i.scores) WITH ORDINALITY AS m (id, score, rank))
+        WHERE i.tenant_id = p_tenant AND i.memory_ids && ids;
     PERFORM redact_runs(p_tenant, names.whole, names.parts);
     SELECT * INTO events FROM redact_events(p_tenant, ids, names.whole, names.parts, p_kept, false);
     PERFORM drop_words(p_tenant, erased_words || events.words);

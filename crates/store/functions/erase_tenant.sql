@@ -29,6 +29,7 @@ BEGIN
     DELETE FROM entities e WHERE e.tenant_id = p_tenant;
     DELETE FROM predicates p WHERE p.tenant_id = p_tenant;
     DELETE FROM idempotency_keys k WHERE k.tenant_id = p_tenant;
+    DELETE FROM injections i WHERE i.tenant_id = p_tenant;
     PERFORM redact_runs(p_tenant, NULL, NULL);
     PERFORM drop_words(p_tenant, NULL);
     PERFORM record_event(p_tenant, p_actor, p_request_id, p_at, p_event_id, 'tenant_erased', NULL, NULL, counts);

@@ -11,6 +11,8 @@ GRANT SELECT, INSERT, UPDATE, DELETE
 GRANT SELECT, INSERT ON memory_events, words TO butler_app;
 GRANT SELECT, INSERT, DELETE ON fact_beliefs TO butler_app;
 GRANT SELECT, INSERT, UPDATE, DELETE ON proposals, tombstones, tombstone_keys TO butler_app;
+-- memory_bump adds the rows
+GRANT SELECT, UPDATE, DELETE ON injections TO butler_app;
 GRANT SELECT, DELETE ON memory_events TO butler_retention;
 
 ALTER TABLE episodes ENABLE ROW LEVEL SECURITY;
@@ -114,6 +116,11 @@ ALTER TABLE tombstone_keys FORCE ROW LEVEL SECURITY;
 CREATE POLICY tenant_isolation ON tombstone_keys TO butler_app
     USING (tenant_id = current_setting('butler.tenant', true)) WITH CHECK (tenant_id = current_setting('butler.tenant', true));
 CREATE POLICY owner_all ON tombstone_keys TO CURRENT_USER USING (true) WITH CHECK (true);
+ALTER TABLE injections ENABLE ROW LEVEL SECURITY;
+ALTER TABLE injections FORCE ROW LEVEL SECURITY;
+CREATE POLICY tenant_isolation ON injections TO butler_app
+    USING (tenant_id = current_setting('butler.tenant', true)) WITH CHECK (tenant_id = current_setting('butler.tenant', true));
+CREATE POLICY owner_all ON injections TO CURRENT_USER USING (true) WITH CHECK (true);
 
 ALTER TABLE tokens ENABLE ROW LEVEL SECURITY;
 ALTER TABLE tokens FORCE ROW LEVEL SECURITY;

@@ -16,7 +16,7 @@ pub struct Contents {
 }
 
 /// What a whole home consists of.
-const TABLES: [&str; 24] = [
+const TABLES: [&str; 25] = [
     "butler_clock",
     "butler_functions",
     "butler_migrations",
@@ -27,6 +27,7 @@ const TABLES: [&str; 24] = [
     "fact_beliefs",
     "facts",
     "idempotency_keys",
+    "injections",
     "job_runs",
     "memory_events",
     "memory_links",

@@ -6,7 +6,7 @@ use butler_domain::TenantId;
 use butler_testkit::TestDb;
 use sqlx::{Connection, PgConnection, Row};
 
-const TABLES: [&str; 10] = [
+const TABLES: [&str; 11] = [
     "episodes",
     "facts",
     "rules",
@@ -16,6 +16,7 @@ const TABLES: [&str; 10] = [
     "rule_applications",
     "embedding_versions",
     "idempotency_keys",
+    "injections",
     "words",
 ];
 
@@ -31,7 +32,9 @@ const TWO_TENANTS: &str = "
     INSERT INTO rule_applications (tenant_id, rule_id, outcome, effectiveness_score, maturity)
         SELECT tenant_id, id, 'helpful', 1, 'candidate' FROM rules;
     INSERT INTO embedding_versions (tenant_id, model, version, dimensions) SELECT t, 'm', '1', 384 FROM unnest(ARRAY['alice', 'bob']) t;
-    INSERT INTO idempotency_keys (tenant_id, key, tool, request, response) SELECT t, 'k', 't', '', '{}' FROM unnest(ARRAY['alice', 'bob']) t;";
+    INSERT INTO idempotency_keys (tenant_id, key, tool, request, response) SELECT t, 'k', 't', '', '{}' FROM unnest(ARRAY['alice', 'bob']) t;
+    INSERT INTO injections (tenant_id, id, kind, memory_types, memory_ids, scores)
+        SELECT t, gen_random_uuid(), 'recall', '{}', '{}', '{}' FROM unnest(ARRAY['alice', 'bob']) t;";
 
 async fn tenants_seen(conn: &mut PgConnection, table: &str) -> Vec<String> {
     let statement = format!("SELECT tenant_id FROM {table} ORDER BY tenant_id");

@@ -24,6 +24,8 @@ mod setup;
 mod token;
 pub mod tool_client;
 mod verbs;
+mod why;
+mod why_not;
 
 use std::process::ExitCode;
 
@@ -68,6 +70,8 @@ pub enum Command {
     Connect(connect::Args),
     #[command(flatten)]
     Verb(verbs::Verb),
+    Why(why::Args),
+    WhyNot(why_not::Args),
     Setup(setup::Args),
     Doctor(doctor::Args),
     Db(db::Args),
@@ -146,6 +150,8 @@ fn run(command: Command, settings: Settings, printer: Printer) -> Result<(), Hos
         Command::Connect(args) => connect::run(&args, settings, printer),
         Command::Run(args) => on_one_thread(run::run(args, settings, printer)),
         Command::Verb(verb) => on_one_thread(verbs::run(verb, settings, printer)),
+        Command::Why(args) => on_runtime(why::run(args, settings, printer)),
+        Command::WhyNot(args) => on_runtime(why_not::run(args, settings, printer)),
         Command::Setup(args) => on_runtime(setup::run(args, settings, printer)),
         Command::Doctor(args) => on_runtime(doctor::run(args, settings, printer)),
         Command::Db(args) => on_runtime(db::run(args, settings, printer)),

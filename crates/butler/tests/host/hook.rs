@@ -70,6 +70,13 @@ fn a_claude_code_session_gets_context_and_stores_one_episode() {
     let prompt = response(&hook(&server.data_dir, "user-prompt", &prompt.to_string(), &[]));
     assert!(prompt["hookSpecificOutput"]["additionalContext"].as_str().unwrap().contains("written in Go"), "{prompt}");
 
+    let why = butler().args(["why", SESSION, "--json", "--data-dir"]).arg(&server.data_dir).output().unwrap();
+    let why = response(&why);
+    let call = &why["injections"][0];
+    assert_eq!((&why["total"], &call["kind"]), (&json!(1), &json!("context")), "the prompt's hook named no session");
+    assert_eq!(call["request_id"], "hook session-start");
+    assert!(call["memories"][0]["label"].as_str().unwrap().contains("written in Go"), "{why}");
+
     std::fs::write(
         &transcript,
         message("user", "u1", "Add a cart") + &message("assistant", "a1", "The cart is there."),

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use rustix::process::Signal;
 use serde_json::{Value, json};
 
-use crate::program::{Mcp, Serving, butler, request, stderr, stdout};
+use crate::program::{MCP_HEADERS, Mcp, Serving, butler, request, stderr, stdout};
 
 /// A butler's directory, with a shell script as its LLM.
 struct ButlerDir {
@@ -86,6 +86,20 @@ fn a_session_gets_context_and_tools_and_stores_an_episode() {
     let ask = |path: &str| request(server.address, "GET", path, &[("Authorization", bearer)], b"").status;
     assert_eq!((ask("/api/tokens"), ask("/api/memory/stats"), ask("/api/memory/stats?tenant=bob")), (403, 200, 403));
     let (session, trigger) = text.trim().rsplit_once("== ").unwrap().1.split_once(' ').unwrap();
+    // What its program recalls through the MCP server of its configuration belongs to the session, too.
+    let named = &config["mcpServers"]["butler-memory"]["headers"]["x-butler-session"];
+    assert_eq!(named, &json!(session));
+    let call = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call",
+                      "params": {"name": "memory_recall", "arguments": {"topic": "peanuts"}}});
+    let headers = [&MCP_HEADERS[..], &[("Authorization", bearer), ("x-butler-session", session)]].concat();
+    let answer = request(server.address, "POST", "/butlers/health/mcp", &headers, call.to_string().as_bytes());
+    assert_eq!(answer.status, 200, "{}", answer.text());
+    // The next call of the tenant waits until the recall is recorded.
+    own.call("memory_stats", json!({}));
+    let why = butler().args(["why", session, "--json", "--data-dir"]).arg(butler_dir.data_dir()).output().unwrap();
+    let why = json_of(&why);
+    let kinds: Vec<&Value> = why["injections"].as_array().unwrap().iter().map(|call| &call["kind"]).collect();
+    assert_eq!(kinds, [&json!("recall"), &json!("context")], "{why}");
     assert_eq!(trigger.trim(), "trigger");
 
     let found = mcp.call("memory_search", json!({"query": "dinner", "types": ["episode"]}));

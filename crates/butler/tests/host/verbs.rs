@@ -98,6 +98,11 @@ fn every_command_works_through_a_running_server() {
     assert!(shell.json(&["recall", "what can I cook?"])["results"][0]["relevance"].is_number());
     insta::assert_snapshot!("context", normalized(&shell.text(&["context", "Plan a dinner"])));
     assert!(shell.json(&["context", "Plan a dinner", "--token-budget", "200"])["tokens"].as_u64().unwrap() <= 200);
+    let why = shell.json(&["why-not", "allergy to peanuts", &fact]);
+    assert_eq!((&why["served"], &why["reasons"][0]["code"]), (&json!(false), &json!("superseded")));
+    let told = shell.text(&["why-not", "allergy to peanuts", &rule, "--tool", "search"]);
+    assert!(told.contains("it is returned at place"), "{told}");
+    assert!(shell.text(&["why", "no-such-session"]).is_empty());
     insta::assert_snapshot!("get", normalized(&shell.text(&["get", "rule", &rule])));
 
     assert_eq!(shell.json(&["helpful", &rule])["success_count"], 1);

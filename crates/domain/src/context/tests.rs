@@ -76,6 +76,25 @@ fn context_structure() {
 }
 
 #[test]
+fn a_reference_ends_the_line_of_its_memory_and_counts_as_tokens() {
+    let plain = ContextInput {
+        facts: vec![fact(1, 0.5, "tea")],
+        rules: vec![rule(2, 0.5, Maturity::Proven, "Confirm first")],
+        episodes: vec![episode(3, 1, "asked for tea")],
+        ..Default::default()
+    };
+    let references = [(1, "a3f9"), (2, "00b1"), (3, "c0ffe")].map(|(id, end)| (Uuid::from_u128(id), end.to_owned()));
+    let referred = ContextInput { references: references.into(), ..plain.clone() };
+    let block = build(&referred, 3000);
+    let ends: Vec<_> =
+        block.text.lines().filter_map(|line| line.strip_prefix("- ")).map(|line| &line[line.len() - 7..]).collect();
+    assert_eq!(ends, [" [a3f9]", " [00b1]", "[c0ffe]"]);
+    let tokens = build(&plain, 3000).tokens;
+    assert!(block.tokens > tokens);
+    assert!(build(&referred, tokens).episodes.is_empty(), "a budget without room for the references holds less");
+}
+
+#[test]
 fn the_first_episodes_are_taken_and_shown_in_the_order_of_time() {
     let texts: Vec<_> = (0..20).map(|i| format!("turn number {i:02} of some length")).collect();
     let episodes = texts.iter().enumerate().map(|(i, text)| episode(i as u128, 30 - i as i64, text)).collect();

@@ -11,6 +11,9 @@ use uuid::Uuid;
 /// The name of the MCP server in the configuration of clients.
 pub const SERVER_NAME: &str = "butler-memory";
 
+/// The header with which a session's MCP client names the session.
+pub const SESSION_HEADER: &str = "x-butler-session";
+
 /// How a session's program reaches the butler's tools.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Endpoint {
@@ -56,7 +59,12 @@ impl McpConfig {
     pub fn write(directory: &Path, session: Uuid, endpoint: &Endpoint) -> io::Result<Self> {
         fs::DirBuilder::new().recursive(true).mode(0o700).create(directory)?;
         let path = directory.join(format!("mcp-{session}.json"));
-        let text = json!({"mcpServers": {SERVER_NAME: endpoint.entry()}}).to_string();
+        let mut entry = endpoint.entry();
+        match endpoint {
+            Endpoint::Http { .. } => entry["headers"][SESSION_HEADER] = json!(session),
+            Endpoint::Stdio { .. } => entry["env"][crate::env::SESSION_ID] = json!(session),
+        }
+        let text = json!({"mcpServers": {SERVER_NAME: entry}}).to_string();
         let mut file = fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(&path)?;
         file.write_all(text.as_bytes())?;
         Ok(Self { path })

@@ -16,7 +16,7 @@ use serde_json::{Map, Value, json};
 use uuid::Uuid;
 
 pub use episode::{bounded, transcript_of};
-pub use mcp_config::{Endpoint, McpConfig, SERVER_NAME};
+pub use mcp_config::{Endpoint, McpConfig, SERVER_NAME, SESSION_HEADER};
 pub use memory::{MemoryProblem, SessionMemory};
 pub use prompt::own_prompt;
 
@@ -58,7 +58,9 @@ impl SessionRunner {
     /// Starts a session by reading its context, within the memory timeout.
     pub async fn begin(&self, prompt: String, trigger_source: String) -> StartedSession {
         let mut problems = Vec::new();
-        let arguments = object(json!({"trigger_prompt": prompt, "butler": self.butler}));
+        let id = Uuid::new_v4();
+        let context = json!({"request_id": "run", "session_id": id});
+        let arguments = object(json!({"trigger_prompt": prompt, "butler": self.butler, "request_context": context}));
         let answer = memory::call_at_start(&self.memory, "memory_context", arguments, self.memory_timeout).await;
         let context = match answer {
             Ok(answer) => answer.text.filter(|text| !text.trim().is_empty()),
@@ -67,7 +69,7 @@ impl SessionRunner {
                 None
             }
         };
-        StartedSession { id: Uuid::new_v4(), prompt, trigger_source, context, problems }
+        StartedSession { id, prompt, trigger_source, context, problems }
     }
 
     /// Runs the LLM.

@@ -17,6 +17,7 @@ const MAX_BATCH: usize = 1000;
 impl MemoryConfig {
     /// Returns the first invalid value, so that the host can point at its line.
     pub fn validate(&self) -> Checked {
+        days("injections_retention_days", f64::from(self.injections_retention_days))?;
         self.embedding.validate()?;
         self.episodes.validate()?;
         self.confidence.validate()?;

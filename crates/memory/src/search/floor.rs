@@ -19,14 +19,21 @@ pub(crate) enum Floor {
     Filler,
 }
 
+/// What the relevance floor made of the retrieved memories.
+pub(crate) struct Floored {
+    pub kept: Vec<RatedMemory>,
+    pub dropped: Vec<RatedMemory>,
+}
+
 /// Drops the memories below the relevance floor. Without a floor it keeps all of them.
 pub(crate) fn apply_floor(
     found: Vec<RetrievedMemory>,
     stores: &[(MemoryType, StoreInfo)],
     floor: Option<Floor>,
-) -> Vec<RatedMemory> {
+) -> Floored {
     let Some(floor) = floor else {
-        return found.into_iter().map(|memory| RatedMemory { memory, relevance: None }).collect();
+        let kept = found.into_iter().map(|memory| RatedMemory { memory, relevance: None }).collect();
+        return Floored { kept, dropped: Vec::new() };
     };
     let estimates: Vec<f64> = found
         .iter()
@@ -42,8 +49,10 @@ pub(crate) fn apply_floor(
         Floor::Requested(least) => passes_floor(best, least, names_one, estimate),
         Floor::Filler => estimate >= FILLER,
     };
-    let kept = found.into_iter().zip(estimates).filter(|(_, estimate)| passes(*estimate));
-    kept.map(|(memory, estimate)| RatedMemory { memory, relevance: Some(estimate) }).collect()
+    let rated =
+        found.into_iter().zip(estimates).map(|(memory, estimate)| RatedMemory { memory, relevance: Some(estimate) });
+    let (kept, dropped) = rated.partition(|rated| rated.relevance.is_some_and(passes));
+    Floored { kept, dropped }
 }
 
 /// Estimates how likely a memory answers the query, from the statistics of its store.

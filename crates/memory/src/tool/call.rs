@@ -24,6 +24,7 @@ pub struct ToolCall {
     pub spec: Arc<ToolSpec>,
     pub caller: Caller,
     pub request_id: Option<String>,
+    pub session_id: Option<String>,
     pub idempotency_key: Option<String>,
     /// What the caller says about where the text comes from, which can only lower its trust.
     source: Source,
@@ -41,6 +42,7 @@ impl ToolCall {
             spec: Arc::clone(spec),
             caller,
             request_id: None,
+            session_id: None,
             idempotency_key: None,
             source: Source::Person,
             arguments,
@@ -56,7 +58,8 @@ impl ToolCall {
             None => Map::new(),
         };
         // First, so that an error in another argument names the request as well.
-        self.request_id = request_id(&context)?;
+        self.request_id = label(&context, "request_id", limits::REQUEST_ID_BYTES)?;
+        self.session_id = label(&context, "session_id", limits::SESSION_ID_BYTES)?;
         if let Some(value) = context.get(SOURCE).filter(|value| !validate::is_omitted(value)) {
             self.source =
                 validate::one_of("request_context.source", validate::string("request_context.source", value)?)?;
@@ -99,6 +102,7 @@ impl ToolCall {
             tenant: self.tenant.clone()?,
             origin: Origin { actor: Some(actor), request_id: self.request_id.clone() },
             now: memory.now(),
+            session: self.session_id.clone(),
             idempotency_key: self.idempotency_key.clone(),
             source: self.caller.source.lowered_to(self.source),
         })
@@ -139,15 +143,16 @@ fn key(field: &str, value: Option<&Value>) -> Result<Option<String>, Invalid> {
     }
 }
 
-/// A number is accepted as well: some callers number their requests. Events, logs and traces contain the id.
-fn request_id(context: &Map<String, Value>) -> Result<Option<String>, Invalid> {
-    const FIELD: &str = "request_context.request_id";
-    match context.get("request_id").filter(|value| !validate::is_omitted(value)) {
+/// The caller's name for its request or session. A number is accepted as well: some callers number their requests.
+/// Events, logs and traces contain it.
+fn label(context: &Map<String, Value>, name: &str, max_bytes: usize) -> Result<Option<String>, Invalid> {
+    let field = format!("{REQUEST_CONTEXT}.{name}");
+    match context.get(name).filter(|value| !validate::is_omitted(value)) {
         None => Ok(None),
         Some(Value::Number(number)) => Ok(Some(number.to_string())),
         Some(value) => {
-            let id = Redactor::standard().redact(validate::string(FIELD, value)?).text;
-            validate::required_text(FIELD, &id, limits::REQUEST_ID_BYTES).map(Some)
+            let label = Redactor::standard().redact(validate::string(&field, value)?).text;
+            validate::required_text(&field, &label, max_bytes).map(Some)
         }
     }
 }
@@ -167,9 +172,10 @@ mod tests {
 
     #[test]
     fn the_common_arguments_are_taken_out_of_the_tool_s_own() {
-        let context = json!({"request_id": 7, "tenant_id": "ann", "idempotency_key": "k"});
+        let context = json!({"request_id": 7, "session_id": "s-1", "tenant_id": "ann", "idempotency_key": "k"});
         let call = call("memory_store_rule", json!({"content": "Ask first", "request_context": context}));
         assert_eq!((call.request_id.as_deref(), call.idempotency_key.as_deref()), (Some("7"), Some("k")));
+        assert_eq!(call.session_id.as_deref(), Some("s-1"));
         assert_eq!(call.tenant, Ok(TenantId::new("ann").unwrap()));
         assert_eq!(Value::Object(call.arguments), json!({"content": "Ask first"}));
     }

@@ -125,7 +125,7 @@ impl From<MemoryError> for ToolError {
         match error {
             MemoryError::Invalid(invalid) => invalid.into(),
             MemoryError::Store(error) => error.into(),
-            MemoryError::NotFound { memory_type, .. } => {
+            MemoryError::NotFound { memory_type, .. } | MemoryError::NoReference { memory_type, .. } => {
                 let hint = format!("check the id and that memory_type is {memory_type}; memory_search finds ids");
                 Self::new(ErrorCode::NotFound, error.to_string()).hint(Some(hint))
             }

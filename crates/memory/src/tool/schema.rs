@@ -11,7 +11,7 @@ pub(super) fn input<T: JsonSchema>() -> Map<String, Value> {
     let mut schema = object::<T>(SchemaSettings::draft2020_12().for_deserialize());
     properties(&mut schema).insert(
         "request_context".to_owned(),
-        json!({ "type": "object", "description": "Optional tracing data: request_id, tenant_id." }),
+        json!({ "type": "object", "description": "Optional: request_id, session_id, tenant_id." }),
     );
     schema.insert("additionalProperties".to_owned(), Value::Bool(false));
     // What may be left out may be null, and is then taken as left out; saying so would only blur what is wanted.

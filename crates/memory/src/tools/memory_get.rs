@@ -12,8 +12,8 @@ pub struct Input {
     /// What kind of memory the id belongs to.
     #[schemars(with = "MemoryType")]
     memory_type: Value,
-    /// The memory's UUID, as another tool returned it.
-    #[schemars(with = "uuid::Uuid")]
+    /// The memory's UUID, as another tool returned it, or the end of it that a context line shows.
+    #[schemars(with = "String")]
     memory_id: Value,
 }
 
@@ -36,7 +36,7 @@ impl ToolDefinition for MemoryGet {
 
     async fn run(memory: &Memory, call: Call, input: Input) -> Result<MemoryView, MemoryError> {
         let memory_type = validate::one_of("memory_type", validate::string("memory_type", &input.memory_type)?)?;
-        let id = validate::uuid("memory_id", validate::string("memory_id", &input.memory_id)?)?;
+        let id = memory.referred(&call, memory_type, "memory_id", &input.memory_id).await?;
         memory.get(&call, memory_type, id).await?.ok_or(MemoryError::NotFound { memory_type, id })
     }
 }

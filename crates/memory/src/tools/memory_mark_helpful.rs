@@ -1,4 +1,4 @@
-use butler_domain::{MemoryType, RuleId, validate};
+use butler_domain::{MemoryType, RuleId};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
@@ -10,8 +10,8 @@ use crate::{Call, Memory, MemoryError};
 
 #[derive(Deserialize, JsonSchema)]
 pub struct Input {
-    /// The rule that was followed.
-    #[schemars(with = "uuid::Uuid")]
+    /// The rule that was followed: its UUID, or the end of it that a context line shows.
+    #[schemars(with = "String")]
     rule_id: Value,
     /// Why it helped, in a sentence. At most 4 KiB.
     #[schemars(with = "Option<String>", length(max = butler_domain::limits::REASON_BYTES))]
@@ -41,7 +41,7 @@ impl ToolDefinition for MemoryMarkHelpful {
     const ALIASES: &'static [(&'static str, &'static str)] = &[("id", "rule_id"), ("memory_id", "rule_id")];
 
     async fn run(memory: &Memory, call: Call, input: Input) -> Result<RuleView, MemoryError> {
-        let id = validate::uuid("rule_id", validate::string("rule_id", &input.rule_id)?)?;
+        let id = memory.referred(&call, MemoryType::Rule, "rule_id", &input.rule_id).await?;
         let note = mark_note(input.reason.as_ref(), input.context.as_ref())?;
         let rule = memory.mark_helpful(&call, RuleId(id), &note).await?;
         rule.ok_or(MemoryError::NotFound { memory_type: MemoryType::Rule, id })

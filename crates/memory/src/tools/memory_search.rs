@@ -1,4 +1,5 @@
 use butler_domain::{MemoryType, Scope, validate};
+use butler_store::injections::ServedBy;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -109,6 +110,7 @@ impl ToolDefinition for MemorySearch {
             holding: false,
         };
         let found = memory.search(&call, &search).await?;
+        memory.serve_hits(&call, ServedBy::Search, &search.query, &found.results);
         Ok(Output { results: found.results, note: cut_note("query", cut), trace: found.trace })
     }
 }

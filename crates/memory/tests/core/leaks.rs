@@ -12,7 +12,7 @@ use crate::{entity, rows};
 const SECRET: &str = "zanzibar";
 /// One word for each of B's memories. Tenant A never uses them.
 const OWN_WORDS: [&str; 4] = ["quokka", "wombat", "numbat", "bilby"];
-const TABLES: [&str; 8] = [
+const TABLES: [&str; 9] = [
     "episodes",
     "facts",
     "rules",
@@ -21,6 +21,7 @@ const TABLES: [&str; 8] = [
     "memory_events",
     "rule_applications",
     "idempotency_keys",
+    "injections",
 ];
 
 /// Creates the data of tenant B: one row of each type, with a history.

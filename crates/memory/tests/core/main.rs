@@ -12,16 +12,19 @@ mod events;
 mod facts;
 mod gauntlet;
 mod idempotency;
+mod injections;
 mod leaks;
 mod links;
 mod poison;
 mod reembed;
+mod references;
 mod rounds;
 mod rules;
 mod sweep;
 mod text;
 mod time;
 mod trust;
+mod why_not;
 mod words;
 
 use butler_memory::tool::ToolError;
@@ -65,6 +68,7 @@ async fn everything(memory: &MemoryFixture) -> String {
         "rule_applications",
         "embedding_versions",
         "idempotency_keys",
+        "injections",
     ];
     let mut all = String::new();
     for table in tables {

@@ -17,16 +17,16 @@ async fn statements(world: &MemoryFixture, tool: &str, arguments: Value) -> u64 
 }
 
 #[tokio::test]
-async fn search_is_one_statement_recall_two_and_context_at_most_four() {
+async fn search_recall_and_context_are_one_statement_and_one_after_the_answer() {
     let world = MemoryFixture::new().await;
     fact(&world, "user", "diet", "vegetarian").await;
     rule(&world, "Mind the diet", json!({})).await;
     episode(&world, "health", "Talked about the diet", json!({})).await;
     for mode in ["semantic", "keyword", "hybrid", "deep"] {
-        assert_eq!(statements(&world, "memory_search", json!({"query": "diet", "mode": mode})).await, 1, "{mode}");
+        assert_eq!(statements(&world, "memory_search", json!({"query": "diet", "mode": mode})).await, 2, "{mode}");
     }
     let all = json!({"query": "diet", "min_relevance": 0.01, "explain": true});
-    assert_eq!(statements(&world, "memory_search", all).await, 1);
+    assert_eq!(statements(&world, "memory_search", all).await, 2);
     assert_eq!(statements(&world, "memory_recall", json!({"topic": "diet"})).await, 2);
     assert_eq!(statements(&world, "memory_context", json!({"trigger_prompt": "diet", "butler": "health"})).await, 2);
     assert_eq!(statements(&world, "memory_search", json!({"query": ""})).await, 0);

@@ -118,7 +118,7 @@ impl From<ToolError> for ApiError {
 impl From<MemoryError> for ApiError {
     fn from(error: MemoryError) -> Self {
         let hint = match &error {
-            MemoryError::NotFound { .. } => FIND_MEMORY.to_owned(),
+            MemoryError::NotFound { .. } | MemoryError::NoReference { .. } => FIND_MEMORY.to_owned(),
             MemoryError::NoEntity { .. } => {
                 "check the id; GET /api/memory/entities?q= finds entities by name".to_owned()
             }

@@ -11,6 +11,7 @@ mod episodes;
 mod error;
 mod facts;
 mod fan_out;
+mod injections;
 mod jobs;
 mod live;
 pub mod openapi;
@@ -29,6 +30,7 @@ mod stats;
 mod times;
 mod tokens;
 mod tombstones;
+mod why_not;
 
 use std::sync::Arc;
 
@@ -71,6 +73,8 @@ const OPERATIONS: &[OperationEntry] = &[
     entry::<entities::forget::ForgetEntity>(),
     entry::<palette::Search>(),
     entry::<recall::Recall>(),
+    entry::<why_not::ExplainWhyNot>(),
+    entry::<injections::ListInjections>(),
     entry::<changes::GetChanges>(),
     entry::<conflicts::ListConflicts>(),
     entry::<conflicts::ResolveConflict>(),

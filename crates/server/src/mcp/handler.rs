@@ -3,11 +3,14 @@
 use std::sync::Arc;
 
 use axum::http::request::Parts;
+use butler_domain::limits;
 use butler_host::access::{Access, Right};
 use butler_host::butler::Butler;
+use butler_host::env;
 use butler_host::host::Host;
 use butler_host::module::HostTool;
 use butler_host::profile::Profile;
+use butler_host::session::SESSION_HEADER;
 use butler_memory::tool::{Answer, ErrorCode, ToolCall, ToolError, ToolSpec};
 use rmcp::model::{
     CacheScope, CallToolRequestParams, CallToolResponse, CallToolResult, CompleteRequestParams, CompleteResult,
@@ -100,7 +103,11 @@ impl ServerHandler for Handler {
         if !self.profile.offers(tool.spec()) {
             return Err(self.not_offered(&request.name));
         }
-        match self.call(access, tool, request.arguments.unwrap_or_default()).await {
+        let mut arguments = request.arguments.unwrap_or_default();
+        if let Some(session) = self.session(&context) {
+            name_session(&mut arguments, session);
+        }
+        match self.call(access, tool, arguments).await {
             Ok(answer) => Ok(succeeded(answer).into()),
             Err(error) => Ok(failed(&error).into()),
         }
@@ -198,6 +205,16 @@ impl Handler {
             .ok_or_else(|| ErrorData::internal_error("this request was not checked for access", None))
     }
 
+    /// The session that `butler run` told its program's MCP client: in a header, or to `butler mcp` in the environment.
+    fn session(&self, context: &RequestContext<RoleServer>) -> Option<String> {
+        let header = context.extensions.get::<Parts>().and_then(|parts| parts.headers.get(SESSION_HEADER));
+        let session = match header {
+            Some(value) => value.to_str().ok().map(str::to_owned),
+            None => self.access.as_ref().and_then(|_| env::var(env::SESSION_ID)?.into_string().ok()),
+        };
+        session.filter(|session| !session.is_empty() && session.len() <= limits::SESSION_ID_BYTES)
+    }
+
     fn not_offered(&self, name: &str) -> ErrorData {
         let profile = self.profile.as_str();
         ErrorData::invalid_params(format!("{name} is not offered by the profile {profile:?}"), None)
@@ -252,6 +269,14 @@ fn describe(spec: &ToolSpec) -> Tool {
                 .idempotent(hints.idempotent)
                 .open_world(hints.open_world),
         )
+}
+
+/// Names the session of a call that does not name one itself.
+fn name_session(arguments: &mut Map<String, Value>, session: String) {
+    let context = arguments.entry("request_context").or_insert_with(|| json!({}));
+    if let Value::Object(context) = context {
+        context.entry("session_id").or_insert(Value::String(session));
+    }
 }
 
 /// Structured for programs, and shorter as text for models whose clients show only text.

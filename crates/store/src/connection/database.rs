@@ -15,6 +15,7 @@ use crate::connection::target::Target;
 use crate::connection::unreplicated::UnreplicatedWrites;
 use crate::error::StoreError;
 use crate::functions::FunctionSet;
+use crate::injections::Served;
 use crate::search::{Referenced, bump};
 use crate::{extensions, migrate};
 
@@ -154,17 +155,18 @@ impl Database {
         self.0.pending.of(tenant)
     }
 
-    /// Counts references while the caller goes on: a commit less to wait for. Every later session of the tenant finds them
-    /// counted. A memory that was found but could not be counted is still worth more than an error.
-    pub fn count_later(&self, tenant: &TenantId, rows: Referenced, now: Timestamp) {
-        if rows.is_empty() {
+    /// Counts references and records what was served while the caller goes on: a commit less to wait for. Every later
+    /// session of the tenant finds them counted. A memory that was found but could not be counted is still worth more than
+    /// an error.
+    pub fn count_later(&self, tenant: &TenantId, rows: Referenced, served: Option<Served>, now: Timestamp) {
+        if rows.is_empty() && served.is_none() {
             return;
         }
         let (database, of) = (self.clone(), tenant.clone());
         self.0.pending.start(tenant, async move {
             let counted = async {
                 let mut conn = of_tenant(&database.0.relaxed, &of, acquire).await?;
-                bump(&mut conn, &of, &rows, now).await
+                bump(&mut conn, &of, &rows, served.as_ref(), now).await
             };
             if let Err(error) = counted.await {
                 tracing::warn!(%error, "references were not counted");

@@ -13,6 +13,7 @@ use serde_json::Value;
 use sqlx::types::Json;
 use uuid::Uuid;
 
+use crate::injections::Served;
 use crate::{Session, StoreError};
 pub use info::{AskedTime, FusedScore, MatchInfo, Pool, Reached, StoreBackground, StoreInfo};
 pub use pools::Pools;
@@ -177,25 +178,24 @@ impl Referenced {
     }
 }
 
-/// Counts one reference of each memory, in one statement.
+/// Counts one reference of each memory and records what was served, in one statement.
 pub async fn bump(
     session: &mut Session,
     tenant: &TenantId,
     rows: &Referenced,
+    served: Option<&Served>,
     now: Timestamp,
 ) -> Result<(), StoreError> {
-    if rows.is_empty() {
-        return Ok(());
-    }
     session
         .run(|pg| {
             sqlx::query!(
-                "SELECT FROM memory_bump($1, $2, $3, $4, $5)",
+                "SELECT FROM memory_bump($1, $2, $3, $4, $5, $6)",
                 tenant.as_str(),
                 now,
                 &rows.facts,
                 &rows.rules,
-                &rows.episodes
+                &rows.episodes,
+                served.map(Json) as _
             )
             .execute(pg)
         })

@@ -3,7 +3,7 @@
 use sqlx::PgConnection;
 
 /// Each kind of damage, and the query that returns the damaged rows. `tests.rs` injects every one of them.
-const DAMAGES: [(&str, &str); 29] = [
+const DAMAGES: [(&str, &str); 30] = [
     (
         "two active facts with one subject key",
         "SELECT min(id::text) FROM facts WHERE validity = 'active' AND entity_id IS NULL
@@ -167,6 +167,13 @@ const DAMAGES: [(&str, &str); 29] = [
         "a stored answer without the memory it names",
         "SELECT key FROM idempotency_keys k WHERE k.response ? 'id'
            AND NOT EXISTS (SELECT FROM memory_events e WHERE e.tenant_id = k.tenant_id AND e.memory_id::text = k.response->>'id')",
+    ),
+    (
+        "a memory served to another tenant",
+        "SELECT i.id::text FROM injections i, unnest(i.memory_ids) AS m (id)
+             JOIN (SELECT id, tenant_id FROM facts UNION ALL SELECT id, tenant_id FROM rules
+                   UNION ALL SELECT id, tenant_id FROM episodes) x ON x.id = m.id
+         WHERE x.tenant_id <> i.tenant_id",
     ),
     (
         "a memory that search cannot find",

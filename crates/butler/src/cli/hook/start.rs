@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use butler_domain::limits;
 use butler_host::error::HostError;
 use serde_json::{Value, json};
 
@@ -30,8 +31,14 @@ pub async fn prompt(input: Input, settings: &Settings, deadline: Deadline) -> Re
     if input.prompt.trim().is_empty() {
         return Ok(json!({}));
     }
-    let limits = Some((PROMPT_RELEVANCE, PROMPT_TOKENS));
-    context(&input, "UserPromptSubmit", &input.prompt, limits, settings, deadline).await
+    let bounds = Some((PROMPT_RELEVANCE, PROMPT_TOKENS));
+    context(&input, "UserPromptSubmit", &input.prompt, bounds, settings, deadline).await
+}
+
+/// The session that the context is for. One that no agent would send is left out, because a hook must not fail over it.
+fn session_id(input: &Input) -> Option<&str> {
+    let id = input.session_id.trim();
+    (!id.is_empty() && id.len() <= limits::SESSION_ID_BYTES).then_some(id)
 }
 
 /// The text to retrieve memories for: the prompt, or for a resumed session its last prompt, and the project's name.
@@ -48,13 +55,15 @@ async fn context(
     input: &Input,
     event: &str,
     trigger: &str,
-    limits: Option<(f64, u32)>,
+    bounds: Option<(f64, u32)>,
     settings: &Settings,
     deadline: Deadline,
 ) -> Result<Value, HostError> {
     let client = open_client(settings)?;
-    let mut arguments = json!({"trigger_prompt": trigger, "butler": client.butler()});
-    if let Some((relevance, tokens)) = limits {
+    let name = if bounds.is_some() { "user-prompt" } else { "session-start" };
+    let mut arguments = json!({"trigger_prompt": trigger, "butler": client.butler(),
+        "request_context": {"request_id": format!("hook {name}"), "session_id": session_id(input)}});
+    if let Some((relevance, tokens)) = bounds {
         arguments["min_relevance"] = json!(relevance);
         arguments["token_budget"] = json!(tokens);
     }

@@ -3,9 +3,8 @@
 use butler_host::error::HostError;
 use butler_memory::tool::Answer;
 use serde_json::{Map, Value, json};
-use uuid::Uuid;
 
-use super::input::{object, text};
+use super::input::{memory_id, object, text};
 use super::{Output, Request, show};
 use crate::printer::Printer;
 
@@ -15,9 +14,9 @@ use crate::printer::Printer;
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:\n  butler helpful 01993c1e-8a70-7d0c-b1a5-54d2a1f0c3aa")]
 pub struct HelpfulArgs {
-    /// Id of the rule that was followed
-    #[arg(value_name = "RULE")]
-    rule_id: Uuid,
+    /// Id of the rule that was followed, or its end, as a context line shows it
+    #[arg(value_name = "RULE", value_parser = memory_id)]
+    rule_id: String,
     /// Why it helped, in one sentence; `-` reads it from stdin
     #[arg(long, value_name = "TEXT")]
     reason: Option<String>,
@@ -35,9 +34,9 @@ pub struct HelpfulArgs {
 #[command(after_help = "Examples:\n  \
     butler harmful 01993c1e-8a70-7d0c-b1a5-54d2a1f0c3aa --reason 'the linter broke the build'")]
 pub struct HarmfulArgs {
-    /// Id of the rule that was followed
-    #[arg(value_name = "RULE")]
-    rule_id: Uuid,
+    /// Id of the rule that was followed, or its end, as a context line shows it
+    #[arg(value_name = "RULE", value_parser = memory_id)]
+    rule_id: String,
     /// What went wrong, in one sentence; `-` reads it from stdin
     #[arg(long, value_name = "TEXT")]
     reason: Option<String>,
@@ -62,7 +61,7 @@ impl HarmfulArgs {
 
 fn request(
     tool: &'static str,
-    rule_id: Uuid,
+    rule_id: String,
     reason: Option<String>,
     context: Option<Map<String, Value>>,
     output: Output,

@@ -1,8 +1,7 @@
 use butler_domain::MemoryType;
 use serde_json::json;
-use uuid::Uuid;
 
-use super::input::one_of;
+use super::input::{memory_id, one_of};
 use super::{Output, Request, show};
 
 /// Print a memory in full
@@ -16,9 +15,9 @@ pub struct Args {
     /// Type of the memory
     #[arg(value_name = "TYPE", value_parser = one_of::<MemoryType>(MemoryType::NAMES))]
     memory_type: MemoryType,
-    /// Id of the memory, as printed by `search` and `remember`
-    #[arg(value_name = "ID")]
-    memory_id: Uuid,
+    /// Id of the memory, as printed by `search` and `remember`, or its end, as a context line shows it
+    #[arg(value_name = "ID", value_parser = memory_id)]
+    memory_id: String,
     #[command(flatten)]
     output: Output,
 }

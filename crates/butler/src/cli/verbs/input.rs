@@ -3,10 +3,15 @@
 use std::io::{self, IsTerminal, Read};
 use std::str::FromStr;
 
-use butler_domain::limits;
+use butler_domain::{limits, validate};
 use butler_host::error::HostError;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use serde_json::{Map, Value};
+
+/// An id or the end of one, as the tools accept it.
+pub fn memory_id(text: &str) -> Result<String, String> {
+    validate::id_or_end("id", text).map(|_| text.to_owned()).map_err(|invalid| invalid.message)
+}
 
 /// Returns the text of an argument and rejects an empty one.
 pub fn text(argument: Option<String>, name: &str) -> Result<String, HostError> {

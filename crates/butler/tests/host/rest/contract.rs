@@ -83,6 +83,7 @@ async fn fill(api: &Api) -> [String; 5] {
     let rule = api.rule("Ask twice").await;
     api.tool("general", "memory_mark_helpful", json!({"rule_id": rule})).await;
     api.tool("general", "memory_mark_harmful", json!({"rule_id": rule, "reason": "slow"})).await;
+    api.tool("general", "memory_recall", json!({"topic": "Ada"})).await;
     let other = json!({"canonical_name": "Byron", "entity_type": "person"});
     let other = api.tool("general", "entity_create", other).await["entity_id"].as_str().unwrap().to_owned();
     [entity, episode, fact, rule, other]
@@ -111,8 +112,10 @@ async fn every_operation_matches_the_openapi_document() {
                 _ => &entity,
             };
             let url = path.replace("{id}", about).replace("{name}", "general").replace("{job}", "decay_sweep");
+            let why_not = format!("?q=Ada&id={rule}");
             let (query, body) = match operation["operationId"].as_str().unwrap() {
                 "recallMemory" | "searchMemory" => ("?q=Ada", Value::Null),
+                "explainWhyNot" => (why_not.as_str(), Value::Null),
                 "mergeEntity" => ("?preview=true", json!({"target_entity_id": other})),
                 "editFact" => ("", json!({"content": "steam engines"})),
                 "editRule" => ("", json!({"content": "Ask three times"})),

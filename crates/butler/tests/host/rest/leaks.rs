@@ -24,6 +24,7 @@ async fn tenant_b(api: &Api) -> Vec<String> {
     let fact = text(&call("memory_store_fact", about("new")).await["id"]);
     let rule = text(&call("memory_store_rule", json!({"content": SECRET})).await["id"]);
     call("memory_mark_harmful", json!({"rule_id": rule, "reason": SECRET})).await;
+    call("memory_recall", json!({"topic": SECRET})).await;
     vec![entity, episode, old, fact, rule]
 }
 
@@ -60,6 +61,8 @@ async fn no_operation_shows_or_changes_data_of_another_tenant() {
                 let url = path.replace("{id}", id).replace("{name}", "general");
                 let query = match operation {
                     "recallMemory" | "searchMemory" => format!("?q={SECRET}&tenant=a"),
+                    "explainWhyNot" => format!("?q={SECRET}&id={id}&tenant=a"),
+                    "listInjections" => format!("?memory_id={id}&tenant=a"),
                     "listFacts" => format!("?entity_id={id}&validity=all&tenant=a"),
                     _ => "?tenant=a".to_owned(),
                 };

@@ -1,6 +1,7 @@
 //! The REST API over HTTP, with a real database and the real model.
 
 mod contract;
+mod explaining;
 mod leaks;
 mod lists;
 mod live;

@@ -34,6 +34,8 @@ const SOUND: &str = "
         ('entity_created', 'entity', 41::uuid), ('entity_created', 'entity', 42::uuid);
     INSERT INTO idempotency_keys (key, tool, request, response) VALUES
         ('k', 'memory_store_fact', 'r', jsonb_build_object('id', 22::uuid));
+    INSERT INTO injections (id, kind, memory_types, memory_ids, scores) VALUES
+        (51::uuid, 'recall', '{fact,fact}', ARRAY[22::uuid, NULL], '{0.5,NULL}');
     UPDATE episodes SET embedding = array_fill(0.1, ARRAY[384])::vector, search_vector = 'c',
         embedding_version_id = (SELECT id FROM embedding_versions);
     UPDATE facts SET embedding = array_fill(0.1, ARRAY[384])::vector, search_vector = 'c',
@@ -117,6 +119,7 @@ const INJECTIONS: &[(&str, &str)] = &[
         "a stored answer without the memory it names",
         "UPDATE idempotency_keys SET response = jsonb_build_object('id', 99::uuid)",
     ),
+    ("a memory served to another tenant", "UPDATE injections SET tenant_id = 'other'"),
     ("a memory that search cannot find", "UPDATE facts SET embedding = NULL WHERE id = 22::uuid"),
 ];
 

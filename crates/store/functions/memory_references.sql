@@ -1,0 +1,59 @@
+-- References: the end of an id stands for the memory in a line of a context block. Both functions run as the owner, because the
+-- indexes on id_tail are of no use behind row-level security, and refuse another tenant themselves.
+--
+-- Behind IS TRUE the tenant is no reason for the planner to read all of its rows. All states count: a reference that was shown
+-- once must not come to mean another memory because one was forgotten.
+
+CREATE OR REPLACE FUNCTION memory_references(p_tenant text, p_ids uuid[])
+RETURNS TABLE (id uuid, reference text) LANGUAGE plpgsql STABLE SECURITY DEFINER
+SET search_path FROM CURRENT SET enable_seqscan = off SET enable_bitmapscan = off AS $$
+#variable_conflict use_column
+BEGIN
+    IF p_tenant IS DISTINCT FROM current_setting('butler.tenant', true) THEN
+        RAISE EXCEPTION 'references of another tenant than the connection''s' USING ERRCODE = 'insufficient_privilege';
+    END IF;
+    RETURN QUERY
+        SELECT g.id, coalesce(
+            (SELECT reverse(e.tail)
+             FROM (SELECT left(id_tail(g.id), n) COLLATE "C" AS tail FROM generate_series(4, 8) AS n) e
+             WHERE NOT EXISTS (SELECT FROM facts x WHERE id_tail(x.id) COLLATE "C" >= e.tail AND id_tail(x.id) COLLATE "C" < e.tail || 'g'
+                                 AND x.id <> g.id AND (x.tenant_id = p_tenant) IS TRUE)
+               AND NOT EXISTS (SELECT FROM rules x WHERE id_tail(x.id) COLLATE "C" >= e.tail AND id_tail(x.id) COLLATE "C" < e.tail || 'g'
+                                 AND x.id <> g.id AND (x.tenant_id = p_tenant) IS TRUE)
+               AND NOT EXISTS (SELECT FROM episodes x WHERE id_tail(x.id) COLLATE "C" >= e.tail AND id_tail(x.id) COLLATE "C" < e.tail || 'g'
+                                 AND x.id <> g.id AND (x.tenant_id = p_tenant) IS TRUE)
+             LIMIT 1),
+            g.id::text)
+        FROM unnest(p_ids) AS g (id);
+END $$;
+REVOKE EXECUTE ON FUNCTION memory_references FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION memory_references TO butler_app;
+COMMENT ON FUNCTION memory_references IS
+    'For each of these memories the shortest end of its id, of at least four characters, that no other memory of the tenant has.';
+
+-- p_end: hexadecimal digits without hyphens, at least four.
+CREATE OR REPLACE FUNCTION memories_referred(p_tenant text, p_type text, p_end text) RETURNS uuid[]
+LANGUAGE plpgsql STABLE SECURITY DEFINER SET search_path FROM CURRENT SET enable_seqscan = off SET enable_bitmapscan = off AS $$
+DECLARE
+    tail constant text := reverse(right(p_end, 8));
+    -- enough to name in an error
+    most constant integer := 5;
+BEGIN
+    IF p_tenant IS DISTINCT FROM current_setting('butler.tenant', true) THEN
+        RAISE EXCEPTION 'references of another tenant than the connection''s' USING ERRCODE = 'insufficient_privilege';
+    END IF;
+    RETURN CASE p_type
+        WHEN 'fact' THEN ARRAY(
+            SELECT x.id FROM facts x WHERE id_tail(x.id) COLLATE "C" >= tail AND id_tail(x.id) COLLATE "C" < tail || 'g'
+              AND (x.tenant_id = p_tenant) IS TRUE AND right(replace(x.id::text, '-', ''), length(p_end)) = p_end LIMIT most)
+        WHEN 'rule' THEN ARRAY(
+            SELECT x.id FROM rules x WHERE id_tail(x.id) COLLATE "C" >= tail AND id_tail(x.id) COLLATE "C" < tail || 'g'
+              AND (x.tenant_id = p_tenant) IS TRUE AND right(replace(x.id::text, '-', ''), length(p_end)) = p_end LIMIT most)
+        ELSE ARRAY(
+            SELECT x.id FROM episodes x WHERE id_tail(x.id) COLLATE "C" >= tail AND id_tail(x.id) COLLATE "C" < tail || 'g'
+              AND (x.tenant_id = p_tenant) IS TRUE AND right(replace(x.id::text, '-', ''), length(p_end)) = p_end LIMIT most)
+    END;
+END $$;
+REVOKE EXECUTE ON FUNCTION memories_referred FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION memories_referred TO butler_app;
+COMMENT ON FUNCTION memories_referred IS 'The memories of this type whose id has this end, at most five.';

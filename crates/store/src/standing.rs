@@ -1,0 +1,69 @@
+//! What the filters of a search make of one memory.
+
+use butler_domain::{MemoryType, TenantId, Timestamp};
+use serde::{Deserialize, Serialize};
+use sqlx::types::Json;
+use uuid::Uuid;
+
+use crate::search::AskedTime;
+use crate::{Session, StoreError};
+
+/// The filters of a search, as `functions/memory_standing.sql` reads them.
+#[derive(Debug, Clone, Serialize)]
+pub struct Filters<'a> {
+    pub scope: Option<&'a str>,
+    pub at: Timestamp,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub asked: Option<AskedTime>,
+    pub holding: bool,
+    pub model: &'a str,
+    pub model_version: &'a str,
+}
+
+/// A memory and which filters it passes. `None`: the filter does not apply.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+pub struct Standing {
+    pub memory_type: MemoryType,
+    /// The scope of a fact or rule, or the butler of an episode.
+    pub scope: String,
+    /// `active`, `superseded`, `expired`, `retracted` or `forgotten`.
+    pub state: String,
+    /// A few words of it.
+    pub label: String,
+    pub in_scope: bool,
+    /// Whether its state lets a search find it.
+    pub is_live: bool,
+    /// Whether it is true now.
+    pub holds: Option<bool>,
+    /// Whether it fits the time that was asked for.
+    pub fits: Option<bool>,
+    pub holds_from: Option<Timestamp>,
+    pub holds_to: Option<Timestamp>,
+    /// Confidence after decay.
+    pub confidence: Option<f64>,
+    pub superseded_by: Option<Uuid>,
+    pub is_embedded: bool,
+    /// Whether the model in use made its vector.
+    pub is_of_model: Option<bool>,
+}
+
+/// `None`: the tenant has no such memory.
+pub async fn of(
+    session: &mut Session,
+    tenant: &TenantId,
+    id: Uuid,
+    filters: &Filters<'_>,
+) -> Result<Option<Standing>, StoreError> {
+    let standing = session
+        .run(|pg| {
+            sqlx::query_scalar!(
+                r#"SELECT memory_standing($1, $2, $3) AS "standing: Json<Standing>""#,
+                tenant.as_str(),
+                id,
+                Json(filters) as _
+            )
+            .fetch_one(pg)
+        })
+        .await?;
+    Ok(standing.map(|Json(standing)| standing))
+}
