@@ -2,10 +2,9 @@
 //! person or an agent with the right resolves them.
 
 use butler_domain::conflicts::{Side, conflict};
-use butler_domain::event::Origin;
 use butler_domain::times::StatedDates;
 use butler_domain::validate::Invalid;
-use butler_domain::{FactId, Scope, Source, TenantId, UnknownName};
+use butler_domain::{FactId, Scope, TenantId, UnknownName};
 use butler_store::conflicts::{self, Found, FoundBy};
 pub use butler_store::conflicts::{Conflict, Listing};
 use butler_store::{Database, Session, StoreError, facts, forget};
@@ -236,9 +235,8 @@ impl Memory {
     }
 
     async fn find_conflicts_of(&self, tenant: &TenantId) -> Result<(u64, u64), MemoryError> {
-        let now = self.now();
-        let origin = Origin { actor: Some(CONFLICTS.to_owned()), request_id: None };
-        let call = Call { tenant: tenant.clone(), origin, now, idempotency_key: None, source: Source::Agent };
+        let call = Call::internal(self, tenant.clone(), CONFLICTS);
+        let now = call.now;
         let mut conn = self.db().owner().await?;
         let recent = conflicts::recent(&mut conn, tenant, now - RECENT, COMPARED).await?;
         let (compared, mut found) = (recent.len() as u64, 0);

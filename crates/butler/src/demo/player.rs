@@ -74,7 +74,14 @@ impl<'a> Player<'a> {
 
     fn call(&self, at: Timestamp, actor: &str) -> Call {
         let origin = Origin { actor: Some(actor.to_owned()), request_id: Some(format!("demo-{:x}", at.timestamp())) };
-        Call { tenant: TenantId::default(), origin, now: at, session: None, idempotency_key: None, source: Source::Agent }
+        Call {
+            tenant: TenantId::default(),
+            origin,
+            now: at,
+            session: None,
+            idempotency_key: None,
+            source: Source::Agent,
+        }
     }
 
     pub async fn create_entities(&mut self) -> Result<(), MemoryError> {
