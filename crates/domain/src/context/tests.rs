@@ -91,7 +91,11 @@ fn a_reference_ends_the_line_of_its_memory_and_counts_as_tokens() {
     assert_eq!(ends, [" [a3f9]", " [00b1]", "[c0ffe]"]);
     let tokens = build(&plain, 3000).tokens;
     assert!(block.tokens > tokens);
-    assert!(build(&referred, tokens).episodes.is_empty(), "a budget without room for the references holds less");
+    let less = build(&referred, tokens);
+    assert!(
+        less.facts.len() + less.rules.len() + less.episodes.len() < 3,
+        "without room for the references it holds less"
+    );
 }
 
 #[test]
