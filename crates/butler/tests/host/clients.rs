@@ -238,7 +238,7 @@ fn claude_code_connects_gets_context_and_tools_and_stores_an_episode() {
     });
     let tools = request["tools"].as_array().unwrap().iter().filter_map(|tool| tool["name"].as_str());
     let ours: Vec<&str> = tools.filter(|name| name.starts_with("mcp__butler-memory__")).collect();
-    assert_eq!(ours.len(), 25, "{ours:?}");
+    assert_eq!(ours.len(), 26, "{ours:?}");
     let found = server.mcp().call("memory_search", json!({"query": "kettle", "types": ["episode"]}));
     let transcript = "User: Which language is the shop written in?\n\nAssistant: The kettle is on.";
     assert_eq!(found["results"][0]["content"], transcript, "{found}");
