@@ -64,6 +64,7 @@ pub async fn fill(host: &Host, butler: &Butler, size: usize, bar: &ProgressBar) 
         bar.inc(1);
     }
     clock.set(now);
+    player.leave_open_questions().await.map_err(failed)?;
     player.scheduler.declare().await.map_err(failed)?;
     let call = Call::internal(&memory, butler_domain::TenantId::default(), "demo");
     let stats = memory.stats(&call, None).await.map_err(failed)?;

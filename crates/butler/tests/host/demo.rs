@@ -35,6 +35,10 @@ fn a_running_server_shows_the_demo_immediately_and_drops_it_after_removal() {
     for status in ["consolidated", "unconsolidated", "failed", "dead_letter"] {
         assert!(stats["episodes"][status].as_i64().unwrap() > 0, "no episode is {status}: {stats}");
     }
+    let proposals = mcp.call("memory_proposals", json!({}));
+    assert_eq!(proposals["total"], 2, "a fact from a web page, and a page that gives orders: {proposals}");
+    let conflicts = mcp.call("memory_conflicts", json!({}));
+    assert!(conflicts["total"].as_i64().unwrap() >= 1, "{conflicts}");
     let recalled = mcp.call("memory_recall", json!({"topic": "what must Otto not eat"}));
     let contents: Vec<&str> =
         recalled["results"].as_array().unwrap().iter().filter_map(|hit| hit["content"].as_str()).collect();
