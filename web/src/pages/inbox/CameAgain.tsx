@@ -43,9 +43,14 @@ function Row({ tombstone, canAllow }: { tombstone: TombstoneAt; canAllow: boolea
             <span>
               forgotten <Time at={tombstone.forgotten_at} />
             </span>
+            {tombstone.allowed_at && (
+              <span className="text-accent">
+                ✓ allowed <Time at={tombstone.allowed_at} />
+              </span>
+            )}
           </p>
         </div>
-        {canAllow && (
+        {canAllow && !tombstone.allowed_at && (
           <div className="flex items-start">
             <Decide
               keys="y"
@@ -77,7 +82,7 @@ export function CameAgain() {
         empty={
           <Empty title="Nothing came again">
             A fact or rule that you forgot is not stored again. When an agent or consolidation tries, it appears here,
-            and you can allow it.
+            and you can allow it again.
           </Empty>
         }
       >

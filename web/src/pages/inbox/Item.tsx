@@ -34,8 +34,9 @@ export function Decide({ keys, about, onDecide, children, ...rest }: DecideProps
     onDecide()
   }
   return (
-    <Button size="small" data-key={keys} aria-label={`${children}: ${about}`} onClick={onClick} {...rest}>
+    <Button size="small" data-key={keys} onClick={onClick} {...rest}>
       {children}
+      <span className="sr-only">: {about}</span>
       <span aria-hidden="true" className="max-sm:hidden">
         <Kbd>{keys.split(' ')[0]}</Kbd>
       </span>
