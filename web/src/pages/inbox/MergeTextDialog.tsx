@@ -40,6 +40,7 @@ export function MergeTextDialog({ conflict: { a, b }, onMerge, onClose }: Props)
         <label className="block">
           <span className="label">Merged text</span>
           <textarea
+            data-first-focus=""
             className="control memory-text mt-1 h-32 w-full resize-y py-2 text-lg"
             value={text}
             onChange={(event) => setText(event.target.value)}
