@@ -12,6 +12,7 @@ import { keyboard } from './suites/keyboard.mjs'
 import { live } from './suites/live.mjs'
 import { pages } from './suites/pages.mjs'
 import { time } from './suites/time.mjs'
+import { trust } from './suites/trust.mjs'
 
 const shared = { server: null, browser: null }
 
@@ -30,6 +31,7 @@ describe('the dashboard', () => {
   time(shared)
   keyboard(shared)
   injection(shared)
+  trust(shared)
   live(shared)
   access(shared)
   firstVisit(shared)

@@ -8,6 +8,7 @@ import * as search from './pages/search'
 /** Each page is a separate chunk. */
 const load = {
   MemoryPage: () => import('./pages/memory/MemoryPage'),
+  InboxPage: () => import('./pages/inbox/InboxPage'),
   FactPage: () => import('./pages/facts/FactPage'),
   RulePage: () => import('./pages/rules/RulePage'),
   EpisodesPage: () => import('./pages/episodes/EpisodesPage'),
@@ -42,6 +43,7 @@ const memory = createRoute({
   validateSearch: search.memory,
   component: lazyRouteComponent(load.MemoryPage),
 })
+const inbox = createRoute({ ...at('/inbox'), component: lazyRouteComponent(load.InboxPage) })
 const fact = createRoute({ ...at('/memory/facts/$id'), component: lazyRouteComponent(load.FactPage) })
 const rule = createRoute({ ...at('/memory/rules/$id'), component: lazyRouteComponent(load.RulePage) })
 const episodes = createRoute({
@@ -89,6 +91,7 @@ export const router = createRouter({
   routeTree: root.addChildren([
     home,
     memory,
+    inbox,
     fact,
     rule,
     episodes,

@@ -20,6 +20,7 @@ async function paths(server) {
     `/memory/facts/${await first('/api/memory/facts?validity=retracted&limit=1')}`,
     `/memory/rules/${await first('/api/memory/rules?sort=most_applied&limit=1')}`,
     `/memory/rules/${await first('/api/memory/rules?maturity=anti_pattern&limit=1')}`,
+    '/inbox',
     '/memory/episodes',
     `/memory/episodes/${await first('/api/memory/episodes?limit=1')}`,
     `/memory/episodes/${await first('/api/memory/episodes?status=dead_letter&limit=1')}`,

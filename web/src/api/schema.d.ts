@@ -177,6 +177,57 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/memory/conflicts": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List pairs of facts that contradict or repeat each other, newest first. */
+        get: operations["listConflicts"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/memory/conflicts/{id}/reopen": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Open a resolved conflict again. The facts stay as they are; restore them one by one. */
+        post: operations["reopenConflict"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/memory/conflicts/{id}/resolve": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Resolve a conflict: keep one fact or both, merge them, or forget both. */
+        post: operations["resolveConflict"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/memory/dead-letters": {
         parameters: {
             query?: never;
@@ -435,6 +486,57 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/memory/proposals": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List facts and rules that wait for approval, and episodes that look like instructions, oldest first. */
+        get: operations["listProposals"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/memory/proposals/{id}/approve": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Approve a proposal: the fact or rule takes effect; an episode is consolidated, and what is learned from it is proposed. */
+        post: operations["approveProposal"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/memory/proposals/{id}/reject": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Reject a proposal for good: it is not proposed again; an episode is forgotten. */
+        post: operations["rejectProposal"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/memory/recall": {
         parameters: {
             query?: never;
@@ -590,6 +692,40 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/memory/tombstones": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List what was forgotten or erased and is not learned again, what came again last first. */
+        get: operations["listTombstones"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/memory/tombstones/{id}/allow": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Allow what was forgotten or erased to be learned again. */
+        post: operations["allowAgain"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/openapi.json": {
         parameters: {
             query?: never;
@@ -697,6 +833,20 @@ export interface paths {
 export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
+        /** @description An item together with the butler whose database holds it. */
+        AllowedAgainAt: {
+            /** @description False if it was allowed before. */
+            changed: boolean;
+            /** @description The butler whose database holds this item. */
+            home: string;
+            /** Format: uuid */
+            id: string;
+        };
+        /** @description A response with one item. */
+        AllowedAgainAtAnswer: {
+            data: components["schemas"]["AllowedAgainAt"];
+            meta: components["schemas"]["Meta"];
+        };
         /** @description One mark, and the rule as it left it. */
         Application: {
             actor: string | null;
@@ -929,6 +1079,64 @@ export interface components {
             /** Format: uuid */
             winner_id: string;
         };
+        /** @description An item together with the butler whose database holds it. */
+        ConflictAt: {
+            a: components["schemas"]["ConflictSide"];
+            b: components["schemas"]["ConflictSide"];
+            /** Format: date-time */
+            detected_at: string;
+            found_by: components["schemas"]["FoundBy"];
+            /** @description The butler whose database holds this item. */
+            home: string;
+            /** Format: uuid */
+            id: string;
+            kind: components["schemas"]["Kind"];
+            /** @description How it was resolved: keep_a, keep_b, keep_both, merge or forget_both. Null while it is open. */
+            resolution: string | null;
+            /** Format: date-time */
+            resolved_at: string | null;
+            resolved_by: string | null;
+            /**
+             * Format: double
+             * @description The cosine similarity of the two statements.
+             */
+            score: number | null;
+            why: components["schemas"]["Why"];
+        };
+        /** @description A response with one item. */
+        ConflictAtAnswer: {
+            data: components["schemas"]["ConflictAt"];
+            meta: components["schemas"]["Meta"];
+        };
+        /** @description A response with one page of a list. */
+        ConflictAtList: {
+            data: components["schemas"]["ConflictAt"][];
+            meta: components["schemas"]["PageMeta"];
+        };
+        /** @description One of the two facts of a conflict. */
+        ConflictSide: {
+            content: string;
+            /** Format: date-time */
+            created_at: string;
+            /**
+             * Format: double
+             * @description Its confidence after decay, 0 to 1.
+             */
+            effective_confidence: number;
+            /** Format: uuid */
+            id: string;
+            /** Format: date-time */
+            last_confirmed_at: string | null;
+            predicate: string;
+            scope: string;
+            /** @description The butler it comes from. */
+            source_butler: string | null;
+            /** Format: uuid */
+            source_episode_id: string | null;
+            subject: string;
+            /** @description active, superseded, expired or retracted. */
+            validity: string;
+        };
         /** @enum {string} */
         ConsolidationStatus: "pending" | "consolidated" | "failed" | "dead_letter";
         /** @description The context block that a session of this butler would start with. */
@@ -1057,6 +1265,27 @@ export interface components {
             rate: number;
             /** Format: double */
             retrieval_threshold: number;
+        };
+        /** @description An item together with the butler whose database holds it. */
+        DecidedAt: {
+            /** @description False if a person had decided the same before. */
+            changed: boolean;
+            /** @description The butler whose database holds this item. */
+            home: string;
+            /** Format: uuid */
+            id: string;
+            /**
+             * Format: uuid
+             * @description The fact or rule that is now active, or the episode that is consolidated next. Null after a rejection.
+             */
+            memory_id: string | null;
+            /** @description `approved` or `rejected`. */
+            state: string;
+        };
+        /** @description A response with one item. */
+        DecidedAtAnswer: {
+            data: components["schemas"]["DecidedAt"];
+            meta: components["schemas"]["Meta"];
         };
         /** @description An entity that may be the same person or thing. */
         Duplicate: {
@@ -1333,6 +1562,8 @@ export interface components {
             expired: boolean;
             /** Format: date-time */
             expires_at: string | null;
+            /** @description Why consolidation leaves it out until a person releases it: what in it looks like an instruction. */
+            held_for?: unknown;
             /** @description The butler whose database holds this item. */
             home: string;
             /** Format: uuid */
@@ -1375,6 +1606,8 @@ export interface components {
             retry_count: number;
             /** Format: uuid */
             session_id: string | null;
+            /** @description Where it comes from. What is learned from it inherits it. */
+            source: components["schemas"]["Source"];
             tenant_id: string;
             /** @description `content` is only the beginning of it. */
             truncated: boolean;
@@ -1432,6 +1665,8 @@ export interface components {
             expired: boolean;
             /** Format: date-time */
             expires_at: string | null;
+            /** @description Why consolidation leaves it out until a person releases it: what in it looks like an instruction. */
+            held_for?: unknown;
             /** @description The butler whose database holds this item. */
             home: string;
             /** Format: uuid */
@@ -1473,6 +1708,8 @@ export interface components {
             retry_count: number;
             /** Format: uuid */
             session_id: string | null;
+            /** @description Where it comes from. What is learned from it inherits it. */
+            source: components["schemas"]["Source"];
             tenant_id: string;
             /** @description `content` is only the beginning of it. */
             truncated: boolean;
@@ -1634,13 +1871,15 @@ export interface components {
             permanence: components["schemas"]["Permanence"];
             predicate: string;
             /** @description The episodes that the fact was learned from. */
-            provenance: components["schemas"]["Source"][];
+            provenance: components["schemas"]["Source2"][];
             /**
              * Format: int32
              * @description How often it was used by a recall, a context block or a read.
              */
             reference_count: number;
             scope: string;
+            /** @description Where it comes from: the least trusted of who stored it and the episodes it is derived from. */
+            source: components["schemas"]["Source"];
             source_butler: string | null;
             /** Format: uuid */
             source_episode_id: string | null;
@@ -1749,6 +1988,8 @@ export interface components {
              */
             reference_count: number;
             scope: string;
+            /** @description Where it comes from: the least trusted of who stored it and the episodes it is derived from. */
+            source: components["schemas"]["Source"];
             source_butler: string | null;
             /** Format: uuid */
             source_episode_id: string | null;
@@ -1823,6 +2064,8 @@ export interface components {
              */
             reference_count: number;
             scope: string;
+            /** @description Where it comes from: the least trusted of who stored it and the episodes it is derived from. */
+            source: components["schemas"]["Source"];
             source_butler: string | null;
             /** Format: uuid */
             source_episode_id: string | null;
@@ -1874,6 +2117,11 @@ export interface components {
             data: components["schemas"]["ForgottenAt"];
             meta: components["schemas"]["Meta"];
         };
+        /**
+         * @description What found a conflict.
+         * @enum {string}
+         */
+        FoundBy: "store" | "job" | "judge";
         /** @enum {string} */
         FoundKind: "fact" | "rule" | "episode" | "entity";
         /** @description An item together with the butler whose database holds it. */
@@ -2086,6 +2334,8 @@ export interface components {
              */
             until: string | null;
         };
+        /** @enum {string} */
+        Kind: "contradiction" | "duplicate";
         LinkItem: {
             /** Format: date-time */
             created_at: string;
@@ -2197,6 +2447,11 @@ export interface components {
             meta: components["schemas"]["Meta"];
         };
         Meta: {
+            /**
+             * Format: uint
+             * @description Number of secrets that were redacted in the request. Left out if there were none.
+             */
+            redacted?: number;
             /** @description Butlers that did not respond. `data` does not include what they store. */
             unavailable?: string[];
         };
@@ -2391,6 +2646,45 @@ export interface components {
             content: string;
             predicate: string;
         };
+        /** @description An item together with the butler whose database holds it. */
+        ProposalAt: {
+            content: string;
+            /** Format: date-time */
+            created_at: string;
+            /** @description The episodes that it is derived from. */
+            episode_ids: string[];
+            /** @description The butler whose database holds this item. */
+            home: string;
+            /** Format: uuid */
+            id: string;
+            /** @description `fact`, `rule` or `episode`. */
+            memory_type: string;
+            predicate?: string | null;
+            /** @description Who proposed it; of an episode, its butler. */
+            proposed_by: string | null;
+            /** @description What in it looks like an instruction to the agent. */
+            reasons: components["schemas"]["Reason"][];
+            /**
+             * Format: uuid
+             * @description The fact that it would replace.
+             */
+            replaces?: string | null;
+            scope?: string | null;
+            source: components["schemas"]["Source"];
+            subject?: string | null;
+        };
+        /** @description A response with one page of a list. */
+        ProposalAtList: {
+            data: components["schemas"]["ProposalAt"][];
+            meta: components["schemas"]["PageMeta"];
+        };
+        /** @description Why a text is suspicious. */
+        Reason: {
+            /** @description The passage, on one line and without invisible characters. */
+            excerpt: string;
+            kind: components["schemas"]["ReasonKind"];
+        };
+        ReasonKind: "override" | "command" | "role_play" | "tool_call" | "hidden_unicode" | "blob" | "exfiltration";
         RecallView: {
             butler: string;
             context: components["schemas"]["ContextView"];
@@ -2517,13 +2811,15 @@ export interface components {
             original_content: string | null;
             permanence: components["schemas"]["Permanence"];
             /** @description The episodes that the rule was learned from. */
-            provenance: components["schemas"]["Source"][];
+            provenance: components["schemas"]["Source2"][];
             /**
              * Format: int32
              * @description How often it was used by a recall, a context block or a read.
              */
             reference_count: number;
             scope: string;
+            /** @description Where it comes from: the least trusted of who stored it and the episodes it is derived from. */
+            source: components["schemas"]["Source"];
             source_butler: string | null;
             /** Format: uuid */
             source_episode_id: string | null;
@@ -2624,6 +2920,8 @@ export interface components {
              */
             reference_count: number;
             scope: string;
+            /** @description Where it comes from: the least trusted of who stored it and the episodes it is derived from. */
+            source: components["schemas"]["Source"];
             source_butler: string | null;
             /** Format: uuid */
             source_episode_id: string | null;
@@ -2703,6 +3001,8 @@ export interface components {
              */
             reference_count: number;
             scope: string;
+            /** @description Where it comes from: the least trusted of who stored it and the episodes it is derived from. */
+            source: components["schemas"]["Source"];
             source_butler: string | null;
             /** Format: uuid */
             source_episode_id: string | null;
@@ -2769,8 +3069,14 @@ export interface components {
          * @enum {string}
          */
         Side: "outgoing" | "incoming";
+        /**
+         * @description Where a memory comes from, the most trusted first: a person's own hand, an agent's tool call, a recorded session, an
+         *     import, and text that anybody may have written (a web page, the output of a tool).
+         * @enum {string}
+         */
+        Source: "person" | "agent" | "session" | "import" | "untrusted";
         /** @description An episode that a memory was learned from. */
-        Source: {
+        Source2: {
             /** Format: uuid */
             episode_id: string;
             /** @description Whether the episode has been deleted; the link to it remains. */
@@ -2849,6 +3155,40 @@ export interface components {
         /** @description A response with one page of a list. */
         TokenItemList: {
             data: components["schemas"]["TokenItem"][];
+            meta: components["schemas"]["PageMeta"];
+        };
+        /** @description An item together with the butler whose database holds it. */
+        TombstoneAt: {
+            /**
+             * Format: date-time
+             * @description Since when it may be stored again. Null: it must not.
+             */
+            allowed_at: string | null;
+            allowed_by: string | null;
+            /** Format: date-time */
+            forgotten_at: string;
+            /** @description The butler whose database holds this item. */
+            home: string;
+            /**
+             * Format: uuid
+             * @description The forgotten memory, or the tombstone itself if the memory was erased.
+             */
+            id: string;
+            /** @description `fact` or `rule`. */
+            memory_type: string;
+            /**
+             * Format: int32
+             * @description How often it came again and was not stored.
+             */
+            suppressed: number;
+            /** Format: date-time */
+            suppressed_at: string | null;
+            /** @description The beginning of what was forgotten. Null if it was erased. */
+            text: string | null;
+        };
+        /** @description A response with one page of a list. */
+        TombstoneAtList: {
+            data: components["schemas"]["TombstoneAt"][];
             meta: components["schemas"]["PageMeta"];
         };
         /** @description How the call was executed. Fields that do not apply are null. */
@@ -2946,6 +3286,8 @@ export interface components {
             /** Format: double */
             relevance: number;
         };
+        /** @description In what two facts differ, or where they repeat each other. */
+        Why: ("number" | "date" | "negation" | "opposite" | "near_identical") | "scopes" | "subjects";
         /** @description A window of time that a query asks about. */
         Window: {
             /**
@@ -2968,6 +3310,8 @@ export interface components {
     headers: never;
     pathItems: never;
 }
+export type AllowedAgainAt = components['schemas']['AllowedAgainAt'];
+export type AllowedAgainAtAnswer = components['schemas']['AllowedAgainAtAnswer'];
 export type Application = components['schemas']['Application'];
 export type ArrayOfButlerChangesAnswer = components['schemas']['Array_of_ButlerChangesAnswer'];
 export type Attention = components['schemas']['Attention'];
@@ -2985,6 +3329,10 @@ export type ConfidenceFigures = components['schemas']['ConfidenceFigures'];
 export type ConfirmedAt = components['schemas']['ConfirmedAt'];
 export type ConfirmedAtAnswer = components['schemas']['ConfirmedAtAnswer'];
 export type Conflict = components['schemas']['Conflict'];
+export type ConflictAt = components['schemas']['ConflictAt'];
+export type ConflictAtAnswer = components['schemas']['ConflictAtAnswer'];
+export type ConflictAtList = components['schemas']['ConflictAtList'];
+export type ConflictSide = components['schemas']['ConflictSide'];
 export type ConsolidationStatus = components['schemas']['ConsolidationStatus'];
 export type ContextView = components['schemas']['ContextView'];
 export type Contradiction = components['schemas']['Contradiction'];
@@ -2994,6 +3342,8 @@ export type CurvePoint = components['schemas']['CurvePoint'];
 export type DeadLetterAt = components['schemas']['DeadLetterAt'];
 export type DeadLetterAtList = components['schemas']['DeadLetterAtList'];
 export type Decay = components['schemas']['Decay'];
+export type DecidedAt = components['schemas']['DecidedAt'];
+export type DecidedAtAnswer = components['schemas']['DecidedAtAnswer'];
 export type Duplicate = components['schemas']['Duplicate'];
 export type Edge = components['schemas']['Edge'];
 export type EditedFactAt = components['schemas']['EditedFactAt'];
@@ -3029,6 +3379,7 @@ export type FactItemAtList = components['schemas']['FactItemAtList'];
 export type FactState = components['schemas']['FactState'];
 export type ForgottenAt = components['schemas']['ForgottenAt'];
 export type ForgottenAtAnswer = components['schemas']['ForgottenAtAnswer'];
+export type FoundBy = components['schemas']['FoundBy'];
 export type FoundKind = components['schemas']['FoundKind'];
 export type GraphAt = components['schemas']['GraphAt'];
 export type GraphAtAnswer = components['schemas']['GraphAtAnswer'];
@@ -3043,6 +3394,7 @@ export type JobItemAtList = components['schemas']['JobItemAtList'];
 export type JobRunAt = components['schemas']['JobRunAt'];
 export type JobRunAtAnswer = components['schemas']['JobRunAtAnswer'];
 export type KeptBackup = components['schemas']['KeptBackup'];
+export type Kind = components['schemas']['Kind'];
 export type LinkItem = components['schemas']['LinkItem'];
 export type Maturity = components['schemas']['Maturity'];
 export type MemoryType = components['schemas']['MemoryType'];
@@ -3068,6 +3420,10 @@ export type Pipeline = components['schemas']['Pipeline'];
 export type PredicateFacts = components['schemas']['PredicateFacts'];
 export type Profile = components['schemas']['Profile'];
 export type ProfileFact = components['schemas']['ProfileFact'];
+export type ProposalAt = components['schemas']['ProposalAt'];
+export type ProposalAtList = components['schemas']['ProposalAtList'];
+export type Reason = components['schemas']['Reason'];
+export type ReasonKind = components['schemas']['ReasonKind'];
 export type RecallView = components['schemas']['RecallView'];
 export type RecallViewAnswer = components['schemas']['RecallViewAnswer'];
 export type RelatedEntity = components['schemas']['RelatedEntity'];
@@ -3090,11 +3446,14 @@ export type ServerViewAnswer = components['schemas']['ServerViewAnswer'];
 export type Severity = components['schemas']['Severity'];
 export type Side = components['schemas']['Side'];
 export type Source = components['schemas']['Source'];
+export type Source2 = components['schemas']['Source2'];
 export type StatsView = components['schemas']['StatsView'];
 export type StatsViewAnswer = components['schemas']['StatsViewAnswer'];
 export type TokenItem = components['schemas']['TokenItem'];
 export type TokenItemAnswer = components['schemas']['TokenItemAnswer'];
 export type TokenItemList = components['schemas']['TokenItemList'];
+export type TombstoneAt = components['schemas']['TombstoneAt'];
+export type TombstoneAtList = components['schemas']['TombstoneAtList'];
 export type Trace = components['schemas']['Trace'];
 export type Understood = components['schemas']['Understood'];
 export type UnmergedEntitiesAt = components['schemas']['UnmergedEntitiesAt'];
@@ -3102,6 +3461,7 @@ export type UnmergedEntitiesAtAnswer = components['schemas']['UnmergedEntitiesAt
 export type Validity = components['schemas']['Validity'];
 export type Version = components['schemas']['Version'];
 export type Weights = components['schemas']['Weights'];
+export type Why = components['schemas']['Why'];
 export type Window = components['schemas']['Window'];
 export type $defs = Record<string, never>;
 export interface operations {
@@ -3519,6 +3879,135 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Array_of_ButlerChangesAnswer"];
+                };
+            };
+            /** @description The error, with a hint what to do about it. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    listConflicts: {
+        parameters: {
+            query?: {
+                /** @description Only conflicts in this butler's database. */
+                butler?: string;
+                /** @description `meta.next_cursor` of the previous page. Cannot be combined with `offset`. */
+                cursor?: string;
+                /** @description Maximum number of items on the page, 1 to 100. Default: `retrieval.default_limit` of the butler, or 20. */
+                limit?: number;
+                /** @description Number of items to skip. */
+                offset?: number;
+                /** @description Default: open. */
+                state?: "resolved" | "open";
+                /** @description The tenant whose memory to use. A token determines it; without tokens the default is `default`. */
+                tenant?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ConflictAtList"];
+                };
+            };
+            /** @description The error, with a hint what to do about it. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    reopenConflict: {
+        parameters: {
+            query?: {
+                /** @description The butler whose database to search. Default: all butlers. */
+                butler?: string;
+                /** @description The tenant whose memory to use. A token determines it; without tokens the default is `default`. */
+                tenant?: string;
+            };
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ConflictAtAnswer"];
+                };
+            };
+            /** @description The error, with a hint what to do about it. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    resolveConflict: {
+        parameters: {
+            query?: {
+                /** @description The butler whose database to search. Default: all butlers. */
+                butler?: string;
+                /** @description The tenant whose memory to use. A token determines it; without tokens the default is `default`. */
+                tenant?: string;
+            };
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description For `merge`: the text that says what both facts said. */
+                    content?: string | null;
+                    /** @description How to resolve a conflict. */
+                    resolution: "forget_both" | "keep_a" | "keep_b" | "keep_both" | "merge";
+                    /** @description For `keep_both`: the scope that b belongs to. */
+                    scope?: string | null;
+                    /** @description For `keep_both`: since when b is true: a year, month, day or time. */
+                    valid_from?: string | null;
+                    /** @description For `keep_both`: from when on b is no longer true. */
+                    valid_to?: string | null;
+                };
+            };
+        };
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ConflictAtAnswer"];
                 };
             };
             /** @description The error, with a hint what to do about it. */
@@ -4338,6 +4827,118 @@ export interface operations {
             };
         };
     };
+    listProposals: {
+        parameters: {
+            query?: {
+                /** @description Only episodes in this butler's database. */
+                butler?: string;
+                /** @description `meta.next_cursor` of the previous page. Cannot be combined with `offset`. */
+                cursor?: string;
+                /** @description Maximum number of items on the page, 1 to 100. Default: `retrieval.default_limit` of the butler, or 20. */
+                limit?: number;
+                /** @description Number of items to skip. */
+                offset?: number;
+                /** @description The tenant whose memory to use. A token determines it; without tokens the default is `default`. */
+                tenant?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProposalAtList"];
+                };
+            };
+            /** @description The error, with a hint what to do about it. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    approveProposal: {
+        parameters: {
+            query?: {
+                /** @description The butler whose database to search. Default: all butlers. */
+                butler?: string;
+                /** @description The tenant whose memory to use. A token determines it; without tokens the default is `default`. */
+                tenant?: string;
+            };
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DecidedAtAnswer"];
+                };
+            };
+            /** @description The error, with a hint what to do about it. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    rejectProposal: {
+        parameters: {
+            query?: {
+                /** @description The butler whose database to search. Default: all butlers. */
+                butler?: string;
+                /** @description The tenant whose memory to use. A token determines it; without tokens the default is `default`. */
+                tenant?: string;
+            };
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DecidedAtAnswer"];
+                };
+            };
+            /** @description The error, with a hint what to do about it. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
     recallMemory: {
         parameters: {
             query: {
@@ -4780,6 +5381,84 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["StatsViewAnswer"];
+                };
+            };
+            /** @description The error, with a hint what to do about it. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    listTombstones: {
+        parameters: {
+            query?: {
+                /** @description Only memories of this butler's database. */
+                butler?: string;
+                /** @description `meta.next_cursor` of the previous page. Cannot be combined with `offset`. */
+                cursor?: string;
+                /** @description Maximum number of items on the page, 1 to 100. Default: `retrieval.default_limit` of the butler, or 20. */
+                limit?: number;
+                /** @description Number of items to skip. */
+                offset?: number;
+                /** @description Only what came again and was not stored. */
+                suppressed?: boolean;
+                /** @description The tenant whose memory to use. A token determines it; without tokens the default is `default`. */
+                tenant?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TombstoneAtList"];
+                };
+            };
+            /** @description The error, with a hint what to do about it. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    allowAgain: {
+        parameters: {
+            query?: {
+                /** @description The butler whose database to search. Default: all butlers. */
+                butler?: string;
+                /** @description The tenant whose memory to use. A token determines it; without tokens the default is `default`. */
+                tenant?: string;
+            };
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AllowedAgainAtAnswer"];
                 };
             };
             /** @description The error, with a hint what to do about it. */

@@ -1,6 +1,8 @@
 import { Link } from '@tanstack/react-router'
 import { useGet } from '../api/hooks'
+import { useWaiting } from '../api/waiting'
 import { cx } from '../lib/cx'
+import { count } from '../lib/number'
 import { Icon } from '../ui/Icon'
 import { pages } from './nav'
 
@@ -9,6 +11,7 @@ const here = 'bg-sunken font-medium text-ink!'
 
 export function NavLinks({ onFollow }: { onFollow?: () => void }) {
   const butlers = useGet('/api/butlers')
+  const waiting = useWaiting()
   return (
     <nav aria-label="Pages" className="flex flex-col gap-0.5">
       {pages.map((page) => (
@@ -22,6 +25,12 @@ export function NavLinks({ onFollow }: { onFollow?: () => void }) {
         >
           <Icon name={page.icon} />
           {page.label}
+          {page.to === '/inbox' && waiting > 0 && (
+            <span className="figure ml-auto rounded-full bg-accent-wash px-2 text-xs text-accent">
+              {count(waiting)}
+              <span className="sr-only"> waiting</span>
+            </span>
+          )}
         </Link>
       ))}
       {butlers.data && butlers.data.data.length > 0 && (

@@ -9,6 +9,12 @@ const keys: [keys: string[], action: string][] = [
   [['Enter'], 'open the row'],
   [['e'], 'edit the memory'],
   [['c'], 'confirm the memory'],
+  [['y'], 'inbox: approve, keep A, allow again'],
+  [['n'], 'inbox: reject, keep both'],
+  [['b'], 'inbox: keep B'],
+  [['m'], 'inbox: merge the text of both'],
+  [['f'], 'inbox: forget both'],
+  [['u'], 'undo the last change'],
   [['Esc'], 'close the dialog'],
   [['?'], 'show this list'],
 ]

@@ -2,6 +2,7 @@ import type { IconName } from '../ui/Icon'
 
 export const pages: { to: string; label: string; icon: IconName; hint: string }[] = [
   { to: '/memory', label: 'Memory', icon: 'memory', hint: 'facts, rules and their confidence' },
+  { to: '/inbox', label: 'Inbox', icon: 'inbox', hint: 'proposals, conflicts and what came again' },
   { to: '/memory/episodes', label: 'Episodes', icon: 'episode', hint: 'what happened, by day' },
   { to: '/entities', label: 'Entities', icon: 'entity', hint: 'people, places and organizations' },
   { to: '/graph', label: 'Graph', icon: 'graph', hint: 'entities and how they are related' },

@@ -14,18 +14,33 @@ function rows(): HTMLElement[] {
 function move(step: 1 | -1) {
   const all = rows()
   const current = all.findIndex((row) => row.contains(document.activeElement))
-  const next = all[current === -1 ? (step === 1 ? 0 : all.length - 1) : current + step]
-  const link = next?.querySelector<HTMLElement>('a[href], button') ?? next
-  link?.focus()
-  link?.scrollIntoView({ block: 'nearest' })
+  focusRow(all[current === -1 ? (step === 1 ? 0 : all.length - 1) : current + step])
+}
+
+/** Focuses the row's first link or button, or the row itself if it is marked so. */
+function focusRow(row: HTMLElement | undefined) {
+  const target = row?.dataset.row === 'self' ? row : (row?.querySelector<HTMLElement>('a[href], button') ?? row)
+  target?.focus()
+  target?.scrollIntoView({ block: 'nearest' })
+}
+
+/** A ref for a row: if the row goes away with the focus in it, the next row gets the focus, or else the previous. */
+export function passFocusOn(row: HTMLElement | null) {
+  return () => {
+    if (!row?.contains(document.activeElement)) return
+    const all = rows()
+    const current = all.indexOf(row)
+    focusRow(all[current + 1] ?? all[current - 1])
+  }
 }
 
 /** Clicks the button bound to the key: the focused row's, or else the page's. Returns whether there is one. */
 function act(key: string): boolean {
   const row = rows().find((candidate) => candidate.contains(document.activeElement))
   const button =
-    row?.querySelector<HTMLElement>(`[data-key="${key}"]`) ??
-    document.querySelector<HTMLElement>(`[data-page-key="${key}"]`)
+    row?.querySelector<HTMLElement>(`[data-key~="${key}"]`) ??
+    // the last one: the newest of several toasts
+    [...document.querySelectorAll<HTMLElement>(`[data-page-key="${key}"]`)].at(-1)
   button?.click()
   return Boolean(button)
 }
@@ -35,7 +50,7 @@ interface Handlers {
   help: () => void
 }
 
-/** Handles `/ j k e c ?` and Cmd+K. Enter is left to the focused link. */
+/** Handles `/ j k ?`, the letters of the buttons and Cmd+K. Enter is left to the focused link. */
 export function useKeyboard({ palette, help }: Handlers) {
   useEffect(() => {
     function onKey(event: KeyboardEvent) {
@@ -67,11 +82,8 @@ export function useKeyboard({ palette, help }: Handlers) {
         case '?':
           help()
           return true
-        case 'e':
-        case 'c':
-          return act(key)
         default:
-          return false
+          return /^[a-z]$/.test(key) && act(key)
       }
     }
     window.addEventListener('keydown', onKey)

@@ -45,6 +45,15 @@ export const permanenceDescription: Record<string, string> = {
   ephemeral: 'confidence halves in a week',
 }
 
+/** Where a memory comes from, by the source of the API. */
+export const sourceLabel: Record<string, string> = {
+  person: 'by a person',
+  agent: 'by an agent',
+  session: 'from a session',
+  import: 'from an import',
+  untrusted: 'from untrusted text',
+}
+
 /** `dead_letter` as `Dead letter`. */
 export function capitalized(name: string): string {
   const words = name.replaceAll('_', ' ')

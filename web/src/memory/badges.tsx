@@ -4,6 +4,7 @@ import {
   maturityLabel,
   permanenceDescription,
   permanenceGlyph,
+  sourceLabel,
   statusGlyph,
   statusLabel,
 } from '../lib/labels'
@@ -59,6 +60,10 @@ export function StatusBadge({ status }: { status: string }) {
       {statusLabel[status] ?? capitalized(status)}
     </Badge>
   )
+}
+
+export function SourceBadge({ source }: { source: string }) {
+  return <Badge tone={source === 'untrusted' ? 'harm' : 'plain'}>{sourceLabel[source] ?? capitalized(source)}</Badge>
 }
 
 export function KindBadge({ kind }: { kind: string }) {

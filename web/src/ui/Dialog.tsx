@@ -1,5 +1,5 @@
 import * as Radix from '@radix-ui/react-dialog'
-import type { ReactNode } from 'react'
+import { type ReactNode, useRef } from 'react'
 import { cx } from '../lib/cx'
 import { Icon } from './Icon'
 
@@ -14,9 +14,22 @@ interface Props {
 
 /**
  * A modal dialog. The backdrop is a plain element, because Radix's own overlay injects a style sheet, which the content
- * security policy forbids.
+ * security policy forbids. The focus starts in the field with `data-first-focus`, if there is one, and returns to where
+ * it was: Radix returns it to a trigger only, which a dialog that a key opens does not have.
  */
 export function Dialog({ open, onOpenChange, title, description, children, wide = false }: Props) {
+  const opener = useRef<Element | null>(null)
+  function onOpen(event: Event) {
+    opener.current = document.activeElement
+    const field = (event.currentTarget as HTMLElement).querySelector<HTMLElement>('[data-first-focus]')
+    if (!field) return
+    event.preventDefault()
+    field.focus()
+  }
+  function onClose(event: Event) {
+    event.preventDefault()
+    if (opener.current instanceof HTMLElement) opener.current.focus()
+  }
   return (
     <Radix.Root open={open} onOpenChange={onOpenChange}>
       <Radix.Portal>
@@ -27,6 +40,8 @@ export function Dialog({ open, onOpenChange, title, description, children, wide 
             'overflow-y-auto rounded-xl border border-line bg-surface p-6 shadow-float',
             wide === 'full' ? 'max-w-4xl' : wide ? 'max-w-2xl' : 'max-w-lg',
           )}
+          onOpenAutoFocus={onOpen}
+          onCloseAutoFocus={onClose}
           {...(description ? {} : { 'aria-describedby': undefined })}
         >
           <div className="mb-4 flex items-start justify-between gap-4">

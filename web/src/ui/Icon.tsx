@@ -1,6 +1,7 @@
 /** Line icons on a 16-pixel grid, drawn for this dashboard. */
 const shapes = {
   memory: 'M3 4.500h10M3 8h10M3 11.500h6',
+  inbox: 'M2.500 9h3l1 2h3l1-2h3M2.500 9v4h11V9l-2-5.500h-7L2.500 9Z',
   episode: 'M8 4.500V8l2.500 1.500M14 8A6 6 0 1 1 2 8a6 6 0 0 1 12 0Z',
   entity: 'M8 8a2.500 2.500 0 1 0 0-5 2.500 2.500 0 0 0 0 5Zm-5 5.500c.400-2.600 2.400-4 5-4s4.600 1.400 5 4',
   graph:

@@ -26,6 +26,7 @@ export function Toasts() {
           {toast.action && (
             <button
               type="button"
+              data-page-key={toast.action.label === 'Undo' ? 'u' : undefined}
               className="h-7 rounded-md px-2 font-medium text-accent hover:bg-accent-wash"
               onClick={() => {
                 toast.action?.run()

@@ -3,7 +3,7 @@ import { useGet } from '../../api/hooks'
 import type { EpisodeDetailAt as EpisodeDetail } from '../../api/schema'
 import { counted } from '../../lib/number'
 import { dateTime } from '../../lib/time'
-import { StatusBadge } from '../../memory/badges'
+import { SourceBadge, StatusBadge } from '../../memory/badges'
 import { EventList } from '../../memory/EventList'
 import { Provenance } from '../../memory/Provenance'
 import { Back } from '../../ui/Back'
@@ -24,6 +24,7 @@ function View({ episode }: { episode: EpisodeDetail }) {
       lead={
         <span className="flex flex-wrap items-center gap-x-3 gap-y-1">
           <StatusBadge status={episode.consolidation_status} />
+          <SourceBadge source={episode.source} />
           <span>{episode.butler}</span>
           {episode.expired && <Badge>✕ expired</Badge>}
         </span>

@@ -26,6 +26,7 @@ const rome = {
   content: 'Rome',
   scope: 'global',
   home: 'general',
+  source: 'person',
   state: 'superseded',
   validity: 'superseded',
   permanence: 'stable',

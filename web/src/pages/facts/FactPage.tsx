@@ -7,7 +7,7 @@ import { worthShowing } from '../../charts/periodLayout'
 import { validityText } from '../../lib/dates'
 import { capitalized } from '../../lib/labels'
 import { Actions } from '../../memory/Actions'
-import { PermanenceBadge, StateBadge } from '../../memory/badges'
+import { PermanenceBadge, SourceBadge, StateBadge } from '../../memory/badges'
 import { DecayLine } from '../../memory/DecayLine'
 import { EventList } from '../../memory/EventList'
 import { Provenance } from '../../memory/Provenance'
@@ -72,7 +72,7 @@ function View({ fact }: { fact: FactDetail }) {
               </div>
             </Section>
           )}
-          <Section title="Provenance">
+          <Section title="Provenance" aside={<SourceBadge source={fact.source} />}>
             <div className="card p-4 sm:p-5">
               <Provenance kind="fact" label={fact.content} links={fact.links} />
             </div>

@@ -3,7 +3,7 @@ import { useGet } from '../../api/hooks'
 import type { RuleDetailAt as RuleDetail } from '../../api/schema'
 import { permanenceDescription } from '../../lib/labels'
 import { Actions } from '../../memory/Actions'
-import { MaturityBadge, StateBadge } from '../../memory/badges'
+import { MaturityBadge, SourceBadge, StateBadge } from '../../memory/badges'
 import { DecayLine } from '../../memory/DecayLine'
 import { EventList } from '../../memory/EventList'
 import { Provenance } from '../../memory/Provenance'
@@ -73,7 +73,7 @@ function View({ rule }: { rule: RuleDetail }) {
               <Applications applications={rule.applications} />
             </div>
           </Section>
-          <Section title="Provenance">
+          <Section title="Provenance" aside={<SourceBadge source={rule.source} />}>
             <div className="card p-4 sm:p-5">
               <Provenance kind="rule" label={rule.content} links={rule.links} />
             </div>
