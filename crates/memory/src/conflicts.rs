@@ -208,6 +208,8 @@ impl Memory {
         };
         let mut fact = self.new_fact(call, version).await?;
         (fact.replaces, fact.corrects) = (Some(id), true);
+        // Who resolves has read both.
+        fact.trust.approval.clear();
         Ok(Some(fact))
     }
 

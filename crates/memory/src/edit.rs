@@ -97,6 +97,8 @@ impl Memory {
         let mut fact = self.new_fact(call, input).await?;
         fact.replaces = Some(id);
         fact.corrects = true;
+        // Who edits has read it.
+        fact.trust.approval.clear();
         let mut tx = conn.begin().await?;
         let Some(locked) = restore::lock(&mut tx, &call.tenant, id).await? else { return Ok(None) };
         if locked.validity != "active" {

@@ -20,12 +20,12 @@ use serde_json::{Map, Value};
 use uuid::Uuid;
 
 use crate::idempotency::Replay;
-use crate::trust::{episode_source, was_forgotten, was_rejected};
+use crate::trust::{episode_source, held_for, was_forgotten, was_rejected};
 use crate::{Call, Memory, MemoryError};
 
 /// Writers of one key wait for each other's lock. Only a merge or an import, which move facts without that lock, can
 /// still conflict with a writer, and hardly five times in a row.
-const ATTEMPTS: u32 = 5;
+pub(crate) const ATTEMPTS: u32 = 5;
 
 /// The validated fields of an episode.
 #[derive(Debug, Clone, Serialize)]
@@ -120,7 +120,7 @@ impl Memory {
             occurred_at: input.occurred_at,
             expires_at: after_days(call.now, self.config().episodes.default_ttl_days),
             source,
-            held_for: self.held_for(source, &input.content),
+            held_for: held_for(source, &input.content),
             metadata: input.metadata,
             content: input.content,
             embedding,
@@ -250,6 +250,7 @@ impl Memory {
                 Ok(StoredRule { id: rule.id, proposed: false })
             }
             RuleOutcome::Proposed(id) => Ok(StoredRule { id, proposed: true }),
+            RuleOutcome::Known(id) => Ok(StoredRule { id, proposed: false }),
             RuleOutcome::Forgotten(statement) => Err(was_forgotten(MemoryType::Rule, &statement)),
             RuleOutcome::ProposalRejected => Err(was_rejected()),
             RuleOutcome::NoEpisode => Err(no_episode(rule.source_episode_id).into()),
@@ -301,7 +302,7 @@ fn no_episode(id: Option<EpisodeId>) -> Invalid {
         .hint("the episode may have expired; omit source_episode_id")
 }
 
-fn is_race(error: &StoreError) -> bool {
+pub(crate) fn is_race(error: &StoreError) -> bool {
     error.constraint() == Some(&Constraint::OneActiveFact) || matches!(error.code().as_deref(), Some("40P01" | "40001"))
 }
 

@@ -11,6 +11,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use uuid::Uuid;
 
+use crate::remember::{ATTEMPTS, is_race};
 use crate::{Call, Memory, MemoryError};
 
 /// A fact or rule that takes effect only if a person approves it, or an episode that nothing is learned from before.
@@ -83,11 +84,11 @@ impl Memory {
     /// What waits for a decision, oldest first.
     pub async fn proposals(&self, call: &Call, page: Page) -> Result<Listed<Proposal>, MemoryError> {
         let mut conn = self.db().tenant(&call.tenant).await?;
-        let Listed { rows, total } = proposals::list(&mut conn, &call.tenant, page).await?;
+        let Listed { rows, total } = proposals::list(&mut conn, &call.tenant, page, call.now).await?;
         Ok(Listed { rows: rows.into_iter().map(Proposal::from).collect(), total })
     }
 
-    /// Whether the tenant has a proposal or an episode of this id.
+    /// Whether the tenant has a proposal or a held episode of this id.
     pub async fn has_proposal(&self, call: &Call, id: Uuid) -> Result<bool, MemoryError> {
         let mut conn = self.db().tenant(&call.tenant).await?;
         Ok(proposals::exists(&mut conn, &call.tenant, id).await?)
@@ -106,7 +107,16 @@ impl Memory {
             _ => content,
         };
         let embedding = self.embed(&text).await?;
-        match proposals::approve(call.write(&mut conn), id, &embedding).await? {
+        let mut approved_now = proposals::approve(call.write(&mut conn), id, &embedding).await;
+        for _ in 1..ATTEMPTS {
+            match &approved_now {
+                Err(error) if is_race(error) => {
+                    approved_now = proposals::approve(call.write(&mut conn), id, &embedding).await;
+                }
+                _ => break,
+            }
+        }
+        match approved_now? {
             None => Ok(None),
             Some(Approved::Stored(memory)) => {
                 self.training().record_writes(1);
@@ -129,6 +139,7 @@ impl Memory {
             Some("open") => Ok(Some(rejected(true))),
             Some("rejected") => Ok(Some(rejected(false))),
             Some(state) => Err(decided_otherwise(id, state)),
+            None if !proposals::exists(&mut conn, &call.tenant, id).await? => Ok(None),
             None => {
                 let forgotten = butler_store::forget::episode(call.write(&mut conn), EpisodeId(id)).await?;
                 Ok(forgotten.map(|outcome| rejected(outcome == ForgetOutcome::Forgotten)))

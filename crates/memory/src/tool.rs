@@ -38,8 +38,8 @@ pub(crate) trait ToolDefinition: Send + Sync + 'static {
     const ANNOTATIONS: Annotations;
     /// The right that the caller's token needs.
     const RIGHT: Right;
-    /// Values of the argument `action` that need the right admin, whatever `RIGHT` says.
-    const ADMIN_ACTIONS: &'static [&'static str] = &[];
+    /// If not empty: any other value of the argument `action` needs the right admin.
+    const READING_ACTIONS: &'static [&'static str] = &[];
     /// Whether the profile `core` offers the tool: it is one of the few that an agent needs in every session.
     const CORE: bool = false;
     /// Whether a call embeds text. A command that runs the tool in its own process then loads the model first.

@@ -39,15 +39,15 @@ impl Memory {
         let approval = if memory_type == MemoryType::Rule { &config.approve_rules } else { &config.approve_facts };
         Trust { source, approval: approval.clone(), forgotten: OnForgotten::Heed, near: statements::PARAPHRASE }
     }
+}
 
-    /// Why consolidation must not read an episode before a person releases it.
-    pub(crate) fn held_for(&self, source: Source, content: &str) -> Option<Value> {
-        if source != Source::Untrusted {
-            return None;
-        }
-        let reasons = suspicious(content);
-        (!reasons.is_empty()).then(|| json!(reasons))
+/// Why consolidation must not read an episode before a person releases it.
+pub(crate) fn held_for(source: Source, content: &str) -> Option<Value> {
+    if source != Source::Untrusted {
+        return None;
     }
+    let reasons = suspicious(content);
+    (!reasons.is_empty()).then(|| json!(reasons))
 }
 
 /// An episode is a record of a session at best. `metadata.source` can lower its trust further.

@@ -40,7 +40,7 @@ fn schemas_contain_no_references_and_every_argument_is_described() {
 fn a_tool_needs_more_than_the_right_to_read_exactly_if_it_writes() {
     for tool in butler_memory::tools() {
         let spec = tool.spec();
-        let needs_more = spec.right != Right::Read || !spec.admin_actions.is_empty();
+        let needs_more = spec.right != Right::Read || !spec.reading_actions.is_empty();
         assert_eq!(!spec.annotations.read_only, needs_more, "{}", spec.name);
     }
 }

@@ -27,7 +27,8 @@ BEGIN
     PERFORM leave_tombstones(p_tenant, p_at, p_facts, p_rules);
     DELETE FROM proposals p
         WHERE p.tenant_id = p_tenant
-          AND (text_names(json_words(p.memory), names.whole, names.parts)
+          AND (text_names(concat_ws(' ', p.memory ->> 'subject', p.memory ->> 'predicate', p.memory ->> 'content', p.memory ->> 'object',
+                                    json_words(p.memory -> 'tags'), json_words(p.memory -> 'metadata')), names.whole, names.parts)
                OR (p.memory ->> 'entity_id')::uuid = ANY (family) OR (p.memory ->> 'object_entity_id')::uuid = ANY (family));
     DELETE FROM memory_links l WHERE l.tenant_id = p_tenant AND (l.source_id = ANY (ids) OR l.target_id = ANY (ids));
     DELETE FROM facts f WHERE f.tenant_id = p_tenant AND f.id = ANY (p_facts);

@@ -19,6 +19,19 @@ REVOKE EXECUTE ON FUNCTION tombstone_stands FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION tombstone_stands TO butler_app;
 COMMENT ON FUNCTION tombstone_stands IS 'Whether a forgotten memory may not be learned again.';
 
+-- Also entities that are forgotten or share the name: the facts that were forgotten with them are still theirs.
+CREATE OR REPLACE FUNCTION statement_holders(p_tenant text, p_entity uuid, p_subject text) RETURNS text[] LANGUAGE sql STABLE AS $$
+    SELECT ARRAY[fact_holder(p_entity, p_subject), fact_holder(NULL, p_subject)] || ARRAY(
+        SELECT e.id::text FROM entities e
+        WHERE entity_link_keys(e.tenant_id, e.lower_names) && ARRAY[hashtextextended(p_tenant || E'\x1f' || folded_name(p_subject), 41)]
+          AND e.tenant_id || '' = p_tenant
+          AND folded_name(p_subject) = ANY (SELECT folded_name(n) FROM unnest(string_to_array(e.lower_names, E'\n')) AS n)
+        LIMIT 10)
+$$;
+REVOKE EXECUTE ON FUNCTION statement_holders FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION statement_holders TO butler_app;
+COMMENT ON FUNCTION statement_holders IS 'Under which holders a forgotten fact about this subject may stand.';
+
 -- A statement about a time after the forgetting is another one.
 CREATE OR REPLACE FUNCTION forgotten_facts(
     p_tenant text, p_entity uuid, p_subject text, p_predicate_key text, p_content text, p_valid_from timestamptz,
@@ -29,7 +42,7 @@ LANGUAGE sql STABLE AS $$
     FROM facts f,
          LATERAL (SELECT content_key(f.content) = content_key(p_content) AS is_same,
                          CASE WHEN f.embedding_version_id = p_version THEN 1 - (f.embedding <=> p_embedding::vector) END AS similarity) s
-    WHERE f.tenant_id = p_tenant AND f.holder IN (fact_holder(p_entity, p_subject), fact_holder(NULL, p_subject))
+    WHERE f.tenant_id = p_tenant AND f.holder = ANY (statement_holders(p_tenant, p_entity, p_subject))
       AND f.predicate_key = p_predicate_key AND f.validity = 'retracted'
       AND NOT coalesce(p_valid_from > f.ended_at, false)
       AND (s.is_same OR s.similarity >= p_near) AND tombstone_stands(p_tenant, f.id)

@@ -16,13 +16,17 @@ CREATE OR REPLACE FUNCTION propose(
 RETURNS TABLE (outcome text, proposal_id uuid) LANGUAGE plpgsql AS $$
 BEGIN
     -- What was approved once and is no longer known may be proposed again.
-    INSERT INTO proposals (id, tenant_id, memory_type, memory, statement_key, source, proposed_by, created_at)
-        VALUES (p_id, p_tenant, p_memory_type, p_memory, p_statement_key, p_source, p_actor, p_at)
-        ON CONFLICT (tenant_id, statement_key) DO UPDATE SET
-            id = excluded.id, memory = excluded.memory, source = excluded.source, proposed_by = excluded.proposed_by,
-            created_at = excluded.created_at, state = 'open', decided_at = NULL, decided_by = NULL
-            WHERE proposals.state = 'approved'
-        RETURNING proposals.id INTO proposal_id;
+    UPDATE proposals p SET
+        id = p_id, memory = p_memory, source = p_source, proposed_by = p_actor, created_at = p_at, state = 'open',
+        decided_at = NULL, decided_by = NULL
+        WHERE p.tenant_id = p_tenant AND p.statement_key = p_statement_key AND p.state = 'approved'
+        RETURNING p.id INTO proposal_id;
+    IF NOT FOUND THEN
+        INSERT INTO proposals (id, tenant_id, memory_type, memory, statement_key, source, proposed_by, created_at)
+            VALUES (p_id, p_tenant, p_memory_type, p_memory, p_statement_key, p_source, p_actor, p_at)
+            ON CONFLICT (tenant_id, statement_key) DO NOTHING
+            RETURNING proposals.id INTO proposal_id;
+    END IF;
     IF proposal_id IS NOT NULL THEN
         outcome := 'proposed';
         PERFORM record_event(p_tenant, p_actor, p_request_id, p_at, gen_random_uuid(), 'proposal_made', p_memory_type, p_id,

@@ -136,7 +136,6 @@ BEGIN
                 RETURN NEXT;
                 RETURN;
             END IF;
-            PERFORM lift_tombstone(p_tenant, p_actor, p_request_id, p_at, 'fact', (f ->> 'id')::uuid) FROM jsonb_array_elements(answer) f;
         END IF;
         IF needs_approval THEN
             SELECT p.outcome, jsonb_build_object('id', p.proposal_id, 'superseded_id', NULL, 'entity_id', about.id,
@@ -144,11 +143,13 @@ BEGIN
                 INTO outcome, answer
                 FROM propose(p_tenant, p_actor, p_request_id, p_at, 'fact', fact.id, p_fact,
                              md5(concat_ws(E'\x1f', 'fact', fact.scope, fact_holder(about.id, fact.subject), predicate_key(fact.predicate),
-                                           content_key(fact.content), fact.valid_from, fact.valid_to)), fact.source) p;
+                                           content_key(fact.content), coalesce(fact.valid_from::text, ''), coalesce(fact.valid_to::text, ''))), fact.source) p;
             PERFORM keep_response(p_tenant, p_at, p_request, answer) WHERE outcome = 'proposed';
             RETURN NEXT;
             RETURN;
         END IF;
+        PERFORM lift_tombstone(p_tenant, p_actor, p_request_id, p_at, 'fact', (f ->> 'id')::uuid)
+            FROM jsonb_array_elements(answer) f WHERE (f ->> 'is_same')::boolean;
         outcome := 'stored';
         IF known.id IS NOT NULL
            AND (known.is_same AND known.fits

@@ -28,9 +28,16 @@ BEGIN
             RETURN NEXT;
             RETURN;
         END IF;
-        PERFORM lift_tombstone(p_tenant, p_actor, p_request_id, p_at, 'rule', (f ->> 'id')::uuid) FROM jsonb_array_elements(answer) f;
     END IF;
     IF rule.source = ANY (rule.approval) THEN
+        SELECT 'known', jsonb_build_object('id', r.id) INTO outcome, answer
+            FROM rules r
+            WHERE r.tenant_id = p_tenant AND r.scope = rule.scope AND r.content = rule.content AND rule_is_remembered(r.metadata)
+            ORDER BY r.created_at, r.id LIMIT 1;
+        IF FOUND THEN
+            RETURN NEXT;
+            RETURN;
+        END IF;
         SELECT p.outcome, jsonb_build_object('id', p.proposal_id, 'proposed', true) INTO outcome, answer
             FROM propose(p_tenant, p_actor, p_request_id, p_at, 'rule', rule.id, p_rule,
                          md5(concat_ws(E'\x1f', 'rule', rule.scope, content_key(rule.content))), rule.source) p;
@@ -39,6 +46,8 @@ BEGIN
         RETURN;
     END IF;
 
+    PERFORM lift_tombstone(p_tenant, p_actor, p_request_id, p_at, 'rule', (f ->> 'id')::uuid)
+        FROM jsonb_array_elements(answer) f WHERE (f ->> 'is_same')::boolean;
     INSERT INTO rules (tenant_id, id, content, embedding, search_vector, scope, maturity, confidence, decay_rate, permanence,
                        source_episode_id, source_butler, created_at, last_confirmed_at, tags, metadata, embedding_version_id, source)
         VALUES (p_tenant, rule.id, rule.content, p_embedding::vector, memory_search_vector(rule.search_text), rule.scope,
@@ -55,5 +64,5 @@ END $$;
 REVOKE EXECUTE ON FUNCTION store_rule FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION store_rule TO butler_app;
 COMMENT ON FUNCTION store_rule IS
-    'Stores a rule. outcome: stored, proposed (it waits for approval), or why nothing was stored: no_episode, forgotten (answer: the '
+    'Stores a rule. outcome: stored, proposed (it waits for approval), or why nothing was stored: no_episode, known,  forgotten (answer: the '
     'candidates), rejected (the proposal was).';

@@ -52,11 +52,13 @@ BEGIN
                       UNION SELECT unnest(ARRAY[e.canonical_name] || e.aliases) FROM entities e
                       WHERE e.tenant_id = p_tenant AND e.id = f.entity_id) n
         WHERE f.tenant_id = p_tenant AND f.id = ANY (p_facts)
-        ON CONFLICT DO NOTHING;
+        ON CONFLICT (tenant_id, hash) WHERE hash IS NOT NULL
+        DO UPDATE SET allowed_at = NULL, allowed_by = NULL, created_at = excluded.created_at;
     INSERT INTO tombstones (tenant_id, memory_type, hash, created_at)
         SELECT DISTINCT p_tenant, 'rule', statement_hash(p_tenant, 'rule', content_key(r.content)), p_at
         FROM rules r WHERE r.tenant_id = p_tenant AND r.id = ANY (p_rules)
-        ON CONFLICT DO NOTHING;
+        ON CONFLICT (tenant_id, hash) WHERE hash IS NOT NULL
+        DO UPDATE SET allowed_at = NULL, allowed_by = NULL, created_at = excluded.created_at;
     DELETE FROM tombstones t WHERE t.tenant_id = p_tenant AND t.memory_id = ANY (p_facts || p_rules);
 END $$;
 REVOKE EXECUTE ON FUNCTION leave_tombstones FROM PUBLIC;

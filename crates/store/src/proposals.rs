@@ -42,7 +42,12 @@ pub enum Approved {
 }
 
 /// What waits in a tenant, oldest first.
-pub async fn list(session: &mut Session, tenant: &TenantId, page: Page) -> Result<Listed<Waiting>, StoreError> {
+pub async fn list(
+    session: &mut Session,
+    tenant: &TenantId,
+    page: Page,
+    now: Timestamp,
+) -> Result<Listed<Waiting>, StoreError> {
     let rows = session
         .run(|pg| {
             sqlx::query!(
@@ -52,7 +57,7 @@ pub async fn list(session: &mut Session, tenant: &TenantId, page: Page) -> Resul
                     FROM proposals p WHERE p.tenant_id = $1 AND p.state = 'open'
                     UNION ALL
                     SELECT e.id, 'episode', NULL, e.source, e.butler, e.created_at, left(e.content, 2000), e.held_for
-                    FROM episodes e WHERE e.tenant_id = $1 AND e.held_for IS NOT NULL)
+                    FROM episodes e WHERE e.tenant_id = $1 AND e.held_for IS NOT NULL AND episode_is_alive(e.expires_at, $4))
                 SELECT w.id AS "id!", w.memory_type AS "memory_type!", w.memory ->> 'subject' AS subject,
                        w.memory ->> 'predicate' AS predicate, coalesce(w.content, w.memory ->> 'content') AS "content!",
                        w.memory ->> 'scope' AS scope, w.source AS "source!", w.proposed_by, w.created_at AS "created_at!",
@@ -63,7 +68,8 @@ pub async fn list(session: &mut Session, tenant: &TenantId, page: Page) -> Resul
                 "#,
                 tenant.as_str(),
                 page.limit,
-                page.offset
+                page.offset,
+                now
             )
             .fetch_all(pg)
         })
@@ -94,13 +100,13 @@ pub async fn list(session: &mut Session, tenant: &TenantId, page: Page) -> Resul
     Ok(Listed { rows: rows.collect::<Result<_, StoreError>>()?, total })
 }
 
-/// Whether the tenant has a proposal or an episode of this id.
+/// Whether the tenant has a proposal or a held episode of this id.
 pub async fn exists(session: &mut Session, tenant: &TenantId, id: Uuid) -> Result<bool, StoreError> {
     session
         .run(|pg| {
             sqlx::query_scalar!(
                 r#"SELECT EXISTS (SELECT FROM proposals WHERE tenant_id = $1 AND id = $2)
-                       OR EXISTS (SELECT FROM episodes WHERE tenant_id = $1 AND id = $2) AS "exists!""#,
+                       OR EXISTS (SELECT FROM episodes WHERE tenant_id = $1 AND id = $2 AND held_for IS NOT NULL) AS "exists!""#,
                 tenant.as_str(),
                 id
             )

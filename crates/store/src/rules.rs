@@ -43,6 +43,8 @@ pub enum RuleOutcome {
     Stored,
     /// It waits for approval, under this id.
     Proposed(RuleId),
+    /// The rule of this id says it, and who says it again needs approval.
+    Known(RuleId),
     /// It says what was forgotten.
     Forgotten(ForgottenStatement),
     /// A person rejected the same proposal.
@@ -146,6 +148,7 @@ async fn attempt(
     Ok(Attempt::Done(match (&row.outcome[..], row.answer) {
         ("stored", _) => RuleOutcome::Stored,
         ("proposed", Some(answer)) => RuleOutcome::Proposed(RuleId(read_answer::<Proposed>(answer)?.id)),
+        ("known", Some(answer)) => RuleOutcome::Known(RuleId(read_answer::<Proposed>(answer)?.id)),
         ("no_episode", _) => RuleOutcome::NoEpisode,
         ("forgotten", Some(answer)) => return Ok(Attempt::Near(read_answer(answer)?)),
         ("rejected", _) => RuleOutcome::ProposalRejected,

@@ -81,7 +81,8 @@ pub async fn lift(write: WriteContext<'_>, id: Uuid) -> Result<Option<bool>, Sto
         .await
 }
 
-/// What was forgotten or erased, what came again last first. `only_suppressed` leaves out what never came again.
+/// What was forgotten or erased, what came again last first. `only_suppressed` leaves out what never came
+/// again and what may be stored again.
 pub async fn list(
     session: &mut Session,
     tenant: &TenantId,
@@ -109,7 +110,7 @@ pub async fn list(
                        t.allowed_by AS "allowed_by?", count(*) OVER () AS "total!"
                 FROM all_of_them a
                 LEFT JOIN tombstones t ON t.tenant_id = $1 AND (t.memory_id = a.id OR t.id = a.id)
-                WHERE NOT $2 OR t.suppressed > 0
+                WHERE NOT $2 OR t.suppressed > 0 AND t.allowed_at IS NULL
                 ORDER BY t.suppressed_at DESC NULLS LAST, a.forgotten_at DESC, a.id LIMIT $3 OFFSET $4
                 "#,
                 tenant.as_str(),

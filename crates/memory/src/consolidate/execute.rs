@@ -336,7 +336,7 @@ impl Executor<'_> {
         Ok(match rules::store(self.write(session), &new, None).await? {
             RuleOutcome::Stored => Applied::RuleCreated,
             RuleOutcome::Proposed(_) => Applied::Proposed,
-            RuleOutcome::Forgotten(_) | RuleOutcome::ProposalRejected => Applied::LeftOut,
+            RuleOutcome::Known(_) | RuleOutcome::Forgotten(_) | RuleOutcome::ProposalRejected => Applied::LeftOut,
             RuleOutcome::NoEpisode => Applied::Rejected("its source episode no longer exists".to_owned()),
         })
     }

@@ -82,12 +82,12 @@ impl ToolCall {
 
     /// The right that the caller's token needs for this call.
     pub fn right(&self) -> Right {
-        let action = self.arguments.get("action").and_then(Value::as_str);
-        if action.is_some_and(|action| self.spec.admin_actions.contains(&action)) {
-            Right::Admin
-        } else {
-            self.spec.right
-        }
+        // Spellings of a name are accepted, so all but an exact match needs the higher right.
+        let reads = self
+            .arguments
+            .get("action")
+            .is_none_or(|action| self.spec.reading_actions.contains(&action.as_str().unwrap_or_default()));
+        if self.spec.reading_actions.is_empty() || reads { self.spec.right } else { Right::Admin }
     }
 
     /// Whether the call is safe to retry when its outcome is unknown.
@@ -185,6 +185,17 @@ mod tests {
         let call = call("memory_stats", json!({"request_context": {"request_id": "r", "tenant_id": 3}}));
         assert_eq!(call.request_id.as_deref(), Some("r"), "the error names the request");
         assert_eq!(call.tenant.unwrap_err().field, "request_context.tenant_id");
+    }
+
+    #[test]
+    fn an_action_that_changes_needs_admin_however_it_is_spelled() {
+        for action in ["resolve", "Resolve", " resolve", "resolves", "reopen", "List", "anything"] {
+            assert_eq!(call("memory_conflicts", json!({ "action": action })).right(), Right::Admin, "{action}");
+        }
+        assert_eq!(call("memory_conflicts", json!({"action": ["resolve"]})).right(), Right::Admin);
+        assert_eq!(call("memory_conflicts", json!({"action": "list"})).right(), Right::Read);
+        assert_eq!(call("memory_conflicts", json!({})).right(), Right::Read);
+        assert_eq!(call("memory_store_rule", json!({"action": "x"})).right(), Right::Write);
     }
 
     #[test]

@@ -15,8 +15,8 @@ pub struct ToolSpec {
     pub annotations: Annotations,
     /// The right that the caller's token needs.
     pub right: Right,
-    /// Values of the argument `action` that need the right admin.
-    pub admin_actions: &'static [&'static str],
+    /// If not empty: any other value of the argument `action` needs the right admin.
+    pub reading_actions: &'static [&'static str],
     /// Whether the profile `core` offers the tool.
     pub core: bool,
     /// Whether a call embeds text, which needs the model.
@@ -36,7 +36,7 @@ impl ToolSpec {
             output_schema: schema::output::<T::Output>(T::ANNOTATIONS.read_only),
             annotations: T::ANNOTATIONS,
             right: T::RIGHT,
-            admin_actions: T::ADMIN_ACTIONS,
+            reading_actions: T::READING_ACTIONS,
             core: T::CORE,
             embeds: T::EMBEDS,
             takes_idempotency_key: fields::of::<T::Input>().contains(&super::call::IDEMPOTENCY_KEY),

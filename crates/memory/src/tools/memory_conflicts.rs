@@ -46,8 +46,9 @@ enum State {
 #[derive(Deserialize, JsonSchema)]
 pub struct Input {
     /// list the conflicts, resolve one, or reopen a resolved one. Resolving and reopening need the right admin.
-    #[schemars(with = "Action")]
-    action: Value,
+    /// Default: list.
+    #[schemars(with = "Option<Action>")]
+    action: Option<Value>,
     /// For list: open if left out.
     #[schemars(with = "Option<State>")]
     state: Option<Value>,
@@ -87,11 +88,13 @@ impl ToolDefinition for MemoryConflicts {
         how to resolve them. Ask the user before you resolve one. A forgotten fact can be restored.";
     const ANNOTATIONS: Annotations = Annotations::REPLACE;
     const RIGHT: Right = Right::Read;
-    const ADMIN_ACTIONS: &'static [&'static str] = &["resolve", "reopen"];
+    const READING_ACTIONS: &'static [&'static str] = &["list"];
     const EMBEDS: bool = true;
 
     async fn run(memory: &Memory, call: Call, input: Input) -> Result<Conflicts, MemoryError> {
-        let action: Action = validate::one_of("action", validate::string("action", &input.action)?)?;
+        let action =
+            optional(input.action.as_ref(), |value| validate::one_of("action", validate::string("action", value)?))?;
+        let action = action.unwrap_or(Action::List);
         if action == Action::List {
             let limit =
                 optional(input.limit.as_ref(), |value| validate::whole_number("limit", value, 1, limits::RESULTS))?;

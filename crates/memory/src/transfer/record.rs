@@ -2,9 +2,9 @@
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use butler_domain::Timestamp;
 use butler_domain::secrets::Redactor;
 use butler_domain::text::{fact_text, preprocess_text, strip_nul, without_control};
+use butler_domain::{Source, Timestamp};
 use butler_domain::{conflicts, limits, validate};
 use butler_store::conflicts::FoundBy;
 use butler_store::transfer::Kind;
@@ -14,6 +14,7 @@ use uuid::Uuid;
 
 use super::ModelName;
 use crate::conflicts::Resolution;
+use crate::trust::held_for;
 
 /// A line of a file with its number, from 1.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -73,6 +74,14 @@ pub(super) fn read(line: &Line, model: &ModelName, redactor: &Redactor) -> Resul
         }
         row.insert("search_text".to_owned(), preprocess_text(&text).into());
     }
+    let is_untrusted = |row: &Map<String, Value>| row.get("metadata").is_some_and(|data| data["source"] == "untrusted");
+    if kind == Kind::Episode && !row.contains_key("source") && is_untrusted(&row) {
+        row.insert("source".to_owned(), Source::Untrusted.as_str().into());
+        let content = row.get("content").and_then(Value::as_str).unwrap_or_default();
+        if let Some(reasons) = held_for(Source::Untrusted, content) {
+            row.insert("held_for".to_owned(), reasons);
+        }
+    }
     // Older documents call a retracted fact forgotten.
     if kind == Kind::Fact && row.get("validity").and_then(Value::as_str) == Some("forgotten") {
         row.insert("validity".to_owned(), "retracted".into());
@@ -121,6 +130,9 @@ fn check_values(kind: Kind, row: &Map<String, Value>) -> Result<(), String> {
     if kind == Kind::Fact && given("dates").is_some_and(|dates| !dates.is_object()) {
         return Err("dates: is not an object".to_owned());
     }
+    if kind == Kind::Proposal {
+        check_proposal(row)?;
+    }
     for name in ["importance", "confidence", "decay_rate", "effectiveness_score"] {
         if let Some(value) = given(name) {
             validate::number(name, value, 0.0, f64::MAX).map_err(|invalid| invalid.to_string())?;
@@ -159,6 +171,21 @@ fn check_conflict(conflict: &Value) -> Result<(), String> {
         validate::time("resolved_at", &conflict["resolved_at"]).map_err(|invalid| invalid.to_string())?;
     }
     Ok(())
+}
+
+/// What a proposal would store must be readable, or nobody could list the others.
+fn check_proposal(row: &Map<String, Value>) -> Result<(), String> {
+    let memory = row.get("memory").and_then(Value::as_object).ok_or("memory: is not an object")?;
+    if !memory.get("content").is_some_and(Value::is_string) {
+        return Err("memory.content: is not a text".to_owned());
+    }
+    let ids = ["entity_id", "object_entity_id", "source_episode_id", "replaces"].map(|name| memory.get(name));
+    let lists = [memory.get("derived_from")].into_iter().flatten().filter_map(Value::as_array).flatten();
+    let bad = |id: &Value| !id.is_null() && id.as_str().is_none_or(|id| Uuid::parse_str(id).is_err());
+    match ids.into_iter().flatten().chain(lists).find(|id| bad(id)) {
+        Some(id) => Err(format!("memory: {id} is not an id")),
+        None => Ok(()),
+    }
 }
 
 /// The text that is embedded and indexed for a memory. Checks the same length limits as tool calls.

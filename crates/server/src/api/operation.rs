@@ -80,6 +80,8 @@ pub struct RequestContext {
     pub tenant: TenantId,
     pub now: Timestamp,
     pub request_id: Option<String>,
+    /// A page that this server delivered sends the request.
+    from_dashboard: bool,
 }
 
 impl RequestContext {
@@ -92,9 +94,25 @@ impl RequestContext {
     pub fn call(&self, memory: &Memory) -> Call {
         let mut call = Call::internal(memory, self.tenant.clone(), self.actor());
         call.origin.request_id = self.request_id.clone();
-        // Behind the dashboard there is a person.
-        call.source = Source::Person;
+        call.source = self.source();
         call
+    }
+
+    /// Who speaks: a person at the command line, with a token that may do everything, or in the dashboard. A program that
+    /// calls without a token is an agent.
+    fn source(&self) -> Source {
+        let is_person = if self.access.token.is_some() { self.access.rights.admin } else { self.from_dashboard };
+        if is_person { Source::Person } else { self.access.caller.source }
+    }
+
+    /// Only a person decides what to believe: an agent that was talked into something must not approve it itself.
+    pub fn require_person(&self) -> Result<(), ApiError> {
+        if self.source() == Source::Person {
+            return Ok(());
+        }
+        let message = "only a person decides this";
+        Err(ApiError::new(StatusCode::FORBIDDEN, "forbidden", message)
+            .hint("use the dashboard, `butler review`, or a token with the right `admin`"))
     }
 
     /// Reads the request's tenant in a butler's memory, at the time of the request.
@@ -171,7 +189,8 @@ async fn answer<O: Operation>(api: Api, path: RawPathParams, request: Request) -
     let tenant = access.tenant(tenant.as_deref())?;
     let request_id = text(&parts.headers, "x-request-id").map(|id| redactor.redact(&id).text.into_owned());
     let now = api.host.clock().now();
-    let ctx = RequestContext { api: api.clone(), access, tenant, now, request_id };
+    let from_dashboard = text(&parts.headers, "sec-fetch-site").as_deref() == Some("same-origin");
+    let ctx = RequestContext { api: api.clone(), access, tenant, now, request_id, from_dashboard };
     let mut outcome = O::run(ctx, path, query, body).await;
     if outcome.as_ref().is_err_and(ApiError::is_unavailable) {
         api.host.report_trouble();

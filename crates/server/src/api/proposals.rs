@@ -55,6 +55,7 @@ impl Operation for ApproveProposal {
 
     async fn run(ctx: RequestContext, path: IdPath, query: ButlerQuery, (): ()) -> Result<Self::Answer, ApiError> {
         let (home, memory) = home(&ctx, &query, path.id).await?;
+        ctx.require_person()?;
         let decided = memory.approve(&ctx.call(&memory), path.id).await?;
         Ok(Single::new(WithHome { home, item: decided.ok_or_else(|| gone(path.id))? }))
     }
@@ -77,6 +78,7 @@ impl Operation for RejectProposal {
 
     async fn run(ctx: RequestContext, path: IdPath, query: ButlerQuery, (): ()) -> Result<Self::Answer, ApiError> {
         let (home, memory) = home(&ctx, &query, path.id).await?;
+        ctx.require_person()?;
         let decided = memory.reject(&ctx.call(&memory), path.id).await?;
         Ok(Single::new(WithHome { home, item: decided.ok_or_else(|| gone(path.id))? }))
     }

@@ -81,6 +81,7 @@ fn cases(document: &Value, ids: &[(&str, String)]) -> Vec<Case> {
                 "recallMemory" | "searchMemory" => ("?q=zanzibar", Value::Null),
                 "mergeEntity" => ("?preview=true", json!({"target_entity_id": unknown_id})),
                 "editFact" | "editRule" => ("", json!({"content": format!("{SECRET} edited")})),
+                "resolveConflict" => ("", json!({"resolution": "keep_a"})),
                 "createToken" => ("", json!({"name": "another", "rights": ["admin"]})),
                 _ => ("", Value::Null),
             };
