@@ -486,6 +486,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/memory/injections": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List which memories were served to which session and call, newest first, with their present text. */
+        get: operations["listInjections"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/memory/proposals": {
         parameters: {
             query?: never;
@@ -720,6 +737,23 @@ export interface paths {
         put?: never;
         /** Allow what was forgotten or erased to be learned again. */
         post: operations["allowAgain"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/memory/why-not": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Explain why a call does not return a memory: its ranks, the filter or the cut, and what would change that. */
+        get: operations["explainWhyNot"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -2282,6 +2316,55 @@ export interface components {
             phrase: string;
             reason: string;
         };
+        /** @description A memory that an agent was given, as it is now. */
+        InjectedMemory: {
+            /**
+             * Format: uuid
+             * @description Null if the memory was erased.
+             */
+            id: string | null;
+            /** @description A few words of it. Null if the memory is gone. */
+            label: string | null;
+            memory_type: components["schemas"]["MemoryType"];
+            /**
+             * Format: int64
+             * @description The place in the answer, from 1.
+             */
+            rank: number;
+            /**
+             * Format: double
+             * @description The score at that time. Null if it was not ranked by a score.
+             */
+            score: number | null;
+            /** @description `active`, `superseded`, `expired`, `retracted` or `forgotten`. Null if the memory is gone. */
+            state: string | null;
+        };
+        /** @description An item together with the butler whose database holds it. */
+        InjectionAt: {
+            /** @description Who called: a token, a client or the butler. */
+            actor: string | null;
+            /** @description The butler whose database holds this item. */
+            home: string;
+            /** Format: uuid */
+            id: string;
+            /** @description The tool that was called. */
+            kind: components["schemas"]["ServedBy"];
+            /** @description In the order of the answer. */
+            memories: components["schemas"]["InjectedMemory"][];
+            /** @description Equal for equal queries of the tenant. Null after an erasure. */
+            query_hash: string | null;
+            /** @description `request_context.request_id` of the call. A hook names itself in it: `hook session-start`. */
+            request_id: string | null;
+            /** Format: date-time */
+            served_at: string;
+            /** @description `request_context.session_id` of the call, or the session of the hook or of `butler run`. */
+            session_id: string | null;
+        };
+        /** @description A response with one page of a list. */
+        InjectionAtList: {
+            data: components["schemas"]["InjectionAt"][];
+            meta: components["schemas"]["PageMeta"];
+        };
         /** @description An item together with the butler whose database holds it. */
         JobItemAt: {
             about: string;
@@ -2336,6 +2419,12 @@ export interface components {
         };
         /** @enum {string} */
         Kind: "contradiction" | "duplicate";
+        LastServed: {
+            /** Format: uuid */
+            id: string;
+            /** Format: double */
+            score: number;
+        };
         LinkItem: {
             /** Format: date-time */
             created_at: string;
@@ -2663,7 +2752,7 @@ export interface components {
             /** @description Who proposed it; of an episode, its butler. */
             proposed_by: string | null;
             /** @description What in it looks like an instruction to the agent. */
-            reasons: components["schemas"]["Reason"][];
+            reasons: components["schemas"]["Reason2"][];
             /**
              * Format: uuid
              * @description The fact that it would replace.
@@ -2678,12 +2767,21 @@ export interface components {
             data: components["schemas"]["ProposalAt"][];
             meta: components["schemas"]["PageMeta"];
         };
-        /** @description Why a text is suspicious. */
+        /** @description Why a memory is not returned. */
         Reason: {
+            code: components["schemas"]["ReasonCode"];
+            message: string;
+            /** @description What would change that. */
+            remedy: string;
+        };
+        /** @description Why a text is suspicious. */
+        Reason2: {
             /** @description The passage, on one line and without invisible characters. */
             excerpt: string;
             kind: components["schemas"]["ReasonKind"];
         };
+        /** @description The filter that excludes a memory, or the cut that it misses. */
+        ReasonCode: ("scope" | "superseded" | "expired" | "forgotten" | "confidence" | "limit" | "token_budget") | "query" | "type" | "time" | "not_embedded" | "no_match" | "candidates" | "relevance" | "setting";
         ReasonKind: "override" | "command" | "role_play" | "tool_call" | "hidden_unicode" | "blob" | "exfiltration";
         RecallView: {
             butler: string;
@@ -3033,6 +3131,11 @@ export interface components {
             trigger: string;
             worker: string | null;
         };
+        /**
+         * @description The tool that gave memories to an agent.
+         * @enum {string}
+         */
+        ServedBy: "context" | "recall" | "search";
         ServerView: {
             /** @description Whether requests need a bearer token. */
             auth_required: boolean;
@@ -3288,6 +3391,58 @@ export interface components {
         };
         /** @description In what two facts differ, or where they repeat each other. */
         Why: ("number" | "date" | "negation" | "opposite" | "near_identical") | "scopes" | "subjects";
+        /** @description An item together with the butler whose database holds it. */
+        WhyNotAt: {
+            /** @description Its score and the parts of it. Null if it was not ranked. */
+            hit: components["schemas"]["Hit"] | null;
+            /** @description The butler whose database holds this item. */
+            home: string;
+            /** Format: uuid */
+            id: string;
+            /**
+             * Format: uint
+             * @description Its rank by words among the memories of its type, from 1. Null if it is not among the first `searched`.
+             */
+            keyword_rank: number | null;
+            /** @description A few words of it. */
+            label: string;
+            /** @description The last memory that was returned, whose score it would have to pass. */
+            last_served: components["schemas"]["LastServed"] | null;
+            /**
+             * Format: uint
+             * @description The number of results that the call returns at most; of a context, the number of facts and rules considered.
+             */
+            limit: number;
+            memory_type: components["schemas"]["MemoryType"];
+            query: string;
+            /**
+             * Format: uint
+             * @description Its place among all that was ranked, from 1; in a context, its place in the block. Null if it was not ranked.
+             */
+            rank: number | null;
+            /** @description Empty if the call returns it. */
+            reasons: components["schemas"]["Reason"][];
+            /**
+             * Format: uint
+             * @description How deep the two searches were looked through for its ranks.
+             */
+            searched: number;
+            /**
+             * Format: uint
+             * @description Its rank by meaning among the memories of its type, from 1. Null if it is not among the first `searched`.
+             */
+            semantic_rank: number | null;
+            /** @description Whether the call returns it. */
+            served: boolean;
+            /** @description `active`, `superseded`, `expired`, `retracted` or `forgotten`. */
+            state: string;
+            tool: components["schemas"]["ServedBy"];
+        };
+        /** @description A response with one item. */
+        WhyNotAtAnswer: {
+            data: components["schemas"]["WhyNotAt"];
+            meta: components["schemas"]["Meta"];
+        };
         /** @description A window of time that a query asks about. */
         Window: {
             /**
@@ -3389,12 +3544,16 @@ export type GraphPredicate = components['schemas']['GraphPredicate'];
 export type Hit = components['schemas']['Hit'];
 export type IfConfirmed = components['schemas']['IfConfirmed'];
 export type Ignored = components['schemas']['Ignored'];
+export type InjectedMemory = components['schemas']['InjectedMemory'];
+export type InjectionAt = components['schemas']['InjectionAt'];
+export type InjectionAtList = components['schemas']['InjectionAtList'];
 export type JobItemAt = components['schemas']['JobItemAt'];
 export type JobItemAtList = components['schemas']['JobItemAtList'];
 export type JobRunAt = components['schemas']['JobRunAt'];
 export type JobRunAtAnswer = components['schemas']['JobRunAtAnswer'];
 export type KeptBackup = components['schemas']['KeptBackup'];
 export type Kind = components['schemas']['Kind'];
+export type LastServed = components['schemas']['LastServed'];
 export type LinkItem = components['schemas']['LinkItem'];
 export type Maturity = components['schemas']['Maturity'];
 export type MemoryType = components['schemas']['MemoryType'];
@@ -3423,6 +3582,8 @@ export type ProfileFact = components['schemas']['ProfileFact'];
 export type ProposalAt = components['schemas']['ProposalAt'];
 export type ProposalAtList = components['schemas']['ProposalAtList'];
 export type Reason = components['schemas']['Reason'];
+export type Reason2 = components['schemas']['Reason2'];
+export type ReasonCode = components['schemas']['ReasonCode'];
 export type ReasonKind = components['schemas']['ReasonKind'];
 export type RecallView = components['schemas']['RecallView'];
 export type RecallViewAnswer = components['schemas']['RecallViewAnswer'];
@@ -3441,6 +3602,7 @@ export type RuleState = components['schemas']['RuleState'];
 export type RuleViewAt = components['schemas']['RuleViewAt'];
 export type RuleViewAtAnswer = components['schemas']['RuleViewAtAnswer'];
 export type RunRow = components['schemas']['RunRow'];
+export type ServedBy = components['schemas']['ServedBy'];
 export type ServerView = components['schemas']['ServerView'];
 export type ServerViewAnswer = components['schemas']['ServerViewAnswer'];
 export type Severity = components['schemas']['Severity'];
@@ -3462,6 +3624,8 @@ export type Validity = components['schemas']['Validity'];
 export type Version = components['schemas']['Version'];
 export type Weights = components['schemas']['Weights'];
 export type Why = components['schemas']['Why'];
+export type WhyNotAt = components['schemas']['WhyNotAt'];
+export type WhyNotAtAnswer = components['schemas']['WhyNotAtAnswer'];
 export type Window = components['schemas']['Window'];
 export type $defs = Record<string, never>;
 export interface operations {
@@ -3989,8 +4153,12 @@ export interface operations {
                 "application/json": {
                     /** @description For `merge`: the text that says what both facts said. */
                     content?: string | null;
-                    /** @description How to resolve a conflict. */
-                    resolution: "forget_both" | "keep_a" | "keep_b" | "keep_both" | "merge";
+                    /**
+                     * @description How to resolve a conflict: keep a and forget b, keep b and forget a, keep both, forget b and store what both said as a
+                     *     new version of a, or forget both.
+                     * @enum {string}
+                     */
+                    resolution: "keep_a" | "keep_b" | "keep_both" | "merge" | "forget_both";
                     /** @description For `keep_both`: the scope that b belongs to. */
                     scope?: string | null;
                     /** @description For `keep_both`: since when b is true: a year, month, day or time. */
@@ -4827,6 +4995,50 @@ export interface operations {
             };
         };
     };
+    listInjections: {
+        parameters: {
+            query?: {
+                /** @description Only calls of this butler. */
+                butler?: string;
+                /** @description `meta.next_cursor` of the previous page. Cannot be combined with `offset`. */
+                cursor?: string;
+                /** @description Maximum number of items on the page, 1 to 100. Default: `retrieval.default_limit` of the butler, or 20. */
+                limit?: number;
+                /** @description Only calls that returned this fact, rule or episode: who read it. Each has this memory alone in `memories`. */
+                memory_id?: string;
+                /** @description Number of items to skip. */
+                offset?: number;
+                /** @description Only what this session was given. */
+                session_id?: string;
+                /** @description The tenant whose memory to use. A token determines it; without tokens the default is `default`. */
+                tenant?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["InjectionAtList"];
+                };
+            };
+            /** @description The error, with a hint what to do about it. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
     listProposals: {
         parameters: {
             query?: {
@@ -5459,6 +5671,72 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["AllowedAgainAtAnswer"];
+                };
+            };
+            /** @description The error, with a hint what to do about it. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    explainWhyNot: {
+        parameters: {
+            query: {
+                /** @description What was believed then. */
+                as_of?: string;
+                /** @description The butler that holds the memory. Default: whichever does. */
+                butler?: string;
+                /** @description How many relations to follow from the entities that the query names. Default: 1, of a search 0. */
+                hops?: number;
+                /** @description The fact, rule or episode that the call should return. */
+                id: string;
+                /** @description Maximum number of results. Default: 10. */
+                limit?: number;
+                /** @description Exclude memories whose effective confidence is lower. Default: the retrieval threshold. */
+                min_confidence?: number;
+                /** @description Return nothing unless a memory has at least this probability of being relevant. */
+                min_relevance?: number;
+                /** @description The search that finds and ranks the candidates. Default: that of the tool. */
+                mode?: "hybrid" | "fused" | "deep" | "semantic" | "keyword";
+                /** @description The query, as an agent would phrase it. */
+                q: string;
+                /** @description Only this scope and the global scope; of a context, the butler whose session it is. Default: all scopes, or the butler. */
+                scope?: string;
+                /** @description Only what was said, stored or happened since then: a date, or how long ago (`7d`). */
+                since?: string;
+                /** @description Token budget of a context. Default: the configured budget. */
+                token_budget?: number;
+                /** @description The tool that is called. Default: `recall`. */
+                tool?: "context" | "recall" | "search";
+                /** @description Its type. Default: whichever has this id. */
+                type?: "episode" | "fact" | "rule";
+                /** @description The types that a search covers, separated by commas. Default: all types. */
+                types?: string;
+                /** @description Only what was said, stored or happened until then. */
+                until?: string;
+                /** @description What was true then: a year, month, day or time. Default: now. */
+                valid_at?: string;
+                /** @description The tenant whose memory to use. A token determines it; without tokens the default is `default`. */
+                tenant?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WhyNotAtAnswer"];
                 };
             };
             /** @description The error, with a hint what to do about it. */
