@@ -196,11 +196,14 @@ impl<'a> Player<'a> {
             Ok(_) | Err(MemoryError::InvalidState { .. }) => {}
             Err(error) => return Err(error),
         }
-        let weight = |kilograms: u32, scope| {
-            statement("cargo bike", "weight", &format!("The cargo bike weighs {kilograms} kg"), None, scope)
+        let frame = |inches: u32, scope| {
+            let content = format!("The frame of the cargo bike is {inches} inches long");
+            statement("cargo bike", "frame_length", &content, None, scope)
         };
-        self.memory.store_fact(&call, weight(34, Scope::default())).await?;
-        self.memory.store_fact(&call, weight(38, scope("travel")?)).await?;
+        self.memory.store_fact(&call, frame(26, Scope::default())).await?;
+        self.memory.store_fact(&call, frame(28, scope("travel")?)).await?;
+        // The command ends before the search after a store does.
+        self.memory.find_conflicts(None).await?;
         Ok(())
     }
 

@@ -79,6 +79,7 @@ fn cases(document: &Value, ids: &[(&str, String)]) -> Vec<Case> {
             let url = path.replace("{id}", about.unwrap_or(unknown_id)).replace("{name}", "general");
             let (query, body) = match name.as_str() {
                 "recallMemory" | "searchMemory" => ("?q=zanzibar", Value::Null),
+                "explainWhyNot" => ("?q=zanzibar&id=00000000-0000-0000-0000-000000000000", Value::Null),
                 "mergeEntity" => ("?preview=true", json!({"target_entity_id": unknown_id})),
                 "editFact" | "editRule" => ("", json!({"content": format!("{SECRET} edited")})),
                 "resolveConflict" => ("", json!({"resolution": "keep_a"})),
