@@ -15,7 +15,7 @@ use futures::future::BoxFuture;
 use serde_json::json;
 use tokio::sync::Semaphore;
 
-const JOBS: usize = 6;
+const JOBS: usize = 7;
 
 async fn rows(fixture: &MemoryFixture, statement: &'static str) -> Vec<String> {
     sqlx::query_scalar(statement).fetch_all(&mut fixture.db.connect().await).await.unwrap()
@@ -50,14 +50,14 @@ async fn every_job_runs_on_its_schedule_and_each_run_is_recorded() {
     let runs = rows(&fixture, "SELECT concat_ws('|', job, status, worker) FROM job_runs ORDER BY job").await;
     assert_eq!(
         runs,
-        ["consolidation", "decay_sweep", "episode_cleanup", "inversion", "reembed", "retrain_indexes"]
+        ["conflicts", "consolidation", "decay_sweep", "episode_cleanup", "inversion", "reembed", "retrain_indexes"]
             .map(|job| format!("{job}|succeeded|test:1"))
     );
     let planned =
         rows(&fixture, "SELECT job FROM schedules WHERE last_run_at IS NOT NULL AND next_run_at > last_run_at").await;
     assert_eq!(planned.len(), JOBS);
     tick(&scheduler).await;
-    assert_eq!(count(&fixture, "true").await, 6, "a job runs once per scheduled time");
+    assert_eq!(count(&fixture, "true").await, 7, "a job runs once per scheduled time");
 }
 
 #[tokio::test]
@@ -69,8 +69,8 @@ async fn a_schedule_missed_for_three_days_is_caught_up_once() {
     let scheduler = scheduled(&fixture).await;
     scheduler.idle().await;
     tick(&scheduler).await;
-    assert_eq!(count(&fixture, "trigger = 'catch_up' AND status = 'succeeded'").await, 6);
-    assert_eq!(count(&fixture, "true").await, 6);
+    assert_eq!(count(&fixture, "trigger = 'catch_up' AND status = 'succeeded'").await, 7);
+    assert_eq!(count(&fixture, "true").await, 7);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -161,8 +161,8 @@ async fn two_replicas_run_each_job_once() {
     for done in futures::future::join_all(ticks).await {
         done.unwrap();
     }
-    assert_eq!(count(&fixture, "status = 'succeeded'").await, 6);
-    assert_eq!(count(&fixture, "true").await, 6);
+    assert_eq!(count(&fixture, "status = 'succeeded'").await, 7);
+    assert_eq!(count(&fixture, "true").await, 7);
 }
 
 /// A runtime that answers when the semaphore has a permit.

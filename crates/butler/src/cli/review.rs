@@ -36,14 +36,17 @@ pub struct Args {
 #[derive(Debug, clap::Subcommand)]
 enum Command {
     /// List what waits, oldest first
+    #[command(after_help = "Examples:\n  butler review list --json")]
     List,
     /// Let facts and rules take effect, and consolidate episodes
+    #[command(after_help = "Examples:\n  butler review approve ID ID")]
     Approve {
         /// Ids of proposals
         #[arg(required = true, value_name = "ID")]
         ids: Vec<Uuid>,
     },
     /// Reject proposals for good, and forget episodes
+    #[command(after_help = "Examples:\n  butler review reject ID")]
     Reject {
         /// Ids of proposals
         #[arg(required = true, value_name = "ID")]
@@ -74,6 +77,7 @@ pub struct TombstoneArgs {
 #[derive(Debug, clap::Subcommand)]
 enum TombstoneCommand {
     /// Let something that was forgotten or erased be learned again
+    #[command(after_help = "Examples:\n  butler tombstones allow ID")]
     Allow {
         /// Ids of forgotten memories or tombstones
         #[arg(required = true, value_name = "ID")]

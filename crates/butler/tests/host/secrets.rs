@@ -18,6 +18,8 @@ use sqlx::{AssertSqlSafe, ConnectOptions};
 use crate::program::{Serving, butler, eventually, request, stderr, stdout};
 
 const SOON: Duration = Duration::from_secs(120);
+/// A password without a known form.
+const WORD: &str = "Tr0ub4dor&3";
 const MARK: &str = "[redacted: aws key]";
 const JSON: &[(&str, &str)] = &[("Content-Type", "application/json")];
 
@@ -120,7 +122,7 @@ fn use_tools(server: &Serving, planted: &[Planted], texts: &[(String, u64)], key
         assert!(stored["redacted"].as_u64().unwrap() > 2 * count, "{stored}");
         let arguments = json!({
             "subject": format!("Letter {n} {key}"), "predicate": "says", "content": text, "tags": [key],
-            "object": format!("Robot {key}"), "metadata": {"db_password": "Tr0ub4dor&3"},
+            "object": format!("Robot {key}"), "metadata": {"db_password": WORD},
             "request_context": {"request_id": key, "idempotency_key": format!("{key} {n}")},
         });
         let stored = mcp.call("memory_store_fact", arguments.clone());

@@ -31,6 +31,10 @@ pub struct Args {
 #[derive(Debug, clap::Subcommand)]
 enum Command {
     /// Keep one fact or both, merge them, or forget both
+    #[command(after_help = "Examples:\n  \
+        butler conflicts resolve ID keep_a\n  \
+        butler conflicts resolve ID keep_both --scope travel\n  \
+        butler conflicts resolve ID merge --content 'weighs 72 kg in the morning'")]
     Resolve {
         /// Id of the conflict
         #[arg(value_name = "ID")]
@@ -54,6 +58,7 @@ enum Command {
         output: Output,
     },
     /// Open a resolved conflict again; the facts stay as they are
+    #[command(after_help = "Examples:\n  butler conflicts reopen ID")]
     Reopen {
         /// Id of the conflict
         #[arg(value_name = "ID")]
