@@ -23,8 +23,10 @@ export async function accessible(page, where) {
   assert.deepEqual(violations, [], `${where} has accessibility violations`)
 }
 
-/** Asserts that the page does not scroll horizontally. */
+/** Asserts that the page does not scroll horizontally. A chart takes the new width a moment after the window does. */
 export async function fits(page, where) {
+  const fitting = () => document.documentElement.scrollWidth <= document.documentElement.clientWidth
+  await page.waitForFunction(fitting, null, { timeout: 3000 }).catch(() => {})
   const over = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth)
   assert.ok(over <= 0, `${where} is ${over} px wider than the screen`)
 }

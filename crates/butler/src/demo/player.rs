@@ -147,10 +147,10 @@ impl<'a> Player<'a> {
     /// came again, and two facts that contradict each other.
     pub async fn leave_open_questions(&self) -> Result<(), MemoryError> {
         let at = self.now - TimeDelta::hours(2);
-        let call = self.call(at, "general");
+        let call = self.call(at, "demo");
         let page = |content: &str| {
             Ok::<_, MemoryError>(EpisodeInput {
-                butler: name("general")?,
+                butler: name("demo")?,
                 session_id: None,
                 content: content.to_owned(),
                 importance: 4.0,
