@@ -225,7 +225,7 @@ mod tests {
     fn a_tool_without_a_case_gets_its_arguments_from_its_schema() {
         let spec = |name: &str| TOOLS.iter().find(|tool| tool.spec().name == name).unwrap().spec();
         assert_eq!(arguments(spec("memory_recall"), "why?").map(Value::Object), Some(json!({"topic": "why?"})));
-        assert!(arguments(spec("memory_get"), "why?").is_none(), "there is no id to give");
+        assert!(arguments(spec("entity_get"), "why?").is_none(), "there is no id to give");
         assert!(arguments(spec("memory_store_rule"), "why?").is_none(), "it writes");
     }
 }
