@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::kinds::UnknownName;
+pub use crate::kinds::Related;
 use crate::statements::{Difference, contradiction_about, details, is_paraphrase_about, normal_form, word_overlap};
 
 /// The least similarity of two facts about the same thing that can contradict each other under different predicates.
@@ -11,38 +11,6 @@ const ABOUT_THE_SAME: f64 = 0.70;
 /// key, because a predicate can change what the same words say: "lives_in" and "born_in".
 const NEAR_IDENTICAL: f64 = 0.90;
 const NEAR_IDENTICAL_WORDS: f64 = 0.75;
-
-/// How a fact was found that may be in conflict with another one. The SQL function `conflict_candidates` has the same
-/// names.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Related {
-    /// The same key in another scope.
-    Key,
-    /// The same predicate about the same entity, under another subject.
-    Subject,
-    /// About the same thing, and worded alike.
-    Near,
-    /// About another thing, and worded alike.
-    Other,
-}
-
-impl std::str::FromStr for Related {
-    type Err = UnknownName;
-
-    fn from_str(text: &str) -> Result<Self, UnknownName> {
-        match text {
-            "key" => Ok(Self::Key),
-            "subject" => Ok(Self::Subject),
-            "near" => Ok(Self::Near),
-            "other" => Ok(Self::Other),
-            _ => Err(UnknownName {
-                what: "relation",
-                given: text.to_owned(),
-                valid: &["key", "subject", "near", "other"],
-            }),
-        }
-    }
-}
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "snake_case")]

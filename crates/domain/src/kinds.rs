@@ -114,6 +114,21 @@ impl Source {
     }
 }
 
+kind!(
+    /// How to resolve a conflict of the facts a and b: forget b, forget a, forget none, forget b and store what both said as
+    /// a new version of a, or forget both.
+    Resolution, "resolution",
+    { KeepA = "keep_a", KeepB = "keep_b", KeepBoth = "keep_both", Merge = "merge", ForgetBoth = "forget_both" }
+);
+
+kind!(
+    /// How a fact was found that may be in conflict with another one: it has the same key in another scope; the same predicate
+    /// about the same entity, under another subject; it is about the same thing and worded alike; or about another thing and
+    /// worded alike. The SQL function `conflict_candidates` has the same names.
+    Related, "relation",
+    { Key = "key", Subject = "subject", Near = "near", Other = "other" }
+);
+
 kind!(ConsolidationStatus, "consolidation status", {
     Pending = "pending", Consolidated = "consolidated", Failed = "failed", DeadLetter = "dead_letter",
 });

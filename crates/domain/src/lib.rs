@@ -43,8 +43,8 @@ pub use episode::Episode;
 pub use fact::Fact;
 pub use ids::{EntityId, EpisodeId, FactId, RuleId};
 pub use kinds::{
-    Cardinality, ConsolidationStatus, Direction, EntityType, Maturity, MemoryType, Mode, Permanence, Relation, Source,
-    UnknownName, Validity,
+    Cardinality, ConsolidationStatus, Direction, EntityType, Maturity, MemoryType, Mode, Permanence, Related, Relation,
+    Resolution, Source, UnknownName, Validity,
 };
 pub use predicate::Predicate;
 pub use rule::Rule;

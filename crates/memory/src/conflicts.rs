@@ -1,16 +1,17 @@
 //! Conflicts: pairs of facts that contradict or repeat each other. Storing a fact and a nightly job find them, and a
 //! person or an agent with the right resolves them.
 
+pub use butler_domain::Resolution;
 use butler_domain::conflicts::{Side, conflict};
 use butler_domain::times::StatedDates;
 use butler_domain::validate::Invalid;
-use butler_domain::{FactId, Scope, TenantId, UnknownName};
+use butler_domain::{FactId, Scope, TenantId};
 use butler_store::conflicts::{self, Found, FoundBy};
 pub use butler_store::conflicts::{Conflict, Listing};
 use butler_store::{Database, Session, StoreError, facts, forget};
 use chrono::TimeDelta;
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use uuid::Uuid;
 
 use crate::edit::without_fading_status;
@@ -23,42 +24,6 @@ use crate::{Call, Memory, MemoryError};
 const RECENT: TimeDelta = TimeDelta::days(2);
 /// The most facts of a tenant that the job compares in one run, the newest first.
 const COMPARED: i64 = 5_000;
-
-/// How to resolve a conflict: keep a and forget b, keep b and forget a, keep both, forget b and store what both said as a
-/// new version of a, or forget both.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum Resolution {
-    KeepA,
-    KeepB,
-    KeepBoth,
-    Merge,
-    ForgetBoth,
-}
-
-impl Resolution {
-    pub const NAMES: &'static [&'static str] = &["keep_a", "keep_b", "keep_both", "merge", "forget_both"];
-
-    const fn as_str(self) -> &'static str {
-        match self {
-            Self::KeepA => "keep_a",
-            Self::KeepB => "keep_b",
-            Self::KeepBoth => "keep_both",
-            Self::Merge => "merge",
-            Self::ForgetBoth => "forget_both",
-        }
-    }
-}
-
-impl std::str::FromStr for Resolution {
-    type Err = UnknownName;
-
-    fn from_str(text: &str) -> Result<Self, UnknownName> {
-        let all = [Self::KeepA, Self::KeepB, Self::KeepBoth, Self::Merge, Self::ForgetBoth];
-        let unknown = || UnknownName { what: "resolution", given: text.to_owned(), valid: Self::NAMES };
-        all.into_iter().find(|resolution| resolution.as_str() == text).ok_or_else(unknown)
-    }
-}
 
 /// A validated resolution.
 #[derive(Debug, Clone)]
@@ -139,7 +104,14 @@ impl Memory {
         let result = match &version {
             Some(fact) => {
                 let outcome = facts::store(call.write(&mut tx), fact, None).await?;
-                Some(stored(fact, outcome)?.id)
+                let stored = stored(fact, outcome)?;
+                if stored.proposed {
+                    return Err(MemoryError::InvalidState {
+                        message: "the new text needs a person's approval".to_owned(),
+                        hint: "resolve the conflict in the dashboard or with `butler conflicts`".to_owned(),
+                    });
+                }
+                Some(stored.id)
             }
             None => None,
         };
@@ -208,8 +180,7 @@ impl Memory {
         };
         let mut fact = self.new_fact(call, version).await?;
         (fact.replaces, fact.corrects) = (Some(id), true);
-        // Who resolves has read both.
-        fact.trust.approval.clear();
+        fact.trust.vouch_for_episodes();
         Ok(Some(fact))
     }
 

@@ -52,9 +52,7 @@ impl Memory {
         let mut attempt = 1;
         loop {
             match self.edit_fact_once(&mut conn, call, id, changes).await {
-                Err(MemoryError::Store(error))
-                    if attempt < ATTEMPTS && matches!(error.code().as_deref(), Some("40P01" | "40001")) =>
-                {
+                Err(MemoryError::Store(error)) if attempt < ATTEMPTS && error.was_aborted() => {
                     attempt += 1;
                 }
                 outcome => return outcome,
@@ -97,8 +95,7 @@ impl Memory {
         let mut fact = self.new_fact(call, input).await?;
         fact.replaces = Some(id);
         fact.corrects = true;
-        // Who edits has read it.
-        fact.trust.approval.clear();
+        fact.trust.vouch_for_episodes();
         let mut tx = conn.begin().await?;
         let Some(locked) = restore::lock(&mut tx, &call.tenant, id).await? else { return Ok(None) };
         if locked.validity != "active" {

@@ -50,7 +50,7 @@ pub struct StoredEpisode {
 }
 
 /// The validated fields of a fact.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Default, Serialize)]
 pub struct FactInput {
     pub subject: String,
     pub predicate: String,
@@ -197,8 +197,6 @@ impl Memory {
             match facts::store(call.write(&mut conn), fact, keyed).await {
                 Err(error) if attempt < ATTEMPTS && is_race(&error) => attempt += 1,
                 Err(error) => return Err(error.into()),
-                Ok(FactOutcome::Forgotten(statement)) => return Err(was_forgotten(MemoryType::Fact, &statement)),
-                Ok(FactOutcome::ProposalRejected) => return Err(was_rejected()),
                 Ok(outcome) => {
                     let stored = stored(fact, outcome)?;
                     self.training().record_writes(1);
@@ -259,24 +257,22 @@ impl Memory {
 }
 
 /// The stored fact, or the reason why it was rejected.
-pub fn stored(fact: &NewFact, outcome: FactOutcome) -> Result<StoredFact, Invalid> {
+pub fn stored(fact: &NewFact, outcome: FactOutcome) -> Result<StoredFact, MemoryError> {
     let object = if let Object::Entity(id) = fact.object { Some(id) } else { None };
-    match outcome {
-        FactOutcome::Stored(stored) => Ok(stored),
-        FactOutcome::NoEntity => Err(no_entity("entity_id", fact.entity_id)),
-        FactOutcome::EntityMerged { into } => Err(entity_merged("entity_id", fact.entity_id, into)),
-        FactOutcome::NoObject => Err(no_entity("object_entity_id", object)),
-        FactOutcome::ObjectMerged { into } => Err(entity_merged("object_entity_id", object, into)),
-        FactOutcome::EdgeToItself => Err(Invalid::new("object", "is the same entity as the subject")
-            .hint("name another entity as the object, or leave it out")),
-        FactOutcome::NoEpisode => Err(no_episode(fact.source_episode_id)),
-        FactOutcome::NotActive => Err(Invalid::new("fact", "is no longer active").hint("read it again")),
-        FactOutcome::Known(stored) => Ok(stored),
-        // Callers that let a tombstone or a rejection stop them handle these themselves.
-        FactOutcome::Forgotten(_) | FactOutcome::ProposalRejected => {
-            Err(Invalid::new("content", "was forgotten").hint("store it as a person"))
-        }
-    }
+    let invalid = match outcome {
+        FactOutcome::Stored(stored) | FactOutcome::Known(stored) => return Ok(stored),
+        FactOutcome::NoEntity => no_entity("entity_id", fact.entity_id),
+        FactOutcome::EntityMerged { into } => entity_merged("entity_id", fact.entity_id, into),
+        FactOutcome::NoObject => no_entity("object_entity_id", object),
+        FactOutcome::ObjectMerged { into } => entity_merged("object_entity_id", object, into),
+        FactOutcome::EdgeToItself => Invalid::new("object", "is the same entity as the subject")
+            .hint("name another entity as the object, or leave it out"),
+        FactOutcome::NoEpisode => no_episode(fact.source_episode_id),
+        FactOutcome::NotActive => Invalid::new("fact", "is no longer active").hint("read it again"),
+        FactOutcome::Forgotten(statement) => return Err(was_forgotten(MemoryType::Fact, &statement)),
+        FactOutcome::ProposalRejected => return Err(was_rejected()),
+    };
+    Err(invalid.into())
 }
 
 fn no_entity(field: &str, id: Option<EntityId>) -> Invalid {
@@ -303,7 +299,7 @@ fn no_episode(id: Option<EpisodeId>) -> Invalid {
 }
 
 pub(crate) fn is_race(error: &StoreError) -> bool {
-    error.constraint() == Some(&Constraint::OneActiveFact) || matches!(error.code().as_deref(), Some("40P01" | "40001"))
+    error.constraint() == Some(&Constraint::OneActiveFact) || error.was_aborted()
 }
 
 /// Rejects metadata that record the state of a memory. Only confirming, marking, forgetting and the sweep set them.

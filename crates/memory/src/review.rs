@@ -107,16 +107,14 @@ impl Memory {
             _ => content,
         };
         let embedding = self.embed(&text).await?;
-        let mut approved_now = proposals::approve(call.write(&mut conn), id, &embedding).await;
-        for _ in 1..ATTEMPTS {
-            match &approved_now {
-                Err(error) if is_race(error) => {
-                    approved_now = proposals::approve(call.write(&mut conn), id, &embedding).await;
-                }
-                _ => break,
+        let mut attempt = 1;
+        let outcome = loop {
+            match proposals::approve(call.write(&mut conn), id, &embedding).await {
+                Err(error) if attempt < ATTEMPTS && is_race(&error) => attempt += 1,
+                outcome => break outcome?,
             }
-        }
-        match approved_now? {
+        };
+        match outcome {
             None => Ok(None),
             Some(Approved::Stored(memory)) => {
                 self.training().record_writes(1);

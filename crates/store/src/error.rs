@@ -160,6 +160,11 @@ impl StoreError {
         )
     }
 
+    /// Whether the database gave another transaction precedence over this one, which changed nothing and may be tried again.
+    pub fn was_aborted(&self) -> bool {
+        matches!(self.code().as_deref(), Some("40P01" | "40001"))
+    }
+
     pub fn constraint(&self) -> Option<&Constraint> {
         match self {
             Self::Violation { constraint, .. } => Some(constraint),

@@ -33,6 +33,13 @@ pub enum OnForgotten {
 }
 
 impl Trust {
+    /// For a new version: who edits a memory has read it, so the trust in its episodes no longer matters.
+    pub fn vouch_for_episodes(&mut self) {
+        if !self.approval.contains(&self.source) {
+            self.approval.clear();
+        }
+    }
+
     /// The same, after a look at the candidates.
     pub(crate) fn checked(&self) -> Self {
         Self { forgotten: OnForgotten::Checked, ..self.clone() }

@@ -87,7 +87,7 @@ impl Memory {
             match executor.apply(&mut tx, action).await {
                 Ok(applied) => count(applied, action, &mut counts, &mut problems),
                 // The transaction is lost; the batch is rolled back and retried.
-                Err(error) if error.is_unavailable() || was_aborted(&error) => return Err(error.into()),
+                Err(error) if error.is_unavailable() || error.was_aborted() => return Err(error.into()),
                 Err(error) => {
                     errors += 1;
                     problems.push(format!("{}: {error}", describe(action)));
@@ -410,11 +410,6 @@ impl Executor<'_> {
             _ => None,
         }
     }
-}
-
-/// Whether the database aborted the transaction in favour of another one. The batch is tried again.
-fn was_aborted(error: &butler_store::StoreError) -> bool {
-    matches!(error.code().as_deref(), Some("40P01" | "40001"))
 }
 
 fn applied(outcome: FactOutcome) -> Applied {

@@ -19,9 +19,9 @@ use super::page::Paging;
 #[derive(Debug, Deserialize, JsonSchema)]
 pub struct DeadLetterQuery {
     /// Only episodes in this butler's database.
-    pub(super) butler: Option<String>,
+    butler: Option<String>,
     #[serde(flatten)]
-    pub(super) paging: Paging,
+    paging: Paging,
 }
 
 pub struct ListDeadLetters;

@@ -5,19 +5,29 @@ use std::sync::Arc;
 use butler_host::access::Right;
 use butler_memory::Memory;
 use butler_memory::review::{Decided, Proposal};
+use schemars::JsonSchema;
+use serde::Deserialize;
 use uuid::Uuid;
 
-use super::dead_letters::DeadLetterQuery;
 use super::envelope::{List, Single, WithHome};
 use super::error::ApiError;
 use super::facts::{ButlerQuery, IdPath};
 use super::operation::{Operation, RequestContext, Verb};
+use super::page::Paging;
+
+#[derive(Debug, Deserialize, JsonSchema)]
+pub struct ProposalQuery {
+    /// Only proposals in this butler's database.
+    butler: Option<String>,
+    #[serde(flatten)]
+    paging: Paging,
+}
 
 pub struct ListProposals;
 
 impl Operation for ListProposals {
     type Path = ();
-    type Query = DeadLetterQuery;
+    type Query = ProposalQuery;
     type Body = ();
     type Answer = List<WithHome<Proposal>>;
 
@@ -29,7 +39,7 @@ impl Operation for ListProposals {
         "List facts and rules that wait for approval, and episodes that look like instructions, oldest first.";
     const RIGHT: Right = Right::Read;
 
-    async fn run(ctx: RequestContext, (): (), query: DeadLetterQuery, (): ()) -> Result<Self::Answer, ApiError> {
+    async fn run(ctx: RequestContext, (): (), query: ProposalQuery, (): ()) -> Result<Self::Answer, ApiError> {
         let (ctx, only) = (&ctx, query.butler.as_deref());
         let request = ctx.page_request(query.paging, only)?.cursor_only_if(false)?;
         let part = |memory: Arc<Memory>, page| async move { Ok(memory.proposals(&ctx.call(&memory), page).await?) };

@@ -80,7 +80,7 @@ pub async fn forget(write: WriteContext<'_>, wanted: &ForgetEntity) -> Result<En
     let mut attempt = 1;
     loop {
         match attempt_forget(WriteContext { session, tenant, now, origin }, wanted).await {
-            Err(error) if attempt < ATTEMPTS && matches!(error.code().as_deref(), Some("40P01" | "40001")) => {
+            Err(error) if attempt < ATTEMPTS && error.was_aborted() => {
                 attempt += 1;
             }
             outcome => return outcome,

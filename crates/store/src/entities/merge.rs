@@ -49,7 +49,7 @@ pub async fn merge(write: WriteContext<'_>, source: EntityId, target: EntityId) 
     let mut attempt = 1;
     loop {
         match attempt_merge(WriteContext { session, tenant, now, origin }, source, target).await {
-            Err(error) if attempt < ATTEMPTS && matches!(error.code().as_deref(), Some("40P01" | "40001")) => {
+            Err(error) if attempt < ATTEMPTS && error.was_aborted() => {
                 attempt += 1;
             }
             result => return result,

@@ -49,7 +49,7 @@ pub async fn create(write: WriteContext<'_>, new: &NewEntity) -> Result<CreateOu
             })
             .await;
         let created = match created {
-            Err(error) if attempt < ATTEMPTS && was_in_the_way(&error) => {
+            Err(error) if attempt < ATTEMPTS && error.was_aborted() => {
                 attempt += 1;
                 continue;
             }
@@ -114,18 +114,13 @@ pub enum UpdateOutcome {
 /// A fact that is stored beside it may hold the lock that this needs, and the other way round. PostgreSQL aborts one of them.
 const ATTEMPTS: u32 = 5;
 
-/// Whether the database aborted the transaction because of another one.
-fn was_in_the_way(error: &StoreError) -> bool {
-    matches!(error.code().as_deref(), Some("40P01" | "40001"))
-}
-
 /// Changes an entity.
 pub async fn update(write: WriteContext<'_>, id: EntityId, changes: &Changes) -> Result<UpdateOutcome, StoreError> {
     let WriteContext { session, tenant, now, origin } = write;
     let mut attempt = 1;
     loop {
         match attempt_update(WriteContext { session, tenant, now, origin }, id, changes).await {
-            Err(error) if attempt < ATTEMPTS && was_in_the_way(&error) => attempt += 1,
+            Err(error) if attempt < ATTEMPTS && error.was_aborted() => attempt += 1,
             outcome => return outcome,
         }
     }
@@ -215,7 +210,7 @@ pub async fn link(write: WriteContext<'_>, id: EntityId) -> Result<u64, StoreErr
     let mut attempt = 1;
     loop {
         match link_named_facts(WriteContext { session, tenant, now, origin }, id).await {
-            Err(error) if attempt < ATTEMPTS && was_in_the_way(&error) => attempt += 1,
+            Err(error) if attempt < ATTEMPTS && error.was_aborted() => attempt += 1,
             linked => return linked,
         }
     }
