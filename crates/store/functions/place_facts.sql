@@ -215,6 +215,12 @@ BEGIN
         IF fact.validity = 'active' AND state = 'superseded' THEN
             ended := ended || fact.id;
         ELSIF fact.validity = 'superseded' AND state = 'active' THEN
+            -- Its successor begins later, because it was stored under a clock that was ahead: it will supersede in its time.
+            DELETE FROM memory_links l USING facts n
+                WHERE l.tenant_id = p_tenant AND l.target_type = 'fact' AND l.target_id = fact.id AND l.source_type = 'fact'
+                  AND l.relation = 'supersedes' AND n.tenant_id = p_tenant AND n.id = l.source_id AND n.ended_at IS NULL;
+            UPDATE facts n SET supersedes_id = NULL
+                WHERE n.tenant_id = p_tenant AND n.supersedes_id = fact.id AND n.ended_at IS NULL;
             PERFORM record_event(p_tenant, p_actor, p_request_id, p_at, gen_random_uuid(), 'fact_restored', 'fact', fact.id,
                 jsonb_build_object('before', jsonb_build_object('validity', 'superseded'),
                                    'after', jsonb_build_object('validity', 'active')));

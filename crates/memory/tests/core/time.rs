@@ -349,6 +349,29 @@ async fn a_plan_that_is_forgotten_before_its_time_ends_nothing() {
 }
 
 #[tokio::test]
+async fn a_fact_stored_under_a_clock_ahead_supersedes_only_when_its_time_comes() {
+    let memory = at("2036-01-01").await;
+    let oslo = lives(&memory, "Oslo", json!({})).await;
+    go_to(&memory, "2037-06-01");
+    let rome = lives(&memory, "Rome", json!({})).await;
+    let superseding = "memory_links WHERE relation = 'supersedes'";
+    assert_eq!(count(&memory, superseding).await, 1);
+    go_to(&memory, "2036-01-02");
+    let plan = lives(&memory, "Bonn", json!({"valid_from": "2036-02-01"})).await;
+    assert_eq!(
+        timeline(&memory).await,
+        ["Oslo ..2036-02-01 active", "Bonn 2036-02-01..2037-06-01 active", "Rome 2037-06-01.. active"]
+    );
+    assert_eq!(count(&memory, superseding).await, 0);
+    assert_eq!(row(&memory, "facts", &rome["id"]).await["supersedes_id"], Value::Null);
+
+    go_to(&memory, "2036-03-01");
+    memory.memory.sweep(None).await.unwrap();
+    assert_eq!(row(&memory, "facts", &plan["id"]).await["supersedes_id"], oslo["id"]);
+    assert_eq!(row(&memory, "facts", &oslo["id"]).await["validity"], "superseded");
+}
+
+#[tokio::test]
 async fn a_plan_that_is_put_off_leaves_no_gap() {
     let memory = at("2036-01-01").await;
     lives(&memory, "Oslo", json!({})).await;
