@@ -48,6 +48,12 @@ pub enum Change {
         id: Option<Uuid>,
         superseded: Option<Uuid>,
     },
+    /// Stores a fact or rule from untrusted text, which must wait for approval. `content` is unique to this call.
+    Propose {
+        kind: Kind,
+        content: String,
+        id: Option<Uuid>,
+    },
     Mark {
         rule: Uuid,
         helpful: bool,

@@ -34,6 +34,7 @@ damages! {
     AnswerWithoutId => "an answer has no id",
     Lost => "an acknowledged memory is lost",
     Changed => "an acknowledged memory has another content or tenant",
+    Unapproved => "a proposal took effect without approval",
     StoredTwice => "a memory is stored twice",
     ForgottenReturned => "a forgotten memory is remembered again",
     MissingEntity => "an acknowledged entity does not exist",
@@ -106,12 +107,22 @@ impl Check<'_> {
                     self.stored(request, entry, *kind, *id, content);
                     if let Some(old) = superseded
                         && !self.rows.supersedes.contains(&(*id, *old))
+                        && !self.rows.restored.contains(old)
                         && ![id, old].iter().any(|id| self.rows.erased.contains(*id))
                     {
                         self.found(Damage::MissingLink, request, entry, "");
                     }
                 }
                 None => self.found(Damage::AnswerWithoutId, request, entry, ""),
+            },
+            Change::Propose { content, id, .. } => match id {
+                Some(id) => {
+                    self.event(request, entry, "proposal_made", *id);
+                    if self.contents.contains_key(content.as_str()) {
+                        self.found(Damage::Unapproved, request, entry, "");
+                    }
+                }
+                None => self.found(Damage::Unapproved, request, entry, "the answer does not say that it is a proposal"),
             },
             Change::Confirm { kind, id } => self.event(request, entry, &format!("{}_confirmed", kind.as_str()), *id),
             Change::Mark { rule, helpful } => {

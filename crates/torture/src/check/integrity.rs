@@ -3,7 +3,7 @@
 use sqlx::PgConnection;
 
 /// Each kind of damage, and the query that returns the damaged rows. `tests.rs` injects every one of them.
-const DAMAGES: [(&str, &str); 30] = [
+const DAMAGES: [(&str, &str); 33] = [
     (
         "two active facts with one subject key",
         "SELECT min(id::text) FROM facts WHERE validity = 'active' AND entity_id IS NULL
@@ -67,9 +67,12 @@ const DAMAGES: [(&str, &str); 30] = [
     ),
     (
         "a supersession without exactly one event",
+        // A fact that was believed again in between was superseded twice.
         "SELECT l.target_id::text FROM memory_links l
-         LEFT JOIN memory_events e ON e.memory_id = l.target_id AND e.event_type = 'fact_superseded'
-         WHERE l.relation = 'supersedes' GROUP BY l.target_id HAVING count(e.id) <> 1",
+         LEFT JOIN memory_events e ON e.memory_id = l.target_id AND e.event_type IN ('fact_superseded', 'fact_restored')
+         WHERE l.relation = 'supersedes' GROUP BY l.target_id
+         HAVING count(*) FILTER (WHERE e.event_type = 'fact_superseded')
+             <> 1 + count(*) FILTER (WHERE e.event_type = 'fact_restored' AND e.payload -> 'before' ->> 'validity' = 'superseded')",
     ),
     (
         "a fact whose retraction and events disagree",
@@ -174,6 +177,19 @@ const DAMAGES: [(&str, &str); 30] = [
              JOIN (SELECT id, tenant_id FROM facts UNION ALL SELECT id, tenant_id FROM rules
                    UNION ALL SELECT id, tenant_id FROM episodes) x ON x.id = m.id
          WHERE x.tenant_id <> i.tenant_id",
+    ),
+    (
+        "an untrusted memory without an approval",
+        "SELECT m.id::text FROM (SELECT id, source FROM facts UNION ALL SELECT id, source FROM rules) m WHERE m.source = 'untrusted'
+           AND NOT EXISTS (SELECT FROM memory_events e WHERE e.memory_id = m.id AND e.event_type = 'proposal_approved')",
+    ),
+    (
+        "an open proposal that was stored",
+        "SELECT p.id::text FROM proposals p WHERE p.state = 'open' AND memory_exists(p.tenant_id, p.memory_type, p.id)",
+    ),
+    (
+        "a conflict of two tenants",
+        "SELECT c.id::text FROM conflicts c JOIN facts f ON f.id IN (c.fact_a, c.fact_b) WHERE f.tenant_id <> c.tenant_id",
     ),
     (
         "a memory that search cannot find",

@@ -18,6 +18,8 @@ pub struct Rows {
     pub removed: HashSet<Uuid>,
     /// Memories and entities that were erased: their creation has lost its text.
     pub erased: HashSet<Uuid>,
+    /// Facts that were superseded and are believed again.
+    pub restored: HashSet<Uuid>,
     /// Pairs of the newer and the older fact.
     pub supersedes: HashSet<(Uuid, Uuid)>,
 }
@@ -85,6 +87,9 @@ pub async fn load(db: &mut PgConnection) -> anyhow::Result<Rows> {
         }
         if let (Some(id), "episode_expired" | "episode_evicted") = (about, event.as_str()) {
             rows.removed.insert(id);
+        }
+        if let (Some(id), "fact_restored") = (about, event.as_str()) {
+            rows.restored.insert(id);
         }
         if let Some(request) = request {
             rows.events.entry(request).or_default().push((event, about));

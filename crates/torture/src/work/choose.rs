@@ -22,6 +22,8 @@ const KINDS: [Kind; 3] = [Kind::Episode, Kind::Fact, Kind::Rule];
 const MARKED: usize = 16;
 /// One call in this many is about another tenant's.
 const FOREIGN: u64 = 12;
+/// One fact or rule in this many comes from untrusted text.
+const UNTRUSTED: u64 = 10;
 /// Keeps cleanup at work once enough was consolidated.
 const MAX_EPISODES: u64 = 150;
 
@@ -34,7 +36,13 @@ impl Worker {
         let world = std::sync::Arc::clone(&self.world);
         let (own, whose) = (&world.tenants[self.tenant], &world.tenants[whose]);
         let text = format!("{} {} {place}", own.word, own.secret);
-        let made = make(spec, &mut self.dice, own, whose, foreign, &text);
+        let mut made = make(spec, &mut self.dice, own, whose, foreign, &text);
+        if let Some(Call { change, foreign: false, .. }) = &mut made
+            && let Change::Store { kind: kind @ (Kind::Fact | Kind::Rule), content, .. } = &*change
+            && self.dice.one_in(UNTRUSTED)
+        {
+            *change = Change::Propose { kind: *kind, content: content.clone(), id: None };
+        }
         // nothing to work on yet: something to work on, then
         made.unwrap_or_else(|| store_episode(&mut self.dice, &text))
     }
@@ -103,7 +111,7 @@ fn make(spec: &ToolSpec, dice: &mut Dice, own: &Tenant, whose: &Tenant, foreign:
         }
         "memory_run_consolidation" => read(json!({"dry_run": dice.one_in(4)})).working(),
         "memory_run_episode_cleanup" => read(json!({"max_entries": MAX_EPISODES})).working(),
-        "memory_predicates" => read(json!({"action": "list"})),
+        "memory_predicates" | "memory_conflicts" | "memory_proposals" => read(json!({"action": "list"})),
         "entity_create" | "entity_get" | "entity_neighbors" | "entity_update" | "entity_merge" | "entity_forget" => {
             return entity(tool, dice, own, whose, foreign, text);
         }

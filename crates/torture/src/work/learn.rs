@@ -20,6 +20,7 @@ impl Worker {
                     known.learn(*kind, *id);
                 }
             }
+            Change::Propose { id, .. } => *id = given("id").filter(|_| answer["proposed"] == true),
             Change::CreateEntity { id, .. } => {
                 *id = given("entity_id");
                 if let Some(id) = id {
@@ -46,7 +47,7 @@ impl Change {
             | Self::UpdateEntity { .. }
             | Self::MergeEntities { .. }
             | Self::ForgetEntity { .. } => true,
-            Self::Nothing | Self::Work | Self::Store { .. } | Self::CreateEntity { .. } => false,
+            Self::Nothing | Self::Work | Self::Store { .. } | Self::Propose { .. } | Self::CreateEntity { .. } => false,
         }
     }
 }

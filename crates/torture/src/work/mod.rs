@@ -76,6 +76,9 @@ impl Worker {
         self.calls += 1;
         let request_id = format!("{}-{}", self.index, self.calls);
         call.arguments["request_context"] = json!({ "request_id": request_id });
+        if matches!(call.change, Change::Propose { .. }) {
+            call.arguments["request_context"]["source"] = json!("untrusted");
+        }
         if call.keyed {
             call.arguments["idempotency_key"] = json!(request_id);
         }

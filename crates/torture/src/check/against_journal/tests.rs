@@ -38,6 +38,7 @@ fn sound() -> (Journal, Rows) {
     for (request, change) in [
         ("1", fact(1, "old", None)),
         ("2", fact(2, "new", Some(1))),
+        ("14", Change::Propose { kind: Kind::Fact, content: "proposed".to_owned(), id: Some(id(14)) }),
         ("3", Change::Mark { rule: id(3), helpful: true }),
         ("4", Change::Forget { kind: Kind::Fact, id: id(2), changed: true }),
         ("5", Change::CreateEntity { name: "n".to_owned(), id: Some(id(5)) }),
@@ -71,6 +72,7 @@ fn sound() -> (Journal, Rows) {
         ("1", "fact_created", 1),
         ("2", "fact_created", 2),
         ("2", "fact_superseded", 1),
+        ("14", "proposal_made", 14),
         ("3", "rule_marked_helpful", 3),
         ("4", "fact_forgotten", 2),
         ("5", "entity_created", 5),
@@ -99,6 +101,12 @@ fn injections(damage: Damage) -> Vec<Injection> {
         Damage::Changed => vec![|_, rows| drop(rows.facts.insert(id(1), memory(1, "old", "active"))), |_, rows| {
             drop(rows.facts.insert(id(1), memory(0, "else", "active")))
         }],
+        Damage::Unapproved => {
+            vec![|_, rows| drop(rows.facts.insert(id(14), memory(0, "proposed", "active"))), |journal, _| {
+                let stored = Change::Propose { kind: Kind::Rule, content: "c".to_owned(), id: None };
+                journal.note("10".to_owned(), entry(Outcome::Acknowledged, stored));
+            }]
+        }
         Damage::StoredTwice => {
             vec![|_, rows| drop(rows.facts.insert(id(7), memory(0, "old", "active"))), |journal, rows| {
                 journal.note("10".to_owned(), entry(Outcome::Unknown, fact(0, "unknown", None)));

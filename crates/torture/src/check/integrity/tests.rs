@@ -120,6 +120,17 @@ const INJECTIONS: &[(&str, &str)] = &[
         "UPDATE idempotency_keys SET response = jsonb_build_object('id', 99::uuid)",
     ),
     ("a memory served to another tenant", "UPDATE injections SET tenant_id = 'other'"),
+    ("an untrusted memory without an approval", "UPDATE facts SET source = 'untrusted' WHERE id = 22::uuid"),
+    (
+        "an open proposal that was stored",
+        "INSERT INTO proposals (id, memory_type, memory, statement_key, source, created_at)
+         VALUES (31::uuid, 'rule', '{}', 'k', 'untrusted', '2026-01-01')",
+    ),
+    (
+        "a conflict of two tenants",
+        "INSERT INTO conflicts (id, tenant_id, fact_a, fact_b, kind, why, found_at, found_by)
+         VALUES (61::uuid, 'other', 22::uuid, 23::uuid, 'duplicate', 'near_identical', '2026-01-01', 'job')",
+    ),
     ("a memory that search cannot find", "UPDATE facts SET embedding = NULL WHERE id = 22::uuid"),
 ];
 
