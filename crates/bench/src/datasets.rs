@@ -10,6 +10,8 @@ pub mod realtalk;
 use std::path::Path;
 
 use anyhow::Context;
+use butler_domain::Timestamp;
+use chrono::NaiveDateTime;
 use serde::de::DeserializeOwned;
 
 /// A conversation in the order of its turns, with questions about it.
@@ -37,6 +39,11 @@ impl Turn {
             "" => format!("{}: {}", self.speaker, self.text),
             date => format!("[{date}] {}: {}", self.speaker, self.text),
         }
+    }
+
+    /// When it was said, if the date has LoCoMo's form.
+    pub fn said_at(&self) -> Option<Timestamp> {
+        NaiveDateTime::parse_from_str(&self.date, "%I:%M %p on %d %B, %Y").ok().map(|at| at.and_utc())
     }
 }
 

@@ -26,6 +26,7 @@ mod server;
 mod store;
 mod svg;
 mod sweep;
+mod time;
 mod vector;
 mod world;
 
@@ -78,6 +79,8 @@ enum Bench {
     Store(store::Args),
     /// The decay sweep over 100k facts.
     Sweep(sweep::Args),
+    /// What `valid_at` and `as_of` add to a call, with 10k keys of ten versions each.
+    Time(time::Args),
     /// Vector search compared with the exact answer.
     Vector(vector::Args),
 }
@@ -101,6 +104,7 @@ async fn main() -> anyhow::Result<ExitCode> {
         Bench::Scale(args) => scale::run(args).await?,
         Bench::Store(args) => store::run(args).await?,
         Bench::Sweep(args) => sweep::run(args).await?,
+        Bench::Time(args) => time::run(args).await?,
         Bench::Vector(args) => vector::run(args).await?,
     };
     report.print();

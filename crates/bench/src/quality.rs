@@ -15,6 +15,7 @@ mod longmemeval;
 mod one_subject;
 mod scores;
 mod scripts;
+mod time;
 mod typos;
 
 use std::path::PathBuf;
@@ -77,6 +78,7 @@ pub enum Set {
     OneSubject,
     Aliases,
     Graph,
+    Time,
     Typos,
     Scripts,
     Locomo,
@@ -161,6 +163,7 @@ async fn run_set(set: Set, args: &Args, bench: &mut Bench) -> anyhow::Result<()>
         Set::OneSubject => return one_subject::run(bench).await,
         Set::Aliases => return aliases::run(bench, args.large).await,
         Set::Graph => return graph::run(bench).await,
+        Set::Time => return time::run(bench).await,
         Set::Typos => return typos::run(bench).await,
         Set::Scripts => return scripts::run(bench).await,
         Set::Locomo => &args.locomo,

@@ -62,11 +62,13 @@ DECLARE
     name_weights constant double precision[] := ARRAY(SELECT jsonb_array_elements_text(p_options -> 'name_weights'))::double precision[];
     match_taken integer := 0;
     match_kept integer;
+    asked constant jsonb := (p_options -> 'asked') || jsonb_build_object('holding', p_options -> 'holding');
+    as_of constant timestamptz := asked ->> 'as_of';
+    -- A large store has facts of all times in its indexes (facts_held.sql).
+    by_held constant boolean := asked ?| '{first,as_of}' AND NOT is_small;
     -- what was asked for with a time: all of it is compared
-    fits constant tid[] := CASE WHEN p_options ? 'asked' THEN facts_fitting(
-        p_tenant, p_scope, p_at, (p_options -> 'asked') || jsonb_build_object('holding', p_options -> 'holding')) END;
-    as_of constant timestamptz := p_options -> 'asked' ->> 'as_of';
-    holding constant timestamptz := CASE WHEN fits IS NULL AND (p_options ->> 'holding')::boolean THEN p_at END;
+    fits tid[] := CASE WHEN asked IS NOT NULL AND by_held IS NOT TRUE THEN facts_fitting(p_tenant, p_scope, p_at, asked) END;
+    holding constant timestamptz := CASE WHEN asked IS NULL AND (p_options ->> 'holding')::boolean THEN p_at END;
     answer retrieved[];
 BEGIN
     -- The semantic leg: candidates.
@@ -76,6 +78,14 @@ BEGIN
         whole_index := is_small AND tenant_rows * 2 >= table_rows AND p_scope IS NULL;
         probes := CASE WHEN whole_index THEN 0
                        ELSE vector_probes(tenant_rows, table_rows, (p_pool ->> 'lists')::integer, (p_pool ->> 'trained')::bigint) END;
+        IF by_held THEN
+            vector_path := 'held';
+            PERFORM set_config('ivfflat.probes', greatest(1, probes)::text, true);
+            SELECT array_agg(n.place), array_agg(n.distance), count(*) INTO near, distances, near_taken
+                FROM facts_near_held(p_tenant, p_scope, p_query, CASE WHEN probes > 0 THEN take ELSE 0 END, asked) n;
+            -- few facts of that time, or no index yet
+            fits := CASE WHEN near_taken < take THEN facts_fitting(p_tenant, p_scope, p_at, asked) END;
+        END IF;
         IF fits IS NOT NULL THEN
             vector_path := 'fitting';
             SELECT array_agg(n.place), array_agg(n.distance), count(*) INTO near, distances, near_taken
@@ -84,6 +94,8 @@ BEGIN
                             FROM unnest(fits) AS p (place) JOIN facts r ON r.ctid = p.place
                             WHERE r.embedding IS NOT NULL AND r.embedding_version_id = p_version OFFSET 0) compared
                       ORDER BY compared.distance, compared.id LIMIT take) n;
+        ELSIF by_held THEN
+            NULL;
         ELSIF whole_index OR probes > 0 THEN
             vector_path := CASE WHEN whole_index THEN 'exact' ELSE 'ann' END;
             PERFORM set_config('ivfflat.probes', CASE WHEN whole_index THEN '32768' ELSE probes::text END, true);
@@ -121,6 +133,12 @@ BEGIN
             keyword_path := 'fitting';
             SELECT m.*, coalesce(cardinality(m.places), 0) INTO matched, ids, hits, lengths, standings, match_taken
                 FROM facts_match_fitting(fits, terms, p_strict, p_broad, by_rank, named) m;
+        ELSIF by_held THEN
+            keyword_path := 'held';
+            candidate_words := candidate_terms(p_terms, p_pool -> 'terms', greatest(tenant_rows, 1), budget);
+            SELECT m.*, coalesce(cardinality(m.places), 0) INTO matched, ids, hits, lengths, standings, match_taken
+                FROM facts_match_held(p_tenant, p_scope, terms, p_strict, p_broad, by_rank, named,
+                                      CASE WHEN any_term OR candidate_words IS NULL THEN candidate_words ELSE p_strict END, newest, asked) m;
         ELSIF is_small AND tenant_rows < table_rows / 8 THEN
             keyword_path := 'scan';
             SELECT m.*, coalesce(cardinality(m.places), 0) INTO matched, ids, hits, lengths, standings, match_taken
@@ -172,7 +190,7 @@ BEGIN
             FROM unnest(near, distances) AS n (place, distance)
             FULL JOIN unnest(matched, scores) AS m (place, score) ON m.place = n.place
             JOIN facts r ON r.ctid = coalesce(n.place, m.place)
-            WHERE (fits IS NOT NULL OR fact_is_active(r.validity))
+            WHERE (asked IS NOT NULL OR fact_is_active(r.validity))
               AND fact_holds(r.holds_from, r.holds_to, holding)
               AND (p_min <= 0 OR effective_confidence(r.confidence, r.decay_rate, r.last_confirmed_at, p_at) >= p_min)
         ),
@@ -262,7 +280,7 @@ BEGIN
                 FROM facts_near_all(p_tenant, p_scope, p_at, p_min, holding, p_version, p_query, take) n;
             CONTINUE;
         END IF;
-        IF fits IS NULL AND match_kept < p_limit AND match_taken > take AND cardinality(matched) = take AND keyword_path NOT LIKE '%+all' THEN
+        IF asked IS NULL AND match_kept < p_limit AND match_taken > take AND cardinality(matched) = take AND keyword_path NOT LIKE '%+all' THEN
             keyword_path := keyword_path || '+all';
             SELECT b.places, b.scores INTO matched, scores
                 FROM facts_match_all(p_tenant, p_scope, terms, p_strict, p_broad, by_rank, named, p_at, p_min, holding) a,

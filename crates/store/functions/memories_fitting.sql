@@ -2,20 +2,20 @@
 -- which a fact holds for a while (valid_at); as_of: what was believed then; since and until: when it was said, stored or
 -- happened. The search compares all that fit.
 
+-- The present belief counts from placed_at on. Before that, a former one does.
 CREATE OR REPLACE FUNCTION fact_held(
-    p_id uuid, p_holds_from timestamptz, p_holds_to timestamptz, p_placed_at timestamptz, p_ended_at timestamptz,
-    p_first timestamptz, p_last timestamptz, p_as_of timestamptz)
+    p_id uuid, p_holds_from timestamptz, p_holds_to timestamptz, p_created_at timestamptz, p_placed_at timestamptz,
+    p_ended_at timestamptz, p_first timestamptz, p_last timestamptz, p_as_of timestamptz)
 RETURNS boolean LANGUAGE sql STABLE AS $$
-    SELECT p_holds_from <= p_last AND p_holds_to > p_first AND p_holds_from < p_holds_to
-           AND CASE WHEN p_as_of IS NULL THEN p_ended_at IS NULL
-                    ELSE p_placed_at <= p_as_of AND (p_ended_at IS NULL OR p_as_of < p_ended_at) END
-        OR p_as_of IS NOT NULL AND EXISTS (
-               SELECT FROM fact_beliefs b
-               WHERE b.fact_id = p_id AND b.believed_from <= p_as_of AND p_as_of < b.believed_to
-                 AND b.holds_from <= p_last AND b.holds_to > p_first AND b.holds_from < b.holds_to)
+    SELECT CASE WHEN p_created_at > p_as_of THEN false
+                WHEN p_placed_at > p_as_of THEN EXISTS (
+                    SELECT FROM fact_beliefs b
+                    WHERE b.fact_id = p_id AND b.believed_from <= p_as_of AND p_as_of < b.believed_to
+                      AND b.holds_from <= p_last AND b.holds_to > p_first AND b.holds_from < b.holds_to)
+                ELSE p_holds_from <= p_last AND p_holds_to > p_first AND p_holds_from < p_holds_to
+                     AND (p_ended_at IS NULL OR p_as_of < p_ended_at) IS TRUE END
 $$;
-COMMENT ON FUNCTION fact_held IS
-    'Whether a fact holds for a while between two moments, as believed now or, with p_as_of, then. p_placed_at: since when it is believed.';
+COMMENT ON FUNCTION fact_held IS 'Whether a fact holds for a while between two moments, as believed now or, with p_as_of, then.';
 
 -- fact_dates as they were believed then; NULL asks for now.
 CREATE OR REPLACE FUNCTION fact_dates_then(
@@ -43,7 +43,7 @@ CREATE OR REPLACE FUNCTION fact_fits(
 RETURNS boolean LANGUAGE sql STABLE AS $$
     SELECT CASE WHEN p_asked IS NULL THEN p_validity = 'active' AND p_holds_from <= p_at AND p_at < p_holds_to
                 WHEN NOT p_asked ?| '{first,as_of}' THEN p_validity = 'active'
-                ELSE fact_held(p_id, p_holds_from, p_holds_to, coalesce(p_placed_at, p_created_at), p_ended_at,
+                ELSE fact_held(p_id, p_holds_from, p_holds_to, p_created_at, p_placed_at, p_ended_at,
                                coalesce(p_asked ->> 'first', p_asked ->> 'as_of')::timestamptz,
                                coalesce(p_asked ->> 'last', p_asked ->> 'as_of')::timestamptz,
                                (p_asked ->> 'as_of')::timestamptz) END

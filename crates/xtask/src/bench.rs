@@ -41,6 +41,8 @@ enum Bench {
     Quality,
     /// How every cost grows from 10k to 1M facts in 1000 tenants; `-- --facts N` for fewer.
     Scale,
+    /// What `valid_at` and `as_of` add to a call, with 10k keys of ten versions each.
+    Time,
     /// Vector search compared with the exact answer.
     Vector,
     /// The same work on this project, mem0, Hindsight, mcp-memory-service and the official MCP memory server.
@@ -75,6 +77,7 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
         Bench::Locomo => program("locomo", &args.rest),
         Bench::Quality => program("quality", &args.rest),
         Bench::Scale => program("scale", &args.rest),
+        Bench::Time => program("time", &args.rest),
         Bench::Vector => program("vector", &args.rest),
         Bench::Peers => peers(&args.rest),
         Bench::Report => step(

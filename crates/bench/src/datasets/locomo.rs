@@ -112,6 +112,7 @@ mod tests {
         let read = conversation(serde_json::from_value(sample).unwrap());
         let contents: Vec<String> = read.turns.iter().map(Turn::content).collect();
         assert_eq!(contents[2], "[2:00 pm on 9 May, 2023] Ada: For nine years.");
+        assert_eq!(read.turns[2].said_at().unwrap().to_rfc3339(), "2023-05-09T14:00:00+00:00");
         assert_eq!(read.turns.iter().map(|turn| turn.session).collect::<Vec<_>>(), [0, 0, 1]);
         assert_eq!((read.questions[0].turns.as_slice(), read.questions[0].category.as_str()), ([0, 2].as_slice(), "2"));
         assert!(read.questions[1].turns.is_empty());

@@ -1,7 +1,7 @@
 //! Conversations: one tenant per conversation and one episode per turn; and LoCoMo's observations as facts.
 
-use butler_domain::MemoryType;
 use butler_domain::text::flatten_line;
+use butler_domain::{MemoryType, phrases};
 
 use super::fill::{Item, Memories, Stored};
 use super::scores::{Scores, recall_at};
@@ -30,6 +30,12 @@ pub async fn locomo(bench: &mut Bench, conversations: &[Conversation]) -> anyhow
         ("context", "in 3000 tokens, categories 1–4") => Some(0.70),
         _ => None,
     });
+    let scores = words_of_time(bench, conversations).await?;
+    for (method, _) in bench.modes.clone() {
+        let dated = format!("{method} with dates");
+        scores.report_difference(&mut bench.report, &dated, &method, "R@10", 0.0);
+    }
+    scores.report(&mut bench.report, |_, _| None);
     let scores = observations(bench, conversations).await?;
     scores.report(&mut bench.report, |method, _| (method == "recall").then_some(0.785));
     scores.report_difference(&mut bench.report, "recall after use", "recall", "R@10", -0.01);
@@ -78,6 +84,27 @@ async fn turns(
     Ok(scores)
 }
 
+/// Asks the questions that name a time, among the turns as they are and among turns that know when they were said.
+async fn words_of_time(bench: &mut Bench, conversations: &[Conversation]) -> anyhow::Result<Scores> {
+    let mut scores = Scores::new("LoCoMo, questions with words of time");
+    let now = bench.world.memory.now();
+    let names_time =
+        |of: &&Question| !of.turns.is_empty() && phrases::understand(&of.text, now, chrono_tz::UTC).window.is_some();
+    for conversation in conversations {
+        let variants =
+            [("", Memories::of_turns(conversation)), (" with dates", Memories::of_dated_turns(conversation))];
+        for (suffix, memories) in variants {
+            let stored = bench.fill("locomo", &memories).await?;
+            for question in conversation.questions.iter().filter(names_time).take(bench.limit_questions) {
+                for (method, found) in bench.search(&stored, MemoryType::Episode, &question.text, 10).await? {
+                    scores.add(&format!("{method}{suffix}"), "R@10", recall_at(&found, &question.turns, 10));
+                }
+            }
+        }
+    }
+    Ok(scores)
+}
+
 /// The share of the turns whose whole text is in the block.
 fn share_in_block<'a>(block: &str, turns: impl ExactSizeIterator<Item = &'a Turn>) -> f64 {
     let all = turns.len() as f64;
@@ -92,7 +119,7 @@ async fn observations(bench: &mut Bench, conversations: &[Conversation]) -> anyh
     for conversation in conversations {
         let fact = |of: &crate::datasets::Observation| Item::fact(&of.subject, "observation", &of.content);
         let items = conversation.observations.iter().map(fact).collect();
-        let stored = bench.fill("locomo-facts", &Memories { entities: Vec::new(), items }).await?;
+        let stored = bench.fill("locomo-facts", &Memories { items, ..Memories::default() }).await?;
         let bm25 = bench.bm25(&stored).await?;
         let questions = answered_by_observations(conversation, bench.limit_questions);
         forget_use(bench, &stored).await?;

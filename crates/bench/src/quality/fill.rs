@@ -4,6 +4,7 @@
 //! everything stored and embeds only the questions.
 
 use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::ops::Range;
 
 use anyhow::ensure;
 use butler_domain::text::fact_text;
@@ -28,6 +29,8 @@ const LIFETIME: i64 = 3650 * 86_400_000_000;
 pub struct Memories {
     pub entities: Vec<Named>,
     pub items: Vec<Item>,
+    /// From when until when an item holds, by its position; of a turn, when it was said.
+    pub times: HashMap<usize, Range<Timestamp>>,
 }
 
 pub struct Named {
@@ -76,7 +79,13 @@ impl Memories {
             speaker: turn.speaker.clone(),
             content: turn.content(),
         };
-        Self { entities: Vec::new(), items: of.turns.iter().map(turn).collect() }
+        Self { items: of.turns.iter().map(turn).collect(), ..Self::default() }
+    }
+
+    /// The same, with the time at which each turn was said.
+    pub fn of_dated_turns(of: &Conversation) -> Self {
+        let said = |(number, turn): (usize, &crate::datasets::Turn)| turn.said_at().map(|at| (number, at..at));
+        Self { times: of.turns.iter().enumerate().filter_map(said).collect(), ..Self::of_turns(of) }
     }
 
     /// The lines of an export file with these memories, except its header.
@@ -92,7 +101,7 @@ impl Memories {
             // one after the other, a millisecond apart
             let at = Timestamp::from_timestamp_micros(now.timestamp_micros() - (last - number as i64) * 1000);
             let expires_at = Timestamp::from_timestamp_micros(now.timestamp_micros() + LIFETIME);
-            lines.push(match item {
+            let mut line = match item {
                 Item::Turn { session, speaker, content } => json!({"type": "episode", "id": id("item", number),
                     "butler": BUTLER, "session_id": id("session", *session), "content": content, "created_at": at,
                     "expires_at": expires_at, "consolidation_status": "consolidated",
@@ -108,7 +117,18 @@ impl Memories {
                     }
                     line
                 }
-            });
+            };
+            match (self.times.get(&number), item) {
+                (Some(held), Item::Fact { .. }) => {
+                    for (key, time) in [("valid_from", held.start), ("valid_to", held.end)] {
+                        line[key] = json!(time);
+                        line[key.replace("valid", "holds")] = json!(time);
+                    }
+                }
+                (Some(said), Item::Turn { .. }) => line["occurred_at"] = json!(said.start),
+                (None, _) => {}
+            }
+            lines.push(line);
         }
         lines
     }

@@ -112,6 +112,12 @@ pub fn add(memories: &mut Memories, number: usize, entities: bool) {
     }
 }
 
+/// The names of this many different people.
+pub fn people(number: usize, dice: &mut Dice) -> Vec<String> {
+    let mut seen = HashSet::new();
+    std::iter::repeat_with(|| person(dice)).filter(|name| seen.insert(name.clone())).take(number).collect()
+}
+
 fn person(dice: &mut Dice) -> String {
     let surname = format!("{}{}", dice.pick(&SURNAME_BEGINNINGS), dice.pick(&SURNAME_ENDS));
     format!("{} {surname}", dice.pick(&FIRST_NAMES))

@@ -22,7 +22,7 @@ pub async fn run(bench: &mut Bench) -> anyhow::Result<()> {
         let mut scores = Scores::new(format!("one subject, {size} facts"));
         for Store { facts, questions } in stores {
             let items = facts.iter().map(|(predicate, content)| Item::fact(SUBJECT, predicate, content)).collect();
-            let stored = bench.fill("one-subject", &Memories { entities: Vec::new(), items }).await?;
+            let stored = bench.fill("one-subject", &Memories { items, ..Memories::default() }).await?;
             let bm25 = bench.bm25(&stored).await?;
             for (question, answer) in questions.into_iter().take(bench.limit_questions) {
                 let mut found =

@@ -58,5 +58,5 @@ fn memories(script: &Script) -> Memories {
     let others = script.others.iter().flat_map(|subject| {
         script.statements.iter().map(|(predicate, content)| Item::fact(subject, predicate, content))
     });
-    Memories { entities: Vec::new(), items: asked.chain(others).collect() }
+    Memories { items: asked.chain(others).collect(), ..Memories::default() }
 }

@@ -39,7 +39,7 @@ pub async fn run(bench: &mut Bench) -> anyhow::Result<()> {
 
 fn memories() -> Memories {
     let fact = |(_, subject, predicate, content): &(&str, &str, &str, &str)| Item::fact(subject, predicate, content);
-    let mut memories = Memories { entities: Vec::new(), items: FACTS.iter().map(fact).collect() };
+    let mut memories = Memories { items: FACTS.iter().map(fact).collect(), ..Memories::default() };
     filler::add(&mut memories, FILLER, false);
     memories
 }

@@ -55,6 +55,11 @@ pub const SECTIONS: &[(&str, &str, &str)] = &[
     ("resolve", "Resolving names", "`entity_resolve` over HTTP among 100k entities."),
     ("consolidate", "Consolidation and cleanup", "With a model that answers at once, in a tenant with 100k facts."),
     ("sweep", "The decay sweep", "100k facts, a tenth of which change their state."),
+    (
+        "time",
+        "Asking about another time",
+        "`valid_at` and `as_of` over HTTP, in a tenant with 10k keys of ten versions each, compared with the same call without them.",
+    ),
     ("api", "The REST API", "Lists and details with 100k facts."),
     (
         "scale",

@@ -88,6 +88,50 @@ async fn an_exact_search_completes_too_few_results_of_the_approximate_index() {
 }
 
 #[tokio::test]
+async fn a_large_store_finds_what_held_at_another_time_by_its_indexes() {
+    let world = MemoryFixture::new().await;
+    many_facts(&world, 4000).await;
+    // A third of the facts held in 2028, a third holds since then, the last third since 2029, and three held until 2001.
+    world
+        .db
+        .execute(
+            "UPDATE facts SET created_at = '2028-01-01', holds_from = '2028-01-01', holds_to = '2029-01-01', validity = 'superseded'
+             WHERE substr(subject, 2)::int % 3 = 0;
+             UPDATE facts SET holds_from = '2028-01-01' WHERE substr(subject, 2)::int % 3 = 1;
+             UPDATE facts SET holds_from = '2029-01-01' WHERE substr(subject, 2)::int % 3 = 2;
+             UPDATE facts SET holds_from = '-infinity', holds_to = '2001-01-01', validity = 'superseded' WHERE subject IN ('s5', 's107', 's2007');
+             ANALYZE facts;",
+        )
+        .await;
+    world.memory.retrain_indexes().await.unwrap();
+    let number = |hit: &Value| hit["subject"].as_str().unwrap()[1..].parse::<u32>().unwrap();
+    let paths = |hit: &Value| [&hit["explain"]["vector_path"], &hit["explain"]["keyword_path"]].map(Value::to_string);
+
+    let answer = explained(&world, "topic7 word1227", json!({"valid_at": "2028-06-01"})).await;
+    let results = answer["results"].as_array().unwrap();
+    assert_eq!((results.len(), number(&results[0])), (20, 1227));
+    assert_eq!(paths(&results[0]), [r#""held""#, r#""held""#]);
+    assert!(results.iter().all(|hit| number(hit) % 3 < 2), "{results:?}");
+
+    let answer = explained(&world, "topic7 word1227", json!({"as_of": "2028-06-01"})).await;
+    let results = answer["results"].as_array().unwrap();
+    assert_eq!((results.len(), number(&results[0])), (20, 1227));
+    assert!(results.iter().all(|hit| number(hit) % 3 == 0), "the others were not known then: {results:?}");
+
+    let answer = explained(&world, "common note", json!({"as_of": "2028-06-01"})).await;
+    let results = answer["results"].as_array().unwrap();
+    assert_eq!(results.len(), 20, "every word is frequent");
+    assert!(results.iter().all(|hit| number(hit) % 3 == 0), "{results:?}");
+
+    let answer = explained(&world, "topic7", json!({"valid_at": "2000-06-01", "limit": 50})).await;
+    let results = answer["results"].as_array().unwrap();
+    let mut found: Vec<u32> = results.iter().map(number).collect();
+    found.sort_unstable();
+    assert_eq!(found, [5, 107, 2007]);
+    assert_eq!(paths(&results[0]), [r#""fitting""#, r#""fitting""#], "so few are compared one by one");
+}
+
+#[tokio::test]
 async fn a_small_tenant_in_a_large_table_is_searched_exactly() {
     let world = MemoryFixture::new().await;
     many_facts(&world, 3000).await;
