@@ -332,6 +332,10 @@ impl Host {
             }
             started => started?,
         }
+        // Elsewhere it must not delay or prevent the start, and the role may lack the right; `doctor` names what is left.
+        if !kept_alive && let Err(error) = leftovers::sweep(self, butler).await {
+            tracing::info!(butler = %butler.name, %error, "cannot look for what an interrupted restore left behind");
+        }
         if butler.config.file.butler.backup.schedule.is_some() {
             let job = backup::BackupJob::new(&butler.config, self.backup_source(butler).await?);
             butler.set_host_jobs(job.into_iter().map(|job| Arc::new(job) as Arc<dyn HostJob>).collect());
