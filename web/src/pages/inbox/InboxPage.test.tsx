@@ -136,5 +136,5 @@ test('without items each section says what would appear; without the right there
   expect(await screen.findByText('Nothing came again')).toBeTruthy()
   expect(await screen.findByRole('list', { name: 'Conflicts' })).toBeTruthy()
   expect(screen.queryByRole('button', { name: /^Keep A/ })).toBeNull()
-  expect(screen.getAllByText('This requires a token with the admin right.')).toHaveLength(2)
+  expect(screen.getAllByText('This requires a token with the admin right.')).toHaveLength(3)
 })
