@@ -9,9 +9,12 @@ import { everyPage } from './suites/every-page.mjs'
 import { firstVisit } from './suites/first-visit.mjs'
 import { injection } from './suites/injection.mjs'
 import { keyboard } from './suites/keyboard.mjs'
+import { lab } from './suites/lab.mjs'
 import { live } from './suites/live.mjs'
 import { pages } from './suites/pages.mjs'
+import { review } from './suites/review.mjs'
 import { time } from './suites/time.mjs'
+import { transfer } from './suites/transfer.mjs'
 import { trust } from './suites/trust.mjs'
 
 const shared = { server: null, browser: null }
@@ -32,6 +35,9 @@ describe('the dashboard', () => {
   keyboard(shared)
   injection(shared)
   trust(shared)
+  review(shared)
+  lab(shared)
+  transfer(shared)
   live(shared)
   access(shared)
   firstVisit(shared)

@@ -10,7 +10,11 @@ const types = {
   js: 'text/javascript; charset=utf-8',
   css: 'text/css; charset=utf-8',
   svg: 'image/svg+xml',
+  txt: 'text/plain; charset=utf-8',
+  woff2: 'font/woff2',
 }
+/** Already compressed by their format. */
+const compressed = /\.woff2$/
 /** A compressed copy of a smaller file saves less than its Content-Encoding header costs. */
 const worthwhile = 512
 
@@ -25,7 +29,7 @@ const rows = files.map((path) => {
   if (!type) throw new Error(`${path}: unknown content type`)
   const bytes = readFileSync(join(out, path))
   const etag = createHash('sha256').update(bytes).digest('hex').slice(0, 16)
-  const packed = bytes.length >= worthwhile
+  const packed = bytes.length >= worthwhile && !compressed.test(path)
   if (packed) {
     const quality = { params: { [constants.BROTLI_PARAM_QUALITY]: 11 } }
     writeFileSync(join(out, `${path}.br`), brotliCompressSync(bytes, quality))

@@ -19,6 +19,7 @@ const load = {
   GraphPage: () => import('./pages/graph/GraphPage'),
   TimelinePage: () => import('./pages/timeline/TimelinePage'),
   RecallPage: () => import('./pages/recall/RecallPage'),
+  SessionPage: () => import('./pages/sessions/SessionPage'),
   SettingsPage: () => import('./pages/settings/SettingsPage'),
 }
 
@@ -85,7 +86,12 @@ const recall = createRoute({
   validateSearch: search.recall,
   component: lazyRouteComponent(load.RecallPage),
 })
-const settings = createRoute({ ...at('/settings'), component: lazyRouteComponent(load.SettingsPage) })
+const session = createRoute({ ...at('/memory/sessions/$id'), component: lazyRouteComponent(load.SessionPage) })
+const settings = createRoute({
+  ...at('/settings'),
+  validateSearch: search.settings,
+  component: lazyRouteComponent(load.SettingsPage),
+})
 
 export const router = createRouter({
   routeTree: root.addChildren([
@@ -102,6 +108,7 @@ export const router = createRouter({
     graph,
     timeline,
     recall,
+    session,
     settings,
   ]),
   parseSearch,

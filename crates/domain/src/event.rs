@@ -55,6 +55,8 @@ events! {
     ProposalRejected = "proposal_rejected",
     EpisodeReleased = "episode_released",
     TombstoneLifted = "tombstone_lifted",
+    ConfirmationUndone = "confirmation_undone",
+    MarkUndone = "mark_undone",
     ConflictFound = "conflict_found",
     ConflictResolved = "conflict_resolved",
     ConflictReopened = "conflict_reopened",

@@ -1,8 +1,10 @@
 //! The host: all butlers of this process, the private PostgreSQL that stores their data, and the embedding engine that
 //! they share.
 
+mod agents;
 mod all_butlers;
 mod backups;
+mod cli_flags;
 mod database_urls;
 pub mod demo;
 pub mod leftovers;

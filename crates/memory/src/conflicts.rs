@@ -8,6 +8,7 @@ use butler_domain::validate::Invalid;
 use butler_domain::{FactId, Scope, TenantId};
 use butler_store::conflicts::{self, Found, FoundBy};
 pub use butler_store::conflicts::{Conflict, Listing};
+use butler_store::restore::{self, RestoreOutcome};
 use butler_store::{Database, Session, StoreError, facts, forget};
 use chrono::TimeDelta;
 use schemars::JsonSchema;
@@ -18,6 +19,7 @@ use crate::edit::without_fading_status;
 use crate::isolation::{TenantOutcomes, caught};
 use crate::jobs::CONFLICTS;
 use crate::remember::{FactInput, stored};
+use crate::restore::key_taken;
 use crate::{Call, Memory, MemoryError};
 
 /// The job compares the facts stored since its last run. Two days leave room for a night on which it did not run.
@@ -130,13 +132,28 @@ impl Memory {
         self.get_conflict(call, id).await
     }
 
-    /// Opens a resolved conflict again. The facts stay as they are; each has an undo of its own. `None`: the tenant has no
-    /// such conflict.
+    /// Undoes the resolution of a conflict in one transaction: restores the facts that it made inactive, and opens the
+    /// conflict again. `None`: the tenant has no such conflict.
     pub async fn reopen_conflict(&self, call: &Call, id: Uuid) -> Result<Option<Conflict>, MemoryError> {
         let mut conn = self.db().tenant(&call.tenant).await?;
-        if conflicts::reopen(call.write(&mut conn), id).await?.is_none() {
-            return Ok(None);
+        let expiry = self.config().confidence.expiry_threshold;
+        let mut tx = conn.begin().await?;
+        let Some(locked) = conflicts::lock(&mut tx, &call.tenant, id).await? else { return Ok(None) };
+        // A merge changed both. A new scope or time changed b.
+        let changed: &[FactId] = match locked.resolution.as_deref() {
+            Some("keep_a" | "keep_both") => &[locked.b],
+            Some("keep_b") => &[locked.a],
+            Some(_) => &[locked.a, locked.b],
+            None => &[],
+        };
+        for fact in changed {
+            let outcome = restore::fact(call.write(&mut tx), *fact, expiry).await?;
+            if let Some(RestoreOutcome::KeyTaken { by }) = outcome {
+                return Err(key_taken(by));
+            }
         }
+        conflicts::reopen(call.write(&mut tx), id).await?;
+        tx.commit().await?;
         drop(conn);
         self.get_conflict(call, id).await
     }

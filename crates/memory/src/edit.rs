@@ -4,7 +4,7 @@
 use butler_domain::event::EventType;
 use butler_domain::times::StatedDates;
 use butler_domain::validate::Invalid;
-use butler_domain::{FactId, Maturity, MemoryType, Permanence, Rule, RuleId, Scope, StoredFact};
+use butler_domain::{Fact, FactId, Maturity, MemoryType, Permanence, Rule, RuleId, Scope, StoredFact};
 use butler_store::rules::DEFAULT_DECAY_RATE;
 use butler_store::rules_edit::{self, Edited};
 use butler_store::{Session, facts, restore, rules_feedback};
@@ -22,10 +22,21 @@ pub struct FactChanges {
     pub tags: Option<Vec<String>>,
     /// When it is true, as far as it changes.
     pub dates: StatedDates,
-    /// Subject, predicate and scope identify the fact. If present, they must equal the current values.
+    /// Subject, predicate and scope are the key of the fact. A new one moves the fact to another key.
     pub subject: Option<String>,
     pub predicate: Option<String>,
     pub scope: Option<Scope>,
+}
+
+impl FactChanges {
+    /// Whether the fact says something else afterwards, and not only how important or lasting it is.
+    fn restate(&self, old: &Fact) -> bool {
+        let differs = |new: &Option<String>, old: &str| new.as_deref().is_some_and(|new| new != old);
+        differs(&self.content, &old.content)
+            || differs(&self.subject, &old.subject)
+            || differs(&self.predicate, &old.predicate)
+            || !self.dates.is_empty()
+    }
 }
 
 /// The validated changes to a rule. `None` keeps the value.
@@ -71,23 +82,28 @@ impl Memory {
             return Ok(None);
         };
         let old = old.fact;
-        require_unchanged("subject", changes.subject.as_deref(), &old.subject)?;
-        require_unchanged("predicate", changes.predicate.as_deref(), &old.predicate)?;
-        require_unchanged("scope", changes.scope.as_ref().map(Scope::as_str), &old.scope)?;
+        let restated = changes.restate(&old);
         let metadata = without_fading_status(old.metadata);
+        let same_subject = changes.subject.as_ref().is_none_or(|subject| *subject == old.subject);
+        let scope = match &changes.scope {
+            Some(scope) => scope.clone(),
+            None => Scope::new(old.scope).map_err(Invalid::from)?,
+        };
         let input = FactInput {
-            subject: old.subject,
-            predicate: old.predicate,
+            // Another subject names another entity.
+            entity_id: old.entity_id.filter(|_| same_subject),
+            subject: changes.subject.clone().unwrap_or(old.subject),
+            predicate: changes.predicate.clone().unwrap_or(old.predicate),
             content: changes.content.clone().unwrap_or(old.content),
             importance: Some(changes.importance.unwrap_or(old.importance)),
             permanence: Some(changes.permanence.unwrap_or(old.permanence)),
-            scope: Scope::new(old.scope).map_err(Invalid::from)?,
+            scope,
             tags: Some(changes.tags.clone().unwrap_or(old.tags)),
-            entity_id: old.entity_id,
             object_entity_id: old.object_entity_id,
             object: None,
-            source_episode_id: old.source_episode_id,
-            source_butler: old.source_butler,
+            // The episode did not say what the caller says now; the version before keeps it as its source.
+            source_episode_id: old.source_episode_id.filter(|_| !restated),
+            source_butler: old.source_butler.filter(|_| !restated),
             dates: changes.dates.clone(),
             override_tombstone: true,
             metadata,
@@ -185,17 +201,6 @@ fn state_before_edit(before: &Value, current: &Rule, content: String, embedding:
         tags: read(before, "tags").unwrap_or_else(|| current.tags.clone()),
         metadata: read(before, "metadata").unwrap_or_else(|| current.metadata.clone()),
         embedding,
-    }
-}
-
-/// Rejects a new subject, predicate or scope, which would make it another fact.
-fn require_unchanged(field: &str, new: Option<&str>, current: &str) -> Result<(), MemoryError> {
-    match new {
-        Some(new) if new != current => {
-            let invalid = Invalid::new(field, format!("is {current:?} and cannot be edited"));
-            Err(invalid.hint("forget this fact and store a new one").into())
-        }
-        _ => Ok(()),
     }
 }
 

@@ -68,32 +68,35 @@ impl Memory {
 
     /// Returns the same results without counting references, for people who inspect how recall works.
     pub async fn recall_uncounted(&self, call: &Call, input: &RecallInput) -> Result<SearchOutput, MemoryError> {
-        let mut ranked = self.rank_recall(call, &input.as_search()).await?;
-        ranked.hits.truncate(input.limit);
-        Ok(self.weighed(ranked))
+        self.recall_weighed(call, input, &self.weights()).await
     }
 
-    pub(crate) async fn rank_recall(&self, call: &Call, search: &SearchInput) -> Result<Ranked, MemoryError> {
+    /// As [`Self::recall_uncounted`], with other weights than the configured ones, to compare the two.
+    pub async fn recall_weighed(
+        &self,
+        call: &Call,
+        input: &RecallInput,
+        weights: &ScoreWeights,
+    ) -> Result<SearchOutput, MemoryError> {
+        let mut ranked = self.rank_recall(call, &input.as_search(), weights).await?;
+        ranked.hits.truncate(input.limit);
+        Ok(weighed(ranked, weights))
+    }
+
+    pub(crate) async fn rank_recall(
+        &self,
+        call: &Call,
+        search: &SearchInput,
+        weights: &ScoreWeights,
+    ) -> Result<Ranked, MemoryError> {
         let words = self.time_words(call, search);
         let (Retrieved { found, reached, stores, .. }, trace) =
             self.retrieve(call, search, &words, Episodes::default()).await?;
         let Floored { kept, dropped } = apply_floor(found, &stores, search.min_relevance.map(Floor::Requested));
-        let mut hits = compose(kept, search.mode, search.limit, &self.weights(), call.now, &words);
-        self.place_reached(&mut hits, reached, search.min_relevance.is_some(), call.now);
+        let mut hits = compose(kept, search.mode, search.limit, weights, call.now, &words);
+        let needs_relation = search.min_relevance.is_some();
+        place_reached(&mut hits, reached, needs_relation, call.now, |hit| hit.compose_score(weights, call.now));
         Ok(Ranked { hits, dropped, stores, trace })
-    }
-
-    /// The answer of a recall. With a trace, each hit has an explanation and the parts of its score, weighed.
-    pub(crate) fn weighed(&self, ranked: Ranked) -> SearchOutput {
-        let mut output = ranked.explained();
-        if let Some(trace) = &mut output.trace {
-            let weights = Weights::from(&self.weights());
-            trace.weights = Some(weights);
-            for hit in &mut output.results {
-                hit.weigh(&weights);
-            }
-        }
-        output
     }
 
     /// Places the facts that relations lead to among the sorted hits of a recall.
@@ -108,9 +111,22 @@ impl Memory {
         place_reached(hits, reached, needs_relation, now, |hit| hit.compose_score(&weights, now));
     }
 
-    pub(crate) fn weights(&self) -> ScoreWeights {
+    pub fn weights(&self) -> ScoreWeights {
         self.config().retrieval.score_weights
     }
+}
+
+/// The answer of a recall. With a trace, each hit has an explanation and the parts of its score, weighed.
+pub(crate) fn weighed(ranked: Ranked, weights: &ScoreWeights) -> SearchOutput {
+    let mut output = ranked.explained();
+    if let Some(trace) = &mut output.trace {
+        let weights = Weights::from(weights);
+        trace.weights = Some(weights);
+        for hit in &mut output.results {
+            hit.weigh(&weights);
+        }
+    }
+    output
 }
 
 /// Computes the composite score of each memory and sorts by it.

@@ -1,6 +1,6 @@
 //! Undo: restores forgotten, expired and superseded memories.
 
-use butler_domain::{FactId, RuleId};
+use butler_domain::{FactId, MemoryType, RuleId};
 use butler_store::restore::{self, RestoreOutcome};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -32,10 +32,7 @@ impl Memory {
             None => Ok(None),
             Some(RestoreOutcome::AlreadyActive) => done(None, false),
             Some(RestoreOutcome::Restored { retracted }) => done(retracted, true),
-            Some(RestoreOutcome::KeyTaken { by }) => Err(MemoryError::Conflict {
-                message: format!("fact {by} is active for the same subject, predicate and scope"),
-                hint: format!("forget {by} first, or edit it"),
-            }),
+            Some(RestoreOutcome::KeyTaken { by }) => Err(key_taken(by)),
         }
     }
 
@@ -53,5 +50,31 @@ impl Memory {
             Some(false) => self.revert_rule_edit(call, id).await?.is_some(),
         };
         Ok(Some(Restored { id: id.0, retracted_id: None, changed }))
+    }
+
+    /// Undoes the last confirmation of a fact or rule, or the last mark of a rule. It is an error if anything else happened
+    /// to the memory since. Returns `None` if the memory does not exist.
+    pub async fn undo_feedback(
+        &self,
+        call: &Call,
+        memory_type: MemoryType,
+        id: Uuid,
+    ) -> Result<Option<Restored>, MemoryError> {
+        let mut conn = self.db().tenant(&call.tenant).await?;
+        match restore::undo_feedback(call.write(&mut conn), memory_type, id).await? {
+            None => Ok(None),
+            Some(true) => Ok(Some(Restored { id, retracted_id: None, changed: true })),
+            Some(false) => Err(MemoryError::InvalidState {
+                message: format!("the last change of {memory_type} {id} is no confirmation or mark, so it is not undone"),
+                hint: "restore undoes forgetting and editing".to_owned(),
+            }),
+        }
+    }
+}
+
+pub(crate) fn key_taken(by: FactId) -> MemoryError {
+    MemoryError::Conflict {
+        message: format!("fact {by} is active for the same subject, predicate and scope"),
+        hint: format!("forget {by} first, or edit it"),
     }
 }

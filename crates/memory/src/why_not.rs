@@ -12,6 +12,7 @@ use serde::Serialize;
 use uuid::Uuid;
 
 use crate::context::ContextRequest;
+use crate::recall::weighed;
 use crate::search::{AskedTime, Hit, Mode, Ranked, SearchInput};
 use crate::{Call, HOPS, Memory, MemoryError};
 
@@ -236,7 +237,7 @@ impl Memory {
     ) -> Result<Outcome, MemoryError> {
         let (ranked, answer, is_candidate) = match request.tool {
             ServedBy::Search => (self.rank_search(call, search).await?, None, false),
-            ServedBy::Recall => (self.rank_recall(call, search).await?, None, false),
+            ServedBy::Recall => (self.rank_recall(call, search, &self.weights()).await?, None, false),
             ServedBy::Context => {
                 let built = self.build_context(call, &self.context_of(request, search)?).await?;
                 let answer = built.served().into_iter().map(|(_, id, _)| id).collect();
@@ -249,7 +250,7 @@ impl Memory {
         let ranked = Ranked { trace: Some(ranked.trace.clone().unwrap_or_default()), ..ranked };
         let hits = match request.tool {
             ServedBy::Search => ranked.explained().results,
-            ServedBy::Recall | ServedBy::Context => self.weighed(ranked).results,
+            ServedBy::Recall | ServedBy::Context => weighed(ranked, &self.weights()).results,
         };
         let answer = answer.unwrap_or_else(|| hits.iter().take(search.limit).map(|hit| hit.id).collect());
         Ok(Outcome { hits, dropped, answer, is_candidate })

@@ -19,7 +19,15 @@ BEGIN
                                 AND l.target_type = 'fact' AND l.target_id = f.id AND l.relation = 'supersedes') AS replaced_it) r
             WHERE o.tenant_id = p_tenant AND fact_is_active(o.validity) AND o.scope = f.scope AND o.holder = f.holder
               AND o.predicate_key = f.predicate_key AND (o.slot = f.slot OR r.replaced_it)
-            ORDER BY r.replaced_it DESC, o.id LIMIT 1) h ON true
+            UNION ALL
+            -- An edit of the subject, predicate or scope moved it to another key.
+            SELECT o.id, true
+            FROM memory_links l
+            JOIN facts o ON o.tenant_id = p_tenant AND o.id = l.source_id AND fact_is_active(o.validity)
+                            AND o.supersedes_id = f.id
+            WHERE f.corrected AND l.tenant_id = p_tenant AND l.source_type = 'fact' AND l.target_type = 'fact'
+              AND l.target_id = f.id AND l.relation = 'supersedes'
+            ORDER BY 2 DESC, 1 LIMIT 1) h ON true
         WHERE f.tenant_id = p_tenant AND f.id = p_id;
 END $$;
 REVOKE EXECUTE ON FUNCTION lock_fact FROM PUBLIC;

@@ -235,6 +235,8 @@ pub struct LockedConflict {
     pub a: FactId,
     pub b: FactId,
     pub is_open: bool,
+    /// How it was resolved; `None` while it is open.
+    pub resolution: Option<String>,
 }
 
 /// `None`: the tenant has no such conflict.
@@ -242,7 +244,7 @@ pub async fn lock(session: &mut Session, tenant: &TenantId, id: Uuid) -> Result<
     let row = session
         .run(|pg| {
             sqlx::query!(
-                r#"SELECT fact_a, fact_b, state = 'open' AS "is_open!" FROM conflicts
+                r#"SELECT fact_a, fact_b, state = 'open' AS "is_open!", resolution FROM conflicts
                    WHERE tenant_id = $1 AND id = $2 FOR UPDATE"#,
                 tenant.as_str(),
                 id,
@@ -250,7 +252,12 @@ pub async fn lock(session: &mut Session, tenant: &TenantId, id: Uuid) -> Result<
             .fetch_optional(pg)
         })
         .await?;
-    Ok(row.map(|row| LockedConflict { a: FactId(row.fact_a), b: FactId(row.fact_b), is_open: row.is_open }))
+    Ok(row.map(|row| LockedConflict {
+        a: FactId(row.fact_a),
+        b: FactId(row.fact_b),
+        is_open: row.is_open,
+        resolution: row.resolution,
+    }))
 }
 
 /// Records how a conflict was resolved, in the transaction that changed its facts.

@@ -1,7 +1,7 @@
 //! Restoring a memory that was forgotten, expired or superseded.
 
 use butler_domain::ids::new_id;
-use butler_domain::{FactId, RuleId, TenantId};
+use butler_domain::{FactId, MemoryType, RuleId, TenantId};
 use uuid::Uuid;
 
 use crate::error::unknown_outcome;
@@ -86,6 +86,31 @@ pub async fn rule(write: WriteContext<'_>, id: RuleId, expiry: f64) -> Result<Op
                 new_id(now),
                 id.0,
                 expiry,
+            )
+            .fetch_one(pg)
+        })
+        .await
+}
+
+/// Undoes the last confirmation or mark of a fact or rule. False: something else happened to it since. `None`: this tenant
+/// has no such memory.
+pub async fn undo_feedback(
+    write: WriteContext<'_>,
+    memory_type: MemoryType,
+    id: Uuid,
+) -> Result<Option<bool>, StoreError> {
+    let WriteContext { session, tenant, now, origin } = write;
+    session
+        .run(|pg| {
+            sqlx::query_scalar!(
+                "SELECT undo_feedback($1, $2, $3, $4, $5, $6, $7)",
+                tenant.as_str(),
+                origin.actor.as_deref(),
+                origin.request_id.as_deref(),
+                now,
+                new_id(now),
+                memory_type.as_str(),
+                id,
             )
             .fetch_one(pg)
         })

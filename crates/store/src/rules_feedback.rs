@@ -142,7 +142,7 @@ fn mark_events(before: &Rule, mark: Mark, outcome: &MarkOutcome, reason: Option<
         Mark::Harmful => EventType::RuleMarkedHarmful,
     };
     let mut marked = json!({
-        "before": counts(before.applied_count, before.success_count, before.harmful_count, before.effectiveness_score),
+        "before": state(before),
         "after": counts(outcome.counts.applied, outcome.counts.success, outcome.counts.harmful, outcome.effectiveness),
         "needs_inversion": outcome.needs_inversion,
     });
@@ -158,6 +158,20 @@ fn mark_events(before: &Rule, mark: Mark, outcome: &MarkOutcome, reason: Option<
         events.push((event, json!({ "before": { "maturity": from }, "after": { "maturity": to } })));
     }
     events
+}
+
+/// What a mark changes, so that it can be undone (`undo_feedback`).
+fn state(rule: &Rule) -> Value {
+    json!({
+        "applied_count": rule.applied_count,
+        "success_count": rule.success_count,
+        "harmful_count": rule.harmful_count,
+        "effectiveness_score": rule.effectiveness_score,
+        "maturity": rule.maturity,
+        "last_applied_at": rule.last_applied_at,
+        "last_confirmed_at": rule.last_confirmed_at,
+        "metadata": rule.metadata,
+    })
 }
 
 fn counts(applied: i32, success: i32, harmful: i32, effectiveness: f64) -> Value {

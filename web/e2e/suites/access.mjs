@@ -7,15 +7,15 @@ import { test } from '../retry.mjs'
 /** Opens a page and signs in with a token. */
 async function signedIn(browser, server, token) {
   const page = await visit(browser, server)
-  await page.goto('/settings')
+  await page.goto('/settings?tab=access')
   await page.getByLabel('Token', { exact: true }).fill(token)
   await page.getByRole('button', { name: 'Use this token', exact: true }).click()
   await page.getByText('Tokens are on.').waitFor()
   return page
 }
 
-/** Creates a token in the dashboard and returns it. */
-async function createToken(page, name, rights) {
+/** Creates a token in the dashboard and returns it. `look` checks the dialog that shows it. */
+async function createToken(page, name, rights, look) {
   await page.getByRole('button', { name: 'New token', exact: true }).click()
   await page.getByRole('textbox', { name: 'Name', exact: true }).fill(name)
   if (rights) await page.getByRole('combobox', { name: 'Rights', exact: true }).selectOption(rights)
@@ -23,6 +23,7 @@ async function createToken(page, name, rights) {
   await page.getByRole('button', { name: 'Copy the new token', exact: true }).click()
   const token = await page.evaluate(() => navigator.clipboard.readText())
   assert.match(token, /^btl_/)
+  await look?.(token)
   await page.getByRole('button', { name: 'Done', exact: true }).click()
   await page.getByText(token).waitFor({ state: 'detached' })
   return token
@@ -41,7 +42,7 @@ export function access(shared) {
         )
         const { id: rule } = await server.tool('memory_store_rule', { content: 'Oil the engine' }, 'general')
         const page = await visit(shared.browser, server)
-        await go(page, '/settings')
+        await go(page, '/settings?tab=access')
         await page.getByText('Tokens are off').waitFor()
         await page.getByRole('button', { name: 'New token', exact: true }).click()
         await page.getByText('This is the first token.').waitFor()
@@ -53,7 +54,13 @@ export function access(shared) {
         await isLive(page).waitFor()
         const list = page.getByRole('list', { name: 'Tokens' })
         await list.getByText('this tab').waitFor()
-        const reader = await createToken(page, 'only looking', 'read')
+        const reader = await createToken(page, 'only looking', 'read', async (token) => {
+          await page.getByRole('button', { name: 'Copy the Claude Code configuration with the token' }).click()
+          const ready = await page.evaluate(() => navigator.clipboard.readText())
+          const header = `--header "Authorization: Bearer ${token}"`
+          assert.equal(ready, `claude mcp add --transport http butler-memory ${server.url}/mcp ${header}`)
+          await accessible(page, 'a token for a colleague')
+        })
         await list.getByText('only looking').waitFor()
         await accessible(page, 'the tokens')
         await fits(page, 'the tokens')
@@ -67,7 +74,7 @@ export function access(shared) {
           'no action that the server would reject',
         )
         // the reason appears once the data has loaded
-        await guest.getByText('This requires a token with the admin right.').nth(1).waitFor()
+        await guest.getByText('This requires a token with the admin right.').first().waitFor()
         await guest.getByRole('link', { name: 'Memory', exact: true }).click()
         await guest.getByRole('list', { name: 'Facts' }).waitFor()
         assert.equal(await guest.getByRole('button', { name: /^(Confirm|Edit)/ }).count(), 0)
@@ -118,11 +125,10 @@ export function access(shared) {
         await page.getByLabel('Token', { exact: true }).fill(token)
         await page.getByRole('button', { name: 'Use this token', exact: true }).click()
         await page.getByText('Nothing is remembered yet.').waitFor()
-        const command = `claude mcp add --transport http butler-memory ${server.url}/mcp`
-        await page.getByText(`${command} --header "Authorization: Bearer YOUR_TOKEN"`).waitFor()
+        await page.getByText('butler connect claude-code', { exact: true }).waitFor()
         await isLive(page).waitFor()
         assert.equal(await page.getByRole('button', { name: /^Tenant/ }).count(), 0, 'a token belongs to one tenant')
-        await go(page, '/settings')
+        await go(page, '/settings?tab=access')
         await page.getByText('Tokens are on. This tab’s token grants read, write in tenant default.').waitFor()
         await page.context().close()
         const { stdout: blind } = await server.butler(

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe } from 'node:test'
 import { go, visit } from '../browser.mjs'
+import { accessible } from '../checks.mjs'
 import { test } from '../retry.mjs'
 
 const fact = async (server, content) => {
@@ -21,6 +22,12 @@ export function actions(shared) {
       const page = await visit(browser, server)
       await go(page, `/memory/facts/${id}`)
       await page.getByRole('button', { name: 'Edit', exact: true }).click()
+      const content = page.getByRole('textbox', { name: 'Content', exact: true })
+      assert.ok(await content.evaluate((field) => field === document.activeElement), 'editing opens in the text')
+      await page.keyboard.press('Escape')
+      const focused = await page.evaluate(() => document.activeElement?.textContent)
+      assert.equal(focused?.trim(), 'Edit', 'the focus returns to where it was')
+      await page.getByRole('button', { name: 'Edit', exact: true }).click()
       await page.getByRole('textbox', { name: 'Content', exact: true }).fill('the red bicycle stands in the cellar')
       await page.getByRole('button', { name: 'Save', exact: true }).click()
       await page.waitForURL((url) => !url.pathname.endsWith(id))
@@ -31,7 +38,31 @@ export function actions(shared) {
       await page.getByRole('button', { name: 'Undo', exact: true }).click()
       await page.getByText('Restored.').waitFor()
       assert.equal((await server.api(`/api/memory/facts/${id}`)).data.validity, 'active')
+      await page.getByRole('heading', { level: 1, name: 'the blue bicycle stands in the cellar' }).waitFor()
+      assert.equal(await page.getByText(/superseded by|replaced by/i).count(), 0, 'nothing superseded it')
       assert.deepEqual(page.problems, [])
+      await page.context().close()
+    })
+
+    test('an edit changes subject, predicate, importance and tags', async () => {
+      const { server, browser } = shared
+      const id = await fact(server, 'the sledge is in the attic')
+      const page = await visit(browser, server)
+      await go(page, `/memory/facts/${id}`)
+      await page.getByRole('button', { name: 'Edit', exact: true }).click()
+      await page.getByRole('textbox', { name: 'Subject', exact: true }).fill('the old sledge')
+      await page.getByRole('textbox', { name: 'Predicate', exact: true }).fill('stands in')
+      await page.getByRole('spinbutton', { name: /^Importance/ }).fill('9')
+      await page.getByRole('textbox', { name: /^Tags/ }).fill('winter, attic')
+      await page.getByRole('combobox', { name: 'Permanence' }).selectOption('permanent')
+      await accessible(page, 'the edit dialog')
+      await page.getByRole('button', { name: 'Save', exact: true }).click()
+      await page.waitForURL((url) => !url.pathname.endsWith(id))
+      const { data } = await server.api(`/api/memory/facts/${new URL(page.url()).pathname.split('/').at(-1)}`)
+      assert.deepEqual(
+        [data.subject, data.predicate, data.importance, data.tags, data.permanence, data.source],
+        ['the old sledge', 'stands in', 9, ['winter', 'attic'], 'permanent', 'person'],
+      )
       await page.context().close()
     })
 
@@ -64,6 +95,11 @@ export function actions(shared) {
       const { data } = await server.api(`/api/memory/facts/${row.id}`)
       assert.equal(data.state, 'active')
       assert.ok(data.effective_confidence > row.effective_confidence)
+      await page.getByRole('button', { name: 'Undo', exact: true }).click()
+      await page.getByText('Undone.', { exact: true }).waitFor()
+      await page.locator('main header').getByText('fading').waitFor()
+      const { data: undone } = await server.api(`/api/memory/facts/${row.id}`)
+      assert.equal(undone.last_confirmed_at, row.last_confirmed_at)
       await page.context().close()
     })
 
@@ -91,6 +127,9 @@ export function actions(shared) {
       await page.getByRole('textbox', { name: 'What went wrong', exact: true }).fill('the door was made of glass')
       await page.getByRole('button', { name: 'Mark as harmful', exact: true }).click()
       await page.getByText('the door was made of glass').first().waitFor()
+      await page.getByRole('button', { name: 'Undo', exact: true }).click()
+      await page.getByText('the door was made of glass').first().waitFor({ state: 'detached' })
+      assert.equal((await server.api(`/api/memory/rules/${id}`)).data.harmful_count, 0)
       await page.getByRole('button', { name: 'Edit', exact: true }).click()
       await page.getByRole('textbox', { name: 'Content', exact: true }).fill('Call before entering the greenhouse.')
       await page.getByRole('button', { name: 'Save', exact: true }).click()
@@ -112,6 +151,7 @@ export function actions(shared) {
       await page.getByRole('button', { name: 'Copy the Claude Code configuration', exact: true }).click()
       const copied = await page.evaluate(() => navigator.clipboard.readText())
       assert.ok(copied.includes(`${server.url}/mcp`), copied)
+      await page.getByRole('button', { name: 'Jobs', exact: true }).click()
       await page.getByRole('button', { name: 'Run now: decay sweep of demo', exact: true }).click()
       await page.getByText(/Decay sweep: /).waitFor()
       await page.context().close()

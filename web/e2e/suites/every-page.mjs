@@ -5,6 +5,12 @@ import { accessible, fits } from '../checks.mjs'
 import { test } from '../retry.mjs'
 import { related } from './entities.mjs'
 
+/** A session that stored something. */
+async function session(server) {
+  const { data } = await server.api('/api/memory/episodes?limit=50')
+  return data.find((episode) => episode.session_id).session_id
+}
+
 /** The paths of all pages, each with content. */
 async function paths(server) {
   const first = async (path) => (await server.api(path)).data[0].id
@@ -37,7 +43,9 @@ async function paths(server) {
     '/timeline',
     '/recall?q=What%20should%20I%20cook%3F&butler=demo',
     '/recall?q=What%20was%20cooked%20in%20March%202024%3F&butler=demo&as_of=2025',
-    '/settings',
+    '/recall?tab=compare&butler=demo',
+    `/memory/sessions/${await session(server)}`,
+    ...['connections', 'jobs', 'access', 'data', 'health'].map((tab) => `/settings?tab=${tab}`),
     '/nowhere',
   ]
 }
@@ -45,7 +53,7 @@ async function paths(server) {
 export function everyPage(shared) {
   describe('every page', () => {
     for (const [width, height] of [
-      [1600, 1000],
+      [1440, 900],
       [390, 844],
     ]) {
       test(`at ${width} px, light and dark: no console errors, no overflow, no axe violations`, async () => {

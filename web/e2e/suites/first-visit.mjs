@@ -13,7 +13,10 @@ export function firstVisit(shared) {
     await page.getByRole('textbox', { name: 'Name', exact: true }).fill('newcomer')
     await page.getByRole('button', { name: 'Switch tenant', exact: true }).click()
     await page.getByText('Nothing is remembered yet.').waitFor()
-    await page.getByText(`claude mcp add --transport http butler-memory ${server.url}/mcp`).waitFor()
+    const connect = `butler connect claude-code --data-dir '${server.data}' --tenant newcomer`
+    await page.getByText(connect, { exact: true }).waitFor()
+    const steps = page.getByRole('list', { name: 'Steps' })
+    await steps.getByText('The first episode is stored: waiting').waitFor()
     await accessible(page, 'the first visit')
     for (const [path, title] of [
       ['Episodes', 'No episodes'],
@@ -23,6 +26,11 @@ export function firstVisit(shared) {
       await page.getByRole('link', { name: path, exact: true }).click()
       await page.getByText(title).waitFor()
     }
+    await page.getByRole('link', { name: 'Memory', exact: true }).click()
+    await steps.waitFor()
+    const request_context = { tenant_id: 'newcomer' }
+    await server.tool('memory_store_episode', { content: 'hello', butler: 'demo', request_context })
+    await steps.getByText('The first episode is stored: done').waitFor()
     assert.deepEqual(page.problems, [])
     await page.context().close()
   })

@@ -74,7 +74,7 @@ export function live(shared) {
         await page.locator('main [data-row]').getByText('engines').waitFor()
         await go(page, '/butlers/absent/memory')
         await page.getByText('cannot reach PostgreSQL').first().waitFor()
-        await go(page, '/settings')
+        await go(page, '/settings?tab=health')
         const absent = page
           .getByRole('region', { name: 'Server health' })
           .getByRole('listitem')

@@ -9,6 +9,10 @@ export interface NewToken {
   name: string
   /** This tab had no token and now uses this one. */
   inUse: boolean
+  /** Whether an agent can use it: a token for metrics alone connects nobody. */
+  connects: boolean
+  /** The only butler that it gives access to. */
+  butler: string | null
 }
 
 let current: NewToken | null = null

@@ -1,11 +1,16 @@
+import { command, type Server } from './commands'
+
 export interface Snippet {
   client: string
   instruction: string
   text: string
 }
 
-export function claudeCode(url: string, withToken: boolean): Snippet {
-  const header = withToken ? ' --header "Authorization: Bearer YOUR_TOKEN"' : ''
+/** Stands for the token in a configuration. */
+const YOUR_TOKEN = 'YOUR_TOKEN'
+
+function claudeCode(url: string, token: string | null): Snippet {
+  const header = token ? ` --header "Authorization: Bearer ${token}"` : ''
   return {
     client: 'Claude Code',
     instruction: 'In a terminal:',
@@ -13,15 +18,28 @@ export function claudeCode(url: string, withToken: boolean): Snippet {
   }
 }
 
+/** The clients that `butler connect` can configure. */
+export const connectable: Record<string, string> = {
+  'Claude Code': 'claude-code',
+  'Claude Desktop': 'claude-desktop',
+  Cursor: 'cursor',
+  'VS Code': 'vscode',
+}
+
+/** The command that configures a client on the server's machine; none if `butler connect` does not know the client. */
+export function connectCommand(client: string, server?: Server, butler?: string): string | undefined {
+  const name = connectable[client]
+  return name && command(`connect ${name}`, server, butler)
+}
+
 /** The configuration that connects each client to this server. */
-export function snippets(url: string, withToken: boolean, butler?: string): Snippet[] {
-  const server = withToken
-    ? { type: 'http', url, headers: { Authorization: 'Bearer YOUR_TOKEN' } }
-    : { type: 'http', url }
+export function snippets(url: string, withToken: boolean | string, butler?: string): Snippet[] {
+  const token = withToken === true ? YOUR_TOKEN : withToken || null
+  const server = token ? { type: 'http', url, headers: { Authorization: `Bearer ${token}` } } : { type: 'http', url }
   const which = butler ? ` --butler ${butler}` : ''
   const json = (value: unknown) => JSON.stringify(value, null, 2)
   return [
-    claudeCode(url, withToken),
+    claudeCode(url, token),
     {
       client: 'Claude Desktop',
       instruction: 'Run this command. It writes the configuration and backs up the old one:',
@@ -32,7 +50,7 @@ export function snippets(url: string, withToken: boolean, butler?: string): Snip
     {
       client: 'Other',
       instruction: 'Use Streamable HTTP at this URL, or stdio with this command:',
-      text: [url, ...(withToken ? ['Authorization: Bearer YOUR_TOKEN'] : []), `butler mcp${which}`].join('\n'),
+      text: [url, ...(token ? [`Authorization: Bearer ${token}`] : []), `butler mcp${which}`].join('\n'),
     },
   ]
 }

@@ -90,6 +90,8 @@ const labels: Record<string, [glyph: string, label: string]> = {
   rule_restored: ['↺', 'Rule restored'],
   rule_fading: ['◌', 'Rule is fading'],
   rule_recovered: ['●', 'Rule recovered'],
+  confirmation_undone: ['↺', 'Confirmation undone'],
+  mark_undone: ['↺', 'Mark undone'],
   conflict_found: ['≠', 'Conflict found'],
   conflict_resolved: ['✓', 'Conflict resolved'],
   conflict_reopened: ['↺', 'Conflict reopened'],

@@ -4,16 +4,33 @@ import { failure, toast } from '../ui/toast'
 
 export type Kind = 'fact' | 'rule'
 
+/** Takes back the last confirmation or mark of a memory. */
+export function useUndo(kind: Kind) {
+  const client = useQueryClient()
+  return useMutation({
+    mutationFn: async (id: string) => {
+      if (kind === 'fact') await request('post', '/api/memory/facts/{id}/undo', { path: { id } })
+      else await request('post', '/api/memory/rules/{id}/undo', { path: { id } })
+    },
+    onSuccess: () => {
+      toast('Undone.')
+      return client.invalidateQueries()
+    },
+    onError: failure('Not undone'),
+  })
+}
+
 /** Confirms a memory, which restarts its decay today. */
 export function useConfirm(kind: Kind) {
   const client = useQueryClient()
+  const undo = useUndo(kind)
   return useMutation({
     mutationFn: async (id: string) => {
       if (kind === 'fact') await request('post', '/api/memory/facts/{id}/confirm', { path: { id } })
       else await request('post', '/api/memory/rules/{id}/confirm', { path: { id } })
     },
-    onSuccess: () => {
-      toast('Confirmed.')
+    onSuccess: (_, id) => {
+      toast('Confirmed.', { action: { label: 'Undo', run: () => undo.mutate(id) } })
       return client.invalidateQueries()
     },
     onError: failure('Not confirmed'),
@@ -60,13 +77,14 @@ export function useForget(kind: Kind) {
 /** Marks a rule as helpful or harmful. */
 export function useMark(outcome: 'helpful' | 'harmful') {
   const client = useQueryClient()
+  const undo = useUndo('rule')
   return useMutation({
     mutationFn: async ({ id, reason }: { id: string; reason?: string }) => {
       if (outcome === 'helpful') await request('post', '/api/memory/rules/{id}/helpful', { path: { id } })
       else await request('post', '/api/memory/rules/{id}/harmful', { path: { id }, body: { reason: reason || null } })
     },
-    onSuccess: () => {
-      toast(outcome === 'helpful' ? 'Marked as helpful.' : 'Marked as harmful.')
+    onSuccess: (_, { id }) => {
+      toast(`Marked as ${outcome}.`, { action: { label: 'Undo', run: () => undo.mutate(id) } })
       return client.invalidateQueries()
     },
     onError: failure('Not marked'),

@@ -74,8 +74,21 @@ export const timeline = (raw: Raw) =>
     offset: whole(raw, 'offset'),
   })
 
+export const settingsTabs = ['connections', 'jobs', 'access', 'data', 'health'] as const
+
+export const settings = (raw: Raw) =>
+  optional({
+    tab: oneOf(raw, 'tab', settingsTabs),
+    butler: text(raw, 'butler'),
+  })
+
+export const recallTabs = ['ask', 'compare'] as const
+
 export const recall = (raw: Raw) =>
   optional({
+    tab: oneOf(raw, 'tab', recallTabs),
+    scope: text(raw, 'scope'),
+    why: text(raw, 'why'),
     valid_at: text(raw, 'valid_at'),
     as_of: text(raw, 'as_of'),
     q: text(raw, 'q'),

@@ -25,10 +25,14 @@ export function Dialog({ open, onOpenChange, title, description, children, wide 
     if (!field) return
     event.preventDefault()
     field.focus()
+    // Editing goes on where the text ends.
+    if (field instanceof HTMLTextAreaElement) field.setSelectionRange(field.value.length, field.value.length)
   }
   function onClose(event: Event) {
     event.preventDefault()
-    if (opener.current instanceof HTMLElement) opener.current.focus()
+    // The opener may be gone, as when its row was forgotten or the page changed.
+    const before = opener.current?.isConnected ? opener.current : document.getElementById('main')
+    if (before instanceof HTMLElement) before.focus({ preventScroll: before.id === 'main' })
   }
   return (
     <Radix.Root open={open} onOpenChange={onOpenChange}>

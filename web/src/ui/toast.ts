@@ -8,8 +8,10 @@ export interface Toast {
   action?: { label: string; run: () => void }
 }
 
-/** Long enough to read the message and to undo the action. */
+/** Long enough to read the message. */
 export const VISIBLE_MS = 6000
+/** How long an action can be undone, unless another action replaces it before. */
+export const UNDO_MS = 30_000
 
 let toasts: Toast[] = []
 let last = 0
@@ -27,8 +29,10 @@ export function dismiss(id: number) {
 export function toast(text: string, options: Partial<Pick<Toast, 'tone' | 'action'>> = {}): number {
   last += 1
   const id = last
-  publish([...toasts.slice(-2), { id, text, tone: 'done', ...options }])
-  setTimeout(() => dismiss(id), options.tone === 'failed' ? 2 * VISIBLE_MS : VISIBLE_MS)
+  const kept = options.action ? toasts.filter((toast) => !toast.action) : toasts
+  publish([...kept.slice(-2), { id, text, tone: 'done', ...options }])
+  const visible = options.tone === 'failed' ? 2 * VISIBLE_MS : VISIBLE_MS
+  setTimeout(() => dismiss(id), options.action ? UNDO_MS : visible)
   return id
 }
 

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use butler_host::error::HostError;
 use butler_memory::transfer::{
-    FileFormat, ForeignFormat, ImportOptions, ImportReport, Line, TransferError, detect_format,
+    FileFormat, ForeignFormat, ImportOptions, ImportReport, LineReader, TransferError, detect_format,
 };
 
 use super::Settings;
@@ -17,8 +17,6 @@ use crate::progress;
 
 /// How much of a file to read to recognise its format.
 const HEAD_BYTES: usize = 64 * 1024;
-/// Maximum length of a line. The longest memory, escaped and with its vector, is shorter.
-const LINE_BYTES: usize = 16 * 1024 * 1024;
 /// Maximum size of a file of another program, because such files are read into memory.
 const FOREIGN_BYTES: u64 = 256 * 1024 * 1024;
 const SHOWN_PROBLEMS: usize = 10;
@@ -121,9 +119,9 @@ async fn import(
         FileFormat::Butler => {
             bar.set_length(input.bytes.unwrap_or_default());
             let mut next = || {
-                let line = input.line()?;
+                let line = input.lines.line()?;
                 if line.as_ref().is_some_and(|line| line.number.is_multiple_of(LINES_PER_UPDATE)) {
-                    bar.set_position(input.read);
+                    bar.set_position(input.lines.read);
                 }
                 Ok(line)
             };
@@ -189,11 +187,9 @@ fn show(report: &ImportReport, printer: Printer) {
 }
 
 struct Input {
-    reader: BufReader<Box<dyn Read + Send>>,
+    lines: LineReader<BufReader<Box<dyn Read + Send>>>,
     path: PathBuf,
     bytes: Option<u64>,
-    read: u64,
-    number: u64,
 }
 
 impl Input {
@@ -206,36 +202,17 @@ impl Input {
             (Box::new(file), bytes)
         };
         let reader = BufReader::with_capacity(HEAD_BYTES, reader);
-        Ok(Self { reader, path: path.to_path_buf(), bytes, read: 0, number: 0 })
+        Ok(Self { lines: LineReader::new(reader), path: path.to_path_buf(), bytes })
     }
 
     fn head(&mut self) -> Result<String, HostError> {
-        let bytes = self.reader.fill_buf().map_err(HostError::io("read", &self.path))?;
+        let bytes = self.lines.reader.fill_buf().map_err(HostError::io("read", &self.path))?;
         Ok(String::from_utf8_lossy(bytes).into_owned())
-    }
-
-    fn line(&mut self) -> Result<Option<Line>, TransferError> {
-        let mut bytes = Vec::new();
-        let limit = LINE_BYTES as u64 + 1;
-        let read = (&mut self.reader).take(limit).read_until(b'\n', &mut bytes)?;
-        if read == 0 {
-            return Ok(None);
-        }
-        self.number += 1;
-        self.read += read as u64;
-        if read > LINE_BYTES {
-            return Err(TransferError::LongLine { line: self.number, limit: LINE_BYTES });
-        }
-        while bytes.last().is_some_and(|byte| matches!(byte, b'\n' | b'\r')) {
-            bytes.pop();
-        }
-        // Invalid UTF-8 is not valid JSON either, so the line is reported as a problem.
-        Ok(Some(Line { number: self.number, text: String::from_utf8_lossy(&bytes).into_owned() }))
     }
 
     fn read_all(&mut self) -> Result<String, HostError> {
         let mut bytes = Vec::new();
-        let read = (&mut self.reader).take(FOREIGN_BYTES + 1).read_to_end(&mut bytes);
+        let read = (&mut self.lines.reader).take(FOREIGN_BYTES + 1).read_to_end(&mut bytes);
         read.map_err(HostError::io("read", &self.path))?;
         if bytes.len() as u64 > FOREIGN_BYTES {
             let limit = progress::size(FOREIGN_BYTES);

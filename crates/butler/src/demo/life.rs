@@ -104,6 +104,8 @@ pub struct Talk {
 #[serde(deny_unknown_fields)]
 pub struct DemoRule {
     pub content: String,
+    /// What happened that suggests the rule.
+    pub episode: String,
     pub fate: Fate,
     #[serde(default)]
     pub scope: Option<String>,

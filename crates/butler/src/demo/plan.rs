@@ -47,6 +47,8 @@ pub struct PlannedEpisode {
     pub poison: bool,
     /// The chain and version of the fact that is learned from it.
     pub learned: Option<(usize, usize)>,
+    /// The rule that it suggests.
+    pub suggests: Option<usize>,
 }
 
 /// All versions of one fact.
@@ -205,7 +207,16 @@ impl<'a> Planner<'a> {
             Rng::new(SEED ^ ((day as u64) << 8) ^ (at.timestamp() as u64 / 14_400) ^ butler.len() as u64).number();
         let session = Uuid::from_u128((u128::from(session) << 64) | u128::from(session.rotate_left(17)));
         let butler = butler.to_owned();
-        self.plan.days[day].episodes.push(PlannedEpisode { at, butler, session, content, importance, poison, learned });
+        self.plan.days[day].episodes.push(PlannedEpisode {
+            at,
+            butler,
+            session,
+            content,
+            importance,
+            poison,
+            learned,
+            suggests: None,
+        });
         self.episodes += 1;
     }
 
@@ -258,6 +269,11 @@ impl<'a> Planner<'a> {
                 Fate::Established | Fate::Candidate => (95, 165),
             };
             let born = self.rng.between(first, last);
+            let butler = rule_plan.scope.as_deref().unwrap_or("demo");
+            self.add_episode(born, butler, rule_plan.episode.clone(), 5.0, false, None);
+            if let Some(episode) = self.plan.days[born].episodes.last_mut() {
+                episode.suggests = Some(rule);
+            }
             self.add_action(born, Action::StoreRule(rule));
             let marks = match rule_plan.fate {
                 Fate::Proven => (self.rng.between(17, 32), 0),
@@ -310,15 +326,16 @@ impl<'a> Planner<'a> {
                 self.add_action(day, Action::Retract(chain));
             }
         }
-        let relations = [Relation::Supports, Relation::RelatedTo, Relation::RelatedTo, Relation::Contradicts];
-        for _ in 0..direct.len() / 4 {
-            let (Some(a), Some(b)) = (self.rng.pick(&direct).copied(), self.rng.pick(&direct).copied()) else {
-                return;
+        // Facts about the same subject with a tag in common belong together.
+        for (place, &a) in direct.iter().enumerate() {
+            let fits = |b: &usize| {
+                let (a, b) = (&self.plan.chains[a], &self.plan.chains[*b]);
+                a.subject == b.subject && a.scope == b.scope && a.tags.iter().any(|tag| b.tags.contains(tag))
             };
+            let Some(b) = direct[place + 1..].iter().copied().find(fits) else { continue };
             let day = self.last_day_of(a).max(self.last_day_of(b));
-            let relation = self.rng.pick(&relations).copied().unwrap_or(Relation::RelatedTo);
-            if a != b && self.plan.chains[a].scope == self.plan.chains[b].scope && day < DAYS {
-                self.add_action(day, Action::Link(a, b, relation));
+            if day < DAYS {
+                self.add_action(day, Action::Link(a, b, Relation::RelatedTo));
             }
         }
         for entity in 0..self.plan.entities.len() {

@@ -30,6 +30,34 @@ const NIGHT_HOUR: i64 = 3;
 /// The LLM is unavailable for this butler on the last night, so that its episodes wait for a retry.
 const BROKEN_BUTLER: &str = "work";
 
+/// Statements that disagree: the subject, the predicate, and twice what was said and what was learned from it.
+const DISAGREEMENTS: [[&str; 6]; 3] = [
+    [
+        "cargo bike",
+        "frame_length",
+        "Ordered a cover for the cargo bike; the shop noted a frame of 26 inches.",
+        "The frame of the cargo bike is 26 inches long",
+        "The rack for the ferry did not fit: the frame of the cargo bike is 28 inches long, not 26.",
+        "The frame of the cargo bike is 28 inches long",
+    ],
+    [
+        "Ingrid Lindqvist",
+        "arrival",
+        "Ingrid called: her train arrives on Friday at 17:42.",
+        "Ingrid arrives on Friday at 17:42",
+        "The booking that Ingrid forwarded says that she arrives on Friday at 18:42.",
+        "Ingrid arrives on Friday at 18:42",
+    ],
+    [
+        "Otto Lindqvist",
+        "swimming_lesson",
+        "Otto may join the swimming lesson on Tuesdays.",
+        "Otto has his swimming lesson on Tuesday afternoon",
+        "Packed Otto's bag: the swimming lesson is on Tuesday in the afternoon.",
+        "Otto has his swimming lesson on Tuesday in the afternoon",
+    ],
+];
+
 pub struct Player<'a> {
     pub life: &'a Life,
     pub plan: &'a Plan,
@@ -42,8 +70,10 @@ pub struct Player<'a> {
     /// The newest fact of each chain that the agent stores itself.
     facts: Vec<Option<FactId>>,
     rules: Vec<Option<RuleId>>,
-    /// The episodes of the current day with their butlers.
-    today: Vec<(EpisodeId, String)>,
+    /// The episode that suggests each rule.
+    suggested_by: Vec<Option<EpisodeId>>,
+    /// The episodes of the current day from which nothing is learned.
+    today: Vec<EpisodeId>,
 }
 
 impl<'a> Player<'a> {
@@ -68,6 +98,7 @@ impl<'a> Player<'a> {
             entities: Vec::new(),
             facts,
             rules,
+            suggested_by: vec![None; life.rules.len()],
             today: Vec::new(),
         }
     }
@@ -178,12 +209,13 @@ impl<'a> Player<'a> {
             Ok(_) | Err(MemoryError::InvalidState { .. }) => {}
             Err(error) => return Err(error),
         }
-        let frame = |inches: u32, scope| {
-            let content = format!("The frame of the cargo bike is {inches} inches long");
-            statement("cargo bike", "frame_length", &content, None, scope)
-        };
-        self.memory.store_fact(&call, frame(26, Scope::default())).await?;
-        self.memory.store_fact(&call, frame(28, scope("travel")?)).await?;
+        for [subject, predicate, said, known, heard, now] in DISAGREEMENTS {
+            for (episode, content, place) in [(said, known, Scope::default()), (heard, now, scope("travel")?)] {
+                let input = EpisodeInput { metadata: Map::new(), ..page(episode)? };
+                let source = self.memory.store_episode(&call, input).await?.id;
+                self.memory.store_fact(&call, statement(subject, predicate, content, Some(source), place)).await?;
+            }
+        }
         // The command ends before the search after a store does.
         self.memory.find_conflicts(None).await?;
         Ok(())
@@ -208,9 +240,14 @@ impl<'a> Player<'a> {
         let mut today = Vec::new();
         for (planned, id) in day.episodes.iter().zip(stored) {
             let id = id?;
-            today.push((id, planned.butler.clone()));
+            if planned.learned.is_none() && planned.suggests.is_none() {
+                today.push(id);
+            }
             if planned.poison {
                 self.scripted_llm.poison(id);
+            }
+            if let Some(rule) = planned.suggests {
+                self.suggested_by[rule] = Some(id);
             }
             let Some((chain, version)) = planned.learned else { continue };
             let plan = &self.plan.chains[chain];
@@ -313,7 +350,7 @@ impl<'a> Player<'a> {
                 }
             }
             Action::ForgetEpisode => {
-                if let Some((id, _)) = self.today.first() {
+                if let Some(id) = self.today.first() {
                     self.memory.forget(&call, MemoryType::Episode, id.0).await?;
                 }
             }
@@ -341,7 +378,7 @@ impl<'a> Player<'a> {
     /// Stores a rule directly, or lets the next consolidation learn it if there is an episode to learn it from.
     async fn store_rule(&mut self, call: &Call, rule: usize) -> Result<(), MemoryError> {
         let rule_plan = &self.life.rules[rule];
-        let source = self.today.iter().find(|(_, butler)| butler == "demo").map(|(id, _)| *id);
+        let source = self.suggested_by[rule];
         let learned = rule_plan.scope.is_none() && matches!(rule_plan.fate, Fate::Candidate | Fate::Established);
         if let Some(source) = source.filter(|_| learned) {
             let rule = json!({"content": rule_plan.content, "tags": rule_plan.tags, "episode_ids": [source]});

@@ -4,6 +4,7 @@ mod error;
 mod export;
 mod foreign;
 mod import;
+mod lines;
 mod record;
 mod report;
 
@@ -13,6 +14,7 @@ pub use error::TransferError;
 pub use export::{ExportReport, Header};
 pub use foreign::{FileFormat, ForeignFormat, detect_format};
 pub use import::ImportOptions;
+pub use lines::LineReader;
 pub use record::Line;
 pub use report::{ImportReport, Problem, Tally};
 

@@ -86,11 +86,10 @@ async fn keeping_one_side_forgets_the_other_and_can_be_undone() {
     let again = json!({"action": "resolve", "conflict_id": conflict["id"], "resolution": "keep_both"});
     assert!(refused(&memory, "memory_conflicts", again).await.message.contains("resolved already"));
 
-    let id = older.as_str().unwrap().parse().unwrap();
-    memory.memory.restore_fact(&memory.as_test(), butler_domain::FactId(id)).await.unwrap();
     let reopen = json!({"action": "reopen", "conflict_id": conflict["id"]});
     memory.call("memory_conflicts", reopen).await.unwrap();
     assert_eq!(conflicts(&memory).await.len(), 1);
+    assert_eq!(row(&memory, "facts", &older).await["validity"], "active", "the fact is restored with it");
     assert_eq!(count(&memory, "memory_events WHERE event_type = 'conflict_reopened'").await, 1);
 }
 

@@ -130,7 +130,7 @@ impl Operation for ReopenConflict {
     const PATH: &'static str = "/api/memory/conflicts/{id}/reopen";
     const TAG: &'static str = "conflicts";
     const SUMMARY: &'static str =
-        "Open a resolved conflict again. The facts stay as they are; restore them one by one.";
+        "Undo the resolution of a conflict: restore the facts that it made inactive, and open it again.";
     const RIGHT: Right = Right::Admin;
 
     async fn run(ctx: RequestContext, path: IdPath, query: ButlerQuery, (): ()) -> Result<Self::Answer, ApiError> {

@@ -8,6 +8,7 @@ use butler_memory::Memory;
 use butler_memory::browse::{EpisodeFilter, EpisodeItem, EpisodeRecord, EventItem, LinkItem, Side};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use uuid::Uuid;
 
 use super::envelope::{List, Single, WithHome};
 use super::error::ApiError;
@@ -19,6 +20,8 @@ use super::page::{Paging, date_or_time, newest};
 pub struct Filters {
     /// Only episodes from sessions of this butler.
     butler: Option<String>,
+    /// Only episodes of this session.
+    session_id: Option<Uuid>,
     /// Only episodes at or after this date or time: `2026-03-01` or `2026-03-01T12:00:00Z`.
     from: Option<String>,
     /// Only episodes at or before this date or time.
@@ -61,6 +64,7 @@ pub async fn list(
     let request = ctx.page_request(query.paging, home)?;
     let filter = EpisodeFilter {
         butler: of,
+        session: query.session_id,
         status: query.status,
         from: query.from.as_deref().map(|text| date_or_time("from", text, false)).transpose()?,
         to: query.to.as_deref().map(|text| date_or_time("to", text, true)).transpose()?,

@@ -1,6 +1,7 @@
 //! The REST API. The router and the OpenAPI document are both generated from one table of operations.
 
 mod activity;
+mod backups;
 mod butlers;
 mod changes;
 mod conflicts;
@@ -14,6 +15,7 @@ mod fan_out;
 mod injections;
 mod jobs;
 mod live;
+mod llm_test;
 pub mod openapi;
 mod operation;
 mod page;
@@ -30,6 +32,7 @@ mod stats;
 mod times;
 mod tokens;
 mod tombstones;
+mod transfer;
 mod why_not;
 
 use std::sync::Arc;
@@ -37,7 +40,7 @@ use std::sync::Arc;
 use axum::Router;
 use axum::http::header;
 use axum::response::{IntoResponse, Response};
-use axum::routing::get;
+use axum::routing::{get, post};
 use butler_host::host::Host;
 use operation::{OperationEntry, entry};
 use state::Api;
@@ -51,12 +54,14 @@ const OPERATIONS: &[OperationEntry] = &[
     entry::<facts::forget::ForgetFact>(),
     entry::<facts::confirm::ConfirmFact>(),
     entry::<facts::restore::RestoreFact>(),
+    entry::<facts::undo::UndoFact>(),
     entry::<rules::list::ListRules>(),
     entry::<rules::detail::GetRule>(),
     entry::<rules::edit::EditRule>(),
     entry::<rules::forget::ForgetRule>(),
     entry::<rules::confirm::ConfirmRule>(),
     entry::<rules::restore::RestoreRule>(),
+    entry::<rules::undo::UndoRule>(),
     entry::<rules::feedback::MarkHelpful>(),
     entry::<rules::feedback::MarkHarmful>(),
     entry::<episodes::ListEpisodes>(),
@@ -98,10 +103,14 @@ const OPERATIONS: &[OperationEntry] = &[
     entry::<tokens::RevokeToken>(),
     entry::<tokens::RotateToken>(),
     entry::<server::GetServer>(),
+    entry::<backups::ListBackups>(),
+    entry::<backups::CreateBackup>(),
+    entry::<llm_test::TestLlm>(),
 ];
 
 pub fn router(host: &Arc<Host>) -> Router<Arc<Host>> {
     let mut router = Router::new().route("/api/openapi.json", get(document)).route("/api/events", get(live::listen));
+    router = router.route("/api/export", get(transfer::export)).route("/api/import", post(transfer::import));
     for entry in OPERATIONS {
         router = router.route(entry.path, (entry.router)());
     }

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use axum::body::Body;
 use axum::extract::{RawPathParams, Request, State};
+use axum::http::request::Parts;
 use axum::http::{HeaderMap, Method, StatusCode, Uri, header};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{MethodFilter, MethodRouter, on};
@@ -85,6 +86,27 @@ pub struct RequestContext {
 }
 
 impl RequestContext {
+    /// Checks the caller's right, and reads who asks from the head of a request. Also returns the query parameters other
+    /// than the tenant.
+    pub fn of(api: &Api, parts: &Parts, right: Right) -> Result<(Self, Vec<(String, String)>), ApiError> {
+        // The authentication layer inserts it into every request; without it the request is rejected.
+        let access = parts.extensions.get::<Access>().cloned().ok_or_else(ApiError::no_access)?;
+        access.require(right)?;
+        if parts.method != Method::GET {
+            refuse_cross_site(&parts.headers)?;
+        }
+        let redactor = api.host.redactor();
+        let (mut query, tenant) = split_tenant(&parts.uri, &parts.headers)?;
+        for (_, value) in &mut query {
+            redactor.redact_text(value);
+        }
+        let tenant = access.tenant(tenant.as_deref())?;
+        let request_id = text(&parts.headers, "x-request-id").map(|id| redactor.redact(&id).text.into_owned());
+        let now = api.host.clock().now();
+        let from_dashboard = text(&parts.headers, "sec-fetch-site").as_deref() == Some("same-origin");
+        Ok((Self { api: api.clone(), access, tenant, now, request_id, from_dashboard }, query))
+    }
+
     /// Who the audit events of this request name.
     pub fn actor(&self) -> String {
         self.access.caller.actor.clone().unwrap_or_else(|| "dashboard".to_owned())
@@ -170,27 +192,12 @@ async fn handle<O: Operation>(State(api): State<Api>, path: RawPathParams, reque
 
 async fn answer<O: Operation>(api: Api, path: RawPathParams, request: Request) -> Result<O::Answer, ApiError> {
     let (parts, body) = request.into_parts();
-    // The authentication layer inserts it into every request; without it the request is rejected.
-    let access = parts.extensions.get::<Access>().cloned().ok_or_else(ApiError::no_access)?;
-    access.require(O::RIGHT)?;
-    if O::VERB != Verb::Get {
-        refuse_cross_site(&parts.headers)?;
-    }
+    let (ctx, query) = RequestContext::of(&api, &parts, O::RIGHT)?;
     let pairs = path.iter().map(|(name, value)| (name.to_owned(), value.to_owned())).collect();
     let path = parameters::parse::<O::Path>(pairs, &[])?;
-    let redactor = api.host.redactor();
-    let (mut query, tenant) = split_tenant(&parts.uri, &parts.headers)?;
-    for (_, value) in &mut query {
-        redactor.redact_text(value);
-    }
     let query = parameters::parse::<O::Query>(query, &["tenant"])?;
     let timeout = api.host.server().request_timeout();
-    let (body, redacted) = read::<O::Body>(&parts.method, &parts.headers, body, timeout, redactor).await?;
-    let tenant = access.tenant(tenant.as_deref())?;
-    let request_id = text(&parts.headers, "x-request-id").map(|id| redactor.redact(&id).text.into_owned());
-    let now = api.host.clock().now();
-    let from_dashboard = text(&parts.headers, "sec-fetch-site").as_deref() == Some("same-origin");
-    let ctx = RequestContext { api: api.clone(), access, tenant, now, request_id, from_dashboard };
+    let (body, redacted) = read::<O::Body>(&parts.method, &parts.headers, body, timeout, api.host.redactor()).await?;
     let mut outcome = O::run(ctx, path, query, body).await;
     if outcome.as_ref().is_err_and(ApiError::is_unavailable) {
         api.host.report_trouble();

@@ -1,6 +1,7 @@
 //! `GET /api/memory/recall?q=`: the query lab. Shows what an agent would get for a query, with every part of the score.
 
-use butler_domain::{Butler, Scope, validate};
+use butler_domain::scoring::ScoreWeights;
+use butler_domain::{Butler, Invalid, Scope, validate};
 use butler_host::access::Right;
 use butler_memory::search::{Hit, Mode, Trace};
 use butler_memory::{ContextRequest, Memory, RecallInput};
@@ -31,6 +32,9 @@ pub struct RecallQuery {
     /// Exclude memories whose effective confidence is lower. Default: the retrieval threshold.
     #[schemars(range(min = 0.0, max = 1.0))]
     min_confidence: Option<f64>,
+    /// Weights of relevance, importance, recency and confidence for the results, separated by commas: `0.4,0.3,0.2,0.1`.
+    /// Default: the configured `retrieval.score_weights`. The context block always uses the configured ones.
+    weights: Option<String>,
     /// Token budget of the context block. Default: the configured budget.
     #[schemars(range(min = 1, max = 100_000))]
     token_budget: Option<i64>,
@@ -109,7 +113,7 @@ async fn answer(ctx: &RequestContext, memory: &Memory, query: &RecallQuery) -> R
     let asked = query.time.read(memory, &call)?;
     let input = RecallInput {
         topic: topic.clone(),
-        scope: query.scope.clone().map(Scope::new).transpose().map_err(butler_domain::Invalid::from)?,
+        scope: query.scope.clone().map(Scope::new).transpose().map_err(Invalid::from)?,
         mode,
         limit: query.limit.map_or_else(|| config.retrieval.tool_limit(), |limit| limit.unsigned_abs() as usize),
         min_confidence: query.min_confidence.unwrap_or(config.confidence.retrieval_threshold),
@@ -118,13 +122,14 @@ async fn answer(ctx: &RequestContext, memory: &Memory, query: &RecallQuery) -> R
         explain: true,
         asked: asked.clone(),
     };
-    let found = memory.recall_uncounted(&call, &input).await?;
+    let weights = query.weights.as_deref().map(weights).transpose()?.unwrap_or_else(|| memory.weights());
+    let found = memory.recall_weighed(&call, &input, &weights).await?;
     let token_budget =
         query.token_budget.map_or(config.retrieval.context_token_budget, |budget| budget.unsigned_abs() as usize);
     let request = ContextRequest {
         trigger_prompt: topic.clone(),
         butler: Butler::new(query.scope.as_deref().unwrap_or(memory.butler().as_str()))
-            .map_err(butler_domain::Invalid::from)?,
+            .map_err(Invalid::from)?,
         token_budget,
         mode,
         min_relevance: None,
@@ -140,4 +145,19 @@ async fn answer(ctx: &RequestContext, memory: &Memory, query: &RecallQuery) -> R
         trace: found.trace,
         context: ContextView { text: block.text, tokens: block.tokens, token_budget },
     })
+}
+
+fn weights(text: &str) -> Result<ScoreWeights, ApiError> {
+    let bad = |reason: String| {
+        let hint = "pass four numbers of at least 0, not all 0: relevance, importance, recency, confidence";
+        ApiError::bad_parameter(Invalid::new("weights", reason).hint(hint))
+    };
+    let numbers: Vec<f64> = text.split(',').filter_map(|part| part.trim().parse().ok()).collect();
+    let &[relevance, importance, recency, confidence] = &numbers[..] else {
+        return Err(bad(format!("is {text:?}")));
+    };
+    if numbers.iter().all(|weight| *weight == 0.0) {
+        return Err(bad("are all 0".to_owned()));
+    }
+    ScoreWeights::new(relevance, importance, recency, confidence).map_err(|error| bad(error.to_string()))
 }

@@ -30,6 +30,11 @@ pub struct ServerView {
     /// Whether any butler has an LLM. Without one, consolidation is a dry run.
     pub runtime_configured: bool,
     pub mcp_endpoint: &'static str,
+    /// When an agent last connected to any butler over MCP; null if none ever did.
+    pub agent_seen_at: Option<Timestamp>,
+    /// The flags with which a command on the server's machine works on the same butlers, such as ` --data-dir '/data'`.
+    /// Null without the right `admin`.
+    pub cli_flags: Option<String>,
 }
 
 pub struct GetServer;
@@ -65,6 +70,8 @@ impl Operation for GetServer {
             token_id: access.token,
             runtime_configured,
             mcp_endpoint: "/mcp",
+            agent_seen_at: ctx.api.host.agent_seen_at(),
+            cli_flags: access.rights.admin.then(|| ctx.api.host.options().cli_flags()),
         }))
     }
 }

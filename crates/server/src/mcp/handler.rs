@@ -88,6 +88,7 @@ impl ServerHandler for Handler {
     ) -> Result<ListToolsResult, ErrorData> {
         // What the caller may not call would only mislead its model.
         let rights = self.access(&context)?.rights;
+        self.host.note_agent();
         let tools = self.tools.iter().filter(|(_, right)| rights.include(*right)).map(|(tool, _)| tool.clone());
         let listed = ListToolsResult::with_all_items(tools.collect());
         Ok(listed.with_ttl_ms(LIST_TTL_MS).with_cache_scope(CacheScope::Private))

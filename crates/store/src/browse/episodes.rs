@@ -13,6 +13,7 @@ use crate::{Session, StoreError};
 #[derive(Debug, Clone, Default)]
 pub struct EpisodeFilter {
     pub butler: Option<String>,
+    pub session: Option<Uuid>,
     pub status: Option<ConsolidationStatus>,
     pub from: Option<Timestamp>,
     pub to: Option<Timestamp>,
@@ -49,8 +50,9 @@ pub async fn list(
                   AND created_at >= coalesce($4::timestamptz, '-infinity') AND created_at <= coalesce($5::timestamptz, 'infinity')
                   AND ($6::text IS NULL OR search_vector @@ (SELECT browse_query($1, $6))
                        OR ((SELECT browse_query($1, $6)) IS NULL AND strpos(lower(content), lower($6)) > 0))
-                  AND ($7::timestamptz IS NULL OR (created_at <= $7 AND (created_at < $7 OR id > $8)))
-                ORDER BY created_at DESC, id LIMIT $9 OFFSET $10
+                  AND ($7::uuid IS NULL OR session_id = $7)
+                  AND ($8::timestamptz IS NULL OR (created_at <= $8 AND (created_at < $8 OR id > $9)))
+                ORDER BY created_at DESC, id LIMIT $10 OFFSET $11
                 "#,
                 tenant.as_str(),
                 filter.butler.as_deref(),
@@ -58,6 +60,7 @@ pub async fn list(
                 filter.from,
                 filter.to,
                 filter.words.as_deref(),
+                filter.session,
                 page.after_at(),
                 page.after_id(),
                 page.limit,
@@ -71,7 +74,7 @@ pub async fn list(
 }
 
 async fn count(session: &mut Session, tenant: &TenantId, filter: &EpisodeFilter) -> Result<i64, StoreError> {
-    if filter.butler.is_none() && filter.status.is_none() && filter.words.is_none() {
+    if filter.butler.is_none() && filter.session.is_none() && filter.status.is_none() && filter.words.is_none() {
         return count_all(session, tenant, filter).await;
     }
     session
@@ -83,6 +86,7 @@ async fn count(session: &mut Session, tenant: &TenantId, filter: &EpisodeFilter)
                   AND created_at >= coalesce($4::timestamptz, '-infinity') AND created_at <= coalesce($5::timestamptz, 'infinity')
                   AND ($6::text IS NULL OR search_vector @@ (SELECT browse_query($1, $6))
                        OR ((SELECT browse_query($1, $6)) IS NULL AND strpos(lower(content), lower($6)) > 0))
+                  AND ($7::uuid IS NULL OR session_id = $7)
                 "#,
                 tenant.as_str(),
                 filter.butler.as_deref(),
@@ -90,6 +94,7 @@ async fn count(session: &mut Session, tenant: &TenantId, filter: &EpisodeFilter)
                 filter.from,
                 filter.to,
                 filter.words.as_deref(),
+                filter.session,
             )
             .fetch_one(pg)
         })

@@ -1,4 +1,4 @@
-import { useParams } from '@tanstack/react-router'
+import { Link, useParams } from '@tanstack/react-router'
 import { useGet } from '../../api/hooks'
 import type { EpisodeDetailAt as EpisodeDetail } from '../../api/schema'
 import { counted } from '../../lib/number'
@@ -68,7 +68,16 @@ function View({ episode }: { episode: EpisodeDetail }) {
                 ['Expires', episode.expires_at ? <Time key="e" at={episode.expires_at} /> : 'never'],
                 ['Importance', `${episode.importance} of 10`],
                 ['Read', counted(episode.reference_count, 'time')],
-                ['Session', episode.session_id ? <Id key="s">{episode.session_id}</Id> : 'none'],
+                [
+                  'Session',
+                  episode.session_id ? (
+                    <Link key="s" to="/memory/sessions/$id" params={{ id: episode.session_id }} className="link">
+                      <Id>{episode.session_id}</Id>
+                    </Link>
+                  ) : (
+                    'none'
+                  ),
+                ],
                 ...(episode.next_consolidation_retry_at
                   ? [
                       [

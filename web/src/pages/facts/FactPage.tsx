@@ -10,6 +10,7 @@ import { Actions } from '../../memory/Actions'
 import { PermanenceBadge, SourceBadge, StateBadge } from '../../memory/badges'
 import { DecayLine } from '../../memory/DecayLine'
 import { EventList } from '../../memory/EventList'
+import { isOutgoing } from '../../memory/links'
 import { Provenance } from '../../memory/Provenance'
 import { Versions } from '../../memory/Versions'
 import { Back } from '../../ui/Back'
@@ -27,6 +28,8 @@ function View({ fact }: { fact: FactDetail }) {
   const fading = fact.state === 'fading'
   const live = fact.state === 'active' || fading
   const validity = validityText(fact)
+  // A fact that is active was restored from whatever superseded it.
+  const links = live ? fact.links.filter((link) => !(link.relation === 'supersedes' && !isOutgoing(link))) : fact.links
   const subject = fact.entity_id ? (
     <Link to="/entities/$id" params={{ id: fact.entity_id }} className="font-medium text-ink hover:underline">
       {fact.subject}
@@ -74,7 +77,7 @@ function View({ fact }: { fact: FactDetail }) {
           )}
           <Section title="Provenance" aside={<SourceBadge source={fact.source} />}>
             <div className="card p-4 sm:p-5">
-              <Provenance kind="fact" label={fact.content} links={fact.links} />
+              <Provenance kind="fact" label={fact.content} links={links} />
             </div>
           </Section>
           {fact.supersession_chain.length > 1 && (

@@ -1,9 +1,33 @@
 import { useGet } from '../../api/hooks'
 import { counted } from '../../lib/number'
 import { daysBetween } from '../../lib/time'
+import { Call } from '../../memory/Served'
 import { Time } from '../../ui/Time'
 
+/** Enough to see who reads it; the session pages show the rest. */
+const SHOWN = 5
+
+/** The latest calls that returned the memory. */
+function Calls({ id }: { id: string }) {
+  const calls = useGet('/api/memory/injections', { query: { memory_id: id, limit: SHOWN } })
+  const rows = calls.data?.data ?? []
+  if (rows.length === 0) return null
+  return (
+    <ul aria-label="Who read it" className="space-y-1 border-l border-line pl-3">
+      {rows.map((call) => (
+        <li key={call.id}>
+          <Call call={call} />
+        </li>
+      ))}
+      {(calls.data?.meta.total ?? 0) > SHOWN && (
+        <li className="text-muted">and {counted((calls.data?.meta.total ?? 0) - SHOWN, 'earlier call')}</li>
+      )}
+    </ul>
+  )
+}
+
 interface Read {
+  id: string
   reference_count: number
   last_referenced_at?: string | null
   created_at: string
@@ -21,7 +45,7 @@ function readRate(memory: Read): string | null {
   return `about every ${counted(Math.round(each), 'day')} since it was learned`
 }
 
-/** How often agents read the memory, and which agents can. Reads are counted, not logged: the readers are not known. */
+/** How often agents read the memory, who did lately, and which agents can. */
 export function Readers({ memory }: { memory: Read }) {
   const butlers = useGet('/api/butlers')
   const names = (butlers.data?.data ?? []).map((butler) => butler.name)
@@ -49,6 +73,7 @@ export function Readers({ memory }: { memory: Read }) {
           </>
         )}
       </p>
+      <Calls id={memory.id} />
       <p className="text-muted">{readers}. Viewing it in the dashboard does not count as a read.</p>
     </div>
   )

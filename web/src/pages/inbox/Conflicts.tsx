@@ -10,6 +10,7 @@ import { Empty } from '../../ui/states'
 import { Time } from '../../ui/Time'
 import { ConflictSide } from './ConflictSide'
 import { Decide, Item } from './Item'
+import { KeepBothDialog } from './KeepBothDialog'
 import { whyLabel } from './labels'
 import { MergeTextDialog } from './MergeTextDialog'
 import { type Resolution, useResolve } from './useDecisions'
@@ -23,6 +24,7 @@ const choices: [resolution: Exclude<Resolution, 'merge'>, keys: string, label: s
 
 function Row({ conflict, canDecide }: { conflict: ConflictAt; canDecide: boolean }) {
   const [merging, setMerging] = useState(false)
+  const [keeping, setKeeping] = useState(false)
   const resolve = useResolve(conflict)
   const about = `${conflict.a.subject} ${capitalized(conflict.a.predicate).toLowerCase()}`
   const common = { about, busy: resolve.isPending }
@@ -46,6 +48,9 @@ function Row({ conflict, canDecide }: { conflict: ConflictAt; canDecide: boolean
               {label}
             </Decide>
           ))}
+          <Decide keys="s" {...common} onDecide={() => setKeeping(true)}>
+            Keep both, apart
+          </Decide>
           <Decide keys="m" {...common} onDecide={() => setMerging(true)}>
             Merge text
           </Decide>
@@ -53,6 +58,16 @@ function Row({ conflict, canDecide }: { conflict: ConflictAt; canDecide: boolean
             Forget both
           </Decide>
         </div>
+      )}
+      {keeping && (
+        <KeepBothDialog
+          conflict={conflict}
+          onKeep={(distinction) => {
+            setKeeping(false)
+            resolve.mutate({ resolution: 'keep_both', ...distinction })
+          }}
+          onClose={() => setKeeping(false)}
+        />
       )}
       {merging && (
         <MergeTextDialog

@@ -2,7 +2,6 @@
 import { cleanup, fireEvent, screen, within } from '@testing-library/react'
 import { afterEach, expect, test, vi } from 'vitest'
 import { openPage } from '../open-page'
-import { changedFacts } from './useDecisions'
 
 afterEach(() => {
   cleanup()
@@ -93,7 +92,6 @@ test('a conflict is resolved, and Undo restores the fact before it reopens the c
     ...full,
     'POST /api/memory/conflicts/c1/resolve': conflict,
     'POST /api/memory/conflicts/c1/reopen': conflict,
-    'POST /api/memory/facts/f2/restore': { id: 'f2', changed: true },
   })
   const row = await screen.findByRole('list', { name: 'Conflicts' })
   expect(within(row).getByText('different numbers')).toBeTruthy()
@@ -103,7 +101,6 @@ test('a conflict is resolved, and Undo restores the fact before it reopens the c
   await screen.findByText('Undone. The conflict is open again.')
   expect(posts(calls)).toEqual([
     ['/api/memory/conflicts/c1/resolve', { resolution: 'keep_a' }],
-    ['/api/memory/facts/f2/restore'],
     ['/api/memory/conflicts/c1/reopen'],
   ])
 })
@@ -116,13 +113,6 @@ test('a merge sends the edited text', async () => {
   await screen.findByText('Merged. B is forgotten.')
   const body = { resolution: 'merge', content: '31, then 32 years' }
   expect(posts(calls)).toEqual([['/api/memory/conflicts/c1/resolve', body]])
-})
-
-test('each resolution names the facts that Undo restores', () => {
-  expect(changedFacts(conflict, 'keep_b')).toEqual(['f1'])
-  expect(changedFacts(conflict, 'keep_both')).toEqual([])
-  expect(changedFacts(conflict, 'merge')).toEqual(['f1', 'f2'])
-  expect(changedFacts(conflict, 'forget_both')).toEqual(['f1', 'f2'])
 })
 
 test('an erased memory that came again has no text, and a failure shows its reason', async () => {
@@ -146,5 +136,5 @@ test('without items each section says what would appear; without the right there
   expect(await screen.findByText('Nothing came again')).toBeTruthy()
   expect(await screen.findByRole('list', { name: 'Conflicts' })).toBeTruthy()
   expect(screen.queryByRole('button', { name: /^Keep A/ })).toBeNull()
-  expect(screen.getAllByText('This requires a token with the admin right.')).toHaveLength(2)
+  expect(screen.getAllByText('This requires a token with the admin right.')).toHaveLength(3)
 })

@@ -2,13 +2,16 @@ import { Kbd } from '../../ui/Kbd'
 import { Page } from '../../ui/Page'
 import { CameAgain } from './CameAgain'
 import { Conflicts } from './Conflicts'
+import { DeadLetters } from './DeadLetters'
+import { Fading } from './Fading'
 import { Proposals } from './Proposals'
 
 const keys: [key: string, action: string][] = [
   ['j', 'next'],
   ['k', 'previous'],
-  ['y', 'approve, keep A or allow again'],
-  ['n', 'reject or keep both'],
+  ['y', 'confirm, approve, keep A, allow or requeue'],
+  ['n', 'forget, reject or keep both'],
+  ['e', 'edit'],
   ['u', 'undo'],
   ['?', 'all shortcuts'],
 ]
@@ -43,6 +46,8 @@ export default function InboxPage() {
       <div className="space-y-10">
         <Proposals />
         <Conflicts />
+        <Fading />
+        <DeadLetters />
         <CameAgain />
       </div>
     </Page>

@@ -3,6 +3,7 @@ import { useNavigate } from '@tanstack/react-router'
 import { request } from '../../api/client'
 import type { ConflictAt, ProposalAt, TombstoneAt } from '../../api/schema'
 import { failure, toast } from '../../ui/toast'
+import type { Distinction } from './KeepBothDialog'
 
 export type Resolution = 'keep_a' | 'keep_b' | 'keep_both' | 'merge' | 'forget_both'
 
@@ -57,31 +58,21 @@ const resolved: Record<Resolution, string> = {
   forget_both: 'Forgot both.',
 }
 
-/** The facts that a resolution makes inactive. A merge supersedes a and forgets b. */
-export function changedFacts({ a, b }: Pick<ConflictAt, 'a' | 'b'>, resolution: Resolution): string[] {
-  const changed = { keep_a: [b], keep_b: [a], keep_both: [], merge: [a, b], forget_both: [a, b] }[resolution]
-  return changed.map((side) => side.id)
-}
-
-/** Resolves a conflict. Undo restores the facts first, because a conflict is open only while both are active. */
+/** Resolves a conflict. Undo opens it again and restores its facts. */
 export function useResolve(conflict: ConflictAt) {
   const parameters = { path: { id: conflict.id }, query: { butler: conflict.home } }
   const refresh = useRefresh()
   const undo = useMutation({
-    mutationFn: async (resolution: Resolution) => {
-      for (const id of changedFacts(conflict, resolution))
-        await request('post', '/api/memory/facts/{id}/restore', { path: { id }, query: { butler: conflict.home } })
-      await request('post', '/api/memory/conflicts/{id}/reopen', parameters)
-    },
+    mutationFn: () => request('post', '/api/memory/conflicts/{id}/reopen', parameters),
     onSuccess: () => toast('Undone. The conflict is open again.'),
     onError: failure('Not undone'),
     onSettled: refresh,
   })
   return useMutation({
-    mutationFn: (body: { resolution: Resolution; content?: string }) =>
+    mutationFn: (body: { resolution: Resolution; content?: string } & Distinction) =>
       request('post', '/api/memory/conflicts/{id}/resolve', { ...parameters, body }),
     onSuccess: (_, { resolution }) =>
-      toast(resolved[resolution], { action: { label: 'Undo', run: () => undo.mutate(resolution) } }),
+      toast(resolved[resolution], { action: { label: 'Undo', run: () => undo.mutate() } }),
     onError: failure('Not resolved'),
     onSettled: refresh,
   })

@@ -53,7 +53,14 @@ function Rank({ name, value, found }: { name: string; value?: number | null; fou
   )
 }
 
-function Row({ hit, place }: { hit: RecallHit; place: number }) {
+interface RowProps {
+  hit: RecallHit
+  place: number
+  expected: boolean
+  onExpect?: (() => void) | undefined
+}
+
+function Row({ hit, place, expected, onExpect }: RowProps) {
   const validity = validityText(hit)
   const shares = hit.explain?.weighed ? inOrder(hit.explain.weighed) : []
   return (
@@ -107,6 +114,18 @@ function Row({ hit, place }: { hit: RecallHit; place: number }) {
               similarity <span className="figure text-ink">{fixed(hit.similarity, 3)}</span>
             </span>
           )}
+          {onExpect && (
+            <label className="inline-flex items-center gap-1.5">
+              <input
+                type="checkbox"
+                className="size-3.5 accent-accent"
+                checked={expected}
+                aria-label={`Expected: ${hit.content.slice(0, 60)}`}
+                onChange={onExpect}
+              />
+              expected
+            </label>
+          )}
         </p>
       </div>
       <span className="figure col-start-3 row-start-1 text-right text-lg font-semibold">{fixed(hit.score, 3)}</span>
@@ -114,8 +133,16 @@ function Row({ hit, place }: { hit: RecallHit; place: number }) {
   )
 }
 
+interface Props {
+  hits: RecallHit[]
+  weights?: Weights | null | undefined
+  /** The memories that the test set expects for the question. */
+  expected?: readonly { id: string }[] | undefined
+  onExpect?: (hit: RecallHit) => void
+}
+
 /** Each hit with its rank in both searches, its fused score, and the four weighted parts of its final score. */
-export function HitTable({ hits, weights }: { hits: RecallHit[]; weights?: Weights | null }) {
+export function HitTable({ hits, weights, expected = [], onExpect }: Props) {
   if (hits.length === 0)
     return <Empty title="Nothing recalled">No memory matches the question by meaning or by keywords.</Empty>
   return (
@@ -130,7 +157,13 @@ export function HitTable({ hits, weights }: { hits: RecallHit[]; weights?: Weigh
       </p>
       <ol className="card overflow-hidden">
         {hits.map((hit, index) => (
-          <Row key={hit.id} hit={hit} place={index + 1} />
+          <Row
+            key={hit.id}
+            hit={hit}
+            place={index + 1}
+            expected={expected.some(({ id }) => id === hit.id)}
+            onExpect={onExpect && (() => onExpect(hit))}
+          />
         ))}
       </ol>
     </>

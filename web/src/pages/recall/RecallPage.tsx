@@ -4,12 +4,16 @@ import { useGet } from '../../api/hooks'
 import { Button } from '../../ui/Button'
 import { Page } from '../../ui/Page'
 import { Section } from '../../ui/Section'
+import { Segments } from '../../ui/Segments'
 import { Select } from '../../ui/Select'
 import { Empty, Failure, Loading } from '../../ui/states'
 import { Unavailable } from '../../ui/Unavailable'
+import { Compare } from './Compare'
 import { ContextBlock } from './ContextBlock'
 import { HitTable } from './HitTable'
+import { type Case, loadCases, saveCases, toggle } from './testSet'
 import { UnderstoodTime } from './UnderstoodTime'
+import { WhyNot } from './WhyNot'
 
 const examples = ['What can I cook tonight?', 'When is the next appointment?', 'How should reports be written?']
 
@@ -29,12 +33,20 @@ export default function RecallPage() {
   const butler = search.butler ?? names[0]
   const [draft, setDraft] = useState(search.q ?? '')
   const [dates, setDates] = useState({ valid_at: search.valid_at ?? '', as_of: search.as_of ?? '' })
+  const [scope, setScope] = useState(search.scope ?? '')
+  const [cases, setCases] = useState(loadCases)
+  function keep(next: Case[]) {
+    setCases(next)
+    saveCases(next)
+  }
+  const setting = { butler, scope: search.scope, valid_at: search.valid_at, as_of: search.as_of }
+  const comparing = search.tab === 'compare'
   const question = search.q ?? ''
   const missing = stats.data?.meta.unavailable ?? []
   const answer = useGet(
     '/api/memory/recall',
-    { query: { q: question, butler, valid_at: search.valid_at, as_of: search.as_of } },
-    { enabled: question !== '' && !stats.isPending, keepPrevious: true },
+    { query: { q: question, ...setting } },
+    { enabled: question !== '' && !stats.isPending && !comparing, keepPrevious: true },
   )
   function ask(q: string) {
     setDraft(q)
@@ -44,6 +56,7 @@ export default function RecallPage() {
         q: q.trim() || undefined,
         valid_at: dates.valid_at.trim() || undefined,
         as_of: dates.as_of.trim() || undefined,
+        scope: scope.trim() || undefined,
       }),
     })
   }
@@ -56,16 +69,41 @@ export default function RecallPage() {
       title="Recall lab"
       lead="See what a question recalls, why, and the exact context block. This does not count as a read."
     >
+      <div className="mb-4">
+        <Segments
+          label="What to do"
+          value={search.tab ?? 'ask'}
+          options={[
+            ['ask', 'Ask'],
+            ['compare', 'Compare weights', cases.length],
+          ]}
+          onChange={(tab) => void navigate({ search: (previous) => ({ ...previous, tab }) })}
+        />
+      </div>
       <form onSubmit={submit} className="mb-6 flex flex-wrap items-center gap-2">
-        <label className="min-w-0 flex-1 basis-72">
-          <span className="sr-only">Question</span>
+        {!comparing && (
+          <label className="min-w-0 flex-1 basis-72">
+            <span className="sr-only">Question</span>
+            <input
+              data-search=""
+              type="search"
+              className="control w-full"
+              placeholder="Ask a question"
+              value={draft}
+              onChange={(event) => setDraft(event.target.value)}
+            />
+          </label>
+        )}
+        <label className="flex min-w-0 items-center gap-2 text-sm whitespace-nowrap text-muted">
+          Scope
           <input
-            data-search=""
-            type="search"
-            className="control w-full"
-            placeholder="Ask a question"
-            value={draft}
-            onChange={(event) => setDraft(event.target.value)}
+            className="control w-full min-w-0 text-ink sm:w-28"
+            placeholder="all"
+            title="Only memories of this scope and the global scope, as a butler of that name reads them"
+            autoComplete="off"
+            spellCheck={false}
+            value={scope}
+            onChange={(event) => setScope(event.target.value)}
           />
         </label>
         <span className="grid grid-cols-2 gap-2 max-sm:w-full sm:inline-flex">
@@ -99,11 +137,13 @@ export default function RecallPage() {
           />
         )}
         <Button type="submit" variant="primary" busy={answer.isFetching && question !== ''}>
-          Recall
+          {comparing ? 'Apply' : 'Recall'}
         </Button>
       </form>
       <Unavailable butlers={missing} />
-      {question === '' ? (
+      {comparing ? (
+        <Compare setting={setting} cases={cases} onCases={keep} />
+      ) : question === '' ? (
         <Empty title="Ask a question">
           <span className="flex flex-wrap justify-center gap-2 pt-2">
             {examples.map((example) => (
@@ -121,15 +161,28 @@ export default function RecallPage() {
         <div className="grid gap-x-8 gap-y-10 xl:grid-cols-[minmax(0,1.55fr)_minmax(0,1fr)]">
           <Section title="Recalled memories">
             {answer.data.data.trace && <UnderstoodTime time={answer.data.data.trace.time} />}
-            <HitTable hits={answer.data.data.results} weights={answer.data.data.trace?.weights} />
-          </Section>
-          <Section title="Session context">
-            <ContextBlock
-              text={answer.data.data.context.text}
-              tokens={answer.data.data.context.tokens}
-              budget={answer.data.data.context.token_budget}
+            <HitTable
+              hits={answer.data.data.results}
+              weights={answer.data.data.trace?.weights}
+              expected={cases.find((one) => one.q === question)?.expected}
+              onExpect={(hit) => keep(toggle(cases, question, { id: hit.id, label: hit.content.slice(0, 80) }))}
             />
           </Section>
+          <div className="min-w-0 space-y-10">
+            <WhyNot
+              question={question}
+              setting={setting}
+              id={search.why}
+              onPick={(why) => void navigate({ search: (previous) => ({ ...previous, why }) })}
+            />
+            <Section title="Session context">
+              <ContextBlock
+                text={answer.data.data.context.text}
+                tokens={answer.data.data.context.tokens}
+                budget={answer.data.data.context.token_budget}
+              />
+            </Section>
+          </div>
         </div>
       )}
     </Page>

@@ -33,6 +33,7 @@ export function MarkButtons({ id }: { id: string }) {
           <label className="block">
             <span className="label">What went wrong</span>
             <textarea
+              data-first-focus=""
               className="control mt-1 h-24 w-full resize-y py-2"
               value={reason}
               onChange={(event) => setReason(event.target.value)}

@@ -45,7 +45,8 @@ export function CreateToken({ server, onClose }: { server: ServerView; onClose: 
         },
       }),
     onSuccess: ({ data }) => {
-      showNewToken({ token: data.token, name: data.name, inUse: first })
+      const only = (!metricsOnly && butler) || null
+      showNewToken({ token: data.token, name: data.name, inUse: first, connects: !metricsOnly, butler: only })
       onClose()
       // from now on this page needs a token too
       if (first) session.setToken(data.token)

@@ -53,8 +53,8 @@ function Row({ job }: { job: JobItemAt }) {
 }
 
 /** Each job with its schedule, its last result, and a button to run it if it is cheap. */
-export function Jobs() {
-  const jobs = useGet('/api/jobs')
+export function Jobs({ butler }: { butler: string | undefined }) {
+  const jobs = useGet('/api/jobs', { query: { butler } })
   if (jobs.isPending) return <Loading rows={4} />
   if (jobs.isError) return <Failure error={jobs.error} retry={() => void jobs.refetch()} />
   const homes = groupBy(jobs.data.data, (job) => job.home)

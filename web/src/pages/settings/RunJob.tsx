@@ -1,7 +1,9 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { request } from '../../api/client'
+import { useGet } from '../../api/hooks'
 import { missingRight, useHasRight } from '../../api/rights'
 import type { JobItemAt } from '../../api/schema'
+import { command } from '../../lib/commands'
 import { capitalized } from '../../lib/labels'
 import { Button } from '../../ui/Button'
 import { Icon } from '../../ui/Icon'
@@ -12,6 +14,7 @@ import { outcome } from './schedule'
 export function RunJob({ job }: { job: JobItemAt }) {
   const client = useQueryClient()
   const isAdmin = useHasRight('admin')
+  const server = useGet('/api/server').data?.data
   const run = useMutation({
     mutationFn: () => request('post', '/api/jobs/{job}/run', { path: { job: job.job }, query: { butler: job.home } }),
     onSuccess: ({ data }) => {
@@ -26,8 +29,11 @@ export function RunJob({ job }: { job: JobItemAt }) {
   })
   if (!job.cheap) {
     return (
-      <code className="font-mono text-xs text-muted" title="This job is slow or costs money, so run it from a terminal">
-        butler jobs run {job.job} <span className="whitespace-nowrap">--butler {job.home}</span>
+      <code
+        className="font-mono text-xs break-words text-muted"
+        title="This job is slow or costs money, so run it from a terminal"
+      >
+        {command(`jobs run ${job.job}`, server, job.home)}
       </code>
     )
   }

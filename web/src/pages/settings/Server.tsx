@@ -1,4 +1,6 @@
 import { useGet } from '../../api/hooks'
+import { command } from '../../lib/commands'
+import { CopyBlock } from '../../ui/CopyBlock'
 import { Failure, Loading } from '../../ui/states'
 
 const health: Record<string, [glyph: string, label: string, tone: string]> = {
@@ -9,15 +11,16 @@ const health: Record<string, [glyph: string, label: string, tone: string]> = {
 }
 
 /** The health of each butler, with the problem if there is one. */
-export function Server() {
+export function Server({ butler: chosen }: { butler: string | undefined }) {
   const butlers = useGet('/api/butlers')
   const server = useGet('/api/server')
   if (butlers.isPending) return <Loading rows={2} />
   if (butlers.isError) return <Failure error={butlers.error} retry={() => void butlers.refetch()} />
+  const shown = butlers.data.data.filter((butler) => !chosen || butler.name === chosen)
   return (
     <div className="space-y-3">
       <ul className="card divide-y divide-line">
-        {butlers.data.data.map((butler) => {
+        {shown.map((butler) => {
           const [glyph, label, tone] = health[butler.health] ?? ['·', butler.health, 'text-muted']
           return (
             <li key={butler.name} className="grid gap-x-6 gap-y-1 px-4 py-3 sm:grid-cols-[10rem_8rem_minmax(0,1fr)]">
@@ -38,7 +41,10 @@ export function Server() {
         })}
       </ul>
       {server.data && (
-        <p className="text-sm text-muted">Version {server.data.data.version}. For a full check, run butler doctor.</p>
+        <>
+          <p className="text-sm text-muted">Version {server.data.data.version}. For a full check, run:</p>
+          <CopyBlock label="the command of a full check" text={command('doctor', server.data.data)} />
+        </>
       )}
     </div>
   )

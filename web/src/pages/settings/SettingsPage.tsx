@@ -1,32 +1,110 @@
+import { useNavigate, useSearch } from '@tanstack/react-router'
+import { ButlerSelect } from '../../ui/ButlerSelect'
 import { Page } from '../../ui/Page'
 import { Section } from '../../ui/Section'
+import { Segments } from '../../ui/Segments'
+import type { settingsTabs } from '../search'
+import { Backups } from './Backups'
 import { Connect } from './Connect'
 import { DeadLetters } from './DeadLetters'
-import { ExportAndBackup } from './ExportAndBackup'
+import { Export } from './Export'
+import { Import } from './Import'
 import { Jobs } from './Jobs'
+import { Llm } from './Llm'
 import { Server } from './Server'
 import { Tokens } from './Tokens'
 
-export default function SettingsPage() {
-  return (
-    <Page title="Settings" lead="Clients, jobs, tokens, backups and the health of the server.">
-      <div className="space-y-10">
+type Tab = (typeof settingsTabs)[number]
+
+const tabs: [Tab, string][] = [
+  ['connections', 'Connections'],
+  ['jobs', 'Jobs'],
+  ['access', 'Access'],
+  ['data', 'Data'],
+  ['health', 'Health'],
+]
+
+const leads: Record<Tab, string> = {
+  connections: 'Connect an agent to this memory.',
+  jobs: 'What the server does on a schedule, and when it last did.',
+  access: 'Who may read and change this memory.',
+  data: 'Take the memory with you, bring another one in, and back it up.',
+  health: 'Whether each butler and its LLM respond.',
+}
+
+/** The sections of a tab. `butler` is the chosen one; none means all of them, or the first. */
+function Sections({ tab, butler }: { tab: Tab; butler: string | undefined }) {
+  switch (tab) {
+    case 'connections':
+      return (
         <Section title="Connect a client">
-          <Connect />
+          <Connect butler={butler} />
         </Section>
-        <Section title="Jobs">
-          <Jobs />
-        </Section>
-        <DeadLetters />
+      )
+    case 'jobs':
+      return (
+        <>
+          <Section title="Jobs">
+            <Jobs butler={butler} />
+          </Section>
+          <DeadLetters />
+        </>
+      )
+    case 'access':
+      return (
         <Section title="Tokens">
           <Tokens />
         </Section>
-        <Section title="Export and backup">
-          <ExportAndBackup />
-        </Section>
-        <Section title="Server health">
-          <Server />
-        </Section>
+      )
+    case 'data':
+      return (
+        <>
+          <Section title="Export">
+            <Export butler={butler} />
+          </Section>
+          <Section title="Import">
+            <Import butler={butler} />
+          </Section>
+          <Section title="Backups">
+            <Backups butler={butler} />
+          </Section>
+        </>
+      )
+    case 'health':
+      return (
+        <>
+          <Section title="Server health">
+            <Server butler={butler} />
+          </Section>
+          <Section title="LLM">
+            <Llm butler={butler} />
+          </Section>
+        </>
+      )
+  }
+}
+
+export default function SettingsPage() {
+  const { tab = 'connections', butler } = useSearch({ from: '/settings' })
+  const navigate = useNavigate({ from: '/settings' })
+  return (
+    <Page title="Settings" lead={leads[tab]}>
+      <div className="mb-6 flex flex-wrap items-center gap-2">
+        <Segments
+          label="Settings"
+          value={tab}
+          options={tabs}
+          onChange={(next) => void navigate({ search: (previous) => ({ ...previous, tab: next }) })}
+        />
+        {tab !== 'access' && (
+          <ButlerSelect
+            value={butler}
+            onChange={(next) => void navigate({ search: (previous) => ({ ...previous, butler: next }) })}
+          />
+        )}
+      </div>
+      <div className="space-y-10">
+        <Sections tab={tab} butler={butler} />
       </div>
     </Page>
   )

@@ -57,7 +57,7 @@ enum Command {
         #[command(flatten)]
         output: Output,
     },
-    /// Open a resolved conflict again; the facts stay as they are
+    /// Undo a resolution: restore its facts and open the conflict again
     #[command(after_help = "Examples:\n  butler conflicts reopen ID")]
     Reopen {
         /// Id of the conflict

@@ -121,6 +121,8 @@ async fn every_operation_matches_the_openapi_document() {
                 "editRule" => ("", json!({"content": "Ask three times"})),
                 "editEntity" => ("", json!({"aliases": ["Countess"]})),
                 "createToken" | "revokeToken" | "rotateToken" => continue,
+                // There is no LLM, and a backup takes long; their own tests cover them.
+                "testLlm" | "createBackup" => continue,
                 // They need something to decide about; the tests of trust cover them.
                 "resolveConflict" | "reopenConflict" | "approveProposal" | "rejectProposal" | "allowAgain" => continue,
                 _ => ("", Value::Null),
@@ -135,6 +137,9 @@ async fn every_operation_matches_the_openapi_document() {
             if url.contains("/facts/") || url.contains("/rules/") {
                 let kind = if url.contains("/facts/") { "facts" } else { "rules" };
                 api.send("POST", &format!("/api/memory/{kind}/{about}/restore"), Value::Null).await;
+            }
+            if let Some(memory) = url.strip_suffix("/undo") {
+                api.done("POST", &format!("{memory}/confirm"), Value::Null).await;
             }
             let answer = api.send(method, &format!("{url}{query}"), body).await;
             assert_eq!(answer.status, 200, "{method} {url}: {}", answer.text());

@@ -9,6 +9,8 @@ mod panic;
 mod rights;
 mod sections;
 mod tokens;
+mod transfer;
+mod undo;
 mod writes;
 
 use std::net::SocketAddr;

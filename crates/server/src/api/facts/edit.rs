@@ -24,11 +24,9 @@ pub struct EditBody {
     importance: Option<f64>,
     permanence: Option<Permanence>,
     tags: Option<Vec<String>>,
-    /// Must equal the current subject: a fact about another subject is another fact.
+    /// Another subject links the fact to the entity that it names.
     subject: Option<String>,
-    /// Must equal the current predicate.
     predicate: Option<String>,
-    /// Must equal the current scope.
     scope: Option<String>,
     /// Since when it is true: a year, month, day or time.
     valid_from: Option<String>,
@@ -93,10 +91,10 @@ fn checked(body: EditBody, dates: StatedDates) -> Result<FactChanges, ApiError> 
         scope: body.scope.map(Scope::new).transpose().map_err(butler_domain::Invalid::from)?,
         dates,
     };
-    let nothing = FactChanges { subject: None, predicate: None, scope: None, ..changes.clone() };
-    if nothing == FactChanges::default() {
+    if changes == FactChanges::default() {
         let invalid = butler_domain::Invalid::new("body", "contains no change");
-        return Err(invalid.hint("pass content, importance, permanence, tags or dates").into());
+        let hint = "pass content, subject, predicate, scope, importance, permanence, tags or dates";
+        return Err(invalid.hint(hint).into());
     }
     Ok(changes)
 }

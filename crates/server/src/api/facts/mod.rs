@@ -6,6 +6,7 @@ pub mod edit;
 pub mod forget;
 pub mod list;
 pub mod restore;
+pub mod undo;
 
 use std::sync::Arc;
 

@@ -7,6 +7,7 @@ pub mod feedback;
 pub mod forget;
 pub mod list;
 pub mod restore;
+pub mod undo;
 
 use std::sync::Arc;
 
