@@ -22,10 +22,11 @@ pub struct FactChanges {
     pub tags: Option<Vec<String>>,
     /// When it is true, as far as it changes.
     pub dates: StatedDates,
-    /// Subject, predicate and scope identify the fact. If present, they must equal the current values.
+    /// Moves the fact to this scope.
+    pub scope: Option<Scope>,
+    /// Subject and predicate identify the fact. If present, they must equal the current values.
     pub subject: Option<String>,
     pub predicate: Option<String>,
-    pub scope: Option<Scope>,
 }
 
 /// The validated changes to a rule. `None` keeps the value.
@@ -73,7 +74,6 @@ impl Memory {
         let old = old.fact;
         require_unchanged("subject", changes.subject.as_deref(), &old.subject)?;
         require_unchanged("predicate", changes.predicate.as_deref(), &old.predicate)?;
-        require_unchanged("scope", changes.scope.as_ref().map(Scope::as_str), &old.scope)?;
         let metadata = without_fading_status(old.metadata);
         let input = FactInput {
             subject: old.subject,
@@ -81,7 +81,7 @@ impl Memory {
             content: changes.content.clone().unwrap_or(old.content),
             importance: Some(changes.importance.unwrap_or(old.importance)),
             permanence: Some(changes.permanence.unwrap_or(old.permanence)),
-            scope: Scope::new(old.scope).map_err(Invalid::from)?,
+            scope: changes.scope.clone().map_or_else(|| Scope::new(old.scope).map_err(Invalid::from), Ok)?,
             tags: Some(changes.tags.clone().unwrap_or(old.tags)),
             entity_id: old.entity_id,
             object_entity_id: old.object_entity_id,
@@ -109,7 +109,8 @@ impl Memory {
         Ok(Some(stored))
     }
 
-    /// Rewrites a rule in place. It becomes a candidate again, with zero marks; `rule_applications` keeps the old ones.
+    /// Rewrites a rule in place. With new text it becomes a candidate again, with zero marks; `rule_applications` keeps the
+    /// old ones.
     /// Returns `None` if the rule does not exist.
     pub async fn edit_rule(&self, call: &Call, id: RuleId, changes: &RuleChanges) -> Result<Option<Rule>, MemoryError> {
         let mut conn = self.db().tenant(&call.tenant).await?;
@@ -128,19 +129,24 @@ impl Memory {
             Some(permanence) => (permanence, permanence.decay_rate()),
             None => (rule.permanence, rule.decay_rate),
         };
+        let is_new_text = content != rule.content;
         let edited = Edited {
             content,
             scope: changes.scope.as_ref().map_or_else(|| rule.scope.clone(), |scope| scope.as_str().to_owned()),
-            maturity: Maturity::Candidate,
+            maturity: if is_new_text { Maturity::Candidate } else { rule.maturity },
             permanence,
             decay_rate,
-            effectiveness_score: 0.0,
-            applied_count: 0,
-            success_count: 0,
-            harmful_count: 0,
+            effectiveness_score: if is_new_text { 0.0 } else { rule.effectiveness_score },
+            applied_count: if is_new_text { 0 } else { rule.applied_count },
+            success_count: if is_new_text { 0 } else { rule.success_count },
+            harmful_count: if is_new_text { 0 } else { rule.harmful_count },
             last_confirmed_at: Some(call.now),
             tags: changes.tags.clone().unwrap_or_else(|| rule.tags.clone()),
-            metadata: without_feedback(rule.metadata.clone()),
+            metadata: if is_new_text {
+                without_feedback(rule.metadata.clone())
+            } else {
+                without_fading_status(rule.metadata.clone())
+            },
             embedding,
         };
         rules_edit::apply(call.write(&mut tx), &rule, &edited, EventType::RuleEdited).await?;
@@ -188,7 +194,7 @@ fn state_before_edit(before: &Value, current: &Rule, content: String, embedding:
     }
 }
 
-/// Rejects a new subject, predicate or scope, which would make it another fact.
+/// Rejects a new subject or predicate, which would make it another fact.
 fn require_unchanged(field: &str, new: Option<&str>, current: &str) -> Result<(), MemoryError> {
     match new {
         Some(new) if new != current => {

@@ -28,7 +28,7 @@ pub struct EditBody {
     subject: Option<String>,
     /// Must equal the current predicate.
     predicate: Option<String>,
-    /// Must equal the current scope.
+    /// Moves the fact to this scope.
     scope: Option<String>,
     /// Since when it is true: a year, month, day or time.
     valid_from: Option<String>,
@@ -93,10 +93,10 @@ fn checked(body: EditBody, dates: StatedDates) -> Result<FactChanges, ApiError> 
         scope: body.scope.map(Scope::new).transpose().map_err(butler_domain::Invalid::from)?,
         dates,
     };
-    let nothing = FactChanges { subject: None, predicate: None, scope: None, ..changes.clone() };
+    let nothing = FactChanges { subject: None, predicate: None, ..changes.clone() };
     if nothing == FactChanges::default() {
         let invalid = butler_domain::Invalid::new("body", "contains no change");
-        return Err(invalid.hint("pass content, importance, permanence, tags or dates").into());
+        return Err(invalid.hint("pass content, importance, permanence, scope, tags or dates").into());
     }
     Ok(changes)
 }
