@@ -11,6 +11,7 @@ import { injection } from './suites/injection.mjs'
 import { keyboard } from './suites/keyboard.mjs'
 import { live } from './suites/live.mjs'
 import { pages } from './suites/pages.mjs'
+import { tasks } from './suites/tasks.mjs'
 import { time } from './suites/time.mjs'
 import { trust } from './suites/trust.mjs'
 
@@ -27,6 +28,7 @@ describe('the dashboard', () => {
   everyPage(shared)
   pages(shared)
   actions(shared)
+  tasks(shared)
   entities(shared)
   time(shared)
   keyboard(shared)

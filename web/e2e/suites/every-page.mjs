@@ -11,9 +11,12 @@ async function paths(server) {
   const { ids } = await related(server)
   return [
     '/memory',
-    '/memory?kind=rules',
-    '/memory?kind=episodes',
-    '/memory?validity=fading&sort=least_confident',
+    '/memory/changes',
+    '/memory/health',
+    '/facts',
+    '/facts?validity=fading&sort=least_confident',
+    '/rules',
+    '/search?q=Maya',
     `/memory/facts/${await first('/api/memory/facts?validity=fading&limit=1')}`,
     `/memory/facts/${await first('/api/memory/facts?validity=superseded&limit=1')}`,
     `/memory/facts/${await first('/api/memory/facts?validity=expired&limit=1')}`,
@@ -45,7 +48,7 @@ async function paths(server) {
 export function everyPage(shared) {
   describe('every page', () => {
     for (const [width, height] of [
-      [1600, 1000],
+      [1440, 900],
       [390, 844],
     ]) {
       test(`at ${width} px, light and dark: no console errors, no overflow, no axe violations`, async () => {
