@@ -13,6 +13,7 @@ import { lab } from './suites/lab.mjs'
 import { live } from './suites/live.mjs'
 import { pages } from './suites/pages.mjs'
 import { review } from './suites/review.mjs'
+import { tasks } from './suites/tasks.mjs'
 import { time } from './suites/time.mjs'
 import { transfer } from './suites/transfer.mjs'
 import { trust } from './suites/trust.mjs'
@@ -30,6 +31,7 @@ describe('the dashboard', () => {
   everyPage(shared)
   pages(shared)
   actions(shared)
+  tasks(shared)
   entities(shared)
   time(shared)
   keyboard(shared)

@@ -3,7 +3,7 @@
 /** The ids of the memories that a list shows. */
 export async function shownIds(page, within = page.locator('main')) {
   const addresses = await within
-    .locator('[data-row] a[href]')
+    .locator('[data-row] a[href^="/memory/"], [data-row] a[href^="/entities/"]')
     .evaluateAll((links) => links.map((link) => link.getAttribute('href')))
   return addresses.map((address) => address.split('/').pop())
 }
@@ -13,9 +13,9 @@ export async function showsExactly(page, list, ids) {
   await page.waitForFunction(
     ([label, wanted]) => {
       const root = label ? document.querySelector(`main [aria-label="${label}"]`) : document.querySelector('main')
-      const shown = [...(root?.querySelectorAll('[data-row] a[href]') ?? [])].map((link) =>
-        link.getAttribute('href').split('/').pop(),
-      )
+      const shown = [
+        ...(root?.querySelectorAll('[data-row] a[href^="/memory/"], [data-row] a[href^="/entities/"]') ?? []),
+      ].map((link) => link.getAttribute('href').split('/').pop())
       return JSON.stringify(shown) === wanted
     },
     [list, JSON.stringify(ids)],

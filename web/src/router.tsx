@@ -1,5 +1,5 @@
 import { createRootRoute, createRoute, createRouter, lazyRouteComponent, redirect } from '@tanstack/react-router'
-import { Shell } from './layout/Shell'
+import { loadPalette, Shell } from './layout/Shell'
 import { parseSearch, stringifySearch } from './lib/search'
 import { ErrorPage } from './pages/ErrorPage'
 import { NotFound } from './pages/NotFound'
@@ -8,7 +8,12 @@ import * as search from './pages/search'
 /** Each page is a separate chunk. */
 const load = {
   MemoryPage: () => import('./pages/memory/MemoryPage'),
+  ChangesPage: () => import('./pages/memory/ChangesPage'),
+  HealthPage: () => import('./pages/memory/HealthPage'),
   InboxPage: () => import('./pages/inbox/InboxPage'),
+  FactsPage: () => import('./pages/facts/FactsPage'),
+  RulesPage: () => import('./pages/rules/RulesPage'),
+  SearchPage: () => import('./pages/found/SearchPage'),
   FactPage: () => import('./pages/facts/FactPage'),
   RulePage: () => import('./pages/rules/RulePage'),
   EpisodesPage: () => import('./pages/episodes/EpisodesPage'),
@@ -25,7 +30,7 @@ const load = {
 
 /** Prefetches all pages after the first one has loaded, so that they open at once even when the server is down. */
 export function prefetchPages() {
-  const start = () => void Promise.allSettled(Object.values(load).map((page) => page()))
+  const start = () => void Promise.allSettled([...Object.values(load), loadPalette].map((page) => page()))
   if ('requestIdleCallback' in window) window.requestIdleCallback(start, { timeout: 5000 })
   else setTimeout(start, 2000)
 }
@@ -41,8 +46,32 @@ const home = createRoute({
 })
 const memory = createRoute({
   ...at('/memory'),
-  validateSearch: search.memory,
+  beforeLoad: ({ location }) => {
+    const meant = search.formerMemory(location.search)
+    if (meant) throw redirect({ ...meant, replace: true })
+  },
   component: lazyRouteComponent(load.MemoryPage),
+})
+const changes = createRoute({
+  ...at('/memory/changes'),
+  validateSearch: search.changes,
+  component: lazyRouteComponent(load.ChangesPage),
+})
+const health = createRoute({ ...at('/memory/health'), component: lazyRouteComponent(load.HealthPage) })
+const facts = createRoute({
+  ...at('/facts'),
+  validateSearch: search.facts,
+  component: lazyRouteComponent(load.FactsPage),
+})
+const rules = createRoute({
+  ...at('/rules'),
+  validateSearch: search.rules,
+  component: lazyRouteComponent(load.RulesPage),
+})
+const found = createRoute({
+  ...at('/search'),
+  validateSearch: search.found,
+  component: lazyRouteComponent(load.SearchPage),
 })
 const inbox = createRoute({ ...at('/inbox'), component: lazyRouteComponent(load.InboxPage) })
 const fact = createRoute({ ...at('/memory/facts/$id'), component: lazyRouteComponent(load.FactPage) })
@@ -97,6 +126,11 @@ export const router = createRouter({
   routeTree: root.addChildren([
     home,
     memory,
+    changes,
+    health,
+    facts,
+    rules,
+    found,
     inbox,
     fact,
     rule,

@@ -125,7 +125,8 @@ impl Memory {
         Ok(Some(stored))
     }
 
-    /// Rewrites a rule in place. It becomes a candidate again, with zero marks; `rule_applications` keeps the old ones.
+    /// Rewrites a rule in place. With new text it becomes a candidate again, with zero marks; `rule_applications` keeps the
+    /// old ones.
     /// Returns `None` if the rule does not exist.
     pub async fn edit_rule(&self, call: &Call, id: RuleId, changes: &RuleChanges) -> Result<Option<Rule>, MemoryError> {
         let mut conn = self.db().tenant(&call.tenant).await?;
@@ -144,19 +145,24 @@ impl Memory {
             Some(permanence) => (permanence, permanence.decay_rate()),
             None => (rule.permanence, rule.decay_rate),
         };
+        let is_new_text = content != rule.content;
         let edited = Edited {
             content,
             scope: changes.scope.as_ref().map_or_else(|| rule.scope.clone(), |scope| scope.as_str().to_owned()),
-            maturity: Maturity::Candidate,
+            maturity: if is_new_text { Maturity::Candidate } else { rule.maturity },
             permanence,
             decay_rate,
-            effectiveness_score: 0.0,
-            applied_count: 0,
-            success_count: 0,
-            harmful_count: 0,
+            effectiveness_score: if is_new_text { 0.0 } else { rule.effectiveness_score },
+            applied_count: if is_new_text { 0 } else { rule.applied_count },
+            success_count: if is_new_text { 0 } else { rule.success_count },
+            harmful_count: if is_new_text { 0 } else { rule.harmful_count },
             last_confirmed_at: Some(call.now),
             tags: changes.tags.clone().unwrap_or_else(|| rule.tags.clone()),
-            metadata: without_feedback(rule.metadata.clone()),
+            metadata: if is_new_text {
+                without_feedback(rule.metadata.clone())
+            } else {
+                without_fading_status(rule.metadata.clone())
+            },
             embedding,
         };
         rules_edit::apply(call.write(&mut tx), &rule, &edited, EventType::RuleEdited).await?;

@@ -20,7 +20,8 @@ AS $$
 DECLARE
     -- The parameters of both statements: $1 tenant, $2 at, $3 state, $4 scopes, $5 subject, $6 words as a query, $7 words as
     -- typed, $8 least confidence, $9 permanence, $10 entity, $11 and $12 the last fact of the page before, $13 limit,
-    -- $14 offset, $15 decay rates, $16 ids of the facts with the rare words, $17 the words to ask the word index for.
+    -- $14 offset, $15 decay rates, $16 ids of the facts with the rare words, $17 the words to ask the word index for, $18 tag,
+    -- $19 the only ids.
     filter record;
     words tsquery;
     by_confidence boolean;
@@ -49,13 +50,13 @@ BEGIN
 
     SELECT * INTO filter FROM jsonb_to_record(p_filter) AS given (
         state text, scopes text[], subject text, words text, min_confidence double precision, permanence text, entity uuid,
-        sort text);
+        tag text, ids uuid[], sort text);
     words := browse_query(p_tenant, filter.words);
     by_confidence := filter.sort IN ('most_confident', 'least_confident');
 
     -- What to look for.
     IF filter.state = 'active' AND filter.words IS NULL AND filter.subject IS NULL AND filter.entity IS NULL
-            AND (filter.min_confidence > 0 OR by_confidence) THEN
+            AND filter.ids IS NULL AND (filter.min_confidence > 0 OR by_confidence) THEN
         rates := decay_rates(p_tenant);
     END IF;
     condition := condition || CASE filter.state
@@ -89,6 +90,12 @@ BEGIN
     IF filter.entity IS NOT NULL THEN
         condition := condition || ' AND entity_id = $10';
     END IF;
+    IF filter.tag IS NOT NULL THEN
+        condition := condition || ' AND jsonb_exists(tags, $18)';
+    END IF;
+    IF filter.ids IS NOT NULL THEN
+        condition := condition || ' AND id = ANY ($19)';
+    END IF;
     IF filter.min_confidence > 0 THEN
         above := ' AND ' || effective || ' >= $8';
     END IF;
@@ -108,7 +115,8 @@ BEGIN
     END IF;
     EXECUTE source INTO total
         USING p_tenant, p_at, filter.state, filter.scopes, filter.subject, words, filter.words, filter.min_confidence,
-              filter.permanence, filter.entity, p_after_at, p_after_id, p_limit, p_offset, rates, rare_ids, indexed;
+              filter.permanence, filter.entity, p_after_at, p_after_id, p_limit, p_offset, rates, rare_ids, indexed,
+              filter.tag, filter.ids;
 
     -- The page.
     condition := condition || above;
@@ -121,6 +129,7 @@ BEGIN
         WHEN 'least_confident' THEN effective || ', created_at, id DESC'
         WHEN 'importance' THEN 'importance DESC, created_at DESC, id'
         WHEN 'subject' THEN 'subject, predicate, id'
+        WHEN 'best' THEN 'array_position($19, id), created_at DESC, id'
         ELSE 'created_at DESC, id' END;
     source := 'facts WHERE ' || condition;
     IF indexed IS NULL THEN
@@ -149,7 +158,8 @@ BEGIN
     END IF;
     EXECUTE 'SELECT ARRAY(SELECT id FROM ' || source || ordered || ' LIMIT $13 OFFSET $14)' INTO ids
         USING p_tenant, p_at, filter.state, filter.scopes, filter.subject, words, filter.words, filter.min_confidence,
-              filter.permanence, filter.entity, p_after_at, p_after_id, p_limit, p_offset, rates, rare_ids, indexed;
+              filter.permanence, filter.entity, p_after_at, p_after_id, p_limit, p_offset, rates, rare_ids, indexed,
+              filter.tag, filter.ids;
 END $$;
 REVOKE EXECUTE ON FUNCTION browse_facts FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION browse_facts TO butler_app;

@@ -75,7 +75,7 @@ export function access(shared) {
         )
         // the reason appears once the data has loaded
         await guest.getByText('This requires a token with the admin right.').first().waitFor()
-        await guest.getByRole('link', { name: 'Memory', exact: true }).click()
+        await guest.getByRole('link', { name: 'Facts', exact: true }).click()
         await guest.getByRole('list', { name: 'Facts' }).waitFor()
         assert.equal(await guest.getByRole('button', { name: /^(Confirm|Edit)/ }).count(), 0)
         for (const path of [`/memory/facts/${fact.id}`, `/memory/rules/${rule}`]) {

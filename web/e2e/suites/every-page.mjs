@@ -17,9 +17,12 @@ async function paths(server) {
   const { ids } = await related(server)
   return [
     '/memory',
-    '/memory?kind=rules',
-    '/memory?kind=episodes',
-    '/memory?validity=fading&sort=least_confident',
+    '/memory/changes',
+    '/memory/health',
+    '/facts',
+    '/facts?validity=fading&sort=least_confident',
+    '/rules',
+    '/search?q=Maya',
     `/memory/facts/${await first('/api/memory/facts?validity=fading&limit=1')}`,
     `/memory/facts/${await first('/api/memory/facts?validity=superseded&limit=1')}`,
     `/memory/facts/${await first('/api/memory/facts?validity=expired&limit=1')}`,

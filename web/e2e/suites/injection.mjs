@@ -37,13 +37,14 @@ export function injection(shared) {
       `/memory/episodes/${episode.id}`,
       `/entities/${entity.entity_id}`,
       '/memory',
-      '/memory?kind=rules&sort=newest',
-      '/memory?kind=episodes',
+      '/facts?sort=newest',
+      '/rules?sort=newest',
+      '/memory/changes',
       '/entities',
       '/timeline',
       '/butlers/demo/memory?q=onerror',
       `/recall?butler=demo&q=${encodeURIComponent(attack('query'))}`,
-      `/memory?q=${encodeURIComponent(attack('search'))}`,
+      `/facts?q=${encodeURIComponent(attack('search'))}`,
     ]
     for (const path of paths) {
       await go(page, path)
@@ -60,7 +61,7 @@ export function injection(shared) {
     await go(page, `/memory/facts/${fact.id}`)
     assert.equal(await page.locator('h1').innerText(), attack('content'))
     await page.keyboard.press('Control+k')
-    await page.getByPlaceholder('Facts, rules, episodes, entities, pages').fill('onerror')
+    await page.getByPlaceholder('Memories, actions, butlers, pages').fill('onerror')
     await page
       .getByRole('option')
       .filter({ hasText: `${once}<img src=x` })

@@ -7,17 +7,17 @@ export function keyboard(shared) {
   describe('the keyboard', () => {
     test('/ searches, j and k move, Enter opens, e edits, c confirms, ? shows the shortcuts', async () => {
       const page = await visit(shared.browser, shared.server)
-      await go(page, '/memory')
+      await go(page, '/facts')
       await page.getByRole('list', { name: 'Facts' }).waitFor()
       await page.keyboard.press('/')
       assert.equal(await page.evaluate(() => document.activeElement?.getAttribute('type')), 'search')
       await page.keyboard.press('j')
       assert.equal(
-        await page.getByRole('searchbox', { name: 'Search knowledge', exact: true }).inputValue(),
+        await page.getByRole('searchbox', { name: 'Search facts', exact: true }).inputValue(),
         'j',
         'shortcuts are off while typing',
       )
-      await page.getByRole('searchbox', { name: 'Search knowledge', exact: true }).fill('')
+      await page.getByRole('searchbox', { name: 'Search facts', exact: true }).fill('')
       await page.evaluate(() => document.activeElement?.blur())
       const focused = () => page.evaluate(() => document.activeElement?.getAttribute('href'))
       await page.keyboard.press('j')

@@ -9,7 +9,7 @@ export function live(shared) {
     test('what an agent stores appears without a reload', async () => {
       const { server, browser } = shared
       const page = await visit(browser, server)
-      await go(page, '/memory')
+      await go(page, '/facts')
       await isLive(page).waitFor()
       const content = `seen live ${Date.now()}`
       await server.tool('memory_store_fact', { subject: 'live', predicate: 'test', content })
@@ -32,6 +32,11 @@ export function live(shared) {
       try {
         await page.getByText('The server is not responding.').waitFor()
         assert.ok((await page.locator('main').innerText()).includes('facts'), 'the last known data stays visible')
+        await page.keyboard.press('Control+k')
+        await page.getByPlaceholder('Memories, actions, butlers, pages').fill('milk')
+        await page.getByText('The search failed: the server is not responding').waitFor()
+        await page.keyboard.press('Escape')
+        await page.getByRole('dialog').waitFor({ state: 'hidden' })
         await page.getByRole('link', { name: 'Entities', exact: true }).click()
         await page.getByRole('button', { name: 'Try again', exact: true }).waitFor()
       } finally {
@@ -59,13 +64,13 @@ export function live(shared) {
         await page.getByLabel('Token', { exact: true }).fill(server.token)
         await page.getByRole('button', { name: 'Use this token', exact: true }).click()
         await isLive(page).waitFor()
-        for (const path of ['/memory', '/memory/episodes', '/entities', '/timeline']) {
+        for (const path of ['/memory', '/facts', '/rules', '/memory/episodes', '/entities', '/timeline']) {
           await go(page, path)
           await page.getByText('✕ absent is down.').waitFor()
           assert.equal(await page.getByText('✕ absent is down.').count(), 1, `${path} names it once`)
         }
         await page.getByRole('navigation', { name: 'Pages' }).getByText('✕ down').waitFor()
-        await go(page, '/memory')
+        await go(page, '/facts')
         await page.getByRole('list', { name: 'Facts' }).getByText('engines').waitFor()
         await accessible(page, 'a butler is down')
         // it is the first of the roster, so the recall lab uses the next one

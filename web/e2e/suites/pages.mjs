@@ -26,7 +26,7 @@ export function pages(shared) {
     const page = await visit(shared.browser, shared.server)
     const { data } = await shared.server.api('/api/memory/stats')
     assert.ok(data.facts.total + data.rules.total + data.episodes.total >= 2000, 'the demo is large')
-    await go(page, '/memory')
+    await go(page, '/memory/health')
     const { facts, rules, episodes } = data
     const {
       permanent: Permanent,
@@ -64,32 +64,47 @@ export function pages(shared) {
     const { server, browser } = shared
     const { subject, permanence } = await narrowing(server)
     const page = await visit(browser, server)
-    await go(page, '/memory')
-    const ask = (query) => server.api(`/api/memory/facts?limit=12&${query}`).then(idsOf)
-    await showsExactly(page, 'Facts', await ask(''))
-    await page.getByRole('searchbox', { name: 'Search knowledge', exact: true }).fill(subject)
+    await go(page, '/facts')
+    const ask = (query) => server.api(`/api/memory/facts?limit=100&${query}`)
+    /** Waits until the list begins with what the server answers, and its count says how many there are. */
+    const shows = async (query, word = 'fact') => {
+      const { data, meta } = await ask(query)
+      await page.waitForFunction(
+        (wanted) => {
+          const links = [...document.querySelectorAll('main [aria-label="Facts"] a[href^="/memory/facts/"]')]
+          const ids = links.map((link) => link.getAttribute('href').split('/').pop())
+          return JSON.stringify(ids.slice(0, 12)) === wanted
+        },
+        JSON.stringify(data.slice(0, 12).map((row) => row.id)),
+      )
+      await page
+        .getByRole('status')
+        .getByText(new RegExp(`${grouped(meta.total)} (best )?${word}`))
+        .waitFor()
+      return data
+    }
+    await shows('')
+    const box = page.getByRole('searchbox', { name: 'Search facts', exact: true })
+    await box.fill(subject)
     const words = `q=${encodeURIComponent(subject)}`
-    await showsExactly(page, 'Facts', await ask(words))
+    await shows(`${words}&sort=best`, 'match')
     await page.getByRole('combobox', { name: 'Permanence', exact: true }).selectOption(permanence)
-    await showsExactly(page, 'Facts', await ask(`${words}&permanence=${permanence}`))
+    await shows(`${words}&sort=best&permanence=${permanence}`, 'match')
     await page.reload()
     await settled(page)
-    assert.equal(
-      await page.getByRole('searchbox', { name: 'Search knowledge', exact: true }).inputValue(),
-      subject,
-      'the URL restores the state',
-    )
-    await showsExactly(page, 'Facts', await ask(`${words}&permanence=${permanence}`))
+    assert.equal(await box.inputValue(), subject, 'the URL restores the state')
+    await shows(`${words}&sort=best&permanence=${permanence}`, 'match')
+    await page.getByRole('combobox', { name: 'Order', exact: true }).selectOption('newest')
+    await shows(`${words}&permanence=${permanence}`)
     await page.getByRole('button', { name: 'Clear filters', exact: true }).click()
-    await page.getByRole('searchbox', { name: 'Search knowledge', exact: true }).fill('')
+    await box.fill('')
     await page.getByRole('combobox', { name: 'State', exact: true }).selectOption('fading')
     await page.getByRole('combobox', { name: 'Order', exact: true }).selectOption('least_confident')
-    const fading = await ask('validity=fading&sort=least_confident')
-    await showsExactly(page, 'Facts', fading)
+    await shows('validity=fading&sort=least_confident')
     const shown = (await page.getByRole('list', { name: 'Facts' }).locator('.figure').allInnerTexts()).map((text) =>
       Number(text.replace(/[^\d.]/g, '')),
     )
-    assert.equal(shown.length, fading.length)
+    assert.ok(shown.length > 1)
     assert.deepEqual(
       shown,
       shown.toSorted((a, b) => a - b),
@@ -97,9 +112,7 @@ export function pages(shared) {
     )
     await page.getByRole('combobox', { name: 'State', exact: true }).selectOption('')
     await page.getByRole('combobox', { name: 'Minimum confidence', exact: true }).selectOption('0.5')
-    await showsExactly(page, 'Facts', await ask('min_confidence=0.5&sort=least_confident'))
-    await page.getByRole('button', { name: 'Next', exact: true }).click()
-    await showsExactly(page, 'Facts', await ask('min_confidence=0.5&sort=least_confident&offset=12'))
+    await shows('min_confidence=0.5&sort=least_confident')
     await page.context().close()
   })
 
@@ -152,16 +165,17 @@ export function pages(shared) {
   test('9.4 rules are filtered by maturity and show their marks', async () => {
     const { server, browser } = shared
     const page = await visit(browser, server)
-    await go(page, '/memory?kind=rules')
+    await go(page, '/rules')
     await page.getByRole('combobox', { name: 'Maturity', exact: true }).selectOption('proven')
-    const proven = (await server.api('/api/memory/rules?maturity=proven&sort=maturity&limit=12')).data
+    const proven = (await server.api('/api/memory/rules?maturity=proven&sort=maturity&limit=100')).data
     assert.ok(proven.length > 0 && proven.every((rule) => rule.maturity === 'proven'))
-    await showsExactly(
-      page,
-      'Rules',
-      proven.map((rule) => rule.id),
-    )
-    assert.equal(await page.getByRole('list', { name: 'Rules' }).getByText('Proven').count(), proven.length)
+    await page
+      .getByRole('status')
+      .getByText(`${grouped(proven.length)} rule`)
+      .waitFor()
+    const listed = await shownIds(page, page.getByRole('list', { name: 'Rules' }))
+    assert.deepEqual(listed, proven.map((rule) => rule.id).slice(0, listed.length))
+    assert.equal(await page.getByRole('list', { name: 'Rules' }).getByText('Proven').count(), listed.length)
     await page.getByRole('list', { name: 'Rules' }).getByRole('link').first().click()
     await page.waitForURL(`**/memory/rules/${proven[0].id}`)
     const { data } = await server.api(`/api/memory/rules/${proven[0].id}`)
@@ -224,7 +238,7 @@ export function pages(shared) {
   test('9.7 the activity feed shows the latest changes, newest first', async () => {
     const { server, browser } = shared
     const page = await visit(browser, server)
-    await go(page, '/memory')
+    await go(page, '/memory/health')
     const feed = page.getByRole('region', { name: 'Activity' })
     await feed.locator('[data-row]').first().waitFor()
     const { data } = await server.api('/api/memory/activity?limit=16')
@@ -319,8 +333,8 @@ export function pages(shared) {
     const { server, browser } = shared
     const page = await visit(browser, server)
     const { data } = await server.api('/api/memory/stats')
-    await go(page, '/memory')
-    for (const name of ['Facts by permanence', 'Knowledge', 'Activity', 'Health'])
+    await go(page, '/memory/health')
+    for (const name of ['Facts by permanence', 'Activity', 'Health'])
       await page.getByRole('heading', { name, exact: true }).waitFor()
     const sum = (numbers) => numbers.reduce((total, number) => total + number, 0)
     const { facts, rules, retrieval_threshold: threshold } = data.confidence
@@ -372,7 +386,7 @@ export function pages(shared) {
     ]
     const page = await visit(browser, server)
     await go(page, '/timeline')
-    const box = page.getByPlaceholder('Facts, rules, episodes, entities, pages')
+    const box = page.getByPlaceholder('Memories, actions, butlers, pages')
     for (const [badge, words, address, parts] of searches) {
       await page.keyboard.press('Control+k')
       await box.fill(words.split(/\s+/).slice(0, 12).join(' '))

@@ -7,14 +7,25 @@ import { useGet } from '../api/hooks'
 import { cx } from '../lib/cx'
 import { capitalized, maturityLabel, statusLabel } from '../lib/labels'
 import { fixed } from '../lib/number'
+import { recentVisits } from '../lib/recent'
 import { Icon } from '../ui/Icon'
 import { Kbd } from '../ui/Kbd'
 import { pages } from './nav'
+import { commonActions, type Entry, matches, pageActions } from './paletteEntries'
+
+/** With more butlers, typing finds the others. */
+const FIRST_BUTLERS = 5
+const MOST_BUTLERS = 20
 
 const item = 'cursor-pointer gap-x-3 rounded-md px-3 py-2 data-[selected=true]:bg-sunken'
 
-/** The command palette (Cmd+K): searches all memories, entities and pages. */
-export default function Palette({ onClose }: { onClose: () => void }) {
+export interface PaletteProps {
+  onClose: () => void
+  onHelp: () => void
+}
+
+/** The command palette: searches all memories, entities, butlers, pages and actions. */
+export default function Palette({ onClose, onHelp }: PaletteProps) {
   const [text, setText] = useState('')
   const query = useDeferredValue(text.trim())
   const navigate = useNavigate()
@@ -24,13 +35,49 @@ export default function Palette({ onClose }: { onClose: () => void }) {
     { enabled: query.length > 0, keepPrevious: true },
   )
   const hits = query.length > 0 ? (results.data?.data ?? []) : []
-  const shownPages = pages.filter((page) =>
-    `${page.label} ${page.hint}`.toLowerCase().includes(text.trim().toLowerCase()),
-  )
+  const butlers = useGet('/api/butlers')
+  // read once: the buttons of the page are those from before the palette opened
+  const [own] = useState(pageActions)
+  const [visited] = useState(() => recentVisits().slice(1))
+  const typed = text.trim()
   function go(run: () => Promise<void>) {
     onClose()
     void run()
   }
+  const href = (address: string) => go(() => navigate({ to: address }))
+  const fits = (entry: Entry) => matches(`${entry.label} ${entry.hint ?? ''}`, typed)
+  const recent = visited.map(
+    ({ href: address, title }): Entry => ({ id: address, label: title, icon: 'timeline', run: () => href(address) }),
+  )
+  const named = (butlers.data?.data ?? []).map(
+    ({ name, description }): Entry => ({
+      id: name,
+      label: name,
+      hint: description ?? 'butler',
+      icon: 'butler',
+      run: () => go(() => navigate({ to: '/butlers/$name/memory', params: { name } })),
+    }),
+  )
+  const questions: Entry[] = typed
+    ? [
+        {
+          id: 'search',
+          label: `Search everything for “${typed}”`,
+          icon: 'recall',
+          run: () => href(withQuery('/search')),
+        },
+        { id: 'ask', label: `Ask the recall lab “${typed}”`, icon: 'recall', run: () => href(withQuery('/recall')) },
+      ]
+    : []
+  const withQuery = (path: string) => `${path}?${new URLSearchParams({ q: typed })}`
+  const places = pages.map(({ to, label, hint, icon }): Entry => ({ id: to, label, hint, icon, run: () => href(to) }))
+  const actions = [...own, ...commonActions(href, onHelp)]
+  const groups: [heading: string, entries: Entry[]][] = [
+    ['Recent', recent.filter(fits)],
+    ['Actions', [...questions, ...actions.filter(fits)]],
+    ['Butlers', typed ? named.filter(fits).slice(0, MOST_BUTLERS) : named.slice(0, FIRST_BUTLERS)],
+    ['Pages', places.filter(fits)],
+  ]
   function open(kind: string, id: string) {
     const params = { id }
     if (kind === 'fact') go(() => navigate({ to: '/memory/facts/$id', params }))
@@ -57,7 +104,7 @@ export default function Palette({ onClose }: { onClose: () => void }) {
                 autoFocus
                 value={text}
                 onValueChange={setText}
-                placeholder="Facts, rules, episodes, entities, pages"
+                placeholder="Memories, actions, butlers, pages"
                 className="h-12 min-w-0 flex-1 bg-transparent text-lg outline-none placeholder:text-muted"
               />
               <span className="hidden sm:block">
@@ -71,13 +118,15 @@ export default function Palette({ onClose }: { onClose: () => void }) {
                 '[&_[cmdk-group-heading]]:font-medium [&_[cmdk-group-heading]]:text-muted',
               )}
             >
-              <Command.Empty className="px-3 py-8 text-center text-muted">
-                {results.isFetching
-                  ? 'Searching…'
-                  : results.isError
+              {typed !== '' && hits.length === 0 && (
+                <p role="status" className="px-3 py-2 text-sm text-muted">
+                  {results.isError
                     ? `The search failed: ${asApiError(results.error).message}`
-                    : 'No results.'}
-              </Command.Empty>
+                    : results.isFetching
+                      ? 'Searching…'
+                      : 'No memory matches.'}
+                </p>
+              )}
               {hits.length > 0 && (
                 <Command.Group heading="Memory">
                   {hits.map((hit) => (
@@ -125,21 +174,27 @@ export default function Palette({ onClose }: { onClose: () => void }) {
                   ))}
                 </Command.Group>
               )}
-              {shownPages.length > 0 && (
-                <Command.Group heading="Pages">
-                  {shownPages.map((page) => (
-                    <Command.Item
-                      key={page.to}
-                      value={page.to}
-                      onSelect={() => go(() => navigate({ to: page.to }))}
-                      className={`flex min-h-10 items-center sm:min-h-0 ${item}`}
-                    >
-                      <Icon name={page.icon} className="size-4 text-muted" />
-                      <span>{page.label}</span>
-                      <span className="text-sm text-muted">{page.hint}</span>
-                    </Command.Item>
-                  ))}
-                </Command.Group>
+              {groups.map(
+                ([heading, entries]) =>
+                  entries.length > 0 && (
+                    <Command.Group key={heading} heading={heading}>
+                      {entries.map((entry) => (
+                        <Command.Item
+                          key={entry.id}
+                          value={`${heading} ${entry.id}`}
+                          onSelect={() => {
+                            onClose()
+                            entry.run()
+                          }}
+                          className={`flex min-h-10 items-center sm:min-h-0 ${item}`}
+                        >
+                          <Icon name={entry.icon} className="size-4 text-muted" />
+                          <span className="min-w-0 truncate">{entry.label}</span>
+                          {entry.hint && <span className="truncate text-sm text-muted">{entry.hint}</span>}
+                        </Command.Item>
+                      ))}
+                    </Command.Group>
+                  ),
               )}
             </Command.List>
           </Command>

@@ -1,8 +1,9 @@
 import { Outlet } from '@tanstack/react-router'
-import { lazy, Suspense, useCallback, useState } from 'react'
+import { type ComponentType, lazy, Suspense, useCallback, useState } from 'react'
 import { useLive } from '../api/live'
 import { cx } from '../lib/cx'
 import { useKeyboard } from '../lib/keyboard'
+import { modifier } from '../lib/platform'
 import { Icon } from '../ui/Icon'
 import { Kbd } from '../ui/Kbd'
 import { Toasts } from '../ui/Toasts'
@@ -10,6 +11,8 @@ import { LiveStatus } from './LiveStatus'
 import { MobileNav } from './MobileNav'
 import { NavLinks } from './NavLinks'
 import { NewTokenDialog } from './NewTokenDialog'
+import type { PaletteProps } from './Palette'
+import { PaletteMissing } from './PaletteMissing'
 import { ServerDown } from './ServerDown'
 import { ShortcutHelp } from './ShortcutHelp'
 import { TenantSwitch } from './TenantSwitch'
@@ -17,7 +20,9 @@ import { ThemeToggle } from './ThemeToggle'
 import { TokenGate } from './TokenGate'
 import { Wordmark } from './Wordmark'
 
-const Palette = lazy(() => import('./Palette'))
+export const loadPalette = () => import('./Palette')
+/** With the server gone, the palette may not be loaded yet; then the page stays as it is. */
+const Palette = lazy<ComponentType<PaletteProps>>(() => loadPalette().catch(() => ({ default: PaletteMissing })))
 
 export function Shell() {
   const [palette, setPalette] = useState(false)
@@ -72,7 +77,7 @@ export function Shell() {
             <Icon name="recall" />
             <span className="flex-1 truncate text-left">Search memory</span>
             <span className="hidden gap-1 sm:flex">
-              <Kbd>⌘</Kbd>
+              <Kbd>{modifier}</Kbd>
               <Kbd>K</Kbd>
             </span>
           </button>
@@ -89,7 +94,7 @@ export function Shell() {
       </div>
       {palette && (
         <Suspense>
-          <Palette onClose={() => setPalette(false)} />
+          <Palette onClose={() => setPalette(false)} onHelp={() => setHelp(true)} />
         </Suspense>
       )}
       <ShortcutHelp open={help} onOpenChange={setHelp} />

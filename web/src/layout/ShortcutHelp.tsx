@@ -1,14 +1,19 @@
+import { modifier } from '../lib/platform'
 import { Dialog } from '../ui/Dialog'
 import { Kbd } from '../ui/Kbd'
 
 const keys: [keys: string[], action: string][] = [
-  [['⌘', 'K'], 'search memory or go to a page'],
+  [[modifier, 'K'], 'search memory, run an action or go to a page'],
   [['/'], 'focus the search box'],
   [['j'], 'next row'],
   [['k'], 'previous row'],
   [['Enter'], 'open the row'],
   [['e'], 'edit the memory'],
-  [['c'], 'confirm the memory'],
+  [['c'], 'confirm the memory, or the selected rows'],
+  [['x'], 'select the row; shift-click selects a range'],
+  [['t'], 'tag the selected rows'],
+  [['s'], 'change the scope of the selected rows'],
+  [['f'], 'forget the selected rows'],
   [['y'], 'inbox: approve, keep A, allow again'],
   [['n'], 'inbox: reject, keep both'],
   [['b'], 'inbox: keep B'],
@@ -34,7 +39,6 @@ export function ShortcutHelp({ open, onOpenChange }: { open: boolean; onOpenChan
           </div>
         ))}
       </dl>
-      <p className="mt-4 text-sm text-muted">On Windows and Linux, use Ctrl instead of ⌘.</p>
     </Dialog>
   )
 }

@@ -1,7 +1,9 @@
 import type { IconName } from '../ui/Icon'
 
 export const pages: { to: string; label: string; icon: IconName; hint: string }[] = [
-  { to: '/memory', label: 'Memory', icon: 'memory', hint: 'facts, rules and their confidence' },
+  { to: '/memory', label: 'Overview', icon: 'overview', hint: 'this week, what needs attention, what agents read' },
+  { to: '/facts', label: 'Facts', icon: 'memory', hint: 'what is known, and how sure it is' },
+  { to: '/rules', label: 'Rules', icon: 'rule', hint: 'what to do, and how well it worked' },
   { to: '/inbox', label: 'Inbox', icon: 'inbox', hint: 'proposals, conflicts and what came again' },
   { to: '/memory/episodes', label: 'Episodes', icon: 'episode', hint: 'what happened, by day' },
   { to: '/entities', label: 'Entities', icon: 'entity', hint: 'people, places and organizations' },

@@ -4,10 +4,10 @@ import { fraction, oneOf, text, time, whole } from '../lib/search'
 type Raw = Record<string, unknown>
 const optional = <T extends object>(value: T): Partial<T> => value
 
-export const kinds = ['facts', 'rules', 'episodes'] as const
 export const states = ['active', 'fading', 'superseded', 'expired', 'retracted', 'all'] as const
-export const factSorts = ['newest', 'oldest', 'most_confident', 'least_confident', 'importance', 'subject'] as const
-export const ruleSorts = ['newest', 'oldest', 'maturity', 'most_effective', 'least_effective', 'most_applied'] as const
+export const ruleStates = ['fading', 'forgotten', 'all'] as const
+export const factSorts = ['best', 'newest', 'most_confident', 'least_confident', 'importance', 'subject'] as const
+export const ruleSorts = ['best', 'newest', 'maturity', 'most_effective', 'least_effective', 'most_applied'] as const
 export const permanences = ['permanent', 'stable', 'standard', 'volatile', 'ephemeral'] as const
 export const maturities = ['candidate', 'established', 'proven', 'anti_pattern'] as const
 export const statuses = ['pending', 'consolidated', 'failed', 'dead_letter'] as const
@@ -15,23 +15,45 @@ export const entityTypes = ['person', 'organization', 'place', 'other'] as const
 export const entitySorts = ['facts', 'newest'] as const
 export const eventKinds = ['fact', 'rule', 'episode', 'entity'] as const
 
-export const memory = (raw: Raw) =>
+export const facts = (raw: Raw) =>
   optional({
-    kind: oneOf(raw, 'kind', kinds),
     q: text(raw, 'q'),
     butler: text(raw, 'butler'),
     scope: text(raw, 'scope'),
     validity: oneOf(raw, 'validity', states),
     permanence: oneOf(raw, 'permanence', permanences),
-    maturity: oneOf(raw, 'maturity', maturities),
-    status: oneOf(raw, 'status', statuses),
     min: fraction(raw, 'min'),
+    tag: text(raw, 'tag'),
     sort: text(raw, 'sort'),
-    offset: whole(raw, 'offset'),
   })
+
+export const rules = (raw: Raw) =>
+  optional({
+    q: text(raw, 'q'),
+    butler: text(raw, 'butler'),
+    scope: text(raw, 'scope'),
+    state: oneOf(raw, 'state', ruleStates),
+    maturity: oneOf(raw, 'maturity', maturities),
+    tag: text(raw, 'tag'),
+    sort: text(raw, 'sort'),
+  })
+
+export const changes = (raw: Raw) =>
+  optional({ section: oneOf(raw, 'section', ['learned', 'changed', 'contradicted', 'lost'] as const) })
+
+export const found = (raw: Raw) => optional({ q: text(raw, 'q'), kind: oneOf(raw, 'kind', eventKinds) })
+
+/** The former page of all lists: its links lead to the list that they meant. */
+export function formerMemory(raw: Raw): { to: string; search: Raw } | undefined {
+  const { kind, offset: _, ...search } = raw
+  if (Object.keys(raw).length === 0) return undefined
+  const to = kind === 'rules' ? '/rules' : kind === 'episodes' ? '/memory/episodes' : '/facts'
+  return { to, search }
+}
 
 export const episodes = (raw: Raw) =>
   optional({
+    q: text(raw, 'q'),
     butler: text(raw, 'butler'),
     status: oneOf(raw, 'status', statuses),
     from: text(raw, 'from'),

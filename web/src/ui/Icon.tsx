@@ -1,6 +1,8 @@
 /** Line icons on a 16-pixel grid, drawn for this dashboard. */
 const shapes = {
   memory: 'M3 4.500h10M3 8h10M3 11.500h6',
+  overview: 'M2.500 13.500v-5M6 13.500v-9M9.500 13.500v-6M13 13.500v-11',
+  rule: 'M3 3.500h10v9H3zM5.500 7l1.500 1.500L10.500 5M5.500 11h5',
   inbox: 'M2.500 9h3l1 2h3l1-2h3M2.500 9v4h11V9l-2-5.500h-7L2.500 9Z',
   episode: 'M8 4.500V8l2.500 1.500M14 8A6 6 0 1 1 2 8a6 6 0 0 1 12 0Z',
   entity: 'M8 8a2.500 2.500 0 1 0 0-5 2.500 2.500 0 0 0 0 5Zm-5 5.500c.400-2.600 2.400-4 5-4s4.600 1.400 5 4',
@@ -25,6 +27,7 @@ const shapes = {
   previous: 'M10 3.500L5.500 8l4.500 4.500',
   butler: 'M3 13.500V6l5-3.500L13 6v7.500M6.500 13.500v-4h3v4',
   out: 'M6 3.500h6.500V10M12.500 3.500l-9 9',
+  more: 'M3.500 8h.01M8 8h.01M12.500 8h.01',
   merge: 'M4 3v3c0 2 4 2 4 4.500V13M12 3v3c0 2-4 2-4 4.500',
   plus: 'M8 3.500v9M3.500 8h9',
   minus: 'M3.500 8h9',

@@ -1,5 +1,6 @@
 import { type ReactNode, useEffect } from 'react'
 import { cx } from '../lib/cx'
+import { recordVisit } from '../lib/recent'
 
 interface Props {
   title: string
@@ -16,6 +17,7 @@ interface Props {
 export function Page({ title, tab, lead, actions, above, serif = false, children }: Props) {
   useEffect(() => {
     document.title = `${tab ?? title} · Butler Memory`
+    recordVisit(tab ?? title)
   }, [tab, title])
   // a long heading takes the full width, with the actions below it
   const stacked = serif && title.length > 70

@@ -1,12 +1,16 @@
+use butler_domain::MemoryType;
+use butler_domain::resolve::Hints;
 use butler_store::browse::{entities, events, facts, graph, merges};
 use uuid::Uuid;
 
+use super::best::Best;
 use super::{
-    Browse, EntityFilter, EntityItem, EventItem, FactFilter, FactFilterState, FactItem, FactSort, Graph, Listed,
-    Mention, MergeItem, Page, RelatedEntity,
+    Browse, EntityFilter, EntityItem, EntitySort, EventItem, FactFilter, FactFilterState, FactItem, FactSort,
+    FoundKind, Graph, Listed, MOST_BEST, Mention, MergeItem, Page, RelatedEntity,
 };
-use crate::MemoryError;
+use crate::entities::ResolveInput;
 use crate::search::AskedTime;
+use crate::{Call, MemoryError};
 
 /// Episodes that name an entity, in its profile.
 const MENTIONS: i64 = 10;
@@ -30,8 +34,33 @@ pub struct EntityKnowledge {
 impl Browse<'_> {
     /// One page of the entities that match the filter.
     pub async fn entities(&self, filter: &EntityFilter, page: Page) -> Result<Listed<EntityItem>, MemoryError> {
+        let Some(words) = filter.words.as_deref().filter(|_| filter.sort == EntitySort::Best) else {
+            let mut session = self.memory.db().reader(self.tenant).await?;
+            return Ok(entities::list(&mut session, self.tenant, filter, page).await?);
+        };
+        let best = self.best_entities(words).await?;
         let mut session = self.memory.db().reader(self.tenant).await?;
-        Ok(entities::list(&mut session, self.tenant, filter, page).await?)
+        let filter = EntityFilter { words: None, ids: Some(best.ids()), ..filter.clone() };
+        let mut listed = entities::list(&mut session, self.tenant, &filter, page).await?;
+        let scores = best.scores();
+        for item in &mut listed.rows {
+            item.score = scores.get(&item.entity.id.0).copied();
+        }
+        Ok(listed)
+    }
+
+    /// The entities whose names match, also if misspelled, then those whose facts match.
+    async fn best_entities(&self, words: &str) -> Result<Best, MemoryError> {
+        let input =
+            ResolveInput { name: words.to_owned(), entity_type: None, hints: Hints::default(), enable_fuzzy: true };
+        let call = Call::internal(self.memory, self.tenant.clone(), "dashboard");
+        let named = self.memory.resolve_entity(&call, input).await?.candidates;
+        let mut best: Best = named.iter().map(|named| (named.entity_id.0, named.score)).collect();
+        let found = self.palette(words, MOST_BEST as i32).await?;
+        best.append(found.iter().filter(|item| item.kind == FoundKind::Entity).map(|item| item.id));
+        let facts = self.related(&[MemoryType::Fact], words, MOST_BEST).await?;
+        best.append(facts.iter().filter_map(|fact| fact.entity_id));
+        Ok(best)
     }
 
     /// What is known about an entity, with at most `max_facts` facts.

@@ -2,7 +2,7 @@ use butler_domain::MemoryType;
 use butler_store::browse::{episodes, events, links};
 use uuid::Uuid;
 
-use super::{Browse, EpisodeFilter, EpisodeItem, EventItem, LinkItem, Listed, Page};
+use super::{Browse, EpisodeFilter, EpisodeItem, EpisodeSort, EventItem, LinkItem, Listed, MOST_BEST, Page};
 use crate::MemoryError;
 
 /// An episode with everything that is linked to it.
@@ -15,10 +15,24 @@ pub struct EpisodeRecord {
 }
 
 impl Browse<'_> {
-    /// One page of the episodes that match the filter, newest first.
+    /// One page of the episodes that match the filter.
     pub async fn episodes(&self, filter: &EpisodeFilter, page: Page) -> Result<Listed<EpisodeItem>, MemoryError> {
+        let Some(words) = filter.words.as_deref().filter(|_| filter.sort == EpisodeSort::Best) else {
+            let mut session = self.memory.db().reader(self.tenant).await?;
+            return Ok(episodes::list(&mut session, self.tenant, filter, page, self.now).await?);
+        };
+        let mut best = self.best(MemoryType::Episode, words).await?;
         let mut session = self.memory.db().reader(self.tenant).await?;
-        Ok(episodes::list(&mut session, self.tenant, filter, page, self.now).await?)
+        let most = Page::first(MOST_BEST as i64);
+        let worded = episodes::list(&mut session, self.tenant, filter, most, self.now).await?;
+        best.append(worded.rows.iter().map(|item| item.episode.id.0));
+        let filter = EpisodeFilter { ids: Some(best.ids()), ..filter.clone() };
+        let mut listed = episodes::list(&mut session, self.tenant, &filter, page, self.now).await?;
+        let scores = best.scores();
+        for item in &mut listed.rows {
+            item.score = scores.get(&item.episode.id.0).copied();
+        }
+        Ok(listed)
     }
 
     /// One episode; `None` if the tenant has no episode with this id.

@@ -3,7 +3,7 @@ use butler_store::browse::{events, facts, links};
 use butler_store::times;
 use uuid::Uuid;
 
-use super::{Browse, EventItem, FactFilter, FactItem, LinkItem, Listed, Page, Period, Version};
+use super::{Browse, EventItem, FactFilter, FactItem, FactSort, LinkItem, Listed, MOST_BEST, Page, Period, Version};
 use crate::MemoryError;
 use crate::search::AskedTime;
 
@@ -23,8 +23,23 @@ pub struct FactRecord {
 impl Browse<'_> {
     /// One page of the facts that match the filter.
     pub async fn facts(&self, filter: &FactFilter, page: Page) -> Result<Listed<FactItem>, MemoryError> {
+        let Some(words) = filter.words.as_deref().filter(|_| filter.sort == FactSort::Best && filter.is_searchable())
+        else {
+            let mut session = self.memory.db().reader(self.tenant).await?;
+            return Ok(facts::list(&mut session, self.tenant, filter, page, self.now).await?);
+        };
+        let mut best = self.best(MemoryType::Fact, words).await?;
         let mut session = self.memory.db().reader(self.tenant).await?;
-        Ok(facts::list(&mut session, self.tenant, filter, page, self.now).await?)
+        let newest = FactFilter { sort: FactSort::Newest, ..filter.clone() };
+        let most = Page::first(MOST_BEST as i64);
+        best.append(facts::ids(&mut session, self.tenant, &newest, most, self.now).await?.0);
+        let filter = FactFilter { words: None, ids: Some(best.ids()), ..filter.clone() };
+        let mut listed = facts::list(&mut session, self.tenant, &filter, page, self.now).await?;
+        let scores = best.scores();
+        for item in &mut listed.rows {
+            item.score = scores.get(&item.fact.id.0).copied();
+        }
+        Ok(listed)
     }
 
     /// One page of the facts that fit a time, newest first.

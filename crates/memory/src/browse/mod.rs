@@ -1,6 +1,7 @@
 //! Lists and details for people: the use cases behind the REST API and the dashboard. Browsing does not count as a
 //! reference.
 
+mod best;
 mod entities;
 mod episodes;
 mod events;
@@ -16,7 +17,7 @@ use butler_domain::{TenantId, Timestamp};
 use crate::Memory;
 
 pub use butler_store::browse::entities::{EntityFilter, EntityItem, EntitySort, Mention, RelatedEntity};
-pub use butler_store::browse::episodes::{EpisodeFilter, EpisodeItem};
+pub use butler_store::browse::episodes::{EpisodeFilter, EpisodeItem, EpisodeSort};
 pub use butler_store::browse::events::{EventFilter, EventItem, LiveEvent};
 pub use butler_store::browse::facts::{FactFilter, FactFilterState, FactItem, FactSort, Version};
 pub use butler_store::browse::figures::{
@@ -35,11 +36,13 @@ pub use butler_store::stats::{EpisodeStats, FactStats, RuleStats, Stats};
 pub use butler_store::times::Period;
 pub use butler_store::tombstones::Tombstone;
 
+pub use best::MOST_BEST;
 pub use entities::EntityKnowledge;
 pub use episodes::EpisodeRecord;
 pub use facts::FactRecord;
 pub use figures::Figures;
 pub use jobs::JobRecord;
+pub use palette::EXACT_NAME;
 pub use rules::RuleRecord;
 
 /// Reads the memories of one tenant as they are at `now`.

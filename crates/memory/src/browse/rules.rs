@@ -2,7 +2,7 @@ use butler_domain::MemoryType;
 use butler_store::browse::{events, links, rules};
 use uuid::Uuid;
 
-use super::{Application, Browse, EventItem, LinkItem, Listed, Page, RuleFilter, RuleItem};
+use super::{Application, Browse, EventItem, LinkItem, Listed, MOST_BEST, Page, RuleFilter, RuleItem, RuleSort};
 use crate::MemoryError;
 
 /// A rule with everything that is linked to it.
@@ -19,8 +19,24 @@ pub struct RuleRecord {
 impl Browse<'_> {
     /// One page of the rules that match the filter.
     pub async fn rules(&self, filter: &RuleFilter, page: Page) -> Result<Listed<RuleItem>, MemoryError> {
+        let Some(words) = filter.words.as_deref().filter(|_| filter.sort == RuleSort::Best && filter.is_searchable())
+        else {
+            let mut session = self.memory.db().reader(self.tenant).await?;
+            return Ok(rules::list(&mut session, self.tenant, filter, page, self.now).await?);
+        };
+        let mut best = self.best(MemoryType::Rule, words).await?;
         let mut session = self.memory.db().reader(self.tenant).await?;
-        Ok(rules::list(&mut session, self.tenant, filter, page, self.now).await?)
+        let newest = RuleFilter { sort: RuleSort::Newest, ..filter.clone() };
+        let most = Page::first(MOST_BEST as i64);
+        let worded = rules::list(&mut session, self.tenant, &newest, most, self.now).await?;
+        best.append(worded.rows.iter().map(|item| item.rule.id.0));
+        let filter = RuleFilter { words: None, ids: Some(best.ids()), ..filter.clone() };
+        let mut listed = rules::list(&mut session, self.tenant, &filter, page, self.now).await?;
+        let scores = best.scores();
+        for item in &mut listed.rows {
+            item.score = scores.get(&item.rule.id.0).copied();
+        }
+        Ok(listed)
     }
 
     /// One rule; `None` if the tenant has no rule with this id.

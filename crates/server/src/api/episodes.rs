@@ -5,7 +5,7 @@ use std::sync::Arc;
 use butler_domain::{ConsolidationStatus, Relation};
 use butler_host::access::Right;
 use butler_memory::Memory;
-use butler_memory::browse::{EpisodeFilter, EpisodeItem, EpisodeRecord, EventItem, LinkItem, Side};
+use butler_memory::browse::{EpisodeFilter, EpisodeItem, EpisodeRecord, EpisodeSort, EventItem, LinkItem, Side};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
@@ -14,7 +14,7 @@ use super::envelope::{List, Single, WithHome};
 use super::error::ApiError;
 use super::facts::{ButlerQuery, IdPath};
 use super::operation::{Operation, RequestContext, Verb};
-use super::page::{Paging, date_or_time, newest};
+use super::page::{Paging, best, date_or_time, newest};
 
 #[derive(Debug, Deserialize, JsonSchema)]
 pub struct Filters {
@@ -27,8 +27,11 @@ pub struct Filters {
     /// Only episodes at or before this date or time.
     to: Option<String>,
     status: Option<ConsolidationStatus>,
-    /// Words or beginnings of words. Only episodes that contain all of them.
+    /// What to look for. With `sort=best`, by meaning, words and misspelled words, at most 200 episodes. Otherwise words or
+    /// beginnings of words: only episodes that contain all of them.
     q: Option<String>,
+    /// Default: `newest`.
+    sort: Option<EpisodeSort>,
     #[serde(flatten)]
     paging: Paging,
 }
@@ -45,7 +48,7 @@ impl Operation for ListEpisodes {
     const VERB: Verb = Verb::Get;
     const PATH: &'static str = "/api/memory/episodes";
     const TAG: &'static str = "episodes";
-    const SUMMARY: &'static str = "List episodes, newest first.";
+    const SUMMARY: &'static str = "List episodes.";
     const RIGHT: Right = Right::Read;
 
     async fn run(ctx: RequestContext, (): (), query: Filters, (): ()) -> Result<Self::Answer, ApiError> {
@@ -61,7 +64,8 @@ pub async fn list(
     of: Option<String>,
     query: Filters,
 ) -> Result<List<WithHome<EpisodeItem>>, ApiError> {
-    let request = ctx.page_request(query.paging, home)?;
+    let sort = query.sort.unwrap_or_default();
+    let request = ctx.page_request(query.paging, home)?.cursor_only_if(sort == EpisodeSort::Newest)?;
     let filter = EpisodeFilter {
         butler: of,
         session: query.session_id,
@@ -69,11 +73,17 @@ pub async fn list(
         from: query.from.as_deref().map(|text| date_or_time("from", text, false)).transpose()?,
         to: query.to.as_deref().map(|text| date_or_time("to", text, true)).transpose()?,
         words: query.q.filter(|words| !words.trim().is_empty()),
+        ids: None,
+        sort,
     };
     let filter = &filter;
     let part = |memory: Arc<Memory>, page| async move { Ok(ctx.browse(&memory).episodes(filter, page).await?) };
     let key = |item: &EpisodeItem| (item.episode.created_at, item.episode.id.0);
-    ctx.page(home, request, part, |a, b| newest(key(a), key(b)), |item| Some(key(item))).await
+    let order = |a: &EpisodeItem, b: &EpisodeItem| {
+        let by_age = newest(key(a), key(b));
+        if sort == EpisodeSort::Best { best(a.score, b.score).then(by_age) } else { by_age }
+    };
+    ctx.page(home, request, part, order, |item| (sort == EpisodeSort::Newest).then(|| key(item))).await
 }
 
 #[derive(Debug, Clone, Serialize, JsonSchema)]

@@ -126,6 +126,11 @@ pub fn newest(a: (Timestamp, Uuid), b: (Timestamp, Uuid)) -> Ordering {
     b.0.cmp(&a.0).then(a.1.cmp(&b.1))
 }
 
+/// Orders by how well items match, best first.
+pub fn best(a: Option<f64>, b: Option<f64>) -> Ordering {
+    b.unwrap_or(0.0).total_cmp(&a.unwrap_or(0.0))
+}
+
 /// Parses a date or a timestamp: `2026-03-01` or `2026-03-01T12:00:00Z`. With `end`, a date means its last microsecond.
 pub fn date_or_time(field: &str, text: &str, end: bool) -> Result<Timestamp, ApiError> {
     use chrono::{DateTime, NaiveDate, NaiveTime, TimeDelta};

@@ -1,7 +1,7 @@
-//! `GET /api/memory/search?q=`: the command palette.
+//! `GET /api/memory/search?q=`: the search page and the command palette.
 
 use butler_host::access::Right;
-use butler_memory::browse::{FoundKind, PaletteItem};
+use butler_memory::browse::{EXACT_NAME, FoundKind, PaletteItem};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -15,8 +15,10 @@ const MAX_TEXT_BYTES: usize = 512;
 
 #[derive(Debug, Deserialize, JsonSchema)]
 pub struct SearchQuery {
-    /// The text typed so far. Each word may be the beginning of a word.
+    /// The text typed so far: words, beginnings of words, misspelled words, or another way to say it.
     q: Option<String>,
+    /// Default: `kind`.
+    sort: Option<SearchSort>,
     /// Only results of this kind.
     kind: Option<FoundKind>,
     /// Only results in this butler's database.
@@ -24,6 +26,16 @@ pub struct SearchQuery {
     /// Maximum number of results. Default: 20.
     #[schemars(range(min = 1, max = 100))]
     limit: Option<i64>,
+}
+
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum SearchSort {
+    /// Exact names first, then by kind. Every kind has a share of the results.
+    #[default]
+    Kind,
+    /// The best match first, whatever its kind.
+    Best,
 }
 
 pub struct Search;
@@ -38,7 +50,7 @@ impl Operation for Search {
     const VERB: Verb = Verb::Get;
     const PATH: &'static str = "/api/memory/search";
     const TAG: &'static str = "search";
-    const SUMMARY: &'static str = "Find facts, rules, episodes and entities while the user types. \
+    const SUMMARY: &'static str = "Find facts, rules, episodes and entities by words and by meaning, while the user types. \
          `meta.total` counts at most one more than `limit` of each kind.";
     const RIGHT: Right = Right::Read;
 
@@ -54,7 +66,7 @@ impl Operation for Search {
             .each(query.butler.as_deref(), |memory| async move {
                 // One extra row of each kind shows whether there are more.
                 let limit = i32::try_from(limit + 1).unwrap_or(i32::MAX);
-                Ok(ctx.browse(&memory).palette(words, limit).await?)
+                Ok(ctx.browse(&memory).find(words, limit).await?)
             })
             .await?;
         let mut data: Vec<WithHome<PaletteItem>> = Vec::new();
@@ -63,7 +75,10 @@ impl Operation for Search {
         }
         data.retain(|found| query.kind.is_none_or(|kind| kind == found.item.kind));
         let total = i64::try_from(data.len()).unwrap_or(i64::MAX);
-        let data = balance(data, limit as usize);
+        let data = match query.sort.unwrap_or_default() {
+            SearchSort::Kind => balance(data, limit as usize),
+            SearchSort::Best => best(data, limit as usize),
+        };
         let has_more = total > data.len() as i64;
         Ok(List { data, meta: PageMeta { total, has_more, unavailable: replies.unavailable, ..empty } })
     }
@@ -77,13 +92,20 @@ fn bounded(text: &str) -> String {
     text[..end].trim().to_owned()
 }
 
-/// From this score on, the typed text is the exact name of the result.
-const EXACT_NAME: f64 = 1.0;
+fn best(mut found: Vec<WithHome<PaletteItem>>, limit: usize) -> Vec<WithHome<PaletteItem>> {
+    sort(&mut found);
+    found.truncate(limit);
+    found
+}
+
+fn sort(found: &mut [WithHome<PaletteItem>]) {
+    found.sort_by(|a, b| b.item.score.total_cmp(&a.item.score).then(b.item.created_at.cmp(&a.item.created_at)));
+}
 
 /// Takes the best results of each kind in turn, so that no kind crowds out another. Exact names come first, with an
 /// entity before its facts; the rest is grouped by kind.
 fn balance(mut found: Vec<WithHome<PaletteItem>>, limit: usize) -> Vec<WithHome<PaletteItem>> {
-    found.sort_by(|a, b| b.item.score.total_cmp(&a.item.score).then(b.item.created_at.cmp(&a.item.created_at)));
+    sort(&mut found);
     let mut ranks = [0_usize; 4];
     let mut ranked: Vec<(usize, WithHome<PaletteItem>)> = found
         .into_iter()

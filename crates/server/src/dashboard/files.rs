@@ -15,7 +15,9 @@ pub struct File {
 static FILES: &[File] = include!("../../dashboard/files.rs");
 
 /// The first path segments of the dashboard's routes. `web/src/router.test.ts` keeps this list complete.
-const PAGES: &[&str] = &["", "memory", "inbox", "butlers", "entities", "graph", "timeline", "recall", "settings"];
+const PAGES: &[&str] = &[
+    "", "memory", "facts", "rules", "search", "inbox", "butlers", "entities", "graph", "timeline", "recall", "settings",
+];
 
 pub fn find(path: &str) -> Option<&'static File> {
     FILES.iter().find(|file| file.path == path)

@@ -22,6 +22,8 @@ pub enum EntitySort {
     Newest,
     /// Most active facts first.
     Facts,
+    /// The best match of the query first.
+    Best,
 }
 
 /// Which entities; `None` leaves a filter out.
@@ -32,6 +34,8 @@ pub struct EntityFilter {
     pub words: Option<String>,
     /// Those that were merged into others, too.
     pub merged: bool,
+    /// Only these. The order `best` is theirs.
+    pub ids: Option<Vec<Uuid>>,
     pub sort: EntitySort,
 }
 
@@ -43,6 +47,9 @@ pub struct EntityItem {
     pub facts: i64,
     /// It was merged into another one.
     pub merged: bool,
+    /// How well it matches the query, in the order `best`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub score: Option<f64>,
 }
 
 pub async fn list(
@@ -61,10 +68,11 @@ pub async fn list(
                     FROM entities e
                     WHERE tenant_id = $1 AND ($2::text IS NULL OR entity_type = $2)
                       AND ($3::text IS NULL OR strpos(lower_names, lower($3)) > 0) AND ($4 OR entity_is_live(metadata))
+                      AND ($8::uuid[] IS NULL OR id = ANY ($8))
                 )
                 SELECT (SELECT count(*) FROM matching) AS "total!", ARRAY(
                     SELECT id FROM matching
-                    ORDER BY CASE WHEN $5 = 'newest' THEN created_at END DESC, facts DESC, lower(canonical_name), id
+                    ORDER BY CASE WHEN $5 = 'best' THEN array_position($8, id) END, CASE WHEN $5 = 'newest' THEN created_at END DESC, facts DESC, lower(canonical_name), id
                     LIMIT $6 OFFSET $7) AS "ids!"
                 "#,
                 tenant.as_str(),
@@ -75,9 +83,11 @@ pub async fn list(
                     EntitySort::Name => "name",
                     EntitySort::Newest => "newest",
                     EntitySort::Facts => "facts",
+                    EntitySort::Best => "best",
                 },
                 page.limit,
                 page.offset,
+                filter.ids.as_deref(),
             )
             .fetch_one(pg)
         })
@@ -119,7 +129,7 @@ pub async fn by_ids(session: &mut Session, tenant: &TenantId, ids: &[Uuid]) -> R
             let entity = Entity::try_from(row)?;
             let merged = crate::entities::is_tombstone(&entity);
             let facts = facts.iter().find(|row| row.entity_id == entity.id.0).map_or(0, |row| row.count);
-            Ok(EntityItem { entity, facts, merged })
+            Ok(EntityItem { entity, facts, merged, score: None })
         })
         .collect()
 }

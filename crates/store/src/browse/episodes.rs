@@ -2,12 +2,21 @@
 
 use butler_domain::{ConsolidationStatus, Episode, TenantId, Timestamp};
 use schemars::JsonSchema;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use super::{LISTED_CHARS, Listed, Page};
 use crate::rows::EpisodeRow;
 use crate::{Session, StoreError};
+
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum EpisodeSort {
+    #[default]
+    Newest,
+    /// The best match of the query first.
+    Best,
+}
 
 /// Which episodes; `None` leaves a filter out.
 #[derive(Debug, Clone, Default)]
@@ -18,6 +27,9 @@ pub struct EpisodeFilter {
     pub from: Option<Timestamp>,
     pub to: Option<Timestamp>,
     pub words: Option<String>,
+    /// Only these, in their order; the words do not apply.
+    pub ids: Option<Vec<Uuid>>,
+    pub sort: EpisodeSort,
 }
 
 /// An episode in a list.
@@ -31,6 +43,9 @@ pub struct EpisodeItem {
     pub produced: i64,
     /// `content` is only the beginning of it.
     pub truncated: bool,
+    /// How well it matches the query, in the order `best`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub score: Option<f64>,
 }
 
 pub async fn list(
@@ -40,6 +55,9 @@ pub async fn list(
     page: Page,
     now: Timestamp,
 ) -> Result<Listed<EpisodeItem>, StoreError> {
+    if let Some(ids) = &filter.ids {
+        return among(session, tenant, filter, ids, page, now).await;
+    }
     let total = count(session, tenant, filter).await?;
     let ids = session
         .run(|pg| {
@@ -71,6 +89,41 @@ pub async fn list(
         .await?;
     let rows = by_ids(session, tenant, &ids, Some(LISTED_CHARS), now).await?;
     Ok(Listed { rows, total })
+}
+
+/// Those of `ids` that match the filter, in their order. A statement of its own: in the other one, this order would keep the
+/// index of moments from serving a page.
+async fn among(
+    session: &mut Session,
+    tenant: &TenantId,
+    filter: &EpisodeFilter,
+    ids: &[Uuid],
+    page: Page,
+    now: Timestamp,
+) -> Result<Listed<EpisodeItem>, StoreError> {
+    let found = session
+        .run(|pg| {
+            sqlx::query_scalar!(
+                r#"
+                SELECT id FROM unnest($2::uuid[]) WITH ORDINALITY AS asked (episode_id, place) JOIN episodes ON id = episode_id
+                WHERE tenant_id = $1 AND ($3::text IS NULL OR butler = $3) AND ($4::text IS NULL OR consolidation_status = $4)
+                  AND created_at >= coalesce($5::timestamptz, '-infinity') AND created_at <= coalesce($6::timestamptz, 'infinity')
+                ORDER BY place
+                "#,
+                tenant.as_str(),
+                ids,
+                filter.butler.as_deref(),
+                filter.status.map(ConsolidationStatus::as_str),
+                filter.from,
+                filter.to,
+            )
+            .fetch_all(pg)
+        })
+        .await?;
+    let size = |number: i64| usize::try_from(number).unwrap_or(0);
+    let shown: Vec<Uuid> = found.iter().copied().skip(size(page.offset)).take(size(page.limit)).collect();
+    let rows = by_ids(session, tenant, &shown, Some(LISTED_CHARS), now).await?;
+    Ok(Listed { rows, total: found.len() as i64 })
 }
 
 async fn count(session: &mut Session, tenant: &TenantId, filter: &EpisodeFilter) -> Result<i64, StoreError> {
@@ -175,7 +228,7 @@ async fn by_ids(
             let truncated = super::cut(&mut episode.content, chars);
             let expired = episode.expires_at.is_some_and(|end| end <= now);
             let produced = produced.iter().find(|row| row.target_id == episode.id.0).map_or(0, |row| row.count);
-            Ok(EpisodeItem { episode, expired, produced, truncated })
+            Ok(EpisodeItem { episode, expired, produced, truncated, score: None })
         })
         .collect()
 }

@@ -51,6 +51,8 @@ pub enum FactSort {
     #[default]
     Newest,
     Oldest,
+    /// The best match of the query first.
+    Best,
     MostConfident,
     LeastConfident,
     Importance,
@@ -62,6 +64,7 @@ impl FactSort {
         match self {
             Self::Newest => "newest",
             Self::Oldest => "oldest",
+            Self::Best => "best",
             Self::MostConfident => "most_confident",
             Self::LeastConfident => "least_confident",
             Self::Importance => "importance",
@@ -83,7 +86,17 @@ pub struct FactFilter {
     pub min_confidence: f64,
     pub permanence: Option<Permanence>,
     pub entity: Option<Uuid>,
+    pub tag: Option<String>,
+    /// Only these. The order `best` is theirs.
+    pub ids: Option<Vec<Uuid>>,
     pub sort: FactSort,
+}
+
+impl FactFilter {
+    /// Whether a search finds the facts of this state: it finds active ones only.
+    pub fn is_searchable(&self) -> bool {
+        matches!(self.state, FactFilterState::Active | FactFilterState::Fading)
+    }
 }
 
 /// What a fact is to its reader.
@@ -109,6 +122,9 @@ pub struct FactItem {
     pub entity_name: Option<String>,
     /// `content` is only the beginning of it.
     pub truncated: bool,
+    /// How well it matches the query, in the order `best`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub score: Option<f64>,
 }
 
 pub async fn list(
@@ -118,10 +134,22 @@ pub async fn list(
     page: Page,
     now: Timestamp,
 ) -> Result<Listed<FactItem>, StoreError> {
+    let (ids, total) = ids(session, tenant, filter, page, now).await?;
+    Ok(Listed { rows: by_ids(session, tenant, &ids, Some(LISTED_CHARS), now).await?, total })
+}
+
+/// The ids of one page, and how many facts match.
+pub async fn ids(
+    session: &mut Session,
+    tenant: &TenantId,
+    filter: &FactFilter,
+    page: Page,
+    now: Timestamp,
+) -> Result<(Vec<Uuid>, i64), StoreError> {
     let filter = json!({
         "state": filter.state.as_str(), "scopes": filter.scopes, "subject": filter.subject, "words": filter.words,
         "min_confidence": filter.min_confidence, "permanence": filter.permanence.map(Permanence::as_str),
-        "entity": filter.entity, "sort": filter.sort.as_str(),
+        "entity": filter.entity, "tag": filter.tag, "ids": filter.ids, "sort": filter.sort.as_str(),
     });
     let found = session
         .run(|pg| {
@@ -138,8 +166,7 @@ pub async fn list(
             .fetch_one(pg)
         })
         .await?;
-    let rows = by_ids(session, tenant, &found.ids, Some(LISTED_CHARS), now).await?;
-    Ok(Listed { rows, total: found.total })
+    Ok((found.ids, found.total))
 }
 
 /// The facts that fit a time, newest first: of an entity, of these scopes, or all.
@@ -236,7 +263,7 @@ fn item(mut fact: Fact, entity_name: Option<String>, chars: Option<i32>, now: Ti
         butler_domain::Validity::Expired => FactState::Expired,
         butler_domain::Validity::Retracted => FactState::Retracted,
     };
-    FactItem { fact, effective_confidence, state, entity_name, truncated }
+    FactItem { fact, effective_confidence, state, entity_name, truncated, score: None }
 }
 
 /// One version in the history of a fact.

@@ -40,6 +40,8 @@ pub enum RuleSort {
     #[default]
     Newest,
     Oldest,
+    /// The best match of the query first.
+    Best,
     /// Proven first, then anti-patterns, established, candidates; within each the most effective first.
     Maturity,
     MostEffective,
@@ -52,6 +54,7 @@ impl RuleSort {
         match self {
             Self::Newest => "newest",
             Self::Oldest => "oldest",
+            Self::Best => "best",
             Self::Maturity => "maturity",
             Self::MostEffective => "most_effective",
             Self::LeastEffective => "least_effective",
@@ -68,7 +71,17 @@ pub struct RuleFilter {
     pub maturity: Option<Maturity>,
     pub words: Option<String>,
     pub min_confidence: f64,
+    pub tag: Option<String>,
+    /// Only these. The order `best` is theirs.
+    pub ids: Option<Vec<Uuid>>,
     pub sort: RuleSort,
+}
+
+impl RuleFilter {
+    /// Whether a search finds the rules of this state: it finds remembered ones only.
+    pub fn is_searchable(&self) -> bool {
+        matches!(self.state, RuleFilterState::Remembered | RuleFilterState::Fading)
+    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
@@ -89,6 +102,9 @@ pub struct RuleItem {
     pub state: RuleState,
     /// `content` is only the beginning of it.
     pub truncated: bool,
+    /// How well it matches the query, in the order `best`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub score: Option<f64>,
 }
 
 pub async fn list(
@@ -111,11 +127,13 @@ pub async fn list(
                       AND CASE $7 WHEN 'all' THEN true WHEN 'forgotten' THEN NOT rule_is_remembered(metadata)
                                   WHEN 'fading' THEN rule_is_remembered(metadata) AND memory_is_fading(metadata)
                                   ELSE rule_is_remembered(metadata) END
+                      AND ($14::text IS NULL OR jsonb_exists(tags, $14)) AND ($15::uuid[] IS NULL OR id = ANY ($15))
                 )
                 SELECT (SELECT count(*) FROM matching) AS "total!", ARRAY(
                     SELECT id FROM matching
                     WHERE $9::timestamptz IS NULL OR (created_at <= $9 AND (created_at < $9 OR id > $10))
-                    ORDER BY CASE WHEN $8 = 'maturity' THEN array_position($13::text[], maturity) END,
+                    ORDER BY CASE WHEN $8 = 'best' THEN array_position($15, id) END,
+                             CASE WHEN $8 = 'maturity' THEN array_position($13::text[], maturity) END,
                              CASE WHEN $8 IN ('maturity', 'most_effective') THEN -effectiveness_score
                                   WHEN $8 = 'least_effective' THEN effectiveness_score
                                   WHEN $8 = 'most_applied' THEN -applied_count END,
@@ -135,6 +153,8 @@ pub async fn list(
                 page.limit,
                 page.offset,
                 &Maturity::BY_TRUST.map(|maturity| maturity.as_str().to_owned()),
+                filter.tag.as_deref(),
+                filter.ids.as_deref(),
             )
             .fetch_one(pg)
         })
@@ -189,7 +209,7 @@ async fn by_ids(
                 now,
             );
             let state = state(&rule);
-            Ok(RuleItem { rule, effective_confidence, state, truncated })
+            Ok(RuleItem { rule, effective_confidence, state, truncated, score: None })
         })
         .collect()
 }

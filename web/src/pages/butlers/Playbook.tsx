@@ -47,7 +47,7 @@ export function Playbook({ name }: { name: string }) {
       })}
       {meta.total > data.length && (
         <p className="p-4 text-sm">
-          <Link to="/memory" search={{ kind: 'rules', butler: name }} className="link">
+          <Link to="/rules" search={{ butler: name }} className="link">
             Show all rules of {name}
           </Link>
         </p>

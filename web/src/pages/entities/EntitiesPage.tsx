@@ -21,14 +21,20 @@ export default function EntitiesPage() {
     [navigate],
   )
   const setQuery = useCallback((q: string) => change({ q: q || undefined }), [change])
-  const query = { q: search.q, entity_type: search.type, sort: search.sort, limit: SIZE, offset: search.offset }
+  const query = {
+    q: search.q,
+    entity_type: search.type,
+    sort: search.sort ?? (search.q ? 'best' : undefined),
+    limit: SIZE,
+    offset: search.offset,
+  }
   const list = useGet('/api/memory/entities', { query }, { keepPrevious: true })
   return (
     <Page title="Entities" lead="The people, places, organizations and other things that facts are about.">
       <div className="mb-4 flex flex-wrap items-center gap-2">
         <SearchField
           label="Search entities"
-          placeholder="Name or alias"
+          placeholder="A name, or what is known"
           value={search.q ?? ''}
           onChange={setQuery}
           className="min-w-0 flex-1 basis-56 sm:max-w-sm"

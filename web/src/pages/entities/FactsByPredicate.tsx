@@ -33,7 +33,7 @@ export function FactsByPredicate({ entity, past = false }: { entity: Props; past
         {past_facts_total > 0 && !past && (
           <>
             {counted(past_facts_total, 'fact')} superseded, expired or retracted:{' '}
-            <Link to="/memory" search={{ q: entity.canonical_name, validity: 'all' }} className="link">
+            <Link to="/facts" search={{ q: entity.canonical_name, validity: 'all' }} className="link">
               show all facts
             </Link>
             .

@@ -38,7 +38,7 @@ export function Mentions({ entity }: { entity: Props }) {
       {total > mentions.length && (
         <p className="mt-2 text-sm text-muted">
           The latest {mentions.length} of {count(total)}.{' '}
-          <Link to="/memory" search={{ kind: 'episodes', q: entity.canonical_name }} className="link">
+          <Link to="/memory/episodes" search={{ q: entity.canonical_name }} className="link">
             Search all episodes
           </Link>
         </p>

@@ -8,6 +8,7 @@ import { Button } from '../../ui/Button'
 import { DateField } from '../../ui/DateField'
 import { Page } from '../../ui/Page'
 import { Results } from '../../ui/Results'
+import { SearchField } from '../../ui/SearchField'
 import { Select } from '../../ui/Select'
 import { Empty } from '../../ui/states'
 import { type episodes, oneFrom, statuses } from '../search'
@@ -22,7 +23,10 @@ export default function EpisodesPage() {
       void navigate({ search: (previous) => ({ ...previous, offset: undefined, ...next }), replace: true }),
     [navigate],
   )
+  const setQuery = useCallback((q: string) => change({ q: q || undefined }), [change])
   const query = {
+    q: search.q,
+    sort: search.q ? ('best' as const) : undefined,
     butler: search.butler,
     status: search.status,
     from: search.from,
@@ -31,10 +35,17 @@ export default function EpisodesPage() {
     offset: search.offset,
   }
   const list = useGet('/api/memory/episodes', { query }, { keepPrevious: true })
-  const filtered = search.butler ?? search.status ?? search.from ?? search.to
+  const filtered = search.q ?? search.butler ?? search.status ?? search.from ?? search.to
   return (
     <Page title="Episodes" lead="What happened, by day. Episodes expire; the facts and rules learned from them stay.">
       <div className="mb-5 grid grid-cols-2 items-center gap-2 sm:flex sm:flex-wrap">
+        <SearchField
+          label="Search episodes"
+          placeholder="Search by words or meaning"
+          value={search.q ?? ''}
+          onChange={setQuery}
+          className="col-span-2 min-w-0 sm:flex-1 sm:basis-56"
+        />
         <ButlerSelect value={search.butler} onChange={(butler) => change({ butler })} />
         <Select
           label="Status"
@@ -49,7 +60,9 @@ export default function EpisodesPage() {
         {filtered && (
           <Button
             variant="ghost"
-            onClick={() => change({ butler: undefined, status: undefined, from: undefined, to: undefined })}
+            onClick={() =>
+              change({ q: undefined, butler: undefined, status: undefined, from: undefined, to: undefined })
+            }
           >
             Clear filters
           </Button>
@@ -60,7 +73,7 @@ export default function EpisodesPage() {
         onMove={(offset) => change({ offset: offset || undefined })}
         empty={
           filtered ? (
-            <Empty title="No matching episodes">Try fewer filters.</Empty>
+            <Empty title="No matching episodes">Try other search terms or fewer filters.</Empty>
           ) : (
             <Empty title="No episodes">
               An agent stores an episode at the end of a session. Episodes expire after some days.

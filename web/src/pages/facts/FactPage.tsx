@@ -39,7 +39,7 @@ function View({ fact }: { fact: FactDetail }) {
   )
   return (
     <Page
-      above={<Back to="/memory">Memory</Back>}
+      above={<Back to="/facts">Facts</Back>}
       title={fact.content}
       tab={`${fact.subject} ${capitalized(fact.predicate).toLowerCase()}`}
       serif

@@ -1,51 +1,83 @@
 import { Link } from '@tanstack/react-router'
+import { useGet } from '../../api/hooks'
 import type { Attention as Item } from '../../api/schema'
+import { counted } from '../../lib/number'
 import { parseSearch } from '../../lib/search'
-import { Icon } from '../../ui/Icon'
+import { buttonClass } from '../../ui/Button'
 import { Section } from '../../ui/Section'
 
-const severities: Record<string, [glyph: string, tone: string, label: string]> = {
+type Look = [glyph: string, tone: string, label: string]
+const severities: Record<string, Look> = {
   high: ['✕', 'text-harm', 'High priority'],
   medium: ['△', 'text-fading', 'Medium priority'],
   low: ['○', 'text-muted', 'Low priority'],
 }
+const fading: Look = ['◌', 'text-fading', 'Low priority']
 
-const fading: [string, string, string] = ['◌', 'text-fading', 'Low priority']
+/** What to do about each problem, by its name in the API. */
+const actions: Record<string, string> = {
+  clock: 'Check the clock',
+  consolidation_failed: 'See the job',
+  dead_letters: 'Requeue',
+  expiring_facts: 'Confirm',
+  expiring_unlearned: 'See them',
+  fading: 'Review',
+  no_runtime: 'Set up an LLM',
+  proposals: 'Decide',
+  conflicts: 'Resolve',
+}
 
-/** Issues that need a person, most urgent first. Renders nothing when there are none. */
+const one = { query: { limit: 1 } }
+
+/** What waits in the inbox, in the form of the other items. */
+function useInbox(): Item[] {
+  const proposals = useGet('/api/memory/proposals', one).data?.meta.total ?? 0
+  const conflicts = useGet('/api/memory/conflicts', one).data?.meta.total ?? 0
+  const item = (what: string, count: number, message: string): Item[] =>
+    count > 0 ? [{ what, count, message, severity: 'medium', page: '/inbox' }] : []
+  return [
+    ...item('conflicts', conflicts, `${counted(conflicts, 'conflict')} between memories`),
+    ...item('proposals', proposals, `${counted(proposals, 'proposal')} from untrusted text`),
+  ]
+}
+
+/** Issues that need a person, most urgent first, each with one action. */
 export function Attention({ items }: { items: Item[] }) {
-  const shown = items.filter((item) => item.what !== 'butler_unavailable')
-  if (shown.length === 0) return null
+  const inbox = useInbox()
+  const shown = [...items.filter((item) => item.what !== 'butler_unavailable'), ...inbox]
+  const rank = (item: Item) => Object.keys(severities).indexOf(item.severity)
   return (
-    <Section title="Needs attention">
-      <ul className="card divide-y divide-line overflow-hidden">
-        {shown.map((item) => {
-          const [mark, tone, label] = (item.what === 'fading' ? fading : severities[item.severity]) ?? [
-            '○',
-            'text-muted',
-            '',
-          ]
-          const [path = '/memory', query = ''] = item.page.split('?')
-          return (
-            <li key={item.what}>
-              <Link
-                to={path}
-                search={parseSearch(query)}
-                className="group flex min-h-10 items-center gap-3 px-4 py-2 hover:bg-sunken"
-              >
-                <span className={`w-4 text-center ${tone}`}>
-                  <span aria-hidden="true">{mark}</span>
-                  <span className="sr-only">{label}: </span>
-                </span>
-                <span className="min-w-0 flex-1 break-words first-letter:uppercase group-hover:underline">
-                  {item.message}
-                </span>
-                <Icon name="next" className="size-3.5 text-muted" />
-              </Link>
-            </li>
-          )
-        })}
-      </ul>
+    <Section title="Needs attention" quiet>
+      {shown.length === 0 ? (
+        <p className="text-sm text-muted">Nothing needs attention.</p>
+      ) : (
+        <ul aria-label="Needs attention" className="card divide-y divide-line overflow-hidden">
+          {shown
+            .toSorted((a, b) => rank(a) - rank(b))
+            .map((item) => {
+              const [mark, tone, label] = (item.what === 'fading' ? fading : severities[item.severity]) ?? fading
+              const [path = '/memory', query = ''] = item.page.split('?')
+              return (
+                <li key={item.what} className="flex items-center gap-2 px-4 py-1">
+                  <span className={`w-4 text-center ${tone}`}>
+                    <span aria-hidden="true">{mark}</span>
+                    <span className="sr-only">{label}: </span>
+                  </span>
+                  <span
+                    className="line-clamp-2 min-w-0 flex-1 text-sm break-words first-letter:uppercase"
+                    title={item.message}
+                  >
+                    {item.message}
+                  </span>
+                  <Link to={path} search={parseSearch(query)} className={buttonClass('ghost', 'small')}>
+                    {actions[item.what] ?? 'See them'}
+                    <span className="sr-only">: {item.message}</span>
+                  </Link>
+                </li>
+              )
+            })}
+        </ul>
+      )}
     </Section>
   )
 }

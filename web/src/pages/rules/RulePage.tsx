@@ -28,7 +28,7 @@ function View({ rule }: { rule: RuleDetail }) {
   const gone = rule.state === 'forgotten'
   return (
     <Page
-      above={<Back to="/memory">Memory</Back>}
+      above={<Back to="/rules">Rules</Back>}
       title={rule.content}
       tab="Rule"
       serif

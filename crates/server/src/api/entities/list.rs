@@ -12,11 +12,11 @@ use serde::Deserialize;
 use crate::api::envelope::{List, WithHome};
 use crate::api::error::ApiError;
 use crate::api::operation::{Operation, RequestContext, Verb};
-use crate::api::page::{Paging, newest};
+use crate::api::page::{Paging, best, newest};
 
 #[derive(Debug, Deserialize, JsonSchema)]
 pub struct Filters {
-    /// Part of a name or alias.
+    /// Part of a name or alias. With `sort=best`, also misspelled names, and entities whose facts match.
     q: Option<String>,
     entity_type: Option<EntityType>,
     /// Whether to include entities that were merged into others. Default: false.
@@ -52,6 +52,7 @@ impl Operation for ListEntities {
             entity_type: query.entity_type,
             words: query.q.filter(|words| !words.trim().is_empty()),
             merged: query.merged.unwrap_or(false),
+            ids: None,
             sort,
         };
         let filter = &filter;
@@ -59,6 +60,7 @@ impl Operation for ListEntities {
         let name = |item: &EntityItem| (item.entity.canonical_name.to_lowercase(), item.entity.id);
         let age = |item: &EntityItem| (item.entity.created_at, item.entity.id.0);
         let order = |a: &EntityItem, b: &EntityItem| match sort {
+            EntitySort::Best => best(a.score, b.score).then_with(|| name(a).cmp(&name(b))),
             EntitySort::Name => name(a).cmp(&name(b)),
             EntitySort::Newest => newest(age(a), age(b)),
             EntitySort::Facts => b.facts.cmp(&a.facts).then_with(|| name(a).cmp(&name(b))),

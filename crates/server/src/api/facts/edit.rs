@@ -27,6 +27,7 @@ pub struct EditBody {
     /// Another subject links the fact to the entity that it names.
     subject: Option<String>,
     predicate: Option<String>,
+    /// Moves the fact to this scope.
     scope: Option<String>,
     /// Since when it is true: a year, month, day or time.
     valid_from: Option<String>,

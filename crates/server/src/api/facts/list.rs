@@ -15,7 +15,7 @@ use uuid::Uuid;
 use crate::api::envelope::{List, WithHome};
 use crate::api::error::ApiError;
 use crate::api::operation::{Operation, RequestContext, Verb};
-use crate::api::page::{Paging, newest};
+use crate::api::page::{Paging, best, newest};
 use crate::api::times::TimeQuery;
 
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -24,7 +24,8 @@ pub struct Filters {
     scope: Option<String>,
     /// Only facts with exactly this subject.
     subject: Option<String>,
-    /// Words or beginnings of words. Only facts that contain all of them.
+    /// What to look for. With `sort=best`, by meaning, words and misspelled words, at most 200 facts. With another order,
+    /// words or beginnings of words: only facts that contain all of them.
     q: Option<String>,
     /// Exclude facts whose effective confidence is lower.
     #[schemars(range(min = 0.0, max = 1.0))]
@@ -33,6 +34,8 @@ pub struct Filters {
     validity: Option<FactFilterState>,
     permanence: Option<Permanence>,
     entity_id: Option<Uuid>,
+    /// Only facts with this tag.
+    tag: Option<String>,
     /// Only facts in this butler's database.
     butler: Option<String>,
     /// Default: `newest`.
@@ -88,15 +91,22 @@ pub async fn list(
         min_confidence: query.min_confidence.unwrap_or(0.0),
         permanence: query.permanence,
         entity: query.entity_id,
+        tag: query.tag,
+        ids: None,
         sort,
     };
     let filter = &filter;
     let time = &query.time;
     let is_timed = time.is_given();
     if is_timed
-        && (filter.subject.is_some() || filter.words.is_some() || filter.permanence.is_some() || query.sort.is_some())
+        && (filter.subject.is_some()
+            || filter.words.is_some()
+            || filter.permanence.is_some()
+            || filter.tag.is_some()
+            || query.sort.is_some())
     {
-        let invalid = butler_domain::Invalid::new("valid_at", "cannot be combined with subject, q, permanence or sort");
+        let invalid =
+            butler_domain::Invalid::new("valid_at", "cannot be combined with subject, q, permanence, tag or sort");
         return Err(invalid.hint("use scope, entity_id and the times alone, or search with a time").into());
     }
     let part = |memory: Arc<Memory>, page| async move {
@@ -119,6 +129,7 @@ fn order(sort: FactSort, a: &FactItem, b: &FactItem) -> Ordering {
     match sort {
         FactSort::Newest => by_age,
         FactSort::Oldest => by_age.reverse(),
+        FactSort::Best => best(a.score, b.score).then(by_age),
         FactSort::MostConfident => b.effective_confidence.total_cmp(&a.effective_confidence).then(by_age),
         FactSort::LeastConfident => order(FactSort::MostConfident, b, a),
         FactSort::Importance => b.fact.importance.total_cmp(&a.fact.importance).then(by_age),

@@ -36,7 +36,8 @@ impl Operation for EditRule {
     const VERB: Verb = Verb::Put;
     const PATH: &'static str = "/api/memory/rules/{id}";
     const TAG: &'static str = "rules";
-    const SUMMARY: &'static str = "Edit a rule. It becomes a candidate again; its applications stay on record.";
+    const SUMMARY: &'static str =
+        "Edit a rule. With new text it becomes a candidate again; its applications stay on record.";
     const RIGHT: Right = Right::Write;
 
     async fn run(

@@ -13,20 +13,23 @@ use serde::Deserialize;
 use crate::api::envelope::{List, WithHome};
 use crate::api::error::ApiError;
 use crate::api::operation::{Operation, RequestContext, Verb};
-use crate::api::page::{Paging, newest};
+use crate::api::page::{Paging, best, newest};
 
 #[derive(Debug, Deserialize, JsonSchema)]
 pub struct Filters {
     /// Only rules of this scope.
     scope: Option<String>,
     maturity: Option<Maturity>,
-    /// Words or beginnings of words. Only rules that contain all of them.
+    /// What to look for. With `sort=best`, by meaning, words and misspelled words, at most 200 rules. With another order,
+    /// words or beginnings of words: only rules that contain all of them.
     q: Option<String>,
     /// Exclude rules whose effective confidence is lower.
     #[schemars(range(min = 0.0, max = 1.0))]
     min_confidence: Option<f64>,
     /// Default: `remembered`, which includes fading rules.
     state: Option<RuleFilterState>,
+    /// Only rules with this tag.
+    tag: Option<String>,
     /// Only rules in this butler's database.
     butler: Option<String>,
     /// Default: `newest`.
@@ -78,6 +81,8 @@ pub async fn list(
         maturity: query.maturity,
         words: query.q.filter(|words| !words.trim().is_empty()),
         min_confidence: query.min_confidence.unwrap_or(0.0),
+        tag: query.tag,
+        ids: None,
         sort,
     };
     let filter = &filter;
@@ -94,6 +99,7 @@ fn order(sort: RuleSort, a: &RuleItem, b: &RuleItem) -> Ordering {
     match sort {
         RuleSort::Newest => by_age,
         RuleSort::Oldest => by_age.reverse(),
+        RuleSort::Best => best(a.score, b.score).then(by_age),
         RuleSort::Maturity => {
             a.rule.maturity.trust_rank().cmp(&b.rule.maturity.trust_rank()).then(by_effect).then(by_age)
         }

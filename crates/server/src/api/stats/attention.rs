@@ -72,15 +72,15 @@ pub fn list(view: &StatsView, unavailable: &[String], of_butlers: Vec<Attention>
         format!("consolidation of {} failed and will be tried again", count(pipeline.failed, "episode"))
     });
     let soon = view.facts.expiring_7d;
-    add("expiring_facts", Severity::Medium, soon, "/memory?validity=fading&sort=least_confident", {
+    add("expiring_facts", Severity::Medium, soon, "/facts?validity=fading&sort=least_confident", {
         format!("{} will expire within a week unless confirmed", count(soon, "fact"))
     });
     let fading = if view.fading >= MANY_FADING { view.fading } else { 0 };
-    add("fading", Severity::Low, fading, "/memory?validity=fading", {
+    add("fading", Severity::Low, fading, "/facts?validity=fading", {
         format!("{fading} memories are fading: confirm those that are still true")
     });
     let turning = view.effectiveness.needs_inversion;
-    add("needs_inversion", Severity::Low, turning, "/memory?kind=rules", {
+    add("needs_inversion", Severity::Low, turning, "/rules", {
         format!("{} did harm and will be turned into a warning", count(turning, "rule"))
     });
     all.sort_by_key(|item| item.severity);

@@ -1,0 +1,79 @@
+//! The best matches of a query for a person: by meaning, by words, and by words that are misspelled or lack accents.
+
+use std::collections::{HashMap, HashSet};
+
+use butler_domain::MemoryType;
+use butler_domain::times::Asked;
+use uuid::Uuid;
+
+use super::Browse;
+use crate::search::{Hit, Mode, SearchInput};
+use crate::{Call, MemoryError};
+
+/// The most matches in the order `best`. Nobody reads further, and the other orders list every match of the words.
+pub const MOST_BEST: usize = 200;
+/// A memory that lacks words of the query is related to it from this cosine similarity on. Unrelated texts rarely reach 0.3.
+const RELATED: f64 = 0.4;
+
+/// Matches with their scores, best first.
+#[derive(Debug, Default)]
+pub(super) struct Best(Vec<(Uuid, f64)>);
+
+impl Best {
+    /// Appends those that are not among the matches yet, with a score below all others.
+    pub fn append(&mut self, ids: impl IntoIterator<Item = Uuid>) {
+        let mut known: HashSet<Uuid> = self.0.iter().map(|(id, _)| *id).collect();
+        self.0.extend(ids.into_iter().filter(|id| known.insert(*id)).map(|id| (id, 0.0)));
+        self.0.truncate(MOST_BEST);
+    }
+
+    pub fn ids(&self) -> Vec<Uuid> {
+        self.0.iter().map(|(id, _)| *id).collect()
+    }
+
+    pub fn scores(&self) -> HashMap<Uuid, f64> {
+        self.0.iter().copied().collect()
+    }
+}
+
+impl FromIterator<(Uuid, f64)> for Best {
+    fn from_iter<I: IntoIterator<Item = (Uuid, f64)>>(matches: I) -> Self {
+        Self(matches.into_iter().collect())
+    }
+}
+
+impl Browse<'_> {
+    /// The memories of one type that a query finds, best first.
+    pub(super) async fn best(&self, memory_type: MemoryType, query: &str) -> Result<Best, MemoryError> {
+        let hits = self.related(&[memory_type], query, MOST_BEST).await?;
+        Ok(hits.iter().map(|hit| (hit.id, hit.score)).collect())
+    }
+
+    /// What a search finds that has all words of the query or is about the same. Does not count as a reference.
+    pub(super) async fn related(
+        &self,
+        types: &[MemoryType],
+        query: &str,
+        limit: usize,
+    ) -> Result<Vec<Hit>, MemoryError> {
+        let (query, _) = butler_domain::validate::query(query);
+        let input = SearchInput {
+            query,
+            types: types.to_vec(),
+            scope: None,
+            mode: Mode::Hybrid,
+            limit,
+            min_confidence: 0.0,
+            min_relevance: None,
+            hops: 0,
+            explain: false,
+            asked: Asked::default(),
+            holding: false,
+        };
+        let mut call = Call::internal(self.memory, self.tenant.clone(), "dashboard");
+        call.now = self.now;
+        let mut hits = self.memory.search(&call, &input).await?.results;
+        hits.retain(|hit| hit.all_terms || hit.similarity.is_some_and(|similarity| similarity >= RELATED));
+        Ok(hits)
+    }
+}

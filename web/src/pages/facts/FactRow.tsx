@@ -1,0 +1,52 @@
+import { Link } from '@tanstack/react-router'
+import { cx } from '../../lib/cx'
+import { validityText } from '../../lib/dates'
+import { capitalized } from '../../lib/labels'
+import { RowMenu } from '../../lists/RowMenu'
+import type { RowLook } from '../../lists/VirtualList'
+import { StateBadge } from '../../memory/badges'
+import { confidenceText } from '../../memory/confidence'
+import { RowActions } from '../../memory/RowActions'
+import type { FactRow as Row } from '../../memory/types'
+import { Confidence } from '../../ui/Confidence'
+import { TagLinks } from './TagLinks'
+
+/** A fact in one line, or on a phone in two. */
+export function FactRow({ fact, narrow, selecting }: RowLook & { fact: Row }) {
+  const fading = fact.state === 'fading'
+  const gone = fact.state !== 'active' && !fading
+  const validity = validityText(fact)
+  const label = `${fact.subject} ${capitalized(fact.predicate).toLowerCase()}`
+  const actions = { kind: 'fact', id: fact.id, label, content: fact.content, dates: fact } as const
+  return (
+    <>
+      <div className={cx('min-w-0 flex-1', narrow ? 'space-y-0.5' : 'flex items-baseline gap-2')}>
+        <p className={cx('truncate text-sm', narrow ? '' : 'max-w-72 shrink-0')}>
+          <span className="font-medium">{fact.subject}</span>{' '}
+          <span className="text-muted">
+            {capitalized(fact.predicate).toLowerCase()}
+            {validity && ` ${validity}`}
+          </span>
+        </p>
+        <Link
+          to="/memory/facts/$id"
+          params={{ id: fact.id }}
+          className={cx(
+            'block min-w-0 truncate font-serif text-lg after:absolute after:inset-0',
+            gone && 'text-muted line-through decoration-line-strong',
+            fading && 'italic',
+          )}
+        >
+          {fact.content}
+        </Link>
+      </div>
+      {!narrow && <TagLinks to="/facts" tags={fact.tags} />}
+      {!narrow && !selecting && <RowActions {...actions} live={!gone} />}
+      <StateBadge state={fact.state} />
+      <span title={confidenceText(fact)} className="relative z-10">
+        <Confidence value={fact.effective_confidence} fading={fading} gone={gone} />
+      </span>
+      {narrow && !gone && <RowMenu {...actions} />}
+    </>
+  )
+}

@@ -1,0 +1,104 @@
+import { useNavigate, useSearch } from '@tanstack/react-router'
+import { useCallback } from 'react'
+import { getOptions } from '../../api/hooks'
+import { useHasRight } from '../../api/rights'
+import { maturityLabel } from '../../lib/labels'
+import { ListFilters } from '../../lists/ListFilters'
+import { VirtualList } from '../../lists/VirtualList'
+import { Page } from '../../ui/Page'
+import { SearchField } from '../../ui/SearchField'
+import { Select } from '../../ui/Select'
+import { Empty } from '../../ui/states'
+import { maturities, oneFrom, ruleSorts, ruleStates, type rules } from '../search'
+import { RuleRow } from './RuleRow'
+
+const stateOptions: [string, string][] = [
+  ['', 'Active and fading'],
+  ['fading', '◌ Fading'],
+  ['forgotten', 'Forgotten'],
+  ['all', 'All states'],
+]
+const orders: [string, string][] = [
+  ['maturity', 'Most mature first'],
+  ['newest', 'Newest first'],
+  ['most_effective', 'Most effective first'],
+  ['least_effective', 'Least effective first'],
+  ['most_applied', 'Most applied first'],
+]
+const noFilters = {
+  butler: undefined,
+  scope: undefined,
+  state: undefined,
+  maturity: undefined,
+  tag: undefined,
+  sort: undefined,
+}
+
+export default function RulesPage() {
+  const search = useSearch({ from: '/rules' })
+  const navigate = useNavigate({ from: '/rules' })
+  const canWrite = useHasRight('write')
+  const change = useCallback(
+    (next: ReturnType<typeof rules>) =>
+      void navigate({ search: (previous) => ({ ...previous, ...next }), replace: true }),
+    [navigate],
+  )
+  const setQuery = useCallback((q: string) => change({ q: q || undefined }), [change])
+  const usual = search.q ? 'best' : 'maturity'
+  const sort = oneFrom(ruleSorts, search.sort ?? '') ?? usual
+  const query = {
+    q: search.q,
+    butler: search.butler,
+    scope: search.scope,
+    state: search.state,
+    maturity: search.maturity,
+    tag: search.tag,
+    sort,
+  }
+  return (
+    <Page title="Rules">
+      <div className="mb-2 flex flex-wrap items-center gap-2">
+        <SearchField
+          label="Search rules"
+          placeholder="Search by words or meaning"
+          value={search.q ?? ''}
+          onChange={setQuery}
+          className="min-w-0 flex-1 basis-64"
+        />
+        <ListFilters search={search} change={change} clear={() => change(noFilters)}>
+          <Select
+            label="State"
+            value={search.state ?? ''}
+            options={stateOptions}
+            onChange={(value) => change({ state: oneFrom(ruleStates, value) })}
+          />
+          <Select
+            label="Maturity"
+            value={search.maturity ?? ''}
+            options={[
+              ['', 'Any maturity'],
+              ...maturities.map((name): [string, string] => [name, maturityLabel[name] ?? name]),
+            ]}
+            onChange={(value) => change({ maturity: oneFrom(maturities, value) })}
+          />
+          <Select
+            label="Order"
+            value={sort}
+            options={search.q ? [['best', 'Best match first'], ...orders] : orders}
+            onChange={(value) => change({ sort: value === usual ? undefined : value })}
+          />
+        </ListFilters>
+      </div>
+      <VirtualList
+        load={(page) => getOptions('/api/memory/rules', { query: { ...query, ...page } })}
+        label={(rule) => rule.content.slice(0, 60)}
+        kind="rule"
+        ranked={sort === 'best'}
+        canSelect={canWrite}
+        empty={<Empty title="No matching rules">Try other search terms or fewer filters.</Empty>}
+      >
+        {(rule, look) => <RuleRow rule={rule} {...look} />}
+      </VirtualList>
+    </Page>
+  )
+}
