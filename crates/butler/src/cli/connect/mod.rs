@@ -18,7 +18,7 @@ use self::hooks::Hooks;
 use self::json::EditError;
 use self::secret::TokenPlace;
 use butler_host::error::HostError;
-use butler_host::session::{Endpoint, SERVER_NAME};
+use butler_host::session::Endpoint;
 use butler_host::{env, instance};
 
 use super::Settings;
