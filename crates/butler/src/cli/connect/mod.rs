@@ -77,7 +77,8 @@ pub struct Args {
 }
 
 pub fn run(args: &Args, settings: &Settings, printer: Printer) -> Result<(), HostError> {
-    let changes = if args.undo { removals(args)? } else { additions(args, settings, printer)? };
+    let changes =
+        if args.undo { Some(removals(args.client, args.scope)?) } else { additions(args, settings, printer)? };
     let Some(changes) = changes else { return Ok(()) };
     if args.undo && !args.dry_run {
         changes.iter().try_for_each(Change::scrub_backups)?;
@@ -142,7 +143,7 @@ fn additions(args: &Args, settings: &Settings, printer: Printer) -> Result<Optio
         hooks.install(&mut document, &commands)?;
         Ok(document.text().to_owned())
     };
-    changes(args, Hooks::of(client).filter(|_| !commands.is_empty()), servers, hooks).map(Some)
+    changes((client, args.scope), Hooks::of(client).filter(|_| !commands.is_empty()), servers, hooks).map(Some)
 }
 
 /// Prints one document to stdout for each file, and the file that each part belongs to as a note.
@@ -167,27 +168,38 @@ fn print(args: &Args, entry: &Value, commands: &[(&str, String)], printer: Print
     Ok(())
 }
 
-fn removals(args: &Args) -> Result<Option<Vec<Change>>, HostError> {
-    let client = args.client;
+fn removals(client: Client, scope: Scope) -> Result<Vec<Change>, HostError> {
     let servers = |text: &str| client.format().without_entry(text, client.servers_path());
     let hooks = |text: &str, hooks: &Hooks| {
         let mut document = client.hooks_format().document(text)?;
         hooks.uninstall(&mut document)?;
         Ok(document.text().to_owned())
     };
-    changes(args, Hooks::of(client), servers, hooks).map(Some)
+    changes((client, scope), Hooks::of(client), servers, hooks)
+}
+
+/// The changes that disconnect every connected client of the user. A file that cannot be edited is reported and left out.
+pub fn connections(printer: Printer) -> Vec<(Client, Change)> {
+    let mut found = Vec::new();
+    for client in Client::value_variants() {
+        match removals(*client, Scope::User) {
+            Ok(changes) => found.extend(changes.into_iter().filter(Change::is_needed).map(|change| (*client, change))),
+            Err(error) => printer.error(&error),
+        }
+    }
+    found
 }
 
 /// Applies an edit to the file with the servers and one to the file with the hooks, which may be the same file.
 fn changes(
-    args: &Args,
+    (client, scope): (Client, Scope),
     hooks: Option<&Hooks>,
     edit_servers: impl Fn(&str) -> Result<String, EditError>,
     edit_hooks: impl Fn(&str, &Hooks) -> Result<String, EditError>,
 ) -> Result<Vec<Change>, HostError> {
-    let file = args.client.servers_file(args.scope)?;
-    let hooks = hooks.zip(args.client.hooks_file(args.scope)?);
-    let token = TokenPlace::of(args.client);
+    let file = client.servers_file(scope)?;
+    let hooks = hooks.zip(client.hooks_file(scope)?);
+    let token = TokenPlace::of(client);
     Ok(match hooks {
         None => vec![Change::of(file, edit_servers)?.with_token_at(token)],
         Some((hooks, hooks_file)) if hooks_file == file => {
