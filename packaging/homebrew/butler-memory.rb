@@ -1,15 +1,15 @@
-# The formula for a tap: `brew install butler-memory/tap/butler-memory`. A release replaces the version and the checksums
-# with those in SHA256SUMS.
+# The formula for a tap: `brew install OWNER/tap/butler-memory`. For a release, replace OWNER, the version and the checksums
+# (SHA256SUMS of the release).
 class ButlerMemory < Formula
   desc "Long-term memory for LLM agents, served over MCP"
-  homepage "https://github.com/butler-memory/butler-memory"
+  homepage "https://github.com/OWNER/butler-memory"
   version "0.1.0"
   license any_of: ["MIT", "Apache-2.0"]
 
   # uv fetches PostgreSQL and the embedding model at the first start.
   depends_on "uv"
 
-  base = "https://github.com/butler-memory/butler-memory/releases/download/v#{version}/butler-#{version}"
+  base = "https://github.com/OWNER/butler-memory/releases/download/v#{version}/butler-#{version}"
   on_macos do
     on_arm do
       url "#{base}-aarch64-apple-darwin.tar.gz"

@@ -17,9 +17,6 @@ pub enum Method {
     File,
 }
 
-/// Where the packages and the archives of all versions are.
-const RELEASES: &str = "https://github.com/butler-memory/butler-memory/releases";
-
 impl Method {
     pub fn of_this_program() -> Self {
         let program = std::env::current_exe().and_then(std::fs::canonicalize).unwrap_or_default();
@@ -67,10 +64,10 @@ impl Method {
             Self::Pipx => "pipx upgrade butler-memory".to_owned(),
             Self::Pip => "pip install --upgrade butler-memory".to_owned(),
             Self::Npm => "npm install --global butler-memory@latest".to_owned(),
-            Self::Debian => format!("download the package from {RELEASES}, then: sudo dpkg -i FILE"),
+            Self::Debian => "download the package from the project's releases, then: sudo dpkg -i FILE".to_owned(),
             Self::Homebrew => "brew upgrade butler-memory".to_owned(),
             Self::Cargo => "cargo install --path crates/butler, in an up-to-date checkout".to_owned(),
-            Self::File => format!("download the archive from {RELEASES} and replace the program"),
+            Self::File => "download the archive from the project's releases and replace the program".to_owned(),
         }
     }
 
@@ -102,7 +99,7 @@ impl Method {
             ],
             Self::Homebrew => &[&["brew", "info", "--json=v1", "butler-memory"]],
             Self::Debian | Self::Cargo | Self::File => {
-                return Err(format!("no package manager knows it; see {RELEASES}"));
+                return Err("no package manager installed this program; see the project's releases".to_owned());
             }
         };
         let mut reason = String::new();

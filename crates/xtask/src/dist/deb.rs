@@ -7,8 +7,11 @@ use anyhow::Context;
 
 use super::archive::Stage;
 use super::platform::Platform;
-use super::{REPOSITORY, SUMMARY, VERSION, documents};
+use super::{SUMMARY, VERSION, documents, repository};
 use crate::run::{root, target_dir};
+
+/// Debian requires an address, and the project has none.
+const MAINTAINER: &str = "Butler Memory contributors <noreply@butler-memory.invalid>";
 
 pub fn build(platform: &Platform, program: &Path, packages: &Path) -> anyhow::Result<()> {
     let arch = platform.deb_arch.context("there are no Debian packages for this platform")?;
@@ -20,20 +23,21 @@ pub fn build(platform: &Platform, program: &Path, packages: &Path) -> anyhow::Re
     let unit = fs::read_to_string(root().join("packaging/butler.service"))?;
     data.write("usr/lib/systemd/system/butler.service", unit.replace("/usr/local/bin/", "/usr/bin/"))?;
     let copyright = format!(
-        "Source: {REPOSITORY}\nLicense: MIT OR Apache-2.0\n\n{}\n{}",
+        "License: MIT OR Apache-2.0\n\n{}\n{}",
         fs::read_to_string(root().join("LICENSE-MIT"))?,
         fs::read_to_string(root().join("LICENSE-APACHE"))?
     );
     data.write("usr/share/doc/butler-memory/copyright", copyright)?;
 
     let control = Stage::new("deb-control")?;
+    let homepage = repository().map(|url| format!("Homepage: {url}\n")).unwrap_or_default();
     let size = fs::metadata(program)?.len().div_ceil(1024);
     control.write(
         "control",
         format!(
-            "Package: butler-memory\nVersion: {VERSION}\nArchitecture: {arch}\nMaintainer: Butler Memory <{REPOSITORY}>\n\
+            "Package: butler-memory\nVersion: {VERSION}\nArchitecture: {arch}\nMaintainer: {MAINTAINER}\n\
              Installed-Size: {size}\nDepends: libc6 (>= 2.28)\nRecommends: python3-pip\nSection: database\n\
-             Priority: optional\nHomepage: {REPOSITORY}\nDescription: {SUMMARY}\n \
+             Priority: optional\n{homepage}Description: {SUMMARY}\n \
              The first start fetches PostgreSQL and the embedding model with pip or uv.\n"
         ),
     )?;

@@ -24,7 +24,6 @@ use platform::Platform;
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 
 const SUMMARY: &str = "Long-term memory for LLM agents, served over MCP";
-const REPOSITORY: &str = "https://github.com/butler-memory/butler-memory";
 const LICENCES: [&str; 2] = ["LICENSE-APACHE", "LICENSE-MIT"];
 
 #[derive(clap::Args)]
@@ -87,6 +86,11 @@ fn tarball(platform: &Platform, program: &Path, packages: &Path) -> anyhow::Resu
         stage.write(&format!("{name}/{leaf}"), fs::read(root().join(file))?)?;
     }
     stage.tar(&packages.join(format!("{name}.tar.gz")))
+}
+
+/// The URL of the repository, which the release workflow sets: a fork publishes under its own.
+fn repository() -> Option<String> {
+    std::env::var("BUTLER_REPOSITORY").ok().filter(|url| !url.is_empty())
 }
 
 /// Completions and manual pages, as the program itself prints them.

@@ -6,7 +6,7 @@ use serde_json::json;
 
 use super::archive::Stage;
 use super::platform::{PLATFORMS, Platform};
-use super::{LICENCES, REPOSITORY, SUMMARY, VERSION};
+use super::{LICENCES, SUMMARY, VERSION, repository};
 use crate::run::root;
 
 const LAUNCHER: &str = include_str!("launcher.js");
@@ -16,12 +16,11 @@ pub fn build(platform: &Platform, program: &Path, packages: &Path) -> anyhow::Re
     let optional: serde_json::Map<_, _> = PLATFORMS.iter().map(|platform| (name(platform), json!(VERSION))).collect();
     stage.write(
         "package/package.json",
-        pretty(&json!({
+        manifest(json!({
             "name": "butler-memory",
             "version": VERSION,
             "description": SUMMARY,
             "license": "MIT OR Apache-2.0",
-            "repository": {"type": "git", "url": format!("git+{REPOSITORY}.git")},
             "bin": {"butler": "bin/butler.js", "butler-memory": "bin/butler.js"},
             "engines": {"node": ">=18"},
             "optionalDependencies": optional,
@@ -34,12 +33,11 @@ pub fn build(platform: &Platform, program: &Path, packages: &Path) -> anyhow::Re
     let name = name(platform);
     stage.write(
         "package/package.json",
-        pretty(&json!({
+        manifest(json!({
             "name": name,
             "version": VERSION,
             "description": format!("The program of butler-memory for {} on {}", platform.npm.0, platform.npm.1),
             "license": "MIT OR Apache-2.0",
-            "repository": {"type": "git", "url": format!("git+{REPOSITORY}.git")},
             "os": [platform.npm.0],
             "cpu": [platform.npm.1],
         })),
@@ -59,6 +57,10 @@ fn finish(stage: &Stage, out: &Path) -> anyhow::Result<()> {
     stage.tar(out)
 }
 
-fn pretty(value: &serde_json::Value) -> String {
+/// The manifest as text, with the repository that npm compares with the provenance of the package.
+fn manifest(mut value: serde_json::Value) -> String {
+    if let Some(url) = repository() {
+        value["repository"] = json!({"type": "git", "url": format!("git+{url}.git")});
+    }
     format!("{value:#}\n")
 }

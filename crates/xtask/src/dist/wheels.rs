@@ -8,7 +8,7 @@ use anyhow::Context;
 
 use super::archive::Stage;
 use super::platform::Platform;
-use super::{LICENCES, REPOSITORY, SUMMARY, VERSION};
+use super::{LICENCES, SUMMARY, VERSION, repository};
 use crate::run::root;
 
 /// The PostgreSQL that the program verifies and runs; crates/postgres/src/runtime.rs pins the same version.
@@ -67,9 +67,10 @@ fn info(stage: &Stage, name: &str, summary: &str, licence: &str, requires: &str,
     let dir = format!("{}-{VERSION}.dist-info", name.replace('-', "_"));
     let files = if licence == "Apache-2.0" { &LICENCES[..1] } else { &LICENCES[..] };
     let files: String = files.iter().map(|file| format!("License-File: {file}\n")).collect();
+    let source = repository().map(|url| format!("Project-URL: Source, {url}\n")).unwrap_or_default();
     let metadata = format!(
         "Metadata-Version: 2.4\nName: {name}\nVersion: {VERSION}\nSummary: {summary}\n\
-         Project-URL: Source, {REPOSITORY}\nLicense-Expression: {licence}\n{files}Requires-Python: >=3.8\n{requires}"
+         {source}License-Expression: {licence}\n{files}Requires-Python: >=3.8\n{requires}"
     );
     stage.write(&format!("{dir}/METADATA"), metadata)?;
     let pure = tag.ends_with("-any");
