@@ -18,7 +18,7 @@ use futures::future::BoxFuture;
 
 pub use engine::{Engine, EngineOptions};
 pub use error::EmbedError;
-pub use locate::{WHEEL, locate_model};
+pub use locate::{WHEEL, is_model_present, locate_model};
 
 pub const DIMENSIONS: usize = 384;
 pub const MODEL: &str = "all-MiniLM-L6-v2";

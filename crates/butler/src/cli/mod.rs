@@ -13,6 +13,7 @@ mod export;
 mod global;
 mod hook;
 mod import;
+mod installation;
 mod jobs;
 mod man;
 mod mcp;
@@ -23,6 +24,8 @@ mod serve;
 mod setup;
 mod token;
 pub mod tool_client;
+mod uninstall;
+mod upgrade;
 mod verbs;
 mod why;
 mod why_not;
@@ -86,6 +89,8 @@ pub enum Command {
     Tombstones(review::TombstoneArgs),
     Config(config::Args),
     Completions(completions::Args),
+    Upgrade(upgrade::Args),
+    Uninstall(uninstall::Args),
     #[command(hide = true)]
     Man(man::Args),
 }
@@ -140,6 +145,8 @@ fn run(command: Command, settings: Settings, printer: Printer) -> Result<(), Hos
             Ok(())
         }
         Command::Man(args) => man::run(&args),
+        Command::Upgrade(args) => upgrade::run(&args, printer),
+        Command::Uninstall(args) => uninstall::run(&args, settings, printer),
         Command::Config(args) => config::run(&args, settings, printer),
         Command::Serve(args) => on_runtime(serve::run(args, settings, printer)),
         Command::Mcp(args) => on_runtime(mcp::run(args, settings, printer)),

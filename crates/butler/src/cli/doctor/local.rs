@@ -77,7 +77,7 @@ pub async fn runtime(settings: &Settings) -> Check {
 
 pub async fn model(host: &Host) -> Check {
     let custom_dir = host.model_dir().map(Path::to_path_buf);
-    if custom_dir.is_none() && butler_fetch::present(&butler_embed::WHEEL, &host.options().cache_dir).is_none() {
+    if custom_dir.is_none() && !butler_embed::is_model_present(&host.options().cache_dir) {
         return Check::failed("model", "the embedding model is not downloaded yet", SETUP);
     }
     match host.engine().warm_up().await {

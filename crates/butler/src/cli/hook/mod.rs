@@ -21,8 +21,8 @@ use super::tool_client::ToolClient;
 
 /// Handle an agent's session hooks
 ///
-/// Reads the hook's JSON from stdin and prints the response to stdout, in Claude Code's format. `butler connect
-/// claude-code` installs the hooks. If memory is not available, the hook reports this on stderr and exits with code 0.
+/// Reads the hook's JSON from stdin and prints the response to stdout, in Claude Code's format, which Codex and Gemini CLI share.
+/// `butler connect` installs the hooks. If memory is not available, the hook reports this on stderr and exits with code 0.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:\n  \
     echo '{\"session_id\": \"…\", \"cwd\": \"/home/ann/shop\", \"source\": \"startup\"}' | butler hook session-start\n  \
@@ -106,12 +106,18 @@ impl Deadline {
 #[serde(default)]
 struct Input {
     session_id: String,
+    // Codex sends null for a session without a transcript.
+    #[serde(deserialize_with = "text_or_null")]
     transcript_path: String,
     cwd: String,
     hook_event_name: String,
     source: String,
     reason: String,
     prompt: String,
+}
+
+fn text_or_null<'de, D: serde::Deserializer<'de>>(value: D) -> Result<String, D::Error> {
+    Ok(Option::deserialize(value)?.unwrap_or_default())
 }
 
 impl Input {
