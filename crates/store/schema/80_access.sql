@@ -2,7 +2,8 @@
 -- security catches the one that would not.
 --
 -- The owner sees all tenants (migrations, workers, `butler db url`). butler_app sees the tenant that is set on its
--- connection (butler.tenant). The record tables and vector_indexes hold no tenant's data, and butler_app has no grant.
+-- connection (butler.tenant). The record tables, vector_indexes and oauth_clients hold no tenant's data, and butler_app has
+-- no grant.
 
 GRANT SELECT, INSERT, UPDATE, DELETE
     ON episodes, facts, rules, memory_links, conflicts, entities, merges, predicates, rule_applications, embedding_versions,
@@ -127,6 +128,24 @@ ALTER TABLE tokens FORCE ROW LEVEL SECURITY;
 CREATE POLICY tenant_isolation ON tokens TO butler_app
     USING (tenant_id = current_setting('butler.tenant', true)) WITH CHECK (tenant_id = current_setting('butler.tenant', true));
 CREATE POLICY owner_all ON tokens TO CURRENT_USER USING (true) WITH CHECK (true);
+
+ALTER TABLE oauth_logins ENABLE ROW LEVEL SECURITY;
+ALTER TABLE oauth_logins FORCE ROW LEVEL SECURITY;
+CREATE POLICY tenant_isolation ON oauth_logins TO butler_app
+    USING (tenant_id = current_setting('butler.tenant', true)) WITH CHECK (tenant_id = current_setting('butler.tenant', true));
+CREATE POLICY owner_all ON oauth_logins TO CURRENT_USER USING (true) WITH CHECK (true);
+
+ALTER TABLE oauth_grants ENABLE ROW LEVEL SECURITY;
+ALTER TABLE oauth_grants FORCE ROW LEVEL SECURITY;
+CREATE POLICY tenant_isolation ON oauth_grants TO butler_app
+    USING (tenant_id = current_setting('butler.tenant', true)) WITH CHECK (tenant_id = current_setting('butler.tenant', true));
+CREATE POLICY owner_all ON oauth_grants TO CURRENT_USER USING (true) WITH CHECK (true);
+
+ALTER TABLE oauth_refresh_tokens ENABLE ROW LEVEL SECURITY;
+ALTER TABLE oauth_refresh_tokens FORCE ROW LEVEL SECURITY;
+CREATE POLICY tenant_isolation ON oauth_refresh_tokens TO butler_app
+    USING (tenant_id = current_setting('butler.tenant', true)) WITH CHECK (tenant_id = current_setting('butler.tenant', true));
+CREATE POLICY owner_all ON oauth_refresh_tokens TO CURRENT_USER USING (true) WITH CHECK (true);
 
 ALTER TABLE schedules ENABLE ROW LEVEL SECURITY;
 ALTER TABLE schedules FORCE ROW LEVEL SECURITY;

@@ -16,7 +16,7 @@ pub struct Contents {
 }
 
 /// What a whole home consists of.
-const TABLES: [&str; 25] = [
+const TABLES: [&str; 29] = [
     "butler_clock",
     "butler_functions",
     "butler_migrations",
@@ -32,6 +32,10 @@ const TABLES: [&str; 25] = [
     "memory_events",
     "memory_links",
     "merges",
+    "oauth_clients",
+    "oauth_grants",
+    "oauth_logins",
+    "oauth_refresh_tokens",
     "predicates",
     "proposals",
     "rule_applications",

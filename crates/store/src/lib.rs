@@ -31,6 +31,7 @@ pub mod injections;
 pub mod jobs;
 pub mod links;
 mod migrate;
+pub mod oauth;
 pub mod predicates;
 pub mod proposals;
 pub mod reembed;

@@ -260,7 +260,7 @@ pub async fn revoke(
     Ok(here.then_some(revoked))
 }
 
-async fn revoke_all(
+pub(crate) async fn revoke_all(
     session: &mut Session,
     origin: &Origin,
     now: Timestamp,

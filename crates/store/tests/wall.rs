@@ -154,9 +154,16 @@ async fn memory_events_is_append_only_for_everybody_but_retention() {
 async fn the_application_role_sees_no_tokens_schedules_or_jobs() {
     let db = TestDb::new().await;
     let mut app = as_app(&db, Some("alice")).await;
-    for statement in
-        ["SELECT FROM tokens", "SELECT FROM schedules", "SELECT FROM job_runs", "SELECT FROM butler_migrations"]
-    {
+    for statement in [
+        "SELECT FROM tokens",
+        "SELECT FROM oauth_clients",
+        "SELECT FROM oauth_grants",
+        "SELECT FROM oauth_logins",
+        "SELECT FROM oauth_refresh_tokens",
+        "SELECT FROM schedules",
+        "SELECT FROM job_runs",
+        "SELECT FROM butler_migrations",
+    ] {
         let refused = sqlx::raw_sql(statement).execute(&mut app).await.unwrap_err();
         assert!(refused.to_string().contains("permission denied"), "{statement}: {refused}");
     }

@@ -121,7 +121,9 @@ async fn a_database_at_mem_160_keeps_every_row_and_becomes_like_a_new_one() {
     assert!(!after.remove("words").unwrap().is_empty(), "the words of the memories are noted");
     let trained = after.remove("vector_indexes").unwrap();
     assert_eq!(trained, [serde_json::json!({"relation": "facts", "lists": 20, "row_count": 7})]);
-    for table in ["predicates", "merges", "conflicts", "proposals", "tombstones", "tombstone_keys", "injections"] {
+    let oauth = ["oauth_clients", "oauth_grants", "oauth_logins", "oauth_refresh_tokens"];
+    let memory = ["predicates", "merges", "conflicts", "proposals", "tombstones", "tombstone_keys", "injections"];
+    for table in memory.into_iter().chain(oauth) {
         assert_eq!(after.remove(table).unwrap(), [Value::Null; 0]);
     }
     let beliefs = after.remove("fact_beliefs").unwrap();
