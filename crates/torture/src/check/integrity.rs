@@ -66,13 +66,15 @@ const DAMAGES: [(&str, &str); 33] = [
          LEFT JOIN memory_events e ON e.memory_id = m.id AND e.event_type = m.event GROUP BY m.id HAVING count(e.id) <> 1",
     ),
     (
-        "a supersession without exactly one event",
-        // A fact that was believed again in between was superseded twice.
-        "SELECT l.target_id::text FROM memory_links l
-         LEFT JOIN memory_events e ON e.memory_id = l.target_id AND e.event_type IN ('fact_superseded', 'fact_restored')
-         WHERE l.relation = 'supersedes' GROUP BY l.target_id
-         HAVING count(*) FILTER (WHERE e.event_type = 'fact_superseded')
-             <> 1 + count(*) FILTER (WHERE e.event_type = 'fact_restored' AND e.payload -> 'before' ->> 'validity' = 'superseded')",
+        "a supersession whose events disagree",
+        // A fact that is believed again after its successors were forgotten has one event more of each kind.
+        "SELECT l.target_id::text FROM memory_links l JOIN facts f ON f.id = l.target_id
+         CROSS JOIN LATERAL (
+             SELECT count(*) FILTER (WHERE e.event_type = 'fact_superseded') AS superseded,
+                    count(*) FILTER (WHERE e.event_type = 'fact_restored' AND e.payload -> 'before' ->> 'validity' = 'superseded') AS restored
+             FROM memory_events e WHERE e.memory_id = l.target_id) counted
+         WHERE l.relation = 'supersedes'
+           AND (superseded = 0 OR superseded - restored NOT BETWEEN (f.validity = 'superseded')::int AND 1)",
     ),
     (
         "a fact whose retraction and events disagree",

@@ -5,7 +5,7 @@ use sqlx::{AssertSqlSafe, PgConnection};
 
 use super::{DAMAGES, check};
 
-/// Two facts of which one superseded the other, a fact of an entity, a rule with one helpful mark, a consolidated and a
+/// Two facts of which one superseded the other, a fact that is believed again after its successor was forgotten, a fact of an entity, a rule with one helpful mark, a consolidated and a
 /// removed episode, a merged entity, a stored answer: with all their links and events. `N::uuid` abbreviates an id.
 const SOUND: &str = "
     INSERT INTO embedding_versions (model, version, dimensions) VALUES ('m', '1', 384);
@@ -18,11 +18,14 @@ const SOUND: &str = "
         (21::uuid, 's', 'p', 'old', 'superseded', NULL, NULL, NULL),
         (22::uuid, 's', 'p', 'new', 'active', 21::uuid, 11::uuid, NULL),
         (23::uuid, 's', 'q', 'of an entity', 'active', NULL, NULL, 41::uuid),
-        (24::uuid, 's', 'r', 'forgotten', 'retracted', NULL, NULL, NULL);
+        (24::uuid, 's', 'r', 'forgotten', 'retracted', NULL, NULL, NULL),
+        (25::uuid, 's', 't', 'believed again', 'active', NULL, NULL, NULL),
+        (26::uuid, 's', 't', 'forgotten', 'retracted', 25::uuid, NULL, NULL);
     INSERT INTO rules (id, content, applied_count, success_count) VALUES (31::uuid, 'c', 1, 1);
     INSERT INTO rule_applications (rule_id, outcome, effectiveness_score, maturity) VALUES (31::uuid, 'helpful', 1, 'candidate');
     INSERT INTO memory_links (source_type, source_id, target_type, target_id, relation) VALUES
         ('fact', 22::uuid, 'fact', 21::uuid, 'supersedes'),
+        ('fact', 26::uuid, 'fact', 25::uuid, 'supersedes'),
         ('fact', 22::uuid, 'episode', 11::uuid, 'derived_from'),
         ('fact', 23::uuid, 'episode', 12::uuid, 'derived_from');
     INSERT INTO memory_events (event_type, memory_type, memory_id) VALUES
@@ -30,8 +33,12 @@ const SOUND: &str = "
         ('episode_created', 'episode', 12::uuid), ('episode_expired', 'episode', 12::uuid),
         ('fact_created', 'fact', 21::uuid), ('fact_superseded', 'fact', 21::uuid), ('fact_created', 'fact', 22::uuid),
         ('fact_created', 'fact', 23::uuid), ('fact_created', 'fact', 24::uuid), ('fact_forgotten', 'fact', 24::uuid),
+        ('fact_created', 'fact', 25::uuid), ('fact_superseded', 'fact', 25::uuid),
+        ('fact_created', 'fact', 26::uuid), ('fact_forgotten', 'fact', 26::uuid),
         ('rule_created', 'rule', 31::uuid), ('rule_marked_helpful', 'rule', 31::uuid),
         ('entity_created', 'entity', 41::uuid), ('entity_created', 'entity', 42::uuid);
+    INSERT INTO memory_events (event_type, memory_type, memory_id, payload) VALUES
+        ('fact_restored', 'fact', 25::uuid, '{\"before\": {\"validity\": \"superseded\"}}');
     INSERT INTO idempotency_keys (key, tool, request, response) VALUES
         ('k', 'memory_store_fact', 'r', jsonb_build_object('id', 22::uuid));
     INSERT INTO injections (id, kind, memory_types, memory_ids, scores) VALUES
@@ -73,7 +80,7 @@ const INJECTIONS: &[(&str, &str)] = &[
          VALUES ('fact', 21::uuid, 'fact', 22::uuid, 'supersedes')",
     ),
     ("a memory without exactly one creation event", "DELETE FROM memory_events WHERE event_type = 'rule_created'"),
-    ("a supersession without exactly one event", "DELETE FROM memory_events WHERE event_type = 'fact_superseded'"),
+    ("a supersession whose events disagree", "DELETE FROM memory_events WHERE event_type = 'fact_superseded'"),
     ("a fact whose retraction and events disagree", "UPDATE facts SET validity = 'expired' WHERE id = 24::uuid"),
     ("a rule whose retraction and events disagree", "UPDATE rules SET metadata = '{\"forgotten\": true}'"),
     ("a rule whose counts differ from its applications", "DELETE FROM rule_applications"),
