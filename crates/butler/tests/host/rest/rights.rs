@@ -76,7 +76,9 @@ fn cases(document: &Value, ids: &[(&str, String)]) -> Vec<Case> {
     for (path, methods) in document["paths"].as_object().unwrap() {
         for (method, operation) in methods.as_object().unwrap() {
             let name = operation["operationId"].as_str().unwrap().to_owned();
-            let Some(right) = operation["x-right"].as_str().filter(|_| !APART.contains(&name.as_str())) else { continue };
+            let Some(right) = operation["x-right"].as_str().filter(|_| !APART.contains(&name.as_str())) else {
+                continue;
+            };
             let about = ids.iter().find(|(part, _)| path.contains(part)).map(|(_, id)| id.as_str());
             let unknown_id = "00000000-0000-0000-0000-000000000000";
             let url = path.replace("{id}", about.unwrap_or(unknown_id)).replace("{name}", "general");
