@@ -65,7 +65,9 @@ impl Memory {
             None => Ok(None),
             Some(true) => Ok(Some(Restored { id, retracted_id: None, changed: true })),
             Some(false) => Err(MemoryError::InvalidState {
-                message: format!("the last change of {memory_type} {id} is no confirmation or mark, so it is not undone"),
+                message: format!(
+                    "the last change of {memory_type} {id} is no confirmation or mark, so it is not undone"
+                ),
                 hint: "restore undoes forgetting and editing".to_owned(),
             }),
         }

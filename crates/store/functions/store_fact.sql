@@ -83,7 +83,10 @@ BEGIN
     -- sweep end a fact without the lock of its key, hence the lock of the row.
     SELECT f.id, f.content, f.importance, f.permanence, f.decay_rate, f.tags, f.metadata, f.object_entity_id, f.slot,
            f.valid_from, f.valid_to, f.dates, coalesce(f.observed_at, f.created_at) AS said, f.holds_from, f.holds_to,
-           s.is_same AND f.scope = fact.scope AND (object.id IS NULL OR object.id IS NOT DISTINCT FROM f.object_entity_id) AS is_same,
+           s.is_same AND (object.id IS NULL OR object.id IS NOT DISTINCT FROM f.object_entity_id)
+               -- A new version may move to another key.
+               AND (fact.replaces IS NULL
+                    OR f.subject = fact.subject AND f.predicate = fact.predicate AND f.scope = fact.scope) AS is_same,
            d.fits
         INTO known
         FROM facts f,

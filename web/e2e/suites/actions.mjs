@@ -128,7 +128,7 @@ export function actions(shared) {
       await page.getByRole('button', { name: 'Mark as harmful', exact: true }).click()
       await page.getByText('the door was made of glass').first().waitFor()
       await page.getByRole('button', { name: 'Undo', exact: true }).click()
-      await page.getByText('the door was made of glass').first().waitFor({ state: 'detached' })
+      await page.getByRole('region', { name: 'Reasons for harmful marks' }).waitFor({ state: 'detached' })
       assert.equal((await server.api(`/api/memory/rules/${id}`)).data.harmful_count, 0)
       await page.getByRole('button', { name: 'Edit', exact: true }).click()
       await page.getByRole('textbox', { name: 'Content', exact: true }).fill('Call before entering the greenhouse.')

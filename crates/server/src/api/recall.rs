@@ -128,8 +128,7 @@ async fn answer(ctx: &RequestContext, memory: &Memory, query: &RecallQuery) -> R
         query.token_budget.map_or(config.retrieval.context_token_budget, |budget| budget.unsigned_abs() as usize);
     let request = ContextRequest {
         trigger_prompt: topic.clone(),
-        butler: Butler::new(query.scope.as_deref().unwrap_or(memory.butler().as_str()))
-            .map_err(Invalid::from)?,
+        butler: Butler::new(query.scope.as_deref().unwrap_or(memory.butler().as_str())).map_err(Invalid::from)?,
         token_budget,
         mode,
         min_relevance: None,

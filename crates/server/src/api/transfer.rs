@@ -127,7 +127,8 @@ async fn receive(ctx: &RequestContext, body: Body) -> Result<File, ApiError> {
     loop {
         let next = tokio::time::timeout(timeout, stream.next()).await;
         let next = next.map_err(|_| {
-            ApiError::new(StatusCode::REQUEST_TIMEOUT, "timeout", "the file did not arrive in time").hint("send it again")
+            ApiError::new(StatusCode::REQUEST_TIMEOUT, "timeout", "the file did not arrive in time")
+                .hint("send it again")
         })?;
         let Some(chunk) = next else { break };
         let chunk = chunk.map_err(|error| {

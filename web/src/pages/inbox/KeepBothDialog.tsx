@@ -36,7 +36,7 @@ export function KeepBothDialog({ conflict: { a, b }, onKeep, onClose }: Props) {
       open
       onOpenChange={(open) => !open && onClose()}
       title="Keep both"
-      description="Both are true if B belongs to another scope or time. Leave everything empty to keep both as they are."
+      description="Say to which scope or time B belongs. With all fields empty, both stay as they are."
       wide
     >
       <form onSubmit={submit} className="space-y-4">

@@ -54,7 +54,9 @@ async fn no_operation_shows_or_changes_data_of_another_tenant() {
     for (path, methods) in document["paths"].as_object().unwrap() {
         for (method, operation) in methods.as_object().unwrap() {
             let operation = operation["operationId"].as_str().unwrap();
-            if ["listenEvents", "getOpenApi", "runJob", "createToken", "revokeToken", "createBackup"].contains(&operation) {
+            if ["listenEvents", "getOpenApi", "runJob", "createToken", "revokeToken", "createBackup"]
+                .contains(&operation)
+            {
                 continue;
             }
             for id in &ids {

@@ -3,29 +3,30 @@
 use serde_json::{Value, json};
 
 use super::Api;
+use crate::program::request;
 
 const FILE: &[(&str, &str)] = &[("Content-Type", "application/octet-stream")];
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_export_is_downloaded_and_imported_into_another_tenant() {
-    let api = Api::start().await;
+async fn an_export_is_downloaded_and_imported_by_another_butler() {
+    let api = Api::with(&["general", "other"]).await;
     api.fact("Ada", "likes", "looms").await;
     api.rule("Ask twice").await;
     let file = api.answer("/api/export?butler=general").await;
     assert_eq!(file.status, 200, "{}", file.text());
     let text = file.text();
     assert!(text.lines().next().unwrap().contains("butler-memory") && text.contains("looms"), "{text}");
-    let checked = api.ask("POST", "/api/import?butler=general&tenant=ann&dry_run=true", FILE, text.clone()).await;
+    let checked = api.ask("POST", "/api/import?butler=other&dry_run=true", FILE, text.clone()).await;
     assert_eq!(checked.json()["data"]["kinds"]["fact"]["created"], 1, "{}", checked.text());
-    assert_eq!(api.get("/api/memory/facts?tenant=ann").await["meta"]["total"], 0, "a check writes nothing");
-    let imported = api.ask("POST", "/api/import?butler=general&tenant=ann", FILE, text.clone()).await;
+    assert_eq!(api.get("/api/memory/facts?butler=other").await["meta"]["total"], 0, "a check writes nothing");
+    let imported = api.ask("POST", "/api/import?butler=other", FILE, text.clone()).await;
     assert_eq!(imported.json()["data"]["committed"], true, "{}", imported.text());
-    assert_eq!(api.get("/api/memory/facts?tenant=ann").await["data"][0]["content"], "looms");
-    let again = api.ask("POST", "/api/import?butler=general&tenant=ann", FILE, text.clone()).await;
+    assert_eq!(api.get("/api/memory/facts?butler=other").await["data"][0]["content"], "looms");
+    let again = api.ask("POST", "/api/import?butler=other", FILE, text.clone()).await;
     assert_eq!(again.json()["data"]["kinds"]["fact"]["existing"], 1, "importing twice changes nothing");
     let form = api.ask("POST", "/api/import", &[("Content-Type", "text/plain")], text).await;
     assert_eq!(form.status, 415, "a form of another site cannot import");
-    let broken = api.ask("POST", "/api/import?butler=general", FILE, "{\"format\":\"butler-memory\"}".to_owned()).await;
+    let broken = api.ask("POST", "/api/import?butler=other", FILE, "{\"format\":\"butler-memory\"}".to_owned()).await;
     assert_eq!(broken.status, 422, "{}", broken.text());
 }
 
@@ -55,4 +56,20 @@ async fn a_server_without_an_llm_says_so() {
     assert_eq!(api.get("/api/backups").await["meta"]["total"], 0);
     let flags = api.get("/api/server").await["data"]["cli_flags"].as_str().unwrap().to_owned();
     assert!(flags.starts_with(" --data-dir '/") && flags.contains(" --roster '/"), "{flags}");
+    // A token belongs to one tenant, and a backup holds all of them.
+    let admin = super::tokens::made(&api, "default", None, &["read", "write", "admin"]).await.secret;
+    let reader = super::tokens::made(&api, "default", None, &["read"]).await.secret;
+    for (method, path, token) in [
+        ("GET", "/api/backups", &admin),
+        ("POST", "/api/backups", &admin),
+        ("POST", "/api/llm-test", &reader),
+        ("GET", "/api/export", &reader),
+        ("POST", "/api/import", &reader),
+    ] {
+        let (address, header) = (api.address, format!("Bearer {token}"));
+        let answer = tokio::task::spawn_blocking(move || {
+            request(address, method, path, &[("Authorization", header.as_str())], b"")
+        });
+        assert_eq!(answer.await.unwrap().status, 403, "{method} {path}");
+    }
 }

@@ -21,7 +21,8 @@ impl Operation for UndoFact {
     const VERB: Verb = Verb::Post;
     const PATH: &'static str = "/api/memory/facts/{id}/undo";
     const TAG: &'static str = "facts";
-    const SUMMARY: &'static str = "Undo the last confirmation of a fact. An error if anything else happened to it since.";
+    const SUMMARY: &'static str =
+        "Undo the last confirmation of a fact. An error if anything else happened to it since.";
     const RIGHT: Right = Right::Write;
 
     async fn run(ctx: RequestContext, path: IdPath, query: ButlerQuery, (): ()) -> Result<Self::Answer, ApiError> {

@@ -22,7 +22,8 @@ impl Operation for UndoRule {
     const VERB: Verb = Verb::Post;
     const PATH: &'static str = "/api/memory/rules/{id}/undo";
     const TAG: &'static str = "rules";
-    const SUMMARY: &'static str = "Undo the last confirmation or mark of a rule. An error if anything else happened to it since.";
+    const SUMMARY: &'static str =
+        "Undo the last confirmation or mark of a rule. An error if anything else happened to it since.";
     const RIGHT: Right = Right::Write;
 
     async fn run(ctx: RequestContext, path: IdPath, query: ButlerQuery, (): ()) -> Result<Self::Answer, ApiError> {
