@@ -372,7 +372,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** List episodes, newest first. */
+        /** List episodes. */
         get: operations["listEpisodes"];
         put?: never;
         post?: never;
@@ -597,7 +597,7 @@ export interface paths {
         };
         /** Get a rule with its applications, its effectiveness and what it needs for the next level. */
         get: operations["getRule"];
-        /** Edit a rule. It becomes a candidate again; its applications stay on record. */
+        /** Edit a rule. With new text it becomes a candidate again; its applications stay on record. */
         put: operations["editRule"];
         post?: never;
         /** Forget a rule: it stays on record but is no longer retrieved. restoreRule undoes this. */
@@ -682,7 +682,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Find facts, rules, episodes and entities while the user types. `meta.total` counts at most one more than `limit` of each kind. */
+        /** Find facts, rules, episodes and entities by words and by meaning, while the user types. `meta.total` counts at most one more than `limit` of each kind. */
         get: operations["searchMemory"];
         put?: never;
         post?: never;
@@ -1530,6 +1530,11 @@ export interface components {
             metadata: {
                 [key: string]: unknown;
             };
+            /**
+             * Format: double
+             * @description How well it matches the query, in the order `best`.
+             */
+            score?: number | null;
             tenant_id: string;
             /** Format: date-time */
             updated_at: string;
@@ -1638,6 +1643,11 @@ export interface components {
              * @description The number of failed consolidation attempts.
              */
             retry_count: number;
+            /**
+             * Format: double
+             * @description How well it matches the query, in the order `best`.
+             */
+            score?: number | null;
             /** Format: uuid */
             session_id: string | null;
             /** @description Where it comes from. What is learned from it inherits it. */
@@ -1740,6 +1750,11 @@ export interface components {
              * @description The number of failed consolidation attempts.
              */
             retry_count: number;
+            /**
+             * Format: double
+             * @description How well it matches the query, in the order `best`.
+             */
+            score?: number | null;
             /** Format: uuid */
             session_id: string | null;
             /** @description Where it comes from. What is learned from it inherits it. */
@@ -1912,6 +1927,11 @@ export interface components {
              */
             reference_count: number;
             scope: string;
+            /**
+             * Format: double
+             * @description How well it matches the query, in the order `best`.
+             */
+            score?: number | null;
             /** @description Where it comes from: the least trusted of who stored it and the episodes it is derived from. */
             source: components["schemas"]["Source"];
             source_butler: string | null;
@@ -2022,6 +2042,11 @@ export interface components {
              */
             reference_count: number;
             scope: string;
+            /**
+             * Format: double
+             * @description How well it matches the query, in the order `best`.
+             */
+            score?: number | null;
             /** @description Where it comes from: the least trusted of who stored it and the episodes it is derived from. */
             source: components["schemas"]["Source"];
             source_butler: string | null;
@@ -2098,6 +2123,11 @@ export interface components {
              */
             reference_count: number;
             scope: string;
+            /**
+             * Format: double
+             * @description How well it matches the query, in the order `best`.
+             */
+            score?: number | null;
             /** @description Where it comes from: the least trusted of who stored it and the episodes it is derived from. */
             source: components["schemas"]["Source"];
             source_butler: string | null;
@@ -2916,6 +2946,11 @@ export interface components {
              */
             reference_count: number;
             scope: string;
+            /**
+             * Format: double
+             * @description How well it matches the query, in the order `best`.
+             */
+            score?: number | null;
             /** @description Where it comes from: the least trusted of who stored it and the episodes it is derived from. */
             source: components["schemas"]["Source"];
             source_butler: string | null;
@@ -3018,6 +3053,11 @@ export interface components {
              */
             reference_count: number;
             scope: string;
+            /**
+             * Format: double
+             * @description How well it matches the query, in the order `best`.
+             */
+            score?: number | null;
             /** @description Where it comes from: the least trusted of who stored it and the episodes it is derived from. */
             source: components["schemas"]["Source"];
             source_butler: string | null;
@@ -3674,8 +3714,13 @@ export interface operations {
                 limit?: number;
                 /** @description Number of items to skip. */
                 offset?: number;
-                /** @description Words or beginnings of words. Only episodes that contain all of them. */
+                /**
+                 * @description What to look for. With `sort=best`, by meaning, words and misspelled words, at most 200 episodes. Otherwise words or
+                 *     beginnings of words: only episodes that contain all of them.
+                 */
                 q?: string;
+                /** @description Default: `newest`. */
+                sort?: "newest" | "best";
                 status?: "pending" | "consolidated" | "failed" | "dead_letter";
                 /** @description Only episodes at or before this date or time. */
                 to?: string;
@@ -3728,16 +3773,21 @@ export interface operations {
                 /** @description Number of items to skip. */
                 offset?: number;
                 permanence?: "permanent" | "stable" | "standard" | "volatile" | "ephemeral";
-                /** @description Words or beginnings of words. Only facts that contain all of them. */
+                /**
+                 * @description What to look for. With `sort=best`, by meaning, words and misspelled words, at most 200 facts. With another order,
+                 *     words or beginnings of words: only facts that contain all of them.
+                 */
                 q?: string;
                 /** @description Only facts of this scope. */
                 scope?: string;
                 /** @description Only what was said, stored or happened since then: a date, or how long ago (`7d`). */
                 since?: string;
                 /** @description Default: `newest`. */
-                sort?: "newest" | "oldest" | "most_confident" | "least_confident" | "importance" | "subject";
+                sort?: ("newest" | "oldest" | "most_confident" | "least_confident" | "importance" | "subject") | "best";
                 /** @description Only facts with exactly this subject. */
                 subject?: string;
+                /** @description Only facts with this tag. */
+                tag?: string;
                 /** @description Only what was said, stored or happened until then. */
                 until?: string;
                 /** @description What was true then: a year, month, day or time. Default: now. */
@@ -3790,14 +3840,19 @@ export interface operations {
                 min_confidence?: number;
                 /** @description Number of items to skip. */
                 offset?: number;
-                /** @description Words or beginnings of words. Only rules that contain all of them. */
+                /**
+                 * @description What to look for. With `sort=best`, by meaning, words and misspelled words, at most 200 rules. With another order,
+                 *     words or beginnings of words: only rules that contain all of them.
+                 */
                 q?: string;
                 /** @description Only rules of this scope. */
                 scope?: string;
                 /** @description Default: `newest`. */
-                sort?: ("newest" | "oldest" | "most_effective" | "least_effective" | "most_applied") | "maturity";
+                sort?: ("newest" | "oldest" | "most_effective" | "least_effective" | "most_applied") | "best" | "maturity";
                 /** @description Default: `remembered`, which includes fading rules. */
                 state?: "remembered" | "fading" | "forgotten" | "all";
+                /** @description Only rules with this tag. */
+                tag?: string;
                 /** @description The tenant whose memory to use. A token determines it; without tokens the default is `default`. */
                 tenant?: string;
             };
@@ -4154,8 +4209,8 @@ export interface operations {
                     /** @description For `merge`: the text that says what both facts said. */
                     content?: string | null;
                     /**
-                     * @description How to resolve a conflict: keep a and forget b, keep b and forget a, keep both, forget b and store what both said as a
-                     *     new version of a, or forget both.
+                     * @description How to resolve a conflict of the facts a and b: forget b, forget a, forget none, forget b and store what both said as
+                     *     a new version of a, or forget both.
                      * @enum {string}
                      */
                     resolution: "keep_a" | "keep_b" | "keep_both" | "merge" | "forget_both";
@@ -4284,10 +4339,10 @@ export interface operations {
                 merged?: boolean;
                 /** @description Number of items to skip. */
                 offset?: number;
-                /** @description Part of a name or alias. */
+                /** @description Part of a name or alias. With `sort=best`, also misspelled names, and entities whose facts match. */
                 q?: string;
                 /** @description Default: `name`. */
-                sort?: ("name" | "newest") | "facts";
+                sort?: ("name" | "newest") | "facts" | "best";
                 /** @description The tenant whose memory to use. A token determines it; without tokens the default is `default`. */
                 tenant?: string;
             };
@@ -4614,8 +4669,13 @@ export interface operations {
                 limit?: number;
                 /** @description Number of items to skip. */
                 offset?: number;
-                /** @description Words or beginnings of words. Only episodes that contain all of them. */
+                /**
+                 * @description What to look for. With `sort=best`, by meaning, words and misspelled words, at most 200 episodes. Otherwise words or
+                 *     beginnings of words: only episodes that contain all of them.
+                 */
                 q?: string;
+                /** @description Default: `newest`. */
+                sort?: "newest" | "best";
                 status?: "pending" | "consolidated" | "failed" | "dead_letter";
                 /** @description Only episodes at or before this date or time. */
                 to?: string;
@@ -4701,16 +4761,21 @@ export interface operations {
                 /** @description Number of items to skip. */
                 offset?: number;
                 permanence?: "permanent" | "stable" | "standard" | "volatile" | "ephemeral";
-                /** @description Words or beginnings of words. Only facts that contain all of them. */
+                /**
+                 * @description What to look for. With `sort=best`, by meaning, words and misspelled words, at most 200 facts. With another order,
+                 *     words or beginnings of words: only facts that contain all of them.
+                 */
                 q?: string;
                 /** @description Only facts of this scope. */
                 scope?: string;
                 /** @description Only what was said, stored or happened since then: a date, or how long ago (`7d`). */
                 since?: string;
                 /** @description Default: `newest`. */
-                sort?: "newest" | "oldest" | "most_confident" | "least_confident" | "importance" | "subject";
+                sort?: ("newest" | "oldest" | "most_confident" | "least_confident" | "importance" | "subject") | "best";
                 /** @description Only facts with exactly this subject. */
                 subject?: string;
+                /** @description Only facts with this tag. */
+                tag?: string;
                 /** @description Only what was said, stored or happened until then. */
                 until?: string;
                 /** @description What was true then: a year, month, day or time. Default: now. */
@@ -4808,7 +4873,7 @@ export interface operations {
                     permanence?: "permanent" | "stable" | "standard" | "volatile" | "ephemeral" | null;
                     /** @description Must equal the current predicate. */
                     predicate?: string | null;
-                    /** @description Must equal the current scope. */
+                    /** @description Moves the fact to this scope. */
                     scope?: string | null;
                     /** @description Must equal the current subject: a fact about another subject is another fact. */
                     subject?: string | null;
@@ -5042,7 +5107,7 @@ export interface operations {
     listProposals: {
         parameters: {
             query?: {
-                /** @description Only episodes in this butler's database. */
+                /** @description Only proposals in this butler's database. */
                 butler?: string;
                 /** @description `meta.next_cursor` of the previous page. Cannot be combined with `offset`. */
                 cursor?: string;
@@ -5221,14 +5286,19 @@ export interface operations {
                 min_confidence?: number;
                 /** @description Number of items to skip. */
                 offset?: number;
-                /** @description Words or beginnings of words. Only rules that contain all of them. */
+                /**
+                 * @description What to look for. With `sort=best`, by meaning, words and misspelled words, at most 200 rules. With another order,
+                 *     words or beginnings of words: only rules that contain all of them.
+                 */
                 q?: string;
                 /** @description Only rules of this scope. */
                 scope?: string;
                 /** @description Default: `newest`. */
-                sort?: ("newest" | "oldest" | "most_effective" | "least_effective" | "most_applied") | "maturity";
+                sort?: ("newest" | "oldest" | "most_effective" | "least_effective" | "most_applied") | "best" | "maturity";
                 /** @description Default: `remembered`, which includes fading rules. */
                 state?: "remembered" | "fading" | "forgotten" | "all";
+                /** @description Only rules with this tag. */
+                tag?: string;
                 /** @description The tenant whose memory to use. A token determines it; without tokens the default is `default`. */
                 tenant?: string;
             };
@@ -5536,8 +5606,10 @@ export interface operations {
                 kind?: "fact" | "rule" | "episode" | "entity";
                 /** @description Maximum number of results. Default: 20. */
                 limit?: number;
-                /** @description The text typed so far. Each word may be the beginning of a word. */
+                /** @description The text typed so far: words, beginnings of words, misspelled words, or another way to say it. */
                 q?: string;
+                /** @description Default: `kind`. */
+                sort?: "kind" | "best";
                 /** @description The tenant whose memory to use. A token determines it; without tokens the default is `default`. */
                 tenant?: string;
             };
