@@ -217,7 +217,7 @@ export function tasks(shared) {
       const page = await visit(browser, server)
       await go(page, '/memory')
       await page.keyboard.press('Control+k')
-      await page.keyboard.type(mark)
+      await page.getByPlaceholder('Memories, actions, butlers, pages').fill(mark)
       await page.getByRole('option').filter({ hasText: 'Porto' }).filter({ hasText: /^Fact/ }).first().click()
       await page.waitForURL('**/memory/facts/**')
       const from = page.getByRole('region', { name: 'Provenance' })
