@@ -224,7 +224,7 @@ export function tasks(shared) {
       await from.getByRole('button', { name: 'List', exact: true }).click()
       await from.getByText('learned from').waitFor()
       await from.locator(`a[href$="${said.id}"]`).first().click()
-      await page.getByRole('heading', { level: 1, name: `${mark} moved to Porto in May.` }).waitFor()
+      await page.locator('main').getByText(`${mark} moved to Porto in May.`).first().waitFor()
       await page.context().close()
     })
 
