@@ -4,24 +4,6 @@
  */
 
 export interface paths {
-    "/api/backups": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /** List the backups of a butler, or of all butlers, newest first. */
-        get: operations["listBackups"];
-        put?: never;
-        /** Back up a butler's database now. Default: the first butler. */
-        post: operations["createBackup"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
     "/api/butlers": {
         parameters: {
             query?: never;
@@ -161,23 +143,6 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/api/llm-test": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /** Ask the LLM of a butler for one word. Default: the first butler that has one. */
-        post: operations["testLlm"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
     "/api/memory/activity": {
         parameters: {
             query?: never;
@@ -238,7 +203,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Undo the resolution of a conflict: restore the facts that it made inactive, and open it again. */
+        /** Open a resolved conflict again. The facts stay as they are; restore them one by one. */
         post: operations["reopenConflict"];
         delete?: never;
         options?: never;
@@ -407,7 +372,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** List episodes, newest first. */
+        /** List episodes. */
         get: operations["listEpisodes"];
         put?: never;
         post?: never;
@@ -498,23 +463,6 @@ export interface paths {
         put?: never;
         /** Restore a fact: a forgotten or expired fact becomes active again, a superseded one replaces its newer version. */
         post: operations["restoreFact"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/memory/facts/{id}/undo": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /** Undo the last confirmation of a fact. An error if anything else happened to it since. */
-        post: operations["undoFactFeedback"];
         delete?: never;
         options?: never;
         head?: never;
@@ -649,7 +597,7 @@ export interface paths {
         };
         /** Get a rule with its applications, its effectiveness and what it needs for the next level. */
         get: operations["getRule"];
-        /** Edit a rule. It becomes a candidate again; its applications stay on record. */
+        /** Edit a rule. With new text it becomes a candidate again; its applications stay on record. */
         put: operations["editRule"];
         post?: never;
         /** Forget a rule: it stays on record but is no longer retrieved. restoreRule undoes this. */
@@ -727,23 +675,6 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/api/memory/rules/{id}/undo": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /** Undo the last confirmation or mark of a rule. An error if anything else happened to it since. */
-        post: operations["undoRuleFeedback"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
     "/api/memory/search": {
         parameters: {
             query?: never;
@@ -751,7 +682,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Find facts, rules, episodes and entities while the user types. `meta.total` counts at most one more than `limit` of each kind. */
+        /** Find facts, rules, episodes and entities by words and by meaning, while the user types. `meta.total` counts at most one more than `limit` of each kind. */
         get: operations["searchMemory"];
         put?: never;
         post?: never;
@@ -1003,32 +934,6 @@ export interface components {
              * @description Episodes that waited at its end.
              */
             waiting: number;
-        };
-        /** @description An item together with the butler whose database holds it. */
-        BackupViewAt: {
-            /** Format: uint64 */
-            bytes: number;
-            /** Format: date-time */
-            created_at: string;
-            /**
-             * Format: int64
-             * @description How many facts it holds, of all tenants.
-             */
-            facts: number;
-            /** @description The butler whose database holds this item. */
-            home: string;
-            /** @description The name by which `butler backup verify` and `restore` find it. */
-            name: string;
-        };
-        /** @description A response with one item. */
-        BackupViewAtAnswer: {
-            data: components["schemas"]["BackupViewAt"];
-            meta: components["schemas"]["Meta"];
-        };
-        /** @description A response with one page of a list. */
-        BackupViewAtList: {
-            data: components["schemas"]["BackupViewAt"][];
-            meta: components["schemas"]["PageMeta"];
         };
         /** @description The changes of one butler. */
         ButlerChanges: {
@@ -1625,6 +1530,11 @@ export interface components {
             metadata: {
                 [key: string]: unknown;
             };
+            /**
+             * Format: double
+             * @description How well it matches the query, in the order `best`.
+             */
+            score?: number | null;
             tenant_id: string;
             /** Format: date-time */
             updated_at: string;
@@ -1733,6 +1643,11 @@ export interface components {
              * @description The number of failed consolidation attempts.
              */
             retry_count: number;
+            /**
+             * Format: double
+             * @description How well it matches the query, in the order `best`.
+             */
+            score?: number | null;
             /** Format: uuid */
             session_id: string | null;
             /** @description Where it comes from. What is learned from it inherits it. */
@@ -1835,6 +1750,11 @@ export interface components {
              * @description The number of failed consolidation attempts.
              */
             retry_count: number;
+            /**
+             * Format: double
+             * @description How well it matches the query, in the order `best`.
+             */
+            score?: number | null;
             /** Format: uuid */
             session_id: string | null;
             /** @description Where it comes from. What is learned from it inherits it. */
@@ -2007,6 +1927,11 @@ export interface components {
              */
             reference_count: number;
             scope: string;
+            /**
+             * Format: double
+             * @description How well it matches the query, in the order `best`.
+             */
+            score?: number | null;
             /** @description Where it comes from: the least trusted of who stored it and the episodes it is derived from. */
             source: components["schemas"]["Source"];
             source_butler: string | null;
@@ -2117,6 +2042,11 @@ export interface components {
              */
             reference_count: number;
             scope: string;
+            /**
+             * Format: double
+             * @description How well it matches the query, in the order `best`.
+             */
+            score?: number | null;
             /** @description Where it comes from: the least trusted of who stored it and the episodes it is derived from. */
             source: components["schemas"]["Source"];
             source_butler: string | null;
@@ -2193,6 +2123,11 @@ export interface components {
              */
             reference_count: number;
             scope: string;
+            /**
+             * Format: double
+             * @description How well it matches the query, in the order `best`.
+             */
+            score?: number | null;
             /** @description Where it comes from: the least trusted of who stored it and the episodes it is derived from. */
             source: components["schemas"]["Source"];
             source_butler: string | null;
@@ -2531,22 +2466,6 @@ export interface components {
             memory_type: components["schemas"]["MemoryType"];
             relation: components["schemas"]["Relation"];
             side: components["schemas"]["Side"];
-        };
-        /** @description An item together with the butler whose database holds it. */
-        LlmAnswerAt: {
-            /** @description The beginning of what it answered. */
-            answer: string;
-            /** @description The butler whose database holds this item. */
-            home: string;
-            /** @description The program, or the model and its endpoint. */
-            runtime: string;
-            /** Format: uint64 */
-            took_ms: number;
-        };
-        /** @description A response with one item. */
-        LlmAnswerAtAnswer: {
-            data: components["schemas"]["LlmAnswerAt"];
-            meta: components["schemas"]["Meta"];
         };
         /** @enum {string} */
         Maturity: "candidate" | "established" | "proven" | "anti_pattern";
@@ -3027,6 +2946,11 @@ export interface components {
              */
             reference_count: number;
             scope: string;
+            /**
+             * Format: double
+             * @description How well it matches the query, in the order `best`.
+             */
+            score?: number | null;
             /** @description Where it comes from: the least trusted of who stored it and the episodes it is derived from. */
             source: components["schemas"]["Source"];
             source_butler: string | null;
@@ -3129,6 +3053,11 @@ export interface components {
              */
             reference_count: number;
             scope: string;
+            /**
+             * Format: double
+             * @description How well it matches the query, in the order `best`.
+             */
+            score?: number | null;
             /** @description Where it comes from: the least trusted of who stored it and the episodes it is derived from. */
             source: components["schemas"]["Source"];
             source_butler: string | null;
@@ -3248,20 +3177,10 @@ export interface components {
          */
         ServedBy: "context" | "recall" | "search";
         ServerView: {
-            /**
-             * Format: date-time
-             * @description When an agent last connected to any butler over MCP; null if none ever did.
-             */
-            agent_seen_at: string | null;
             /** @description Whether requests need a bearer token. */
             auth_required: boolean;
             /** @description The only butler that the caller may use; null if it may use all. */
             butler: string | null;
-            /**
-             * @description The flags with which a command on the server's machine works on the same butlers, such as ` --data-dir '/data'`.
-             *     Null without the right `admin`.
-             */
-            cli_flags: string | null;
             mcp_endpoint: string;
             /**
              * Format: date-time
@@ -3592,9 +3511,6 @@ export type Application = components['schemas']['Application'];
 export type ArrayOfButlerChangesAnswer = components['schemas']['Array_of_ButlerChangesAnswer'];
 export type Attention = components['schemas']['Attention'];
 export type BacklogDay = components['schemas']['BacklogDay'];
-export type BackupViewAt = components['schemas']['BackupViewAt'];
-export type BackupViewAtAnswer = components['schemas']['BackupViewAtAnswer'];
-export type BackupViewAtList = components['schemas']['BackupViewAtList'];
 export type ButlerChanges = components['schemas']['ButlerChanges'];
 export type ButlerFigures = components['schemas']['ButlerFigures'];
 export type ButlerItem = components['schemas']['ButlerItem'];
@@ -3679,8 +3595,6 @@ export type KeptBackup = components['schemas']['KeptBackup'];
 export type Kind = components['schemas']['Kind'];
 export type LastServed = components['schemas']['LastServed'];
 export type LinkItem = components['schemas']['LinkItem'];
-export type LlmAnswerAt = components['schemas']['LlmAnswerAt'];
-export type LlmAnswerAtAnswer = components['schemas']['LlmAnswerAtAnswer'];
 export type Maturity = components['schemas']['Maturity'];
 export type MemoryType = components['schemas']['MemoryType'];
 export type Mention = components['schemas']['Mention'];
@@ -3755,74 +3669,6 @@ export type WhyNotAtAnswer = components['schemas']['WhyNotAtAnswer'];
 export type Window = components['schemas']['Window'];
 export type $defs = Record<string, never>;
 export interface operations {
-    listBackups: {
-        parameters: {
-            query?: {
-                /** @description The butler whose database to search. Default: all butlers. */
-                butler?: string;
-                /** @description The tenant whose memory to use. A token determines it; without tokens the default is `default`. */
-                tenant?: string;
-            };
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Success. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["BackupViewAtList"];
-                };
-            };
-            /** @description The error, with a hint what to do about it. */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorBody"];
-                };
-            };
-        };
-    };
-    createBackup: {
-        parameters: {
-            query?: {
-                /** @description The butler whose database to search. Default: all butlers. */
-                butler?: string;
-                /** @description The tenant whose memory to use. A token determines it; without tokens the default is `default`. */
-                tenant?: string;
-            };
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Success. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["BackupViewAtAnswer"];
-                };
-            };
-            /** @description The error, with a hint what to do about it. */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorBody"];
-                };
-            };
-        };
-    };
     listButlers: {
         parameters: {
             query?: {
@@ -3868,10 +3714,13 @@ export interface operations {
                 limit?: number;
                 /** @description Number of items to skip. */
                 offset?: number;
-                /** @description Words or beginnings of words. Only episodes that contain all of them. */
+                /**
+                 * @description What to look for. With `sort=best`, by meaning, words and misspelled words, at most 200 episodes. Otherwise words or
+                 *     beginnings of words: only episodes that contain all of them.
+                 */
                 q?: string;
-                /** @description Only episodes of this session. */
-                session_id?: string;
+                /** @description Default: `newest`. */
+                sort?: "newest" | "best";
                 status?: "pending" | "consolidated" | "failed" | "dead_letter";
                 /** @description Only episodes at or before this date or time. */
                 to?: string;
@@ -3924,16 +3773,21 @@ export interface operations {
                 /** @description Number of items to skip. */
                 offset?: number;
                 permanence?: "permanent" | "stable" | "standard" | "volatile" | "ephemeral";
-                /** @description Words or beginnings of words. Only facts that contain all of them. */
+                /**
+                 * @description What to look for. With `sort=best`, by meaning, words and misspelled words, at most 200 facts. With another order,
+                 *     words or beginnings of words: only facts that contain all of them.
+                 */
                 q?: string;
                 /** @description Only facts of this scope. */
                 scope?: string;
                 /** @description Only what was said, stored or happened since then: a date, or how long ago (`7d`). */
                 since?: string;
                 /** @description Default: `newest`. */
-                sort?: "newest" | "oldest" | "most_confident" | "least_confident" | "importance" | "subject";
+                sort?: ("newest" | "oldest" | "most_confident" | "least_confident" | "importance" | "subject") | "best";
                 /** @description Only facts with exactly this subject. */
                 subject?: string;
+                /** @description Only facts with this tag. */
+                tag?: string;
                 /** @description Only what was said, stored or happened until then. */
                 until?: string;
                 /** @description What was true then: a year, month, day or time. Default: now. */
@@ -3986,14 +3840,19 @@ export interface operations {
                 min_confidence?: number;
                 /** @description Number of items to skip. */
                 offset?: number;
-                /** @description Words or beginnings of words. Only rules that contain all of them. */
+                /**
+                 * @description What to look for. With `sort=best`, by meaning, words and misspelled words, at most 200 rules. With another order,
+                 *     words or beginnings of words: only rules that contain all of them.
+                 */
                 q?: string;
                 /** @description Only rules of this scope. */
                 scope?: string;
                 /** @description Default: `newest`. */
-                sort?: ("newest" | "oldest" | "most_effective" | "least_effective" | "most_applied") | "maturity";
+                sort?: ("newest" | "oldest" | "most_effective" | "least_effective" | "most_applied") | "best" | "maturity";
                 /** @description Default: `remembered`, which includes fading rules. */
                 state?: "remembered" | "fading" | "forgotten" | "all";
+                /** @description Only rules with this tag. */
+                tag?: string;
                 /** @description The tenant whose memory to use. A token determines it; without tokens the default is `default`. */
                 tenant?: string;
             };
@@ -4157,40 +4016,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["JobRunAtAnswer"];
-                };
-            };
-            /** @description The error, with a hint what to do about it. */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorBody"];
-                };
-            };
-        };
-    };
-    testLlm: {
-        parameters: {
-            query?: {
-                /** @description The butler whose database to search. Default: all butlers. */
-                butler?: string;
-                /** @description The tenant whose memory to use. A token determines it; without tokens the default is `default`. */
-                tenant?: string;
-            };
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Success. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["LlmAnswerAtAnswer"];
                 };
             };
             /** @description The error, with a hint what to do about it. */
@@ -4514,10 +4339,10 @@ export interface operations {
                 merged?: boolean;
                 /** @description Number of items to skip. */
                 offset?: number;
-                /** @description Part of a name or alias. */
+                /** @description Part of a name or alias. With `sort=best`, also misspelled names, and entities whose facts match. */
                 q?: string;
                 /** @description Default: `name`. */
-                sort?: ("name" | "newest") | "facts";
+                sort?: ("name" | "newest") | "facts" | "best";
                 /** @description The tenant whose memory to use. A token determines it; without tokens the default is `default`. */
                 tenant?: string;
             };
@@ -4844,10 +4669,13 @@ export interface operations {
                 limit?: number;
                 /** @description Number of items to skip. */
                 offset?: number;
-                /** @description Words or beginnings of words. Only episodes that contain all of them. */
+                /**
+                 * @description What to look for. With `sort=best`, by meaning, words and misspelled words, at most 200 episodes. Otherwise words or
+                 *     beginnings of words: only episodes that contain all of them.
+                 */
                 q?: string;
-                /** @description Only episodes of this session. */
-                session_id?: string;
+                /** @description Default: `newest`. */
+                sort?: "newest" | "best";
                 status?: "pending" | "consolidated" | "failed" | "dead_letter";
                 /** @description Only episodes at or before this date or time. */
                 to?: string;
@@ -4933,16 +4761,21 @@ export interface operations {
                 /** @description Number of items to skip. */
                 offset?: number;
                 permanence?: "permanent" | "stable" | "standard" | "volatile" | "ephemeral";
-                /** @description Words or beginnings of words. Only facts that contain all of them. */
+                /**
+                 * @description What to look for. With `sort=best`, by meaning, words and misspelled words, at most 200 facts. With another order,
+                 *     words or beginnings of words: only facts that contain all of them.
+                 */
                 q?: string;
                 /** @description Only facts of this scope. */
                 scope?: string;
                 /** @description Only what was said, stored or happened since then: a date, or how long ago (`7d`). */
                 since?: string;
                 /** @description Default: `newest`. */
-                sort?: "newest" | "oldest" | "most_confident" | "least_confident" | "importance" | "subject";
+                sort?: ("newest" | "oldest" | "most_confident" | "least_confident" | "importance" | "subject") | "best";
                 /** @description Only facts with exactly this subject. */
                 subject?: string;
+                /** @description Only facts with this tag. */
+                tag?: string;
                 /** @description Only what was said, stored or happened until then. */
                 until?: string;
                 /** @description What was true then: a year, month, day or time. Default: now. */
@@ -5038,9 +4871,11 @@ export interface operations {
                     observed_at?: string | null;
                     /** @enum {string|null} */
                     permanence?: "permanent" | "stable" | "standard" | "volatile" | "ephemeral" | null;
+                    /** @description Must equal the current predicate. */
                     predicate?: string | null;
+                    /** @description Moves the fact to this scope. */
                     scope?: string | null;
-                    /** @description Another subject links the fact to the entity that it names. */
+                    /** @description Must equal the current subject: a fact about another subject is another fact. */
                     subject?: string | null;
                     tags?: string[] | null;
                     /** @description Since when it is true: a year, month, day or time. */
@@ -5144,42 +4979,6 @@ export interface operations {
         };
     };
     restoreFact: {
-        parameters: {
-            query?: {
-                /** @description The butler whose database to search. Default: all butlers. */
-                butler?: string;
-                /** @description The tenant whose memory to use. A token determines it; without tokens the default is `default`. */
-                tenant?: string;
-            };
-            header?: never;
-            path: {
-                id: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Success. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["RestoredAtAnswer"];
-                };
-            };
-            /** @description The error, with a hint what to do about it. */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorBody"];
-                };
-            };
-        };
-    };
-    undoFactFeedback: {
         parameters: {
             query?: {
                 /** @description The butler whose database to search. Default: all butlers. */
@@ -5444,11 +5243,6 @@ export interface operations {
                 until?: string;
                 /** @description What was true then: a year, month, day or time. Default: now. */
                 valid_at?: string;
-                /**
-                 * @description Weights of relevance, importance, recency and confidence for the results, separated by commas: `0.4,0.3,0.2,0.1`.
-                 *     Default: the configured `retrieval.score_weights`. The context block always uses the configured ones.
-                 */
-                weights?: string;
                 /** @description The tenant whose memory to use. A token determines it; without tokens the default is `default`. */
                 tenant?: string;
             };
@@ -5492,14 +5286,19 @@ export interface operations {
                 min_confidence?: number;
                 /** @description Number of items to skip. */
                 offset?: number;
-                /** @description Words or beginnings of words. Only rules that contain all of them. */
+                /**
+                 * @description What to look for. With `sort=best`, by meaning, words and misspelled words, at most 200 rules. With another order,
+                 *     words or beginnings of words: only rules that contain all of them.
+                 */
                 q?: string;
                 /** @description Only rules of this scope. */
                 scope?: string;
                 /** @description Default: `newest`. */
-                sort?: ("newest" | "oldest" | "most_effective" | "least_effective" | "most_applied") | "maturity";
+                sort?: ("newest" | "oldest" | "most_effective" | "least_effective" | "most_applied") | "best" | "maturity";
                 /** @description Default: `remembered`, which includes fading rules. */
                 state?: "remembered" | "fading" | "forgotten" | "all";
+                /** @description Only rules with this tag. */
+                tag?: string;
                 /** @description The tenant whose memory to use. A token determines it; without tokens the default is `default`. */
                 tenant?: string;
             };
@@ -5798,42 +5597,6 @@ export interface operations {
             };
         };
     };
-    undoRuleFeedback: {
-        parameters: {
-            query?: {
-                /** @description The butler whose database to search. Default: all butlers. */
-                butler?: string;
-                /** @description The tenant whose memory to use. A token determines it; without tokens the default is `default`. */
-                tenant?: string;
-            };
-            header?: never;
-            path: {
-                id: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Success. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["RestoredAtAnswer"];
-                };
-            };
-            /** @description The error, with a hint what to do about it. */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorBody"];
-                };
-            };
-        };
-    };
     searchMemory: {
         parameters: {
             query?: {
@@ -5843,8 +5606,10 @@ export interface operations {
                 kind?: "fact" | "rule" | "episode" | "entity";
                 /** @description Maximum number of results. Default: 20. */
                 limit?: number;
-                /** @description The text typed so far. Each word may be the beginning of a word. */
+                /** @description The text typed so far: words, beginnings of words, misspelled words, or another way to say it. */
                 q?: string;
+                /** @description Default: `kind`. */
+                sort?: "kind" | "best";
                 /** @description The tenant whose memory to use. A token determines it; without tokens the default is `default`. */
                 tenant?: string;
             };

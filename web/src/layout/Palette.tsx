@@ -74,9 +74,10 @@ export default function Palette({ onClose, onHelp }: PaletteProps) {
   const actions = [...own, ...commonActions(href, onHelp)]
   const groups: [heading: string, entries: Entry[]][] = [
     ['Recent', recent.filter(fits)],
-    ['Actions', [...questions, ...actions.filter(fits)]],
+    ['Actions', actions.filter(fits)],
     ['Butlers', typed ? named.filter(fits).slice(0, MOST_BUTLERS) : named.slice(0, FIRST_BUTLERS)],
     ['Pages', places.filter(fits)],
+    ['Search', questions],
   ]
   function open(kind: string, id: string) {
     const params = { id }

@@ -9,26 +9,31 @@ export function Confidence({
   value,
   fading = false,
   gone = false,
+  bar = true,
 }: {
   value: number
   fading?: boolean
   gone?: boolean
+  /** A narrow row shows the number alone. */
+  bar?: boolean
 }) {
   return (
     <span className="inline-flex items-center gap-2">
-      <svg viewBox="0 0 48 6" className="h-1.5 w-12 shrink-0" aria-hidden="true" preserveAspectRatio="none">
-        <rect width="48" height="6" rx="3" className="fill-line" />
-        <rect
-          width={Math.max(3, 48 * Math.min(1, value))}
-          height="6"
-          rx="3"
-          className={gone ? 'fill-line-strong' : fading ? 'fill-fading' : 'fill-accent'}
-        />
-        {fading &&
-          [10, 16, 22, 28, 34, 40, 46, 4].map((x) => (
-            <rect key={x} x={x} width="2" height="6" className="fill-surface" />
-          ))}
-      </svg>
+      {bar && (
+        <svg viewBox="0 0 48 6" className="h-1.5 w-12 shrink-0" aria-hidden="true" preserveAspectRatio="none">
+          <rect width="48" height="6" rx="3" className="fill-line" />
+          <rect
+            width={Math.max(3, 48 * Math.min(1, value))}
+            height="6"
+            rx="3"
+            className={gone ? 'fill-line-strong' : fading ? 'fill-fading' : 'fill-accent'}
+          />
+          {fading &&
+            [10, 16, 22, 28, 34, 40, 46, 4].map((x) => (
+              <rect key={x} x={x} width="2" height="6" className="fill-surface" />
+            ))}
+        </svg>
+      )}
       <span className={cx('figure text-sm', fading ? 'text-fading' : 'text-ink')}>
         <span className="sr-only">confidence </span>
         {fixed(value)}

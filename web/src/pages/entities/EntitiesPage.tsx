@@ -24,7 +24,7 @@ export default function EntitiesPage() {
   const query = {
     q: search.q,
     entity_type: search.type,
-    sort: search.sort ?? (search.q ? 'best' : undefined),
+    sort: search.sort ?? (search.q ? ('best' as const) : undefined),
     limit: SIZE,
     offset: search.offset,
   }

@@ -44,7 +44,7 @@ export function FactRow({ fact, narrow, selecting }: RowLook & { fact: Row }) {
       {!narrow && !selecting && <RowActions {...actions} live={!gone} />}
       <StateBadge state={fact.state} />
       <span title={confidenceText(fact)} className="relative z-10">
-        <Confidence value={fact.effective_confidence} fading={fading} gone={gone} />
+        <Confidence value={fact.effective_confidence} fading={fading} gone={gone} bar={!narrow} />
       </span>
       {narrow && !gone && <RowMenu {...actions} />}
     </>

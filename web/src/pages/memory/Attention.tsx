@@ -1,9 +1,10 @@
 import { Link } from '@tanstack/react-router'
+import { useState } from 'react'
 import { useGet } from '../../api/hooks'
 import type { Attention as Item } from '../../api/schema'
 import { counted } from '../../lib/number'
 import { parseSearch } from '../../lib/search'
-import { buttonClass } from '../../ui/Button'
+import { Button, buttonClass } from '../../ui/Button'
 import { Section } from '../../ui/Section'
 
 type Look = [glyph: string, tone: string, label: string]
@@ -27,6 +28,9 @@ const actions: Record<string, string> = {
   conflicts: 'Resolve',
 }
 
+/** The overview fits one screen. */
+const FIRST = 4
+
 const one = { query: { limit: 1 } }
 
 /** What waits in the inbox, in the form of the other items. */
@@ -45,15 +49,27 @@ function useInbox(): Item[] {
 export function Attention({ items }: { items: Item[] }) {
   const inbox = useInbox()
   const shown = [...items.filter((item) => item.what !== 'butler_unavailable'), ...inbox]
+  const [all, setAll] = useState(false)
   const rank = (item: Item) => Object.keys(severities).indexOf(item.severity)
   return (
-    <Section title="Needs attention" quiet>
+    <Section
+      title="Needs attention"
+      quiet
+      aside={
+        shown.length > FIRST && !all ? (
+          <Button size="small" variant="ghost" onClick={() => setAll(true)}>
+            Show all {shown.length}
+          </Button>
+        ) : undefined
+      }
+    >
       {shown.length === 0 ? (
         <p className="text-sm text-muted">Nothing needs attention.</p>
       ) : (
         <ul aria-label="Needs attention" className="card divide-y divide-line overflow-hidden">
           {shown
             .toSorted((a, b) => rank(a) - rank(b))
+            .slice(0, all ? undefined : FIRST)
             .map((item) => {
               const [mark, tone, label] = (item.what === 'fading' ? fading : severities[item.severity]) ?? fading
               const [path = '/memory', query = ''] = item.page.split('?')

@@ -30,13 +30,13 @@ export default function MemoryPage() {
       {never ? (
         <GettingStarted />
       ) : (
-        <div className="space-y-5">
-          <Totals stats={data} />
+        <div className="space-y-3">
           <Week />
           <div className="grid gap-6 lg:grid-cols-2">
             <Attention items={data.attention} />
             <AgentActivity />
           </div>
+          <Totals stats={data} />
         </div>
       )}
     </Page>

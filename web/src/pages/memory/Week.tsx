@@ -7,7 +7,7 @@ import { ChangeLine } from './ChangeLine'
 import { WeekChart } from './WeekChart'
 import { changesOf, countsOf, daysOf, namesOf, phrase, sections } from './week'
 
-const LATEST = 7
+const LATEST = 5
 
 /** This week in words, as a chart, and its latest changes. */
 export function Week() {
@@ -18,6 +18,8 @@ export function Week() {
   const changes = changesOf(week.data.data)
   const counts = countsOf(changes)
   const names = namesOf(changes)
+  // that an episode expires is no news
+  const latest = changes.filter(({ memory_type }) => memory_type !== 'episode').slice(0, LATEST)
   const leftOut = week.data.data.reduce((sum, { left_out }) => sum + left_out, 0)
   return (
     <>
@@ -37,7 +39,7 @@ export function Week() {
         ))}
         .{names.length > 0 && ` Most of what is new is about ${listed(names)}.`}
       </p>
-      <div className="mt-4 grid gap-6 lg:grid-cols-[minmax(0,1fr)_18rem]">
+      <div className="mt-2 grid gap-6 lg:grid-cols-[minmax(0,1fr)_18rem]">
         <Section
           title="Latest changes"
           quiet
@@ -47,9 +49,9 @@ export function Week() {
             </Link>
           }
         >
-          {changes.length > 0 ? (
+          {latest.length > 0 ? (
             <ul aria-label="Latest changes" className="card divide-y divide-line overflow-hidden">
-              {changes.slice(0, LATEST).map((change) => (
+              {latest.map((change) => (
                 <ChangeLine key={`${change.section}${change.id}`} change={change} />
               ))}
             </ul>
