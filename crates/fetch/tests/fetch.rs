@@ -174,9 +174,27 @@ fn a_checksum_mismatch_names_both_sums_and_deletes_the_file() {
 fn without_pip_the_error_says_how_to_install_it_and_how_to_work_offline() {
     let (bench, body) = (Bench::new(), parcel());
     let error = Fetcher::with_path("").ensure(&wheel_of(&body), &bench.cache(), &Silent).unwrap_err().to_string();
-    for hint in ["apt install python3-pip", "brew install python", "--runtime-dir", "--model-dir"] {
+    for hint in ["apt install python3-pip", "brew install uv", "--runtime-dir", "--model-dir", "--database-url"] {
         assert!(error.contains(hint), "{error}");
     }
+}
+
+#[test]
+fn without_pip_uv_runs_pip() {
+    let (bench, body) = (Bench::new(), parcel());
+    fs::write(bench.dir.path().join(FILE), &body).unwrap();
+    // Called as `uv tool run --quiet pip download --quiet -d DIR …`.
+    let script = format!(
+        "#!/bin/sh\ncase \"$1 $2 $4 $5\" in\n'tool run pip --version') exit 0;;\n\
+         'tool run pip download') exec /bin/cp '{}' \"$8\";;\nesac\nexit 1\n",
+        bench.dir.path().join(FILE).display()
+    );
+    let program = bench.dir.path().join("bin/uv");
+    fs::write(&program, script).unwrap();
+    fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
+    let fetcher = Fetcher::with_path(bench.dir.path().join("bin"));
+    let dir = fetcher.ensure(&wheel_of(&body), &bench.cache(), &Silent).unwrap();
+    assert!(dir.join("parcel/data").is_file());
 }
 
 #[test]

@@ -70,7 +70,7 @@ pub fn run(args: &Args, settings: &Settings, printer: Printer) -> Result<(), Hos
             change.scrub_backups()?;
         }
     }
-    for file in &service {
+    if let Some(file) = &service {
         show("service", file);
         if !args.dry_run {
             // A service that is not running is no reason to stop.
