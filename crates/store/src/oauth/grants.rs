@@ -169,7 +169,8 @@ pub async fn exchange(
         tx.commit().await?;
         return Ok(Outcome::UsedAgain);
     }
-    tx.run(|pg| sqlx::query!("UPDATE oauth_grants SET code_used_at = $2 WHERE id = $1", row.id, now).execute(pg)).await?;
+    tx.run(|pg| sqlx::query!("UPDATE oauth_grants SET code_used_at = $2 WHERE id = $1", row.id, now).execute(pg))
+        .await?;
     let refused = if row.code_expires_at <= now {
         Some(Outcome::Expired)
     } else if row.client_id != presented.client_id

@@ -3,6 +3,7 @@ import { Section } from '../../ui/Section'
 import { Connect } from './Connect'
 import { DeadLetters } from './DeadLetters'
 import { ExportAndBackup } from './ExportAndBackup'
+import { Grants } from './Grants'
 import { Jobs } from './Jobs'
 import { Server } from './Server'
 import { Tokens } from './Tokens'
@@ -21,6 +22,7 @@ export default function SettingsPage() {
         <Section title="Tokens">
           <Tokens />
         </Section>
+        <Grants />
         <Section title="Export and backup">
           <ExportAndBackup />
         </Section>
