@@ -1,6 +1,6 @@
 //! The pages that a person sees: plain HTML without scripts, which no other page can put into a frame.
 
-use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
+use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 
 /// Small enough to read at a glance, and usable without a style sheet.
@@ -38,7 +38,6 @@ pub fn page(status: StatusCode, title: &str, head: &str, body: &str, form_target
         (header::CACHE_CONTROL, "no-store"),
         // With `no-referrer` a browser would send `Origin: null` with the form.
         (header::REFERRER_POLICY, "same-origin"),
-        (HeaderName::from_static("cross-origin-opener-policy"), "same-origin"),
     ] {
         headers.insert(name, HeaderValue::from_static(value));
     }
@@ -103,7 +102,7 @@ mod tests {
     #[test]
     fn no_page_can_be_framed_or_run_scripts() {
         let response = page(StatusCode::OK, "<b>", "", "", "https://client.example");
-        let header = |name: HeaderName| response.headers()[name].to_str().unwrap().to_owned();
+        let header = |name: header::HeaderName| response.headers()[name].to_str().unwrap().to_owned();
         assert_eq!(header(header::X_FRAME_OPTIONS), "DENY");
         let policy = header(header::CONTENT_SECURITY_POLICY);
         assert!(policy.contains("frame-ancestors 'none'") && policy.contains("default-src 'none'"), "{policy}");
