@@ -4,6 +4,7 @@ use std::net::TcpListener;
 
 use super::{CALLBACK, Login, header, parameter, text};
 use crate::access::PING;
+use crate::program::Mcp;
 
 #[test]
 fn codes_and_refresh_tokens_that_are_used_again_revoke_the_grant() {
@@ -88,6 +89,35 @@ fn requests_that_could_send_a_code_elsewhere_are_refused_without_a_redirect() {
         let answer = on.register(uris);
         assert_eq!((answer.status, text(&answer.json()["error"])), (400, "invalid_redirect_uri"), "{uris:?}");
     }
+}
+
+#[test]
+fn a_grant_opens_the_butler_of_its_resource_and_no_other() {
+    let dir = tempfile::tempdir().unwrap();
+    let on = Login::with(dir.path(), &["alpha", "beta"]);
+    let (client, cookie) = (on.client(), on.sign_in(&[]));
+    let [first, beta] = ["mcp", "butlers/beta/mcp"].map(|path| format!("{}/{path}", on.url));
+    let missing = on.get(&on.authorize(&client, &[("resource", "")]), &[("Cookie", &cookie)]);
+    assert_eq!(parameter(&missing, "error"), "invalid_target", "there are two");
+    let code = || parameter(&on.allow(&on.authorize(&client, &[("resource", &beta)]), &cookie), "code");
+    assert_eq!(on.exchange(&client, &code(), &[("resource", &first)]).json()["error"], "invalid_target");
+    let tokens = on.exchange(&client, &code(), &[("resource", &beta)]).json();
+    let at = |path: &str| {
+        let mcp = Mcp { path: path.to_owned(), ..on.mcp(&tokens["access_token"]) };
+        mcp.post(PING).unwrap().status
+    };
+    assert_eq!((at("/butlers/beta/mcp"), at("/mcp"), at("/butlers/alpha/mcp")), (200, 403, 403));
+    let refresh = [
+        ("grant_type", "refresh_token"),
+        ("client_id", client.as_str()),
+        ("refresh_token", text(&tokens["refresh_token"])),
+        ("resource", first.as_str()),
+    ];
+    assert_eq!(on.post("/oauth/token", &refresh, &[]).json()["error"], "invalid_target");
+    // A person who may give access to alpha only.
+    let limited = on.sign_in(&["--butler", "alpha"]);
+    let page = on.get(&on.authorize(&client, &[("resource", &beta)]), &[("Cookie", &limited)]);
+    assert_eq!(parameter(&page, "error"), "access_denied");
 }
 
 #[test]

@@ -22,19 +22,41 @@ const VERIFIER: &str = "a-verifier-that-is-long-enough-for-the-specification";
 pub struct Login {
     pub server: Serving,
     pub url: String,
+    /// `--config` or `--roster`.
+    flag: &'static str,
     config: PathBuf,
 }
 
 impl Login {
+    /// Starts a server with one butler.
     pub fn start(dir: &Path) -> Self {
+        Self::configured(dir, "--config", |text| {
+            let config = dir.join("butler.toml");
+            std::fs::write(&config, text).unwrap();
+            config
+        })
+    }
+
+    /// Starts a server with these butlers.
+    pub fn with(dir: &Path, butlers: &[&str]) -> Self {
+        Self::configured(dir, "--roster", |text| {
+            for name in butlers {
+                let folder = dir.join("roster").join(name);
+                std::fs::create_dir_all(&folder).unwrap();
+                std::fs::write(folder.join("butler.toml"), text).unwrap();
+            }
+            dir.join("roster")
+        })
+    }
+
+    fn configured(dir: &Path, flag: &'static str, write: impl FnOnce(&str) -> PathBuf) -> Self {
         let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
         let url = format!("http://127.0.0.1:{port}");
-        let config = dir.join("butler.toml");
-        std::fs::write(&config, format!("[server]\npublic_url = \"{url}\"\n")).unwrap();
+        let config = write(&format!("[server]\npublic_url = \"{url}\"\n"));
         let listen = format!("127.0.0.1:{port}");
-        let args = [OsStr::new("--config"), config.as_os_str(), OsStr::new("--listen"), OsStr::new(&listen)];
+        let args = [OsStr::new(flag), config.as_os_str(), OsStr::new("--listen"), OsStr::new(&listen)];
         let server = Serving::with(&dir.join("data"), &args);
-        Self { server, url, config }
+        Self { server, url, flag, config }
     }
 
     /// Runs a command with `--json` on the same data.
@@ -42,7 +64,7 @@ impl Login {
         let place = [
             OsStr::new("--data-dir"),
             self.server.data_dir.as_os_str(),
-            OsStr::new("--config"),
+            OsStr::new(self.flag),
             self.config.as_os_str(),
         ];
         let output = run(args.iter().map(OsStr::new).chain(place).chain([OsStr::new("--json")]));
