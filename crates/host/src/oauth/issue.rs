@@ -101,7 +101,7 @@ impl Fresh {
         tokens::load(host, butler).await.map_err(failed(butler))?;
         Ok(match outcome {
             Outcome::Issued(grant) => {
-                Ok(Issued { grant, access_token: self.access_token, refresh_token: self.refresh_token })
+                Ok(Issued { grant: *grant, access_token: self.access_token, refresh_token: self.refresh_token })
             }
             refused => Err(refused),
         })

@@ -94,7 +94,7 @@ pub struct RefreshUse<'a> {
 /// What became of a code or a refresh token.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Outcome {
-    Issued(Grant),
+    Issued(Box<Grant>),
     Unknown,
     Expired,
     Revoked,
@@ -206,7 +206,7 @@ pub async fn exchange(
     }
     remember(&mut tx, &grant, now, secrets).await?;
     tx.commit().await?;
-    Ok(Outcome::Issued(grant))
+    Ok(Outcome::Issued(Box::new(grant)))
 }
 
 /// The token of a grant. Clients may share a name, and live tokens may not, so the end of the id follows.
@@ -315,7 +315,7 @@ pub async fn refresh(
     tokens::rotate(&mut tx, origin, now, grant.id, &secrets.access_hash, presented.previous_until).await?;
     remember(&mut tx, &grant, now, secrets).await?;
     tx.commit().await?;
-    Ok(Outcome::Issued(Grant { expires_at: secrets.refresh_expires_at, ..grant }))
+    Ok(Outcome::Issued(Box::new(Grant { expires_at: secrets.refresh_expires_at, ..grant })))
 }
 
 /// Revokes the grant of an access token or a refresh token of this client. Returns its id; `None` if there is none.

@@ -41,7 +41,12 @@ function Row({ grant, onRevoke }: { grant: GrantItem; onRevoke: () => void }) {
         </p>
       </div>
       {active && (
-        <Button size="small" variant="danger" onClick={onRevoke} aria-label={`Revoke the grant of ${grant.client_name}`}>
+        <Button
+          size="small"
+          variant="danger"
+          onClick={onRevoke}
+          aria-label={`Revoke the grant of ${grant.client_name}`}
+        >
           Revoke
         </Button>
       )}
