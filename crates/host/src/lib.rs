@@ -13,6 +13,7 @@ pub mod instance;
 pub mod metrics;
 pub mod module;
 pub mod modules;
+pub mod oauth;
 pub mod outbound;
 pub mod profile;
 pub mod runtime;

@@ -6,9 +6,9 @@ use std::pin::Pin;
 use std::task::{Context, Poll};
 
 use futures::future::BoxFuture;
-use http_body_util::Full;
+use http_body_util::{BodyExt, Full, Limited};
 use hyper::body::Bytes;
-use hyper::http::header::PROXY_AUTHORIZATION;
+use hyper::http::header::{PROXY_AUTHORIZATION, WWW_AUTHENTICATE};
 use hyper::http::{HeaderValue, Request, Uri};
 use hyper_rustls::{HttpsConnector, HttpsConnectorBuilder};
 use hyper_util::client::legacy::connect::proxy::Tunnel;
@@ -50,6 +50,39 @@ impl Outbound {
         }
         self.client.request(request)
     }
+}
+
+/// The answer to a request without a body.
+pub struct Fetched {
+    pub status: u16,
+    pub www_authenticate: Option<String>,
+    pub body: Bytes,
+}
+
+/// Larger than any answer that is fetched this way.
+const MAX_FETCHED_BYTES: usize = 1024 * 1024;
+
+/// Sends a request without a body and reads the answer.
+pub async fn fetch(url: &str, method: &str) -> Result<Fetched, String> {
+    let uri: Uri = url.parse().map_err(|error| format!("{url:?} is not a URL: {error}"))?;
+    let request =
+        Request::builder().method(method).uri(&uri).body(Full::default()).map_err(|error| error.to_string())?;
+    let response = Outbound::to(&uri)?.request(request).await.map_err(|error| causes(&error))?;
+    let header = response.headers().get(WWW_AUTHENTICATE).and_then(|value| value.to_str().ok());
+    let (status, www_authenticate) = (response.status().as_u16(), header.map(str::to_owned));
+    let body =
+        Limited::new(response.into_body(), MAX_FETCHED_BYTES).collect().await.map_err(|error| error.to_string())?;
+    Ok(Fetched { status, www_authenticate, body: body.to_bytes() })
+}
+
+/// The message of an error and of all its causes.
+pub(crate) fn causes(error: &dyn Error) -> String {
+    let (mut text, mut next) = (error.to_string(), error.source());
+    while let Some(cause) = next {
+        text.push_str(&format!(": {cause}"));
+        next = cause.source();
+    }
+    text
 }
 
 fn is_loopback(url: &Uri) -> bool {

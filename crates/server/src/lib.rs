@@ -6,6 +6,7 @@ pub mod client;
 pub mod dashboard;
 pub mod http;
 pub mod mcp;
+mod oauth;
 mod router;
 
 pub use router::router;

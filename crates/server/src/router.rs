@@ -10,7 +10,7 @@ use axum::routing::{any, get};
 use butler_host::host::Host;
 
 use crate::http::{self, AllowedHosts, Authenticator, reject};
-use crate::{api, dashboard, mcp};
+use crate::{api, dashboard, mcp, oauth};
 
 /// Builds the router. Every request first passes the check of `Host` and `Origin`, then authentication.
 pub fn router(host: Arc<Host>, allowed: AllowedHosts, authenticator: Authenticator) -> Router {
@@ -18,14 +18,15 @@ pub fn router(host: Arc<Host>, allowed: AllowedHosts, authenticator: Authenticat
         .route("/mcp", any(mcp::http::first))
         .route("/butlers/{name}/mcp", any(mcp::http::named))
         .with_state(mcp::http::Endpoints::new(&host));
+    // Without OAuth, a client that gets 401 looks for its metadata in vain. Without this route the dashboard would answer.
+    let well_known = Router::new().route("/.well-known/{*rest}", any(no_login));
     Router::new()
         .merge(mcp)
         .merge(api::router(&host))
+        .merge(oauth::router(&host).unwrap_or(well_known))
         .route("/healthz", get(http::healthz))
         .route("/readyz", get(http::readyz))
         .route("/metrics", get(metrics))
-        // A client that gets 401 looks for OAuth metadata here. Without this route the dashboard would answer.
-        .route("/.well-known/{*rest}", any(no_login))
         .fallback(unknown_path)
         .method_not_allowed_fallback(wrong_method)
         .layer(axum::middleware::from_fn_with_state(authenticator, http::authenticate))
@@ -42,7 +43,8 @@ async fn metrics(State(host): State<Arc<Host>>) -> Response {
 }
 
 async fn no_login(uri: Uri) -> Response {
-    let hint = "this server has no OAuth: send `Authorization: Bearer TOKEN` with a token from `butler token create`";
+    let hint = "OAuth needs `public_url` in [server]; without it, send `Authorization: Bearer TOKEN` with a token from \
+                `butler token create`";
     reject(StatusCode::NOT_FOUND, "not_found", &format!("there is nothing at {}", uri.path()), Some(hint))
 }
 

@@ -109,6 +109,40 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/grants": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List what people allowed OAuth clients. */
+        get: operations["listGrants"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/grants/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /** Revoke what an OAuth client was allowed. This takes effect immediately. */
+        delete: operations["revokeGrant"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/jobs": {
         parameters: {
             query?: never;
@@ -2188,6 +2222,42 @@ export interface components {
         FoundBy: "store" | "job" | "judge";
         /** @enum {string} */
         FoundKind: "fact" | "rule" | "episode" | "entity";
+        GrantItem: {
+            butler: string;
+            /** @description The id under which the client registered, or the address of the document that describes it. */
+            client_id: string;
+            /** @description The name that the client gave itself. */
+            client_name: string;
+            /** Format: date-time */
+            created_at: string;
+            /**
+             * Format: date-time
+             * @description Until when the client may refresh its access. Each refresh extends it.
+             */
+            expires_at: string;
+            /** Format: uuid */
+            id: string;
+            /** Format: date-time */
+            last_used_at: string | null;
+            /** @description Where the browser went after the consent. */
+            redirect_uri: string;
+            /** Format: date-time */
+            revoked_at: string | null;
+            rights: string[];
+            /** @description `active`, `expired` or `revoked`. */
+            state: string;
+            tenant: string;
+        };
+        /** @description A response with one item. */
+        GrantItemAnswer: {
+            data: components["schemas"]["GrantItem"];
+            meta: components["schemas"]["Meta"];
+        };
+        /** @description A response with one page of a list. */
+        GrantItemList: {
+            data: components["schemas"]["GrantItem"][];
+            meta: components["schemas"]["PageMeta"];
+        };
         /** @description An item together with the butler whose database holds it. */
         GraphAt: {
             /** @description Newest first, at most 10,000. */
@@ -3576,6 +3646,9 @@ export type ForgottenAt = components['schemas']['ForgottenAt'];
 export type ForgottenAtAnswer = components['schemas']['ForgottenAtAnswer'];
 export type FoundBy = components['schemas']['FoundBy'];
 export type FoundKind = components['schemas']['FoundKind'];
+export type GrantItem = components['schemas']['GrantItem'];
+export type GrantItemAnswer = components['schemas']['GrantItemAnswer'];
+export type GrantItemList = components['schemas']['GrantItemList'];
 export type GraphAt = components['schemas']['GraphAt'];
 export type GraphAtAnswer = components['schemas']['GraphAtAnswer'];
 export type GraphEdge = components['schemas']['GraphEdge'];
@@ -3940,6 +4013,72 @@ export interface operations {
                 };
                 content: {
                     "text/event-stream": string;
+                };
+            };
+            /** @description The error, with a hint what to do about it. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    listGrants: {
+        parameters: {
+            query?: {
+                /** @description The tenant whose memory to use. A token determines it; without tokens the default is `default`. */
+                tenant?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["GrantItemList"];
+                };
+            };
+            /** @description The error, with a hint what to do about it. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    revokeGrant: {
+        parameters: {
+            query?: {
+                /** @description The tenant whose memory to use. A token determines it; without tokens the default is `default`. */
+                tenant?: string;
+            };
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["GrantItemAnswer"];
                 };
             };
             /** @description The error, with a hint what to do about it. */

@@ -11,10 +11,12 @@ mod doctor;
 mod erase;
 mod export;
 mod global;
+mod grants;
 mod hook;
 mod import;
 mod installation;
 mod jobs;
+mod login_link;
 mod man;
 mod mcp;
 mod opened_butler;
@@ -81,6 +83,8 @@ pub enum Command {
     Jobs(jobs::Args),
     Demo(demo::Args),
     Token(token::Args),
+    LoginLink(login_link::Args),
+    Grants(grants::Args),
     Export(export::Args),
     Import(import::Args),
     Backup(backup::Args),
@@ -171,6 +175,8 @@ fn run(command: Command, settings: Settings, printer: Printer) -> Result<(), Hos
         Command::Tombstones(args) => on_runtime(review::run_tombstones(args, settings, printer)),
         Command::Jobs(args) => on_runtime(jobs::run(args, settings, printer)),
         Command::Token(args) => on_runtime(token::run(args, settings, printer)),
+        Command::LoginLink(args) => on_runtime(login_link::run(args, settings, printer)),
+        Command::Grants(args) => on_runtime(grants::run(args, settings, printer)),
     }
 }
 

@@ -80,8 +80,9 @@ pub async fn run(args: Args, settings: &Settings, printer: Printer) -> Result<()
     if let Some(name) = &settings.butler {
         host.butler(Some(name))?;
     }
-    let server = args.over(host.server());
-    let exposure = Exposure::new(settings, server.behind_proxy);
+    let mut server = args.over(host.server());
+    server.allowed_hosts.extend(server.public_host());
+    let exposure = Exposure::new(settings, &server);
     if host.is_new() {
         exposure.check(&host)?;
     }
@@ -138,24 +139,27 @@ pub async fn run(args: Args, settings: &Settings, printer: Printer) -> Result<()
 struct Exposure {
     address: SocketAddr,
     behind_proxy: bool,
+    /// Clients can log in by OAuth, so nobody needs to be trusted.
+    has_logins: bool,
     /// The command that creates a first token.
     command: String,
 }
 
 impl Exposure {
-    fn new(settings: &Settings, behind_proxy: bool) -> Self {
+    fn new(settings: &Settings, server: &ServerSection) -> Self {
         let command = format!("butler token create --tenant default{}", settings.flags());
-        Self { address: settings.listen, behind_proxy, command }
+        let has_logins = server.public_url.is_some();
+        Self { address: settings.listen, behind_proxy: server.behind_proxy, has_logins, command }
     }
 
-    /// Whether only programs of this machine can reach the server.
+    /// Whether only programs of this machine can reach the server. A public URL leads others to it.
     fn is_local(&self) -> bool {
-        self.address.ip().is_loopback() && !self.behind_proxy
+        self.address.ip().is_loopback() && !self.behind_proxy && !self.has_logins
     }
 
-    /// Refuses to serve other machines while there are no tokens, because a server without tokens trusts every client.
+    /// Refuses to serve other machines while there are no tokens, because nobody could use it.
     fn check(&self, host: &Host) -> Result<(), HostError> {
-        if self.is_local() || host.token_state() == TokenState::Exist {
+        if self.is_local() || self.has_logins || host.token_state() == TokenState::Exist {
             return Ok(());
         }
         Err(HostError::NoTokens { address: self.address, command: self.command.clone() })

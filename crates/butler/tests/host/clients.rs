@@ -15,11 +15,11 @@ use crate::program::{Serving, butler, eventually};
 
 const SKIP: &str = "BUTLER_TEST_SKIP_CLIENTS";
 
-fn skipped() -> bool {
+pub fn skipped() -> bool {
     std::env::var_os(SKIP).is_some_and(|value| !value.is_empty())
 }
 
-fn scripts() -> PathBuf {
+pub fn scripts() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/clients")
 }
 
@@ -49,7 +49,7 @@ fn run_successfully(command: &mut Command, what: &str) -> String {
     text
 }
 
-fn python() -> PathBuf {
+pub fn python() -> PathBuf {
     let dir = installed("python", "requirements.txt", |dir| {
         let venv = dir.join("venv");
         run_successfully(Command::new("python3").args(["-m", "venv", "--clear"]).arg(&venv), "python3 with venv");
@@ -63,7 +63,7 @@ fn python() -> PathBuf {
 }
 
 /// Copies a script next to the node_modules directory, where node looks for packages.
-fn node(script: &str) -> PathBuf {
+pub fn node(script: &str) -> PathBuf {
     let dir = installed("node", "package.json", |dir| {
         std::fs::copy(scripts().join("package.json"), dir.join("package.json")).unwrap();
         run_successfully(

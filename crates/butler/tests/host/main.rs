@@ -20,6 +20,7 @@ mod killed_restore;
 mod llm_program;
 mod load;
 mod module;
+mod oauth;
 mod program;
 mod proxy;
 mod reference;

@@ -19,6 +19,7 @@ pub use marker::TokenMarker;
 pub use new_token::{Lifetime, duration, expiry, grace, token_name};
 pub use rights::Rights;
 pub use secret::{Secret, new_token, session_bearer};
+pub(crate) use secret::{hex, random, unhex};
 
 /// The actor in audit events of what a command does without a server, as the owner of the data.
 pub const CLI_ACTOR: &str = "cli";
@@ -100,6 +101,15 @@ impl Access {
             CallerTenant::Token(own) => token.of_tenant() == Some(own),
         };
         same_tenant && (self.butler.is_none() || self.butler == token.butler)
+    }
+
+    /// Whether the caller may see and revoke what was granted for this tenant and butler.
+    pub fn may_manage_grant(&self, tenant: &TenantId, butler: &str) -> bool {
+        let same_tenant = match &self.caller.tenant {
+            CallerTenant::Trusted => true,
+            CallerTenant::Token(own) => own == tenant,
+        };
+        same_tenant && self.butler.as_deref().is_none_or(|own| own == butler)
     }
 
     /// Whether the caller may rotate this token, which hands out a secret: only its own token and those that it made,

@@ -72,7 +72,7 @@ pub(super) fn same(one: &TokenHash, other: &TokenHash) -> bool {
     one.ct_eq(other).into()
 }
 
-fn random() -> Result<String, HostError> {
+pub(crate) fn random() -> Result<String, HostError> {
     let mut bytes = [0; RANDOM_BYTES];
     rustls::crypto::ring::default_provider()
         .secure_random
@@ -81,11 +81,11 @@ fn random() -> Result<String, HostError> {
     Ok(hex(&bytes))
 }
 
-fn hex(bytes: &[u8]) -> String {
+pub(crate) fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-fn unhex(text: &str) -> Option<Vec<u8>> {
+pub(crate) fn unhex(text: &str) -> Option<Vec<u8>> {
     let digits = text.as_bytes().chunks(2);
     digits.map(|two| u8::from_str_radix(std::str::from_utf8(two).ok()?, 16).ok()).collect()
 }

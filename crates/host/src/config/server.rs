@@ -6,11 +6,13 @@ use std::time::Duration;
 use chrono::TimeDelta;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use url::Url;
 
 use super::diagnostic::ConfigError;
 use super::file::File;
 use super::roster::ButlerConfig;
 use crate::access::duration;
+use crate::oauth::is_loopback;
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
@@ -20,6 +22,9 @@ pub struct ServerSection {
     /// Whether a reverse proxy forwards the requests of other machines to this server. Requests from loopback are then
     /// treated like those from the network: they need a token, also for `/metrics` and the details of `/readyz`.
     pub behind_proxy: bool,
+    /// The address under which clients on the internet reach this server, such as `https://memory.example.com`. With it,
+    /// clients can log in by OAuth, and every caller needs a token, also on this machine.
+    pub public_url: Option<String>,
     /// PEM file with the certificate and its chain. With `tls_key`, the server uses HTTPS.
     pub tls_cert: Option<PathBuf>,
     /// PEM file with the private key of the certificate.
@@ -72,10 +77,23 @@ impl ServerSection {
         Duration::try_from_secs_f64(self.idle_timeout_s).unwrap_or(Duration::from_secs(300))
     }
 
+    /// The public URL without a slash at its end.
+    pub fn public_url(&self) -> Option<&str> {
+        self.public_url.as_deref().map(|url| url.trim_end_matches('/'))
+    }
+
+    /// The host name in the public URL.
+    pub fn public_host(&self) -> Option<String> {
+        Url::parse(self.public_url()?).ok()?.host_str().map(str::to_owned)
+    }
+
     /// The key and the problem of the first invalid value.
     pub(super) fn check(&self) -> Result<(), (&'static str, String)> {
         for host in &self.allowed_hosts {
             check_host(host).map_err(|problem| ("allowed_hosts", problem))?;
+        }
+        if let Some(url) = &self.public_url {
+            check_public_url(url).map_err(|problem| ("public_url", problem))?;
         }
         let seconds = |key, given: f64, max: f64| match given > 0.0 && given <= max {
             true => Ok(()),
@@ -107,6 +125,7 @@ impl Default for ServerSection {
         Self {
             allowed_hosts: Vec::new(),
             behind_proxy: false,
+            public_url: None,
             tls_cert: None,
             tls_key: None,
             rate_limit: Self::RATE_LIMIT,
@@ -157,4 +176,48 @@ fn check_host(host: &str) -> Result<(), String> {
         ));
     }
     Ok(())
+}
+
+/// Requires scheme and host alone. Tokens travel to this address, so plain HTTP is for loopback only.
+fn check_public_url(text: &str) -> Result<(), String> {
+    let expected =
+        |problem: &str| format!("is {text:?}, {problem}; expected a URL such as \"https://memory.example.com\"");
+    let url = Url::parse(text).map_err(|error| expected(&format!("which is not a URL ({error})")))?;
+    if url.scheme() != "https" && !(url.scheme() == "http" && is_loopback(&url)) {
+        return Err(expected("which is not https"));
+    }
+    let plain =
+        url.username().is_empty() && url.password().is_none() && url.query().is_none() && url.fragment().is_none();
+    if url.path() != "/" || !plain {
+        return Err(expected("which has more than a host and a port"));
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::check_public_url;
+
+    #[test]
+    fn a_public_url_is_https_or_on_loopback_and_has_no_path() {
+        for url in [
+            "https://memory.example.com",
+            "https://memory.example.com:8443/",
+            "http://127.0.0.1:8150",
+            "http://[::1]:1",
+        ] {
+            assert_eq!(check_public_url(url), Ok(()), "{url}");
+        }
+        for url in [
+            "memory.example.com",
+            "http://memory.example.com",
+            "https://example.com/memory",
+            "https://a@example.com",
+            "https://example.com/?x",
+            "https://example.com/#x",
+            "ftp://127.0.0.1",
+        ] {
+            assert!(check_public_url(url).is_err(), "{url}");
+        }
+    }
 }

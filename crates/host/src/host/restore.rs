@@ -178,6 +178,7 @@ async fn keep_tokens(
         database.migrate().await?;
         let mut conn = database.owner().await?;
         butler_store::tokens::keep(&mut conn, &origin, now, tokens).await?;
+        butler_store::oauth::end_after_restore(&mut conn).await?;
         butler_store::backup::record_restore(&mut conn, &origin, now, &backup.name).await
     };
     let kept = kept.await.map_err(failed(butler));

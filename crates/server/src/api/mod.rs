@@ -12,6 +12,7 @@ mod episodes;
 mod error;
 mod facts;
 mod fan_out;
+mod grants;
 mod injections;
 mod jobs;
 mod live;
@@ -102,6 +103,8 @@ const OPERATIONS: &[OperationEntry] = &[
     entry::<tokens::CreateToken>(),
     entry::<tokens::RevokeToken>(),
     entry::<tokens::RotateToken>(),
+    entry::<grants::ListGrants>(),
+    entry::<grants::RevokeGrant>(),
     entry::<server::GetServer>(),
     entry::<backups::ListBackups>(),
     entry::<backups::CreateBackup>(),

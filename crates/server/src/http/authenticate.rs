@@ -14,6 +14,7 @@ use butler_host::host::tokens::LookupError;
 
 use super::headers::is_forwarded;
 use super::{ClientConnection, denied, reject};
+use crate::oauth;
 
 #[derive(Clone)]
 pub struct Authenticator(Arc<Inner>);
@@ -100,9 +101,18 @@ pub async fn authenticate(State(authenticator): State<Authenticator>, mut reques
             request.extensions_mut().insert(access);
         }
         Ok(None) => {}
-        Err(response) => return response,
+        Err(response) => return with_login(&authenticator.0.host, request.uri().path(), response),
     }
     next.run(request).await
+}
+
+/// Adds to the 401 of an MCP endpoint where a client learns to log in, if it can.
+fn with_login(host: &Host, path: &str, mut response: Response) -> Response {
+    let current = response.headers().get(header::WWW_AUTHENTICATE);
+    if let Some(challenge) = current.and_then(|current| oauth::challenge(host, path, current)) {
+        response.headers_mut().insert(header::WWW_AUTHENTICATE, challenge);
+    }
+    response
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -50,12 +50,8 @@ pub async fn register(session: &mut Session, client: &Client) -> Result<bool, St
 pub async fn client(session: &mut Session, id: &str) -> Result<Option<Client>, StoreError> {
     session
         .run(|pg| {
-            sqlx::query_as!(
-                Client,
-                "SELECT id, name, redirect_uris, created_at FROM oauth_clients WHERE id = $1",
-                id
-            )
-            .fetch_optional(pg)
+            sqlx::query_as!(Client, "SELECT id, name, redirect_uris, created_at FROM oauth_clients WHERE id = $1", id)
+                .fetch_optional(pg)
         })
         .await
 }

@@ -94,7 +94,7 @@ pub struct RefreshUse<'a> {
 /// What became of a code or a refresh token.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Outcome {
-    Issued(Grant),
+    Issued(Box<Grant>),
     Unknown,
     Expired,
     Revoked,
@@ -169,7 +169,8 @@ pub async fn exchange(
         tx.commit().await?;
         return Ok(Outcome::UsedAgain);
     }
-    tx.run(|pg| sqlx::query!("UPDATE oauth_grants SET code_used_at = $2 WHERE id = $1", row.id, now).execute(pg)).await?;
+    tx.run(|pg| sqlx::query!("UPDATE oauth_grants SET code_used_at = $2 WHERE id = $1", row.id, now).execute(pg))
+        .await?;
     let refused = if row.code_expires_at <= now {
         Some(Outcome::Expired)
     } else if row.client_id != presented.client_id
@@ -205,7 +206,7 @@ pub async fn exchange(
     }
     remember(&mut tx, &grant, now, secrets).await?;
     tx.commit().await?;
-    Ok(Outcome::Issued(grant))
+    Ok(Outcome::Issued(Box::new(grant)))
 }
 
 /// The token of a grant. Clients may share a name, and live tokens may not, so the end of the id follows.
@@ -314,7 +315,7 @@ pub async fn refresh(
     tokens::rotate(&mut tx, origin, now, grant.id, &secrets.access_hash, presented.previous_until).await?;
     remember(&mut tx, &grant, now, secrets).await?;
     tx.commit().await?;
-    Ok(Outcome::Issued(Grant { expires_at: secrets.refresh_expires_at, ..grant }))
+    Ok(Outcome::Issued(Box::new(Grant { expires_at: secrets.refresh_expires_at, ..grant })))
 }
 
 /// Revokes the grant of an access token or a refresh token of this client. Returns its id; `None` if there is none.

@@ -237,7 +237,7 @@ async fn memory_events_table() {
 async fn every_table_has_a_tenant_and_the_wall_in_front_of_it() {
     let catalogue = catalogue().await;
     // no tenant's data, and nothing is granted
-    let records = ["butler_clock", "butler_functions", "butler_migrations", "vector_indexes"];
+    let records = ["butler_clock", "butler_functions", "butler_migrations", "oauth_clients", "vector_indexes"];
     for table in records {
         assert!(!catalogue.has(table, "butler_app:"), "{table}");
     }

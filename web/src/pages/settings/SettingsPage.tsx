@@ -8,6 +8,7 @@ import { Backups } from './Backups'
 import { Connect } from './Connect'
 import { DeadLetters } from './DeadLetters'
 import { Export } from './Export'
+import { Grants } from './Grants'
 import { Import } from './Import'
 import { Jobs } from './Jobs'
 import { Llm } from './Llm'
@@ -52,9 +53,12 @@ function Sections({ tab, butler }: { tab: Tab; butler: string | undefined }) {
       )
     case 'access':
       return (
-        <Section title="Tokens">
-          <Tokens />
-        </Section>
+        <>
+          <Section title="Tokens">
+            <Tokens />
+          </Section>
+          <Grants />
+        </>
       )
     case 'data':
       return (

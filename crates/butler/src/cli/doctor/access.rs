@@ -6,6 +6,7 @@ use butler_host::config::{self, ButlerConfig, ServerSection};
 use butler_host::instance::Instance;
 use butler_server::http::tls::CertificateFiles;
 use butler_store::StoreError;
+use butler_store::oauth;
 use butler_store::tokens::{self, TokenRow};
 use chrono::TimeDelta;
 
@@ -18,7 +19,15 @@ const EXPIRES_SOON: TimeDelta = TimeDelta::days(7);
 
 pub async fn tokens(butler: &Butler, now: Timestamp) -> Option<Check> {
     let database = butler.database()?;
-    let read: Result<Vec<TokenRow>, StoreError> = async { tokens::list(&mut *database.owner().await?).await }.await;
+    let read: Result<Vec<TokenRow>, StoreError> = async {
+        let mut conn = database.owner().await?;
+        let grants = oauth::list(&mut conn).await?;
+        let mut rows = tokens::list(&mut conn).await?;
+        // The access tokens of OAuth clients expire every hour, and the clients renew them.
+        rows.retain(|row| !grants.iter().any(|grant| grant.id == row.id));
+        Ok(rows)
+    }
+    .await;
     Some(match read {
         Ok(rows) => assess(butler, &rows, now),
         Err(error) => {

@@ -7,6 +7,7 @@ mod database;
 mod hooks;
 mod llm;
 mod local;
+mod oauth;
 mod roundtrip;
 mod schedules;
 
@@ -23,8 +24,8 @@ use crate::printer::{Colour, Printer};
 
 /// Check the installation and report how to fix problems
 ///
-/// Checks disk, runtime, model, port, LLM, TLS, hooks, spool, backups, database, extensions, indexes, clock, schedules,
-/// tokens, and a live call over MCP. Does not change stored data and does not migrate. Exits with code 1 if a check
+/// Checks disk, runtime, model, port, LLM, TLS, OAuth, hooks, spool, backups, database, extensions, indexes, clock,
+/// schedules, tokens, and a live call over MCP. Does not change stored data and does not migrate. Exits with code 1 if a check
 /// fails; each failure names its remedy.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:\n  butler doctor\n  butler doctor --json")]
@@ -58,6 +59,7 @@ async fn run_checks(settings: &Settings) -> Result<Vec<Check>, HostError> {
     checks.extend(host.butlers().iter().map(|butler| llm::check(butler)));
     let configs: Vec<_> = host.butlers().iter().map(|butler| butler.config.clone()).collect();
     checks.push(access::tls(&configs, serving.as_ref()));
+    checks.push(oauth::check(&host, serving.as_ref()).await);
     checks.push(hooks::check());
     checks.push(local::spool(&settings.host.data_dir));
     let now = host.clock().now();

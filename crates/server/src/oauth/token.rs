@@ -1,0 +1,74 @@
+//! `POST /oauth/token`: exchanges a code or a refresh token for an access token.
+
+use axum::Json;
+use axum::body::Body;
+use axum::extract::State;
+use axum::http::{HeaderMap, header};
+use axum::response::{IntoResponse, Response};
+use butler_host::oauth::{self, ACCESS_LIFETIME, Issued, Outcome, Presented};
+use serde_json::json;
+
+use super::error::OAuthError;
+use super::form::Form;
+use super::{OAuth, resource_of};
+
+pub async fn token(State(oauth): State<OAuth>, headers: HeaderMap, body: Body) -> Response {
+    let form = match Form::read(&headers, body, oauth.host.server().request_timeout()).await {
+        Ok(form) => form,
+        Err(response) => return response,
+    };
+    match issue(&oauth, &form).await {
+        Ok(issued) => answer(&issued),
+        Err(error) => error.into_response(),
+    }
+}
+
+async fn issue(oauth: &OAuth, form: &Form) -> Result<Issued, OAuthError> {
+    if let Some(name) = form.repeated() {
+        return Err(OAuthError::invalid_request(format!("{name} is given twice")));
+    }
+    let needed = |name: &str| form.get(name).ok_or_else(|| OAuthError::invalid_request(format!("{name} is missing")));
+    let grant_type = needed("grant_type")?;
+    let butler = match form.get("resource") {
+        Some(resource) => Some(resource_of(&oauth.host, resource).ok_or_else(|| not_here(resource))?),
+        None => None,
+    };
+    let presented = Presented { client_id: needed("client_id")?, butler: butler.as_deref() };
+    let issued = match grant_type {
+        "authorization_code" => {
+            let (code, verifier) = (needed("code")?, needed("code_verifier")?);
+            oauth::exchange(&oauth.host, code, verifier, form.get("redirect_uri"), presented).await?
+        }
+        "refresh_token" => oauth::refresh(&oauth.host, needed("refresh_token")?, presented).await?,
+        other => return Err(OAuthError::new("unsupported_grant_type", format!("{other:?} is not supported"))),
+    };
+    issued.map_err(|outcome| match outcome {
+        Outcome::OtherResource => OAuthError::new("invalid_target", "the grant is for another resource"),
+        refused => OAuthError::new("invalid_grant", reason(&refused)),
+    })
+}
+
+fn not_here(resource: &str) -> OAuthError {
+    OAuthError::new("invalid_target", format!("{resource:?} is not an MCP endpoint of this server"))
+}
+
+fn reason(outcome: &Outcome) -> &'static str {
+    match outcome {
+        Outcome::Expired => "it has expired",
+        Outcome::Revoked => "the grant was revoked",
+        Outcome::UsedAgain => "it was used before; the grant is revoked",
+        Outcome::Mismatch => "it was issued to another client, redirect URI or code verifier",
+        Outcome::Unknown | Outcome::OtherResource | Outcome::Issued(_) => "it is unknown",
+    }
+}
+
+fn answer(issued: &Issued) -> Response {
+    let body = Json(json!({
+        "access_token": issued.access_token,
+        "token_type": "Bearer",
+        "expires_in": ACCESS_LIFETIME.num_seconds(),
+        "refresh_token": issued.refresh_token,
+        "scope": issued.grant.rights.join(" "),
+    }));
+    ([(header::CACHE_CONTROL, "no-store"), (header::PRAGMA, "no-cache")], body).into_response()
+}
