@@ -41,7 +41,7 @@ export function firstVisit(shared) {
     await go(page, '/memory')
     await page.getByRole('button', { name: 'Pages', exact: true }).click()
     await page.getByRole('button', { name: /^Tenant/ }).click()
-    await page.getByRole('textbox', { name: 'Name', exact: true }).fill('newcomer')
+    await page.getByRole('textbox', { name: 'Name', exact: true }).fill('latecomer')
     await page.getByRole('button', { name: 'Switch tenant', exact: true }).click()
     await page.getByText('Nothing is remembered yet.').waitFor()
     await fits(page, 'the first visit at 390 px')
