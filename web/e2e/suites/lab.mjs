@@ -49,14 +49,13 @@ export function lab(shared) {
       await page.getByRole('checkbox', { name: `Expected: ${word} with oranges` }).check()
       await page.getByRole('button', { name: /^Compare weights/ }).click()
       await page.getByRole('list', { name: 'Questions' }).getByText(`${word} with oranges`).first().waitFor()
-      const b = page.getByRole('group', { name: 'Weights B' })
-      for (const [part, value] of [
-        ['relevance', '0'],
-        ['importance', '1'],
-        ['recency', '0'],
-        ['confidence', '0'],
-      ])
-        await b.getByLabel(part).fill(value)
+      for (const [name, values] of [
+        ['A', ['1', '0', '0', '0']],
+        ['B', ['0', '1', '0', '0']],
+      ]) {
+        const inputs = page.getByRole('group', { name: `Weights ${name}` }).getByRole('spinbutton')
+        for (const [place, value] of values.entries()) await inputs.nth(place).fill(value)
+      }
       const figures = page.getByRole('status').filter({ hasText: 'hit@1' })
       await figures.getByText(/^A/).waitFor()
       const shares = async () => [...(await figures.innerText()).matchAll(/hit@1\s+(\d+)%/g)].map((found) => found[1])

@@ -53,7 +53,7 @@ impl Operation for ListBackups {
             let found = backup::list(&ctx.api.host.backup_folder(&butler))?;
             all.extend(found.into_iter().map(|stored| WithHome { home: home.clone(), item: BackupView::from(stored) }));
         }
-        all.sort_by(|a, b| b.item.created_at.cmp(&a.item.created_at));
+        all.sort_by_key(|found| std::cmp::Reverse(found.item.created_at));
         Ok(List::complete(all, Vec::new()))
     }
 }
