@@ -41,12 +41,12 @@ async fn best_matches_of_all_butlers_are_found_by_misspelled_words_and_counted()
 async fn a_fact_moves_to_another_scope_and_back() {
     let api = Api::start().await;
     let fact = api.fact("Ada", "likes", "engines").await;
-    let moved = id(&api.done("PUT", &format!("/api/memory/facts/{fact}"), json!({"scope": "home"})).await["data"]);
+    let moved = id(&api.done("PUT", &format!("/api/memory/facts/{fact}"), json!({"scope": "home"})).await);
     assert_ne!(moved, fact);
     let scope = async |id: &str| api.get(&format!("/api/memory/facts/{id}")).await["data"]["scope"].clone();
     assert_eq!((scope(&moved).await, scope(&fact).await), (json!("home"), json!("global")));
     assert_eq!(ids(&api.get("/api/memory/facts").await), [moved.as_str()], "one of them is active");
-    let back = id(&api.done("PUT", &format!("/api/memory/facts/{moved}"), json!({"scope": "global"})).await["data"]);
+    let back = id(&api.done("PUT", &format!("/api/memory/facts/{moved}"), json!({"scope": "global"})).await);
     assert_eq!(ids(&api.get("/api/memory/facts").await), [back.as_str()]);
     assert_eq!(scope(&back).await, "global");
 }
