@@ -1,5 +1,6 @@
 //! The REST API over HTTP, with a real database and the real model.
 
+mod best;
 mod contract;
 mod explaining;
 mod leaks;
