@@ -4,6 +4,24 @@
  */
 
 export interface paths {
+    "/api/backups": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List the backups of a butler, or of all butlers, newest first. */
+        get: operations["listBackups"];
+        put?: never;
+        /** Back up a butler's database now. Default: the first butler. */
+        post: operations["createBackup"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/butlers": {
         parameters: {
             query?: never;
@@ -177,6 +195,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/llm-test": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Ask the LLM of a butler for one word. Default: the first butler that has one. */
+        post: operations["testLlm"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/memory/activity": {
         parameters: {
             query?: never;
@@ -237,7 +272,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Open a resolved conflict again. The facts stay as they are; restore them one by one. */
+        /** Undo the resolution of a conflict: restore the facts that it made inactive, and open it again. */
         post: operations["reopenConflict"];
         delete?: never;
         options?: never;
@@ -503,6 +538,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/memory/facts/{id}/undo": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Undo the last confirmation of a fact. An error if anything else happened to it since. */
+        post: operations["undoFactFeedback"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/memory/graph": {
         parameters: {
             query?: never;
@@ -703,6 +755,23 @@ export interface paths {
         put?: never;
         /** Restore a rule: a forgotten rule is retrieved again, an edited one gets its previous text and maturity back. */
         post: operations["restoreRule"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/memory/rules/{id}/undo": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Undo the last confirmation or mark of a rule. An error if anything else happened to it since. */
+        post: operations["undoRuleFeedback"];
         delete?: never;
         options?: never;
         head?: never;
@@ -968,6 +1037,32 @@ export interface components {
              * @description Episodes that waited at its end.
              */
             waiting: number;
+        };
+        /** @description An item together with the butler whose database holds it. */
+        BackupViewAt: {
+            /** Format: uint64 */
+            bytes: number;
+            /** Format: date-time */
+            created_at: string;
+            /**
+             * Format: int64
+             * @description How many facts it holds, of all tenants.
+             */
+            facts: number;
+            /** @description The butler whose database holds this item. */
+            home: string;
+            /** @description The name by which `butler backup verify` and `restore` find it. */
+            name: string;
+        };
+        /** @description A response with one item. */
+        BackupViewAtAnswer: {
+            data: components["schemas"]["BackupViewAt"];
+            meta: components["schemas"]["Meta"];
+        };
+        /** @description A response with one page of a list. */
+        BackupViewAtList: {
+            data: components["schemas"]["BackupViewAt"][];
+            meta: components["schemas"]["PageMeta"];
         };
         /** @description The changes of one butler. */
         ButlerChanges: {
@@ -2537,6 +2632,22 @@ export interface components {
             relation: components["schemas"]["Relation"];
             side: components["schemas"]["Side"];
         };
+        /** @description An item together with the butler whose database holds it. */
+        LlmAnswerAt: {
+            /** @description The beginning of what it answered. */
+            answer: string;
+            /** @description The butler whose database holds this item. */
+            home: string;
+            /** @description The program, or the model and its endpoint. */
+            runtime: string;
+            /** Format: uint64 */
+            took_ms: number;
+        };
+        /** @description A response with one item. */
+        LlmAnswerAtAnswer: {
+            data: components["schemas"]["LlmAnswerAt"];
+            meta: components["schemas"]["Meta"];
+        };
         /** @enum {string} */
         Maturity: "candidate" | "established" | "proven" | "anti_pattern";
         /** @enum {string} */
@@ -3247,10 +3358,20 @@ export interface components {
          */
         ServedBy: "context" | "recall" | "search";
         ServerView: {
+            /**
+             * Format: date-time
+             * @description When an agent last connected to any butler over MCP; null if none ever did.
+             */
+            agent_seen_at: string | null;
             /** @description Whether requests need a bearer token. */
             auth_required: boolean;
             /** @description The only butler that the caller may use; null if it may use all. */
             butler: string | null;
+            /**
+             * @description The flags with which a command on the server's machine works on the same butlers, such as ` --data-dir '/data'`.
+             *     Null without the right `admin`.
+             */
+            cli_flags: string | null;
             mcp_endpoint: string;
             /**
              * Format: date-time
@@ -3581,6 +3702,9 @@ export type Application = components['schemas']['Application'];
 export type ArrayOfButlerChangesAnswer = components['schemas']['Array_of_ButlerChangesAnswer'];
 export type Attention = components['schemas']['Attention'];
 export type BacklogDay = components['schemas']['BacklogDay'];
+export type BackupViewAt = components['schemas']['BackupViewAt'];
+export type BackupViewAtAnswer = components['schemas']['BackupViewAtAnswer'];
+export type BackupViewAtList = components['schemas']['BackupViewAtList'];
 export type ButlerChanges = components['schemas']['ButlerChanges'];
 export type ButlerFigures = components['schemas']['ButlerFigures'];
 export type ButlerItem = components['schemas']['ButlerItem'];
@@ -3668,6 +3792,8 @@ export type KeptBackup = components['schemas']['KeptBackup'];
 export type Kind = components['schemas']['Kind'];
 export type LastServed = components['schemas']['LastServed'];
 export type LinkItem = components['schemas']['LinkItem'];
+export type LlmAnswerAt = components['schemas']['LlmAnswerAt'];
+export type LlmAnswerAtAnswer = components['schemas']['LlmAnswerAtAnswer'];
 export type Maturity = components['schemas']['Maturity'];
 export type MemoryType = components['schemas']['MemoryType'];
 export type Mention = components['schemas']['Mention'];
@@ -3742,6 +3868,74 @@ export type WhyNotAtAnswer = components['schemas']['WhyNotAtAnswer'];
 export type Window = components['schemas']['Window'];
 export type $defs = Record<string, never>;
 export interface operations {
+    listBackups: {
+        parameters: {
+            query?: {
+                /** @description The butler whose database to search. Default: all butlers. */
+                butler?: string;
+                /** @description The tenant whose memory to use. A token determines it; without tokens the default is `default`. */
+                tenant?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["BackupViewAtList"];
+                };
+            };
+            /** @description The error, with a hint what to do about it. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    createBackup: {
+        parameters: {
+            query?: {
+                /** @description The butler whose database to search. Default: all butlers. */
+                butler?: string;
+                /** @description The tenant whose memory to use. A token determines it; without tokens the default is `default`. */
+                tenant?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["BackupViewAtAnswer"];
+                };
+            };
+            /** @description The error, with a hint what to do about it. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
     listButlers: {
         parameters: {
             query?: {
@@ -3792,6 +3986,8 @@ export interface operations {
                  *     beginnings of words: only episodes that contain all of them.
                  */
                 q?: string;
+                /** @description Only episodes of this session. */
+                session_id?: string;
                 /** @description Default: `newest`. */
                 sort?: "newest" | "best";
                 status?: "pending" | "consolidated" | "failed" | "dead_letter";
@@ -4155,6 +4351,40 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["JobRunAtAnswer"];
+                };
+            };
+            /** @description The error, with a hint what to do about it. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    testLlm: {
+        parameters: {
+            query?: {
+                /** @description The butler whose database to search. Default: all butlers. */
+                butler?: string;
+                /** @description The tenant whose memory to use. A token determines it; without tokens the default is `default`. */
+                tenant?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["LlmAnswerAtAnswer"];
                 };
             };
             /** @description The error, with a hint what to do about it. */
@@ -4813,6 +5043,8 @@ export interface operations {
                  *     beginnings of words: only episodes that contain all of them.
                  */
                 q?: string;
+                /** @description Only episodes of this session. */
+                session_id?: string;
                 /** @description Default: `newest`. */
                 sort?: "newest" | "best";
                 status?: "pending" | "consolidated" | "failed" | "dead_letter";
@@ -5010,11 +5242,10 @@ export interface operations {
                     observed_at?: string | null;
                     /** @enum {string|null} */
                     permanence?: "permanent" | "stable" | "standard" | "volatile" | "ephemeral" | null;
-                    /** @description Must equal the current predicate. */
                     predicate?: string | null;
                     /** @description Moves the fact to this scope. */
                     scope?: string | null;
-                    /** @description Must equal the current subject: a fact about another subject is another fact. */
+                    /** @description Another subject links the fact to the entity that it names. */
                     subject?: string | null;
                     tags?: string[] | null;
                     /** @description Since when it is true: a year, month, day or time. */
@@ -5118,6 +5349,42 @@ export interface operations {
         };
     };
     restoreFact: {
+        parameters: {
+            query?: {
+                /** @description The butler whose database to search. Default: all butlers. */
+                butler?: string;
+                /** @description The tenant whose memory to use. A token determines it; without tokens the default is `default`. */
+                tenant?: string;
+            };
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RestoredAtAnswer"];
+                };
+            };
+            /** @description The error, with a hint what to do about it. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    undoFactFeedback: {
         parameters: {
             query?: {
                 /** @description The butler whose database to search. Default: all butlers. */
@@ -5382,6 +5649,11 @@ export interface operations {
                 until?: string;
                 /** @description What was true then: a year, month, day or time. Default: now. */
                 valid_at?: string;
+                /**
+                 * @description Weights of relevance, importance, recency and confidence for the results, separated by commas: `0.4,0.3,0.2,0.1`.
+                 *     Default: the configured `retrieval.score_weights`. The context block always uses the configured ones.
+                 */
+                weights?: string;
                 /** @description The tenant whose memory to use. A token determines it; without tokens the default is `default`. */
                 tenant?: string;
             };
@@ -5701,6 +5973,42 @@ export interface operations {
         };
     };
     restoreRule: {
+        parameters: {
+            query?: {
+                /** @description The butler whose database to search. Default: all butlers. */
+                butler?: string;
+                /** @description The tenant whose memory to use. A token determines it; without tokens the default is `default`. */
+                tenant?: string;
+            };
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RestoredAtAnswer"];
+                };
+            };
+            /** @description The error, with a hint what to do about it. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    undoRuleFeedback: {
         parameters: {
             query?: {
                 /** @description The butler whose database to search. Default: all butlers. */

@@ -33,11 +33,14 @@ async function restore(kind: Kind, row: BulkRow) {
   else await request('post', '/api/memory/rules/{id}/restore', at)
 }
 
-async function confirm(kind: Kind, row: BulkRow): Promise<Undo | undefined> {
+async function confirm(kind: Kind, row: BulkRow): Promise<Undo> {
   const at = { path: { id: row.id }, query: { butler: row.home } }
   if (kind === 'fact') await request('post', '/api/memory/facts/{id}/confirm', at)
   else await request('post', '/api/memory/rules/{id}/confirm', at)
-  return undefined
+  return async () => {
+    if (kind === 'fact') await request('post', '/api/memory/facts/{id}/undo', at)
+    else await request('post', '/api/memory/rules/{id}/undo', at)
+  }
 }
 
 async function forget(kind: Kind, row: BulkRow): Promise<Undo> {
