@@ -155,7 +155,7 @@ mod tests {
             fs::create_dir_all(site.join(file).parent().unwrap()).unwrap();
             fs::write(site.join(file), text).unwrap();
         }
-        assert_eq!(site_packages_of(&env.path().join("bin")), [site.clone()]);
+        assert_eq!(site_packages_of(&env.path().join("bin")), std::slice::from_ref(&site));
         let cache = env.path().join("cache");
         assert!(tree().is_verified(&site, &cache));
         assert!(cache.join("verified-pkg").is_file());

@@ -88,7 +88,6 @@ impl Client {
             Scope::User => self.user_file(),
             Scope::Project => self
                 .project_file()
-                .map(PathBuf::from)
                 .ok_or_else(|| HostError::usage(format!("{} has no project scope", self.title()), "omit --scope")),
         }
     }
