@@ -139,14 +139,7 @@ impl Memory {
         let expiry = self.config().confidence.expiry_threshold;
         let mut tx = conn.begin().await?;
         let Some(locked) = conflicts::lock(&mut tx, &call.tenant, id).await? else { return Ok(None) };
-        // A merge changed both. A new scope or time changed b.
-        let changed: &[FactId] = match locked.resolution.as_deref() {
-            Some("keep_a" | "keep_both") => &[locked.b],
-            Some("keep_b") => &[locked.a],
-            Some(_) => &[locked.a, locked.b],
-            None => &[],
-        };
-        for fact in changed {
+        for fact in &locked.ended {
             let outcome = restore::fact(call.write(&mut tx), *fact, expiry).await?;
             if let Some(RestoreOutcome::KeyTaken { by }) = outcome {
                 return Err(key_taken(by));

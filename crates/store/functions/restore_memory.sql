@@ -20,13 +20,16 @@ BEGIN
             WHERE o.tenant_id = p_tenant AND fact_is_active(o.validity) AND o.scope = f.scope AND o.holder = f.holder
               AND o.predicate_key = f.predicate_key AND (o.slot = f.slot OR r.replaced_it)
             UNION ALL
-            -- An edit of the subject, predicate or scope moved it to another key.
-            SELECT o.id, true
-            FROM memory_links l
-            JOIN facts o ON o.tenant_id = p_tenant AND o.id = l.source_id AND fact_is_active(o.validity)
-                            AND o.supersedes_id = f.id
-            WHERE f.corrected AND l.tenant_id = p_tenant AND l.source_type = 'fact' AND l.target_type = 'fact'
-              AND l.target_id = f.id AND l.relation = 'supersedes'
+            -- An edit of the subject, predicate or scope moved it to another key; later edits may have replaced that version.
+            SELECT o.id, o.supersedes_id = f.id
+            FROM (WITH RECURSIVE later (id) AS (
+                      SELECT f.id
+                      UNION
+                      SELECT l.source_id FROM later JOIN memory_links l ON l.tenant_id = p_tenant AND l.source_type = 'fact'
+                          AND l.target_type = 'fact' AND l.target_id = later.id AND l.relation = 'supersedes')
+                  SELECT id FROM later) v
+            JOIN facts o ON o.tenant_id = p_tenant AND o.id = v.id AND o.id <> f.id AND fact_is_active(o.validity)
+            WHERE f.corrected AND (o.scope, o.holder, o.predicate_key) IS DISTINCT FROM (f.scope, f.holder, f.predicate_key)
             ORDER BY 2 DESC, 1 LIMIT 1) h ON true
         WHERE f.tenant_id = p_tenant AND f.id = p_id;
 END $$;
@@ -41,10 +44,20 @@ CREATE OR REPLACE FUNCTION restore_fact(
 RETURNS TABLE (outcome text, holder_id uuid) LANGUAGE plpgsql AS $$
 DECLARE
     fact record;
+    holder_moved boolean;
 BEGIN
     SELECT * INTO fact FROM lock_fact(p_tenant, p_id);
     IF NOT FOUND THEN
         RETURN;
+    END IF;
+    -- The version that an edit moved has a key of its own. Whoever stored there during the wait may have ended it.
+    PERFORM lock_fact_key(o.tenant_id, o.scope, o.holder, o.predicate_key)
+        FROM facts o JOIN facts f ON f.tenant_id = p_tenant AND f.id = p_id
+        WHERE o.tenant_id = p_tenant AND o.id = fact.holder_id
+          AND (o.scope, o.holder, o.predicate_key) IS DISTINCT FROM (f.scope, f.holder, f.predicate_key);
+    holder_moved := FOUND;
+    IF holder_moved THEN
+        SELECT * INTO fact FROM lock_fact(p_tenant, p_id);
     END IF;
     IF fact_is_active(fact.validity) THEN
         outcome := 'already_active';
@@ -89,6 +102,12 @@ BEGIN
         jsonb_build_object('before', jsonb_build_object('validity', fact.validity),
                            'after', jsonb_build_object('validity', 'active')));
     PERFORM place_again(p_tenant, p_actor, p_request_id, p_at, p_id);
+    IF holder_moved THEN
+        -- What the moved version had superseded there counts again.
+        PERFORM place_facts(p_tenant, p_actor, p_request_id, p_at, o.scope, o.holder, o.predicate_key, slot_base(o.slot), NULL)
+            FROM facts o, predicate_rule(p_tenant, o.predicate_key) r
+            WHERE o.tenant_id = p_tenant AND o.id = restore_fact.holder_id AND NOT r.is_temporal;
+    END IF;
     outcome := 'restored';
     RETURN NEXT;
 END $$;

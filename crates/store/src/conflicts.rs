@@ -235,8 +235,8 @@ pub struct LockedConflict {
     pub a: FactId,
     pub b: FactId,
     pub is_open: bool,
-    /// How it was resolved; `None` while it is open.
-    pub resolution: Option<String>,
+    /// The facts that its resolution made inactive, and that nobody has changed since.
+    pub ended: Vec<FactId>,
 }
 
 /// `None`: the tenant has no such conflict.
@@ -244,8 +244,15 @@ pub async fn lock(session: &mut Session, tenant: &TenantId, id: Uuid) -> Result<
     let row = session
         .run(|pg| {
             sqlx::query!(
-                r#"SELECT fact_a, fact_b, state = 'open' AS "is_open!", resolution FROM conflicts
-                   WHERE tenant_id = $1 AND id = $2 FOR UPDATE"#,
+                r#"
+                SELECT fact_a, fact_b, state = 'open' AS "is_open!",
+                       ARRAY(SELECT e.memory_id FROM memory_events e
+                             WHERE e.tenant_id = $1 AND e.memory_type = 'fact' AND e.memory_id IN (fact_a, fact_b)
+                               AND e.event_type IN ('fact_forgotten', 'fact_superseded', 'fact_expired', 'fact_restored')
+                             GROUP BY e.memory_id HAVING max(e.created_at) = c.resolved_at
+                             ORDER BY e.memory_id = fact_b) AS "ended!: Vec<Uuid>"
+                FROM conflicts c WHERE tenant_id = $1 AND id = $2 FOR UPDATE
+                "#,
                 tenant.as_str(),
                 id,
             )
@@ -256,7 +263,7 @@ pub async fn lock(session: &mut Session, tenant: &TenantId, id: Uuid) -> Result<
         a: FactId(row.fact_a),
         b: FactId(row.fact_b),
         is_open: row.is_open,
-        resolution: row.resolution,
+        ended: row.ended.into_iter().map(FactId).collect(),
     }))
 }
 

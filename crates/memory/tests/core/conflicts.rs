@@ -107,6 +107,18 @@ async fn keeping_both_ends_the_contradiction() {
 }
 
 #[tokio::test]
+async fn reopening_leaves_alone_what_the_resolution_did_not_change() {
+    let memory = MemoryFixture::new().await;
+    let (conflict, _, newer) = open_conflict(&memory).await;
+    resolve(&memory, &conflict, "keep_both").await;
+    memory.clock.advance_days(1.0);
+    memory.call("memory_forget", json!({"memory_type": "fact", "memory_id": newer})).await.unwrap();
+    memory.clock.advance_days(1.0);
+    memory.call("memory_conflicts", json!({"action": "reopen", "conflict_id": conflict["id"]})).await.unwrap();
+    assert_eq!(row(&memory, "facts", &newer).await["validity"], "retracted", "it was forgotten later, on purpose");
+}
+
+#[tokio::test]
 async fn keeping_both_may_say_since_when_b_is_true() {
     let memory = MemoryFixture::new().await;
     let (conflict, ..) = open_conflict(&memory).await;
@@ -119,6 +131,10 @@ async fn keeping_both_may_say_since_when_b_is_true() {
     assert_eq!((moved.len(), &moved[0]["content"]), (1, &conflict["b"]["content"]));
     assert!(moved[0]["valid_from"].as_str().unwrap().starts_with("2029-01-01"));
     assert_eq!(row(&memory, "facts", &conflict["b"]["id"]).await["validity"], "superseded");
+
+    memory.call("memory_conflicts", json!({"action": "reopen", "conflict_id": conflict["id"]})).await.unwrap();
+    assert_eq!(row(&memory, "facts", &conflict["b"]["id"]).await["validity"], "active");
+    assert_eq!(count(&memory, "facts WHERE validity = 'active' AND scope = 'sport'").await, 0);
 }
 
 #[tokio::test]

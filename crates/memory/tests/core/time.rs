@@ -290,6 +290,26 @@ async fn values_of_a_temporal_predicate_stay_side_by_side() {
 }
 
 #[tokio::test]
+async fn undoing_a_move_brings_back_what_the_moved_fact_superseded() {
+    let memory = at("2036-01-01").await;
+    let everywhere = lives(&memory, "Oslo", json!({})).await;
+    go_to(&memory, "2036-02-01");
+    let at_work = lives(&memory, "Rome", json!({"scope": "work"})).await;
+    let id = |fact: &Value| butler_domain::FactId(fact["id"].as_str().unwrap().parse().unwrap());
+    go_to(&memory, "2036-03-01");
+    let scope = Some(butler_domain::Scope::new("global").unwrap());
+    let changes = butler_memory::FactChanges { scope, ..Default::default() };
+    let moved = memory.memory.edit_fact(&memory.as_test(), id(&at_work), &changes).await.unwrap().unwrap();
+    assert_eq!(row(&memory, "facts", &everywhere["id"]).await["validity"], "superseded");
+
+    go_to(&memory, "2036-04-01");
+    memory.memory.restore_fact(&memory.as_test(), id(&at_work)).await.unwrap().unwrap();
+    assert_eq!(row(&memory, "facts", &everywhere["id"]).await["validity"], "active");
+    assert_eq!(row(&memory, "facts", &at_work["id"]).await["validity"], "active");
+    assert_eq!(row(&memory, "facts", &json!(moved.id.0)).await["validity"], "retracted");
+}
+
+#[tokio::test]
 async fn an_edit_corrects_and_keeps_the_dates_it_does_not_change() {
     let memory = at("2036-01-01").await;
     let oslo = lives(&memory, "Oslo", json!({"valid_from": "2030"})).await;

@@ -108,6 +108,7 @@ async fn among(
                 SELECT id FROM unnest($2::uuid[]) WITH ORDINALITY AS asked (episode_id, place) JOIN episodes ON id = episode_id
                 WHERE tenant_id = $1 AND ($3::text IS NULL OR butler = $3) AND ($4::text IS NULL OR consolidation_status = $4)
                   AND created_at >= coalesce($5::timestamptz, '-infinity') AND created_at <= coalesce($6::timestamptz, 'infinity')
+                  AND ($7::uuid IS NULL OR session_id = $7)
                 ORDER BY place
                 "#,
                 tenant.as_str(),
@@ -116,6 +117,7 @@ async fn among(
                 filter.status.map(ConsolidationStatus::as_str),
                 filter.from,
                 filter.to,
+                filter.session,
             )
             .fetch_all(pg)
         })
