@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use axum::extract::FromRef;
 use butler_host::host::Host;
+use tokio::sync::Semaphore;
 
 use super::live::LiveEvents;
 
@@ -15,11 +16,13 @@ pub struct Shared {
     pub host: Arc<Host>,
     /// The open event streams.
     pub live: LiveEvents,
+    /// An export or import holds one of the few connections with which jobs and tokens work, so there is one at a time.
+    pub transfers: Semaphore,
 }
 
 impl Api {
     pub fn new(host: Arc<Host>) -> Self {
-        Self(Arc::new(Shared { host, live: LiveEvents::default() }))
+        Self(Arc::new(Shared { host, live: LiveEvents::default(), transfers: Semaphore::new(1) }))
     }
 }
 

@@ -18,6 +18,7 @@ use futures::{StreamExt, stream};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
+use tokio::sync::SemaphorePermit;
 
 use super::error::ApiError;
 use super::operation::RequestContext;
@@ -43,6 +44,7 @@ pub async fn export(State(api): State<Api>, request: Request) -> Response {
         let (ctx, query) = RequestContext::of(&api, &parts, Right::Admin)?;
         let query = parameters::parse::<ExportQuery>(query, &["tenant"])?;
         let memory = memory(&ctx, query.butler.as_deref()).await?;
+        let _turn = turn(&ctx)?;
         let name = format!("butler-{}-{}.jsonl", memory.butler(), ctx.now.format("%Y-%m-%d"));
         Ok::<_, ApiError>((write(&ctx, &memory, query.embeddings.unwrap_or(true)).await?, name))
     };
@@ -62,7 +64,8 @@ pub async fn export(State(api): State<Api>, request: Request) -> Response {
 
 /// Writes the export to a file first: a client never sees an incomplete one, and knows its size.
 async fn write(ctx: &RequestContext, memory: &Memory, vectors: bool) -> Result<(File, u64), ApiError> {
-    let mut out = BufWriter::with_capacity(CHUNK_BYTES, tempfile::tempfile().map_err(unwritable)?);
+    let file = tempfile::tempfile_in(ctx.api.host.data_dir()).map_err(unwritable)?;
+    let mut out = BufWriter::with_capacity(CHUNK_BYTES, file);
     let mut sink = |line: &str| out.write_all(line.as_bytes()).and_then(|()| out.write_all(b"\n"));
     memory.export(&ctx.call(memory), vectors, &mut sink, &|_, _| ()).await.map_err(failed)?;
     let mut file = out.into_inner().map_err(|error| unwritable(error.into_error()))?;
@@ -99,6 +102,8 @@ pub async fn import(State(api): State<Api>, request: Request) -> Response {
     let (parts, body) = request.into_parts();
     let imported = async {
         let (ctx, query) = RequestContext::of(&api, &parts, Right::Admin)?;
+        // A file says itself whether a person stated something.
+        ctx.require_person()?;
         let query = parameters::parse::<ImportQuery>(query, &["tenant"])?;
         // A form of another site cannot send this type.
         if parts.headers.get(header::CONTENT_TYPE).is_none_or(|kind| kind != "application/octet-stream") {
@@ -112,6 +117,7 @@ pub async fn import(State(api): State<Api>, request: Request) -> Response {
             dry_run: query.dry_run.unwrap_or(false),
             partial: query.partial.unwrap_or(false),
         };
+        let _turn = turn(&ctx)?;
         read(&memory, file, &options).await
     };
     match imported.await {
@@ -121,7 +127,7 @@ pub async fn import(State(api): State<Api>, request: Request) -> Response {
 }
 
 async fn receive(ctx: &RequestContext, body: Body) -> Result<File, ApiError> {
-    let (mut file, mut read) = (tempfile::tempfile().map_err(unwritable)?, 0);
+    let (mut file, mut read) = (tempfile::tempfile_in(ctx.api.host.data_dir()).map_err(unwritable)?, 0);
     let mut stream = body.into_data_stream();
     let timeout = ctx.api.host.server().request_timeout();
     loop {
@@ -160,6 +166,13 @@ async fn read(memory: &Memory, file: File, options: &ImportOptions) -> Result<Im
         }
     };
     report.map_err(failed)
+}
+
+fn turn(ctx: &RequestContext) -> Result<SemaphorePermit<'_>, ApiError> {
+    ctx.api.transfers.try_acquire().map_err(|_| {
+        let message = "another export or import is in progress";
+        ApiError::new(StatusCode::TOO_MANY_REQUESTS, "busy", message).hint("try again when it has finished")
+    })
 }
 
 async fn memory(ctx: &RequestContext, butler: Option<&str>) -> Result<Arc<Memory>, ApiError> {

@@ -5,7 +5,8 @@ use serde_json::{Value, json};
 use super::Api;
 use crate::program::request;
 
-const FILE: &[(&str, &str)] = &[("Content-Type", "application/octet-stream")];
+/// As the dashboard sends a file.
+const FILE: &[(&str, &str)] = &[("Content-Type", "application/octet-stream"), ("Sec-Fetch-Site", "same-origin")];
 
 #[tokio::test(flavor = "multi_thread")]
 async fn an_export_is_downloaded_and_imported_by_another_butler() {
@@ -24,7 +25,11 @@ async fn an_export_is_downloaded_and_imported_by_another_butler() {
     assert_eq!(api.get("/api/memory/facts?butler=other").await["data"][0]["content"], "looms");
     let again = api.ask("POST", "/api/import?butler=other", FILE, text.clone()).await;
     assert_eq!(again.json()["data"]["kinds"]["fact"]["existing"], 1, "importing twice changes nothing");
-    let form = api.ask("POST", "/api/import", &[("Content-Type", "text/plain")], text).await;
+    let agent = api.ask("POST", "/api/import?butler=other", &FILE[..1], text.clone()).await;
+    assert_eq!(agent.status, 403, "a program without a token is an agent, and a file may claim to be a person's");
+    let form = api
+        .ask("POST", "/api/import", &[("Content-Type", "text/plain"), ("Sec-Fetch-Site", "same-origin")], text)
+        .await;
     assert_eq!(form.status, 415, "a form of another site cannot import");
     let broken = api.ask("POST", "/api/import?butler=other", FILE, "{\"format\":\"butler-memory\"}".to_owned()).await;
     assert_eq!(broken.status, 422, "{}", broken.text());
