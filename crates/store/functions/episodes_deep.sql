@@ -21,7 +21,7 @@ DECLARE
 BEGIN
     RETURN QUERY
     WITH pool AS MATERIALIZED (
-        SELECT r.id, coalesce(r.session_id, r.id) AS session, r.occurred_at, spaced_words(r.metadata ->> 'speaker') AS speaker,
+        SELECT r.id, coalesce(r.session_id, r.id) AS session, r.occurred_at, r.created_at, spaced_words(r.metadata ->> 'speaker') AS speaker,
                cosine_similarity(r.embedding, p_query, r.embedding_version_id, p_version) AS cosine,
                CASE WHEN r.words @@ any_term THEN term_hits(r.words, terms) ELSE 0 END AS hits,
                sqrt(greatest(1, length(r.words) / 40.0::double precision)) AS length
@@ -60,7 +60,8 @@ BEGIN
                (cosine + p_weights[3] * (coalesce(lag(cosine) OVER turn, 0) + coalesce(lead(cosine) OVER turn, 0)))
                / (1 + p_weights[3] * ((lag(cosine) OVER turn IS NOT NULL)::integer + (lead(cosine) OVER turn IS NOT NULL)::integer)) AS near,
                lag(id) OVER turn AS before, lead(id) OVER turn AS after
-        FROM pool p WINDOW turn AS (PARTITION BY session ORDER BY occurred_at, id)),
+        -- Of an imported conversation often only its day is known. Its turns were stored in their order.
+        FROM pool p WINDOW turn AS (PARTITION BY session ORDER BY occurred_at, created_at, id)),
     -- the weight of each combination of terms, computed once
     masks AS MATERIALIZED (
         SELECT m.mask, coalesce((SELECT sum(weight) FROM idf WHERE m.mask & bit <> 0), 0) AS weight
