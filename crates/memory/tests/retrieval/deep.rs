@@ -44,6 +44,27 @@ async fn an_answer_is_found_through_the_question_before_it() {
 }
 
 #[tokio::test]
+async fn turns_of_the_same_moment_are_neighbours_in_the_order_in_which_they_were_stored() {
+    let world = MemoryFixture::new().await;
+    let said = [
+        ("Anna", "What instrument did you learn as a child?"),
+        ("Anna", "How lovely."),
+        ("Ben", "The cello, for nine years."),
+    ];
+    let turns = conversation(&world, 1, &said).await;
+    // An import knows only the day, and its ids say nothing about the order.
+    world
+        .db
+        .execute(
+            "UPDATE episodes SET occurred_at = '2030-01-10', created_at = CASE WHEN content LIKE '%instrument%' THEN '2030-01-11'
+                 WHEN content LIKE '%cello%' THEN '2030-01-12' ELSE '2030-01-13' END::timestamptz",
+        )
+        .await;
+    let found = deep(&world, "Which instrument did Ben learn as a child?").await;
+    assert!(ids(&found[..2]).contains(&turns[2]), "{found:?}");
+}
+
+#[tokio::test]
 async fn the_speaker_the_query_names_is_preferred() {
     let world = MemoryFixture::new().await;
     let a = conversation(&world, 1, &[("Anna Berg", "I went hiking")]).await;
