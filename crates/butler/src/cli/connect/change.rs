@@ -17,6 +17,9 @@ use crate::printer::Printer;
 /// Read and write for the owner.
 const PRIVATE: u32 = 0o600;
 
+/// The time in the name of a backup.
+const BACKUP_TIME: &str = "%Y%m%dT%H%M%S%3fZ";
+
 pub struct Change {
     /// The path as the user knows it; it may be a symbolic link.
     path: PathBuf,
@@ -87,7 +90,8 @@ impl Change {
         self.replace(&target).map_err(failed)
     }
 
-    /// Removes the token from the backups of this file, including those that did not need a change this time.
+    /// Removes the token from the backups that butler made of this file, including those that did not need a change this
+    /// time.
     pub fn scrub_backups(&self) -> Result<(), HostError> {
         let target = self.target();
         let Some(place) = &self.token else { return Ok(()) };
@@ -96,7 +100,8 @@ impl Change {
             fs::read_dir(target.parent().filter(|dir| !dir.as_os_str().is_empty()).unwrap_or(Path::new(".")));
         for file in siblings.into_iter().flatten().flatten().map(|entry| entry.path()) {
             let name = file_name(&file);
-            if !(name.starts_with(&prefix) && name.ends_with(".bak")) {
+            let time = name.strip_prefix(&prefix).and_then(|rest| rest.strip_suffix(".bak"));
+            if !time.is_some_and(is_backup_time) {
                 continue;
             }
             let Ok(text) = fs::read_to_string(&file) else { continue };
@@ -124,7 +129,7 @@ impl Change {
         let mut mode = PRIVATE;
         if let Some(before) = &self.before {
             mode = fs::metadata(target)?.permissions().mode() & 0o777;
-            let copy = sibling(target, &format!("{}.bak", SystemClock.now().format("%Y%m%dT%H%M%S%3fZ")));
+            let copy = sibling(target, &format!("{}.bak", SystemClock.now().format(BACKUP_TIME)));
             let text = self.token.as_ref().map_or_else(|| before.clone(), |place| place.scrubbed(before));
             put(&copy, &text, mode & PRIVATE)?;
             backup = Some(copy);
@@ -135,6 +140,13 @@ impl Change {
         put(target, &self.after, mode)?;
         Ok(backup)
     }
+}
+
+/// Whether the text is a time in the format of [`BACKUP_TIME`]. Backups with other names were made by someone else.
+fn is_backup_time(text: &str) -> bool {
+    let pattern = "00000000T000000000Z";
+    let fits = |(byte, like): (u8, u8)| if like == b'0' { byte.is_ascii_digit() } else { byte == like };
+    text.len() == pattern.len() && text.bytes().zip(pattern.bytes()).all(fits)
 }
 
 /// Writes a file with exactly these permissions, in one step, so that nobody sees a part of it or other permissions.

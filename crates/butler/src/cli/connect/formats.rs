@@ -3,6 +3,8 @@
 mod toml;
 mod yaml;
 
+use std::ops::Range;
+
 use butler_host::session::SERVER_NAME;
 use serde_json::{Value, json};
 
@@ -65,6 +67,15 @@ impl Format {
         }
     }
 
+    /// Where the lines of butler's entry are; `None` if there is none, or for JSON, which is edited as a document.
+    pub fn span(self, text: &str, servers: &[&str]) -> Option<Range<usize>> {
+        match self {
+            Self::Json | Self::JsonWithComments => None,
+            Self::Toml => toml::block(text, servers).ok(),
+            Self::Yaml => yaml::block(text, servers).ok()?,
+        }
+    }
+
     pub const fn is_json(self) -> bool {
         matches!(self, Self::Json | Self::JsonWithComments)
     }
@@ -88,7 +99,7 @@ fn append(text: &str, block: &str, separator: &str) -> String {
 }
 
 /// Removes a block that [`append`] added, together with its separator.
-fn cut(text: &str, block: std::ops::Range<usize>, separator: &str) -> String {
+fn cut(text: &str, block: Range<usize>, separator: &str) -> String {
     let (mut before, after) = (&text[..block.start], &text[block.end..]);
     // Without an empty line before the block, the line break belongs to the line above.
     if before.ends_with("\n\n") {

@@ -43,7 +43,7 @@ fn rendered(servers: &[&str], entry: &Value) -> String {
 }
 
 /// The lines of the table, without the empty lines and comments that lead to the next table.
-fn block(text: &str, servers: &[&str]) -> Result<Range<usize>, EditError> {
+pub fn block(text: &str, servers: &[&str]) -> Result<Range<usize>, EditError> {
     let name = entry_path(servers).join(".");
     let unusual = || EditError::WrongType(name.clone(), "a table of its own, so it cannot be edited");
     let headers = headers(text);

@@ -12,8 +12,7 @@ use crate::cli::connect::json::EditError;
 const INDENT: &str = "  ";
 
 pub fn entry(text: &str, servers: &[&str]) -> Result<Option<Value>, EditError> {
-    let Some(section) = Section::find(text, servers)? else { return Ok(None) };
-    let Some(entry) = section.entry(text) else { return Ok(None) };
+    let Some(entry) = block(text, servers)? else { return Ok(None) };
     // Values that butler wrote are JSON. A value in another style is kept as text, so it differs and is written again.
     let fields = text[entry].lines().skip(1).filter_map(|line| line.trim().split_once(": ")).map(|(key, value)| {
         (key.to_owned(), serde_json::from_str(value).unwrap_or_else(|_| Value::String(value.to_owned())))
@@ -41,6 +40,11 @@ pub fn without_entry(text: &str, servers: &[&str]) -> Result<String, EditError> 
     let inner = text[section.span.clone()].lines().count() - 1;
     let is_only = text[entry.clone()].lines().count() == inner;
     Ok(cut(text, if is_only { section.span } else { entry }, ""))
+}
+
+/// The lines of butler's entry.
+pub fn block(text: &str, servers: &[&str]) -> Result<Option<Range<usize>>, EditError> {
+    Ok(Section::find(text, servers)?.and_then(|section| section.entry(text)))
 }
 
 /// JSON is YAML in flow style, so each field is one line.
