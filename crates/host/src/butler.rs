@@ -22,6 +22,8 @@ pub struct Butler {
     registry: Registry,
     modules: Mutex<Vec<Box<dyn Module>>>,
     database: OnceLock<Database>,
+    /// Held while this butler's tokens are loaded.
+    pub(crate) token_load: Mutex<()>,
     /// The jobs that the host runs for this butler on a schedule; set once it has started.
     host_jobs: OnceLock<Vec<Arc<dyn HostJob>>>,
     /// Why this butler could not start, although others could.
@@ -44,6 +46,7 @@ impl Butler {
             registry,
             modules: Mutex::new(modules),
             database: OnceLock::new(),
+            token_load: Mutex::default(),
             host_jobs: OnceLock::new(),
             trouble: RwLock::default(),
         })

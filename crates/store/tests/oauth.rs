@@ -90,7 +90,8 @@ async fn codes_and_refresh_tokens_expire_and_a_refresh_renews_an_expired_access_
     // The access token has expired long ago.
     let day = now + TimeDelta::days(1);
     let second = secrets("second", day);
-    let outcome = oauth::refresh(&mut conn, &origin(), day, refresh(first.refresh_hash, day), second).await.unwrap();
+    let grace = day + TimeDelta::seconds(60);
+    let outcome = oauth::refresh(&mut conn, &origin(), day, refresh(first.refresh_hash, grace), second).await.unwrap();
     assert!(matches!(outcome, Outcome::Issued(_)), "{outcome:?}");
     let token = &tokens::list(&mut conn).await.unwrap()[0];
     assert_eq!(
@@ -98,6 +99,12 @@ async fn codes_and_refresh_tokens_expire_and_a_refresh_renews_an_expired_access_
         (issued.id, second.access_hash, Some(day + TimeDelta::hours(1)))
     );
     assert_eq!(token.butler.as_deref(), Some("general"));
+    let rotation = token.rotation.unwrap();
+    assert_eq!(
+        (rotation.previous_hash, rotation.previous_until),
+        (first.access_hash, first.access_expires_at),
+        "the expired access token does not work again"
+    );
     // Thirty days without a refresh.
     let month = day + TimeDelta::days(30);
     let third = secrets("third", month);

@@ -191,6 +191,11 @@ fn check_public_url(text: &str) -> Result<(), String> {
     if url.path() != "/" || !plain {
         return Err(expected("which has more than a host and a port"));
     }
+    // Clients send addresses in normal form, and they are compared character by character.
+    let normal = url.as_str().trim_end_matches('/');
+    if text.trim_end_matches('/') != normal {
+        return Err(format!("is {text:?}, which is not in normal form; write {normal:?}"));
+    }
     Ok(())
 }
 
@@ -218,6 +223,14 @@ mod tests {
             "ftp://127.0.0.1",
         ] {
             assert!(check_public_url(url).is_err(), "{url}");
+        }
+    }
+
+    #[test]
+    fn a_public_url_must_be_in_normal_form() {
+        for url in ["https://Memory.example.com", "HTTPS://memory.example.com", "https://memory.example.com:443/"] {
+            let problem = check_public_url(url).unwrap_err();
+            assert!(problem.contains("write \"https://memory.example.com\""), "{problem}");
         }
     }
 }

@@ -32,12 +32,15 @@ pub async fn list(database: &Database) -> Result<Vec<TokenRow>, StoreError> {
     tokens::list(&mut *database.owner().await?).await
 }
 
-/// Loads a butler's tokens into the keyring.
+/// Loads a butler's tokens into the keyring. The caller must not hold an owner's connection, since this waits for one.
 pub async fn load(host: &Host, butler: &Butler) -> Result<(), StoreError> {
     let Some(database) = butler.database() else { return Ok(()) };
+    // One load at a time, so that rows that were read earlier never replace newer ones.
+    let turn = butler.token_load.lock().await;
     let rows = list(database).await?;
     let any = !rows.is_empty();
     host.keyring().set(butler.name.as_str(), rows);
+    drop(turn);
     if any && let Err(error) = host.remember_tokens() {
         // The keyring knows; only a restart while this database is away would not.
         tracing::error!(%error, "cannot write that tokens exist into the data directory");

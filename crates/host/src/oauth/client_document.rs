@@ -14,7 +14,7 @@ use butler_store::oauth::Client;
 use futures::future::BoxFuture;
 use http_body_util::{BodyExt, Empty, Limited};
 use hyper::body::Bytes;
-use hyper::header::ACCEPT;
+use hyper::header::{ACCEPT, USER_AGENT};
 use hyper::{Request, StatusCode};
 use hyper_rustls::HttpsConnectorBuilder;
 use hyper_util::client::legacy::Client as HttpClient;
@@ -36,6 +36,8 @@ const MAX_BYTES: usize = 64 * 1024;
 /// Reloading the consent page does not fetch the document again.
 const KEPT: Duration = Duration::from_secs(600);
 const MAX_KEPT: usize = 100;
+/// Some hosts refuse requests without one.
+const AGENT: &str = concat!("butler-memory/", env!("CARGO_PKG_VERSION"));
 
 /// Why a client's document cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -70,6 +72,16 @@ struct Document {
     client_name: Option<String>,
     redirect_uris: Vec<String>,
     token_endpoint_auth_method: Option<String>,
+    #[serde(default)]
+    token_endpoint_auth_methods_supported: Vec<String>,
+}
+
+impl Document {
+    /// Whether the client can do without a secret. It may prefer another method if it names `none` among those it supports.
+    fn is_public(&self) -> bool {
+        self.token_endpoint_auth_method.as_deref().is_none_or(|method| method == "none")
+            || self.token_endpoint_auth_methods_supported.iter().any(|method| method == "none")
+    }
 }
 
 impl ClientDocuments {
@@ -115,10 +127,8 @@ impl ClientDocuments {
             .enable_http1()
             .wrap_connector(http);
         let client: HttpClient<_, Empty<Bytes>> = HttpClient::builder(TokioExecutor::new()).build(connector);
-        let request = Request::get(url.as_str()).header(ACCEPT, "application/json").body(Empty::new());
-        let request = request.map_err(|error| format!("cannot be requested: {error}"))?;
         let response =
-            client.request(request).await.map_err(|error| format!("cannot be fetched: {}", causes(&error)))?;
+            client.request(request(url)?).await.map_err(|error| format!("cannot be fetched: {}", causes(&error)))?;
         // A redirect could lead to an address that nobody checked.
         if response.status() != StatusCode::OK {
             return Err(format!("was answered with status {}", response.status().as_u16()));
@@ -126,6 +136,11 @@ impl ClientDocuments {
         let body = Limited::new(response.into_body(), MAX_BYTES).collect().await;
         Ok(body.map_err(|error| format!("cannot be read: {error}"))?.to_bytes())
     }
+}
+
+fn request(url: &Url) -> Result<Request<Empty<Bytes>>, String> {
+    let request = Request::get(url.as_str()).header(ACCEPT, "application/json").header(USER_AGENT, AGENT);
+    request.body(Empty::new()).map_err(|error| format!("cannot be requested: {error}"))
 }
 
 /// Requires a URL with a host name and a path, and nothing that could mean another place.
@@ -147,8 +162,8 @@ fn read(client_id: &str, url: &Url, bytes: &[u8], now: Timestamp) -> Result<Clie
     if document.client_id != client_id {
         return Err("names another client_id than its own address".to_owned());
     }
-    if document.token_endpoint_auth_method.is_some_and(|method| method != "none") {
-        return Err("asks for another token_endpoint_auth_method than \"none\"".to_owned());
+    if !document.is_public() {
+        return Err("does not support the token_endpoint_auth_method \"none\"".to_owned());
     }
     if document.redirect_uris.is_empty() {
         return Err("has no redirect_uris".to_owned());
@@ -316,5 +331,29 @@ mod tests {
         ] {
             assert!(read(&good.replacen(part, other, 1)).is_err(), "{other}");
         }
+    }
+
+    #[test]
+    fn a_client_that_prefers_a_key_is_accepted_if_it_supports_none_too() {
+        let id = "https://client.example/x";
+        let (url, now) = (Url::parse(id).unwrap(), SystemClock.now());
+        let reads = |methods: &str| {
+            let text = format!(
+                r#"{{"client_id": "{id}", "redirect_uris": ["https://client.example/c"], "token_endpoint_auth_method": {methods}}}"#
+            );
+            read(id, &url, text.as_bytes(), now).is_ok()
+        };
+        let supported = r#""private_key_jwt", "token_endpoint_auth_methods_supported": "#;
+        assert!(reads("\"none\""));
+        assert!(reads(&format!(r#"{supported}["none", "private_key_jwt"]"#)), "as ChatGPT's document has it");
+        assert!(!reads(&format!(r#"{supported}["private_key_jwt"]"#)));
+        assert!(!reads("\"private_key_jwt\""));
+    }
+
+    #[test]
+    fn the_request_names_the_program() {
+        let request = request(&Url::parse("https://client.example/x").unwrap()).unwrap();
+        let agent = request.headers()[USER_AGENT].to_str().unwrap();
+        assert_eq!(agent, format!("butler-memory/{}", env!("CARGO_PKG_VERSION")));
     }
 }

@@ -90,7 +90,7 @@ impl Fresh {
         Ok(Self { access_token, refresh_token, hashes })
     }
 
-    /// Loads the changed token, so that it works at once.
+    /// Loads the token if it changed, so that the change takes effect at once.
     async fn finish(
         self,
         host: &Host,
@@ -98,13 +98,28 @@ impl Fresh {
         outcome: Result<Outcome, StoreError>,
     ) -> Result<Result<Issued, Outcome>, HostError> {
         let outcome = outcome.map_err(failed(butler))?;
-        tokens::load(host, butler).await.map_err(failed(butler))?;
+        if changed_tokens(&outcome) {
+            reload(host, butler).await;
+        }
         Ok(match outcome {
             Outcome::Issued(grant) => {
                 Ok(Issued { grant: *grant, access_token: self.access_token, refresh_token: self.refresh_token })
             }
             refused => Err(refused),
         })
+    }
+}
+
+/// Whether tokens must be loaded again. Strangers can cause the other outcomes as often as they like.
+fn changed_tokens(outcome: &Outcome) -> bool {
+    matches!(outcome, Outcome::Issued(_) | Outcome::UsedAgain)
+}
+
+/// Loads tokens that changed. The change is stored, so a failure is only logged.
+async fn reload(host: &Host, butler: &Butler) {
+    if let Err(error) = tokens::load(host, butler).await {
+        // The database's notification delivers the change a moment later.
+        tracing::warn!(%error, butler = butler.name.as_str(), "cannot reload the tokens of an OAuth client at once");
     }
 }
 
@@ -160,9 +175,12 @@ pub async fn revoke(host: &Host, secret: &str, client_id: &str) -> Result<(), Ho
         },
     };
     let mut conn = connect(&butler).await?;
-    oauth::revoke(&mut conn, &by_client(), now, &hash, client_id).await.map_err(failed(&butler))?;
+    let revoked = oauth::revoke(&mut conn, &by_client(), now, &hash, client_id).await.map_err(failed(&butler))?;
     drop(conn);
-    tokens::load(host, &butler).await.map_err(failed(&butler))
+    if revoked.is_some() {
+        reload(host, &butler).await;
+    }
+    Ok(())
 }
 
 /// All grants in a butler's database.
@@ -182,11 +200,20 @@ pub async fn all_grants(host: &Host) -> Result<Vec<Grant>, HostError> {
 
 #[cfg(test)]
 mod tests {
-    use super::challenge_of;
+    use super::*;
 
     #[test]
     fn the_challenge_is_the_one_of_rfc_7636() {
         let verifier = "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk";
         assert_eq!(challenge_of(verifier), "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM");
+    }
+
+    #[test]
+    fn a_refused_guess_loads_no_tokens() {
+        for refused in [Outcome::Unknown, Outcome::Expired, Outcome::Revoked, Outcome::Mismatch, Outcome::OtherResource]
+        {
+            assert!(!changed_tokens(&refused), "{refused:?}");
+        }
+        assert!(changed_tokens(&Outcome::UsedAgain), "the grant was revoked");
     }
 }

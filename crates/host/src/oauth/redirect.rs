@@ -2,9 +2,33 @@
 
 use url::{Host, Url};
 
-/// A browser would run or show these instead of handing them to an application.
-const DANGEROUS_SCHEMES: [&str; 10] =
-    ["about", "blob", "chrome", "data", "file", "filesystem", "ftp", "javascript", "vbscript", "view-source"];
+/// Schemes of browsers and operating systems, not of a client: opening them runs, shows or starts something else.
+const DANGEROUS_SCHEMES: [&str; 24] = [
+    "about",
+    "blob",
+    "chrome",
+    "chrome-extension",
+    "data",
+    "edge",
+    "file",
+    "filesystem",
+    "ftp",
+    "intent",
+    "jar",
+    "javascript",
+    "mailto",
+    "moz-extension",
+    "ms-msdt",
+    "ms-officecmd",
+    "resource",
+    "search-ms",
+    "sms",
+    "tel",
+    "vbscript",
+    "view-source",
+    "ws",
+    "wss",
+];
 /// Long enough for any real address.
 const MAX_BYTES: usize = 2_000;
 
@@ -36,7 +60,7 @@ pub fn check_redirect(uri: &str) -> Result<(), String> {
         "https" => Ok(()),
         "http" if is_loopback(&url) => Ok(()),
         "http" => invalid("is plain http to another machine"),
-        scheme if DANGEROUS_SCHEMES.contains(&scheme) => invalid("has a scheme that no application handles"),
+        scheme if DANGEROUS_SCHEMES.contains(&scheme) => invalid("has a scheme that belongs to no client"),
         _ => Ok(()),
     }
 }
@@ -55,7 +79,7 @@ pub fn redirect_matches(registered: &str, requested: &str) -> bool {
     registered == requested || without_port(registered).is_some_and(|url| without_port(requested) == Some(url))
 }
 
-/// The origin of a redirect URI, as a content security policy names it.
+/// The origin of a redirect URI, as the consent page shows it; of an application's own scheme, the scheme.
 pub fn origin(uri: &str) -> String {
     let Ok(url) = Url::parse(uri) else { return String::new() };
     match url.scheme() {
@@ -93,6 +117,10 @@ mod tests {
         ] {
             assert!(check_redirect(uri).is_err(), "{uri}");
         }
+        for scheme in DANGEROUS_SCHEMES {
+            let uri = format!("{scheme}://example.com/x");
+            assert!(check_redirect(&uri).is_err(), "{uri}");
+        }
     }
 
     #[test]
@@ -123,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn a_content_security_policy_gets_the_origin_or_the_scheme() {
+    fn the_consent_page_shows_the_origin_or_the_scheme() {
         assert_eq!(origin("https://example.com/callback"), "https://example.com");
         assert_eq!(origin("http://127.0.0.1:1000/x"), "http://127.0.0.1:1000");
         assert_eq!(origin("cursor://host/x"), "cursor:");

@@ -11,13 +11,18 @@ use super::reject;
 
 /// The content of one memory is at most 1 MiB; JSON escapes can make it several times larger.
 pub const BODY_BYTES: usize = 4 * 1024 * 1024;
-/// A body that is too large is still read up to this size: a client that is writing when the connection closes sees a
-/// reset instead of the response.
-const DRAINED_BYTES: usize = 16 * BODY_BYTES;
+/// A body that is too large is still read, but not kept, up to this many times the limit: a client that is writing when
+/// the connection closes sees a reset instead of the response.
+const DRAINED: usize = 16;
 
 /// Reads the whole body. The error is the response to send: the body is too large, too slow or broken.
 pub async fn read_body(body: Body, timeout: Duration) -> Result<Bytes, Response> {
-    tokio::time::timeout(timeout, read(body)).await.unwrap_or_else(|_| Err(slow(timeout)))
+    read_body_up_to(body, BODY_BYTES, timeout).await
+}
+
+/// Reads a body of at most `limit` bytes, and never keeps more.
+pub async fn read_body_up_to(body: Body, limit: usize, timeout: Duration) -> Result<Bytes, Response> {
+    tokio::time::timeout(timeout, read(body, limit)).await.unwrap_or_else(|_| Err(slow(timeout)))
 }
 
 /// Closes the connection, because the rest of the body may still arrive on it.
@@ -29,7 +34,7 @@ fn slow(timeout: Duration) -> Response {
     response
 }
 
-async fn read(body: Body) -> Result<Bytes, Response> {
+async fn read(body: Body, limit: usize) -> Result<Bytes, Response> {
     let mut stream = body.into_data_stream();
     let mut read = 0;
     let mut kept = Vec::new();
@@ -38,19 +43,36 @@ async fn read(body: Body) -> Result<Bytes, Response> {
             reject(StatusCode::BAD_REQUEST, "invalid_request", &format!("cannot read the request body: {error}"), None)
         })?;
         read += chunk.len();
-        if read > DRAINED_BYTES {
+        if read > DRAINED * limit {
             break;
         }
-        if read > BODY_BYTES {
+        if read > limit {
             kept = Vec::new();
         } else {
             kept.extend_from_slice(&chunk);
         }
     }
-    if read > BODY_BYTES {
-        let message = format!("the request body is larger than {BODY_BYTES} bytes");
-        let hint = "split long content into several memories of at most 1 MiB each";
-        return Err(reject(StatusCode::PAYLOAD_TOO_LARGE, "too_large", &message, Some(hint)));
+    if read > limit {
+        let message = format!("the request body is larger than {limit} bytes");
+        // Smaller limits are for bodies without memories.
+        let hint = (limit == BODY_BYTES).then_some("split long content into several memories of at most 1 MiB each");
+        return Err(reject(StatusCode::PAYLOAD_TOO_LARGE, "too_large", &message, hint));
     }
     Ok(Bytes::from(kept))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn a_body_is_read_up_to_its_limit() {
+        let second = Duration::from_secs(1);
+        assert_eq!(read_body_up_to(Body::from("abcd"), 4, second).await.unwrap(), "abcd");
+        let refused = read_body_up_to(Body::from("abcde"), 4, second).await.unwrap_err();
+        assert_eq!(refused.status(), StatusCode::PAYLOAD_TOO_LARGE);
+        let endless = Body::from_stream(futures::stream::repeat_with(|| Ok::<_, std::io::Error>("abcde")));
+        let refused = read_body_up_to(endless, 4, second).await.unwrap_err();
+        assert_eq!(refused.status(), StatusCode::PAYLOAD_TOO_LARGE, "it stops reading");
+    }
 }

@@ -18,7 +18,7 @@ pub mod tls;
 pub use accept::ClientConnection;
 pub use allowed_hosts::{AllowedHosts, check_host_and_origin};
 pub use authenticate::{Authenticator, authenticate};
-pub use body::{BODY_BYTES, read_body};
+pub use body::{BODY_BYTES, read_body, read_body_up_to};
 pub use catch_panic::catch_panic;
 pub use connections::{ConnectionLimits, Connections};
 pub use head_timeout::Timeouts;

@@ -11,7 +11,7 @@ use super::OAuth;
 use super::authorize_request::AuthorizeRequest;
 use super::form::Form;
 use super::login::{ask_to_sign_in, unavailable};
-use super::page::{cookie, escape, page, problem};
+use super::page::{consent_page, cookie, escape, problem};
 
 /// Shows what the client asks for, or how to sign in.
 pub async fn show(State(oauth): State<OAuth>, RawQuery(query): RawQuery, headers: HeaderMap) -> Response {
@@ -28,6 +28,7 @@ pub async fn show(State(oauth): State<OAuth>, RawQuery(query): RawQuery, headers
 /// The session's cookie and the person it stands for. The error is the response to send.
 async fn signed_in(oauth: &OAuth, headers: &HeaderMap) -> Result<(String, Login), Response> {
     let Some(session) = cookie(&oauth.public_url, headers) else { return Err(ask_to_sign_in()) };
+    let _turn = oauth.turn().await;
     match oauth::login(&oauth.host, session).await {
         Ok(Some(login)) => Ok((session.to_owned(), login)),
         Ok(None) => Err(ask_to_sign_in()),
@@ -65,17 +66,19 @@ fn consent(request: &AuthorizeRequest, login: &Login, query: &str, csrf: &str) -
         tenant = escape(login.tenant.as_str()),
         query = escape(query),
     );
-    page(StatusCode::OK, &format!("Allow {} to use this memory?", client.name), "", &body, &target)
+    consent_page(&format!("Allow {} to use this memory?", client.name), &body)
 }
 
+/// A right to choose. `admin` is not chosen beforehand: some clients ask for every scope that they know.
 fn checkbox(right: Right) -> String {
+    let checked = if matches!(right, Right::Admin) { "" } else { " checked" };
     let words = match right {
         Right::Read => "search and read what is remembered",
         Right::Write => "store, change and forget memories",
         Right::Admin => "administer: approve proposals as you would, run jobs, manage tokens, forget people and things",
         Right::Metrics => "read the metrics",
     };
-    format!("<label><input type=\"checkbox\" name=\"right\" value=\"{}\" checked> {words}</label>", right.as_str())
+    format!("<label><input type=\"checkbox\" name=\"right\" value=\"{}\"{checked}> {words}</label>", right.as_str())
 }
 
 /// Takes the person's decision and sends the browser back to the client.
@@ -139,4 +142,16 @@ async fn grant(
     };
     oauth::allow(&oauth.host, &grant).await?;
     Ok(code)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_the_box_of_admin_is_not_checked_beforehand() {
+        for (right, checked) in [(Right::Read, true), (Right::Write, true), (Right::Admin, false)] {
+            assert_eq!(checkbox(right).contains(" checked>"), checked, "{}", checkbox(right));
+        }
+    }
 }

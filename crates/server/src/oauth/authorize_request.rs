@@ -8,6 +8,7 @@ use url::Url;
 
 use super::form::Form;
 use super::login::unavailable;
+use super::metadata::DEFAULT_SCOPES;
 use super::page::{problem, redirect};
 use super::{OAuth, resource_of};
 
@@ -84,7 +85,7 @@ impl AuthorizeRequest {
         if login.butler.as_ref().is_some_and(|own| *own != butler) {
             return Err(back.error("access_denied", "the person may not give access to this butler"));
         }
-        let rights = rights(&form, login);
+        let rights = rights(form.get("scope").unwrap_or_default(), login);
         if rights.is_empty() {
             return Err(
                 back.error("invalid_scope", "the person may allow none of the scopes; there are: read, write, admin")
@@ -127,9 +128,38 @@ fn butler(oauth: &OAuth, form: &Form) -> Result<String, String> {
     }
 }
 
-/// Scopes are the names of rights; others are ignored. A client that names none gets `read` and `write`.
-fn rights(form: &Form, login: &Login) -> Vec<Right> {
-    let scope = form.get("scope").unwrap_or("read write");
-    let (asked, may) = (Rights::named(scope.split(' ')), Rights::named(login.rights.iter().map(String::as_str)));
+/// Scopes are the names of rights; others are ignored. A client that names no right gets `read` and `write`.
+fn rights(scope: &str, login: &Login) -> Vec<Right> {
+    let mut asked = Rights::named(scope.split(' '));
+    if asked.iter().next().is_none() {
+        asked = Rights::named(DEFAULT_SCOPES.into_iter());
+    }
+    let may = Rights::named(login.rights.iter().map(String::as_str));
     asked.iter().filter(|right| may.include(*right)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use butler_domain::TenantId;
+    use uuid::Uuid;
+
+    use super::*;
+
+    #[test]
+    fn a_client_that_names_no_right_gets_the_default_rights() {
+        let login = Login {
+            id: Uuid::nil(),
+            tenant: TenantId::default(),
+            butler: None,
+            rights: ["read", "write", "admin"].map(str::to_owned).to_vec(),
+        };
+        let names =
+            |scope: &str| -> Vec<&'static str> { rights(scope, &login).into_iter().map(Right::as_str).collect() };
+        for scope in ["", "openid", "openid offline_access"] {
+            assert_eq!(names(scope), ["read", "write"], "{scope:?}");
+        }
+        assert_eq!(names("openid read"), ["read"]);
+        assert_eq!(names("admin read"), ["read", "admin"]);
+        assert!(names("metrics").is_empty(), "nobody can allow it");
+    }
 }

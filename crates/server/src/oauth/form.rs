@@ -7,7 +7,7 @@ use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::Response;
 use url::form_urlencoded;
 
-use crate::http::{read_body, reject};
+use crate::http::{read_body_up_to, reject};
 
 /// Longer than any real request.
 const MAX_BYTES: usize = 32 * 1024;
@@ -28,10 +28,10 @@ impl Form {
             let message = format!("Content-Type must be application/x-www-form-urlencoded, not {kind:?}");
             return Err(reject(StatusCode::UNSUPPORTED_MEDIA_TYPE, "unsupported_media_type", &message, None));
         }
-        let bytes = read_body(body, timeout).await?;
+        let bytes = read_body_up_to(body, MAX_BYTES, timeout).await?;
         match std::str::from_utf8(&bytes) {
-            Ok(text) if bytes.len() <= MAX_BYTES => Ok(Self::parse(text)),
-            _ => Err(reject(StatusCode::BAD_REQUEST, "invalid_request", "the form cannot be read", None)),
+            Ok(text) => Ok(Self::parse(text)),
+            Err(_) => Err(reject(StatusCode::BAD_REQUEST, "invalid_request", "the form cannot be read", None)),
         }
     }
 

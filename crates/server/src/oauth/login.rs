@@ -20,7 +20,7 @@ pub async fn show(RawQuery(query): RawQuery) -> Response {
          <button class=\"main\">Sign in</button></form>",
         escape(code)
     );
-    page(StatusCode::OK, "Sign in to Butler Memory", "", &body, "")
+    page(StatusCode::OK, "Sign in to Butler Memory", "", &body)
 }
 
 pub async fn sign_in(State(oauth): State<OAuth>, headers: HeaderMap, body: Body) -> Response {
@@ -29,14 +29,17 @@ pub async fn sign_in(State(oauth): State<OAuth>, headers: HeaderMap, body: Body)
         Err(response) => return response,
     };
     let opened = match form.get("code") {
-        Some(code) => oauth::open_session(&oauth.host, code).await,
+        Some(code) => {
+            let _turn = oauth.turn().await;
+            oauth::open_session(&oauth.host, code).await
+        }
         None => Ok(None),
     };
     match opened {
         Ok(Some(session)) => {
             let body = "<p>Go back to the page that asked you to sign in. It continues by itself.</p>\
                         <p class=\"note\">Without such a page: connect your client now.</p>";
-            let mut response = page(StatusCode::OK, "You are signed in", "", body, "");
+            let mut response = page(StatusCode::OK, "You are signed in", "", body);
             let cookie = set_cookie(&oauth.public_url, &session, SESSION_LIFETIME.num_seconds());
             if let Ok(cookie) = HeaderValue::from_str(&cookie) {
                 response.headers_mut().insert(header::SET_COOKIE, cookie);
@@ -67,5 +70,5 @@ pub fn ask_to_sign_in() -> Response {
                 <ol><li>Run <code>butler login-link</code> on the machine where Butler runs.</li>\
                 <li>Open the link that it prints in this browser.</li></ol>\
                 <p class=\"note\">This page then continues by itself.</p>";
-    page(StatusCode::OK, "Sign in", "<meta http-equiv=\"refresh\" content=\"3\">", body, "")
+    page(StatusCode::OK, "Sign in", "<meta http-equiv=\"refresh\" content=\"3\">", body)
 }

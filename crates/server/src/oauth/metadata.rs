@@ -11,7 +11,7 @@ use super::OAuth;
 use crate::http::reject;
 
 /// What a client gets unless it asks for something else. `admin` is for clients that name it.
-const DEFAULT_SCOPES: [&str; 2] = ["read", "write"];
+pub(super) const DEFAULT_SCOPES: [&str; 2] = ["read", "write"];
 
 /// The MCP address of a butler; the first butler has a short one.
 fn address(public_url: &str, path: &str) -> String {
@@ -80,7 +80,8 @@ pub async fn server(State(oauth): State<OAuth>) -> Json<Value> {
         "token_endpoint": address(url, "oauth/token"),
         "registration_endpoint": address(url, "oauth/register"),
         "revocation_endpoint": address(url, "oauth/revoke"),
-        "scopes_supported": ["read", "write", "admin"],
+        // Some clients ask for all of these, so `admin` is not among them.
+        "scopes_supported": DEFAULT_SCOPES,
         "response_types_supported": ["code"],
         "response_modes_supported": ["query"],
         "grant_types_supported": ["authorization_code", "refresh_token"],

@@ -19,11 +19,15 @@ use axum::routing::{get, post};
 use butler_host::access::Limiter;
 use butler_host::host::Host;
 use butler_host::oauth::ClientDocuments;
+use tokio::sync::{Semaphore, SemaphorePermit};
 
 pub use metadata::{challenge, resource_of};
 
 /// Registrations per second, with a burst of ten seconds' worth. Each client registers once.
 const REGISTRATIONS_PER_SECOND: u32 = 1;
+/// Requests of strangers that use a database at once. A butler has four connections for such work, and tokens and jobs
+/// need them too.
+const TURNS: usize = 2;
 
 #[derive(Clone)]
 pub struct OAuth(Arc<Shared>);
@@ -34,6 +38,15 @@ pub struct Shared {
     public_url: String,
     documents: ClientDocuments,
     registrations: Limiter,
+    turns: Semaphore,
+}
+
+impl Shared {
+    /// Waits until one of [`TURNS`] is free. Whoever has it uses one database connection at a time.
+    async fn turn(&self) -> Option<SemaphorePermit<'_>> {
+        // It fails only if the semaphore is closed, which never happens.
+        self.turns.acquire().await.ok()
+    }
 }
 
 impl std::ops::Deref for OAuth {
@@ -52,6 +65,7 @@ pub fn router(host: &Arc<Host>) -> Option<Router<Arc<Host>>> {
         public_url,
         documents: ClientDocuments::default(),
         registrations: Limiter::new(REGISTRATIONS_PER_SECOND),
+        turns: Semaphore::new(TURNS),
     };
     let router = Router::new()
         .route("/.well-known/oauth-protected-resource", get(metadata::first_resource))

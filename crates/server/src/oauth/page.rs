@@ -17,8 +17,18 @@ pub async fn style() -> Response {
         .into_response()
 }
 
-/// A page with this title and body. `form_targets` are the origins besides this server that its form may lead to.
-pub fn page(status: StatusCode, title: &str, head: &str, body: &str, form_targets: &str) -> Response {
+/// A page with this title and body. Its form leads to this server only.
+pub fn page(status: StatusCode, title: &str, head: &str, body: &str) -> Response {
+    with_policy(status, title, head, body, "form-action 'self'; ")
+}
+
+/// The page that asks for consent. Its form leads to this server, which sends the browser on to the client.
+pub fn consent_page(title: &str, body: &str) -> Response {
+    // No `form-action`: Chromium checks it for every redirect that follows, and claude.ai's callback leads to `claude://`.
+    with_policy(StatusCode::OK, title, "", body, "")
+}
+
+fn with_policy(status: StatusCode, title: &str, head: &str, body: &str, form_action: &str) -> Response {
     let html = format!(
         "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>{title} · Butler Memory</title>\
          <meta name=\"viewport\" content=\"width=device-width\"><link rel=\"stylesheet\" href=\"/oauth/style.css\">{head}\
@@ -26,9 +36,7 @@ pub fn page(status: StatusCode, title: &str, head: &str, body: &str, form_target
         title = escape(title)
     );
     let mut response = (status, [(header::CONTENT_TYPE, "text/html; charset=utf-8")], html).into_response();
-    let policy = format!(
-        "default-src 'none'; style-src 'self'; base-uri 'none'; form-action 'self' {form_targets}; frame-ancestors 'none'"
-    );
+    let policy = format!("default-src 'none'; style-src 'self'; base-uri 'none'; {form_action}frame-ancestors 'none'");
     let headers = response.headers_mut();
     if let Ok(policy) = HeaderValue::from_str(&policy) {
         headers.insert(header::CONTENT_SECURITY_POLICY, policy);
@@ -46,7 +54,7 @@ pub fn page(status: StatusCode, title: &str, head: &str, body: &str, form_target
 
 /// A page that says why it does not go on. Nobody is redirected: the address to redirect to may be the problem.
 pub fn problem(status: StatusCode, title: &str, text: &str) -> Response {
-    page(status, title, "", &format!("<p>{}</p>", escape(text)), "")
+    page(status, title, "", &format!("<p>{}</p>", escape(text)))
 }
 
 /// Sends the browser on. 303, so that the form's content is not sent along.
@@ -101,15 +109,15 @@ mod tests {
 
     #[test]
     fn no_page_can_be_framed_or_run_scripts() {
-        let response = page(StatusCode::OK, "<b>", "", "", "https://client.example");
-        let header = |name: header::HeaderName| response.headers()[name].to_str().unwrap().to_owned();
-        assert_eq!(header(header::X_FRAME_OPTIONS), "DENY");
-        let policy = header(header::CONTENT_SECURITY_POLICY);
-        assert!(policy.contains("frame-ancestors 'none'") && policy.contains("default-src 'none'"), "{policy}");
-        assert!(
-            policy.contains("form-action 'self' https://client.example;") && !policy.contains("unsafe"),
-            "{policy}"
-        );
+        for (response, form_action) in
+            [(page(StatusCode::OK, "<b>", "", ""), "form-action 'self'; "), (consent_page("<b>", ""), "")]
+        {
+            let header = |name: header::HeaderName| response.headers()[name].to_str().unwrap().to_owned();
+            assert_eq!(header(header::X_FRAME_OPTIONS), "DENY");
+            let policy =
+                format!("default-src 'none'; style-src 'self'; base-uri 'none'; {form_action}frame-ancestors 'none'");
+            assert_eq!(header(header::CONTENT_SECURITY_POLICY), policy);
+        }
     }
 
     #[test]

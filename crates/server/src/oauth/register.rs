@@ -15,10 +15,12 @@ use uuid::Uuid;
 
 use super::OAuth;
 use super::error::OAuthError;
-use crate::http::{is_json, read_body, reject};
+use crate::http::{is_json, read_body_up_to, reject};
 
 /// Clients have one to three.
 const MAX_REDIRECT_URIS: usize = 20;
+/// Longer than the metadata of any real client.
+const MAX_BYTES: usize = 64 * 1024;
 
 #[derive(Deserialize)]
 struct Registration {
@@ -36,7 +38,7 @@ pub async fn register(State(oauth): State<OAuth>, headers: HeaderMap, body: Body
         response.headers_mut().insert(header::RETRY_AFTER, seconds.into());
         return response;
     }
-    let bytes = match read_body(body, oauth.host.server().request_timeout()).await {
+    let bytes = match read_body_up_to(body, MAX_BYTES, oauth.host.server().request_timeout()).await {
         Ok(bytes) if is_json(&headers) => bytes,
         Ok(_) => return OAuthError::new(INVALID, "send the metadata as application/json").into_response(),
         Err(response) => return response,

@@ -19,6 +19,7 @@ pub async fn revoke(State(oauth): State<OAuth>, headers: HeaderMap, body: Body) 
     let (Some(token), Some(client_id)) = (form.get("token"), form.get("client_id")) else {
         return OAuthError::invalid_request("token and client_id are needed").into_response();
     };
+    let _turn = oauth.turn().await;
     match oauth::revoke(&oauth.host, token, client_id).await {
         Ok(()) => StatusCode::OK.into_response(),
         Err(error) => OAuthError::from(error).into_response(),

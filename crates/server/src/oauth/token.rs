@@ -34,6 +34,7 @@ async fn issue(oauth: &OAuth, form: &Form) -> Result<Issued, OAuthError> {
         None => None,
     };
     let presented = Presented { client_id: needed("client_id")?, butler: butler.as_deref() };
+    let _turn = oauth.turn().await;
     let issued = match grant_type {
         "authorization_code" => {
             let (code, verifier) = (needed("code")?, needed("code_verifier")?);

@@ -307,12 +307,20 @@ pub async fn refresh(
     if presented.butler.is_some_and(|butler| butler != grant.butler) {
         return Ok(Outcome::OtherResource);
     }
+    let Some(token) = tokens::list(&mut tx).await?.into_iter().find(|token| token.id == grant.id) else {
+        return Ok(Outcome::Unknown);
+    };
+    // The replaced access token must not work longer than it would have.
+    let previous_until = token.expires_at.map_or(presented.previous_until, |end| end.min(presented.previous_until));
     // An access token has usually expired by now, and an expired token is not rotated.
     tx.run(|pg| {
         sqlx::query!("UPDATE tokens SET expires_at = $2 WHERE id = $1", grant.id, secrets.access_expires_at).execute(pg)
     })
     .await?;
-    tokens::rotate(&mut tx, origin, now, grant.id, &secrets.access_hash, presented.previous_until).await?;
+    let rotated = tokens::rotate(&mut tx, origin, now, grant.id, &secrets.access_hash, previous_until).await?;
+    if rotated != Some(true) {
+        return Ok(Outcome::Revoked);
+    }
     remember(&mut tx, &grant, now, secrets).await?;
     tx.commit().await?;
     Ok(Outcome::Issued(Box::new(Grant { expires_at: secrets.refresh_expires_at, ..grant })))

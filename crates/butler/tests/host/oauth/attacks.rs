@@ -2,9 +2,9 @@
 
 use std::net::TcpListener;
 
-use super::{CALLBACK, Login, header, parameter, text};
+use super::{CALLBACK, FORM, Login, header, parameter, text};
 use crate::access::PING;
-use crate::program::Mcp;
+use crate::program::{MCP_HEADERS, Mcp, request};
 
 #[test]
 fn codes_and_refresh_tokens_that_are_used_again_revoke_the_grant() {
@@ -156,6 +156,9 @@ fn a_page_of_another_site_can_neither_consent_nor_frame_the_page() {
     assert_eq!(header(&page, "x-frame-options").as_deref(), Some("DENY"));
     let policy = header(&page, "content-security-policy").unwrap();
     assert!(policy.contains("frame-ancestors 'none'") && policy.contains("default-src 'none'"), "{policy}");
+    assert!(!policy.contains("form-action"), "the client may redirect the browser further: {policy}");
+    let policy = header(&on.get(&address, &[]), "content-security-policy").unwrap();
+    assert!(policy.contains("form-action 'self'"), "on the other pages: {policy}");
     assert_eq!(header(&page, "cache-control").as_deref(), Some("no-store"));
     let csrf = super::hidden(&page.text(), "csrf");
 
@@ -194,4 +197,31 @@ fn a_flood_of_registrations_is_slowed_down() {
     let accepted = statuses.iter().filter(|status| **status == 201).count();
     let slowed = statuses.iter().filter(|status| **status == 429).count();
     assert!(accepted >= 10 && slowed > 0 && accepted + slowed == 60, "{statuses:?}");
+}
+
+#[test]
+fn many_guesses_at_once_hold_up_nobody_and_long_bodies_are_refused() {
+    let dir = tempfile::tempdir().unwrap();
+    let on = Login::start(dir.path());
+    let (client, cookie, address) = (on.client(), on.sign_in(&[]), on.server.address);
+    let tokens = on.exchange(&client, &on.code(&client, &cookie), &[]).json();
+    // The prefix names the butler, so the guess reaches its database.
+    let guess =
+        format!("grant_type=refresh_token&client_id={client}&refresh_token={}-guessed", text(&tokens["refresh_token"]));
+    let send = || request(address, "POST", "/oauth/token", &[FORM], guess.as_bytes());
+    std::thread::scope(|scope| {
+        let guesses: Vec<_> = (0..32).map(|_| scope.spawn(send)).collect();
+        let renewed = on.refresh(&client, &tokens["refresh_token"]);
+        assert_eq!(renewed.status, 200, "{}", renewed.text());
+        assert_eq!(on.mcp(&renewed.json()["access_token"]).post(PING).unwrap().status, 200);
+        for guess in guesses {
+            let answer = guess.join().unwrap();
+            assert_eq!((answer.status, text(&answer.json()["error"])), (400, "invalid_grant"));
+        }
+    });
+
+    let long = format!("grant_type={}", "x".repeat(40 * 1024));
+    assert_eq!(request(address, "POST", "/oauth/token", &[FORM], long.as_bytes()).status, 413);
+    let long = format!("{{\"client_name\": \"{}\"}}", "x".repeat(80 * 1024));
+    assert_eq!(request(address, "POST", "/oauth/register", &MCP_HEADERS, long.as_bytes()).status, 413);
 }

@@ -33,6 +33,7 @@ fn a_client_logs_in_stores_a_fact_refreshes_and_is_revoked() {
             (&server["issuer"], &server["code_challenge_methods_supported"]),
             (&json!(on.url), &json!(["S256"]))
         );
+        assert_eq!(server["scopes_supported"], json!(["read", "write"]), "some clients ask for all of them");
     }
     let named = on.get("/.well-known/oauth-protected-resource/butlers/general/mcp", &[]).json();
     assert_eq!(named["resource"], format!("{}/butlers/general/mcp", on.url));
@@ -148,6 +149,14 @@ fn the_person_can_deny_and_limits_what_can_be_allowed() {
     let answer = on.allow(&address, &cookie);
     let tokens = on.exchange(&client, &parameter(&answer, "code"), &[]).json();
     assert_eq!(tokens["scope"], "read");
+    // Scopes that are not rights are ignored, and `admin` is not chosen beforehand.
+    let full = on.sign_in(&[]);
+    let shown = |scope: &str| on.get(&on.authorize(&client, &[("scope", scope)]), &[("Cookie", &full)]).text();
+    let page = shown("openid offline_access");
+    assert!(page.contains("value=\"read\" checked") && page.contains("value=\"write\" checked"), "{page}");
+    assert!(!page.contains("administer"), "{page}");
+    let page = shown("read admin");
+    assert!(page.contains("value=\"read\" checked") && page.contains("value=\"admin\">"), "{page}");
     // A native client listens on whichever port it gets.
     let elsewhere = CALLBACK.replace(":9/", ":4321/");
     let answer = on.allow(&on.authorize(&client, &[("redirect_uri", &elsewhere)]), &cookie);

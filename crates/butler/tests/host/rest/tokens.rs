@@ -319,3 +319,24 @@ async fn a_new_token_expires_after_the_default_lifetime_unless_it_says_otherwise
         assert_eq!(refused.status, 422, "{bad}: {}", refused.text());
     }
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_older_load_of_the_tokens_never_undoes_a_newer_one() {
+    let api = Api::start().await;
+    let butlers = api.host.butlers();
+    let load = || {
+        let (host, butler) = (api.host.clone(), butlers[0].clone());
+        tokio::spawn(async move { butler_host::host::tokens::load(&host, &butler).await })
+    };
+    for _ in 0..10 {
+        let token = made(&api, "default", None, &["read"]).await;
+        let earlier: Vec<_> = (0..8).map(|_| load()).collect();
+        let (id, now) = (token.id.parse().unwrap(), api.host.clock().now());
+        token_changes::revoke(&butlers, &Origin::default(), now, id).await.unwrap();
+        load().await.unwrap().unwrap();
+        for load in earlier {
+            load.await.unwrap().unwrap();
+        }
+        assert!(!works(&api, &token.secret).await, "it was revoked");
+    }
+}
