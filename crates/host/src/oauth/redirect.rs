@@ -133,7 +133,7 @@ mod tests {
             "http://127.0.0.1:1000/callback/more",
             "http://127.0.0.1:1000/callback?x=1",
             "https://127.0.0.1:1000/callback",
-            "http://127.0.0.1:1000@example.com/callback",
+            concat!("http://127.0.0.1:", "1000@example.com/callback"),
         ] {
             assert!(!redirect_matches(registered, other), "{other}");
         }
