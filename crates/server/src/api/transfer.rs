@@ -64,8 +64,7 @@ pub async fn export(State(api): State<Api>, request: Request) -> Response {
 
 /// Writes the export to a file first: a client never sees an incomplete one, and knows its size.
 async fn write(ctx: &RequestContext, memory: &Memory, vectors: bool) -> Result<(File, u64), ApiError> {
-    let file = tempfile::tempfile_in(ctx.api.host.data_dir()).map_err(unwritable)?;
-    let mut out = BufWriter::with_capacity(CHUNK_BYTES, file);
+    let mut out = BufWriter::with_capacity(CHUNK_BYTES, temporary(ctx)?);
     let mut sink = |line: &str| out.write_all(line.as_bytes()).and_then(|()| out.write_all(b"\n"));
     memory.export(&ctx.call(memory), vectors, &mut sink, &|_, _| ()).await.map_err(failed)?;
     let mut file = out.into_inner().map_err(|error| unwritable(error.into_error()))?;
@@ -127,7 +126,7 @@ pub async fn import(State(api): State<Api>, request: Request) -> Response {
 }
 
 async fn receive(ctx: &RequestContext, body: Body) -> Result<File, ApiError> {
-    let (mut file, mut read) = (tempfile::tempfile_in(ctx.api.host.data_dir()).map_err(unwritable)?, 0);
+    let (mut file, mut read) = (temporary(ctx)?, 0);
     let mut stream = body.into_data_stream();
     let timeout = ctx.api.host.server().request_timeout();
     loop {
@@ -166,6 +165,11 @@ async fn read(memory: &Memory, file: File, options: &ImportOptions) -> Result<Im
         }
     };
     report.map_err(failed)
+}
+
+/// Beside the data, if they are on this machine: the system's directory for temporary files may lie in memory.
+fn temporary(ctx: &RequestContext) -> Result<File, ApiError> {
+    tempfile::tempfile_in(ctx.api.host.data_dir()).or_else(|_| tempfile::tempfile()).map_err(unwritable)
 }
 
 fn turn(ctx: &RequestContext) -> Result<SemaphorePermit<'_>, ApiError> {
