@@ -66,7 +66,7 @@ pub async fn prepare(
     words: Words,
 ) -> anyhow::Result<()> {
     pg.execute("TRUNCATE facts CASCADE").await?;
-    pg.execute("COMMENT ON INDEX facts_embedding IS NULL").await?;
+    pg.execute("DELETE FROM vector_indexes WHERE relation = 'facts'").await?;
     load(pg, vectors, prefix, 1, rows, words).await?;
     world.memory.retrain_indexes().await?;
     world.memory.forget_pools();

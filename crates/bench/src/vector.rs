@@ -53,7 +53,7 @@ pub async fn run(args: Args) -> anyhow::Result<Report> {
     }
     if args.spread > 0 {
         pg.execute("TRUNCATE facts CASCADE").await?;
-        pg.execute("COMMENT ON INDEX facts_embedding IS NULL").await?;
+        pg.execute("DELETE FROM vector_indexes WHERE relation = 'facts'").await?;
         // one tenant has a fifth, the others share the rest evenly
         load(&mut pg, &vectors, "spread", 80, args.spread / 5 * 4, Words::Ordinary).await?;
         load(&mut pg, &vectors, "large", 1, args.spread / 5, Words::Ordinary).await?;
