@@ -15,6 +15,7 @@ mod idempotency;
 mod injections;
 mod leaks;
 mod links;
+mod plans;
 mod poison;
 mod reembed;
 mod references;
