@@ -5,9 +5,9 @@ use std::time::Duration;
 
 use sqlx::{AssertSqlSafe, ConnectOptions, Connection, PgConnection};
 
-use crate::connection::database::Database;
 use crate::connection::session::Session;
 use crate::connection::target::{Target, place};
+use crate::database::Database;
 use crate::error::StoreError;
 use crate::extensions;
 

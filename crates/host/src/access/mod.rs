@@ -16,7 +16,7 @@ pub use butler_store::tokens::{Rotation, TokenHash, TokenRow, hash as hash_token
 pub use keyring::{Keyring, Refusal, TokenState};
 pub use limit::Limiter;
 pub use marker::TokenMarker;
-pub use new_token::{Lifetime, duration, expiry, grace, token_name};
+pub use new_token::{Lifetime, expiry, grace, token_name};
 pub use rights::Rights;
 pub use secret::{Secret, new_token, session_bearer};
 pub(crate) use secret::{hex, random, unhex};

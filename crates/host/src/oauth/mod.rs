@@ -14,7 +14,7 @@ use chrono::TimeDelta;
 pub use butler_store::oauth::{Client, Grant, Login, NewGrant, Outcome};
 pub use client_document::{ClientDocuments, DocumentError};
 pub use issue::{Issued, Presented, all_grants, allow, challenge_of, exchange, list_grants, new_code, refresh, revoke};
-pub use redirect::{check_redirect, is_loopback, origin, redirect_matches};
+pub use redirect::{check_redirect, origin, redirect_matches};
 pub use sign_in::{client, login, login_link, open_session, register};
 
 use crate::access::hash_token;

@@ -8,9 +8,9 @@ use deadpool::managed::{self, Metrics, RecycleError, RecycleResult, Timeouts};
 use sqlx::ConnectOptions;
 use sqlx::postgres::PgConnectOptions;
 
-use crate::connection::health::server_version;
 use crate::connection::limit::ConnectionLimit;
 use crate::connection::pool::Pool;
+use crate::connection::server::server_version;
 use crate::connection::session::{ServerState, Session};
 use crate::connection::target::{Target, Wants, place};
 use crate::connection::unreplicated::UnreplicatedWrites;

@@ -5,9 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use butler_domain::TenantId;
 
-use crate::connection::database::{Database, of_tenant};
-use crate::connection::pending::PendingAtCall;
-use crate::connection::pool::{Conn, Pool, acquire_once};
+use crate::connection::pool::{Conn, Pool, acquire_once, of_tenant};
 use crate::connection::session::Session;
 use crate::connection::unreplicated::{UnreplicatedWrites, WritePosition};
 use crate::error::StoreError;
@@ -45,11 +43,11 @@ impl Replica {
         self.watched.lock().unwrap_or_else(PoisonError::into_inner).state.clone()
     }
 
-    fn serves(&self) -> bool {
+    pub fn serves(&self) -> bool {
         matches!(self.watched.lock().unwrap_or_else(PoisonError::into_inner).state, ReplicaState::Serving { .. })
     }
 
-    fn set(&self, state: ReplicaState) {
+    pub fn set(&self, state: ReplicaState) {
         let mut watched = self.watched.lock().unwrap_or_else(PoisonError::into_inner);
         let place = self.pool.manager().target.place();
         match (&watched.state, &state) {
@@ -68,7 +66,7 @@ impl Replica {
     }
 
     /// The primary was at `primary` when the replica had come to `replayed`.
-    fn looked(&self, primary: i64, replayed: i64) {
+    pub fn looked(&self, primary: i64, replayed: i64) {
         let before = self.watched.lock().unwrap_or_else(PoisonError::into_inner).floor.replace(primary);
         let behind = (primary - replayed).max(0);
         let follows = before.is_none_or(|floor| replayed >= floor);
@@ -76,76 +74,12 @@ impl Replica {
     }
 }
 
-impl Database {
-    /// For statements that only read: the replica where there is one that will do.
-    pub async fn reader(&self, tenant: &TenantId) -> Result<Conn, StoreError> {
-        self.reader_after(tenant, self.pending_counts(tenant)).await
-    }
-
-    /// The same, for a call that came in when `before` was [`Database::pending_counts`].
-    pub async fn reader_after(&self, tenant: &TenantId, before: PendingAtCall) -> Result<Conn, StoreError> {
-        let Some(replica) = self.replica().filter(|replica| replica.serves()) else {
-            return self.relaxed_after(tenant, before).await;
-        };
-        match replica.unreplicated.of(tenant) {
-            WritePosition::Unknown(_) => {
-                let until = replica.unreplicated.turn();
-                let mut conn = self.relaxed_after(tenant, before).await?;
-                let at = position(&mut conn).await?;
-                replica.unreplicated.place(until, at);
-                return Ok(conn);
-            }
-            mark => match read_from(replica, tenant, mark).await {
-                Ok(Some(conn)) => return Ok(conn),
-                Ok(None) => {}
-                Err(error) => replica.set(ReplicaState::Away { reason: error.to_string() }),
-            },
-        }
-        self.relaxed_after(tenant, before).await
-    }
-
-    /// What was written past the tenants' own connections: by a worker, an import, a migration.
-    pub fn wrote_all(&self) {
-        if let Some(replica) = self.replica() {
-            replica.unreplicated.wrote_all();
-        }
-    }
-
-    /// `None`: there is none.
-    pub fn replica_state(&self) -> Option<ReplicaState> {
-        self.replica().map(Replica::state)
-    }
-
-    /// To be called now and then: notices a replica that went away, fell behind or came back.
-    pub async fn look_at_replica(&self) -> Option<ReplicaState> {
-        let replica = self.replica()?;
-        let looked = async {
-            let (primary, until) = {
-                let until = replica.unreplicated.turn();
-                let mut conn = self.owner().await?;
-                (standing(&mut conn).await?, until)
-            };
-            let mut conn = acquire_once(&replica.pool).await?;
-            Ok::<_, StoreError>((primary, until, standing(&mut conn).await?))
-        };
-        match looked.await {
-            Ok((primary, until, copy)) if primary.system == copy.system => {
-                replica.unreplicated.place(until, primary.position);
-                replica.unreplicated.replayed(copy.position);
-                replica.looked(primary.position, copy.position);
-            }
-            Ok(_) => {
-                let reason = "it is not a replica of this primary: read_url leads to another server".to_owned();
-                replica.set(ReplicaState::Away { reason });
-            }
-            Err(error) => replica.set(ReplicaState::Away { reason: error.to_string() }),
-        }
-        Some(replica.state())
-    }
-}
-
 /// `None`: the replica has not yet what this tenant wrote.
-async fn read_from(replica: &Replica, tenant: &TenantId, mark: WritePosition) -> Result<Option<Conn>, StoreError> {
+pub(crate) async fn read_from(
+    replica: &Replica,
+    tenant: &TenantId,
+    mark: WritePosition,
+) -> Result<Option<Conn>, StoreError> {
     let mut conn = of_tenant(&replica.pool, tenant, acquire_once).await?;
     if let WritePosition::Known(_, wanted) = mark {
         let at = position(&mut conn).await?;
@@ -158,7 +92,7 @@ async fn read_from(replica: &Replica, tenant: &TenantId, mark: WritePosition) ->
 }
 
 /// Up to where a primary has made its log safe, or a replica has replayed it.
-async fn position(session: &mut Session) -> Result<i64, StoreError> {
+pub(crate) async fn position(session: &mut Session) -> Result<i64, StoreError> {
     session
         .run(|pg| {
             sqlx::query_scalar!(
@@ -170,12 +104,13 @@ async fn position(session: &mut Session) -> Result<i64, StoreError> {
         .await
 }
 
-struct Standing {
-    system: i64,
-    position: i64,
+/// Which cluster a server belongs to, and how far its log has come.
+pub(crate) struct Standing {
+    pub system: i64,
+    pub position: i64,
 }
 
-async fn standing(session: &mut Session) -> Result<Standing, StoreError> {
+pub(crate) async fn standing(session: &mut Session) -> Result<Standing, StoreError> {
     session
         .run(|pg| {
             sqlx::query_as!(
