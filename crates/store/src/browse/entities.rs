@@ -1,4 +1,4 @@
-//! Entities as people look at them.
+//! Entities for lists and detail pages.
 
 use std::collections::HashMap;
 
@@ -11,7 +11,7 @@ use super::{Listed, Page};
 use crate::entities::EntityRow;
 use crate::{Session, StoreError};
 
-/// The strongest few say what an entity is about.
+/// How many related entities a page shows.
 const RELATED: i64 = 30;
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -26,13 +26,13 @@ pub enum EntitySort {
     Best,
 }
 
-/// Which entities; `None` leaves a filter out.
+/// Selects entities; `None` leaves a filter out.
 #[derive(Debug, Clone, Default)]
 pub struct EntityFilter {
     pub entity_type: Option<EntityType>,
     /// Part of a name or alias.
     pub words: Option<String>,
-    /// Those that were merged into others, too.
+    /// Includes entities that were merged into others.
     pub merged: bool,
     /// Only these. The order `best` is theirs.
     pub ids: Option<Vec<Uuid>>,
@@ -45,7 +45,7 @@ pub struct EntityItem {
     pub entity: Entity,
     /// Active facts about it.
     pub facts: i64,
-    /// It was merged into another one.
+    /// Whether it was merged into another entity.
     pub merged: bool,
     /// How well it matches the query, in the order `best`.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -252,7 +252,7 @@ pub struct Conflict {
     pub winner: String,
 }
 
-/// What the merge of this moment superseded; for a preview, inside its transaction.
+/// The facts that the merge at this time superseded. A preview calls it inside its transaction.
 pub async fn conflicts(
     session: &mut Session,
     tenant: &TenantId,

@@ -1,8 +1,8 @@
-//! How many connections this process opens to one server, whatever the number of butlers that live there.
+//! Limits how many connections this process opens to one server, for all its butlers together.
 //!
-//! A connection belongs to one butler, role and commit mode for its life, so none can be lent to another butler by
-//! mistake (docs/adr/0100). What is shared is the number: at the limit, the connection that was idle the longest is
-//! closed for the one that is needed, and one that comes back while others wait is closed for them.
+//! A connection belongs to one butler, role and commit mode for its life, so it cannot serve another butler by mistake
+//! (docs/adr/0100). The butlers share the number only: at the limit, the connection that was idle the longest is closed
+//! to make room, and a connection that is returned while others wait is closed for them.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -16,15 +16,16 @@ use crate::connection::manager::Manager;
 use crate::connection::pool::end;
 use crate::error::StoreError;
 
-/// Until the server was asked how many it takes.
+/// The limit until the server has reported its own.
 const FIRST: usize = 8;
-/// Of what the server takes; the rest is for backups, psql, and a second server process. More processes than fit find
-/// out by being refused, and make room.
+/// The share of the server's connections that this process takes by default. The rest is for backups, psql and a second
+/// server process. If several processes exceed the server's limit, it refuses their connections, and they close idle
+/// ones.
 const SHARE: (usize, usize) = (3, 4);
-/// Of the limit, what may listen for changes of tokens; databases beyond that are asked now and then.
+/// One in this many connections may listen for token changes. Databases beyond that are polled.
 const LISTENERS: usize = 4;
 
-/// The connections of a process, counted server by server. Clones count together.
+/// The connections of a process, counted per server. Clones share the counts.
 #[derive(Debug, Clone, Default)]
 pub struct Connections(Arc<Inner>);
 
@@ -34,7 +35,7 @@ struct Inner {
     limits: Mutex<HashMap<String, Arc<ConnectionLimit>>>,
 }
 
-/// What is open to one server.
+/// The connections to one server.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ServerConnections {
     pub server: String,
@@ -44,7 +45,7 @@ pub struct ServerConnections {
 }
 
 impl Connections {
-    /// At most so many to each server; `None`: three quarters of what the server takes.
+    /// Allows this many connections to each server; `None` means three quarters of what the server accepts.
     pub fn limited(limit: Option<usize>) -> Self {
         Self(Arc::new(Inner { limit, limits: Mutex::default() }))
     }
@@ -72,17 +73,17 @@ impl Connections {
 pub(crate) struct ConnectionLimit {
     permits: Arc<Semaphore>,
     limit: AtomicUsize,
-    /// `false`: taken from the server when it is first reached.
+    /// Whether the limit is final. If not, it is taken from the server at the first connection.
     known: Mutex<bool>,
     tried: AtomicBool,
     waiting: AtomicUsize,
-    /// Those who wait and for whom nobody closes a connection yet.
+    /// Waiters that no idle connection has been closed for yet.
     owed: AtomicUsize,
     listeners: AtomicUsize,
     pools: Mutex<Vec<WeakPool<Manager>>>,
 }
 
-/// Held as long as the connection is open.
+/// Held while the connection is open.
 pub(crate) type Permit = OwnedSemaphorePermit;
 
 impl ConnectionLimit {
@@ -100,12 +101,12 @@ impl ConnectionLimit {
         }
     }
 
-    /// Whether anybody found out what the server is like.
+    /// Whether the server's limit is known.
     pub fn is_tried(&self) -> bool {
         self.tried.load(Ordering::Acquire)
     }
 
-    /// The server takes so many connections of ordinary users.
+    /// Records how many connections the server accepts from ordinary roles.
     pub fn learn(&self, server_takes: usize) {
         self.tried.store(true, Ordering::Release);
         let mut known = lock(&self.known);
@@ -145,7 +146,7 @@ impl ConnectionLimit {
         }
     }
 
-    /// For a connection that is kept for good; `None` when there are many of that kind already.
+    /// A permit for a connection that stays open; `None` if too many of these exist already.
     pub async fn listener(self: &Arc<Self>, patience: Duration) -> Result<Option<ListenerSlot>, StoreError> {
         let most = (self.limit.load(Ordering::Relaxed) / LISTENERS).max(1);
         let taken = self.listeners.fetch_add(1, Ordering::AcqRel);
@@ -156,7 +157,7 @@ impl ConnectionLimit {
         Ok(Some(ListenerSlot { _permit: self.permit(patience).await?, _place: place }))
     }
 
-    /// Whether a connection that is not needed any more is to be closed for somebody else's; asked once for each.
+    /// Whether to close a returned connection because another butler waits for one. Each waiter claims one connection.
     pub fn claims(&self) -> bool {
         self.owed.load(Ordering::Relaxed) > 0
             && self.owed.fetch_update(Ordering::AcqRel, Ordering::Acquire, |owed| owed.checked_sub(1)).is_ok()
@@ -196,7 +197,7 @@ impl std::fmt::Debug for ConnectionLimit {
     }
 }
 
-/// A place among the connections that are kept for good.
+/// A permit for a connection that stays open.
 pub(crate) struct ListenerSlot {
     _permit: Permit,
     _place: ListenerPlace,
@@ -221,7 +222,7 @@ impl<'a> Waiting<'a> {
 }
 
 impl Drop for Waiting<'_> {
-    /// Whoever was served by chance, or gave up, is owed nothing.
+    /// A waiter that got a connection or gave up needs no idle connection closed.
     fn drop(&mut self) {
         let left = self.0.waiting.fetch_sub(1, Ordering::AcqRel).saturating_sub(1);
         self.0.owed.fetch_min(left, Ordering::AcqRel);

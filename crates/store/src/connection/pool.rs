@@ -82,7 +82,7 @@ pub(crate) async fn close_idle(pool: &Pool, idle: Duration) {
     }
 }
 
-/// Closes what is idle and lets nobody in any more; what is in use closes when it comes back.
+/// Closes the idle sessions and accepts no more callers. Sessions in use close when they are returned.
 pub(crate) async fn close(pool: &Pool) {
     let idle = pool.retain(|_, _| false).removed;
     pool.close();
@@ -99,7 +99,7 @@ pub(crate) fn end(session: Session) {
     }
 }
 
-/// A session on loan from its pool.
+/// A session borrowed from its pool.
 pub struct Conn {
     object: Option<Object<Manager>>,
 }

@@ -1,5 +1,6 @@
-//! A streaming replica that serves reads. It is used while it answers, is a copy of this very server, and follows it;
-//! otherwise reads go to the primary. A tenant that wrote reads from the primary until the replica has what it wrote.
+//! A streaming replica that serves reads. It is used while it is reachable, belongs to the same cluster as the primary
+//! and keeps up. Otherwise reads go to the primary. A tenant that wrote reads from the primary until the replica has
+//! replayed its writes.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -18,18 +19,18 @@ pub(crate) struct Replica {
 
 struct Watched {
     state: ReplicaState,
-    /// Where the primary was at the last look. A replica that has not come so far since is too slow.
+    /// The primary's log position at the last check. A replica that has not reached it by the next check is too slow.
     floor: Option<i64>,
 }
 
-/// What the last look at the replica found.
+/// The result of the last check of the replica.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ReplicaState {
-    /// Serves reads; so many bytes of the log behind.
+    /// It serves reads, `behind` bytes of the log behind the primary.
     Serving { behind: i64 },
-    /// Has not come to where the primary was a look ago; reads go to the primary.
+    /// It has not reached the primary's position of the previous check. Reads go to the primary.
     Slow { behind: i64 },
-    /// Does not answer, or is not what it should be; reads go to the primary.
+    /// It is unreachable, or not a replica of this primary. Reads go to the primary.
     Away { reason: String },
 }
 
@@ -65,7 +66,7 @@ impl Replica {
         watched.state = state;
     }
 
-    /// The primary was at `primary` when the replica had come to `replayed`.
+    /// Records the log positions of the primary and the replica.
     pub fn looked(&self, primary: i64, replayed: i64) {
         let before = self.watched.lock().unwrap_or_else(PoisonError::into_inner).floor.replace(primary);
         let behind = (primary - replayed).max(0);
@@ -74,7 +75,7 @@ impl Replica {
     }
 }
 
-/// `None`: the replica has not yet what this tenant wrote.
+/// A session on the replica; `None` if the replica lacks something that this tenant wrote.
 pub(crate) async fn read_from(
     replica: &Replica,
     tenant: &TenantId,
@@ -91,7 +92,7 @@ pub(crate) async fn read_from(
     Ok(Some(conn))
 }
 
-/// Up to where a primary has made its log safe, or a replica has replayed it.
+/// How far a primary has flushed its log, or a replica has replayed it.
 pub(crate) async fn position(session: &mut Session) -> Result<i64, StoreError> {
     session
         .run(|pg| {
@@ -104,7 +105,7 @@ pub(crate) async fn position(session: &mut Session) -> Result<i64, StoreError> {
         .await
 }
 
-/// Which cluster a server belongs to, and how far its log has come.
+/// The cluster of a server, and its log position.
 pub(crate) struct Standing {
     pub system: i64,
     pub position: i64,
