@@ -64,9 +64,9 @@ impl Database {
         let mut conn = database.owner().await?;
         extensions::check_vector(&mut conn).await?;
         let limit = Arc::clone(&database.0.owners.manager().limit);
-        if !limit.is_tried() {
+        if !limit.is_checked() {
             server::check_sessions(&mut conn, &mut *database.owner().await?).await?;
-            limit.learn(server::connections(&mut conn).await?);
+            limit.set_server_limit(server::connections(&mut conn).await?);
         }
         drop(conn);
         Ok(database)

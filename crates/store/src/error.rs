@@ -1,4 +1,4 @@
-//! What can go wrong between the program and PostgreSQL, in words a user can act on.
+//! Errors between the program and PostgreSQL, with hints that a user can act on.
 
 use sqlx::postgres::PgDatabaseError;
 
@@ -37,25 +37,25 @@ pub enum StoreError {
     NewerFunctions { found: i32, known: i32, missing: String },
     #[error("the database is not migrated: {reason}")]
     NotMigrated { reason: String },
-    /// The server went away, restarts, or has no room. The next call may succeed.
+    /// The server is lost, restarting or out of connections. The next call may succeed.
     #[error("the database is unavailable: {reason}")]
     Unavailable { reason: String },
-    /// The server that this program keeps itself is not up. Nothing was done.
+    /// The private server, which this program restarts, is down. Nothing was written.
     #[error("butler's own PostgreSQL is starting again: {reason}")]
     Restarting { reason: String },
-    /// The server answers, but cannot do this one now. Nothing was written, and the connection is as good as before.
+    /// The server is reachable but cannot run this statement now. Nothing was written, and the connection stays usable.
     #[error("the database cannot do this now: {reason}")]
     NotNow { obstacle: Obstacle, reason: String, source: sqlx::Error },
-    /// Every connection the server takes is in use, by us or by others.
+    /// All connections that the server accepts are in use, by this program or by others.
     #[error("PostgreSQL at {place} takes no more connections: {reason}")]
     Full { place: String, reason: String },
-    /// Not PostgreSQL but this process is at its limit. Nothing was done.
+    /// This process, not PostgreSQL, has reached its limit. Nothing was written.
     #[error("no file descriptor is left to connect to PostgreSQL: {reason}")]
     NoDescriptors { reason: String },
-    /// Settings of one session are seen by another: tenants could not be told apart.
+    /// One session sees the settings of another, so tenants could not be kept apart.
     #[error("between butler and PostgreSQL is a pooler in transaction mode, which cannot be used")]
     Pooled,
-    /// A standby, or a primary that became one. Nothing was written.
+    /// The server is a standby, or a primary that became one. Nothing was written.
     #[error("the database takes no writes: {reason}")]
     ReadOnly { reason: String },
     #[error("{message}")]
@@ -66,14 +66,14 @@ pub enum StoreError {
     Database(#[source] sqlx::Error),
 }
 
-/// What keeps a server that answers from doing what it was asked.
+/// Why a reachable server could not run a statement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Obstacle {
     DiskFull,
     OutOfMemory,
-    /// It took longer than a call may.
+    /// It took longer than a call may take.
     TimeOut,
-    /// Two calls waited for each other; this one was chosen to give way.
+    /// PostgreSQL aborted this transaction to resolve a deadlock.
     Deadlock,
 }
 
@@ -103,16 +103,16 @@ impl Obstacle {
     }
 }
 
-/// The constraints a caller can run into, by what they mean.
+/// The constraints that a caller can violate, by meaning.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Constraint {
-    /// An entity of this name and type exists.
+    /// An entity of this name and type exists already.
     EntityName,
     /// The entity does not exist in this tenant.
     EntityExists,
-    /// Another writer stored an active fact of the same key first.
+    /// Another writer stored an active fact with the same key first.
     OneActiveFact,
-    /// Another call with this idempotency key was answered meanwhile.
+    /// Another call with this idempotency key finished first.
     IdempotencyKey,
     /// The source episode, superseded fact or rule does not exist.
     ReferenceExists,
@@ -134,19 +134,19 @@ impl Constraint {
     }
 }
 
-/// Conditions under which the server itself is gone or going, whatever the statement was.
+/// Whether this SQLSTATE means that the server or the connection is lost, whatever the statement was.
 fn server_is_gone(code: &str) -> bool {
-    // 08: connection exceptions; 57P0x: shutting down, crashed, starting, idle for too long; 53300: no connection is free
+    // 08: connection exceptions; 57P0x: shutdown, crash, start, idle timeout; 53300: too many connections.
     code.starts_with("08") || matches!(code, "57P01" | "57P02" | "57P03" | "57P05" | "53300")
 }
 
 /// A statement that writes reached a standby: the connection leads to the wrong server.
 const READ_ONLY: &str = "25006";
-/// A replica gives up a reader that holds up what the primary has cleaned away.
+/// A replica cancels a read that needs rows the primary has already removed.
 const RECOVERY_CONFLICT: &str = "conflict with recovery";
 
 impl StoreError {
-    /// The database is down or overloaded: fail clearly, try again later; nothing is wrong with the request.
+    /// Whether the database is down or overloaded. The request itself is correct and can be repeated later.
     pub fn is_unavailable(&self) -> bool {
         matches!(
             self,
@@ -160,7 +160,7 @@ impl StoreError {
         )
     }
 
-    /// Whether the database gave another transaction precedence over this one, which changed nothing and may be tried again.
+    /// Whether PostgreSQL aborted this transaction in favour of another one. It changed nothing and can be repeated.
     pub fn was_aborted(&self) -> bool {
         matches!(self.code().as_deref(), Some("40P01" | "40001"))
     }
@@ -172,7 +172,7 @@ impl StoreError {
         }
     }
 
-    /// The SQLSTATE, where the server sent one.
+    /// The SQLSTATE, if the server sent one.
     pub fn code(&self) -> Option<String> {
         match self {
             Self::Database(error) | Self::NotNow { source: error, .. } => {
@@ -183,7 +183,7 @@ impl StoreError {
         }
     }
 
-    /// What to do about it.
+    /// What the user can do about the error.
     pub fn hint(&self) -> Option<String> {
         let hint = match self {
             Self::InvalidUrl { .. } => "write it as postgres://user:password@host:5432/database",
@@ -240,7 +240,7 @@ impl StoreError {
         Some(hint.to_owned())
     }
 
-    /// Whether the connection it happened on is of no more use.
+    /// Whether the connection on which it happened must be closed.
     pub(crate) fn breaks_connection(&self) -> bool {
         matches!(self, Self::Unavailable { .. } | Self::ReadOnly { .. })
     }
@@ -287,7 +287,7 @@ pub fn is_out_of_descriptors(error: &std::io::Error) -> bool {
     matches!(error.raw_os_error(), Some(ENFILE | EMFILE))
 }
 
-/// A function answered with an outcome that this program does not know: the function is newer than the program.
+/// A function returned an outcome that this program does not know, because the function is newer than the program.
 pub(crate) fn unknown_outcome(function: &'static str, outcome: &str) -> StoreError {
     StoreError::BadData {
         table: function,

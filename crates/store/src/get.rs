@@ -1,4 +1,4 @@
-//! One memory by its id. Looking at it is a reference: it is counted in the statement that reads it.
+//! One memory by its id. The statement that reads it also counts the reference.
 
 use butler_domain::times::FactDates;
 use butler_domain::{Episode, EpisodeId, Fact, FactId, Rule, RuleId, TenantId, Timestamp};

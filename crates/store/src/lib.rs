@@ -1,7 +1,7 @@
-//! The only crate that speaks SQL: migrations, sessions that remember their tenant, and one file per concept.
+//! The only crate that contains SQL: migrations, sessions that remember their tenant, and one file per concept.
 //!
-//! Every statement goes through [`Session::run`]. Time and ids are parameters, never `now()`; every statement filters by
-//! tenant, and row-level security catches the one that would not.
+//! Every statement goes through [`Session::run`]. Time and ids are parameters, never `now()`. Every statement filters
+//! by tenant, and row-level security stops one that would not.
 
 mod admin;
 pub mod backup;

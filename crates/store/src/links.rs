@@ -20,9 +20,9 @@ pub enum LinkOutcome {
     Created,
     /// The two memories were linked before, with this relation.
     Exists(Relation),
-    /// The tenant has no such source; nothing was written.
+    /// The tenant has no such source. Nothing was written.
     NoSource,
-    /// The tenant has no such target; nothing was written.
+    /// The tenant has no such target. Nothing was written.
     NoTarget,
 }
 
@@ -34,7 +34,7 @@ pub enum Direction {
     Both,
 }
 
-/// A link, and whether its ends still exist: episodes expire, but their links stay.
+/// A link, and whether its ends still exist. Episodes expire, but their links stay.
 #[derive(Debug, Clone, PartialEq)]
 pub struct FoundLink {
     pub link: Link,
@@ -75,7 +75,7 @@ pub async fn create(
                 let existing = name.parse().map_err(|error| bad_link("relation", source.id, &error))?;
                 Ok(LinkOutcome::Exists(existing))
             }
-            // the link was removed a moment ago
+            // The link was removed meanwhile.
             None => Ok(LinkOutcome::Exists(relation)),
         },
         "no_source" => Ok(LinkOutcome::NoSource),

@@ -33,7 +33,7 @@ const STATEMENT_TIMEOUT: &str = "30s";
 const IDLE_IN_TRANSACTION_TIMEOUT: &str = "60s";
 /// A session that was idle for longer is probed before use. A busy butler pays nothing for it, and after a restart or a
 /// failover no caller gets an error that leaves the outcome of a write unknown.
-const TRUSTED: Duration = Duration::from_secs(1);
+const PROBE_AFTER: Duration = Duration::from_secs(1);
 
 /// PostgreSQL 14, whose features the schema uses.
 const OLDEST_SERVER: u32 = 140_000;
@@ -71,10 +71,10 @@ impl Manager {
     async fn open(&self) -> Result<Session, StoreError> {
         let permit = self.limit.permit(self.timeout).await?;
         let mut failures = Vec::new();
-        let patience = self.timeout / u32::try_from(self.target.count()).unwrap_or(1);
+        let timeout = self.timeout / u32::try_from(self.target.count()).unwrap_or(1);
         for at in self.target.order() {
             let server = self.target.server(at);
-            let opened = tokio::time::timeout(patience, self.open_at(server)).await.unwrap_or_else(|_| {
+            let opened = tokio::time::timeout(timeout, self.open_at(server)).await.unwrap_or_else(|_| {
                 Err(StoreError::Unreachable { place: place(server), reason: "no answer in time".to_owned() })
             });
             match opened {
@@ -189,7 +189,7 @@ impl managed::Manager for Manager {
     }
 
     async fn recycle(&self, session: &mut Session, metrics: &Metrics) -> RecycleResult<StoreError> {
-        let usable = session.is_reusable() && (metrics.last_used() < TRUSTED || session.probe().await);
+        let usable = session.is_reusable() && (metrics.last_used() < PROBE_AFTER || session.probe().await);
         if usable { Ok(()) } else { Err(RecycleError::message("closed, or abandoned half-way")) }
     }
 }

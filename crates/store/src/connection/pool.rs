@@ -136,7 +136,7 @@ impl Drop for Conn {
                     object.discard();
                 }
             });
-        } else if manager.limit.claims() {
+        } else if manager.limit.claim_returned() {
             end(Object::take(object));
         }
     }

@@ -29,14 +29,14 @@ pub enum ReplicaState {
     /// It serves reads, `behind` bytes of the log behind the primary.
     Serving { behind: i64 },
     /// It has not reached the primary's position of the previous check. Reads go to the primary.
-    Slow { behind: i64 },
+    Lagging { behind: i64 },
     /// It is unreachable, or not a replica of this primary. Reads go to the primary.
-    Away { reason: String },
+    Unavailable { reason: String },
 }
 
 impl Replica {
     pub fn new(pool: Pool, unreplicated: Arc<UnreplicatedWrites>) -> Self {
-        let state = ReplicaState::Away { reason: "nobody has looked at it yet".to_owned() };
+        let state = ReplicaState::Unavailable { reason: "it has not been checked yet".to_owned() };
         Self { pool, unreplicated, watched: Mutex::new(Watched { state, floor: None }) }
     }
 
@@ -54,12 +54,13 @@ impl Replica {
         match (&watched.state, &state) {
             (ReplicaState::Serving { .. }, ReplicaState::Serving { .. }) => {}
             (_, ReplicaState::Serving { .. }) => tracing::info!(place, "the replica serves reads"),
-            (ReplicaState::Away { reason: before }, ReplicaState::Away { reason }) if before == reason => {}
-            (_, ReplicaState::Away { reason }) => {
+            (ReplicaState::Unavailable { reason: before }, ReplicaState::Unavailable { reason })
+                if before == reason => {}
+            (_, ReplicaState::Unavailable { reason }) => {
                 tracing::warn!(place, reason, "the replica is not used; reads go to the primary");
             }
-            (ReplicaState::Slow { .. }, ReplicaState::Slow { .. }) => {}
-            (_, ReplicaState::Slow { behind }) => {
+            (ReplicaState::Lagging { .. }, ReplicaState::Lagging { .. }) => {}
+            (_, ReplicaState::Lagging { behind }) => {
                 tracing::warn!(place, behind, "the replica does not keep up; reads go to the primary");
             }
         }
@@ -67,11 +68,11 @@ impl Replica {
     }
 
     /// Records the log positions of the primary and the replica.
-    pub fn looked(&self, primary: i64, replayed: i64) {
+    pub fn record_positions(&self, primary: i64, replayed: i64) {
         let before = self.watched.lock().unwrap_or_else(PoisonError::into_inner).floor.replace(primary);
         let behind = (primary - replayed).max(0);
         let follows = before.is_none_or(|floor| replayed >= floor);
-        self.set(if follows { ReplicaState::Serving { behind } } else { ReplicaState::Slow { behind } });
+        self.set(if follows { ReplicaState::Serving { behind } } else { ReplicaState::Lagging { behind } });
     }
 }
 

@@ -13,7 +13,7 @@ use crate::connection::limit::Permit;
 use crate::error::{Obstacle, StoreError};
 
 /// A server that does not answer an empty message within this time counts as lost.
-const PROBE: Duration = Duration::from_secs(2);
+const PROBE_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// What the sessions of one server share.
 #[derive(Debug, Default)]
@@ -151,7 +151,7 @@ impl Session {
     pub(crate) async fn probe(&mut self) -> bool {
         let Self { conn, state, .. } = self;
         let asked = async {
-            match tokio::time::timeout(PROBE, conn.ping()).await {
+            match tokio::time::timeout(PROBE_TIMEOUT, conn.ping()).await {
                 Ok(answer) => answer,
                 Err(_) => Err(sqlx::Error::Io(std::io::ErrorKind::TimedOut.into())),
             }

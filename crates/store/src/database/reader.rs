@@ -31,7 +31,7 @@ impl Database {
             mark => match read_from(replica, tenant, mark).await {
                 Ok(Some(conn)) => return Ok(conn),
                 Ok(None) => {}
-                Err(error) => replica.set(ReplicaState::Away { reason: error.to_string() }),
+                Err(error) => replica.set(ReplicaState::Unavailable { reason: error.to_string() }),
             },
         }
         self.relaxed_after(tenant, before).await
@@ -66,13 +66,13 @@ impl Database {
             Ok((primary, until, copy)) if primary.system == copy.system => {
                 replica.unreplicated.place(until, primary.position);
                 replica.unreplicated.replayed(copy.position);
-                replica.looked(primary.position, copy.position);
+                replica.record_positions(primary.position, copy.position);
             }
             Ok(_) => {
                 let reason = "it is not a replica of this primary: read_url leads to another server".to_owned();
-                replica.set(ReplicaState::Away { reason });
+                replica.set(ReplicaState::Unavailable { reason });
             }
-            Err(error) => replica.set(ReplicaState::Away { reason: error.to_string() }),
+            Err(error) => replica.set(ReplicaState::Unavailable { reason: error.to_string() }),
         }
         Some(replica.state())
     }
