@@ -15,13 +15,13 @@ pub struct Input {
     /// Since when: a date, a time, or how long ago ("7d", "12h").
     #[schemars(with = "String")]
     since: Option<Value>,
-    /// Until when. Now if left out.
+    /// Until when. Default: now.
     #[schemars(with = "Option<String>")]
     until: Option<Value>,
-    /// Only this scope and the global one. All if left out.
+    /// Only this scope and the global one. Default: all.
     #[schemars(with = "Option<String>", length(min = 1, max = butler_domain::limits::NAME_BYTES))]
     scope: Option<Value>,
-    /// The most tokens, the newest changes first; 2000 if left out.
+    /// The maximum number of tokens, newest changes first. Default: 2000.
     #[schemars(with = "Option<u32>", range(min = 0, max = butler_domain::limits::TOKEN_BUDGET))]
     token_budget: Option<Value>,
 }

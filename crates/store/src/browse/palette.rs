@@ -38,8 +38,8 @@ pub struct PaletteItem {
     pub preview: String,
     /// The scope; for an episode its butler, for an entity its type.
     pub scope: String,
-    /// Effective confidence of facts and rules.
-    pub confidence: Option<f64>,
+    /// Confidence after decay, for facts and rules.
+    pub effective_confidence: Option<f64>,
     /// For rules only.
     pub maturity: Option<String>,
     /// For episodes only.
@@ -88,7 +88,7 @@ pub async fn find(
                 title: row.title,
                 preview: row.preview,
                 scope: row.scope,
-                confidence: row.confidence,
+                effective_confidence: row.confidence,
                 maturity,
                 status,
                 created_at: row.created_at,
