@@ -3,6 +3,7 @@
 use butler_domain::validate::Invalid;
 use butler_domain::{Source, TenantId};
 
+/// Whoever sends requests over a connection.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Caller {
     pub tenant: CallerTenant,
@@ -12,6 +13,7 @@ pub struct Caller {
     pub source: Source,
 }
 
+/// Which tenant a caller works on.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum CallerTenant {
     /// The token fixes the tenant. Naming another one is an error.
@@ -21,6 +23,7 @@ pub enum CallerTenant {
 }
 
 impl Caller {
+    /// A caller without a token, on this machine.
     pub fn trusted() -> Self {
         Self { tenant: CallerTenant::Trusted, actor: None, source: Source::Agent }
     }

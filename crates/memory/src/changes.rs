@@ -57,6 +57,7 @@ pub struct ChangeGroup {
     pub changes: Vec<ChangeItem>,
 }
 
+/// One change of a memory.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct ChangeItem {
     pub memory_type: String,

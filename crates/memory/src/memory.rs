@@ -90,6 +90,7 @@ impl Memory {
         &self.parts.butler
     }
 
+    /// The butler's database.
     pub fn db(&self) -> &Database {
         &self.parts.db
     }

@@ -71,6 +71,7 @@ pub struct WhyNot {
     pub reasons: Vec<Reason>,
 }
 
+/// The memory that the call returned last.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct LastServed {
     pub id: Uuid,

@@ -103,6 +103,7 @@ impl RestoreLock {
         Ok(taken.then_some(Self { conn }))
     }
 
+    /// Releases the lock by closing its connection.
     pub async fn release(self) {
         let _ = self.conn.close().await;
     }

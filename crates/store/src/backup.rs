@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{Session, StoreError};
 
+/// The migrations of a schema and the number of rows in each table.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Contents {
     pub migrations: Vec<String>,

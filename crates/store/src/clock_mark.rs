@@ -6,6 +6,7 @@ use butler_domain::clock::guard::{Mark, MarkChange};
 
 use crate::{Session, StoreError};
 
+/// Reads the mark; a new database has none, which is the default.
 pub async fn read(session: &mut Session) -> Result<Mark, StoreError> {
     let row = session.run(|pg| sqlx::query!("SELECT latest, hold FROM butler_clock").fetch_optional(pg)).await?;
     Ok(row.map_or_else(Mark::default, |row| Mark { latest: row.latest, hold: row.hold }))

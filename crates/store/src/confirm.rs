@@ -6,6 +6,7 @@ use uuid::Uuid;
 
 use crate::{StoreError, WriteContext};
 
+/// The result of a confirmation.
 #[derive(Debug, Clone, PartialEq)]
 pub enum ConfirmOutcome {
     Confirmed {

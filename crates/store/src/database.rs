@@ -228,6 +228,7 @@ impl Database {
         self.0.connect_timeout
     }
 
+    /// Adds up the connections of all pools.
     pub fn pool_stats(&self) -> PoolStats {
         self.pools().fold(PoolStats::default(), |sum, pool| {
             let status = pool.status();

@@ -2,6 +2,7 @@
 
 use sqlx::postgres::PgDatabaseError;
 
+/// Why a statement failed. Nothing was written unless the variant says otherwise.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
     #[error("the database URL cannot be used: {reason}")]
@@ -165,6 +166,7 @@ impl StoreError {
         matches!(self.code().as_deref(), Some("40P01" | "40001"))
     }
 
+    /// The constraint that the statement violated.
     pub fn constraint(&self) -> Option<&Constraint> {
         match self {
             Self::Violation { constraint, .. } => Some(constraint),

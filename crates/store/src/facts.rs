@@ -20,6 +20,7 @@ use crate::{Session, StoreError, WriteContext};
 /// A new fact is fully believed until it decays or a newer fact supersedes it.
 pub const INITIAL_CONFIDENCE: f64 = 1.0;
 
+/// A fact to store, with its embedding.
 #[derive(Debug, Clone)]
 pub struct NewFact {
     pub id: FactId,

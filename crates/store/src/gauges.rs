@@ -4,6 +4,7 @@ use butler_domain::Timestamp;
 
 use crate::{Session, StoreError};
 
+/// The figures of one butler, over all tenants.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Gauges {
     /// Memory type, state and number.
@@ -14,6 +15,7 @@ pub struct Gauges {
     pub jobs: Vec<JobGauge>,
 }
 
+/// The runs of one job.
 #[derive(Debug, Clone, PartialEq)]
 pub struct JobGauge {
     pub job: String,

@@ -18,6 +18,7 @@ pub struct Health {
 }
 
 impl Health {
+    /// Whether requests can be served: pgvector exists and no migration is missing.
     pub fn is_ready(&self) -> bool {
         self.vector_version.is_some() && self.migrations_pending.is_empty()
     }

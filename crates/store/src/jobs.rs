@@ -13,6 +13,7 @@ use crate::{Conn, Database, Session, StoreError};
 /// How many runs of a job stay on record.
 const KEPT_RUNS: i64 = 1000;
 
+/// The recorded schedule of a job.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ScheduleRow {
     pub job: String,
@@ -23,6 +24,7 @@ pub struct ScheduleRow {
     pub next_run_at: Option<Timestamp>,
 }
 
+/// The record of one run of a job.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct RunRow {
     pub id: Uuid,
@@ -72,6 +74,7 @@ pub async fn declare(
         .await
 }
 
+/// The schedules of all jobs, sorted by name.
 pub async fn schedules(session: &mut Session) -> Result<Vec<ScheduleRow>, StoreError> {
     session
         .run(|pg| {
@@ -84,6 +87,7 @@ pub async fn schedules(session: &mut Session) -> Result<Vec<ScheduleRow>, StoreE
         .await
 }
 
+/// The schedule of one job; `None` if it was never declared.
 pub async fn schedule(session: &mut Session, job: &str) -> Result<Option<ScheduleRow>, StoreError> {
     session
         .run(|pg| {
@@ -97,6 +101,7 @@ pub async fn schedule(session: &mut Session, job: &str) -> Result<Option<Schedul
         .await
 }
 
+/// Records when a job runs next.
 pub async fn set_next_run(
     session: &mut Session,
     job: &str,
@@ -272,6 +277,7 @@ impl Locks {
         }
     }
 
+    /// Releases the lock of a job.
     pub async fn release(&mut self, job: &str) -> Result<(), StoreError> {
         self.held.retain(|held| held != job);
         let Some(mut conn) = self.conn.take() else { return Ok(()) };

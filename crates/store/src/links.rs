@@ -15,6 +15,7 @@ pub struct End {
     pub id: Uuid,
 }
 
+/// The result of linking two memories.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LinkOutcome {
     Created,
@@ -26,6 +27,7 @@ pub enum LinkOutcome {
     NoTarget,
 }
 
+/// Which links of a memory to return: those that start at it, that end at it, or both.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Direction {
     Outgoing,

@@ -21,6 +21,7 @@ pub struct VersionCount {
     pub rules: i64,
 }
 
+/// Counts a tenant's memories by the model version that embedded them.
 pub async fn versions(session: &mut Session, tenant: &TenantId) -> Result<Vec<VersionCount>, StoreError> {
     session
         .run(|pg| {

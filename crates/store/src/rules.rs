@@ -20,6 +20,7 @@ pub const INITIAL_CONFIDENCE: f64 = 0.5;
 /// A rule stored without a permanence decays a little faster than a standard fact.
 pub const DEFAULT_DECAY_RATE: f64 = 0.01;
 
+/// A rule to store, with its embedding.
 #[derive(Debug, Clone)]
 pub struct NewRule {
     pub id: RuleId,

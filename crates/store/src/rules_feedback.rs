@@ -14,6 +14,7 @@ use crate::events::ordered_ids;
 use crate::rows::RuleRow;
 use crate::{Session, StoreError, WriteContext};
 
+/// The outcome of applying a rule.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Mark {
     Helpful,

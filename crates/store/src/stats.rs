@@ -6,6 +6,7 @@ use serde::Serialize;
 
 use crate::{Session, StoreError};
 
+/// The counts of all three types of memory.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Stats {
     pub episodes: EpisodeStats,
@@ -13,6 +14,7 @@ pub struct Stats {
     pub rules: RuleStats,
 }
 
+/// Episodes by consolidation status.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct EpisodeStats {
     pub total: i64,

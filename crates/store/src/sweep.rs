@@ -21,6 +21,7 @@ pub struct Swept {
     pub next: Option<Uuid>,
 }
 
+/// The rows that one call examines.
 #[derive(Debug, Clone, Copy)]
 pub struct Batch {
     /// The last id of the previous batch.

@@ -14,12 +14,15 @@ use crate::{Database, Session, StoreError};
 /// The channel on which the trigger `tokens_tell` notifies.
 const CHANNEL: &str = "butler_tokens";
 
+/// The SHA-256 of a token's secret.
 pub type TokenHash = [u8; 32];
 
+/// Hashes a secret as it is stored and looked up.
 pub fn hash(token: &str) -> TokenHash {
     Sha256::digest(token.as_bytes()).into()
 }
 
+/// A stored token, without its secret.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TokenRow {
     pub id: Uuid,

@@ -53,6 +53,7 @@ pub struct MentionTotals {
     pub episodes: u64,
 }
 
+/// A memory that names the entity.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Mention {
     pub id: Uuid,

@@ -4,6 +4,7 @@ use std::fmt;
 
 use butler_store::tokens::METRICS;
 
+/// What a token can allow. No right includes another one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Right {
     Read,

@@ -14,6 +14,7 @@ use crate::{Session, StoreError};
 /// How many related entities a page shows.
 const RELATED: i64 = 30;
 
+/// The order of a list of entities.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum EntitySort {
@@ -39,6 +40,7 @@ pub struct EntityFilter {
     pub sort: EntitySort,
 }
 
+/// An entity in a list.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct EntityItem {
     #[serde(flatten)]
@@ -52,6 +54,7 @@ pub struct EntityItem {
     pub score: Option<f64>,
 }
 
+/// One page of the entities that match the filter.
 pub async fn list(
     session: &mut Session,
     tenant: &TenantId,
@@ -95,6 +98,7 @@ pub async fn list(
     Ok(Listed { total: rows.total, rows: by_ids(session, tenant, &rows.ids).await? })
 }
 
+/// The entity as a list shows it; `None` if this tenant has no such entity.
 pub async fn one(session: &mut Session, tenant: &TenantId, id: Uuid) -> Result<Option<EntityItem>, StoreError> {
     Ok(by_ids(session, tenant, &[id]).await?.pop())
 }

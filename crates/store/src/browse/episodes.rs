@@ -9,6 +9,7 @@ use super::{LISTED_CHARS, Listed, Page};
 use crate::rows::EpisodeRow;
 use crate::{Session, StoreError};
 
+/// The order of a list of episodes.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum EpisodeSort {
@@ -48,6 +49,7 @@ pub struct EpisodeItem {
     pub score: Option<f64>,
 }
 
+/// One page of the episodes that match the filter. Long texts are cut.
 pub async fn list(
     session: &mut Session,
     tenant: &TenantId,

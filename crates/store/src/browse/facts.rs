@@ -45,6 +45,7 @@ impl FactFilterState {
     }
 }
 
+/// The order of a list of facts.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum FactSort {
@@ -127,6 +128,7 @@ pub struct FactItem {
     pub score: Option<f64>,
 }
 
+/// One page of the facts that match the filter. Long texts are cut.
 pub async fn list(
     session: &mut Session,
     tenant: &TenantId,

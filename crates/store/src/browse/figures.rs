@@ -136,6 +136,7 @@ pub struct Effectiveness {
     pub needs_inversion: i64,
 }
 
+/// Reads the effectiveness figures. A scope includes the global scope.
 pub async fn effectiveness(
     session: &mut Session,
     tenant: &TenantId,
@@ -192,6 +193,7 @@ pub struct Produced {
     pub rules: i64,
 }
 
+/// Counts the facts and rules that were derived from episodes.
 pub async fn produced(session: &mut Session, tenant: &TenantId) -> Result<Produced, StoreError> {
     let row = session
         .run(|pg| {

@@ -18,6 +18,7 @@ pub enum Side {
     Incoming,
 }
 
+/// A link, seen from one of its ends.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct LinkItem {
     pub side: Side,
@@ -30,6 +31,7 @@ pub struct LinkItem {
     pub created_at: Timestamp,
 }
 
+/// The links of a memory, newest first.
 pub async fn of(
     session: &mut Session,
     tenant: &TenantId,

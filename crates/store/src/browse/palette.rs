@@ -7,6 +7,7 @@ use uuid::Uuid;
 
 use crate::{Session, StoreError};
 
+/// What a result of the palette is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum FoundKind {

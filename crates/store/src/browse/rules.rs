@@ -34,6 +34,7 @@ impl RuleFilterState {
     }
 }
 
+/// The order of a list of rules.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum RuleSort {
@@ -84,6 +85,7 @@ impl RuleFilter {
     }
 }
 
+/// The state of a rule as people see it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum RuleState {
@@ -107,6 +109,7 @@ pub struct RuleItem {
     pub score: Option<f64>,
 }
 
+/// One page of the rules that match the filter. Long texts are cut.
 pub async fn list(
     session: &mut Session,
     tenant: &TenantId,

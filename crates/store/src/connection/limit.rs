@@ -55,6 +55,7 @@ impl Connections {
         Arc::clone(lock(&self.0.limits).entry(server.to_owned()).or_insert_with(new))
     }
 
+    /// The counts for every server, sorted by name.
     pub fn servers(&self) -> Vec<ServerConnections> {
         let mut all: Vec<_> = lock(&self.0.limits)
             .iter()
@@ -123,12 +124,14 @@ impl ConnectionLimit {
         }
     }
 
+    /// Adds a pool whose idle connections may be closed to make room.
     pub fn register(&self, pool: WeakPool<Manager>) {
         let mut pools = lock(&self.pools);
         pools.retain(|pool| pool.upgrade().is_some());
         pools.push(pool);
     }
 
+    /// Waits for the right to open a connection, and closes an idle one if necessary.
     pub async fn permit(&self, timeout: Duration) -> Result<Permit, StoreError> {
         if let Ok(permit) = Arc::clone(&self.permits).try_acquire_owned() {
             return Ok(permit);

@@ -28,6 +28,7 @@ const POOL_SIZE: usize = 8;
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 
 impl DatabaseOptions {
+    /// The default options for the database of this URL.
     pub fn new(url: impl Into<String>) -> Self {
         Self {
             url: url.into(),

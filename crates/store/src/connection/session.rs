@@ -43,6 +43,7 @@ impl ServerState {
     }
 }
 
+/// A connection that runs statements as one tenant, or as the owner.
 pub struct Session {
     conn: PgConnection,
     state: State,
@@ -110,6 +111,7 @@ impl Session {
         Ok(Tx { session: self, open: true })
     }
 
+    /// The tenant whose rows the connection sees; `None` for the owner, and before the first request.
     pub fn tenant(&self) -> Option<&TenantId> {
         self.state.tenant.as_ref()
     }
@@ -216,6 +218,7 @@ pub struct Tx<'a> {
 }
 
 impl Tx<'_> {
+    /// Commits the transaction, or releases the savepoint.
     pub async fn commit(mut self) -> Result<(), StoreError> {
         self.session.settle().await?;
         let statement = if self.session.state.depth == 1 { "COMMIT" } else { "RELEASE SAVEPOINT step" };
@@ -226,6 +229,7 @@ impl Tx<'_> {
         Ok(())
     }
 
+    /// Rolls back now instead of before the next statement.
     pub async fn rollback(mut self) -> Result<(), StoreError> {
         self.session.state.wanted -= 1;
         self.open = false;

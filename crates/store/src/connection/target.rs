@@ -32,6 +32,7 @@ pub(crate) struct Target {
 }
 
 impl Target {
+    /// The servers of a URL, of which the primary is used.
     pub fn primary(url: &str) -> Result<Self, StoreError> {
         let target = Self::parse(url, Wants::Primary)?;
         match target.wants {
@@ -41,6 +42,7 @@ impl Target {
         }
     }
 
+    /// The servers of a `read_url`. Any of them will do unless the URL asks for a kind.
     pub fn replica(url: &str) -> Result<Self, StoreError> {
         Self::parse(url, Wants::Any)
     }

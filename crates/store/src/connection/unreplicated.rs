@@ -35,6 +35,7 @@ struct State {
 }
 
 impl UnreplicatedWrites {
+    /// Records that a tenant may have written.
     pub fn wrote(&self, tenant: &TenantId) {
         let mut state = self.state();
         state.turn += 1;
@@ -57,6 +58,7 @@ impl UnreplicatedWrites {
         state.all = Some((state.turn, None));
     }
 
+    /// How far the replica must have come before this tenant may read from it.
     pub fn of(&self, tenant: &TenantId) -> WritePosition {
         let state = self.state();
         let both = [state.all, state.tenants.get(tenant).copied()];

@@ -15,6 +15,7 @@ const PARTS: i32 = 8;
 /// used.
 const EXACT_ROWS: i32 = 4_000;
 
+/// An active fact that the prompt shows to the model.
 #[derive(Debug, Clone, PartialEq)]
 pub struct KnownFact {
     pub id: Uuid,
@@ -28,6 +29,7 @@ pub struct KnownFact {
     pub dates: Option<Json<FactDates>>,
 }
 
+/// A rule that the prompt shows to the model.
 #[derive(Debug, Clone, PartialEq)]
 pub struct KnownRule {
     pub id: Uuid,

@@ -23,6 +23,7 @@ pub struct Group {
     pub leased: i64,
 }
 
+/// An episode of a batch.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Leased {
     pub id: EpisodeId,

@@ -64,6 +64,7 @@ pub struct Retrieve<'a> {
     pub window: Option<AskedTime>,
 }
 
+/// The result of [`retrieve`].
 #[derive(Debug, Clone, Default)]
 pub struct Retrieved {
     /// What the legs found, unordered.

@@ -9,6 +9,7 @@ const GROWTH: i64 = 2;
 /// An arbitrary lock key. One worker trains at a time.
 const LOCK: i64 = 0x6976_6666;
 
+/// A vector index that was trained, with its number of lists and the rows it was trained on.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Trained {
     pub relation: &'static str,

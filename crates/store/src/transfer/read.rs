@@ -12,6 +12,7 @@ use crate::{Session, StoreError, Tx};
 /// Receives one line. An error ends the export.
 pub type Sink<'a> = dyn FnMut(&str) -> io::Result<()> + Send + 'a;
 
+/// How many rows of each kind a tenant has.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub struct Counts {
     pub predicates: i64,
@@ -57,6 +58,7 @@ pub async fn snapshot(session: &mut Session) -> Result<Tx<'_>, StoreError> {
     Ok(tx)
 }
 
+/// Counts a tenant's rows, for the header of an export.
 pub async fn counts(session: &mut Session, tenant: &TenantId) -> Result<Counts, StoreError> {
     session
         .run(|pg| {
