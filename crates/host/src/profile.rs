@@ -1,4 +1,5 @@
-//! Which tools a client is offered. A choice of convenience, not of safety: what a caller may do, its token says.
+//! Which tools a client is offered. This is a matter of convenience, not of access: the token decides what a caller may
+//! do.
 
 use butler_memory::tool::ToolSpec;
 use clap::ValueEnum;
@@ -36,7 +37,7 @@ impl Profile {
         }
     }
 
-    /// The `profile` of a query string; an error names those there are.
+    /// The `profile` of a query string. The error lists the valid names.
     pub fn of_query(query: Option<&str>) -> Result<Option<Self>, String> {
         let pairs = query.unwrap_or_default().split('&').filter_map(|pair| pair.split_once('='));
         let Some((_, name)) = pairs.into_iter().find(|(key, _)| *key == "profile") else { return Ok(None) };

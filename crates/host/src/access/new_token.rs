@@ -1,4 +1,4 @@
-//! What can be said about a new token: its name and its lifetime.
+//! The attributes of a new token: its name and its lifetime.
 
 use std::str::FromStr;
 
@@ -14,7 +14,7 @@ const MAX_NAME_CHARS: usize = 100;
 pub fn token_name(text: &str) -> Result<String, String> {
     let name = text.trim();
     let breaks_the_line = |c: char| c.is_control() || matches!(c, '\u{2028}' | '\u{2029}');
-    // These make a terminal or a page show the text in another order than it has.
+    // These characters make a terminal or a page show the text in another order.
     let reorders = |c: char| matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
     if name.chars().count() > MAX_NAME_CHARS || name.chars().any(|c| breaks_the_line(c) || reorders(c)) {
         return Err(format!("expected one line of at most {MAX_NAME_CHARS} characters without control characters"));
@@ -27,7 +27,7 @@ pub fn grace(text: &str) -> Result<TimeDelta, String> {
     if text == "0" { Ok(TimeDelta::zero()) } else { seconds(text).map(TimeDelta::seconds) }
 }
 
-/// The lifetime that the maker of a token asks for.
+/// The lifetime that the creator of a token asks for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Lifetime {
     Never,
@@ -45,8 +45,8 @@ impl FromStr for Lifetime {
     }
 }
 
-/// When a new token expires: after the requested lifetime, otherwise after the default one, and never later than the token
-/// that makes it.
+/// When a new token expires: after the requested lifetime, otherwise after the default one, and never later than the
+/// token that creates it.
 pub fn expiry(
     now: Timestamp,
     requested: Option<Lifetime>,

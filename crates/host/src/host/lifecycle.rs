@@ -106,7 +106,8 @@ impl Host {
             }
             started => started?,
         }
-        // Elsewhere it must not delay or prevent the start, and the role may lack the right; `doctor` names what is left.
+        // An external server must not delay or prevent the start, and the role may lack the right. `doctor` names what
+        // is left.
         if !kept_alive && let Err(error) = leftovers::sweep(self, butler).await {
             tracing::info!(butler = %butler.name, %error, "cannot look for what an interrupted restore left behind");
         }
