@@ -77,7 +77,7 @@ impl Registry {
     pub fn add(&mut self, tool: Arc<dyn HostTool>) {
         let name = tool.spec().name;
         if self.by_name.contains_key(name) {
-            tracing::error!(tool = name, "a second tool of this name was left out");
+            tracing::error!(tool = name, "ignored a second tool of this name");
             return;
         }
         self.by_name.insert(name, self.tools.len());

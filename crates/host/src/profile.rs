@@ -43,7 +43,7 @@ impl Profile {
         let Some((_, name)) = pairs.into_iter().find(|(key, _)| *key == "profile") else { return Ok(None) };
         match Self::value_variants().iter().find(|profile| profile.as_str() == name) {
             Some(profile) => Ok(Some(*profile)),
-            None => Err(format!("there is no profile {name:?}; there are: full, core, read-only")),
+            None => Err(format!("there is no profile {name:?}; the profiles are full, core and read-only")),
         }
     }
 }

@@ -65,7 +65,7 @@ impl Memory {
         let (db, tenant, call) = (self.db().clone(), call.tenant.clone(), call.clone());
         self.db().in_background(&tenant, async move {
             if let Err(error) = find_after_store(&db, &call, id, &side).await {
-                tracing::warn!(%error, "conflicts of a fact were not looked for; the nightly job does it");
+                tracing::warn!(%error, "cannot look for conflicts of a new fact; the nightly job will");
             }
         });
     }

@@ -2,7 +2,7 @@
 
 use sqlx::postgres::PgDatabaseError;
 
-/// Why a statement failed. Nothing was written unless the variant says otherwise.
+/// Why the database did not do what it was asked. After `Unavailable`, a write may have been done.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
     #[error("the database URL cannot be used: {reason}")]
@@ -13,7 +13,7 @@ pub enum StoreError {
     LoginRefused { place: String, user: String, reason: String },
     #[error("there is no database {database:?} on PostgreSQL at {place}")]
     NoDatabase { place: String, database: String },
-    #[error("PostgreSQL {found} is too old: version 14 or newer is needed")]
+    #[error("PostgreSQL {found} is too old: version 14 or newer is required")]
     TooOld { found: String },
     #[error("the extension pgvector is missing: {reason}")]
     VectorMissing { reason: String },
@@ -21,9 +21,9 @@ pub enum StoreError {
     VectorDenied { reason: String },
     #[error("Citus distributes this database, which butler does not support: {reason}")]
     Distributed { reason: String },
-    #[error("the database was migrated to {version} only; this butler can upgrade databases from {oldest} on")]
+    #[error("the database is at migration {version}; this butler can upgrade databases from {oldest} on")]
     OldDatabase { version: String, oldest: &'static str },
-    #[error("the database was migrated to {version} by a newer butler; this one knows {latest} at most")]
+    #[error("a newer butler migrated the database to {version}; this one knows migrations up to {latest}")]
     NewerDatabase { version: String, latest: &'static str },
     #[error("migration {version} differs from the one that was applied to this database")]
     ChangedMigration { version: String },
@@ -42,22 +42,22 @@ pub enum StoreError {
     #[error("the database is unavailable: {reason}")]
     Unavailable { reason: String },
     /// The private server, which this program restarts, is down. Nothing was written.
-    #[error("butler's own PostgreSQL is starting again: {reason}")]
+    #[error("the private PostgreSQL is restarting: {reason}")]
     Restarting { reason: String },
     /// The server is reachable but cannot run this statement now. Nothing was written, and the connection stays usable.
-    #[error("the database cannot do this now: {reason}")]
+    #[error("the database cannot run this statement now: {reason}")]
     NotNow { obstacle: Obstacle, reason: String, source: sqlx::Error },
     /// All connections that the server accepts are in use, by this program or by others.
-    #[error("PostgreSQL at {place} takes no more connections: {reason}")]
+    #[error("PostgreSQL at {place} accepts no more connections: {reason}")]
     Full { place: String, reason: String },
     /// This process, not PostgreSQL, has reached its limit. Nothing was written.
     #[error("no file descriptor is left to connect to PostgreSQL: {reason}")]
     NoDescriptors { reason: String },
     /// One session sees the settings of another, so tenants could not be kept apart.
-    #[error("between butler and PostgreSQL is a pooler in transaction mode, which cannot be used")]
+    #[error("the connection goes through a pooler in transaction mode, which is not supported")]
     Pooled,
     /// The server is a standby, or a primary that became one. Nothing was written.
-    #[error("the database takes no writes: {reason}")]
+    #[error("the database is read-only: {reason}")]
     ReadOnly { reason: String },
     #[error("{message}")]
     Violation { constraint: Constraint, message: String },
@@ -92,13 +92,11 @@ impl Obstacle {
     fn hint(self) -> &'static str {
         match self {
             Self::DiskFull => {
-                "free some space on the database's disk (`butler doctor` tells where it lies), then try again: \
-                 nothing that was stored is lost, and nothing needs a restart"
+                "free some space on the database's disk (`butler doctor` shows where it is), then try again; no stored \
+                 memory is lost, and no restart is needed"
             }
-            Self::OutOfMemory => {
-                "give the machine of the database more memory, or ask for less at once; then try again"
-            }
-            Self::TimeOut => "try again in a moment; `butler doctor` tells what the server is doing",
+            Self::OutOfMemory => "give the database server more memory, or request less at once, then try again",
+            Self::TimeOut => "try again in a moment; `butler doctor` shows the state of the server",
             Self::Deadlock => "try again",
         }
     }
@@ -190,36 +188,38 @@ impl StoreError {
         let hint = match self {
             Self::InvalidUrl { .. } => "write it as postgres://user:password@host:5432/database",
             Self::Unreachable { .. } => {
-                "check that the server runs and that host and port (or the socket's directory) are right; \
-                 without --database-url butler runs its own PostgreSQL"
+                "check that the server is running and that host and port (or the socket's directory) are right; \
+                 without --database-url, butler runs a private PostgreSQL"
             }
-            Self::LoginRefused { .. } => "check user and password in the database URL, and the server's pg_hba.conf",
+            Self::LoginRefused { .. } => {
+                "check the user and the password in the database URL, and the server's pg_hba.conf"
+            }
             Self::NoDatabase { database, .. } => return Some(format!("create it: createdb {database}")),
-            Self::TooOld { .. } => "upgrade the server, or leave out --database-url to use butler's own PostgreSQL",
+            Self::TooOld { .. } => "upgrade the server, or omit --database-url to use the private PostgreSQL",
             Self::VectorMissing { .. } => {
                 "install pgvector on the server, then as a superuser: CREATE EXTENSION vector WITH SCHEMA public; \
-                 or leave out --database-url to use butler's own PostgreSQL"
+                 or omit --database-url to use the private PostgreSQL"
             }
             Self::VectorDenied { .. } => "as a superuser, in this database: CREATE EXTENSION vector WITH SCHEMA public",
             Self::Distributed { .. } => {
                 "use a database without Citus, or a schema that Citus does not distribute \
-                 (SET citus.enable_schema_based_sharding = off); docs/scaling.md says how to grow instead"
+                 (SET citus.enable_schema_based_sharding = off); docs/scaling.md describes other ways to scale"
             }
             Self::OldDatabase { .. } => {
-                "start the last butler that still knows this database once: it migrates it; then start this one"
+                "start a version in between once, which upgrades the database, then start this one"
             }
-            Self::NewerFunctions { .. } => "start the newer butler on this machine, too",
+            Self::NewerFunctions { .. } => "start the newer butler on this machine as well",
             Self::NewerDatabase { .. } => "start the newer butler, or restore a backup made before the upgrade",
-            Self::ChangedMigration { .. } => "this binary is not the one that made the database: use an official build",
+            Self::ChangedMigration { .. } => "this is not the program that created the database: use an official build",
             Self::NotMigrated { .. } => "start `butler serve` once: it migrates the database",
             Self::Migration { source, .. } | Self::Function { source, .. } => return source.hint(),
             Self::Unavailable { .. } => {
-                "try again in a moment, a store call best with an idempotency_key: it may have been done; \
-                 `butler doctor` tells what the server is doing"
+                "try again in a moment; a write may have been done, so repeat it with the same idempotency_key; \
+                 `butler doctor` shows the state of the server"
             }
             Self::Restarting { .. } => {
-                "try again in a moment: nothing was written, and `butler serve` starts it by itself; if it stays away, \
-                 `butler doctor` and the server's log tell why"
+                "nothing was written; try again in a moment, because `butler serve` restarts it; if it stays down, \
+                 `butler doctor` and the server's log show the cause"
             }
             Self::Full { .. } => {
                 "raise max_connections of the server, or lower [server] connections of the butlers that share it"
@@ -227,10 +227,10 @@ impl StoreError {
             Self::NoDescriptors { .. } => {
                 "raise the limit of open files of this process: `ulimit -n`, or LimitNOFILE= in the systemd unit"
             }
-            Self::Pooled => "let the pooler work in session mode, or name the server itself in the URL",
+            Self::Pooled => "set the pooler to session mode, or connect to the server directly",
             Self::ReadOnly { .. } => {
-                "nothing was written; name the primary in the URL, or all servers, as in postgres://user@a,b/name: \
-                 the one that takes writes is found"
+                "nothing was written; name the primary in the URL, or list all servers, as in postgres://user@a,b/name: \
+                 butler finds the one that accepts writes"
             }
             Self::NotNow { obstacle, .. } => obstacle.hint(),
             Self::Database(error) => {

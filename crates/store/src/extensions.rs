@@ -54,7 +54,9 @@ pub(crate) async fn create(session: &mut Session) -> Result<(), StoreError> {
                 return Err(StoreError::VectorDenied { reason: error.to_string() });
             }
             Err(error) if name == "vector" => return Err(StoreError::VectorMissing { reason: error.to_string() }),
-            Err(error) => tracing::warn!(extension = name, %error, "extension not available, going on without it"),
+            Err(error) => {
+                tracing::warn!(extension = name, %error, "the extension is not available; continuing without it")
+            }
         }
     }
     Ok(())

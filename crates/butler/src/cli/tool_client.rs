@@ -134,7 +134,7 @@ impl ToolClient {
         let Some(memory) = butler.memory().await else { return };
         let tenant = self.tenant.clone().unwrap_or_default();
         if let Err(error) = memory.invert_pending(Some(&tenant)).await {
-            tracing::warn!(%error, "the rule is not yet a warning; `butler jobs run inversion` or the next sweep makes it one");
+            tracing::warn!(%error, "the rule is not a warning yet; `butler jobs run inversion` or the next sweep turns it into one");
         }
     }
 
@@ -192,10 +192,10 @@ fn named(settings: &Settings, instance: &Instance) -> Result<String, HostError> 
 async fn exchange(server: &Instance, method: &str, path: &str, body: &str) -> Result<(u16, Value), HostError> {
     let unreachable = |reason: String| {
         HostError::Tool(ToolError {
-            hint: Some("`butler doctor` looks at it; its log says more".to_owned()),
+            hint: Some("run `butler doctor`, and see the server's log".to_owned()),
             ..ToolError::new(
                 ErrorCode::Unavailable,
-                format!("the server at http://{} (process {}) does not answer: {reason}", server.address, server.pid),
+                format!("the server at http://{} (process {}) does not respond: {reason}", server.address, server.pid),
             )
         })
     };
@@ -222,7 +222,7 @@ fn understood(status: u16, mut answer: Value) -> Result<Answer, ToolError> {
     }
     match result["structuredContent"].take() {
         Value::Object(structured) => Ok(Answer { structured, text }),
-        _ => Err(ToolError::internal("the server's answer holds no result")),
+        _ => Err(ToolError::internal("the server's response contains no result")),
     }
 }
 
@@ -231,7 +231,7 @@ fn rejected(status: u16, answer: &Value) -> ToolError {
     let error = &answer["error"];
     let mut rejected = error_of(&error["code"], error);
     if rejected.message.is_empty() {
-        rejected.message = format!("the server answered HTTP {status}");
+        rejected.message = format!("the server responded with HTTP {status}");
     }
     rejected
 }
@@ -251,7 +251,7 @@ fn refused(error: &HostError) -> ToolError {
 }
 
 fn no_tool(butler: &str, tool: &str) -> ToolError {
-    let hint = "is its memory module enabled? look with `butler config show`";
+    let hint = "check with `butler config show` whether its memory module is enabled";
     ToolError {
         hint: Some(hint.to_owned()),
         ..ToolError::new(ErrorCode::NotFound, format!("butler {butler:?} has no tool {tool}"))

@@ -14,7 +14,7 @@ impl Host {
     pub fn note_agent(&self) {
         let now = self.clock().now().to_rfc3339();
         if let Err(error) = fs::write(self.data_dir().join(FILE), now) {
-            tracing::debug!(%error, "cannot note that an agent connected");
+            tracing::debug!(%error, "cannot record that an agent connected");
         }
     }
 

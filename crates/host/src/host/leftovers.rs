@@ -118,7 +118,7 @@ pub(super) async fn sweep_locked(host: &Host, butler: &Butler) -> Result<bool, H
         if let Some(at) = left.databases.iter().rposition(is_before) {
             let before = left.databases.remove(at);
             butler_store::rename_database(&admin, &before, &home.database).await.map_err(failed(butler))?;
-            tracing::warn!(butler = %butler.name, before, "a restore was interrupted; the previous data are back");
+            tracing::warn!(butler = %butler.name, before, "a restore was interrupted; the previous data is back");
             reinstated = true;
         } else {
             // Without the butler's own database, nothing here is known to be superfluous.

@@ -42,7 +42,7 @@ impl ToolDefinition for MemoryChanges {
     const ANNOTATIONS: Annotations = Annotations::READ;
     const RIGHT: Right = Right::Read;
     const INSTRUCTION: Option<Instruction> =
-        Some(Instruction { topic: Topic::Inspect, text: "memory_changes tells what changed since a time." });
+        Some(Instruction { topic: Topic::Inspect, text: "memory_changes lists what changed since a time." });
 
     async fn run(memory: &Memory, call: Call, input: Input) -> Result<Changes, MemoryError> {
         let (since, until) = (text("since", &input.since)?, text("until", &input.until)?);

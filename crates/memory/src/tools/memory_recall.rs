@@ -80,7 +80,7 @@ impl ToolDefinition for MemoryRecall {
     const EMBEDS: bool = true;
     const INSTRUCTION: Option<Instruction> = Some(Instruction {
         topic: Topic::Recall,
-        text: "memory_recall tells what is known about a topic, the most useful first.",
+        text: "memory_recall returns what is known about a topic, the most useful first.",
     });
     const ALIASES: &'static [(&'static str, &'static str)] = &[("query", "topic")];
 

@@ -228,7 +228,7 @@ impl Handler {
             .filter(|(slips, _)| *slips <= name.len() / 3)
             .min();
         let hint = nearest.map_or_else(
-            || "tools/list names those there are".to_owned(),
+            || "tools/list lists the available tools".to_owned(),
             |(_, known)| format!("did you mean {known}?"),
         );
         ErrorData::invalid_params(format!("unknown tool {name:?}; {hint}"), None)
@@ -303,11 +303,11 @@ fn way_out(code: ErrorCode) -> &'static str {
         ErrorCode::InvalidArgument => {
             "nothing was written; change the argument that the message names, or leave it out"
         }
-        ErrorCode::NotFound => "look for it by its words: memory_search or entity_resolve",
-        ErrorCode::Conflict | ErrorCode::InvalidState => "look at what is there now, then decide; nothing was written",
-        ErrorCode::Unavailable => "try again in a moment; `butler doctor` looks for the cause",
+        ErrorCode::NotFound => "search for it with memory_search or entity_resolve",
+        ErrorCode::Conflict | ErrorCode::InvalidState => "check the current state first; nothing was written",
+        ErrorCode::Unavailable => "try again in a moment; `butler doctor` shows the cause",
         ErrorCode::Forbidden | ErrorCode::Internal => {
-            "the server's log holds the details; `butler doctor` looks for the cause"
+            "the server's log has the details; `butler doctor` shows the cause"
         }
     }
 }

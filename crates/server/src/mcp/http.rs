@@ -74,7 +74,7 @@ impl Endpoints {
 fn may_use(request: &Request, butler: &Butler) -> Result<(), Response> {
     match request.extensions().get::<Access>() {
         Some(access) => access.may_use(butler.name.as_str()).map_err(denied),
-        None => Err(reject(StatusCode::UNAUTHORIZED, "unauthorized", "who asks is not known", None)),
+        None => Err(reject(StatusCode::UNAUTHORIZED, "unauthorized", "the caller is unknown", None)),
     }
 }
 
@@ -152,8 +152,8 @@ fn not_posted(method: &Method, response: Response) -> Response {
     if response.status() != StatusCode::METHOD_NOT_ALLOWED {
         return response;
     }
-    let message = format!("{method} is not possible here: MCP is spoken by POST, without sessions");
-    let hint = "send each message of JSON-RPC as a POST of its own";
+    let message = format!("{method} is not supported: MCP uses POST here, without sessions");
+    let hint = "send each JSON-RPC message as a POST of its own";
     let mut told = reject(StatusCode::METHOD_NOT_ALLOWED, "method_not_allowed", &message, Some(hint));
     if let Some(allow) = response.headers().get(header::ALLOW) {
         told.headers_mut().insert(header::ALLOW, allow.clone());

@@ -5,7 +5,7 @@ use butler_memory::tool::{Instruction, ToolSpec};
 
 const BEGINNING: &str = "Long-term memory of this butler. Use it without being asked.";
 
-const END: &str = "An error names what was wrong and how to put it right: correct the call and repeat it. The code \
+const END: &str = "An error says what is wrong and how to fix it: correct the call and repeat it. The code \
                    `unavailable` means that the database is restarting: wait a moment and repeat the same call.";
 
 /// The instructions for the offered tools, which come in the order in which clients list them.

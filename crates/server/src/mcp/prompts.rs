@@ -52,7 +52,7 @@ pub(super) async fn get(
         ),
         "review-fading" => review(access, memory).await?,
         other => {
-            let known = "there are: recall, remember, review-fading";
+            let known = "the prompts are recall, remember and review-fading";
             return Err(ErrorData::invalid_params(format!("there is no prompt {other:?}; {known}"), None));
         }
     };
@@ -61,7 +61,7 @@ pub(super) async fn get(
 
 fn argument<'a>(arguments: &'a Map<String, Value>, name: &str) -> Result<&'a str, ErrorData> {
     let text = arguments.get(name).and_then(Value::as_str).map(str::trim).filter(|text| !text.is_empty());
-    text.ok_or_else(|| ErrorData::invalid_params(format!("the argument {name:?} is needed"), None))
+    text.ok_or_else(|| ErrorData::invalid_params(format!("the argument {name:?} is required"), None))
 }
 
 /// The facts themselves are in the prompt: no tool lists what fades.

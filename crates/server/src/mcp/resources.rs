@@ -19,7 +19,7 @@ const BEGINNING: &str = "who the user is, what is going on now, and how they wan
 pub(super) fn list(butler: &str) -> Vec<Resource> {
     vec![
         Resource::new(STATS, "stats")
-            .with_title("What is remembered, in numbers")
+            .with_title("Memory statistics")
             .with_description("How many episodes, facts and rules there are, and in which state")
             .with_mime_type("application/json"),
         Resource::new(format!("memory://context/{butler}"), "context")

@@ -116,7 +116,7 @@ impl Manager {
         match (self.target.wants, read_only) {
             (Wants::Primary, true) => {
                 session.close().await;
-                Err(StoreError::ReadOnly { reason: format!("PostgreSQL at {} takes no writes", place(server)) })
+                Err(StoreError::ReadOnly { reason: format!("PostgreSQL at {} accepts no writes", place(server)) })
             }
             (Wants::Standby, false) => {
                 session.close().await;
@@ -190,7 +190,7 @@ impl managed::Manager for Manager {
 
     async fn recycle(&self, session: &mut Session, metrics: &Metrics) -> RecycleResult<StoreError> {
         let usable = session.is_reusable() && (metrics.last_used() < PROBE_AFTER || session.probe().await);
-        if usable { Ok(()) } else { Err(RecycleError::message("closed, or abandoned half-way")) }
+        if usable { Ok(()) } else { Err(RecycleError::message("it is closed, or a statement was abandoned")) }
     }
 }
 

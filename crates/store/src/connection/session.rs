@@ -191,7 +191,7 @@ impl State {
     async fn observe<T>(&mut self, answer: impl Future<Output = Result<T, sqlx::Error>>) -> Result<T, StoreError> {
         if self.in_flight {
             self.broken = true;
-            return Err(StoreError::Unavailable { reason: "an earlier statement was abandoned half-way".to_owned() });
+            return Err(StoreError::Unavailable { reason: "an earlier statement was abandoned".to_owned() });
         }
         self.in_flight = true;
         self.statements += 1;

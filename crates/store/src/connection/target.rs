@@ -36,7 +36,7 @@ impl Target {
     pub fn primary(url: &str) -> Result<Self, StoreError> {
         let target = Self::parse(url, Wants::Primary)?;
         match target.wants {
-            Wants::Standby => Err(invalid("target_session_attrs asks for a standby, which takes no writes")),
+            Wants::Standby => Err(invalid("target_session_attrs asks for a standby, which accepts no writes")),
             // Whatever the URL says, this needs a server that accepts writes.
             _ => Ok(Self { wants: Wants::Primary, ..target }),
         }
@@ -151,7 +151,7 @@ fn attribute(value: &str) -> Result<Wants, StoreError> {
         // Without a standby, reads go to the primary anyway.
         "read-only" | "standby" | "prefer-standby" => Ok(Wants::Standby),
         other => Err(invalid(format!(
-            "target_session_attrs is {other:?}; valid are any, read-write, primary, read-only, standby, prefer-standby"
+            "target_session_attrs is {other:?}; valid values are any, read-write, primary, read-only, standby, prefer-standby"
         ))),
     }
 }
