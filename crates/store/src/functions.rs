@@ -6,7 +6,7 @@
 use sha2::{Digest, Sha256};
 
 use crate::error::StoreError;
-use crate::migrate::hex;
+use crate::hex::hex;
 use crate::sql_files::FUNCTIONS;
 use crate::{Session, Tx};
 

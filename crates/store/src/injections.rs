@@ -10,6 +10,7 @@ use sqlx::types::Json;
 use uuid::Uuid;
 
 use crate::browse::{Listed, Page};
+use crate::hex::hex;
 use crate::{Session, StoreError};
 
 /// Rows that one statement deletes.
@@ -66,10 +67,6 @@ impl Served {
         }
         served
     }
-}
-
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// Selects calls; `None` leaves a filter out.

@@ -28,6 +28,7 @@ mod functions;
 pub mod gauges;
 pub mod get;
 mod health;
+mod hex;
 pub mod idempotency;
 pub mod injections;
 pub mod jobs;

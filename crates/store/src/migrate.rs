@@ -9,6 +9,7 @@ use sha2::{Digest, Sha256};
 use crate::connection::session::{Session, Tx};
 use crate::error::StoreError;
 use crate::functions::FunctionSet;
+use crate::hex::hex;
 use crate::sql_files::{MIGRATIONS, SCHEMA};
 use crate::{citus, extensions, functions};
 
@@ -52,10 +53,6 @@ pub fn fingerprint() -> String {
 
 fn checksum(text: &str) -> String {
     hex(&Sha256::digest(text))
-}
-
-pub(crate) fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// Version and checksum of each applied migration.
