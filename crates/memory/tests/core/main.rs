@@ -15,7 +15,6 @@ mod idempotency;
 mod injections;
 mod leaks;
 mod links;
-mod plans;
 mod poison;
 mod reembed;
 mod references;

@@ -1,5 +1,7 @@
 //! When facts are true: the table of cases of docs/time.md, case by case.
 
+mod plans;
+
 use butler_domain::Timestamp;
 use butler_testkit::MemoryFixture;
 use serde_json::{Value, json};
@@ -30,7 +32,7 @@ pub(crate) async fn lives(memory: &MemoryFixture, city: &str, more: Value) -> Va
 }
 
 /// The facts of the key in the order of time: content, from, to, and validity.
-pub(crate) async fn timeline(memory: &MemoryFixture) -> Vec<String> {
+async fn timeline(memory: &MemoryFixture) -> Vec<String> {
     let sql = "SELECT content || ' ' || day(holds_from) || '..' || day(holds_to) || ' ' || validity AS line
                FROM facts, LATERAL (SELECT holds_from < holds_to AS holds) h
                ORDER BY holds DESC, holds_from, created_at";

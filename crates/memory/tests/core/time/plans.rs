@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::time::{at, found, go_to, lives, timeline};
+use super::{at, found, go_to, lives, timeline};
 use crate::{count, row};
 
 #[tokio::test]
