@@ -214,7 +214,7 @@ impl Database {
         format!("{}@{}/{database}", connect.get_username(), self.0.owners.manager().target.place())
     }
 
-    /// The options for connecting to the server that was the primary at the last use.
+    /// Of the server that was the primary when it was last needed.
     pub(crate) fn connect_options(&self) -> PgConnectOptions {
         self.0.owners.manager().target.current().clone()
     }
