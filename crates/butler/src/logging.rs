@@ -58,8 +58,8 @@ fn filter(directives: &str) -> Result<EnvFilter, tracing_subscriber::filter::Par
 }
 
 /// Writes each record without secrets, and so that its text can neither control the terminal nor look like another
-/// record: lines after the first are indented. Memory does not belong into a log, so redaction is the second wall here
-/// and knows only the standard rules.
+/// record: lines after the first are indented. Memory is never logged, so this redaction is a second safeguard with the
+/// standard rules only.
 struct VisibleStderr;
 
 impl Write for VisibleStderr {

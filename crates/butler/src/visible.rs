@@ -1,4 +1,4 @@
-//! Makes text safe to show: what is stored must not be able to control a terminal or to forge a line of the log.
+//! Makes text safe to show: stored text must not control a terminal or forge a line of the log.
 
 use std::borrow::Cow;
 

@@ -53,18 +53,22 @@ struct MockTime {
 }
 
 impl MockClock {
+    /// A clock that shows `time` until a method changes it.
     pub fn at(time: Timestamp) -> Self {
         Self(Mutex::new(MockTime { wall: time, jumped: TimeDelta::zero() }))
     }
 
+    /// Moves both clocks to `time`, as if the time in between had passed.
     pub fn set(&self, time: Timestamp) {
         self.lock().wall = time;
     }
 
+    /// Lets this much time pass on both clocks.
     pub fn advance(&self, by: Duration) {
         self.lock().wall += TimeDelta::from_std(by).unwrap_or(TimeDelta::MAX);
     }
 
+    /// Lets a number of days pass on both clocks; a fraction is allowed.
     pub fn advance_days(&self, days: f64) {
         self.advance(Duration::from_secs_f64(days * 86_400.0));
     }
@@ -100,6 +104,7 @@ pub struct Reading {
 }
 
 impl Reading {
+    /// Reads both clocks, one right after the other.
     pub fn of(clock: &dyn Clock) -> Self {
         Self { wall: clock.now(), monotonic: clock.monotonic() }
     }

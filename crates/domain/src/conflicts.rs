@@ -12,6 +12,7 @@ const ABOUT_THE_SAME: f64 = 0.70;
 const NEAR_IDENTICAL: f64 = 0.90;
 const NEAR_IDENTICAL_WORDS: f64 = 0.75;
 
+/// Whether two facts cannot both be true, or say the same.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Kind {

@@ -73,6 +73,7 @@ pub struct ThresholdError {
 }
 
 impl DecayThresholds {
+    /// Checks that both thresholds lie in 0 to 1 and that expiry is not above retrieval.
     pub fn new(retrieval: f64, expiry: f64) -> Result<Self, ThresholdError> {
         // Comparisons with NaN are false, so this rejects NaN too.
         if 0.0 <= expiry && expiry <= retrieval && retrieval <= 1.0 {

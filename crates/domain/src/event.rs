@@ -12,6 +12,7 @@ macro_rules! events {
         impl EventType {
             pub const ALL: &'static [Self] = &[$(Self::$variant),+];
 
+            /// The name in the column `event_type` and in JSON.
             pub const fn as_str(self) -> &'static str {
                 match self { $(Self::$variant => $text),+ }
             }

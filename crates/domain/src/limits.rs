@@ -11,8 +11,10 @@ pub const QUERY_BYTES: usize = 8 * 1024;
 pub const RESULTS: usize = 100;
 /// The tokens of a context block. At four characters per token the block still fits into an HTTP response of 4 MiB.
 pub const TOKEN_BUDGET: usize = 1_000_000;
+/// The tags of one memory.
 pub const TAGS: usize = 64;
 pub const TAG_BYTES: usize = 256;
+/// The metadata of a memory or entity, as JSON text.
 pub const METADATA_BYTES: usize = 64 * 1024;
 /// Names of tenants, scopes and butlers. Together with subject and predicate they form B-tree keys, which PostgreSQL
 /// limits to 2704 bytes.
@@ -31,10 +33,13 @@ pub const NEIGHBOR_DEPTH: usize = 3;
 pub const NEIGHBORS: usize = 500;
 /// The ids in one list of `entity_forget`. Without a list, all memories that name the entity are meant.
 pub const CHOSEN_IDS: usize = 1000;
+/// The reason of a mark or a forget, which is a sentence.
 pub const REASON_BYTES: usize = 4 * 1024;
 /// The reasons kept in a rule's metadata, newest last. `rule_applications` keeps all of them.
 pub const HARMFUL_REASONS: usize = 100;
+/// The caller's name for a request, which events and logs contain.
 pub const REQUEST_ID_BYTES: usize = 256;
 /// The name of a session in `request_context`.
 pub const SESSION_ID_BYTES: usize = 256;
+/// The caller's key for a request that it may repeat.
 pub const IDEMPOTENCY_KEY_BYTES: usize = 256;

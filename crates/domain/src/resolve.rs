@@ -40,6 +40,7 @@ pub enum NameMatch {
 }
 
 impl NameMatch {
+    /// The score of the tier. Neighbourhood and domain scores are added to it.
     pub const fn base_score(self) -> f64 {
         match self {
             Self::Exact => 100.0,

@@ -44,6 +44,7 @@ pub struct WeightError {
 }
 
 impl ScoreWeights {
+    /// Rejects weights that are negative, infinite or NaN.
     pub fn new(relevance: f64, importance: f64, recency: f64, confidence: f64) -> Result<Self, WeightError> {
         let named =
             [("relevance", relevance), ("importance", importance), ("recency", recency), ("confidence", confidence)];

@@ -43,29 +43,15 @@ pub fn normal_form(text: &str) -> String {
     single_spaced(&composed).trim_matches([' ', '.', '!']).to_lowercase()
 }
 
-/// Whether the numbers, dates, names, negation and other details of two statements agree. If not, neither is a paraphrase
-/// of the other.
-pub fn same_details(a: &str, b: &str) -> bool {
-    details(a).agrees_with(&details(b))
-}
-
-/// Whether one statement only rewords the other. `similarity` is the cosine similarity of their embeddings.
-pub fn is_paraphrase(a: &str, b: &str, similarity: f64) -> bool {
-    is_paraphrase_about("", a, b, similarity)
-}
-
-/// Like [`is_paraphrase`], for two statements about `subject`: one may name it and the other leave it out.
+/// Whether one statement about `subject` only rewords the other. One may name the subject and the other leave it out.
+/// `similarity` is the cosine similarity of their embeddings.
 pub fn is_paraphrase_about(subject: &str, a: &str, b: &str, similarity: f64) -> bool {
     normal_form(a) == normal_form(b)
         || (similarity >= PARAPHRASE && details(a).about(subject).agrees_with(&details(b).about(subject)))
 }
 
-/// In what two statements about the same thing contradict each other, if nothing else about them differs much.
-pub fn contradiction(a: &str, b: &str) -> Option<Difference> {
-    contradiction_about("", a, b)
-}
-
-/// Like [`contradiction`], for two statements about `subject`: one may name it and the other leave it out.
+/// In what two statements about `subject` contradict each other, if nothing else about them differs much. One may name
+/// the subject and the other leave it out.
 pub fn contradiction_about(subject: &str, a: &str, b: &str) -> Option<Difference> {
     let (a, b) = (details(a).about(subject), details(b).about(subject));
     if !(a.names_agree(&b) && a.qualifiers == b.qualifiers && a.alternatives_agree(&b)) {

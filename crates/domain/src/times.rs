@@ -53,6 +53,7 @@ impl StatedDates {
         })
     }
 
+    /// Whether no date was stated.
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
     }
@@ -104,6 +105,7 @@ impl FactDates {
         (self.end() == self.valid_to).then_some(stated)
     }
 
+    /// The dates in the form that answers show. Stated texts keep their precision.
     pub fn shown(&self) -> ShownDates {
         let end = self.end();
         ShownDates {
@@ -150,6 +152,7 @@ pub struct Asked {
 }
 
 impl Asked {
+    /// Whether the question names no time.
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
     }

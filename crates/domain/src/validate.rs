@@ -31,6 +31,7 @@ pub struct Invalid {
 }
 
 impl Invalid {
+    /// An error without a hint. The message is the rest of a sentence that begins with the field.
     pub fn new(field: impl Into<String>, message: impl Into<String>) -> Self {
         Self { field: field.into(), message: message.into(), hint: None }
     }
@@ -41,6 +42,7 @@ impl Invalid {
         self
     }
 
+    /// An error that says which type was expected and what was given instead.
     pub fn wrong_type(field: &str, expected: &str, given: &Value) -> Self {
         Self::new(field, format!("must be {expected}, not {}", describe(given)))
             .hint(format!("give {field} as {expected}"))

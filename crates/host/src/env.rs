@@ -63,3 +63,32 @@ pub fn is_name(text: &str) -> bool {
 pub fn var(name: &str) -> Option<std::ffi::OsString> {
     std::env::var_os(name).filter(|value| !value.is_empty())
 }
+
+/// Checks a name under `env` of a runtime: it must be valid, and the variable must not give access to the database.
+pub fn check_name(name: &str) -> Result<(), String> {
+    if !is_name(name) {
+        return Err(format!(
+            "contains {name:?}; expected the name of an environment variable, for example \"LLM_KEY\""
+        ));
+    }
+    if name.starts_with("BUTLER_") || name.starts_with("PG") || name == "DATABASE_URL" {
+        return Err(format!(
+            "contains {name:?}; variables of butler and PostgreSQL never reach the program, because they give access to \
+             the database"
+        ));
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn extra_variables_have_valid_names() {
+        assert_eq!(check_name("LLM_KEY"), Ok(()));
+        for name in ["", "A B", "A=B", "1A", "BUTLER_LISTEN", "PGPASSWORD", "DATABASE_URL", "LLM_*"] {
+            assert!(check_name(name).is_err(), "{name}");
+        }
+    }
+}

@@ -150,8 +150,8 @@ impl SampledMetrics {
             let Some(state) = database.replica_state() else { continue };
             let (up, behind) = match state {
                 ReplicaState::Serving { behind } => (1, Some(behind)),
-                ReplicaState::Slow { behind } => (0, Some(behind)),
-                ReplicaState::Away { .. } => (0, None),
+                ReplicaState::Lagging { behind } => (0, Some(behind)),
+                ReplicaState::Unavailable { .. } => (0, None),
             };
             self.replica_up.get_or_create(&label).set(up);
             if let Some(behind) = behind {

@@ -1,4 +1,4 @@
-//! What a butler is made of: modules with a life of their own, which bring tools.
+//! Modules, of which a butler consists: each has a lifecycle and brings tools.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -13,7 +13,7 @@ use futures::future::BoxFuture;
 
 use crate::scheduler::HostJob;
 
-/// What a module gets to work with when its butler starts.
+/// What a module receives when its butler starts.
 #[derive(Clone)]
 pub struct Parts {
     pub butler: butler_domain::Butler,
@@ -23,9 +23,9 @@ pub struct Parts {
     pub clock: Arc<dyn butler_domain::Clock>,
     /// The person whose agents use the butler (`[butler] owner`).
     pub owner: Option<String>,
-    /// The LLM; `None`: there is none.
+    /// The LLM, if one is configured.
     pub runtime: Option<Arc<dyn Runtime>>,
-    /// The butler's backups, which an erasure names; `None`: it names none.
+    /// The butler's backups, which an erasure lists.
     pub backups: Option<Arc<dyn Backups>>,
 }
 
@@ -37,35 +37,35 @@ pub trait Module: Send + Sync {
         &[]
     }
 
-    /// Brings this module's part of the butler's database to the version this program knows.
+    /// Migrates this module's part of the butler's database to this program's version.
     fn migrations<'a>(&'a self, database: &'a Database) -> BoxFuture<'a, Result<Migrated, StoreError>>;
 
     fn on_startup(&mut self, parts: Parts) -> BoxFuture<'_, Result<(), ModuleError>>;
 
-    /// Called once, before `on_startup`: clients may list tools while the database still starts.
+    /// Called once, before `on_startup`, because clients may list tools while the database still starts.
     fn register_tools(&self, registry: &mut Registry);
 
-    /// Called in a process that stays, after `on_startup`: begins whatever the module does on its own. The module that
-    /// has schedules follows those of the host's jobs as well.
+    /// Starts the module's background work, after `on_startup` and only in a long-running process. The module with the
+    /// schedules also runs the host's jobs.
     fn start_workers(&mut self, _beside: Vec<Arc<dyn HostJob>>) {}
 
     fn on_shutdown(&mut self) -> BoxFuture<'_, ()>;
 
-    /// The memory behind the tools, of the module that has one.
+    /// The memory behind the tools, if the module has one.
     fn memory(&self) -> Option<Arc<Memory>> {
         None
     }
 }
 
-/// A tool bound to the module that brought it.
+/// A tool bound to its module.
 pub trait HostTool: Send + Sync {
     fn spec(&self) -> &Arc<ToolSpec>;
 
-    /// Runs the tool once. `Host::call` is what checks rights, retries, measures and survives a panic.
+    /// Runs the tool once. `Host::call` checks rights, retries, measures and catches panics.
     fn run(&self, call: ToolCall) -> BoxFuture<'_, Result<Answer, ToolError>>;
 }
 
-/// The tools of one butler by name, in the order in which they were registered.
+/// The tools of one butler by name, in registration order.
 #[derive(Default, Clone)]
 pub struct Registry {
     tools: Vec<Arc<dyn HostTool>>,
@@ -73,11 +73,11 @@ pub struct Registry {
 }
 
 impl Registry {
-    /// Two tools of one name are a mistake in the program: the first one stays.
+    /// Adds a tool. If two tools have the same name, which is a bug, the first one stays.
     pub fn add(&mut self, tool: Arc<dyn HostTool>) {
         let name = tool.spec().name;
         if self.by_name.contains_key(name) {
-            tracing::error!(tool = name, "a second tool of this name was left out");
+            tracing::error!(tool = name, "ignored a second tool of this name");
             return;
         }
         self.by_name.insert(name, self.tools.len());
@@ -114,7 +114,7 @@ impl ModuleError {
     }
 }
 
-/// The modules, each after those it depends on; otherwise in the given order.
+/// Sorts the modules so that each follows those it depends on, otherwise in the given order.
 pub fn in_order(mut waiting: Vec<Box<dyn Module>>) -> Result<Vec<Box<dyn Module>>, ModuleError> {
     let known: Vec<&str> = waiting.iter().map(|module| module.name()).collect();
     for module in &waiting {

@@ -1,4 +1,5 @@
-//! Which tools a client is offered. A choice of convenience, not of safety: what a caller may do, its token says.
+//! Which tools a client is offered. This is a matter of convenience, not of access: the token decides what a caller may
+//! do.
 
 use butler_memory::tool::ToolSpec;
 use clap::ValueEnum;
@@ -36,13 +37,13 @@ impl Profile {
         }
     }
 
-    /// The `profile` of a query string; an error names those there are.
+    /// The `profile` of a query string. The error lists the valid names.
     pub fn of_query(query: Option<&str>) -> Result<Option<Self>, String> {
         let pairs = query.unwrap_or_default().split('&').filter_map(|pair| pair.split_once('='));
         let Some((_, name)) = pairs.into_iter().find(|(key, _)| *key == "profile") else { return Ok(None) };
         match Self::value_variants().iter().find(|profile| profile.as_str() == name) {
             Some(profile) => Ok(Some(*profile)),
-            None => Err(format!("there is no profile {name:?}; there are: full, core, read-only")),
+            None => Err(format!("there is no profile {name:?}; the profiles are full, core and read-only")),
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Which backups still hold what was erased. Backups are the host's, which tells the memory about them.
+//! Which backups still contain erased memories. The host manages the backups and tells the memory about them.
 
 use butler_domain::Timestamp;
 use schemars::JsonSchema;
@@ -11,25 +11,25 @@ use crate::Memory;
 pub struct KeptBackup {
     pub name: String,
     pub created_at: Timestamp,
-    /// When the schedule removes it. Null: nothing removes it.
+    /// When the schedule deletes it. Null if nothing deletes it.
     pub until: Option<Timestamp>,
 }
 
-/// Backups, newest first, and what to do about them.
+/// Backups, newest first, and a hint about them.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct KeptBackups {
     pub kept: Vec<KeptBackup>,
     pub hint: Option<String>,
 }
 
-/// Knows the backups of a butler.
+/// Lists the backups of a butler.
 pub trait Backups: Send + Sync + 'static {
     /// The backups made since a time.
     fn since(&self, since: Timestamp, now: Timestamp) -> KeptBackups;
 }
 
 impl Memory {
-    /// The backups made since a time; none if nobody told the memory about backups.
+    /// The backups made since a time; none if the memory has no access to backups.
     pub(crate) fn backups_since(&self, since: Timestamp) -> KeptBackups {
         self.backups().map(|backups| backups.since(since, self.now())).unwrap_or_default()
     }

@@ -1,4 +1,4 @@
-//! What every use case is told about the request that it serves.
+//! The context of a request, which every use case receives.
 
 use butler_domain::event::Origin;
 use butler_domain::{Source, TenantId, Timestamp};
@@ -6,22 +6,23 @@ use butler_store::{Session, WriteContext};
 
 use crate::Memory;
 
-/// For whom, by whom and when.
+/// The tenant, the origin and the time of a request.
 #[derive(Debug, Clone)]
 pub struct Call {
     pub tenant: TenantId,
     pub origin: Origin,
     pub now: Timestamp,
-    /// The caller's session, to which the memories that it is given are attributed.
+    /// The caller's session, to which the returned memories are attributed.
     pub session: Option<String>,
-    /// The caller's name for this request. A repeated store with the same key returns the first answer and writes nothing.
+    /// The caller's key for this request. A repeated store with the same key returns the first answer and writes
+    /// nothing.
     pub idempotency_key: Option<String>,
-    /// Who speaks. The server decides; an argument can only lower it.
+    /// How far the caller is trusted. The server decides; an argument can only lower it.
     pub source: Source,
 }
 
 impl Call {
-    /// A call by the program itself, for instance a worker.
+    /// A call by the program itself, for example by a job.
     pub fn internal(memory: &Memory, tenant: TenantId, actor: impl Into<String>) -> Self {
         let origin = Origin { actor: Some(actor.into()), request_id: None };
         Self { tenant, origin, now: memory.now(), session: None, idempotency_key: None, source: Source::Agent }

@@ -1,31 +1,34 @@
-//! Who is on the transport, and whose memory that lets them work on.
+//! Who makes a request, and which tenants they may name.
 
 use butler_domain::validate::Invalid;
 use butler_domain::{Source, TenantId};
 
+/// Whoever sends requests over a connection.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Caller {
     pub tenant: CallerTenant,
-    /// Recorded with every change; the hosting butler where nobody is named.
+    /// Recorded with every change. `None` stands for the hosting butler.
     pub actor: Option<String>,
-    /// Who speaks through this caller at most.
+    /// The highest trust that text of this caller can have.
     pub source: Source,
 }
 
+/// Which tenant a caller works on.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum CallerTenant {
-    /// Fixed by the token: naming another tenant is an error.
+    /// The token fixes the tenant. Naming another one is an error.
     Token(TenantId),
-    /// Stdio and loopback without tokens: the arguments choose.
+    /// Stdio and loopback without tokens: the arguments name the tenant.
     Trusted,
 }
 
 impl Caller {
+    /// A caller without a token, on this machine.
     pub fn trusted() -> Self {
         Self { tenant: CallerTenant::Trusted, actor: None, source: Source::Agent }
     }
 
-    /// The same caller, when a person is at the keyboard: the command line and the dashboard.
+    /// The same caller as a person, for the command line and the dashboard.
     #[must_use]
     pub fn person(self) -> Self {
         Self { source: Source::Person, ..self }

@@ -1,4 +1,4 @@
-//! What changed in a time: what an agent reads when it comes back after a week.
+//! What changed in a period, for an agent that returns after a while.
 
 use butler_domain::context::TokenCounter;
 use butler_domain::text::flatten_line;
@@ -12,17 +12,17 @@ use uuid::Uuid;
 
 use crate::{Call, Memory, MemoryError};
 
-/// More changes than anybody reads at once.
+/// The maximum number of changes in an answer.
 const MOST: i32 = 1000;
 
-/// The validated arguments of a question for changes.
+/// The validated arguments of a request for changes.
 #[derive(Debug, Clone)]
 pub struct ChangesInput {
     pub since: Timestamp,
     pub until: Option<Timestamp>,
     /// This scope and `global`; `None` means all scopes.
     pub scope: Option<Scope>,
-    /// The most tokens of the answer's lines.
+    /// The maximum number of tokens in the answer's lines.
     pub token_budget: usize,
 }
 
@@ -33,13 +33,13 @@ pub struct Changes {
     pub until: Timestamp,
     /// New facts and rules.
     pub learned: Vec<ChangeGroup>,
-    /// New versions, dates and grades of what was known.
+    /// Known memories with a new version, date, importance or permanence.
     pub changed: Vec<ChangeGroup>,
-    /// What was marked as harmful or contradicts something else.
+    /// Memories that were marked as harmful or contradict others.
     pub contradicted: Vec<ChangeGroup>,
-    /// What lost its confidence.
+    /// Memories whose confidence has decayed.
     pub faded: Vec<ChangeGroup>,
-    /// What was forgotten, by name alone.
+    /// Forgotten memories, by name only.
     pub forgotten: Vec<ChangeGroup>,
     /// How many older changes the budget left out.
     pub left_out: usize,
@@ -57,18 +57,19 @@ pub struct ChangeGroup {
     pub changes: Vec<ChangeItem>,
 }
 
+/// One change of a memory.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct ChangeItem {
     pub memory_type: String,
     pub id: Uuid,
     pub at: Timestamp,
-    /// The event that tells of it.
+    /// The type of the event.
     pub event: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub predicate: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub content: Option<String>,
-    /// What it said before.
+    /// The content before the change.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub before: Option<String>,
     #[serde(flatten)]
@@ -91,7 +92,7 @@ impl From<Change> for ChangeItem {
 }
 
 impl Memory {
-    /// Tells what changed since a moment, newest first, as far as the budget allows.
+    /// Lists the changes of a period, newest first, within the token budget.
     pub async fn changes(&self, call: &Call, input: &ChangesInput) -> Result<Changes, MemoryError> {
         let mut conn = self.db().reader(&call.tenant).await?;
         let until = input.until.unwrap_or(call.now + chrono::TimeDelta::microseconds(1));
@@ -136,7 +137,7 @@ impl Changes {
         }
     }
 
-    /// The sections with their names, in the order in which they are read.
+    /// The sections with their names, in display order.
     fn sections(&self) -> [(&'static str, &[ChangeGroup]); 5] {
         [
             ("learned", &self.learned),
@@ -147,7 +148,7 @@ impl Changes {
         ]
     }
 
-    /// The lines of a section of the context block. Text of a memory stays on its line.
+    /// The lines for a section of the context block. The text of a memory stays on one line.
     pub fn lines(&self) -> String {
         let mut text = String::new();
         for (section, groups) in self.sections() {

@@ -1,5 +1,5 @@
-//! Episode cleanup: moves the expiry of unlearned episodes on, deletes expired episodes, then the oldest consolidated ones
-//! beyond the capacity.
+//! Episode cleanup: extends the expiry of episodes that were not consolidated, deletes expired episodes, then the
+//! oldest consolidated ones beyond the capacity.
 
 use butler_domain::event::Origin;
 use butler_domain::{TenantId, Timestamp};
@@ -57,7 +57,7 @@ impl Memory {
     ) -> Result<CleanupReport, MemoryError> {
         let now = if dry_run { self.now() } else { self.trusted_now().await? };
         let report = match caught(self.clean_up_at(now, tenant, max_entries, origin, dry_run)).await {
-            // Bad data of one tenant fail the batch of all.
+            // Bad data of one tenant makes the batch of all tenants fail.
             Err(error) if tenant.is_none() && !error.is_unavailable() => {
                 let (mut report, mut outcomes) = (CleanupReport::default(), TenantOutcomes::default());
                 for tenant in self.tenants().await? {
@@ -123,14 +123,14 @@ impl Memory {
         Ok(report)
     }
 
-    /// How many unlearned episodes a tenant may keep, and until when their expiry is moved on.
+    /// How many unconsolidated episodes a tenant may keep, and the new expiry of those.
     fn unlearned(&self, now: Timestamp) -> Unlearned {
         let episodes = &self.config().episodes;
         let max = i64::try_from(episodes.max_unlearned).unwrap_or(i64::MAX);
         Unlearned { max, until: after_days(now, episodes.default_ttl_days) }
     }
 
-    /// Warns in the log, well before the oldest unlearned episodes expire.
+    /// Logs a warning well before the oldest unconsolidated episodes expire.
     async fn warn_of_many_unlearned(&self, conn: &mut Session, tenant: Option<&TenantId>) -> Result<(), MemoryError> {
         for (tenant, unlearned) in self.many_unlearned(conn, tenant).await? {
             let max = self.config().episodes.max_unlearned;
@@ -145,7 +145,7 @@ impl Memory {
         Ok(())
     }
 
-    /// The tenants whose unlearned episodes come close to `max_unlearned`, and how many they have.
+    /// The tenants whose unconsolidated episodes approach `max_unlearned`, each with its number.
     pub async fn many_unlearned(
         &self,
         conn: &mut Session,

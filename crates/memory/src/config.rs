@@ -5,12 +5,12 @@ mod secrets;
 
 use std::path::PathBuf;
 
+use butler_domain::Mode;
 use butler_domain::context::ContextQuotas;
 use butler_domain::scoring::ScoreWeights;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::search::Mode;
 use crate::trust::TrustConfig;
 
 pub use secrets::{SecretPattern, SecretsConfig};

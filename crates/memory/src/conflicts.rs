@@ -56,7 +56,8 @@ pub struct ConflictsReport {
 }
 
 impl Memory {
-    /// Looks for conflicts of a fact that was just stored, after the answer. A listing and a context wait for it.
+    /// Looks for conflicts of a newly stored fact after the response. Listing conflicts and building a context wait for
+    /// it.
     pub(crate) fn find_conflicts_later(&self, call: &Call, id: FactId, side: Side) {
         if !self.config().conflicts.enabled {
             return;
@@ -64,7 +65,7 @@ impl Memory {
         let (db, tenant, call) = (self.db().clone(), call.tenant.clone(), call.clone());
         self.db().in_background(&tenant, async move {
             if let Err(error) = find_after_store(&db, &call, id, &side).await {
-                tracing::warn!(%error, "conflicts of a fact were not looked for; the nightly job does it");
+                tracing::warn!(%error, "cannot look for conflicts of a new fact; the nightly job will");
             }
         });
     }
@@ -77,13 +78,13 @@ impl Memory {
         Ok(Conflicts { conflicts, total })
     }
 
-    /// One conflict, whatever its state. `None`: the tenant has no such conflict.
+    /// One conflict in any state; `None` if the tenant has no such conflict.
     pub async fn get_conflict(&self, call: &Call, id: Uuid) -> Result<Option<Conflict>, MemoryError> {
         let listing = Listing { open: true, id: Some(id), limit: 1, offset: 0 };
         Ok(self.list_conflicts(call, listing).await?.conflicts.pop())
     }
 
-    /// Resolves an open conflict in one transaction, and returns it. `None`: the tenant has no such conflict.
+    /// Resolves an open conflict in one transaction and returns it; `None` if the tenant has no such conflict.
     pub async fn resolve_conflict(
         &self,
         call: &Call,
@@ -194,7 +195,7 @@ impl Memory {
         Ok(Some(fact))
     }
 
-    /// Compares the facts stored lately with all others of their tenant.
+    /// Compares recently stored facts with all others of their tenant.
     pub async fn find_conflicts(&self, tenant: Option<&TenantId>) -> Result<ConflictsReport, MemoryError> {
         let mut report = ConflictsReport::default();
         if !self.config().conflicts.enabled {

@@ -35,9 +35,9 @@ pub struct ContextRequest {
     pub min_relevance: Option<f64>,
     /// How many relations to follow from the entities that the prompt names, 0 to 3.
     pub hops: usize,
-    /// The time that it is about; what is true now if left out.
+    /// The period that it is about. By default, only facts that are true now are used.
     pub asked: Asked,
-    /// Also tell what changed since then.
+    /// Adds what changed since then.
     pub changes_since: Option<Timestamp>,
 }
 

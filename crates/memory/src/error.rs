@@ -2,7 +2,7 @@ use butler_domain::validate::Invalid;
 use butler_domain::{EntityId, MemoryType};
 use uuid::Uuid;
 
-/// Why a use case did nothing.
+/// Why a use case failed. Nothing was written.
 #[derive(Debug, thiserror::Error)]
 pub enum MemoryError {
     #[error(transparent)]
@@ -13,18 +13,18 @@ pub enum MemoryError {
     NoReference { memory_type: MemoryType, end: String },
     #[error("there is no entity with id {id}")]
     NoEntity { id: EntityId },
-    /// What was to be made exists.
+    /// What the call would create exists already.
     #[error("{message}")]
     Conflict { message: String, hint: String },
-    /// The memory is there, but not in a state that allows it.
+    /// The memory exists, but its state does not allow the change.
     #[error("{message}")]
     InvalidState { message: String, hint: String },
-    /// Superseded, expired, retracted or forgotten: what is to be done needs one that is remembered.
+    /// The memory is superseded, expired, retracted or forgotten, and the change needs one that is remembered.
     #[error("{memory_type} {id} is {state}, so it cannot be {done}")]
     Gone { memory_type: MemoryType, id: Uuid, state: String, done: &'static str },
     #[error("idempotency_key {key:?} was used before, for a call of {tool} with other arguments")]
     KeyReused { key: String, tool: String },
-    /// A job that deletes or expires memories waits.
+    /// A job that deletes or expires memories waits, because the clock may be wrong.
     #[error("the time is in doubt, so nothing is deleted or expired: {reason}")]
     ClockInDoubt { reason: String },
     #[error("a bug in the program; the log has the details")]
@@ -36,12 +36,12 @@ pub enum MemoryError {
 }
 
 impl MemoryError {
-    /// Whether the database is away, so that a later attempt may succeed.
+    /// Whether the database is unavailable, so that a later attempt may succeed.
     pub fn is_unavailable(&self) -> bool {
         matches!(self, Self::Store(error) if error.is_unavailable())
     }
 }
 
-/// What to do about a clock that is in doubt.
+/// The hint for a clock that may be wrong.
 pub const CLOCK_HINT: &str =
     "set the clock right, wait until it has been steady for an hour, or accept it with `butler jobs accept-clock`";

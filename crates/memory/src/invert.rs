@@ -37,7 +37,7 @@ impl Memory {
     pub async fn invert_pending(&self, tenant: Option<&TenantId>) -> Result<InversionReport, MemoryError> {
         let mut report = InversionReport::default();
         match caught(self.invert_flagged(tenant, &mut report.rules_inverted)).await {
-            // Bad data of one tenant end the pass over all.
+            // Bad data of one tenant ends the pass over all tenants.
             Err(error) if tenant.is_none() && !error.is_unavailable() => {
                 let mut outcomes = TenantOutcomes::default();
                 for tenant in self.tenants().await? {

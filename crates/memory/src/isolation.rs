@@ -16,7 +16,7 @@ pub(crate) fn caught<T>(
     async move { work.catch_unwind().await.unwrap_or(Err(MemoryError::Panicked)) }
 }
 
-/// What became of a job that works tenant by tenant.
+/// The results of a job that works tenant by tenant.
 #[derive(Default)]
 pub(crate) struct TenantOutcomes {
     succeeded: usize,
@@ -25,7 +25,8 @@ pub(crate) struct TenantOutcomes {
 }
 
 impl TenantOutcomes {
-    /// Notes the outcome of one tenant. Fails if no other tenant could fare better, because the database is away.
+    /// Records the result of one tenant. Fails if the database is unavailable, because every other tenant would fail
+    /// too.
     pub fn note<T>(&mut self, tenant: &TenantId, outcome: Result<T, MemoryError>) -> Result<(), MemoryError> {
         match outcome {
             Ok(_) => self.succeeded += 1,
@@ -39,7 +40,7 @@ impl TenantOutcomes {
         Ok(())
     }
 
-    /// The errors by tenant. Fails with the first of them if no tenant succeeded.
+    /// The errors by tenant. Fails with the first one if no tenant succeeded.
     pub fn finish(self) -> Result<Vec<String>, MemoryError> {
         match self.first {
             Some(error) if self.succeeded == 0 => Err(error),

@@ -34,6 +34,7 @@ pub struct JobSpec {
 }
 
 impl JobSpec {
+    /// Parses the configured schedule.
     pub fn schedule(&self) -> Result<Schedule, String> {
         Schedule::parse(&self.cron, &self.time_zone)
     }

@@ -57,7 +57,7 @@ impl Memory {
         }
     }
 
-    /// Believes the clock whatever it shows, and leaves no mark of its time: for a clock that runs through the past.
+    /// Trusts the clock whatever it shows and records no mark of its time. For simulations that run through the past.
     #[must_use]
     pub fn with_simulated_time(mut self) -> Self {
         self.clock_watch = ClockWatch::simulated();
@@ -90,6 +90,7 @@ impl Memory {
         &self.parts.butler
     }
 
+    /// The butler's database.
     pub fn db(&self) -> &Database {
         &self.parts.db
     }
@@ -102,7 +103,7 @@ impl Memory {
         &self.parts.config
     }
 
-    /// Replaces secrets in text that comes in.
+    /// Replaces secrets in incoming text.
     pub(crate) fn redactor(&self) -> &Redactor {
         &self.redactor
     }

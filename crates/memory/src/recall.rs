@@ -35,7 +35,7 @@ pub struct RecallInput {
     pub hops: usize,
     /// Whether to return a trace and an explanation of each result.
     pub explain: bool,
-    /// The time that it is about; what is true now if left out.
+    /// The period that it is about. By default, only facts that are true now are returned.
     pub asked: Asked,
 }
 
@@ -111,6 +111,7 @@ impl Memory {
         place_reached(hits, reached, needs_relation, now, |hit| hit.compose_score(&weights, now));
     }
 
+    /// The configured weights of a recall's score.
     pub fn weights(&self) -> ScoreWeights {
         self.config().retrieval.score_weights
     }
@@ -144,7 +145,7 @@ pub(crate) fn compose(
     for hit in &mut hits {
         let place = if hit.memory_type == MemoryType::Fact { &mut facts } else { &mut rules };
         *place += 1.0;
-        // A fused rank tells more than the place: whether both searches found the memory.
+        // The fused rank says more than the position: whether both searches found the memory.
         let rank = hit.rrf_score.map_or(*place, rank_of_rrf);
         hit.compose(relevance_of_rank(rank, limit), weights, now);
     }
@@ -165,7 +166,7 @@ impl Hit {
         self.confidence_part = Some(parts.effective_confidence);
     }
 
-    /// Fills in the parts of a score that is known already: the relevance is what the other parts leave of it.
+    /// Fills in the parts of a score that is known already. The relevance is what remains after the other parts.
     fn compose_score(&mut self, weights: &ScoreWeights, now: Timestamp) {
         let score = self.score;
         self.compose(0.0, weights, now);

@@ -31,6 +31,7 @@ pub struct Session {
 }
 
 impl Session {
+    /// A session with untrusted text: no tools, no schema and a restricted environment, until the fields say otherwise.
     pub fn new(trigger_source: impl Into<String>, prompt: impl Into<String>) -> Self {
         Self {
             trigger_source: trigger_source.into(),

@@ -46,16 +46,16 @@ pub struct SearchInput {
     pub hops: usize,
     /// Whether to return a trace and an explanation of each result.
     pub explain: bool,
-    /// The time that it is about.
+    /// The period that it is about.
     pub asked: Asked,
-    /// Whether to leave out facts that are not true now. Does not apply with a time.
+    /// Whether to leave out facts that are not true now. It has no effect with a period.
     pub holding: bool,
 }
 
-/// All that a call ranked, best first. Its answer has as many of them as its limit allows.
+/// All memories that a call ranked, best first. The answer contains those within the limit.
 pub(crate) struct Ranked {
     pub hits: Vec<Hit>,
-    /// What the relevance floor dropped.
+    /// The memories that the relevance floor dropped.
     pub dropped: Vec<RatedMemory>,
     pub stores: Vec<(MemoryType, StoreInfo)>,
     pub trace: Option<Trace>,
@@ -162,7 +162,7 @@ impl Memory {
         Ok(self.search(call, &input).await?.results)
     }
 
-    /// The time that the query names, unless the caller asks for one.
+    /// The period that the query's words name, unless the caller gives one.
     pub(crate) fn time_words(&self, call: &Call, input: &SearchInput) -> TimeWords {
         if !input.asked.is_empty() || input.query.is_empty() {
             return TimeWords::default();
@@ -249,7 +249,7 @@ impl Memory {
     }
 }
 
-/// What a context asks for besides the search itself.
+/// What a context needs besides the search itself.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Episodes {
     /// The number of episodes most relevant to the query.

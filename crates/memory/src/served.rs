@@ -2,7 +2,7 @@
 
 use butler_domain::MemoryType;
 use butler_store::injections::{Served, ServedBy};
-use butler_store::search::Referenced;
+use butler_store::reference_counts::Referenced;
 use uuid::Uuid;
 
 use crate::search::Hit;

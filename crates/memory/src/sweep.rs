@@ -15,7 +15,7 @@ use crate::{Memory, MemoryError};
 /// How long idempotency keys are kept. Retries come within seconds or, at the latest, after a weekend.
 const IDEMPOTENCY_DAYS: i64 = 30;
 
-/// Keys whose present value ends that are settled in one transaction. It holds the locks of all of them.
+/// Keys whose current value has ended that are updated in one transaction, which locks all of them.
 const SETTLED_AT_ONCE: i64 = 100;
 
 /// The number of changes that a sweep made.
@@ -53,7 +53,7 @@ impl Memory {
         let now = if dry_run { self.now() } else { self.trusted_now().await? };
         let mut report = SweepReport::default();
         match caught(self.sweep_memories(tenant, now, dry_run, &mut report)).await {
-            // Bad data of one tenant fail the batch of all.
+            // Bad data of one tenant makes the batch of all tenants fail.
             Err(error) if tenant.is_none() && !error.is_unavailable() => {
                 if dry_run {
                     report = SweepReport::default();

@@ -38,13 +38,13 @@ impl Memory {
         let as_of = self.date("as_of", texts.as_of)?;
         if let Some(date) = as_of.as_ref().filter(|date| date.at > now) {
             let future = Invalid::new("as_of", format!("is {:?}, which is in the future", date.text));
-            return Err(future.hint("what will be true is a question for valid_at"));
+            return Err(future.hint("to ask about the future, use valid_at"));
         }
         let since = self.moment("since", texts.since, now)?;
         let until = self.moment("until", texts.until, now)?;
         let (since, until) = (since.map(|date| date.at), until.map(|date| date.end));
         if since.zip(until).is_some_and(|(since, until)| until <= since) {
-            return Err(Invalid::new("until", "is not after since").hint("exchange them, or leave one out"));
+            return Err(Invalid::new("until", "is not after since").hint("swap them, or omit one"));
         }
         Ok(Asked { valid_at, as_of: as_of.map(|date| date.last().min(now)), since, until })
     }

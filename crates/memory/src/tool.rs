@@ -67,6 +67,7 @@ pub struct Tool {
     run: for<'a> fn(&'a Memory, ToolCall) -> BoxFuture<'a, Result<Answer, ToolError>>,
 }
 
+/// What a tool returns.
 pub struct Answer {
     pub structured: Map<String, Value>,
     /// `None`: the text is made of the structured answer.

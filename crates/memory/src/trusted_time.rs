@@ -21,7 +21,7 @@ pub(crate) struct ClockWatch {
     state: Mutex<State>,
     /// Why jobs that delete wait, for readers that must not wait.
     doubt: RwLock<Option<String>>,
-    /// The time that was last believed; `None` before the first look at the clock.
+    /// The last trusted time; `None` before the first reading of the clock.
     believed: RwLock<Option<Reading>>,
     /// Whether the clock is part of a simulation, and so always right.
     is_simulated: bool,
@@ -41,7 +41,8 @@ struct State {
 }
 
 impl Memory {
-    /// The present time, also while the clock is wrong. A clock that is set ahead or back must not date memories.
+    /// The current time, also while the clock is wrong, so that a clock that was set ahead or back does not date
+    /// memories.
     pub fn now(&self) -> Timestamp {
         let now = Reading::of(self.clock());
         let believed = *self.clock_watch().believed.read().unwrap_or_else(PoisonError::into_inner);
@@ -108,7 +109,7 @@ impl Memory {
             Ok(())
         };
         let compared = compared.await;
-        // Also if the database is away: the process's own readings are enough to doubt.
+        // Published even if the database is unavailable: the process's own readings are enough to doubt the clock.
         self.publish(&state.guard);
         compared
     }

@@ -15,6 +15,7 @@ pub enum MemoryView {
     Rule(RuleView),
 }
 
+/// A fact as tools return it.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct FactView {
     #[serde(flatten)]
@@ -26,6 +27,7 @@ pub struct FactView {
     pub timeline: Vec<Period>,
 }
 
+/// A rule as tools return it.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct RuleView {
     #[serde(flatten)]

@@ -1,7 +1,8 @@
-//! Why a call does not return a memory: the filter that excludes it or the cut that it misses, and what would change that.
+//! Why a call does not return a memory: the filter that excludes it or the cut that it misses, and what would change
+//! that.
 //!
-//! The answer comes from the real call, run again without counting references. `functions/memory_standing.sql` asks the filters
-//! of the search about this one memory; the ranks are those of the search itself.
+//! The answer comes from the real call, run again without counting references. `functions/memory_standing.sql` applies
+//! the filters of the search to this one memory; the ranks are those of the search itself.
 
 use butler_domain::times::Asked;
 use butler_domain::{Butler, Invalid, MemoryType, Scope, Timestamp, limits};
@@ -46,7 +47,7 @@ pub struct WhyNot {
     pub query: String,
     pub memory_type: MemoryType,
     pub id: Uuid,
-    /// A few words of it.
+    /// A short text of it.
     pub label: String,
     /// `active`, `superseded`, `expired`, `retracted` or `forgotten`.
     pub state: String,
@@ -70,6 +71,7 @@ pub struct WhyNot {
     pub reasons: Vec<Reason>,
 }
 
+/// The memory that the call returned last.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct LastServed {
     pub id: Uuid,

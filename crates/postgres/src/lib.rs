@@ -26,6 +26,7 @@ mod runtime;
 mod settings;
 mod socket;
 mod url;
+mod wheel;
 
 use std::fs::{File, TryLockError};
 use std::path::{Path, PathBuf};
@@ -41,7 +42,8 @@ use error::PathContext;
 pub use error::PostgresError;
 use postmaster::{Phase, Postmaster, State};
 use runtime::Search;
-pub use runtime::{Origin, Runtime, WHEEL};
+pub use runtime::{Origin, Runtime};
+pub use wheel::WHEEL;
 
 /// The superuser of the private server, which owns all its databases.
 pub const OWNER: &str = "butler";
@@ -123,7 +125,7 @@ pub fn locate(options: &Options, progress: &dyn Progress) -> Result<Runtime, Pos
 pub fn present(options: &Options) -> Result<Option<Runtime>, PostgresError> {
     let major = Cluster::at(options.data_dir.clone()).major()?;
     let must_fetch = options.runtime_dir.is_none()
-        && runtime::is_fetchable(major)
+        && wheel::is_fetchable(major)
         && Search::from_env().installed(major, &options.cache_dir).is_none()
         && Search::from_env().best(major).is_none()
         && butler_fetch::present(&WHEEL, &options.cache_dir).is_none();

@@ -1,25 +1,25 @@
-//! What the host asks of a server and of a butler's home beyond memory itself.
+//! Administration of servers, databases and schemas, for the host.
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use sqlx::{AssertSqlSafe, ConnectOptions, Connection, PgConnection};
 
-use crate::connection::database::Database;
 use crate::connection::session::Session;
 use crate::connection::target::{Target, place};
+use crate::database::Database;
 use crate::error::StoreError;
 use crate::extensions;
 
 const DUPLICATE_DATABASE: &str = "42P04";
-/// Two creations at once: the loser sees the winner's row in the catalogue.
+/// The second of two concurrent creations fails with this error.
 const UNIQUE_VIOLATION: &str = "23505";
-/// A connection that was ended may count for another moment.
+/// A connection may count for a moment after it ended.
 const RENAME_ATTEMPTS: u32 = 50;
 const RENAME_PAUSE: Duration = Duration::from_millis(50);
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// Creates a database on the server that `url` leads to, unless it is there; says whether it did.
+/// Creates a database on the server of `url` unless it exists. Returns whether it did.
 pub async fn ensure_database(url: &str, name: &str) -> Result<bool, StoreError> {
     let mut conn = connect(url).await?;
     let mut created = false;
@@ -34,7 +34,7 @@ pub async fn ensure_database(url: &str, name: &str) -> Result<bool, StoreError> 
     Ok(created)
 }
 
-/// Drops a database, whoever is connected to it; one that is not there is no error.
+/// Drops a database and ends the connections to it. A missing database is no error.
 pub async fn drop_database(url: &str, name: &str) -> Result<(), StoreError> {
     let mut conn = connect(url).await?;
     execute_named(&mut conn, "DROP DATABASE IF EXISTS %I WITH (FORCE)", &[name]).await?;
@@ -42,7 +42,7 @@ pub async fn drop_database(url: &str, name: &str) -> Result<(), StoreError> {
     Ok(())
 }
 
-/// Drops a butler's schema with all that is in it; one that is not there is no error.
+/// Drops a butler's schema with everything in it. A missing schema is no error.
 pub async fn drop_schema(url: &str, name: &str) -> Result<(), StoreError> {
     let mut conn = connect(url).await?;
     execute_named(&mut conn, "DROP SCHEMA IF EXISTS %I CASCADE", &[name]).await?;
@@ -50,7 +50,7 @@ pub async fn drop_schema(url: &str, name: &str) -> Result<(), StoreError> {
     Ok(())
 }
 
-/// Drops a schema and lets the one that was kept have its name again, in one step.
+/// Drops a schema and gives its name back to the schema that was kept, in one transaction.
 pub async fn replace_schema(url: &str, name: &str, kept: &str) -> Result<(), StoreError> {
     let mut conn = connect(url).await?;
     let mut step = conn.begin().await?;
@@ -61,13 +61,13 @@ pub async fn replace_schema(url: &str, name: &str, kept: &str) -> Result<(), Sto
     Ok(())
 }
 
-/// Whoever is connected is sent away first. `false`: there is no database of that name.
+/// Ends the connections to a database and renames it. Returns `false` if there is no such database.
 pub async fn rename_database(url: &str, from: &str, to: &str) -> Result<bool, StoreError> {
     let mut conn = connect(url).await?;
     if !exists(&mut conn, from).await? {
         return Ok(false);
     }
-    // Somebody may come back in between; the last attempt tells who it is.
+    // A client may reconnect in between. The error of the last attempt names it.
     for attempt in 1..=RENAME_ATTEMPTS {
         sqlx::query!(
             "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = $1 AND pid <> pg_backend_pid()",
@@ -85,13 +85,14 @@ pub async fn rename_database(url: &str, from: &str, to: &str) -> Result<bool, St
     Ok(true)
 }
 
-/// Keeps others from restoring, verifying or sweeping the same data. PostgreSQL releases it when the process dies.
+/// Prevents concurrent restores, verifications and clean-ups of the same data. PostgreSQL releases it when the process
+/// dies.
 pub struct RestoreLock {
     conn: PgConnection,
 }
 
 impl RestoreLock {
-    /// `None`: another process has it. `url` leads to a database that no restore renames.
+    /// Takes the lock; `None` if another process holds it. `url` must lead to a database that no restore renames.
     pub async fn try_take(url: &str, of: &str) -> Result<Option<Self>, StoreError> {
         let mut conn = connect(url).await?;
         let taken = sqlx::query_scalar!(
@@ -102,12 +103,13 @@ impl RestoreLock {
         Ok(taken.then_some(Self { conn }))
     }
 
+    /// Releases the lock by closing its connection.
     pub async fn release(self) {
         let _ = self.conn.close().await;
     }
 }
 
-/// The databases of a server whose names match a regular expression, in order.
+/// The databases of a server whose names match a regular expression, sorted.
 pub async fn databases_like(url: &str, pattern: &str) -> Result<Vec<String>, StoreError> {
     let mut conn = connect(url).await?;
     let names = sqlx::query_scalar!(
@@ -119,7 +121,7 @@ pub async fn databases_like(url: &str, pattern: &str) -> Result<Vec<String>, Sto
     Ok(names)
 }
 
-/// The schemas of a database whose names match a regular expression, in order.
+/// The schemas of a database whose names match a regular expression, sorted.
 pub async fn schemas_like(url: &str, pattern: &str) -> Result<Vec<String>, StoreError> {
     let mut conn = connect(url).await?;
     let names = sqlx::query_scalar!(
@@ -139,7 +141,7 @@ pub async fn database_exists(url: &str, name: &str) -> Result<bool, StoreError> 
     Ok(found)
 }
 
-/// 18 of 18.6.
+/// The server's major version: 18 for 18.6.
 pub async fn server_major(url: &str) -> Result<u32, StoreError> {
     let conn = connect(url).await?;
     let major = conn.server_version_num().unwrap_or(0) / 10_000;
@@ -147,7 +149,7 @@ pub async fn server_major(url: &str) -> Result<u32, StoreError> {
     Ok(major)
 }
 
-/// What a butler's schema needs of its database.
+/// Creates the extensions that a butler's schema needs.
 pub async fn ensure_extensions(url: &str) -> Result<(), StoreError> {
     let mut session = Session::new(connect(url).await?, Arc::default());
     extensions::create(&mut session).await?;
@@ -192,7 +194,7 @@ async fn exists(conn: &mut PgConnection, database: &str) -> Result<bool, StoreEr
     Ok(found.fetch_one(conn).await?)
 }
 
-/// DDL takes no parameters; the server quotes the names itself.
+/// Runs DDL on a named object. DDL takes no parameters, so the server quotes the name.
 async fn execute_named(conn: &mut PgConnection, statement: &'static str, names: &[&str]) -> Result<(), sqlx::Error> {
     let names: Vec<String> = names.iter().map(|name| (*name).to_owned()).collect();
     let statement =
@@ -209,7 +211,7 @@ fn was_created_meanwhile(error: &sqlx::Error) -> bool {
 }
 
 impl Database {
-    /// Indexes of this butler that PostgreSQL does not use because their making was interrupted.
+    /// Indexes that PostgreSQL does not use because building them was interrupted.
     pub async fn invalid_indexes(&self) -> Result<Vec<String>, StoreError> {
         let mut conn = self.owner().await?;
         let schema = self.schema().to_owned();

@@ -1,4 +1,4 @@
-//! What a butler's whole home holds, for backups to be compared with.
+//! The contents of a butler's schema, to compare a backup with.
 
 use std::collections::BTreeMap;
 
@@ -8,14 +8,15 @@ use serde::{Deserialize, Serialize};
 
 use crate::{Session, StoreError};
 
+/// The migrations of a schema and the number of rows in each table.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Contents {
     pub migrations: Vec<String>,
-    /// By table, of all tenants.
+    /// Rows of all tenants, by table.
     pub rows: BTreeMap<String, i64>,
 }
 
-/// What a whole home consists of.
+/// Every table of a butler's schema.
 const TABLES: [&str; 29] = [
     "butler_clock",
     "butler_functions",
@@ -47,20 +48,20 @@ const TABLES: [&str; 29] = [
     "vector_indexes",
     "words",
 ];
-/// Enough to see whose they are.
+/// How many names an error lists: enough to recognise their owner.
 const NAMED: i64 = 5;
 
-/// What psql reads before and after a schema's dump, with `schema` and `kept` as its variables: the new one takes the
-/// old one's place at the commit.
+/// What psql runs before and after a schema's dump, with the variables `schema` and `kept`: the restored schema
+/// replaces the old one at the commit.
 pub const SWAP_BEGIN: &str = "BEGIN;\nALTER SCHEMA :\"schema\" RENAME TO :\"kept\";\n";
 pub const SWAP_END: &str = "\nCOMMIT;\n";
 
-/// Under this name others read exactly what this transaction sees, as long as it lasts.
+/// Exports the transaction's snapshot. Other connections can read the same state while the transaction lasts.
 pub async fn export_snapshot(session: &mut Session) -> Result<String, StoreError> {
     session.run(|pg| sqlx::query_scalar!(r#"SELECT pg_export_snapshot() AS "name!""#).fetch_one(pg)).await
 }
 
-/// Tables in the same database that are not part of the home in `schema`, the first few by name.
+/// Tables in the same database outside the butler's `schema`: the first few names.
 pub async fn tables_of_others(session: &mut Session, schema: &str) -> Result<Vec<String>, StoreError> {
     let ours = TABLES.map(str::to_owned);
     session
@@ -81,7 +82,7 @@ pub async fn tables_of_others(session: &mut Session, schema: &str) -> Result<Vec
         .await
 }
 
-/// On an owner's session.
+/// Counts the rows of every table. Needs the owner's session.
 pub async fn contents(session: &mut Session) -> Result<Contents, StoreError> {
     let migrations = session
         .run(|pg| sqlx::query_scalar!("SELECT version FROM butler_migrations ORDER BY version").fetch_all(pg))
@@ -102,8 +103,8 @@ pub async fn contents(session: &mut Session) -> Result<Contents, StoreError> {
     Ok(Contents { migrations, rows: rows.into_iter().map(|row| (row.of, row.rows)).collect() })
 }
 
-/// Records in each tenant's audit stream that its memory was replaced by a backup; in the default tenant's in any case. On an
-/// owner's session.
+/// Records in the audit stream of each tenant, and always of the default tenant, that a backup replaced its memory.
+/// Needs the owner's session.
 pub async fn record_restore(
     session: &mut Session,
     origin: &Origin,

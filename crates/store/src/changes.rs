@@ -1,4 +1,4 @@
-//! What changed in a time.
+//! What changed in a period.
 
 use butler_domain::times::FactDates;
 use butler_domain::{EntityId, TenantId, Timestamp};
@@ -7,7 +7,7 @@ use uuid::Uuid;
 
 use crate::{Session, StoreError};
 
-/// A memory that changed. `functions/memory_changes.sql` tells what each section holds.
+/// A memory that changed. `functions/memory_changes.sql` defines the sections.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Change {
     pub section: String,
@@ -21,12 +21,12 @@ pub struct Change {
     pub predicate: Option<String>,
     /// `None` for what was forgotten.
     pub content: Option<String>,
-    /// What it said before.
+    /// The content before the change.
     pub before: Option<String>,
     pub dates: Option<FactDates>,
 }
 
-/// The changes between two moments, newest first. With a scope: of that scope and the global one.
+/// The changes between two times, newest first. A scope includes the global scope.
 pub async fn between(
     session: &mut Session,
     tenant: &TenantId,

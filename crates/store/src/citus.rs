@@ -33,7 +33,8 @@ impl Citus {
     }
 }
 
-/// Before anything is created: a schema made under schema-based sharding is distributed from the start.
+/// Fails where Citus would distribute the schema. It must run before anything is created, because schema-based sharding
+/// distributes a schema from the start.
 pub(crate) async fn refuse(session: &mut Session, schema: &str) -> Result<(), StoreError> {
     match read(session, schema).await?.objection(schema) {
         Some(reason) => Err(StoreError::Distributed { reason }),

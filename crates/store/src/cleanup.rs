@@ -1,22 +1,22 @@
-//! Removing episodes: those that expired, and the oldest consolidated ones of a tenant that has too many. What was not
-//! learned from does not expire. One call changes one batch, so that no writer waits long.
+//! Removes episodes: expired ones, and the oldest consolidated ones of a tenant that has too many. Episodes that were
+//! not consolidated do not expire. One call changes one batch, so no writer waits long.
 
 use butler_domain::{TenantId, Timestamp};
 
 use crate::{JobContext, Session, StoreError, WriteContext};
 
-/// Rows that one call changes, in some tens of milliseconds.
+/// Rows per call, which take some tens of milliseconds.
 pub const BATCH_ROWS: i64 = 2_000;
 
-/// The unlearned episodes that a tenant may keep, and until when their expiry is moved on.
+/// How many unconsolidated episodes a tenant may keep, and the new expiry of those.
 #[derive(Debug, Clone, Copy)]
 pub struct Unlearned {
     pub max: i64,
     pub until: Timestamp,
 }
 
-/// Moves the expiry of episodes that were not consolidated on, unless they were forgotten. Beyond `unlearned.max` a
-/// tenant's oldest are left to expire.
+/// Extends the expiry of episodes that were not consolidated, except of forgotten ones. A tenant's oldest episodes
+/// beyond `unlearned.max` are left to expire.
 pub async fn keep_unlearned(job: JobContext<'_>, unlearned: Unlearned) -> Result<u64, StoreError> {
     let JobContext { session, tenant, now, .. } = job;
     let kept = session
@@ -35,8 +35,8 @@ pub async fn keep_unlearned(job: JobContext<'_>, unlearned: Unlearned) -> Result
     Ok(kept.unsigned_abs())
 }
 
-/// Removes expired episodes. Of those not consolidated it removes only forgotten ones and the oldest beyond
-/// `max_unlearned`; their events say so. Episodes that a worker has leased are left for the next time.
+/// Removes expired episodes. Of those that were not consolidated, it removes only forgotten ones and the oldest beyond
+/// `max_unlearned`, and their events say so. Episodes that a worker has leased are left for the next run.
 pub async fn expire(job: JobContext<'_>, max_unlearned: i64) -> Result<u64, StoreError> {
     let JobContext { session, tenant, now, origin } = job;
     let removed = session
@@ -56,7 +56,7 @@ pub async fn expire(job: JobContext<'_>, max_unlearned: i64) -> Result<u64, Stor
     Ok(removed.unsigned_abs())
 }
 
-/// The tenants with at least `least` unlearned episodes, and how many each has.
+/// The tenants with at least `least` unconsolidated episodes, each with its number.
 pub async fn most_unlearned(
     session: &mut Session,
     tenant: Option<&TenantId>,
@@ -127,7 +127,7 @@ pub async fn evict(write: WriteContext<'_>, rows: i64) -> Result<u64, StoreError
     Ok(removed.unsigned_abs())
 }
 
-/// The number of episodes that are left.
+/// The number of episodes.
 pub async fn remaining(session: &mut Session, tenant: Option<&TenantId>) -> Result<u64, StoreError> {
     let count = session
         .run(|pg| {

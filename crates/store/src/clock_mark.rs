@@ -1,16 +1,18 @@
-//! The latest time that a butler's processes trusted, and whether jobs that delete are on hold. On an owner's session.
+//! The latest time that a butler's processes trusted, and whether jobs that delete are on hold. Needs the owner's
+//! session.
 
 use butler_domain::Timestamp;
 use butler_domain::clock::guard::{Mark, MarkChange};
 
 use crate::{Session, StoreError};
 
+/// Reads the mark; a new database has none, which is the default.
 pub async fn read(session: &mut Session) -> Result<Mark, StoreError> {
     let row = session.run(|pg| sqlx::query!("SELECT latest, hold FROM butler_clock").fetch_optional(pg)).await?;
     Ok(row.map_or_else(Mark::default, |row| Mark { latest: row.latest, hold: row.hold }))
 }
 
-/// Other processes change the mark, too: a hold is ended only by [`MarkChange::Accept`].
+/// Applies a change to the mark. Other processes change it too, so only [`MarkChange::Accept`] ends a hold.
 pub async fn change(session: &mut Session, change: &MarkChange) -> Result<(), StoreError> {
     match change {
         MarkChange::Advance(time) => advance(session, *time).await,

@@ -6,14 +6,15 @@ use uuid::Uuid;
 
 use crate::{StoreError, WriteContext};
 
+/// The result of a confirmation.
 #[derive(Debug, Clone, PartialEq)]
 pub enum ConfirmOutcome {
     Confirmed {
         confidence: f64,
-        /// Whether the memory had decayed so far that it was about to end.
+        /// Whether the memory was fading.
         was_fading: bool,
     },
-    /// The memory is superseded, expired, retracted or forgotten and stays so; nothing was written.
+    /// The memory is superseded, expired, retracted or forgotten. Nothing was written.
     NotActive { state: String },
 }
 
@@ -25,7 +26,7 @@ fn uuids(episodes: &[EpisodeId]) -> Vec<Uuid> {
     episodes.iter().map(|id| id.0).collect()
 }
 
-/// Confirms a fact. `None`: this tenant has no such fact.
+/// Confirms a fact; `None` if this tenant has no such fact.
 pub async fn fact(
     write: WriteContext<'_>,
     id: FactId,
@@ -52,7 +53,7 @@ pub async fn fact(
     Ok(row.map(|row| outcome(row.confirmed, row.state, row.confidence, row.was_fading)))
 }
 
-/// Confirms a rule. `None`: this tenant has no such rule.
+/// Confirms a rule; `None` if this tenant has no such rule.
 pub async fn rule(
     write: WriteContext<'_>,
     id: RuleId,

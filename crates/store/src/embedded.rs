@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use serde::Serialize;
 
+/// A vector and the model that produced it.
 #[derive(Debug, Clone)]
 pub struct Embedded {
     pub vector: Arc<[f32]>,
@@ -11,6 +12,7 @@ pub struct Embedded {
     pub model: Model,
 }
 
+/// A version of an embedding model.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Model {
     pub name: Arc<str>,

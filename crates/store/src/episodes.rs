@@ -12,6 +12,7 @@ use crate::events::excerpt;
 use crate::idempotency::Keyed;
 use crate::{StoreError, WriteContext};
 
+/// An episode to store.
 #[derive(Debug, Clone)]
 pub struct NewEpisode {
     pub id: EpisodeId,

@@ -1,7 +1,8 @@
-//! What can go wrong between the program and PostgreSQL, in words a user can act on.
+//! Errors between the program and PostgreSQL, with hints that a user can act on.
 
 use sqlx::postgres::PgDatabaseError;
 
+/// Why the database did not do what it was asked. After `Unavailable`, a write may have been done.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
     #[error("the database URL cannot be used: {reason}")]
@@ -12,7 +13,7 @@ pub enum StoreError {
     LoginRefused { place: String, user: String, reason: String },
     #[error("there is no database {database:?} on PostgreSQL at {place}")]
     NoDatabase { place: String, database: String },
-    #[error("PostgreSQL {found} is too old: version 14 or newer is needed")]
+    #[error("PostgreSQL {found} is too old: version 14 or newer is required")]
     TooOld { found: String },
     #[error("the extension pgvector is missing: {reason}")]
     VectorMissing { reason: String },
@@ -20,9 +21,9 @@ pub enum StoreError {
     VectorDenied { reason: String },
     #[error("Citus distributes this database, which butler does not support: {reason}")]
     Distributed { reason: String },
-    #[error("the database was migrated to {version} only; this butler can upgrade databases from {oldest} on")]
+    #[error("the database is at migration {version}; this butler can upgrade databases from {oldest} on")]
     OldDatabase { version: String, oldest: &'static str },
-    #[error("the database was migrated to {version} by a newer butler; this one knows {latest} at most")]
+    #[error("a newer butler migrated the database to {version}; this one knows migrations up to {latest}")]
     NewerDatabase { version: String, latest: &'static str },
     #[error("migration {version} differs from the one that was applied to this database")]
     ChangedMigration { version: String },
@@ -37,26 +38,26 @@ pub enum StoreError {
     NewerFunctions { found: i32, known: i32, missing: String },
     #[error("the database is not migrated: {reason}")]
     NotMigrated { reason: String },
-    /// The server went away, restarts, or has no room. The next call may succeed.
+    /// The server is lost, restarting or out of connections. The next call may succeed.
     #[error("the database is unavailable: {reason}")]
     Unavailable { reason: String },
-    /// The server that this program keeps itself is not up. Nothing was done.
-    #[error("butler's own PostgreSQL is starting again: {reason}")]
+    /// The private server, which this program restarts, is down. Nothing was written.
+    #[error("the private PostgreSQL is restarting: {reason}")]
     Restarting { reason: String },
-    /// The server answers, but cannot do this one now. Nothing was written, and the connection is as good as before.
-    #[error("the database cannot do this now: {reason}")]
+    /// The server is reachable but cannot run this statement now. Nothing was written, and the connection stays usable.
+    #[error("the database cannot run this statement now: {reason}")]
     NotNow { obstacle: Obstacle, reason: String, source: sqlx::Error },
-    /// Every connection the server takes is in use, by us or by others.
-    #[error("PostgreSQL at {place} takes no more connections: {reason}")]
+    /// All connections that the server accepts are in use, by this program or by others.
+    #[error("PostgreSQL at {place} accepts no more connections: {reason}")]
     Full { place: String, reason: String },
-    /// Not PostgreSQL but this process is at its limit. Nothing was done.
+    /// This process, not PostgreSQL, has reached its limit. Nothing was written.
     #[error("no file descriptor is left to connect to PostgreSQL: {reason}")]
     NoDescriptors { reason: String },
-    /// Settings of one session are seen by another: tenants could not be told apart.
-    #[error("between butler and PostgreSQL is a pooler in transaction mode, which cannot be used")]
+    /// One session sees the settings of another, so tenants could not be kept apart.
+    #[error("the connection goes through a pooler in transaction mode, which is not supported")]
     Pooled,
-    /// A standby, or a primary that became one. Nothing was written.
-    #[error("the database takes no writes: {reason}")]
+    /// The server is a standby, or a primary that became one. Nothing was written.
+    #[error("the database is read-only: {reason}")]
     ReadOnly { reason: String },
     #[error("{message}")]
     Violation { constraint: Constraint, message: String },
@@ -66,14 +67,14 @@ pub enum StoreError {
     Database(#[source] sqlx::Error),
 }
 
-/// What keeps a server that answers from doing what it was asked.
+/// Why a reachable server could not run a statement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Obstacle {
     DiskFull,
     OutOfMemory,
-    /// It took longer than a call may.
+    /// It took longer than a call may take.
     TimeOut,
-    /// Two calls waited for each other; this one was chosen to give way.
+    /// PostgreSQL aborted this transaction to resolve a deadlock.
     Deadlock,
 }
 
@@ -91,28 +92,26 @@ impl Obstacle {
     fn hint(self) -> &'static str {
         match self {
             Self::DiskFull => {
-                "free some space on the database's disk (`butler doctor` tells where it lies), then try again: \
-                 nothing that was stored is lost, and nothing needs a restart"
+                "free some space on the database's disk (`butler doctor` shows where it is), then try again; no stored \
+                 memory is lost, and no restart is needed"
             }
-            Self::OutOfMemory => {
-                "give the machine of the database more memory, or ask for less at once; then try again"
-            }
-            Self::TimeOut => "try again in a moment; `butler doctor` tells what the server is doing",
+            Self::OutOfMemory => "give the database server more memory, or request less at once, then try again",
+            Self::TimeOut => "try again in a moment; `butler doctor` shows the state of the server",
             Self::Deadlock => "try again",
         }
     }
 }
 
-/// The constraints a caller can run into, by what they mean.
+/// The constraints that a caller can violate, by meaning.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Constraint {
-    /// An entity of this name and type exists.
+    /// An entity of this name and type exists already.
     EntityName,
     /// The entity does not exist in this tenant.
     EntityExists,
-    /// Another writer stored an active fact of the same key first.
+    /// Another writer stored an active fact with the same key first.
     OneActiveFact,
-    /// Another call with this idempotency key was answered meanwhile.
+    /// Another call with this idempotency key finished first.
     IdempotencyKey,
     /// The source episode, superseded fact or rule does not exist.
     ReferenceExists,
@@ -134,19 +133,19 @@ impl Constraint {
     }
 }
 
-/// Conditions under which the server itself is gone or going, whatever the statement was.
+/// Whether this SQLSTATE means that the server or the connection is lost, whatever the statement was.
 fn server_is_gone(code: &str) -> bool {
-    // 08: connection exceptions; 57P0x: shutting down, crashed, starting, idle for too long; 53300: no connection is free
+    // 08: connection exceptions; 57P0x: shutdown, crash, start, idle timeout; 53300: too many connections.
     code.starts_with("08") || matches!(code, "57P01" | "57P02" | "57P03" | "57P05" | "53300")
 }
 
 /// A statement that writes reached a standby: the connection leads to the wrong server.
 const READ_ONLY: &str = "25006";
-/// A replica gives up a reader that holds up what the primary has cleaned away.
+/// A replica cancels a read that needs rows the primary has already removed.
 const RECOVERY_CONFLICT: &str = "conflict with recovery";
 
 impl StoreError {
-    /// The database is down or overloaded: fail clearly, try again later; nothing is wrong with the request.
+    /// Whether the database is down or overloaded. The request itself is correct and can be repeated later.
     pub fn is_unavailable(&self) -> bool {
         matches!(
             self,
@@ -160,11 +159,12 @@ impl StoreError {
         )
     }
 
-    /// Whether the database gave another transaction precedence over this one, which changed nothing and may be tried again.
+    /// Whether PostgreSQL aborted this transaction in favour of another one. It changed nothing and can be repeated.
     pub fn was_aborted(&self) -> bool {
         matches!(self.code().as_deref(), Some("40P01" | "40001"))
     }
 
+    /// The constraint that the statement violated.
     pub fn constraint(&self) -> Option<&Constraint> {
         match self {
             Self::Violation { constraint, .. } => Some(constraint),
@@ -172,7 +172,7 @@ impl StoreError {
         }
     }
 
-    /// The SQLSTATE, where the server sent one.
+    /// The SQLSTATE, if the server sent one.
     pub fn code(&self) -> Option<String> {
         match self {
             Self::Database(error) | Self::NotNow { source: error, .. } => {
@@ -183,41 +183,43 @@ impl StoreError {
         }
     }
 
-    /// What to do about it.
+    /// What the user can do about the error.
     pub fn hint(&self) -> Option<String> {
         let hint = match self {
             Self::InvalidUrl { .. } => "write it as postgres://user:password@host:5432/database",
             Self::Unreachable { .. } => {
-                "check that the server runs and that host and port (or the socket's directory) are right; \
-                 without --database-url butler runs its own PostgreSQL"
+                "check that the server is running and that host and port (or the socket's directory) are right; \
+                 without --database-url, butler runs a private PostgreSQL"
             }
-            Self::LoginRefused { .. } => "check user and password in the database URL, and the server's pg_hba.conf",
+            Self::LoginRefused { .. } => {
+                "check the user and the password in the database URL, and the server's pg_hba.conf"
+            }
             Self::NoDatabase { database, .. } => return Some(format!("create it: createdb {database}")),
-            Self::TooOld { .. } => "upgrade the server, or leave out --database-url to use butler's own PostgreSQL",
+            Self::TooOld { .. } => "upgrade the server, or omit --database-url to use the private PostgreSQL",
             Self::VectorMissing { .. } => {
                 "install pgvector on the server, then as a superuser: CREATE EXTENSION vector WITH SCHEMA public; \
-                 or leave out --database-url to use butler's own PostgreSQL"
+                 or omit --database-url to use the private PostgreSQL"
             }
             Self::VectorDenied { .. } => "as a superuser, in this database: CREATE EXTENSION vector WITH SCHEMA public",
             Self::Distributed { .. } => {
                 "use a database without Citus, or a schema that Citus does not distribute \
-                 (SET citus.enable_schema_based_sharding = off); docs/scaling.md says how to grow instead"
+                 (SET citus.enable_schema_based_sharding = off); docs/scaling.md describes other ways to scale"
             }
             Self::OldDatabase { .. } => {
-                "start the last butler that still knows this database once: it migrates it; then start this one"
+                "start a version in between once, which upgrades the database, then start this one"
             }
-            Self::NewerFunctions { .. } => "start the newer butler on this machine, too",
+            Self::NewerFunctions { .. } => "start the newer butler on this machine as well",
             Self::NewerDatabase { .. } => "start the newer butler, or restore a backup made before the upgrade",
-            Self::ChangedMigration { .. } => "this binary is not the one that made the database: use an official build",
+            Self::ChangedMigration { .. } => "this is not the program that created the database: use an official build",
             Self::NotMigrated { .. } => "start `butler serve` once: it migrates the database",
             Self::Migration { source, .. } | Self::Function { source, .. } => return source.hint(),
             Self::Unavailable { .. } => {
-                "try again in a moment, a store call best with an idempotency_key: it may have been done; \
-                 `butler doctor` tells what the server is doing"
+                "try again in a moment; a write may have been done, so repeat it with the same idempotency_key; \
+                 `butler doctor` shows the state of the server"
             }
             Self::Restarting { .. } => {
-                "try again in a moment: nothing was written, and `butler serve` starts it by itself; if it stays away, \
-                 `butler doctor` and the server's log tell why"
+                "nothing was written; try again in a moment, because `butler serve` restarts it; if it stays down, \
+                 `butler doctor` and the server's log show the cause"
             }
             Self::Full { .. } => {
                 "raise max_connections of the server, or lower [server] connections of the butlers that share it"
@@ -225,10 +227,10 @@ impl StoreError {
             Self::NoDescriptors { .. } => {
                 "raise the limit of open files of this process: `ulimit -n`, or LimitNOFILE= in the systemd unit"
             }
-            Self::Pooled => "let the pooler work in session mode, or name the server itself in the URL",
+            Self::Pooled => "set the pooler to session mode, or connect to the server directly",
             Self::ReadOnly { .. } => {
-                "nothing was written; name the primary in the URL, or all servers, as in postgres://user@a,b/name: \
-                 the one that takes writes is found"
+                "nothing was written; name the primary in the URL, or list all servers, as in postgres://user@a,b/name: \
+                 butler finds the one that accepts writes"
             }
             Self::NotNow { obstacle, .. } => obstacle.hint(),
             Self::Database(error) => {
@@ -240,7 +242,7 @@ impl StoreError {
         Some(hint.to_owned())
     }
 
-    /// Whether the connection it happened on is of no more use.
+    /// Whether the connection on which it happened must be closed.
     pub(crate) fn breaks_connection(&self) -> bool {
         matches!(self, Self::Unavailable { .. } | Self::ReadOnly { .. })
     }
@@ -287,7 +289,7 @@ pub fn is_out_of_descriptors(error: &std::io::Error) -> bool {
     matches!(error.raw_os_error(), Some(ENFILE | EMFILE))
 }
 
-/// A function answered with an outcome that this program does not know: the function is newer than the program.
+/// A function returned an outcome that this program does not know, because the function is newer than the program.
 pub(crate) fn unknown_outcome(function: &'static str, outcome: &str) -> StoreError {
     StoreError::BadData {
         table: function,

@@ -33,6 +33,7 @@ pub struct Subject {
     pub memory_id: Uuid,
 }
 
+/// An event to record.
 #[derive(Debug, Clone)]
 pub struct NewEvent {
     pub event_type: EventType,

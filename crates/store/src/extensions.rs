@@ -1,9 +1,10 @@
-//! The extensions PostgreSQL needs. The catalogue is asked first: a role that may not create them can still use them.
+//! The PostgreSQL extensions. The catalogue is read first, because a role that may not create extensions can still use
+//! them.
 
 use crate::Session;
 use crate::error::StoreError;
 
-/// Each with its statement; all but the first only cost a feature when they are missing.
+/// Each extension with its statement. Only the first one is required; without the others a feature is missing.
 const NEEDED: [(&str, &str); 3] = [
     ("vector", "CREATE EXTENSION IF NOT EXISTS vector WITH SCHEMA public"),
     ("uuid-ossp", r#"CREATE EXTENSION IF NOT EXISTS "uuid-ossp" WITH SCHEMA public"#),
@@ -53,7 +54,9 @@ pub(crate) async fn create(session: &mut Session) -> Result<(), StoreError> {
                 return Err(StoreError::VectorDenied { reason: error.to_string() });
             }
             Err(error) if name == "vector" => return Err(StoreError::VectorMissing { reason: error.to_string() }),
-            Err(error) => tracing::warn!(extension = name, %error, "extension not available, going on without it"),
+            Err(error) => {
+                tracing::warn!(extension = name, %error, "the extension is not available; continuing without it")
+            }
         }
     }
     Ok(())

@@ -20,6 +20,7 @@ use crate::{Session, StoreError, WriteContext};
 /// A new fact is fully believed until it decays or a newer fact supersedes it.
 pub const INITIAL_CONFIDENCE: f64 = 1.0;
 
+/// A fact to store, with its embedding.
 #[derive(Debug, Clone)]
 pub struct NewFact {
     pub id: FactId,
@@ -36,9 +37,9 @@ pub struct NewFact {
     pub object: Object,
     /// The active fact that it supersedes even if their slots differ.
     pub replaces: Option<FactId>,
-    /// Whether what it replaces was never true. Else that was true until now.
+    /// Whether the replaced fact was never true. If `false`, it was true until now.
     pub corrects: bool,
-    /// When it is true; what it leaves open follows from the other facts of its key.
+    /// When it is true. Open dates follow from the other facts of its key.
     pub dates: StatedDates,
     /// Whether the same statement with another importance, permanence or tags is a new version. A person who grades anew
     /// means it; a model repeats statements and grades them differently each time.
@@ -55,7 +56,7 @@ pub struct NewFact {
 }
 
 impl NewFact {
-    /// What it says, for comparing it with others.
+    /// The statement in the form in which conflicts compare it.
     pub fn side(&self) -> Side {
         Side { subject: self.subject.clone(), predicate: self.predicate.clone(), content: self.content.clone() }
     }
@@ -95,15 +96,15 @@ pub enum FactOutcome {
     NoObject,
     /// The object was merged into another entity.
     ObjectMerged { into: Option<EntityId> },
-    /// Subject and object are the same entity.
+    /// The subject and the object are the same entity.
     EdgeToItself,
     /// The tenant has no episode with that id.
     NoEpisode,
     /// The fact that it replaces is no longer active.
     NotActive,
-    /// It is known, and its source needs approval, so it does not even confirm it.
+    /// It is known already. Its source needs approval, so it does not confirm the known fact either.
     Known(StoredFact),
-    /// It says what was forgotten.
+    /// It repeats a forgotten statement.
     Forgotten(ForgottenStatement),
     /// A person rejected the same proposal.
     ProposalRejected,
@@ -144,13 +145,13 @@ struct FactRow<'a> {
     event: Value,
 }
 
-/// Stores a fact and supersedes the active one with the same key, or confirms it if it says the same, in one round trip. Concurrent writers of one key wait
-/// for each other; none fails.
+/// Stores a fact and supersedes the active one with the same key, or confirms it if both say the same, in one round
+/// trip. Concurrent writers of one key wait for each other; none fails.
 ///
 /// Fails with [`crate::Constraint::IdempotencyKey`] if a concurrent call used the key first: read its response with
 /// [`crate::idempotency::find`].
 ///
-/// What was forgotten before is not stored again if [`Trust`] says so, and counted as suppressed.
+/// If [`Trust`] says so, a statement that was forgotten before is not stored but counted as suppressed.
 pub async fn store(
     mut write: WriteContext<'_>,
     fact: &NewFact,

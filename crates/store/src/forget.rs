@@ -16,8 +16,8 @@ fn outcome(changed: bool) -> ForgetOutcome {
     if changed { ForgetOutcome::Forgotten } else { ForgetOutcome::AlreadyForgotten }
 }
 
-/// Retracts a fact, whether it is active, superseded or expired. Also returns the version that it had replaced, if it was
-/// the newest. `None`: this tenant has no such fact.
+/// Retracts a fact, whether it is active, superseded or expired. Also returns the version that it had replaced, if it
+/// was the newest one; `None` if this tenant has no such fact.
 pub async fn fact(write: WriteContext<'_>, id: FactId) -> Result<Option<(ForgetOutcome, Option<FactId>)>, StoreError> {
     let WriteContext { session, tenant, now, origin } = write;
     let row = session
@@ -37,7 +37,7 @@ pub async fn fact(write: WriteContext<'_>, id: FactId) -> Result<Option<(ForgetO
     Ok(row.map(|row| (outcome(row.changed), row.previous_id.map(FactId))))
 }
 
-/// Marks a rule as forgotten. `None`: this tenant has no such rule.
+/// Marks a rule as forgotten; `None` if this tenant has no such rule.
 pub async fn rule(write: WriteContext<'_>, id: RuleId) -> Result<Option<ForgetOutcome>, StoreError> {
     let WriteContext { session, tenant, now, origin } = write;
     let changed = session
@@ -57,7 +57,7 @@ pub async fn rule(write: WriteContext<'_>, id: RuleId) -> Result<Option<ForgetOu
     Ok(changed.map(outcome))
 }
 
-/// Ends an episode now; cleanup removes it later. `None`: this tenant has no such episode.
+/// Ends an episode now; cleanup removes it later. Returns `None` if this tenant has no such episode.
 pub async fn episode(write: WriteContext<'_>, id: EpisodeId) -> Result<Option<ForgetOutcome>, StoreError> {
     let WriteContext { session, tenant, now, origin } = write;
     let changed = session

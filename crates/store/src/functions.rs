@@ -6,23 +6,23 @@
 use sha2::{Digest, Sha256};
 
 use crate::error::StoreError;
-use crate::migrate::hex;
+use crate::hex::hex;
 use crate::sql_files::FUNCTIONS;
 use crate::{Session, Tx};
 
-/// Applied before the others: they record and drop functions.
+/// Applied first, because these functions record and drop the others.
 const FIRST: &str = "apply_functions";
 const CREATE: &str = "CREATE OR REPLACE FUNCTION ";
 
-/// The number, the hash of the files it belongs to, and the functions that this program calls.
+/// The revision number, the hash of the files, and the functions that this program calls.
 const REVISION: &str = include_str!("../functions/REVISION");
 
 /// `CREATE OR REPLACE` cannot change a result type or a parameter's name.
 const INVALID_DEFINITION: &str = "42P13";
-/// A grant or comment by name alone: the old signature is still there beside the new one.
+/// A grant or comment names a function of which the old signature still exists.
 const AMBIGUOUS: &str = "42725";
 
-/// The functions as a program brings them. Tests make other ones.
+/// The SQL functions that a program brings along. Tests build other sets.
 #[derive(Debug, Clone)]
 pub struct FunctionSet {
     pub revision: i32,
@@ -49,7 +49,7 @@ impl FunctionSet {
     }
 }
 
-/// The definitions in one file. What comes before the first is the file's introduction.
+/// Splits a file into its definitions. The text before the first one is the file's introduction.
 fn split(text: &str) -> impl Iterator<Item = String> {
     let starts: Vec<usize> =
         text.match_indices(CREATE).map(|(at, _)| at).filter(|at| *at == 0 || text[..*at].ends_with('\n')).collect();
@@ -63,8 +63,8 @@ fn name(definition: &str) -> &str {
     rest.split('(').next().unwrap_or(rest).trim()
 }
 
-/// Applies the functions unless the database has them or newer ones. `migrated`: tables have just changed, so apply them
-/// in any case. Returns whether it did. The caller holds the migration lock.
+/// Applies the functions unless the database has these or newer ones. With `migrated`, tables have just changed, so
+/// they are applied in any case. Returns whether it did. The caller holds the migration lock.
 pub(crate) async fn apply(session: &mut Session, functions: &FunctionSet, migrated: bool) -> Result<bool, StoreError> {
     let recorded =
         session.run(|pg| sqlx::query!("SELECT revision, hash FROM butler_functions").fetch_optional(pg)).await?;
@@ -77,8 +77,8 @@ pub(crate) async fn apply(session: &mut Session, functions: &FunctionSet, migrat
             return Ok(false);
         }
     }
-    // A function whose signature changed is dropped first; all others are replaced, which disturbs no call in progress.
-    // PostgreSQL tells which ones changed by refusing to replace them.
+    // A function whose signature changed is dropped first. All others are replaced, which disturbs no running call.
+    // PostgreSQL refuses to replace the changed ones, which is how they are found.
     let mut changed: Vec<String> = Vec::new();
     loop {
         match apply_once(session, functions, &changed).await {
@@ -92,14 +92,14 @@ pub(crate) async fn apply(session: &mut Session, functions: &FunctionSet, migrat
     }
 }
 
-/// The error comes with the function that caused it.
+/// An error, and the function that caused it.
 type Failure = (Option<String>, StoreError);
 
 async fn apply_once(session: &mut Session, functions: &FunctionSet, changed: &[String]) -> Result<(), Failure> {
     let other = |error| (None, error);
     let mut tx = session.begin().await.map_err(other)?;
-    // A function may call one of a later file. What is SET FROM CURRENT ends with pg_temp, so that nobody's temporary
-    // table takes the place of ours in a function that runs as the owner.
+    // A function may call one of a later file. The search path that SET FROM CURRENT captures ends with pg_temp, so
+    // that no temporary table hides one of ours in a function that runs as the owner.
     tx.run(|pg| {
         sqlx::query!(
             "SELECT set_config('check_function_bodies', 'off', true) AS bodies,
@@ -128,7 +128,7 @@ async fn apply_once(session: &mut Session, functions: &FunctionSet, changed: &[S
 }
 
 async fn run(tx: &mut Tx<'_>, definition: &str) -> Result<(), StoreError> {
-    // DDL takes no parameters. The text is one of our files, or a test's.
+    // DDL takes no parameters. The text comes from our files or from a test.
     let statement = sqlx::AssertSqlSafe(definition.to_owned());
     tx.run(|pg| sqlx::raw_sql(statement).execute(pg)).await?;
     Ok(())
@@ -138,7 +138,7 @@ fn changes_signature(error: &StoreError) -> bool {
     matches!(error.code().as_deref(), Some(INVALID_DEFINITION | AMBIGUOUS))
 }
 
-/// Whether a newer program's functions still serve this one.
+/// Checks that a newer program's functions still serve this one.
 async fn check_called(session: &mut Session, functions: &FunctionSet, found: i32) -> Result<(), StoreError> {
     let missing = session
         .run(|pg| {

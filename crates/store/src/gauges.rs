@@ -1,30 +1,32 @@
-//! What a monitor asks for again and again: how much is in which state, of all tenants together, and how the jobs fare.
+//! Figures for monitoring: memories by state, of all tenants together, and the outcome of the jobs.
 
 use butler_domain::Timestamp;
 
 use crate::{Session, StoreError};
 
+/// The figures of one butler, over all tenants.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Gauges {
-    /// Kind, state, number.
+    /// Memory type, state and number.
     pub memories: Vec<(String, String, i64)>,
-    /// Episodes that wait for consolidation, and the oldest of them.
+    /// Episodes that wait for consolidation.
     pub backlog: i64,
     pub oldest_waiting: Option<Timestamp>,
     pub jobs: Vec<JobGauge>,
 }
 
+/// The runs of one job.
 #[derive(Debug, Clone, PartialEq)]
 pub struct JobGauge {
     pub job: String,
-    /// Of the runs that are kept.
+    /// Among the runs on record.
     pub succeeded: i64,
     pub failed: i64,
     pub last_success: Option<Timestamp>,
     pub last_seconds: Option<f64>,
 }
 
-/// On an owner's session. Nobody is kept waiting for figures: what takes longer than two seconds is given up.
+/// Reads the figures, on the owner's session. It gives up after two seconds, so that nobody waits for figures.
 pub async fn read(session: &mut Session) -> Result<Gauges, StoreError> {
     let mut tx = session.begin().await?;
     tx.run(|pg| sqlx::raw_sql("SET LOCAL statement_timeout = '2s'").execute(pg)).await?;

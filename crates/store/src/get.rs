@@ -1,4 +1,4 @@
-//! One memory by its id. Looking at it is a reference: it is counted in the statement that reads it.
+//! One memory by its id. The statement that reads it also counts the reference.
 
 use butler_domain::times::FactDates;
 use butler_domain::{Episode, EpisodeId, Fact, FactId, Rule, RuleId, TenantId, Timestamp};
@@ -8,6 +8,7 @@ use crate::rows::{EpisodeRow, FactRow, RuleRow};
 use crate::times::{PERIODS, Period, PeriodRow};
 use crate::{Session, StoreError};
 
+/// Reads an episode and counts the reference; `None` if this tenant has no such episode.
 pub async fn episode(
     session: &mut Session,
     tenant: &TenantId,
@@ -68,6 +69,7 @@ pub async fn fact(
     .transpose()
 }
 
+/// Reads a rule and counts the reference; `None` if this tenant has no such rule.
 pub async fn rule(
     session: &mut Session,
     tenant: &TenantId,

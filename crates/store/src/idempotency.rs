@@ -4,7 +4,7 @@ use butler_domain::{TenantId, Timestamp};
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::migrate::hex;
+use crate::hex::hex;
 use crate::{Session, StoreError};
 
 /// A request with the idempotency key that its caller gave it.

@@ -1,4 +1,4 @@
-//! What agents were given: which memories, in which session and call. `memory_bump` writes a row beside the reference counts.
+//! Which memories agents were given, in which session and call. `memory_bump` writes a row beside the reference counts.
 
 use butler_domain::event::Origin;
 use butler_domain::ids::new_id;
@@ -10,9 +10,10 @@ use sqlx::types::Json;
 use uuid::Uuid;
 
 use crate::browse::{Listed, Page};
+use crate::hex::hex;
 use crate::{Session, StoreError};
 
-/// Rows that one statement removes.
+/// Rows that one statement deletes.
 const BATCH_ROWS: i64 = 10_000;
 
 /// The tool that gave memories to an agent.
@@ -39,14 +40,14 @@ pub struct Served {
 }
 
 impl Served {
-    /// `memories`: in the order of the answer. Of the query, only a hash is kept.
+    /// Describes a call. `memories` are in the order of the response. Only a hash of the query is kept.
     pub fn new(
         kind: ServedBy,
         (tenant, origin, session, at): (&TenantId, &Origin, Option<&str>, Timestamp),
         query: &str,
         memories: impl Iterator<Item = (MemoryType, Uuid, Option<f64>)>,
     ) -> Self {
-        // The tenant is part of it, so that equal queries of two tenants do not look equal.
+        // The hash includes the tenant, so that equal queries of two tenants do not look equal.
         let digest = Sha256::digest([tenant.as_str().as_bytes(), b"\0", query.as_bytes()].concat());
         let mut served = Self {
             id: new_id(at),
@@ -66,10 +67,6 @@ impl Served {
         }
         served
     }
-}
-
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// Selects calls; `None` leaves a filter out.
@@ -95,7 +92,7 @@ pub struct Injection {
     pub request_id: Option<String>,
     /// Equal for equal queries of the tenant. Null after an erasure.
     pub query_hash: Option<String>,
-    /// In the order of the answer.
+    /// In the order of the response.
     pub memories: Vec<InjectedMemory>,
 }
 
@@ -105,13 +102,13 @@ pub struct InjectedMemory {
     pub memory_type: MemoryType,
     /// Null if the memory was erased.
     pub id: Option<Uuid>,
-    /// The place in the answer, from 1.
+    /// The position in the response, from 1.
     pub rank: i64,
     /// The score at that time. Null if it was not ranked by a score.
     pub score: Option<f64>,
     /// `active`, `superseded`, `expired`, `retracted` or `forgotten`. Null if the memory is gone.
     pub state: Option<String>,
-    /// A few words of it. Null if the memory is gone.
+    /// A short text of it. Null if the memory no longer exists.
     pub label: Option<String>,
 }
 
@@ -157,7 +154,7 @@ pub async fn list(
     Ok(Listed { rows: rows.collect(), total })
 }
 
-/// Removes a batch of what was served before a time, of all tenants. Returns how many rows.
+/// Deletes a batch of the records from before a time, of all tenants. Returns how many.
 pub async fn prune(session: &mut Session, before: Timestamp) -> Result<u64, StoreError> {
     let done = session
         .run(|pg| {

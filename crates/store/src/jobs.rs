@@ -1,4 +1,5 @@
-//! The workers' records: when each job runs, what became of each run, and who runs it now. All on an owner's session: a job works for every tenant.
+//! The records of jobs: when each one runs, the result of each run, and which process runs it now. All of this needs
+//! the owner's session, because a job works for every tenant.
 
 use butler_domain::ids::new_id;
 use butler_domain::{TenantId, Timestamp};
@@ -9,9 +10,10 @@ use uuid::Uuid;
 
 use crate::{Conn, Database, Session, StoreError};
 
-/// A run whose record nobody asks for any more.
+/// How many runs of a job stay on record.
 const KEPT_RUNS: i64 = 1000;
 
+/// The recorded schedule of a job.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ScheduleRow {
     pub job: String,
@@ -22,6 +24,7 @@ pub struct ScheduleRow {
     pub next_run_at: Option<Timestamp>,
 }
 
+/// The record of one run of a job.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct RunRow {
     pub id: Uuid,
@@ -33,13 +36,13 @@ pub struct RunRow {
     pub finished_at: Option<Timestamp>,
     pub result: Value,
     pub error: Option<String>,
-    /// Who asked for it; `None`: it worked for all tenants.
+    /// The tenant that requested the run; `None` if it worked for all tenants.
     #[serde(skip)]
     pub tenant: Option<String>,
 }
 
-/// Writes down what the configuration says. A changed schedule forgets its next run; an unchanged one keeps it, so that
-/// a run missed while nobody was there is found.
+/// Records the configured schedule. A changed schedule clears the next run; an unchanged one keeps it, so that a run
+/// that was missed while no process ran is noticed.
 pub async fn declare(
     session: &mut Session,
     job: &str,
@@ -71,6 +74,7 @@ pub async fn declare(
         .await
 }
 
+/// The schedules of all jobs, sorted by name.
 pub async fn schedules(session: &mut Session) -> Result<Vec<ScheduleRow>, StoreError> {
     session
         .run(|pg| {
@@ -83,6 +87,7 @@ pub async fn schedules(session: &mut Session) -> Result<Vec<ScheduleRow>, StoreE
         .await
 }
 
+/// The schedule of one job; `None` if it was never declared.
 pub async fn schedule(session: &mut Session, job: &str) -> Result<Option<ScheduleRow>, StoreError> {
     session
         .run(|pg| {
@@ -96,6 +101,7 @@ pub async fn schedule(session: &mut Session, job: &str) -> Result<Option<Schedul
         .await
 }
 
+/// Records when a job runs next.
 pub async fn set_next_run(
     session: &mut Session,
     job: &str,
@@ -111,8 +117,8 @@ pub async fn set_next_run(
     Ok(())
 }
 
-/// Begins the record of a run, and ends the records of runs of this job that never ended: whoever holds the job's lock
-/// knows that their worker is gone.
+/// Starts the record of a run. It also closes records of this job that never ended: whoever holds the job's lock knows
+/// that their worker is gone.
 pub async fn begin_run(
     session: &mut Session,
     job: &str,
@@ -147,7 +153,7 @@ pub async fn begin_run(
     Ok(id)
 }
 
-/// Ends the record of a run. A run with an error has failed; its result says what it did before.
+/// Closes the record of a run. A run with an error has failed; its result says what it did before.
 pub async fn finish_run(
     session: &mut Session,
     id: Uuid,
@@ -179,7 +185,8 @@ pub async fn finish_run(
     Ok(())
 }
 
-/// The latest runs, newest first; of one job or of all. A tenant sees its own and those that worked for all.
+/// The latest runs, newest first, of one job or of all. A tenant sees its own runs and those that worked for all
+/// tenants.
 pub async fn runs(
     session: &mut Session,
     job: Option<&str>,
@@ -204,7 +211,7 @@ pub async fn runs(
         .await
 }
 
-/// The tenants that have anything at all, for jobs that work tenant by tenant.
+/// The tenants that have any rows, for jobs that work tenant by tenant.
 pub async fn tenants(session: &mut Session) -> Result<Vec<TenantId>, StoreError> {
     let names = session
         .run(|pg| {
@@ -216,7 +223,7 @@ pub async fn tenants(session: &mut Session) -> Result<Vec<TenantId>, StoreError>
             .fetch_all(pg)
         })
         .await?;
-    // A row that somebody inserted by hand must not stop the work for the others.
+    // A row with an invalid tenant, inserted by hand, must not stop the work for the others.
     let known = names.into_iter().filter_map(|name| match TenantId::new(name.clone()) {
         Ok(tenant) => Some(tenant),
         Err(error) => {
@@ -227,8 +234,8 @@ pub async fn tenants(session: &mut Session) -> Result<Vec<TenantId>, StoreError>
     Ok(known.collect())
 }
 
-/// The jobs this process runs at the moment. One connection holds all of their locks: when the process dies, whatever
-/// the way, the server frees them.
+/// The locks of the jobs that this process runs. One connection holds all of them, so the server releases them when the
+/// process dies.
 pub struct Locks {
     database: Database,
     conn: Option<Conn>,
@@ -240,7 +247,7 @@ impl Locks {
         Self { database, conn: None, held: Vec::new() }
     }
 
-    /// `false`: this or another process runs the job.
+    /// Takes the lock of a job. Returns `false` if this or another process runs the job.
     pub async fn try_take(&mut self, job: &str) -> Result<bool, StoreError> {
         if self.held.iter().any(|held| held == job) {
             return Ok(false);
@@ -263,13 +270,14 @@ impl Locks {
                 Ok(taken)
             }
             Err(error) => {
-                // The locks went with the connection; their jobs write nothing twice without them.
+                // The locks are lost with the connection. Without them, the jobs still write nothing twice.
                 conn.discard();
                 Err(error)
             }
         }
     }
 
+    /// Releases the lock of a job.
     pub async fn release(&mut self, job: &str) -> Result<(), StoreError> {
         self.held.retain(|held| held != job);
         let Some(mut conn) = self.conn.take() else { return Ok(()) };
@@ -288,7 +296,7 @@ impl Locks {
         }
     }
 
-    /// Back to the pool once it holds nothing.
+    /// Returns the connection to the pool once it holds no lock.
     fn keep(&mut self, conn: Conn) {
         if !self.held.is_empty() {
             self.conn = Some(conn);

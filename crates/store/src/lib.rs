@@ -1,7 +1,7 @@
-//! The only crate that speaks SQL: migrations, sessions that remember their tenant, and one file per concept.
+//! The only crate that contains SQL: migrations, sessions that remember their tenant, and one file per concept.
 //!
-//! Every statement goes through [`Session::run`]. Time and ids are parameters, never `now()`; every statement filters by
-//! tenant, and row-level security catches the one that would not.
+//! Every statement goes through [`Session::run`]. Time and ids are parameters, never `now()`. Every statement filters
+//! by tenant, and row-level security stops one that would not.
 
 mod admin;
 pub mod backup;
@@ -14,6 +14,7 @@ pub mod confirm;
 pub mod conflicts;
 mod connection;
 pub mod consolidation;
+mod database;
 mod embedded;
 pub mod entities;
 pub mod episodes;
@@ -26,6 +27,8 @@ pub mod forget;
 mod functions;
 pub mod gauges;
 pub mod get;
+mod health;
+mod hex;
 pub mod idempotency;
 pub mod injections;
 pub mod jobs;
@@ -35,6 +38,7 @@ pub mod oauth;
 pub mod predicates;
 pub mod proposals;
 pub mod reembed;
+pub mod reference_counts;
 pub mod references;
 pub mod restore;
 mod rows;
@@ -57,16 +61,16 @@ pub use admin::{
     RestoreLock, database_exists, databases_like, drop_database, drop_schema, ensure_database, ensure_extensions,
     rename_database, replace_schema, schemas_like, server_major,
 };
-pub use connection::database::{Database, PoolStats};
-pub use connection::health::Health;
 pub use connection::limit::{Connections, ServerConnections};
 pub use connection::options::DatabaseOptions;
 pub use connection::pending::PendingAtCall;
 pub use connection::pool::Conn;
 pub use connection::replica::ReplicaState;
 pub use connection::session::{Session, Tx};
+pub use database::{Database, PoolStats};
 pub use embedded::{Embedded, Model};
 pub use error::{Constraint, Obstacle, StoreError, is_out_of_descriptors};
 pub use functions::FunctionSet;
+pub use health::Health;
 pub use migrate::{Migrated, fingerprint, latest_migration};
 pub use write_context::{JobContext, WriteContext};

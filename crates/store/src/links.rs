@@ -15,17 +15,19 @@ pub struct End {
     pub id: Uuid,
 }
 
+/// The result of linking two memories.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LinkOutcome {
     Created,
     /// The two memories were linked before, with this relation.
     Exists(Relation),
-    /// The tenant has no such source; nothing was written.
+    /// The tenant has no such source. Nothing was written.
     NoSource,
-    /// The tenant has no such target; nothing was written.
+    /// The tenant has no such target. Nothing was written.
     NoTarget,
 }
 
+/// Which links of a memory to return: those that start at it, that end at it, or both.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Direction {
     Outgoing,
@@ -34,7 +36,7 @@ pub enum Direction {
     Both,
 }
 
-/// A link, and whether its ends still exist: episodes expire, but their links stay.
+/// A link, and whether its ends still exist. Episodes expire, but their links stay.
 #[derive(Debug, Clone, PartialEq)]
 pub struct FoundLink {
     pub link: Link,
@@ -75,7 +77,7 @@ pub async fn create(
                 let existing = name.parse().map_err(|error| bad_link("relation", source.id, &error))?;
                 Ok(LinkOutcome::Exists(existing))
             }
-            // the link was removed a moment ago
+            // The link was removed meanwhile.
             None => Ok(LinkOutcome::Exists(relation)),
         },
         "no_source" => Ok(LinkOutcome::NoSource),

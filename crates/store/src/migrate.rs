@@ -1,4 +1,4 @@
-//! Brings a database to this program's schema: a new one from `schema/`, an existing one by `migrations/`, and both to the
+//! Brings a database to this program's schema: a new one from `schema/`, an existing one by `migrations/`. Both get the
 //! functions of `functions/`.
 
 use std::collections::BTreeMap;
@@ -9,15 +9,16 @@ use sha2::{Digest, Sha256};
 use crate::connection::session::{Session, Tx};
 use crate::error::StoreError;
 use crate::functions::FunctionSet;
+use crate::hex::hex;
 use crate::sql_files::{MIGRATIONS, SCHEMA};
 use crate::{citus, extensions, functions};
 
-/// The versions the specification names. `schema/` contains what they create.
+/// The versions that the specification names. `schema/` contains what they create.
 const IN_SCHEMA: [&str; 3] = ["mem_001_baseline", "mem_002_entities", "mem_003_memory_events"];
-/// The checksum they are recorded with.
+/// The checksum under which they are recorded.
 const SCHEMA_CHECKSUM: &str = "schema";
 
-/// The only state before [`MIGRATIONS`] that can be adopted, and the checksum its last migration was recorded with.
+/// The only state before [`MIGRATIONS`] that can be adopted, and the recorded checksum of its last migration.
 const ADOPTABLE: &str = "mem_160_a_large_tenant_among_small_ones";
 const ADOPTABLE_CHECKSUM: &str = "94ba5dda6b92e599a09816fc3633ffb747433b57ea4b5b35b20e039183749415";
 /// The first version whose migration is a file of this program.
@@ -44,7 +45,7 @@ pub fn latest_migration() -> &'static str {
     MIGRATIONS[MIGRATIONS.len() - 1].0
 }
 
-/// Changes when any file of the schema does: names what a prepared template database was made from.
+/// Identifies the files of the schema. A template database made from other files is out of date.
 pub fn fingerprint() -> String {
     let tables = SCHEMA.iter().chain(&MIGRATIONS).map(|(_, text)| *text).collect::<String>();
     hex(&Sha256::digest(tables + &FunctionSet::current().hash()))
@@ -52,10 +53,6 @@ pub fn fingerprint() -> String {
 
 fn checksum(text: &str) -> String {
     hex(&Sha256::digest(text))
-}
-
-pub(crate) fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// Version and checksum of each applied migration.
@@ -86,7 +83,8 @@ fn check(record: &Record) -> Result<(), StoreError> {
     Ok(())
 }
 
-/// One after the other, whoever starts at the same time: the lock is the session's, and goes with it if it is lost.
+/// Migrates the database under a session lock, which ends with the session. Processes that start at the same time wait
+/// for each other.
 pub(crate) async fn run(session: &mut Session, schema: &str, functions: &FunctionSet) -> Result<Migrated, StoreError> {
     session
         .run(|pg| {
@@ -131,7 +129,7 @@ async fn migrate(session: &mut Session, schema: &str, functions: &FunctionSet) -
     Ok(Migrated { from: record.into_keys().next_back(), to: latest_migration().to_owned(), applied, functions })
 }
 
-/// The indexes that need an extension which may be installed later than the schema.
+/// Creates the indexes that need an extension which may be installed later than the schema.
 async fn create_trigrams(session: &mut Session) -> Result<(), StoreError> {
     session
         .run(|pg| {
@@ -154,8 +152,8 @@ async fn create_trigrams(session: &mut Session) -> Result<(), StoreError> {
     Ok(())
 }
 
-/// A migration that rewrites a table leaves it without statistics and visibility map, and no autovacuum notices. Until then
-/// lists would read the table instead of an index.
+/// Vacuums the tables. A migration that rewrites a table leaves it without statistics and visibility map, and
+/// autovacuum does not notice. Until then, lists would read the table instead of an index.
 async fn vacuum(session: &mut Session) {
     let statement = "VACUUM (ANALYZE) episodes, facts, rules, entities, memory_events, words";
     if let Err(error) = session.run(|pg| sqlx::raw_sql(statement).execute(pg)).await {
@@ -174,7 +172,7 @@ async fn create_schema(session: &mut Session, schema: &str) -> Result<(), StoreE
         return Ok(());
     }
     session.run(|pg| sqlx::query!("SELECT set_config('butler.schema', $1, false)", schema).fetch_one(pg)).await?;
-    // DDL takes no parameters; the server quotes the name itself
+    // DDL takes no parameters, so the server quotes the name.
     session
         .run(|pg| {
             sqlx::raw_sql(
@@ -186,12 +184,12 @@ async fn create_schema(session: &mut Session, schema: &str) -> Result<(), StoreE
     Ok(())
 }
 
-/// Empty for a new database.
+/// The migrations on record; empty for a new database.
 async fn recorded(session: &mut Session, schema: &str) -> Result<Record, StoreError> {
     let exists = session
         .run(|pg| {
             sqlx::query_scalar!(
-                // the name alone would find another butler's in public, where extensions live
+                // The name alone would find the table of another butler in public, where the extensions are.
                 r#"SELECT to_regclass(quote_ident($1) || '.butler_migrations') IS NOT NULL AS "exists!""#,
                 schema
             )
@@ -285,7 +283,7 @@ async fn apply(session: &mut Session, step: Step) -> Result<(), StoreError> {
 
 fn is_collision(error: &StoreError) -> bool {
     match error {
-        // a unique index of the system catalogue
+        // A unique index of the system catalogue.
         StoreError::Violation { constraint: crate::Constraint::Other(name), .. } => name.starts_with("pg_"),
         StoreError::Database(_) | StoreError::NotNow { .. } => {
             error.to_string().contains("concurrently") || matches!(error.code().as_deref(), Some("40P01" | "42710"))

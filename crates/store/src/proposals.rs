@@ -10,7 +10,7 @@ use crate::browse::{Listed, Page};
 use crate::embedded::Embedded;
 use crate::{Session, StoreError, WriteContext};
 
-/// Something that waits for a decision.
+/// A proposal or a held episode.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Waiting {
     pub id: Uuid,
@@ -35,7 +35,7 @@ pub struct Waiting {
 pub enum Approved {
     /// The id of the memory that is now active.
     Stored(Uuid),
-    /// A person has decided before: `approved` or `rejected`.
+    /// A person has decided already: `approved` or `rejected`.
     Decided(String),
     /// The memory cannot be stored, for this reason.
     Refused(String),
@@ -115,7 +115,7 @@ pub async fn exists(session: &mut Session, tenant: &TenantId, id: Uuid) -> Resul
         .await
 }
 
-/// The subject, predicate and content of a proposal, of which an embedding is made; a rule has content only.
+/// The subject, predicate and content of a proposal, as they are embedded. A rule has content only.
 pub async fn text(
     session: &mut Session,
     tenant: &TenantId,
@@ -135,7 +135,7 @@ pub async fn text(
     Ok(row.map(|row| (row.subject, row.predicate, row.content)))
 }
 
-/// Stores what was proposed. `None`: there is no such proposal.
+/// Stores a proposal as a memory; `None` if there is no such proposal.
 pub async fn approve(write: WriteContext<'_>, id: Uuid, embedding: &Embedded) -> Result<Option<Approved>, StoreError> {
     let WriteContext { session, tenant, now, origin } = write;
     let row = session
@@ -160,7 +160,7 @@ pub async fn approve(write: WriteContext<'_>, id: Uuid, embedding: &Embedded) ->
     }))
 }
 
-/// Rejects a proposal for good. Returns the state in which it was; `None`: there is no such proposal.
+/// Rejects a proposal for good. Returns its state before; `None` if there is no such proposal.
 pub async fn reject(write: WriteContext<'_>, id: Uuid) -> Result<Option<String>, StoreError> {
     let WriteContext { session, tenant, now, origin } = write;
     session
@@ -178,7 +178,7 @@ pub async fn reject(write: WriteContext<'_>, id: Uuid) -> Result<Option<String>,
         .await
 }
 
-/// Lets consolidation read a held episode. `false`: it was not held; `None`: there is no such episode.
+/// Lets consolidation read a held episode. Returns `false` if it was not held, `None` if there is no such episode.
 pub async fn release(write: WriteContext<'_>, id: EpisodeId) -> Result<Option<bool>, StoreError> {
     let WriteContext { session, tenant, now, origin } = write;
     session

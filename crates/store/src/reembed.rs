@@ -1,4 +1,4 @@
-//! Which model embedded what, and embedding again what an older one did.
+//! Which model embedded which memories, and embedding them again with another one.
 
 use butler_domain::event::EventType;
 use butler_domain::{MemoryType, TenantId, Timestamp};
@@ -11,7 +11,7 @@ use crate::{Session, StoreError, WriteContext};
 /// A model's version, and how many memories of a tenant it embedded.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
 pub struct VersionCount {
-    /// `None`: never embedded.
+    /// `None` for memories that were never embedded.
     pub id: Option<Uuid>,
     pub model: Option<String>,
     pub version: Option<String>,
@@ -21,6 +21,7 @@ pub struct VersionCount {
     pub rules: i64,
 }
 
+/// Counts a tenant's memories by the model version that embedded them.
 pub async fn versions(session: &mut Session, tenant: &TenantId) -> Result<Vec<VersionCount>, StoreError> {
     session
         .run(|pg| {
@@ -52,7 +53,7 @@ pub async fn versions(session: &mut Session, tenant: &TenantId) -> Result<Vec<Ve
         .await
 }
 
-/// Everybody who has memories; on an owner's session.
+/// The tenants that have memories. Needs the owner's session.
 pub async fn tenants(session: &mut Session) -> Result<Vec<TenantId>, StoreError> {
     let names = session
         .run(|pg| {
@@ -63,7 +64,7 @@ pub async fn tenants(session: &mut Session) -> Result<Vec<TenantId>, StoreError>
             .fetch_all(pg)
         })
         .await?;
-    // A name that is none (written past the program) cannot be asked for by any caller either.
+    // No caller can ask for a tenant with an invalid name, which somebody wrote to the table by hand.
     Ok(names.into_iter().filter_map(|name| TenantId::new(name).ok()).collect())
 }
 
@@ -89,15 +90,16 @@ pub async fn version_id(
         .await
 }
 
-/// A memory whose vector is of another version, or missing.
+/// A memory whose vector is missing or of another version.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Stale {
     pub id: Uuid,
-    /// What is embedded; for a fact subject, predicate and content together.
+    /// The text to embed; for a fact, subject, predicate and content together.
     pub text: String,
 }
 
-/// The next memories after `after` to embed again, by id. What is done no longer shows up, so a killed job simply goes on.
+/// The next memories after `after` to embed again, sorted by id. Finished ones no longer appear, so a job that was
+/// killed simply continues.
 pub async fn stale(
     session: &mut Session,
     tenant: &TenantId,
@@ -164,8 +166,8 @@ pub async fn stale(
     }
 }
 
-/// Writes new vectors and one event for all of them. A memory that got a vector of this version meanwhile, because it was
-/// edited, keeps it. Returns how many were written.
+/// Writes new vectors and one event for all of them. A memory that was edited meanwhile, and so has a vector of this
+/// version, keeps it. Returns how many were written.
 pub async fn renew(
     write: WriteContext<'_>,
     memory_type: MemoryType,

@@ -1,4 +1,4 @@
-//! References: the end of an id, which stands for the memory in a line of a context block.
+//! References: the last characters of an id, which identify a memory in a line of a context block.
 
 use std::collections::HashMap;
 
@@ -7,7 +7,7 @@ use uuid::Uuid;
 
 use crate::{Session, StoreError};
 
-/// The shortest end of each id that no other memory of the tenant has.
+/// The shortest ending of each id that no other memory of the tenant has.
 pub async fn of(session: &mut Session, tenant: &TenantId, ids: &[Uuid]) -> Result<HashMap<Uuid, String>, StoreError> {
     let rows = session
         .run(|pg| {
@@ -22,7 +22,8 @@ pub async fn of(session: &mut Session, tenant: &TenantId, ids: &[Uuid]) -> Resul
     Ok(rows.into_iter().map(|row| (row.id, row.reference)).collect())
 }
 
-/// The memories of this type whose id ends so, at most a few. `end` has at least four hexadecimal digits and no hyphens.
+/// The memories of this type whose id has this ending, at most a few. `end` has at least four hexadecimal digits and no
+/// hyphens.
 pub async fn referred(
     session: &mut Session,
     tenant: &TenantId,

@@ -8,7 +8,7 @@ use crate::error::unknown_outcome;
 use crate::events::ordered_ids;
 use crate::{Session, StoreError, WriteContext};
 
-/// All outcomes but `Restored` wrote nothing.
+/// The result of a restore. All outcomes but `Restored` wrote nothing.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum RestoreOutcome {
     Restored {
@@ -22,9 +22,9 @@ pub enum RestoreOutcome {
     },
 }
 
-/// Makes a fact active again. A superseded fact takes the place of the fact that superseded it, and of no other. A fact whose
-/// confidence is below `expiry` counts as confirmed now, or the next sweep would end it again. `None`: this tenant has no
-/// such fact.
+/// Makes a fact active again. A superseded fact replaces only the fact that superseded it. A fact whose confidence is
+/// below `expiry` counts as confirmed now; otherwise the next sweep would end it again. Returns `None` if this tenant
+/// has no such fact.
 pub async fn fact(write: WriteContext<'_>, id: FactId, expiry: f64) -> Result<Option<RestoreOutcome>, StoreError> {
     let WriteContext { session, tenant, now, origin } = write;
     let row = session
@@ -52,7 +52,7 @@ pub async fn fact(write: WriteContext<'_>, id: FactId, expiry: f64) -> Result<Op
     }
 }
 
-/// A fact whose key is locked: until the transaction ends nobody else stores a fact of that key.
+/// A fact whose key is locked: nobody else stores a fact of that key until the transaction ends.
 #[derive(Debug)]
 pub struct Locked {
     pub validity: String,
@@ -60,7 +60,7 @@ pub struct Locked {
     pub holder: Option<Uuid>,
 }
 
-/// Locks the key of a fact until the end of the caller's transaction. `None`: this tenant has no such fact.
+/// Locks the key of a fact until the end of the caller's transaction. Returns `None` if this tenant has no such fact.
 pub async fn lock(session: &mut Session, tenant: &TenantId, id: FactId) -> Result<Option<Locked>, StoreError> {
     let row = session
         .run(|pg| {
@@ -71,8 +71,8 @@ pub async fn lock(session: &mut Session, tenant: &TenantId, id: FactId) -> Resul
     Ok(row.map(|row| Locked { validity: row.validity, holder: row.holder_id }))
 }
 
-/// Makes a forgotten rule retrievable again; `expiry` as for [`fact`]. `None`: this tenant has no such rule; `false`: the
-/// rule was not forgotten.
+/// Makes a forgotten rule retrievable again; `expiry` as for [`fact`]. Returns `false` if the rule was not forgotten,
+/// `None` if this tenant has no such rule.
 pub async fn rule(write: WriteContext<'_>, id: RuleId, expiry: f64) -> Result<Option<bool>, StoreError> {
     let WriteContext { session, tenant, now, origin } = write;
     session

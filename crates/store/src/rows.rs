@@ -9,7 +9,7 @@ use uuid::Uuid;
 use crate::StoreError;
 use crate::times::PeriodRow;
 
-/// Everything but the embedding and the search vector, which never leave the database.
+/// All columns but the embedding and the search vector, which never leave the database.
 #[derive(Debug)]
 pub(crate) struct EpisodeRow {
     pub id: Uuid,
@@ -57,7 +57,7 @@ pub(crate) struct FactRow {
     pub last_referenced_at: Option<Timestamp>,
     pub last_confirmed_at: Option<Timestamp>,
     pub dates: Option<Json<FactDates>>,
-    /// The timeline of its key, if it was asked for.
+    /// The timeline of its key, if requested.
     pub periods: Option<Json<Vec<PeriodRow>>>,
     pub tags: Value,
     pub metadata: Value,

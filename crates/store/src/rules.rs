@@ -15,11 +15,12 @@ use crate::tombstones;
 use crate::trust::{self, Attempt, ForgottenStatement, Trust, read_answer};
 use crate::{StoreError, WriteContext};
 
-/// A new rule is a guess.
+/// A new rule is a guess, so it starts at half the confidence.
 pub const INITIAL_CONFIDENCE: f64 = 0.5;
 /// A rule stored without a permanence decays a little faster than a standard fact.
 pub const DEFAULT_DECAY_RATE: f64 = 0.01;
 
+/// A rule to store, with its embedding.
 #[derive(Debug, Clone)]
 pub struct NewRule {
     pub id: RuleId,
@@ -41,11 +42,11 @@ pub struct NewRule {
 #[derive(Debug, Clone, PartialEq)]
 pub enum RuleOutcome {
     Stored,
-    /// It waits for approval, under this id.
+    /// It waits for approval under this id.
     Proposed(RuleId),
-    /// The rule of this id says it, and who says it again needs approval.
+    /// The rule of this id says the same. The source needs approval, so it does not confirm the rule.
     Known(RuleId),
-    /// It says what was forgotten.
+    /// It repeats a forgotten rule.
     Forgotten(ForgottenStatement),
     /// A person rejected the same proposal.
     ProposalRejected,
@@ -82,7 +83,7 @@ struct RuleRow<'a> {
 /// Fails with [`crate::Constraint::IdempotencyKey`] if a concurrent call used the key first: read its response with
 /// [`crate::idempotency::find`].
 ///
-/// What was forgotten before is not stored again if [`Trust`] says so, and counted as suppressed.
+/// If [`Trust`] says so, a rule that was forgotten before is not stored but counted as suppressed.
 pub async fn store(
     mut write: WriteContext<'_>,
     rule: &NewRule,

@@ -53,8 +53,8 @@ struct EditRow<'a> {
     event: Value,
 }
 
-/// Overwrites a rule that `rules_feedback::lock` read in the same transaction. The event keeps all that was there before,
-/// so that the edit can be undone.
+/// Overwrites a rule that `rules_feedback::lock` read in the same transaction. The event keeps the previous state, so
+/// that the edit can be undone.
 pub async fn apply(
     write: WriteContext<'_>,
     before: &Rule,
@@ -113,7 +113,8 @@ fn fields(rule: &Rule) -> Value {
     })
 }
 
-/// The state of a rule before its last edit. `None` if the rule changed since, other than by a confirmation or a link.
+/// The state of a rule before its last edit; `None` if the rule has changed since, other than by a confirmation or a
+/// link.
 pub async fn before_last_edit(session: &mut Session, tenant: &TenantId, id: Uuid) -> Result<Option<Value>, StoreError> {
     let last = session
         .run(|pg| {

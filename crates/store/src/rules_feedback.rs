@@ -14,6 +14,7 @@ use crate::events::ordered_ids;
 use crate::rows::RuleRow;
 use crate::{Session, StoreError, WriteContext};
 
+/// The outcome of applying a rule.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Mark {
     Helpful,
@@ -160,7 +161,7 @@ fn mark_events(before: &Rule, mark: Mark, outcome: &MarkOutcome, reason: Option<
     events
 }
 
-/// What a mark changes, so that it can be undone (`undo_feedback`).
+/// The fields that a mark changes, so that `undo_feedback` can restore them.
 fn state(rule: &Rule) -> Value {
     json!({
         "applied_count": rule.applied_count,
@@ -192,8 +193,8 @@ pub struct Pending {
     pub metadata: Map<String, Value>,
 }
 
-/// The next rules flagged for inversion, at most `limit`: of one tenant or, on the owner's session, of all. `after` is the
-/// last rule of the previous batch.
+/// The next rules flagged for inversion, at most `limit`: of one tenant or, on the owner's session, of all. `after` is
+/// the last rule of the previous batch.
 pub async fn pending_inversion(
     session: &mut Session,
     tenant: Option<&TenantId>,
@@ -233,7 +234,7 @@ pub async fn pending_inversion(
         .collect()
 }
 
-/// The warning that a rule becomes.
+/// The warning that a rule is turned into.
 #[derive(Debug, Clone, Copy)]
 pub struct Inversion<'a> {
     pub content: &'a str,

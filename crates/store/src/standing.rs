@@ -1,4 +1,4 @@
-//! What the filters of a search make of one memory.
+//! Which filters of a search a memory passes.
 
 use butler_domain::{MemoryType, TenantId, Timestamp};
 use serde::{Deserialize, Serialize};
@@ -20,7 +20,7 @@ pub struct Filters<'a> {
     pub model_version: &'a str,
 }
 
-/// A memory and which filters it passes. `None`: the filter does not apply.
+/// A memory and the filters it passes; `None` if a filter does not apply.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 pub struct Standing {
     pub memory_type: MemoryType,
@@ -28,14 +28,14 @@ pub struct Standing {
     pub scope: String,
     /// `active`, `superseded`, `expired`, `retracted` or `forgotten`.
     pub state: String,
-    /// A few words of it.
+    /// A short text of it.
     pub label: String,
     pub in_scope: bool,
     /// Whether its state lets a search find it.
     pub is_live: bool,
     /// Whether it is true now.
     pub holds: Option<bool>,
-    /// Whether it fits the time that was asked for.
+    /// Whether it fits the requested period.
     pub fits: Option<bool>,
     pub holds_from: Option<Timestamp>,
     pub holds_to: Option<Timestamp>,
@@ -43,11 +43,11 @@ pub struct Standing {
     pub confidence: Option<f64>,
     pub superseded_by: Option<Uuid>,
     pub is_embedded: bool,
-    /// Whether the model in use made its vector.
+    /// Whether the current model made its vector.
     pub is_of_model: Option<bool>,
 }
 
-/// `None`: the tenant has no such memory.
+/// Applies the filters to one memory; `None` if the tenant has no such memory.
 pub async fn of(
     session: &mut Session,
     tenant: &TenantId,

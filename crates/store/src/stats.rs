@@ -1,4 +1,4 @@
-//! How much is remembered, and in which state.
+//! Counts of memories by state.
 
 use butler_domain::{Scope, TenantId, Timestamp};
 use schemars::JsonSchema;
@@ -6,6 +6,7 @@ use serde::Serialize;
 
 use crate::{Session, StoreError};
 
+/// The counts of all three types of memory.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Stats {
     pub episodes: EpisodeStats,
@@ -13,19 +14,20 @@ pub struct Stats {
     pub rules: RuleStats,
 }
 
+/// Episodes by consolidation status.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct EpisodeStats {
     pub total: i64,
-    /// Pending: waiting for their first consolidation.
+    /// Pending episodes, which wait for their first consolidation.
     pub unconsolidated: i64,
     pub consolidated: i64,
     pub failed: i64,
     pub dead_letter: i64,
-    /// Past their time, to be removed by the next cleanup.
+    /// Expired episodes, which the next cleanup removes.
     pub expired: i64,
-    /// Not consolidated yet and gone within a day.
+    /// Episodes that are not consolidated yet and expire within a day.
     pub expiring_unconsolidated_24h: i64,
-    /// Since the oldest pending episode; `None` without one.
+    /// Age of the oldest pending episode; `None` if none is pending.
     pub backlog_age_hours: Option<f64>,
 }
 
@@ -41,7 +43,7 @@ pub struct FactStats {
 }
 
 impl FactStats {
-    /// What can be recalled or soon fades: everything active.
+    /// All active facts, fading ones included.
     pub const fn known(&self) -> i64 {
         self.active + self.fading
     }
@@ -60,13 +62,14 @@ pub struct RuleStats {
 }
 
 impl RuleStats {
-    /// What is not forgotten.
+    /// All rules that are not forgotten.
     pub const fn known(&self) -> i64 {
         self.total - self.forgotten
     }
 }
 
-/// One statement. A scope means global and itself for facts and rules, and the butler for episodes.
+/// Counts everything in one statement. A scope includes the global scope for facts and rules, and means the butler for
+/// episodes.
 pub async fn read(
     session: &mut Session,
     tenant: &TenantId,

@@ -1,5 +1,5 @@
-//! The decay sweep: memories that lost their confidence fade, then end; memories that were confirmed since recover, and so
-//! do those that ended by mistake.
+//! The decay sweep: memories whose confidence has decayed fade and then end. Memories that were confirmed since
+//! recover, and so do those that ended by mistake.
 
 use butler_domain::TenantId;
 use butler_domain::decay::DecayThresholds;
@@ -17,10 +17,11 @@ pub struct Swept {
     pub ended: u64,
     pub fading: u64,
     pub recovered: u64,
-    /// `None`: this was the last batch.
+    /// `None` after the last batch.
     pub next: Option<Uuid>,
 }
 
+/// The rows that one call examines.
 #[derive(Debug, Clone, Copy)]
 pub struct Batch {
     /// The last id of the previous batch.
@@ -56,7 +57,8 @@ pub async fn facts(job: JobContext<'_>, batch: Batch, thresholds: DecayThreshold
     })
 }
 
-/// Moves present values whose time is over to the past, and what begins then to the present. Returns how many keys.
+/// Moves current values whose period has ended to the past, and values that start now to the present. Returns how many
+/// keys changed.
 pub async fn settle(job: JobContext<'_>, rows: i64) -> Result<u64, StoreError> {
     let JobContext { session, tenant, now, origin } = job;
     let settled = session
@@ -103,7 +105,7 @@ pub async fn rules(job: JobContext<'_>, batch: Batch, thresholds: DecayThreshold
     })
 }
 
-/// Makes facts of one batch active again that expired although their confidence suffices, if their key is free.
+/// Reactivates facts of one batch that expired although their confidence suffices, if their key is free.
 pub async fn recover_facts(job: JobContext<'_>, batch: Batch, thresholds: DecayThresholds) -> Result<u64, StoreError> {
     let JobContext { session, tenant, now, origin } = job;
     let recovered = session

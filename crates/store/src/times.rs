@@ -1,4 +1,4 @@
-//! What was true when: the facts of one key in the order of time.
+//! When facts are true: the facts of one key in the order of time.
 
 use butler_domain::times::{FactDates, ShownDates};
 use butler_domain::{FactId, TenantId, Timestamp};
@@ -9,14 +9,14 @@ use uuid::Uuid;
 
 use crate::{Session, StoreError};
 
-/// Texts as they were at a moment, of what was changed since.
+/// Former texts of memories that have changed since a moment.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct TextsThen {
     pub rules: Vec<(Uuid, String)>,
     pub entities: Vec<(Uuid, String)>,
 }
 
-/// What rules said and entities were called at a moment: before the first change since. Events tell.
+/// The texts of rules and the names of entities at a moment, read from the events since.
 pub async fn texts_then(
     session: &mut Session,
     tenant: &TenantId,
@@ -57,11 +57,11 @@ pub struct Period {
     pub id: Uuid,
     pub content: String,
     pub validity: String,
-    /// `past`, `present`, `future`, or `never` for what another fact corrected or took the place of.
+    /// `past`, `present`, `future`, or `never` for a fact that another one corrected or replaced.
     pub when: String,
     #[serde(flatten)]
     pub dates: ShownDates,
-    /// Since when it holds; null if nobody knows.
+    /// When it starts to hold; null if unknown.
     pub holds_from: Option<Timestamp>,
     /// The first moment at which it no longer holds; null if it still does.
     pub holds_to: Option<Timestamp>,
@@ -72,7 +72,7 @@ pub struct Period {
     pub ended_at: Option<Timestamp>,
 }
 
-/// A period as the database tells it.
+/// A period as the database returns it.
 #[derive(Debug, Deserialize)]
 pub(crate) struct PeriodRow {
     id: Uuid,
@@ -101,10 +101,10 @@ impl From<PeriodRow> for Period {
     }
 }
 
-/// The periods of one key that are shown, the latest ones.
+/// How many periods of a key are shown, the latest ones.
 pub(crate) const PERIODS: i32 = 100;
 
-/// The timeline of the key of a fact, earliest first. Of a predicate of several values: of all its values.
+/// The timeline of a fact's key, earliest first. For a predicate with several values it includes all of them.
 pub async fn timeline(
     session: &mut Session,
     tenant: &TenantId,

@@ -1,5 +1,5 @@
-//! Bearer tokens. Only their SHA-256 is kept: whoever reads the table cannot use what it says. All on an owner's
-//! session, since a token is what names the tenant.
+//! Bearer tokens. Only their SHA-256 is stored, so reading the table does not allow using them. All of this needs the
+//! owner's session, because the tenant follows from the token.
 
 use butler_domain::event::Origin;
 use butler_domain::ids::new_id;
@@ -11,22 +11,25 @@ use uuid::Uuid;
 use crate::error::unknown_outcome;
 use crate::{Database, Session, StoreError};
 
-/// The channel of the trigger `tokens_tell`.
+/// The channel on which the trigger `tokens_tell` notifies.
 const CHANNEL: &str = "butler_tokens";
 
+/// The SHA-256 of a token's secret.
 pub type TokenHash = [u8; 32];
 
+/// Hashes a secret as it is stored and looked up.
 pub fn hash(token: &str) -> TokenHash {
     Sha256::digest(token.as_bytes()).into()
 }
 
+/// A stored token, without its secret.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TokenRow {
     pub id: Uuid,
     pub tenant: TenantId,
-    /// `None`: any butler of the host.
+    /// The only butler that it grants access to; `None` for any butler of the host.
     pub butler: Option<String>,
-    /// What it is for, in its maker's words; may be empty.
+    /// What it is for, in the words of its creator; may be empty.
     pub name: String,
     pub hash: TokenHash,
     /// Some of `read`, `write` and `admin`; or `metrics` alone.
@@ -35,26 +38,26 @@ pub struct TokenRow {
     pub expires_at: Option<Timestamp>,
     pub revoked_at: Option<Timestamp>,
     pub last_used_at: Option<Timestamp>,
-    /// The token that created this one; `None`: a trusted caller did, or the token is older than this record.
+    /// The token that created this one; `None` if a trusted caller did, or if the token is older than this record.
     pub parent: Option<Uuid>,
     pub rotation: Option<Rotation>,
 }
 
-/// The last change of a token's secret.
+/// The last rotation of a token's secret.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Rotation {
     pub at: Timestamp,
-    /// The secret before it.
+    /// The secret before the rotation.
     pub previous_hash: TokenHash,
     /// Until when the previous secret is accepted.
     pub previous_until: Timestamp,
 }
 
-/// Its holder reads what is counted over all tenants, and nothing of any.
+/// The right to read figures that are counted over all tenants, and nothing else.
 pub const METRICS: &str = "metrics";
 
 impl TokenRow {
-    /// `None`: it is for no tenant's memory.
+    /// The tenant; `None` for a token without access to memory.
     pub fn of_tenant(&self) -> Option<&TenantId> {
         let counts = self.rights.iter().any(|right| right == METRICS);
         (!counts).then_some(&self.tenant)
@@ -75,7 +78,8 @@ impl TokenRow {
         (until > now && self.state(now) == "active").then_some(until)
     }
 
-    /// Adds what another database says about the same token: revoked in one, it is revoked, and the latest rotation counts.
+    /// Merges the record of the same token in another database: a revocation in either one counts, and so does the
+    /// latest rotation.
     pub fn merge(&mut self, other: &Self) {
         let earliest = |one: Option<Timestamp>, two: Option<Timestamp>| [one, two].into_iter().flatten().min();
         self.revoked_at = earliest(self.revoked_at, other.revoked_at);
@@ -91,13 +95,13 @@ impl TokenRow {
     }
 }
 
-/// What became of a new token.
+/// The result of creating a token.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Creation {
     Created,
-    /// A live token of the same tenant and butler has this name.
+    /// A live token of the same tenant and butler has this name already.
     NameTaken,
-    /// The token that makes it was revoked or has expired meanwhile.
+    /// The creating token was revoked or has expired meanwhile.
     ParentNotLive,
 }
 
@@ -131,8 +135,8 @@ pub async fn create(session: &mut Session, origin: &Origin, token: &TokenRow) ->
     }
 }
 
-/// Puts tokens as they stood elsewhere beside those that are here. Of one that is in both, what it allows now is what was
-/// said elsewhere; revoked in either, it is revoked, with all tokens it made; and the latest rotation counts.
+/// Merges tokens from another database. If both have a token, it gets the rights of the other database; it is revoked,
+/// with all its descendants, if either revoked it, and the latest rotation counts.
 pub async fn keep(
     session: &mut Session,
     origin: &Origin,
@@ -182,7 +186,7 @@ pub async fn keep(
     tx.commit().await
 }
 
-/// All of them, revoked and expired ones too, oldest first.
+/// All tokens, including revoked and expired ones, oldest first.
 pub async fn list(session: &mut Session) -> Result<Vec<TokenRow>, StoreError> {
     let rows = session
         .run(|pg| {
@@ -242,7 +246,8 @@ pub async fn contains(session: &mut Session, hash: &TokenHash) -> Result<bool, S
         .await
 }
 
-/// Revokes a token and all tokens it made. Returns those that were not revoked before; `None` if the token is not here.
+/// Revokes a token and all its descendants. Returns those that were not revoked before; `None` if the token is not in
+/// this database.
 pub async fn revoke(
     session: &mut Session,
     origin: &Origin,
@@ -280,8 +285,8 @@ pub(crate) async fn revoke_all(
         .await
 }
 
-/// Gives a token a new secret; the old one is accepted until `grace_until`. `None` if the token is not here, `false` if it
-/// was revoked or has expired.
+/// Gives a token a new secret; the old one is accepted until `grace_until`. Returns `None` if the token is not in this
+/// database, `false` if it was revoked or has expired.
 pub async fn rotate(
     session: &mut Session,
     origin: &Origin,
@@ -307,11 +312,11 @@ pub async fn rotate(
         .await
 }
 
-/// When each was last used; replicas write in any order, so the latest stays.
+/// Records when each token was last used. Processes write in any order, so the latest time is kept.
 pub async fn used(session: &mut Session, uses: &[(Uuid, Timestamp)]) -> Result<(), StoreError> {
     let (ids, times): (Vec<Uuid>, Vec<Timestamp>) = uses.iter().copied().unzip();
     let mut tx = session.begin().await?;
-    // Otherwise it could deadlock with a revocation, which locks many rows too.
+    // Without this lock it could deadlock with a revocation, which also locks many rows.
     tx.run(|pg| sqlx::query!("SELECT lock_tokens()").execute(pg)).await?;
     tx.run(|pg| {
         sqlx::query!(
@@ -327,15 +332,15 @@ pub async fn used(session: &mut Session, uses: &[(Uuid, Timestamp)]) -> Result<(
     tx.commit().await
 }
 
-/// Tells of tokens made, changed or revoked in a database, whoever did it.
+/// Notifies of tokens that were created, changed or revoked in a database, by any process.
 pub struct TokenChanges {
     listener: PgListener,
     _place: crate::connection::limit::ListenerSlot,
 }
 
 impl Database {
-    /// On a connection of its own. From now on nothing is missed. `None`: this process listens to as many databases of
-    /// the server as it may, so this one has to be asked again and again.
+    /// Listens on a connection of its own and misses no change from now on. Returns `None` if this process already
+    /// listens to as many databases of the server as it may, so this one must be polled.
     pub async fn token_changes(&self) -> Result<Option<TokenChanges>, StoreError> {
         let Some(place) = self.listening().await? else { return Ok(None) };
         let pool = PgPoolOptions::new().max_connections(1).max_lifetime(None).idle_timeout(None);
@@ -347,7 +352,8 @@ impl Database {
 }
 
 impl TokenChanges {
-    /// The schema whose tokens changed. `None`: the connection was lost and made again, so anything may have changed.
+    /// The schema whose tokens changed; `None` after the connection was lost and reopened, when anything may have
+    /// changed.
     pub async fn next(&mut self) -> Result<Option<String>, StoreError> {
         Ok(self.listener.try_recv().await?.map(|told| told.payload().to_owned()))
     }

@@ -21,10 +21,10 @@ impl WriteContext<'_> {
     }
 }
 
-/// A job's write: one tenant's memories or, on the owner's session, those of all tenants.
+/// A job's write: for one tenant or, on the owner's session, for all.
 pub struct JobContext<'a> {
     pub session: &'a mut Session,
-    /// `None`: all tenants.
+    /// `None` for all tenants.
     pub tenant: Option<&'a TenantId>,
     pub now: Timestamp,
     pub origin: &'a Origin,

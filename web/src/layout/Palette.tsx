@@ -166,8 +166,8 @@ export default function Palette({ onClose, onHelp }: PaletteProps) {
                             ? maturityLabel[hit.maturity]
                             : hit.status
                               ? statusLabel[hit.status]
-                              : hit.confidence != null
-                                ? `confidence ${fixed(hit.confidence)}`
+                              : hit.effective_confidence != null
+                                ? `confidence ${fixed(hit.effective_confidence)}`
                                 : ''}
                         </span>
                       </span>

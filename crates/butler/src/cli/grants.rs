@@ -15,7 +15,7 @@ use super::Settings;
 use crate::printer::Printer;
 use crate::progress;
 
-/// List and revoke what was allowed to OAuth clients
+/// List and revoke the grants of OAuth clients
 ///
 /// A grant is what somebody allowed a client on the consent page. Revoking it takes effect within a second.
 #[derive(Debug, clap::Args)]

@@ -1,5 +1,4 @@
-//! How a command calls a butler's tools: through the server that runs on the data directory, or in its own process, on
-//! the database itself.
+//! Calls a butler's tools, either through the server that runs on the data directory or in this process.
 
 use std::io;
 use std::sync::Arc;
@@ -25,12 +24,12 @@ use tokio::sync::OnceCell;
 use super::Settings;
 use crate::progress;
 
-/// A server that starts lets a call wait; the longest call of all is a consolidation by a slow model.
-const PATIENCE: Duration = Duration::from_secs(900);
+/// A server that is starting lets a call wait. The longest call is a consolidation by a slow model.
+const CALL_TIMEOUT: Duration = Duration::from_secs(900);
 
 pub struct ToolClient {
     route: Route,
-    /// The butler's name, also where none was named.
+    /// The butler's name, also if the command line names none.
     butler: String,
     tenant: Option<TenantId>,
 }
@@ -41,10 +40,10 @@ enum Route {
 }
 
 impl ToolClient {
-    /// Opens no database yet: the first call does, since it knows whether its tool needs the model.
+    /// Opens no database yet. The first call does, because it knows whether its tool needs the model.
     pub fn open(settings: &Settings) -> Result<Self, HostError> {
         let tenant = settings.tenant.clone();
-        // A database named on this command line need not be the server's.
+        // A database named on this command line need not be that of the server.
         if let Some(instance) = instance::running(&settings.host.data_dir)
             && (settings.host.database_url.is_none() || settings.host.database_url == instance.database_url)
         {
@@ -63,7 +62,7 @@ impl ToolClient {
         &self.butler
     }
 
-    /// The server that answers the calls; `None`: they run in this process.
+    /// The server that answers the calls; `None` if they run in this process.
     pub fn server(&self) -> Option<&Instance> {
         match &self.route {
             Route::Server(instance) => Some(instance),
@@ -71,7 +70,7 @@ impl ToolClient {
         }
     }
 
-    /// One call of a tool, for the tenant of the command line.
+    /// Calls a tool for the tenant of the command line.
     pub async fn call(&self, tool: &str, mut arguments: Map<String, Value>) -> Result<Answer, ToolError> {
         if let Some(tenant) = &self.tenant {
             let context = arguments.entry("request_context").or_insert_with(|| json!({}));
@@ -93,7 +92,7 @@ impl ToolClient {
         }
     }
 
-    /// `GET` of the server's REST API; there is none without a server.
+    /// Sends `GET` to the server's REST API. It needs a running server.
     pub async fn get(&self, path: &str) -> Result<Value, HostError> {
         self.rest("GET", path, "").await
     }
@@ -129,12 +128,12 @@ impl ToolClient {
         }
     }
 
-    /// Without a server nobody else is there whom the mark could wake. The mark stands also if this fails.
+    /// Inverts the rule now, because without a server no worker does. The mark is stored even if this fails.
     async fn invert(&self, butler: &Butler) {
         let Some(memory) = butler.memory().await else { return };
         let tenant = self.tenant.clone().unwrap_or_default();
         if let Err(error) = memory.invert_pending(Some(&tenant)).await {
-            tracing::warn!(%error, "the rule is not yet a warning; `butler jobs run inversion` or the next sweep makes it one");
+            tracing::warn!(%error, "the rule is not a warning yet; `butler jobs run inversion` or the next sweep turns it into one");
         }
     }
 
@@ -152,7 +151,7 @@ impl ToolClient {
             hint: error.hint(),
             ..ToolError::new(ErrorCode::Unavailable, error.to_string())
         })?;
-        understood(status, answer)
+        parse_answer(status, answer)
     }
 
     async fn rest(&self, method: &str, path: &str, body: &str) -> Result<Value, HostError> {
@@ -177,7 +176,7 @@ impl SessionMemory for ToolClient {
     }
 }
 
-/// The butler that is meant: the one named, the first of the configuration given, or the first of the server.
+/// The butler to use: the named one, the first of the given configuration, or the first of the server.
 fn named(settings: &Settings, instance: &Instance) -> Result<String, HostError> {
     if let Some(name) = &settings.butler {
         return Ok(name.clone());
@@ -192,15 +191,15 @@ fn named(settings: &Settings, instance: &Instance) -> Result<String, HostError> 
 async fn exchange(server: &Instance, method: &str, path: &str, body: &str) -> Result<(u16, Value), HostError> {
     let unreachable = |reason: String| {
         HostError::Tool(ToolError {
-            hint: Some("`butler doctor` looks at it; its log says more".to_owned()),
+            hint: Some("run `butler doctor`, and see the server's log".to_owned()),
             ..ToolError::new(
                 ErrorCode::Unavailable,
-                format!("the server at http://{} (process {}) does not answer: {reason}", server.address, server.pid),
+                format!("the server at http://{} (process {}) does not respond: {reason}", server.address, server.pid),
             )
         })
     };
     let sent = client::send(server.address, method, path, server.secret(), body);
-    let answer = tokio::time::timeout(PATIENCE, sent)
+    let answer = tokio::time::timeout(CALL_TIMEOUT, sent)
         .await
         .unwrap_or_else(|_| Err(io::ErrorKind::TimedOut.into()))
         .map_err(|error| unreachable(error.to_string()))?;
@@ -209,8 +208,8 @@ async fn exchange(server: &Instance, method: &str, path: &str, body: &str) -> Re
     Ok((answer.status, body))
 }
 
-/// A tool's answer out of the protocol's.
-fn understood(status: u16, mut answer: Value) -> Result<Answer, ToolError> {
+/// Extracts a tool's answer from the MCP response.
+fn parse_answer(status: u16, mut answer: Value) -> Result<Answer, ToolError> {
     let mut result = answer["result"].take();
     if result.is_null() {
         return Err(rejected(status, &answer));
@@ -222,16 +221,16 @@ fn understood(status: u16, mut answer: Value) -> Result<Answer, ToolError> {
     }
     match result["structuredContent"].take() {
         Value::Object(structured) => Ok(Answer { structured, text }),
-        _ => Err(ToolError::internal("the server's answer holds no result")),
+        _ => Err(ToolError::internal("the server's response contains no result")),
     }
 }
 
-/// An error of the transport: `{"error": {code, message, hint}}`, whichever of the two protocols it is from.
+/// An error of the transport: `{"error": {code, message, hint}}`, in either protocol.
 fn rejected(status: u16, answer: &Value) -> ToolError {
     let error = &answer["error"];
     let mut rejected = error_of(&error["code"], error);
     if rejected.message.is_empty() {
-        rejected.message = format!("the server answered HTTP {status}");
+        rejected.message = format!("the server responded with HTTP {status}");
     }
     rejected
 }
@@ -251,7 +250,7 @@ fn refused(error: &HostError) -> ToolError {
 }
 
 fn no_tool(butler: &str, tool: &str) -> ToolError {
-    let hint = "is its memory module enabled? look with `butler config show`";
+    let hint = "check with `butler config show` whether its memory module is enabled";
     ToolError {
         hint: Some(hint.to_owned()),
         ..ToolError::new(ErrorCode::NotFound, format!("butler {butler:?} has no tool {tool}"))

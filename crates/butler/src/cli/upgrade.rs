@@ -6,8 +6,8 @@ use crate::printer::Printer;
 
 /// Show how this program was installed, the newest version and the command to upgrade
 ///
-/// Butler does not replace itself: the package manager that installed it does. The newest version is asked of that package
-/// manager, which needs network access.
+/// Butler does not replace itself: the package manager that installed it does. Butler asks that package manager for the
+/// newest version, which needs network access.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:\n  butler upgrade --check\n  butler upgrade --check --json")]
 pub struct Args {

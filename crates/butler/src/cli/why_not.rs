@@ -40,10 +40,10 @@ pub struct Args {
     /// Maximum number of results [default: 10]
     #[arg(short = 'n', long, value_name = "NUMBER")]
     limit: Option<usize>,
-    /// The least confidence, 0 to 1 [default: 0.2]
+    /// Minimum confidence, 0 to 1 [default: 0.2]
     #[arg(long, value_name = "NUMBER")]
     min_confidence: Option<f64>,
-    /// The least probability of being relevant, 0 to 1
+    /// Minimum probability of being relevant, 0 to 1
     #[arg(long, value_name = "NUMBER")]
     min_relevance: Option<f64>,
     /// How many relations to follow, 0 to 3

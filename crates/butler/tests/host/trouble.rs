@@ -103,7 +103,7 @@ fn a_postgresql_older_than_14_is_rejected() {
     let dir = tempfile::tempdir().unwrap();
     for version in ["13.18", "9.6.24"] {
         let output = serve(dir.path(), &["--listen", "127.0.0.1:0", "--database-url", &old_postgres(version)]);
-        let message = format!("PostgreSQL {version} is too old: version 14 or newer is needed");
+        let message = format!("PostgreSQL {version} is too old: version 14 or newer is required");
         refused(&output, &[&message, "hint: upgrade the server"]);
     }
 }

@@ -2,6 +2,18 @@ use proptest::prelude::*;
 
 use super::*;
 
+fn same_details(a: &str, b: &str) -> bool {
+    details(a).agrees_with(&details(b))
+}
+
+fn is_paraphrase(a: &str, b: &str, similarity: f64) -> bool {
+    is_paraphrase_about("", a, b, similarity)
+}
+
+fn contradiction(a: &str, b: &str) -> Option<Difference> {
+    contradiction_about("", a, b)
+}
+
 #[test]
 fn a_paraphrase_keeps_numbers_however_they_are_written() {
     for (a, b) in [

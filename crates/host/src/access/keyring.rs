@@ -29,7 +29,7 @@ struct Keys {
     by_prefix: HashMap<[u8; 8], Vec<Key>>,
 }
 
-/// A secret that opens something. After a rotation a token has two.
+/// A valid secret. After a rotation a token has two.
 struct Key {
     hash: TokenHash,
     id: Uuid,
@@ -55,7 +55,7 @@ pub enum TokenState {
     /// Every butler's tokens were read, and there are none.
     None,
     Exist,
-    /// The tokens of this butler were not read yet, so nobody can say.
+    /// The tokens of this butler were not read yet, so it is unknown whether any exist.
     Unknown {
         butler: String,
     },
@@ -177,7 +177,7 @@ fn merged<'a>(rows: impl Iterator<Item = &'a TokenRow>) -> BTreeMap<(Uuid, Optio
 }
 
 /// The tokens that are revoked or have a revoked ancestor. The databases revoke descendants too, but one of them may be
-/// away when their ancestor is revoked.
+/// unreachable when their ancestor is revoked.
 fn revoked<'a>(tokens: impl Iterator<Item = &'a TokenRow> + Clone) -> HashSet<Uuid> {
     let mut revoked: HashSet<Uuid> =
         tokens.clone().filter(|token| token.revoked_at.is_some()).map(|token| token.id).collect();
@@ -307,7 +307,7 @@ mod tests {
         ring.set("one", vec![parent.clone()]);
         ring.set("two", in_two);
         assert!(ring.verify(&hash("grandchild"), now).is_ok());
-        // The database of `two` is away and has not heard of it.
+        // The database of `two` is unreachable and does not know of the revocation.
         ring.set("one", vec![TokenRow { revoked_at: Some(now), ..parent.clone() }]);
         for token in ["parent", "child", "grandchild"] {
             assert_eq!(ring.verify(&hash(token), now).unwrap_err(), Refusal::Revoked, "{token}");

@@ -16,7 +16,7 @@ pub use butler_store::tokens::{Rotation, TokenHash, TokenRow, hash as hash_token
 pub use keyring::{Keyring, Refusal, TokenState};
 pub use limit::Limiter;
 pub use marker::TokenMarker;
-pub use new_token::{Lifetime, duration, expiry, grace, token_name};
+pub use new_token::{Lifetime, expiry, grace, token_name};
 pub use rights::Rights;
 pub use secret::{Secret, new_token, session_bearer};
 pub(crate) use secret::{hex, random, unhex};
@@ -117,7 +117,7 @@ impl Access {
     pub fn may_rotate(&self, token: &TokenRow, all: &[TokenRow]) -> bool {
         let Some(own) = self.token else { return self.may_manage(token) };
         let parent = |token: &TokenRow| all.iter().find(|one| Some(one.id) == token.parent);
-        // As many steps as there are tokens, in case somebody made a circle of parents by hand.
+        // Limited to the number of tokens, in case somebody made a circle of parents by hand.
         let mut line = std::iter::successors(Some(token), |token| parent(token)).take(all.len() + 1);
         self.may_manage(token) && line.any(|token| token.id == own)
     }

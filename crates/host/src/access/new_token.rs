@@ -1,20 +1,20 @@
-//! What can be said about a new token: its name and its lifetime.
+//! The attributes of a new token: its name and its lifetime.
 
 use std::str::FromStr;
 
 use butler_domain::Timestamp;
 use chrono::TimeDelta;
 
+use crate::duration::{duration, seconds};
+
 /// Tables and audit events show the name, so it is one short line.
 const MAX_NAME_CHARS: usize = 100;
-/// A hundred years; say `never` for longer.
-const MAX_SECONDS: i64 = 100 * 366 * 86_400;
 
 /// Validates a token's name and removes the space around it. An empty name is no name.
 pub fn token_name(text: &str) -> Result<String, String> {
     let name = text.trim();
     let breaks_the_line = |c: char| c.is_control() || matches!(c, '\u{2028}' | '\u{2029}');
-    // These make a terminal or a page show the text in another order than it has.
+    // These characters make a terminal or a page show the text in another order.
     let reorders = |c: char| matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
     if name.chars().count() > MAX_NAME_CHARS || name.chars().any(|c| breaks_the_line(c) || reorders(c)) {
         return Err(format!("expected one line of at most {MAX_NAME_CHARS} characters without control characters"));
@@ -22,41 +22,12 @@ pub fn token_name(text: &str) -> Result<String, String> {
     Ok(name.to_owned())
 }
 
-/// Parses a duration such as `90d`.
-pub fn duration(text: &str) -> Result<TimeDelta, String> {
-    let total = seconds(text)?;
-    if total == 0 {
-        return Err(out_of_range());
-    }
-    Ok(TimeDelta::seconds(total))
-}
-
 /// Parses how long the secret before a rotation still works: a duration such as `1h`, or `0` for not at all.
 pub fn grace(text: &str) -> Result<TimeDelta, String> {
     if text == "0" { Ok(TimeDelta::zero()) } else { seconds(text).map(TimeDelta::seconds) }
 }
 
-fn seconds(text: &str) -> Result<i64, String> {
-    let invalid = || "expected a number followed by s, m, h, d, w or y, such as 90d".to_owned();
-    let unit = text.chars().next_back().ok_or_else(invalid)?;
-    let unit_seconds = match unit {
-        's' => 1,
-        'm' => 60,
-        'h' => 3600,
-        'd' => 86_400,
-        'w' => 7 * 86_400,
-        'y' => 365 * 86_400,
-        _ => return Err(invalid()),
-    };
-    let count: i64 = text[..text.len() - 1].parse().map_err(|_| invalid())?;
-    count.checked_mul(unit_seconds).filter(|total| (0..=MAX_SECONDS).contains(total)).ok_or_else(out_of_range)
-}
-
-fn out_of_range() -> String {
-    "expected a duration between one second and a hundred years".to_owned()
-}
-
-/// The lifetime that the maker of a token asks for.
+/// The lifetime that the creator of a token asks for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Lifetime {
     Never,
@@ -74,8 +45,8 @@ impl FromStr for Lifetime {
     }
 }
 
-/// When a new token expires: after the requested lifetime, otherwise after the default one, and never later than the token
-/// that makes it.
+/// When a new token expires: after the requested lifetime, otherwise after the default one, and never later than the
+/// token that creates it.
 pub fn expiry(
     now: Timestamp,
     requested: Option<Lifetime>,
@@ -97,12 +68,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_duration_is_a_number_with_a_unit() {
-        assert_eq!(duration("90d"), Ok(TimeDelta::days(90)));
-        assert_eq!(duration("1y"), Ok(TimeDelta::days(365)));
-        for text in ["", "d", "90", "-1d", "0d", "1.5d", "90 d", "9999999999y", "3µ", "never"] {
-            assert!(duration(text).is_err(), "{text}");
-        }
+    fn the_grace_of_a_rotation_may_be_zero() {
         assert_eq!(
             (grace("0"), grace("0s"), grace("1h")),
             (Ok(TimeDelta::zero()), Ok(TimeDelta::zero()), Ok(TimeDelta::hours(1)))

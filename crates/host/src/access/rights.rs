@@ -17,12 +17,12 @@ pub struct Rights {
 impl Rights {
     pub const ALL: Self = Self { read: true, write: true, admin: true, metrics: true };
 
-    /// Of a session: its memory, and nothing that is done for all.
+    /// The rights of a session's program: memory, but nothing that concerns all tenants.
     pub(super) const SESSION: Self = Self { read: true, write: true, ..Self::NONE };
 
     pub(super) const NONE: Self = Self { read: false, write: false, admin: false, metrics: false };
 
-    /// Names that are no right are left out.
+    /// Reads names of rights and ignores unknown ones.
     pub fn named<'a>(names: impl Iterator<Item = &'a str>) -> Self {
         names.fold(Self::NONE, |rights, name| match name {
             "read" => Self { read: true, ..rights },
@@ -53,19 +53,19 @@ impl FromStr for Rights {
     fn from_str(text: &str) -> Result<Self, String> {
         let names = || text.split(',').map(str::trim);
         if let Some(unknown) = names().find(|name| !["read", "write", "admin", METRICS].contains(name)) {
-            return Err(format!("{unknown:?} is no right; there are: read, write, admin, {METRICS}"));
+            return Err(format!("unknown right {unknown:?}; the rights are read, write, admin and {METRICS}"));
         }
         let rights = Self::named(names());
         if rights.metrics && rights.iter().count() > 1 {
             return Err(format!(
-                "{METRICS} is of all tenants, so it stands alone: make a token for it and another one"
+                "{METRICS} covers all tenants, so it cannot be combined with other rights: create a separate token for it"
             ));
         }
         Ok(rights)
     }
 }
 
-/// As `--rights` takes them: `read,write`.
+/// The form that `--rights` accepts: `read,write`.
 impl fmt::Display for Rights {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let names: Vec<&str> = self.iter().map(Right::as_str).collect();

@@ -1,4 +1,4 @@
-//! When each backup is removed, for an erasure to say how long backups still hold what was erased.
+//! When each backup is deleted, so that an erasure can say how long backups still contain what was erased.
 
 use std::path::PathBuf;
 
@@ -12,7 +12,7 @@ use crate::config::ButlerConfig;
 /// The backups of a butler and the schedule that removes old ones.
 pub struct BackupCalendar {
     folder: PathBuf,
-    /// `None`: nothing removes backups.
+    /// `None` if nothing deletes backups.
     schedule: Option<Schedule>,
     keep: usize,
 }
@@ -25,7 +25,7 @@ impl BackupCalendar {
         Self { folder, schedule, keep: backup.keep as usize }
     }
 
-    /// When the backup at this place in the list, newest first, is one too many.
+    /// When the backup at this position in the list, newest first, is deleted.
     fn until(&self, place: usize, now: Timestamp) -> Option<Timestamp> {
         let schedule = self.schedule.as_ref()?;
         let runs = self.keep.saturating_sub(place).max(1);

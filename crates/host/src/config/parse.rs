@@ -9,7 +9,8 @@ use toml::de::DeTable;
 use super::diagnostic::{ConfigError, Location};
 use super::file::{DatabaseSection, File, RuntimeSection, RuntimeType, SessionSection};
 use super::locate;
-use crate::runtime::environment;
+use crate::duration::duration;
+use crate::env;
 
 /// A parsed file and the keys that it sets explicitly.
 #[derive(Debug)]
@@ -136,7 +137,7 @@ fn validate(file: &File) -> Result<(), Invalid> {
         return invalid(&format!("server.{key}"), problem);
     }
     if let Some(lifetime) = &file.server.default_token_lifetime
-        && let Err(problem) = crate::access::duration(lifetime)
+        && let Err(problem) = duration(lifetime)
     {
         return invalid("server.default_token_lifetime", format!("is {lifetime:?}; {problem}"));
     }
@@ -189,7 +190,7 @@ fn runtime_values(runtime: &RuntimeSection) -> Result<(), Invalid> {
                        {system_prompt_file}, which becomes the path of a private file";
         return invalid("command", problem);
     }
-    if let Some(problem) = runtime.env.iter().find_map(|name| environment::check_name(name).err()) {
+    if let Some(problem) = runtime.env.iter().find_map(|name| env::check_name(name).err()) {
         return invalid("env", &problem);
     }
     match runtime.kind {

@@ -11,8 +11,8 @@ use url::Url;
 use super::diagnostic::ConfigError;
 use super::file::File;
 use super::roster::ButlerConfig;
-use crate::access::duration;
-use crate::oauth::is_loopback;
+use crate::duration::duration;
+use crate::loopback::is_loopback;
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]

@@ -64,7 +64,7 @@ impl Host {
     pub(crate) async fn check_replicas(&self) {
         for butler in self.butlers() {
             if let Some(database) = butler.database() {
-                database.look_at_replica().await;
+                database.check_replica().await;
             }
         }
     }

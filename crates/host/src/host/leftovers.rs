@@ -14,10 +14,10 @@ const LONGEST_HOME: usize = 37;
 /// The previous data, until the restore is complete.
 pub(super) const BEFORE: &str = "before";
 
-/// Where a butler's data are: a whole database, or a schema of one.
+/// Where a butler's data is: a whole database, or a schema of one.
 pub(super) struct Home {
     pub database: String,
-    /// `None`: the whole database.
+    /// `None` for the whole database.
     pub schema: Option<String>,
 }
 
@@ -27,8 +27,8 @@ impl Home {
         Ok(Self { database: host.database_name(butler)?, schema: (schema != WHOLE_DATABASE).then_some(schema) })
     }
 
-    /// Begins the names of all scratch databases and schemas of this home. Not the butler's name: others may use it on
-    /// the same server.
+    /// The prefix of all scratch databases and schemas of this home. It is not the butler's name, because others may
+    /// use that on the same server.
     fn prefix(&self) -> String {
         match &self.schema {
             Some(schema) => format!("{}_{schema}", self.database),
@@ -118,7 +118,7 @@ pub(super) async fn sweep_locked(host: &Host, butler: &Butler) -> Result<bool, H
         if let Some(at) = left.databases.iter().rposition(is_before) {
             let before = left.databases.remove(at);
             butler_store::rename_database(&admin, &before, &home.database).await.map_err(failed(butler))?;
-            tracing::warn!(butler = %butler.name, before, "a restore was interrupted; the previous data are back");
+            tracing::warn!(butler = %butler.name, before, "a restore was interrupted; the previous data is back");
             reinstated = true;
         } else {
             // Without the butler's own database, nothing here is known to be superfluous.

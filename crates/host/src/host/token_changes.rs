@@ -1,5 +1,6 @@
-//! Creates, revokes and rotates tokens. A token for all butlers is stored in every butler's database; the databases are
-//! changed one after the other in the order of the roster, so that of two tokens with one name the same one wins everywhere.
+//! Creates, revokes and rotates tokens. A token for all butlers is stored in every butler's database. The databases are
+//! changed one after the other in the order of the roster, so that of two tokens with one name the same one wins
+//! everywhere.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -106,7 +107,7 @@ pub async fn create(butlers: &[Arc<Butler>], origin: &Origin, token: &TokenRow) 
     Ok(reached.unreachable)
 }
 
-/// Revokes a token and all tokens it made, in the databases of these butlers. Returns the tokens that were not revoked
+/// Revokes a token and all its descendants in the databases of these butlers. Returns the tokens that were not revoked
 /// before, by database that has the token.
 pub async fn revoke(
     butlers: &[Arc<Butler>],

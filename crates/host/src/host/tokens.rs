@@ -42,7 +42,7 @@ pub async fn load(host: &Host, butler: &Butler) -> Result<(), StoreError> {
     host.keyring().set(butler.name.as_str(), rows);
     drop(turn);
     if any && let Err(error) = host.remember_tokens() {
-        // The keyring knows; only a restart while this database is away would not.
+        // The keyring knows about the tokens. Only a restart while this database is unreachable would not.
         tracing::error!(%error, "cannot write that tokens exist into the data directory");
     }
     Ok(())

@@ -82,8 +82,8 @@ async fn run(butler: &Butler, tool: &dyn HostTool, call: ToolCall) -> Result<Ans
     };
     AssertUnwindSafe(attempts).catch_unwind().await.unwrap_or_else(|panic| {
         tracing::error!(butler = %butler.name, tool = name, request_id, panic = text_of(&*panic), "the tool panicked");
-        let hint = "the server's log holds the details; please report it";
-        let message = format!("{name} failed: a fault in the program");
+        let hint = "the server's log has the details; please report the bug";
+        let message = format!("{name} failed because of a bug in the program");
         Err(ToolError { hint: Some(hint.to_owned()), ..ToolError::internal(message) })
     })
 }
@@ -94,7 +94,7 @@ fn text_of(panic: &(dyn Any + Send)) -> &str {
 }
 
 fn not_started(butler: &Butler, error: &HostError) -> ToolError {
-    let hint = error.hint().unwrap_or_else(|| "it is tried again; `butler doctor` tells more".to_owned());
+    let hint = error.hint().unwrap_or_else(|| "the server keeps trying; `butler doctor` shows the cause".to_owned());
     unavailable(format!("the butler {:?} could not start: {error}", butler.name.as_str()), hint)
 }
 

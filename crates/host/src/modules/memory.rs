@@ -1,4 +1,4 @@
-//! Memory as a module of a butler.
+//! The memory module of a butler.
 
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
@@ -15,10 +15,10 @@ use crate::error::unavailable;
 use crate::module::{HostTool, Module, ModuleError, Parts, Registry};
 use crate::scheduler::{self, HostJob, Jobs, Scheduler};
 
-/// A look at the schedules takes milliseconds.
-const LOOK: Duration = Duration::from_secs(2);
+/// A check of the schedules takes milliseconds.
+const SHUTDOWN_GRACE: Duration = Duration::from_secs(2);
 
-/// The memory the tools work on: there between startup and shutdown.
+/// The memory that the tools use. It exists between startup and shutdown.
 type Slot = Arc<RwLock<Option<Arc<Memory>>>>;
 
 pub struct MemoryModule {
@@ -26,7 +26,7 @@ pub struct MemoryModule {
     database: Option<Database>,
     embedder: Option<Arc<dyn Embedder>>,
     memory: Slot,
-    /// The schedules, and the task that follows them.
+    /// The scheduler, and the task that runs it.
     scheduler: Option<(Arc<Scheduler>, JoinHandle<()>)>,
 }
 
@@ -86,7 +86,7 @@ impl Module for MemoryModule {
                 Some(backups) => memory.with_backups(backups),
                 None => memory,
             };
-            // Before the first write. If it fails, the scheduler looks again.
+            // Before the first write. If it fails, the scheduler checks the clock again.
             let _ = memory.watch_clock().await;
             if let Some(owner) = &parts.owner
                 && let Err(error) = memory.mark_owner(owner).await
@@ -123,8 +123,9 @@ impl Module for MemoryModule {
         async move {
             if let Some((scheduler, mut task)) = self.scheduler.take() {
                 scheduler.shut_down().await;
-                // In the middle of a look at the schedules it would find the connections closed, and complain.
-                if tokio::time::timeout(LOOK, &mut task).await.is_err() {
+                // Otherwise a check of the schedules that is in progress would find the connections closed and log
+                // errors.
+                if tokio::time::timeout(SHUTDOWN_GRACE, &mut task).await.is_err() {
                     task.abort();
                 }
             }

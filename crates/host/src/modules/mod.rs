@@ -1,11 +1,11 @@
-//! The modules this program brings.
+//! The modules of this program.
 
 pub mod memory;
 
 use crate::config::ModulesSection;
 use crate::module::Module;
 
-/// The modules a butler's configuration enables.
+/// The modules that a butler's configuration enables.
 pub fn enabled(config: &ModulesSection) -> Vec<Box<dyn Module>> {
     let mut modules: Vec<Box<dyn Module>> = Vec::new();
     if config.memory.enabled {

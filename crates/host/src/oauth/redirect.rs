@@ -1,6 +1,8 @@
 //! Which addresses a browser may be sent back to.
 
-use url::{Host, Url};
+use url::Url;
+
+use crate::loopback::is_loopback;
 
 /// Schemes of browsers and operating systems, not of a client: opening them runs, shows or starts something else.
 const DANGEROUS_SCHEMES: [&str; 24] = [
@@ -31,16 +33,6 @@ const DANGEROUS_SCHEMES: [&str; 24] = [
 ];
 /// Long enough for any real address.
 const MAX_BYTES: usize = 2_000;
-
-/// Whether the URL's host is this machine.
-pub fn is_loopback(url: &Url) -> bool {
-    match url.host() {
-        Some(Host::Domain(name)) => name.eq_ignore_ascii_case("localhost"),
-        Some(Host::Ipv4(ip)) => ip.is_loopback(),
-        Some(Host::Ipv6(ip)) => ip.is_loopback(),
-        None => false,
-    }
-}
 
 /// Accepts `https`, `http` on loopback, and the private schemes of applications. The text must be in normal form, so that
 /// what is compared, what is shown and what a browser opens are the same.

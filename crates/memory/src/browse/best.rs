@@ -10,9 +10,10 @@ use super::Browse;
 use crate::search::{Hit, Mode, SearchInput};
 use crate::{Call, MemoryError};
 
-/// The most matches in the order `best`. Nobody reads further, and the other orders list every match of the words.
+/// The maximum number of matches in the order `best`. Nobody reads further, and the other orders list every match of
+/// the words.
 pub const MOST_BEST: usize = 200;
-/// A memory that lacks words of the query is related to it from this cosine similarity on. Unrelated texts rarely reach 0.3.
+/// The minimum cosine similarity of a memory that lacks words of the query. Unrelated texts rarely reach 0.3.
 const RELATED: f64 = 0.4;
 
 /// Matches with their scores, best first.
@@ -49,7 +50,7 @@ impl Browse<'_> {
         Ok(hits.iter().map(|hit| (hit.id, hit.score)).collect())
     }
 
-    /// What a search finds that has all words of the query or is about the same. Does not count as a reference.
+    /// The memories that contain all words of the query or are about the same topic. Does not count as a reference.
     pub(super) async fn related(
         &self,
         types: &[MemoryType],

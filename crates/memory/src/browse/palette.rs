@@ -9,7 +9,7 @@ use super::{Browse, FoundKind, PaletteItem};
 use crate::MemoryError;
 use crate::search::Hit;
 
-/// From this score on, the text is the name of what was found.
+/// From this score on, the typed text is the name of the result.
 pub const EXACT_NAME: f64 = 1.0;
 /// Makes the fused score of the best match about one third, so that it stays below that of an exact name.
 const FUSED: f64 = 10.0;
@@ -57,11 +57,11 @@ fn item(hit: Hit) -> PaletteItem {
         title,
         preview: beginning(160),
         scope: hit.scope.clone().or_else(|| hit.butler.clone()).unwrap_or_default(),
-        confidence: hit.effective_confidence,
+        effective_confidence: hit.effective_confidence,
         maturity: hit.maturity.clone(),
         status: None,
         created_at: hit.created_at,
-        // The caller sets it.
+        // The caller sets the score.
         score: 0.0,
     }
 }

@@ -16,6 +16,7 @@ pub struct SecretsConfig {
     pub patterns: Vec<SecretPattern>,
 }
 
+/// A configured kind of secret.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SecretPattern {

@@ -11,7 +11,7 @@ use super::merged;
 use crate::backups::KeptBackup;
 use crate::{Call, Memory, MemoryError};
 
-/// Memories of each type that a preview lists. More do not fit into the answer to a model.
+/// How many memories of each type a preview lists. More would not fit into the answer to a model.
 const LISTED: usize = 100;
 
 /// What forgetting an entity did, or would do.
@@ -53,6 +53,7 @@ pub struct MentionTotals {
     pub episodes: u64,
 }
 
+/// A memory that names the entity.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Mention {
     pub id: Uuid,
@@ -60,7 +61,7 @@ pub struct Mention {
 }
 
 impl Memory {
-    /// Forgets an entity, or erases it, with the memories that name it and were chosen. A dry run changes nothing.
+    /// Forgets or erases an entity, with the chosen memories that name it. A dry run changes nothing.
     pub async fn forget_entity(&self, call: &Call, wanted: &ForgetEntity) -> Result<EntityForgotten, MemoryError> {
         let mut conn = self.db().tenant(&call.tenant).await?;
         let done = match entities::forget(call.write(&mut conn), wanted).await? {

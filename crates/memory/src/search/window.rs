@@ -1,4 +1,4 @@
-//! Words of time in a query: what lies in or near the window gets a boost.
+//! Words of time in a query: memories in or near that period get a boost.
 
 use butler_domain::phrases::{self, Understood};
 use butler_domain::{MemoryType, Timestamp};
@@ -8,13 +8,13 @@ use chrono_tz::Tz;
 
 use super::Hit;
 
-/// A memory in the window scores half as much again: enough to pass others that match as well. It was not measured yet.
+/// A memory in the period scores half as much again: enough to pass others that match as well.
 const BOOST: f64 = 0.5;
 /// The years that a timestamp of the database can have.
 const FIRST: Timestamp = DateTime::from_timestamp(-62_135_596_800, 0).expect("is in chrono's range");
 const LAST: Timestamp = DateTime::from_timestamp(253_402_300_799, 0).expect("is in chrono's range");
 
-/// The time that the words of a query ask about.
+/// The period that the words of a query name.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct TimeWords {
     pub understood: Understood,
@@ -31,13 +31,13 @@ impl TimeWords {
         Self { understood, bounds }
     }
 
-    /// What the database is asked for.
+    /// The period in the form that the database reads.
     pub fn asked(&self) -> Option<AskedTime> {
         let (first, last) = self.bounds?;
         Some(AskedTime { first: Some(first), last: Some(last), as_of: None, since: None, until: None })
     }
 
-    /// Raises the scores of what lies in the window, and, less, of what lies near it.
+    /// Raises the scores of memories in the period and, less, of those near it.
     pub fn boost(&self, hits: &mut [Hit]) {
         let Some((first, last)) = self.bounds else { return };
         for hit in hits {
@@ -46,7 +46,7 @@ impl TimeWords {
     }
 }
 
-/// 1 in the window, 0 a window's width away from it. Of a rule no time is known, and of a fact only with a date.
+/// 1 in the period, 0 at its own length away from it. Rules have no time, and facts only if they have a date.
 fn closeness(hit: &Hit, first: Timestamp, last: Timestamp) -> f64 {
     match hit.memory_type {
         MemoryType::Rule => 0.0,

@@ -114,7 +114,7 @@ impl From<StoreError> for ToolError {
             _ => ErrorCode::Internal,
         };
         if code != ErrorCode::Conflict {
-            tracing::error!(%error, "the database failed a tool call");
+            tracing::error!(%error, "a tool call failed in the database");
         }
         Self::new(code, error.to_string()).hint(error.hint())
     }
@@ -130,14 +130,14 @@ impl From<MemoryError> for ToolError {
                 Self::new(ErrorCode::NotFound, error.to_string()).hint(Some(hint))
             }
             MemoryError::NoEntity { .. } => Self::new(ErrorCode::NotFound, error.to_string())
-                .hint(Some("entity_resolve finds entities by name, entity_create makes one".to_owned())),
+                .hint(Some("entity_resolve finds entities by name, entity_create creates one".to_owned())),
             MemoryError::Conflict { message, hint } => Self::new(ErrorCode::Conflict, message).hint(Some(hint)),
             MemoryError::InvalidState { ref hint, .. } => {
                 let hint = hint.clone();
                 Self::new(ErrorCode::InvalidState, error.to_string()).hint(Some(hint))
             }
             MemoryError::Gone { memory_type, .. } => Self::new(ErrorCode::InvalidState, error.to_string())
-                .hint(Some(format!("store it anew with memory_store_{memory_type} if it holds again"))),
+                .hint(Some(format!("if it is true again, store it with memory_store_{memory_type}"))),
             MemoryError::KeyReused { .. } => Self::new(ErrorCode::Conflict, error.to_string())
                 .hint(Some("use a new idempotency_key for a new request".to_owned())),
             MemoryError::ClockInDoubt { .. } => {
@@ -145,7 +145,7 @@ impl From<MemoryError> for ToolError {
             }
             MemoryError::Panicked => Self::internal(error.to_string()),
             MemoryError::Embed(error) => {
-                tracing::error!(%error, "embedding failed a tool call");
+                tracing::error!(%error, "a tool call failed while it embedded text");
                 Self::new(ErrorCode::Unavailable, error.to_string())
                     .hint(Some("`butler doctor` checks the model".to_owned()))
             }

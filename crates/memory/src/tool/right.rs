@@ -4,6 +4,7 @@ use std::fmt;
 
 use butler_store::tokens::METRICS;
 
+/// What a token can allow. No right includes another one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Right {
     Read,
@@ -28,7 +29,7 @@ impl Right {
     /// What a caller without this right can do.
     pub fn remedy(self) -> String {
         let tenant = if self == Self::Metrics { "" } else { " --tenant TENANT" };
-        format!("make a token that has it: butler token create --rights {}{tenant}", self.with_lesser())
+        format!("create a token with this right: butler token create --rights {}{tenant}", self.with_lesser())
     }
 
     const fn with_lesser(self) -> &'static str {

@@ -1,4 +1,4 @@
-//! JSON Schemas as models and clients like them: one object, nothing to look up elsewhere.
+//! JSON Schemas in the form that models and clients expect: one object without references.
 
 use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
@@ -14,14 +14,14 @@ pub(super) fn input<T: JsonSchema>() -> Map<String, Value> {
         json!({ "type": "object", "description": "Optional: request_id, session_id, tenant_id." }),
     );
     schema.insert("additionalProperties".to_owned(), Value::Bool(false));
-    // What may be left out may be null, and is then taken as left out; saying so would only blur what is wanted.
+    // An optional argument may be null, which counts as omitted. Saying so in the schema would only distract.
     properties(&mut schema).values_mut().for_each(without_null);
     properties(&mut schema).values_mut().for_each(without_lengths);
     schema
 }
 
-/// The keys that every answer has, and their types. A model reads the list of tools in every session, and the answer itself tells
-/// the rest; docs/tools.md has the whole schema.
+/// The keys that every answer has, and their types. A model reads the list of tools in every session; docs/tools.md has
+/// the whole schema.
 pub(super) fn brief(output: &Map<String, Value>) -> Map<String, Value> {
     let mut brief = Map::new();
     brief.insert("type".to_owned(), json!("object"));
@@ -36,8 +36,8 @@ pub(super) fn brief(output: &Map<String, Value>) -> Map<String, Value> {
     brief
 }
 
-/// Limits on lengths stand in the description where a caller could reach them. A text that is too long is refused with
-/// its limit.
+/// Removes limits on lengths. The description names one where a caller could reach it, and a text that is too long is
+/// rejected with its limit.
 fn without_lengths(property: &mut Value) {
     let Value::Object(map) = property else { return };
     for key in ["minLength", "maxLength", "minItems", "maxItems"] {
@@ -71,10 +71,10 @@ fn object<T: JsonSchema>(settings: SchemaSettings) -> Map<String, Value> {
     let Value::Object(mut schema) = settings.into_generator().into_root_schema_for::<T>().to_value() else {
         return Map::new();
     };
-    // a name and a comment of the program's types, nothing for its users
+    // The name and comment of a Rust type mean nothing to users.
     schema.remove("title");
     schema.remove("description");
-    // the protocol wants it said, also where the object is one of several
+    // MCP requires it, also where the object is one of several.
     schema.insert("type".to_owned(), json!("object"));
     schema.values_mut().for_each(without_number_formats);
     schema
@@ -92,12 +92,12 @@ fn without_null(property: &mut Value) {
     }
 }
 
-/// `int32`, `double` and their like are OpenAPI's; validators of JSON Schema stumble over them.
+/// Removes `int32`, `double` and the like, which belong to OpenAPI. Validators of JSON Schema reject them.
 fn without_number_formats(schema: &mut Value) {
     match schema {
         Value::Object(map) => {
             let of_number = |format: &Value| !matches!(format.as_str(), Some("uuid" | "date-time"));
-            // a property that is called format is a schema, not a name of one
+            // A property named "format" is a schema, not the name of a format.
             if map.get("format").is_some_and(|format| format.is_string() && of_number(format)) {
                 map.remove("format");
             }

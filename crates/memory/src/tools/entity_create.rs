@@ -15,14 +15,14 @@ pub struct Input {
     /// What kind of thing it is.
     #[schemars(with = "EntityType")]
     entity_type: Value,
-    /// Whose memory. "default" if left out; with a token it is the token's.
+    /// Whose memory. Default: "default"; with a token, the token's tenant.
     #[schemars(with = "Option<String>", length(min = 1, max = butler_domain::limits::NAME_BYTES))]
     #[serde(rename = "tenant_id")]
     _tenant_id: Option<Value>,
     /// Other names it is called by, at most 64.
     #[schemars(with = "Option<Vec<String>>", length(max = butler_domain::limits::ALIASES), inner(length(min = 1, max = butler_domain::limits::ENTITY_NAME_BYTES)))]
     aliases: Option<Value>,
-    /// Anything else worth keeping with it, as an object of at most 64 KiB. What is true about it belongs into facts.
+    /// Anything else to keep with it, as an object of at most 64 KiB. Statements about it belong into facts.
     #[schemars(with = "Option<serde_json::Map<String, Value>>")]
     metadata: Option<Value>,
 }

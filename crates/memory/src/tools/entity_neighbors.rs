@@ -14,16 +14,16 @@ pub struct Input {
     /// From entity_resolve, entity_create or a fact.
     #[schemars(with = "uuid::Uuid")]
     entity_id: Value,
-    /// Follow only these relations. All if left out.
+    /// Follow only these relations. Default: all.
     #[schemars(with = "Option<Vec<String>>", length(max = limits::TAGS), inner(length(min = 1, max = limits::PREDICATE_BYTES)))]
     predicates: Option<Value>,
-    /// out: relations that the entity is the subject of; in: those it is the object of. both if left out.
+    /// out: relations of which the entity is the subject; in: of which it is the object. Default: both.
     #[schemars(with = "Option<Direction>")]
     direction: Option<Value>,
-    /// How many relations away, 1 to 3. 1 if left out.
+    /// How many relations away, 1 to 3. Default: 1.
     #[schemars(with = "Option<i64>", range(min = 1, max = limits::NEIGHBOR_DEPTH))]
     depth: Option<Value>,
-    /// At most so many relations, the nearest first. 50 if left out.
+    /// The maximum number of relations, nearest first. Default: 50.
     #[schemars(with = "Option<i64>", range(min = 1, max = limits::NEIGHBORS))]
     limit: Option<Value>,
     /// As in memory_search.

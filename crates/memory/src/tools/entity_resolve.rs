@@ -14,7 +14,7 @@ pub struct Input {
     /// The name to look up. Case is ignored; `%` and `_` are ordinary characters.
     #[schemars(with = "String", length(min = 1, max = butler_domain::limits::ENTITY_NAME_BYTES))]
     name: Value,
-    /// Whose memory. "default" if left out; with a token it is the token's.
+    /// Whose memory. Default: "default"; with a token, the token's tenant.
     #[schemars(with = "Option<String>", length(min = 1, max = butler_domain::limits::NAME_BYTES))]
     #[serde(rename = "tenant_id")]
     _tenant_id: Option<Value>,
@@ -25,7 +25,7 @@ pub struct Input {
     /// are compared with the facts of each candidate and add up to 20; `domain_scores` (entity_id to number) is added.
     #[schemars(with = "Option<ContextHints>")]
     context_hints: Option<Value>,
-    /// Also similar names (misspelled ones), if the name has more than 2 characters. false if left out.
+    /// Also match similar names, such as misspelled ones, if the name has more than 2 characters. Default: false.
     #[schemars(with = "Option<bool>")]
     enable_fuzzy: Option<Value>,
 }

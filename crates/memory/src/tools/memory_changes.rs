@@ -15,13 +15,13 @@ pub struct Input {
     /// Since when: a date, a time, or how long ago ("7d", "12h").
     #[schemars(with = "String")]
     since: Option<Value>,
-    /// Until when. Now if left out.
+    /// Until when. Default: now.
     #[schemars(with = "Option<String>")]
     until: Option<Value>,
-    /// Only this scope and the global one. All if left out.
+    /// Only this scope and the global one. Default: all.
     #[schemars(with = "Option<String>", length(min = 1, max = butler_domain::limits::NAME_BYTES))]
     scope: Option<Value>,
-    /// The most tokens, the newest changes first; 2000 if left out.
+    /// The maximum number of tokens, newest changes first. Default: 2000.
     #[schemars(with = "Option<u32>", range(min = 0, max = butler_domain::limits::TOKEN_BUDGET))]
     token_budget: Option<Value>,
 }
@@ -42,7 +42,7 @@ impl ToolDefinition for MemoryChanges {
     const ANNOTATIONS: Annotations = Annotations::READ;
     const RIGHT: Right = Right::Read;
     const INSTRUCTION: Option<Instruction> =
-        Some(Instruction { topic: Topic::Inspect, text: "memory_changes tells what changed since a time." });
+        Some(Instruction { topic: Topic::Inspect, text: "memory_changes lists what changed since a time." });
 
     async fn run(memory: &Memory, call: Call, input: Input) -> Result<Changes, MemoryError> {
         let (since, until) = (text("since", &input.since)?, text("until", &input.until)?);

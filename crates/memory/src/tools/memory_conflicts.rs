@@ -49,10 +49,10 @@ pub struct Input {
     /// Default: list.
     #[schemars(with = "Option<Action>")]
     action: Option<Value>,
-    /// For list: open if left out.
+    /// For list. Default: open.
     #[schemars(with = "Option<State>")]
     state: Option<Value>,
-    /// For list: at most so many. 20 if left out.
+    /// For list: the maximum number. Default: 20.
     #[schemars(with = "Option<i64>", range(min = 1, max = limits::RESULTS))]
     limit: Option<Value>,
     /// For resolve and reopen.

@@ -16,10 +16,10 @@ pub struct Input {
     /// What the session is about: its first prompt.
     #[schemars(with = "String")]
     trigger_prompt: Value,
-    /// Whose session it is: its own memories and the global ones are used.
+    /// Whose session it is. The block uses its memories and the global ones.
     #[schemars(with = "String", length(min = 1, max = butler_domain::limits::NAME_BYTES))]
     butler: Value,
-    /// The most tokens; 3000 if left out.
+    /// The maximum number of tokens. Default: 3000.
     #[schemars(with = "Option<u32>", range(min = 0, max = butler_domain::limits::TOKEN_BUDGET))]
     token_budget: Option<Value>,
     /// See memory_search.
@@ -31,7 +31,7 @@ pub struct Input {
     /// Relations to follow from what it names, 0–3.
     #[schemars(with = "Option<u32>", range(min = 0, max = butler_domain::limits::NEIGHBOR_DEPTH))]
     hops: Option<Value>,
-    /// Also tell what changed since: a date, or "7d".
+    /// Also say what changed since: a date, or "7d".
     #[schemars(with = "Option<String>")]
     changes_since: Option<Value>,
     /// See memory_search.
@@ -52,7 +52,7 @@ pub struct Input {
 pub struct Output {
     /// The block, ready to stand in front of a prompt.
     context: String,
-    /// How many tokens it is.
+    /// The number of tokens in it.
     tokens: usize,
 }
 

@@ -32,7 +32,7 @@ impl ToolDefinition for MemoryForget {
     const RIGHT: Right = Right::Write;
     const CORE: bool = true;
     const INSTRUCTION: Option<Instruction> =
-        Some(Instruction { topic: Topic::Feedback, text: "memory_forget takes back what is wrong or unwanted." });
+        Some(Instruction { topic: Topic::Feedback, text: "memory_forget removes what is wrong or unwanted." });
     const ALIASES: &'static [(&'static str, &'static str)] = &[("type", "memory_type"), ("id", "memory_id")];
 
     async fn run(memory: &Memory, call: Call, input: Input) -> Result<Forgotten, MemoryError> {

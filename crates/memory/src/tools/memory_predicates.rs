@@ -43,13 +43,13 @@ pub struct Input {
     /// For search: the relation in words, such as "who somebody works for".
     #[schemars(with = "Option<String>", length(min = 1, max = limits::QUERY_BYTES))]
     query: Option<Value>,
-    /// For search: at most so many. 10 if left out.
+    /// For search: the maximum number. Default: 10.
     #[schemars(with = "Option<i64>", range(min = 1, max = limits::RESULTS))]
     limit: Option<Value>,
     /// For register and update.
     #[schemars(with = "Option<String>", length(min = 1, max = limits::PREDICATE_BYTES))]
     name: Option<Value>,
-    /// one: a new value supersedes the old one; many: values coexist. one if a new predicate does not say.
+    /// one: a new value supersedes the old one; many: values coexist. Default of a new predicate: one.
     #[schemars(with = "Option<Cardinality>")]
     cardinality: Option<Value>,
     /// The same relation seen from the object: "has_child" for "child_of".

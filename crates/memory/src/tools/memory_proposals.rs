@@ -11,17 +11,17 @@ use crate::{Call, Memory, MemoryError};
 
 #[derive(Deserialize, JsonSchema)]
 pub struct Input {
-    /// The most proposals; 20 if left out.
+    /// The maximum number of proposals. Default: 20.
     #[schemars(with = "Option<u32>", range(min = 0, max = butler_domain::limits::RESULTS))]
     limit: Option<Value>,
 }
 
-/// What waits for a person's decision.
+/// Proposals that wait for a person's decision.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Proposals {
     /// Oldest first.
     pub proposals: Vec<Proposal>,
-    /// How many wait in all.
+    /// The number of all waiting proposals.
     pub total: i64,
 }
 

@@ -16,10 +16,10 @@ pub struct Input {
     /// What you are about to do or want to know, in plain words.
     #[schemars(with = "String", length(max = butler_domain::limits::QUERY_BYTES))]
     topic: Value,
-    /// Only this scope and the global one. All if left out.
+    /// Only this scope and the global one. Default: all.
     #[schemars(with = "Option<String>", length(min = 1, max = butler_domain::limits::NAME_BYTES))]
     scope: Option<Value>,
-    /// The most results, 0–100; 10 if left out.
+    /// The maximum number of results, 0–100. Default: 10.
     #[schemars(with = "Option<u32>", range(min = 0, max = butler_domain::limits::RESULTS))]
     limit: Option<Value>,
     /// See memory_search.
@@ -58,7 +58,7 @@ pub struct Output {
     /// What the caller should know about the answer, such as that the topic was cut.
     #[serde(skip_serializing_if = "Option::is_none")]
     note: Option<String>,
-    /// With explain: timings, weights, and which way each search took.
+    /// With explain: timings, weights and the path of each search.
     #[serde(skip_serializing_if = "Option::is_none")]
     trace: Option<Trace>,
 }
@@ -80,7 +80,7 @@ impl ToolDefinition for MemoryRecall {
     const EMBEDS: bool = true;
     const INSTRUCTION: Option<Instruction> = Some(Instruction {
         topic: Topic::Recall,
-        text: "memory_recall tells what is known about a topic, the most useful first.",
+        text: "memory_recall returns what is known about a topic, the most useful first.",
     });
     const ALIASES: &'static [(&'static str, &'static str)] = &[("query", "topic")];
 

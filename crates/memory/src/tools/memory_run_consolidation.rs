@@ -9,7 +9,7 @@ use crate::{Call, Memory, MemoryError};
 
 #[derive(Deserialize, JsonSchema)]
 pub struct Input {
-    /// Only count what would be consolidated; nothing is written. Default false.
+    /// Only count the waiting episodes; nothing is written. Default: false.
     #[schemars(with = "Option<bool>")]
     dry_run: Option<Value>,
 }

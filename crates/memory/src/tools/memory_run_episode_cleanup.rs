@@ -13,8 +13,8 @@ const MOST: usize = 1_000_000_000;
 
 #[derive(Deserialize, JsonSchema)]
 pub struct Input {
-    /// How many episodes to keep at most; the oldest consolidated ones beyond it go. Default: the configured capacity
-    /// (10000).
+    /// The maximum number of episodes to keep; the oldest consolidated ones beyond it are deleted. Default: the
+    /// configured capacity (10000).
     #[schemars(with = "Option<u64>")]
     max_entries: Option<Value>,
 }

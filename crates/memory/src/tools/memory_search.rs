@@ -15,7 +15,7 @@ pub struct Input {
     /// What to look for, in plain words or as a question.
     #[schemars(with = "String", length(max = butler_domain::limits::QUERY_BYTES))]
     query: Value,
-    /// All if left out.
+    /// Default: all.
     #[schemars(with = "Option<Vec<MemoryType>>", length(min = 1))]
     types: Option<Value>,
     /// Only this scope and the global one; of episodes, that butler's.
@@ -25,10 +25,10 @@ pub struct Input {
     /// keyword: one alone.
     #[schemars(with = "Option<String>", extend("enum" = Mode::NAMES))]
     mode: Option<Value>,
-    /// The most results, 0–100; 10 if left out.
+    /// The maximum number of results, 0–100. Default: 10.
     #[schemars(with = "Option<u32>", range(min = 0, max = butler_domain::limits::RESULTS))]
     limit: Option<Value>,
-    /// Leave out what has decayed below this, 0–1; 0.2 if left out.
+    /// Leave out memories whose confidence has decayed below this, 0–1. Default: 0.2.
     #[schemars(with = "Option<f64>", range(min = 0, max = 1))]
     min_confidence: Option<Value>,
     /// Return nothing unless something is this likely to answer, 0–1. Try 0.05.
@@ -61,7 +61,7 @@ pub struct Output {
     /// What the caller should know about the answer, such as that the query was cut.
     #[serde(skip_serializing_if = "Option::is_none")]
     note: Option<String>,
-    /// With explain: timings, and which way each search took.
+    /// With explain: timings and the path of each search.
     #[serde(skip_serializing_if = "Option::is_none")]
     trace: Option<Trace>,
 }

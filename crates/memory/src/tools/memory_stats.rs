@@ -9,8 +9,8 @@ use crate::{Call, Memory, MemoryError};
 
 #[derive(Deserialize, JsonSchema)]
 pub struct Input {
-    /// Count only this scope: its facts and rules together with the global ones, and the episodes of the butler of that
-    /// name. Everything if left out.
+    /// Count only this scope: its facts and rules with the global ones, and the episodes of the butler of that name.
+    /// Default: everything.
     #[schemars(with = "Option<String>", length(min = 1, max = butler_domain::limits::NAME_BYTES))]
     scope: Option<Value>,
 }

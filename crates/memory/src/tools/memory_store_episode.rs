@@ -20,7 +20,7 @@ pub struct Input {
     /// The session's UUID.
     #[schemars(with = "Option<uuid::Uuid>")]
     session_id: Option<Value>,
-    /// 0 (noise) to 10 (must not be lost); 5 if left out.
+    /// 0 (noise) to 10 (must not be lost). Default: 5.
     #[schemars(with = "Option<f64>", range(min = 0, max = 10))]
     importance: Option<Value>,
     /// When it happened, if not now: "2023-03-05" or a time.

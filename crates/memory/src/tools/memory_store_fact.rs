@@ -28,7 +28,7 @@ pub struct Input {
     /// superseded fact, else standard.
     #[schemars(with = "Option<Permanence>")]
     permanence: Option<Value>,
-    /// "global" (default), or the butler that alone it concerns.
+    /// "global" (default), or the only butler it concerns.
     #[schemars(with = "Option<String>", length(min = 1, max = butler_domain::limits::NAME_BYTES))]
     scope: Option<Value>,
     /// Short labels.
@@ -46,7 +46,7 @@ pub struct Input {
     /// The episode it was learned from.
     #[schemars(with = "Option<uuid::Uuid>")]
     source_episode_id: Option<Value>,
-    /// The butler that learned it; default: this one.
+    /// The butler that learned it. Default: this one.
     #[schemars(with = "Option<String>", length(min = 1, max = butler_domain::limits::NAME_BYTES))]
     source_butler: Option<Value>,
     /// Since when it is true: "2023", "2023-03", a day or a time. In the future: a plan.

@@ -13,19 +13,19 @@ pub struct Input {
     /// What to do, or not to do, and when: one instruction in plain words.
     #[schemars(with = "String", length(min = 1, max = butler_domain::limits::CONTENT_BYTES))]
     content: Value,
-    /// "global" (default), or the butler that alone it concerns.
+    /// "global" (default), or the only butler it concerns.
     #[schemars(with = "Option<String>", length(min = 1, max = butler_domain::limits::NAME_BYTES))]
     scope: Option<Value>,
     /// Short labels.
     #[schemars(with = "Option<Vec<String>>", length(max = butler_domain::limits::TAGS), inner(length(min = 1, max = butler_domain::limits::TAG_BYTES)))]
     tags: Option<Value>,
-    /// As in memory_store_fact. standard if left out.
+    /// As in memory_store_fact. Default: standard.
     #[schemars(with = "Option<Permanence>")]
     permanence: Option<Value>,
     /// The episode it was learned from.
     #[schemars(with = "Option<uuid::Uuid>")]
     source_episode_id: Option<Value>,
-    /// The butler that learned it; default: this one.
+    /// The butler that learned it. Default: this one.
     #[schemars(with = "Option<String>", length(min = 1, max = butler_domain::limits::NAME_BYTES))]
     source_butler: Option<Value>,
     /// As in memory_store_fact.

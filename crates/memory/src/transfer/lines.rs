@@ -7,6 +7,7 @@ use super::{Line, TransferError};
 /// Maximum length of a line. The longest memory, escaped and with its vector, is shorter.
 const LINE_BYTES: usize = 16 * 1024 * 1024;
 
+/// Reads lines and counts them.
 pub struct LineReader<R> {
     pub reader: R,
     /// Bytes read so far.

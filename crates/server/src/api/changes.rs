@@ -21,7 +21,7 @@ pub struct ChangesQuery {
     scope: Option<String>,
     /// Only this butler. Default: all butlers.
     butler: Option<String>,
-    /// The most tokens for each butler, the newest changes first. Default: 20000.
+    /// Maximum number of tokens for each butler, newest changes first. Default: 20000.
     #[schemars(range(min = 1, max = 100_000))]
     token_budget: Option<i64>,
 }

@@ -1,4 +1,4 @@
-//! `GET /api/memory/injections`: what agents were given, call by call.
+//! `GET /api/memory/injections`: which memories agents were given, call by call.
 
 use std::sync::Arc;
 

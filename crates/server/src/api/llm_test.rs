@@ -1,4 +1,4 @@
-//! `POST /api/llm-test`: asks a butler's LLM for one word, to see whether it answers.
+//! `POST /api/llm-test`: asks a butler's LLM for one word, to test the connection.
 
 use std::time::{Duration, Instant};
 
@@ -14,7 +14,7 @@ use super::error::ApiError;
 use super::facts::ButlerQuery;
 use super::operation::{Operation, RequestContext, Verb};
 
-/// A person waits for the answer to one word.
+/// A person waits for the result.
 const WAIT: Duration = Duration::from_secs(60);
 /// Enough to see what an LLM says that does not follow the prompt.
 const SHOWN_CHARS: usize = 200;
@@ -24,7 +24,7 @@ const PROMPT: &str = "This is a connection test. Answer with the single word: re
 pub struct LlmAnswer {
     /// The program, or the model and its endpoint.
     pub runtime: String,
-    /// The beginning of what it answered.
+    /// The beginning of its answer.
     pub answer: String,
     pub took_ms: u64,
 }

@@ -86,8 +86,8 @@ pub struct RequestContext {
 }
 
 impl RequestContext {
-    /// Checks the caller's right, and reads who asks from the head of a request. Also returns the query parameters other
-    /// than the tenant.
+    /// Checks the caller's right and reads the caller from the head of a request. Also returns the query parameters
+    /// other than the tenant.
     pub fn of(api: &Api, parts: &Parts, right: Right) -> Result<(Self, Vec<(String, String)>), ApiError> {
         // The authentication layer inserts it into every request; without it the request is rejected.
         let access = parts.extensions.get::<Access>().cloned().ok_or_else(ApiError::no_access)?;
@@ -120,8 +120,8 @@ impl RequestContext {
         call
     }
 
-    /// Who speaks: a person at the command line, with a token that may do everything, or in the dashboard. A program that
-    /// calls without a token is an agent.
+    /// How far the caller is trusted. A person is at the command line, uses a token with the right `admin`, or uses the
+    /// dashboard. A program without a token is an agent.
     fn source(&self) -> Source {
         let is_person = if self.access.token.is_some() { self.access.rights.admin } else { self.from_dashboard };
         if is_person { Source::Person } else { self.access.caller.source }

@@ -1,4 +1,4 @@
-//! The parameters that tell the time a question is about.
+//! The parameters that name the period of a question.
 
 use butler_domain::times::Asked;
 use butler_memory::times::AskedTexts;

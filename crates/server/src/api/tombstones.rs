@@ -21,7 +21,7 @@ use super::page::Paging;
 pub struct TombstoneQuery {
     /// Only memories of this butler's database.
     butler: Option<String>,
-    /// Only what came again and was not stored.
+    /// Only statements that were stored again and suppressed.
     #[serde(default)]
     suppressed: bool,
     #[serde(flatten)]

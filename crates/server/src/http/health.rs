@@ -94,11 +94,11 @@ async fn clocks_in_doubt(host: &Host) -> Vec<NotReady> {
 pub fn replica_trouble(state: &ReplicaState) -> Option<(String, &'static str)> {
     match state {
         ReplicaState::Serving { .. } => None,
-        ReplicaState::Slow { behind } => Some((
+        ReplicaState::Lagging { behind } => Some((
             format!("the replica lags {behind} bytes of WAL behind the primary; reads go to the primary"),
             "check pg_stat_replication on the primary: the replica, its disk or the network is too slow",
         )),
-        ReplicaState::Away { reason } => Some((
+        ReplicaState::Unavailable { reason } => Some((
             format!("the replica is not used; reads go to the primary: {reason}"),
             "start the replica, or correct read_url in [butler.database]; the server checks it every few seconds",
         )),

@@ -25,7 +25,7 @@ use serde_json::{Map, Value, json};
 
 use super::{prompts, resources};
 
-/// Lists change with the program, that is with a restart: a client need not ask again and again.
+/// Lists change only when the program restarts, so clients need not request them again and again.
 const LIST_TTL_MS: u64 = 300_000;
 
 /// One butler's tools, resources and prompts.
@@ -33,10 +33,10 @@ const LIST_TTL_MS: u64 = 300_000;
 pub struct Handler {
     host: Arc<Host>,
     butler: Arc<Butler>,
-    /// Of stdio's one caller; over HTTP each request brings its own.
+    /// The caller of stdio. Over HTTP each request has its own.
     access: Option<Access>,
     profile: Profile,
-    /// Described once: a schema is large, and some clients ask for all of them again and again.
+    /// Built once: schemas are large, and some clients list the tools again and again.
     tools: Arc<[(Tool, Right)]>,
     instructions: Arc<str>,
 }
@@ -49,7 +49,7 @@ impl Handler {
         Self { host, butler, access, profile, tools, instructions }
     }
 
-    /// The butler's tool of this name, also if the profile does not offer it.
+    /// The butler's tool with this name, even if the profile does not offer it.
     pub(super) fn tool(&self, name: &str) -> Option<&dyn HostTool> {
         self.butler.tools().get(name).map(|tool| &**tool)
     }
@@ -86,7 +86,7 @@ impl ServerHandler for Handler {
         _: Option<PaginatedRequestParams>,
         context: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
-        // What the caller may not call would only mislead its model.
+        // A tool that the caller may not call would only mislead its model.
         let rights = self.access(&context)?.rights;
         self.host.note_agent();
         let tools = self.tools.iter().filter(|(_, right)| rights.include(*right)).map(|(tool, _)| tool.clone());
@@ -138,7 +138,7 @@ impl ServerHandler for Handler {
         context: RequestContext<RoleServer>,
     ) -> Result<ReadResourceResponse, ErrorData> {
         let mut read = resources::read(self, self.access(&context)?, &request.uri).await?;
-        // It is the caller's alone, and the next call may change it.
+        // The content belongs to this caller, and the next call may change it.
         read.ttl_ms = Some(0);
         read.cache_scope = Some(CacheScope::Private);
         Ok(read.into())
@@ -168,13 +168,13 @@ impl ServerHandler for Handler {
         Ok(prompts::get(&request.name, &arguments, access, memory.as_deref()).await?.into())
     }
 
-    /// Also what has the name of a method of MCP, and parameters that are none of its: the library knows no better.
+    /// Handles unknown methods, and known methods with invalid parameters, which the library also reports here.
     async fn on_custom_request(
         &self,
         request: CustomRequest,
         _: RequestContext<RoleServer>,
     ) -> Result<CustomResult, ErrorData> {
-        Err(unreadable(&request.method))
+        Err(invalid_request(&request.method))
     }
 
     async fn complete(
@@ -198,7 +198,7 @@ impl ServerHandler for Handler {
 }
 
 impl Handler {
-    /// The request's own, or stdio's. A request without any did not come through the door.
+    /// The access of the request, or that of stdio. A request without one did not pass authentication.
     fn access<'a>(&'a self, context: &'a RequestContext<RoleServer>) -> Result<&'a Access, ErrorData> {
         let brought = context.extensions.get::<Parts>().and_then(|parts| parts.extensions.get::<Access>());
         brought
@@ -206,7 +206,7 @@ impl Handler {
             .ok_or_else(|| ErrorData::internal_error("this request was not checked for access", None))
     }
 
-    /// The session that `butler run` told its program's MCP client: in a header, or to `butler mcp` in the environment.
+    /// The session of the caller, which `butler run` passes in a header, or to `butler mcp` in the environment.
     fn session(&self, context: &RequestContext<RoleServer>) -> Option<String> {
         let header = context.extensions.get::<Parts>().and_then(|parts| parts.headers.get(SESSION_HEADER));
         let session = match header {
@@ -228,15 +228,15 @@ impl Handler {
             .filter(|(slips, _)| *slips <= name.len() / 3)
             .min();
         let hint = nearest.map_or_else(
-            || "tools/list names those there are".to_owned(),
+            || "tools/list lists the available tools".to_owned(),
             |(_, known)| format!("did you mean {known}?"),
         );
         ErrorData::invalid_params(format!("unknown tool {name:?}; {hint}"), None)
     }
 }
 
-/// Why a request that is one but for its parameters, or its method, cannot be answered.
-pub(super) fn unreadable(method: &str) -> ErrorData {
+/// The error for a request with an unknown method or with invalid parameters.
+pub(super) fn invalid_request(method: &str) -> ErrorData {
     let Some((_, shape)) = METHODS.iter().find(|(known, _)| *known == method) else {
         return ErrorData::new(
             rmcp::model::ErrorCode::METHOD_NOT_FOUND,
@@ -248,7 +248,7 @@ pub(super) fn unreadable(method: &str) -> ErrorData {
     ErrorData::invalid_params(format!("the params of {method} cannot be read; {hint}"), Some(json!({"hint": hint})))
 }
 
-/// Those with parameters that can be wrong, and what these are.
+/// The methods whose parameters can be invalid, and what they expect.
 const METHODS: [(&str, &str); 6] = [
     ("initialize", "{\"protocolVersion\": …, \"capabilities\": {…}, \"clientInfo\": {\"name\": …, \"version\": …}}"),
     ("tools/call", "{\"name\": the tool's name, \"arguments\": an object}"),
@@ -272,7 +272,7 @@ fn describe(spec: &ToolSpec) -> Tool {
         )
 }
 
-/// Names the session of a call that does not name one itself.
+/// Adds the session to a call that does not name one.
 fn name_session(arguments: &mut Map<String, Value>, session: String) {
     let context = arguments.entry("request_context").or_insert_with(|| json!({}));
     if let Value::Object(context) = context {
@@ -280,16 +280,16 @@ fn name_session(arguments: &mut Map<String, Value>, session: String) {
     }
 }
 
-/// Structured for programs, and shorter as text for models whose clients show only text.
+/// Structured content for programs, and shorter text for models whose clients show only text.
 fn succeeded(answer: Answer) -> CallToolResult {
     let mut result = CallToolResult::success(vec![ContentBlock::text(answer.as_text())]);
     result.structured_content = Some(Value::Object(answer.structured));
     result
 }
 
-/// Text alone: some clients hold structured content against the output schema even when it is an error.
+/// Text only, because some clients validate structured content against the output schema even for errors.
 fn failed(error: &ToolError) -> CallToolResult {
-    let hint = error.hint.as_deref().unwrap_or_else(|| way_out(error.code));
+    let hint = error.hint.as_deref().unwrap_or_else(|| default_hint(error.code));
     let mut body = json!({"error": error.code, "message": error.message, "hint": hint});
     if let Some(request_id) = &error.request_id {
         body["request_id"] = json!(request_id);
@@ -297,17 +297,17 @@ fn failed(error: &ToolError) -> CallToolResult {
     CallToolResult::error(vec![ContentBlock::text(body.to_string())])
 }
 
-/// What to do about an error whose message says all that is to say about its cause.
-fn way_out(code: ErrorCode) -> &'static str {
+/// The hint for an error that has none of its own.
+fn default_hint(code: ErrorCode) -> &'static str {
     match code {
         ErrorCode::InvalidArgument => {
             "nothing was written; change the argument that the message names, or leave it out"
         }
-        ErrorCode::NotFound => "look for it by its words: memory_search or entity_resolve",
-        ErrorCode::Conflict | ErrorCode::InvalidState => "look at what is there now, then decide; nothing was written",
-        ErrorCode::Unavailable => "try again in a moment; `butler doctor` looks for the cause",
+        ErrorCode::NotFound => "search for it with memory_search or entity_resolve",
+        ErrorCode::Conflict | ErrorCode::InvalidState => "check the current state first; nothing was written",
+        ErrorCode::Unavailable => "try again in a moment; `butler doctor` shows the cause",
         ErrorCode::Forbidden | ErrorCode::Internal => {
-            "the server's log holds the details; `butler doctor` looks for the cause"
+            "the server's log has the details; `butler doctor` shows the cause"
         }
     }
 }
@@ -316,7 +316,7 @@ fn way_out(code: ErrorCode) -> &'static str {
 mod tests {
     use super::*;
 
-    /// A model reads this list in every session, so each byte of it costs all of them.
+    /// A model reads this list in every session, so every byte counts.
     #[test]
     fn the_list_of_tools_is_small() {
         let specs: Vec<_> = butler_memory::tools().iter().map(|tool| Arc::clone(tool.spec())).collect();

@@ -1,4 +1,4 @@
-//! MCP over streamable HTTP, without sessions and with plain JSON answers: any replica can serve any request.
+//! MCP over streamable HTTP, without sessions and with plain JSON responses, so that any replica can serve any request.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -23,10 +23,10 @@ use crate::http::{BODY_BYTES, denied, is_json, reject, replace_lone_surrogates};
 
 type Service = StreamableHttpService<Handler, NeverSessionManager>;
 
-/// By butler and profile; a butler that went and came again is another one.
+/// By butler and profile. A butler that was removed and added again is a new one.
 type Services = BTreeMap<(String, Profile), (Weak<Butler>, Service)>;
 
-/// Every butler's endpoint, made when it is first asked for: butlers come and go.
+/// The endpoints of all butlers, created on first use, because butlers can be added and removed.
 pub struct Endpoints {
     host: Arc<Host>,
     services: Mutex<Services>,
@@ -37,7 +37,7 @@ impl Endpoints {
         Arc::new(Self { host: Arc::clone(host), services: Mutex::default() })
     }
 
-    /// By name; without one, the first butler's.
+    /// Serves the named butler or, without a name, the first one.
     async fn serve(&self, name: Option<&str>, request: Request) -> Response {
         match self.host.butler(name) {
             Ok(butler) => match may_use(&request, &butler) {
@@ -62,7 +62,7 @@ impl Endpoints {
         {
             return service.clone();
         }
-        // A butler that went leaves its endpoint behind until now.
+        // Drops the endpoints of butlers that were removed.
         services.retain(|_, (of, _)| of.strong_count() > 0);
         let service = service(&self.host, butler, profile);
         services.insert((butler.name.to_string(), profile), (Arc::downgrade(butler), service.clone()));
@@ -70,11 +70,11 @@ impl Endpoints {
     }
 }
 
-/// A request that brings no access did not come through the gate.
+/// A request without an access did not pass authentication.
 fn may_use(request: &Request, butler: &Butler) -> Result<(), Response> {
     match request.extensions().get::<Access>() {
         Some(access) => access.may_use(butler.name.as_str()).map_err(denied),
-        None => Err(reject(StatusCode::UNAUTHORIZED, "unauthorized", "who asks is not known", None)),
+        None => Err(reject(StatusCode::UNAUTHORIZED, "unauthorized", "the caller is unknown", None)),
     }
 }
 
@@ -84,12 +84,12 @@ fn service(host: &Arc<Host>, butler: &Arc<Butler>, profile: Profile) -> Service 
         .with_legacy_session_mode(false)
         .with_json_response(true)
         .with_max_request_body_bytes(BODY_BYTES)
-        // The guard in front of every path has looked at Host and Origin already.
+        // The router has checked Host and Origin already.
         .disable_allowed_hosts();
     StreamableHttpService::new(move || Ok(handler.clone()), Arc::new(NeverSessionManager::default()), config)
 }
 
-/// `/mcp`: the first butler.
+/// `/mcp`, the endpoint of the first butler.
 pub async fn first(State(endpoints): State<Arc<Endpoints>>, request: Request) -> Response {
     endpoints.serve(None, request).await
 }
@@ -102,7 +102,7 @@ pub async fn named(State(endpoints): State<Arc<Endpoints>>, Path(name): Path<Str
 async fn answer(service: &Service, request: Request, patience: Duration) -> Response {
     if request.method() != Method::POST {
         let method = request.method().clone();
-        return not_posted(&method, service.handle(request).await.map(Body::new));
+        return unsupported_method(&method, service.handle(request).await.map(Body::new));
     }
     let (mut parts, body) = request.into_parts();
     let body = match crate::http::read_body(body, patience).await {
@@ -117,15 +117,15 @@ async fn answer(service: &Service, request: Request, patience: Duration) -> Resp
         let message = format!("Content-Type must be application/json, not {kind:?}");
         return protocol_error(StatusCode::UNSUPPORTED_MEDIA_TYPE, INVALID_REQUEST, &message);
     }
-    // The library compares the text of the header.
+    // The library compares the header literally.
     parts.headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
     if let Err(error) = serde_json::from_slice::<IgnoredAny>(&body) {
         return protocol_error(StatusCode::BAD_REQUEST, PARSE_ERROR, &format!("the body is not JSON: {error}"));
     }
     let response = service.handle(Request::from_parts(parts, Body::from(body.clone()))).await.map(Body::new);
-    // 415 is also what the library says of a body that is JSON but no message of the protocol.
+    // The library also returns 415 for a body that is JSON but not a message of the protocol.
     if response.status() == StatusCode::UNSUPPORTED_MEDIA_TYPE {
-        return match unreadable(&body) {
+        return match invalid_request(&body) {
             Some(refused) => refused,
             None => explain(response, StatusCode::BAD_REQUEST).await,
         };
@@ -138,22 +138,23 @@ fn kind_of(headers: &HeaderMap) -> &str {
     headers.get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default()
 }
 
-/// A call that is one but for its parameters is answered as such, so that its caller learns of it and not its transport.
-fn unreadable(body: &[u8]) -> Option<Response> {
+/// Responds to a request with invalid parameters as JSON-RPC does, so that the caller gets the error and not its
+/// transport.
+fn invalid_request(body: &[u8]) -> Option<Response> {
     let message: Value = serde_json::from_slice(body).ok()?;
     let id = message.get("id").filter(|id| id.is_string() || id.is_i64() || id.is_u64())?;
     let method = message["method"].as_str().filter(|_| message["jsonrpc"] == "2.0")?;
-    let error = super::handler::unreadable(method);
+    let error = super::handler::invalid_request(method);
     Some(axum::Json(json!({"jsonrpc": "2.0", "id": id, "error": error})).into_response())
 }
 
-/// The library's plain text of a method that is none of MCP's; its header of those there are stays.
-fn not_posted(method: &Method, response: Response) -> Response {
+/// Replaces the library's plain text for an unsupported HTTP method. Its `Allow` header is kept.
+fn unsupported_method(method: &Method, response: Response) -> Response {
     if response.status() != StatusCode::METHOD_NOT_ALLOWED {
         return response;
     }
-    let message = format!("{method} is not possible here: MCP is spoken by POST, without sessions");
-    let hint = "send each message of JSON-RPC as a POST of its own";
+    let message = format!("{method} is not supported: MCP uses POST here, without sessions");
+    let hint = "send each JSON-RPC message as a POST of its own";
     let mut told = reject(StatusCode::METHOD_NOT_ALLOWED, "method_not_allowed", &message, Some(hint));
     if let Some(allow) = response.headers().get(header::ALLOW) {
         told.headers_mut().insert(header::ALLOW, allow.clone());
@@ -164,7 +165,7 @@ fn not_posted(method: &Method, response: Response) -> Response {
 const PARSE_ERROR: i32 = -32700;
 const INVALID_REQUEST: i32 = -32600;
 
-/// The library answers some bad requests in plain text; a client of JSON-RPC expects JSON-RPC.
+/// The library responds to some bad requests in plain text, but a JSON-RPC client expects JSON-RPC.
 async fn explain(response: Response, status: StatusCode) -> Response {
     if !response.status().is_client_error() || kind_of(response.headers()).starts_with("application/json") {
         return response;

@@ -1,4 +1,4 @@
-//! Prompts a person picks in their client: recall, remember, review what fades.
+//! The prompts that a person selects in the client: recall, remember, and review of fading facts.
 
 use butler_domain::TenantId;
 use butler_host::access::Access;
@@ -7,7 +7,7 @@ use butler_memory::{CallerTenant, Memory};
 use rmcp::model::{ErrorData, GetPromptResult, Prompt, PromptArgument, PromptMessage, Role};
 use serde_json::{Map, Value};
 
-/// As many as a person reviews in one go.
+/// As many as a person reviews at a time.
 const REVIEWED: i64 = 20;
 
 pub(super) fn list() -> Vec<Prompt> {
@@ -52,7 +52,7 @@ pub(super) async fn get(
         ),
         "review-fading" => review(access, memory).await?,
         other => {
-            let known = "there are: recall, remember, review-fading";
+            let known = "the prompts are recall, remember and review-fading";
             return Err(ErrorData::invalid_params(format!("there is no prompt {other:?}; {known}"), None));
         }
     };
@@ -61,10 +61,10 @@ pub(super) async fn get(
 
 fn argument<'a>(arguments: &'a Map<String, Value>, name: &str) -> Result<&'a str, ErrorData> {
     let text = arguments.get(name).and_then(Value::as_str).map(str::trim).filter(|text| !text.is_empty());
-    text.ok_or_else(|| ErrorData::invalid_params(format!("the argument {name:?} is needed"), None))
+    text.ok_or_else(|| ErrorData::invalid_params(format!("the argument {name:?} is required"), None))
 }
 
-/// The facts themselves are in the prompt: no tool lists what fades.
+/// The prompt contains the facts, because no tool lists fading ones.
 async fn review(access: &Access, memory: Option<&Memory>) -> Result<String, ErrorData> {
     let unavailable = |reason: String| ErrorData::internal_error(format!("the memory cannot be read: {reason}"), None);
     let memory = memory.ok_or_else(|| unavailable("it is not running".to_owned()))?;

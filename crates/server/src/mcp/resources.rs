@@ -1,4 +1,4 @@
-//! Memory as resources, for clients that let a person pick what the model reads. The tools do all of it, too.
+//! Memory as resources, for clients in which a person selects what the model reads. The tools offer the same.
 
 use butler_host::access::Access;
 use butler_memory::tool::{ErrorCode, ToolError};
@@ -13,13 +13,13 @@ pub(super) const CONTEXT: &str = "memory://context/{butler}";
 pub(super) const ONE: &str = "memory://{type}/{id}";
 /// The types of `memory://{type}/{id}`.
 pub(super) const TYPES: [&str; 3] = ["episode", "fact", "rule"];
-/// Nobody asked anything yet: what a session should know from its beginning.
+/// The topic of a context before the user has asked anything.
 const BEGINNING: &str = "who the user is, what is going on now, and how they want things done";
 
 pub(super) fn list(butler: &str) -> Vec<Resource> {
     vec![
         Resource::new(STATS, "stats")
-            .with_title("What is remembered, in numbers")
+            .with_title("Memory statistics")
             .with_description("How many episodes, facts and rules there are, and in which state")
             .with_mime_type("application/json"),
         Resource::new(format!("memory://context/{butler}"), "context")
@@ -42,7 +42,7 @@ pub(super) fn templates() -> Vec<ResourceTemplate> {
     ]
 }
 
-/// Which tool reads it, and with which arguments.
+/// The tool that reads a resource, and its arguments.
 fn tool_of(uri: &str) -> Option<(&'static str, Value)> {
     if uri == STATS {
         return Some(("memory_stats", json!({})));

@@ -1,4 +1,4 @@
-//! MCP over stdin and stdout: one client, one message a line, until stdin ends.
+//! MCP over stdin and stdout: one client, one message per line, until stdin ends.
 
 use std::sync::Arc;
 
@@ -15,14 +15,14 @@ use tokio::io::{AsyncBufRead, AsyncBufReadExt, AsyncWrite, AsyncWriteExt, BufRea
 use super::Handler;
 use crate::http::replace_lone_surrogates;
 
-/// Enough that a usual message does not wait for the session to read it.
+/// Large enough that a typical message does not wait for the session to read it.
 const PIPE_BYTES: usize = 64 * 1024;
 
-/// Returns when the client closed stdin; the calls it had made by then are answered first.
+/// Serves until the client closes stdin. Calls received before that are answered first.
 pub async fn serve(host: Arc<Host>, butler: Arc<Butler>, access: Access, profile: Profile) -> Result<(), HostError> {
     let handler = Handler::new(host, butler, Some(access), profile);
     let (from, to) = tokio::io::duplex(PIPE_BYTES);
-    // Ends with stdin, or when the session has dropped its end of the pipe.
+    // Ends with stdin, or when the session drops its end of the pipe.
     tokio::spawn(forward_lines(BufReader::new(tokio::io::stdin()), to));
     match handler.serve((from, tokio::io::stdout())).await {
         Ok(session) => match session.waiting().await {
@@ -32,7 +32,7 @@ pub async fn serve(host: Arc<Host>, butler: Arc<Butler>, access: Access, profile
             }
             Err(error) => Err(HostError::Failed(format!("the session ended abruptly: {error}"))),
         },
-        // A client that goes before it said anything, as a probe does.
+        // The client disconnected before it sent anything, as a probe does.
         Err(ServerInitializeError::ConnectionClosed(_)) => Ok(()),
         Err(error) => Err(HostError::Failed(format!("the session could not begin: {error}"))),
     }

@@ -1,4 +1,4 @@
-//! Entities as people look at them.
+//! Entities for lists and detail pages.
 
 use std::collections::HashMap;
 
@@ -11,9 +11,10 @@ use super::{Listed, Page};
 use crate::entities::EntityRow;
 use crate::{Session, StoreError};
 
-/// The strongest few say what an entity is about.
+/// How many related entities a page shows.
 const RELATED: i64 = 30;
 
+/// The order of a list of entities.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum EntitySort {
@@ -26,32 +27,34 @@ pub enum EntitySort {
     Best,
 }
 
-/// Which entities; `None` leaves a filter out.
+/// Selects entities; `None` leaves a filter out.
 #[derive(Debug, Clone, Default)]
 pub struct EntityFilter {
     pub entity_type: Option<EntityType>,
     /// Part of a name or alias.
     pub words: Option<String>,
-    /// Those that were merged into others, too.
+    /// Includes entities that were merged into others.
     pub merged: bool,
     /// Only these. The order `best` is theirs.
     pub ids: Option<Vec<Uuid>>,
     pub sort: EntitySort,
 }
 
+/// An entity in a list.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct EntityItem {
     #[serde(flatten)]
     pub entity: Entity,
     /// Active facts about it.
     pub facts: i64,
-    /// It was merged into another one.
+    /// Whether it was merged into another entity.
     pub merged: bool,
     /// How well it matches the query, in the order `best`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub score: Option<f64>,
 }
 
+/// One page of the entities that match the filter.
 pub async fn list(
     session: &mut Session,
     tenant: &TenantId,
@@ -95,6 +98,7 @@ pub async fn list(
     Ok(Listed { total: rows.total, rows: by_ids(session, tenant, &rows.ids).await? })
 }
 
+/// The entity as a list shows it; `None` if this tenant has no such entity.
 pub async fn one(session: &mut Session, tenant: &TenantId, id: Uuid) -> Result<Option<EntityItem>, StoreError> {
     Ok(by_ids(session, tenant, &[id]).await?.pop())
 }
@@ -252,7 +256,7 @@ pub struct Conflict {
     pub winner: String,
 }
 
-/// What the merge of this moment superseded; for a preview, inside its transaction.
+/// The facts that the merge at this time superseded. A preview calls it inside its transaction.
 pub async fn conflicts(
     session: &mut Session,
     tenant: &TenantId,

@@ -1,4 +1,4 @@
-//! Episodes as people look at them.
+//! Episodes for lists and detail pages.
 
 use butler_domain::{ConsolidationStatus, Episode, TenantId, Timestamp};
 use schemars::JsonSchema;
@@ -9,6 +9,7 @@ use super::{LISTED_CHARS, Listed, Page};
 use crate::rows::EpisodeRow;
 use crate::{Session, StoreError};
 
+/// The order of a list of episodes.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum EpisodeSort {
@@ -18,7 +19,7 @@ pub enum EpisodeSort {
     Best,
 }
 
-/// Which episodes; `None` leaves a filter out.
+/// Selects episodes; `None` leaves a filter out.
 #[derive(Debug, Clone, Default)]
 pub struct EpisodeFilter {
     pub butler: Option<String>,
@@ -37,17 +38,18 @@ pub struct EpisodeFilter {
 pub struct EpisodeItem {
     #[serde(flatten)]
     pub episode: Episode,
-    /// Its time is over, or it was forgotten; the next cleanup removes it.
+    /// Whether it has expired or was forgotten. The next cleanup removes it.
     pub expired: bool,
-    /// How many facts and rules were made from it.
+    /// How many facts and rules were learned from it.
     pub produced: i64,
-    /// `content` is only the beginning of it.
+    /// Whether `content` is cut.
     pub truncated: bool,
     /// How well it matches the query, in the order `best`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub score: Option<f64>,
 }
 
+/// One page of the episodes that match the filter. Long texts are cut.
 pub async fn list(
     session: &mut Session,
     tenant: &TenantId,
@@ -91,8 +93,8 @@ pub async fn list(
     Ok(Listed { rows, total })
 }
 
-/// Those of `ids` that match the filter, in their order. A statement of its own: in the other one, this order would keep the
-/// index of moments from serving a page.
+/// The episodes of `ids` that match the filter, in their order. A separate statement, because this order would keep the
+/// index on time from serving a page.
 async fn among(
     session: &mut Session,
     tenant: &TenantId,
@@ -156,8 +158,8 @@ async fn count(session: &mut Session, tenant: &TenantId, filter: &EpisodeFilter)
         .await
 }
 
-/// Whatever they say. A statement of its own: the index of moments answers it alone, while a plan that serves both ways looks at every
-/// episode.
+/// Counts episodes without a text filter. A separate statement, because the index on time answers it alone; a plan that
+/// also filters by text would read every episode.
 async fn count_all(session: &mut Session, tenant: &TenantId, filter: &EpisodeFilter) -> Result<i64, StoreError> {
     session
         .run(|pg| {
@@ -176,7 +178,7 @@ async fn count_all(session: &mut Session, tenant: &TenantId, filter: &EpisodeFil
         .await
 }
 
-/// The whole episode; `None`: this tenant has no such episode.
+/// The whole episode; `None` if this tenant has no such episode.
 pub async fn one(
     session: &mut Session,
     tenant: &TenantId,

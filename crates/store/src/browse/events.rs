@@ -19,6 +19,7 @@ pub struct EventFilter {
     pub to: Option<Timestamp>,
 }
 
+/// An audit event.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct EventItem {
     pub id: Uuid,

@@ -1,4 +1,4 @@
-//! Facts as people look at them.
+//! Facts for lists and detail pages.
 
 use butler_domain::times::FactDates;
 use butler_domain::{Fact, Permanence, TenantId, Timestamp};
@@ -14,10 +14,10 @@ use crate::search::AskedTime;
 use crate::times::PeriodRow;
 use crate::{Session, StoreError};
 
-/// A chain of versions longer than this is cut; its ends are what matters.
+/// A longer chain of versions is cut.
 const CHAIN: i32 = 200;
 
-/// `active` holds the fading ones, too.
+/// Which states a list shows. `Active` includes fading facts.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum FactFilterState {
@@ -45,6 +45,7 @@ impl FactFilterState {
     }
 }
 
+/// The order of a list of facts.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum FactSort {
@@ -73,16 +74,16 @@ impl FactSort {
     }
 }
 
-/// Which facts; `None` leaves a filter out.
+/// Selects facts; `None` leaves a filter out.
 #[derive(Debug, Clone, Default)]
 pub struct FactFilter {
     pub state: FactFilterState,
-    /// Any of these.
+    /// Facts in any of these scopes.
     pub scopes: Option<Vec<String>>,
     pub subject: Option<String>,
-    /// As typed: every word a prefix.
+    /// The text as typed. Each word is a prefix.
     pub words: Option<String>,
-    /// Of effective confidence.
+    /// Applies to the effective confidence.
     pub min_confidence: f64,
     pub permanence: Option<Permanence>,
     pub entity: Option<Uuid>,
@@ -93,18 +94,18 @@ pub struct FactFilter {
 }
 
 impl FactFilter {
-    /// Whether a search finds the facts of this state: it finds active ones only.
+    /// Whether search can find facts in this state. It finds active facts only.
     pub fn is_searchable(&self) -> bool {
         matches!(self.state, FactFilterState::Active | FactFilterState::Fading)
     }
 }
 
-/// What a fact is to its reader.
+/// The state of a fact as people see it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum FactState {
     Active,
-    /// Active, and soon forgotten unless confirmed.
+    /// Active, and about to expire unless confirmed.
     Fading,
     Superseded,
     Expired,
@@ -120,13 +121,14 @@ pub struct FactItem {
     pub effective_confidence: f64,
     pub state: FactState,
     pub entity_name: Option<String>,
-    /// `content` is only the beginning of it.
+    /// Whether `content` is cut.
     pub truncated: bool,
     /// How well it matches the query, in the order `best`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub score: Option<f64>,
 }
 
+/// One page of the facts that match the filter. Long texts are cut.
 pub async fn list(
     session: &mut Session,
     tenant: &TenantId,
@@ -169,7 +171,7 @@ pub async fn ids(
     Ok((found.ids, found.total))
 }
 
-/// The facts that fit a time, newest first: of an entity, of these scopes, or all.
+/// The facts that were true at a time, newest first: those of an entity, of these scopes, or all.
 pub async fn held(
     session: &mut Session,
     tenant: &TenantId,
@@ -203,7 +205,7 @@ pub async fn held(
     Ok(Listed { rows: by_ids(session, tenant, &ids, Some(LISTED_CHARS), now).await?, total })
 }
 
-/// The whole fact; `None`: this tenant has no such fact.
+/// The whole fact; `None` if this tenant has no such fact.
 pub async fn one(
     session: &mut Session,
     tenant: &TenantId,
@@ -213,7 +215,7 @@ pub async fn one(
     Ok(by_ids(session, tenant, &[id], None, now).await?.pop())
 }
 
-/// In the order of the ids.
+/// The facts in the order of the ids.
 async fn by_ids(
     session: &mut Session,
     tenant: &TenantId,
@@ -279,8 +281,8 @@ pub struct Version {
     pub supersedes_id: Option<Uuid>,
 }
 
-/// The fact, all it replaced and all that replaced it, oldest first. A merge of entities lets one fact replace two: what
-/// `supersedes_id` has no room for, the links tell.
+/// The fact, all facts it replaced and all that replaced it, oldest first. After a merge of entities, one fact can
+/// replace two: `supersedes_id` names one of them, links name the others.
 pub async fn chain(session: &mut Session, tenant: &TenantId, id: Uuid) -> Result<Vec<Version>, StoreError> {
     session
         .run(|pg| {

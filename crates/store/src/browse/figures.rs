@@ -1,4 +1,4 @@
-//! The figures of the overview: how much, how sure, how fast it fades, and what became of the episodes.
+//! The figures of the overview: counts, confidence, fading, and the consolidation of episodes.
 
 use std::collections::BTreeMap;
 
@@ -9,17 +9,17 @@ use serde::Serialize;
 
 use crate::{Session, StoreError};
 
-/// Of the histograms of effective confidence: twentieths.
+/// Bins of the histograms of effective confidence, each 0.05 wide.
 pub const CONFIDENCE_BINS: usize = 20;
-/// Of the histogram of rules' effectiveness: tenths.
+/// Bins of the histogram of rule effectiveness, each 0.1 wide.
 pub const EFFECTIVENESS_BINS: usize = 10;
-/// How far the backlog is shown back.
+/// Days of the backlog chart.
 pub const BACKLOG_DAYS: i32 = 30;
 
-/// Facts and rules by how sure they are, and how soon they go.
+/// Facts and rules by effective confidence and permanence.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Confidence {
-    /// Active facts and remembered rules in each twentieth.
+    /// Active facts and remembered rules in each bin.
     pub facts: [i64; CONFIDENCE_BINS],
     pub rules: [i64; CONFIDENCE_BINS],
     /// Active facts by permanence.
@@ -28,7 +28,7 @@ pub struct Confidence {
     pub expiring_7d: i64,
 }
 
-/// A scope means global and itself.
+/// Reads the confidence figures. A scope includes the global scope.
 pub async fn confidence(
     session: &mut Session,
     tenant: &TenantId,
@@ -69,7 +69,7 @@ pub async fn confidence(
     Ok(figures)
 }
 
-/// One count each, which an index answers alone.
+/// Counts each permanence separately, which an index answers alone.
 async fn by_permanence(
     session: &mut Session,
     tenant: &TenantId,
@@ -121,21 +121,22 @@ async fn expiring(
         .await
 }
 
-/// How well remembered rules do.
+/// The effectiveness of remembered rules.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Effectiveness {
-    /// Rules that were ever marked, in each tenth.
+    /// Rules with at least one mark, in each bin.
     pub bins: [i64; EFFECTIVENESS_BINS],
     pub never_applied: i64,
-    /// The mean of the marked ones; `None` without any.
+    /// The mean of the rules with marks; `None` if there are none.
     pub mean: Option<f64>,
     pub applications: i64,
     pub helpful: i64,
     pub harmful: i64,
-    /// Waiting to be turned into a warning.
+    /// Rules that wait to be inverted into a warning.
     pub needs_inversion: i64,
 }
 
+/// Reads the effectiveness figures. A scope includes the global scope.
 pub async fn effectiveness(
     session: &mut Session,
     tenant: &TenantId,
@@ -185,13 +186,14 @@ pub async fn effectiveness(
     Ok(figures)
 }
 
-/// What was made from episodes so far.
+/// What consolidation learned from episodes so far.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Produced {
     pub facts: i64,
     pub rules: i64,
 }
 
+/// Counts the facts and rules that were derived from episodes.
 pub async fn produced(session: &mut Session, tenant: &TenantId) -> Result<Produced, StoreError> {
     let row = session
         .run(|pg| {
@@ -209,19 +211,20 @@ pub async fn produced(session: &mut Session, tenant: &TenantId) -> Result<Produc
     Ok(Produced { facts: row.facts, rules: row.rules })
 }
 
-/// One day of the episodes' queue.
+/// One day of the consolidation backlog.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct BacklogDay {
     pub day: NaiveDate,
-    /// Episodes that came.
+    /// Episodes stored that day.
     pub created: i64,
-    /// Episodes that were learned from.
+    /// Episodes consolidated that day.
     pub consolidated: i64,
-    /// Episodes that waited at its end.
+    /// Episodes still waiting at the end of the day.
     pub waiting: i64,
 }
 
-/// Day by day, oldest first, ending today. Reckoned back from what waits now by what the events tell.
+/// The backlog day by day, oldest first, ending today. It is computed backwards from the current backlog and the
+/// events.
 pub async fn backlog(
     session: &mut Session,
     tenant: &TenantId,
@@ -271,7 +274,7 @@ pub async fn backlog(
     Ok(days)
 }
 
-/// Entities that were not merged away.
+/// The number of entities, without merged ones.
 pub async fn entities(session: &mut Session, tenant: &TenantId) -> Result<i64, StoreError> {
     session
         .run(|pg| {

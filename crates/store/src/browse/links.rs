@@ -1,4 +1,4 @@
-//! What a memory is linked to, with a few words of each.
+//! The links of a memory, with a short text of the memory at the other end.
 
 use butler_domain::{MemoryType, Relation, TenantId, Timestamp};
 use schemars::JsonSchema;
@@ -7,10 +7,10 @@ use uuid::Uuid;
 
 use crate::{Session, StoreError};
 
-/// More links than this on one memory are cut, newest first.
+/// How many links of a memory are shown, newest first.
 const SHOWN: i64 = 200;
 
-/// Seen from the memory that was asked about.
+/// The direction of a link, seen from the memory whose links are listed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Side {
@@ -18,18 +18,20 @@ pub enum Side {
     Incoming,
 }
 
+/// A link, seen from one of its ends.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct LinkItem {
     pub side: Side,
     pub relation: Relation,
-    /// What is at the other end.
+    /// The memory at the other end.
     pub memory_type: MemoryType,
     pub id: Uuid,
-    /// A few words of it; null when it is gone: episodes expire, their links stay.
+    /// A short text of it; null if it no longer exists. Episodes expire, but their links stay.
     pub label: Option<String>,
     pub created_at: Timestamp,
 }
 
+/// The links of a memory, newest first.
 pub async fn of(
     session: &mut Session,
     tenant: &TenantId,

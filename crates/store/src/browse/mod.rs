@@ -1,5 +1,4 @@
-//! Lists and details for people: what the dashboard and the REST API show. Reading here counts no reference, since looking
-//! at one's memory in a browser is not using it.
+//! Lists and details for the dashboard and the REST API. Reading here does not count as a reference.
 
 pub mod entities;
 pub mod episodes;
@@ -15,20 +14,21 @@ pub mod rules;
 use butler_domain::Timestamp;
 use uuid::Uuid;
 
-/// A list shows this much of a text; the detail shows all of it. A memory may hold 1 MiB, and a page a hundred of them.
+/// How much of a text a list shows; the detail page shows all of it. A memory may hold 1 MiB, and a page a hundred
+/// memories.
 pub const LISTED_CHARS: i32 = 2000;
 
-/// Which part of a list.
+/// The part of a list to return.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Page {
     pub limit: i64,
     pub offset: i64,
-    /// The last row of the page before, in the order newest first: however deep the page, it costs the same.
+    /// The last row of the previous page, newest first. Every page then costs the same, however deep it is.
     pub after: Option<(Timestamp, Uuid)>,
 }
 
 impl Page {
-    /// The beginning of a list.
+    /// The first page of a list.
     pub const fn first(limit: i64) -> Self {
         Self { limit, offset: 0, after: None }
     }
@@ -42,14 +42,14 @@ impl Page {
     }
 }
 
-/// A page of a list, and how many rows the whole list has.
+/// One page of a list, and the number of rows of the whole list.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Listed<T> {
     pub rows: Vec<T>,
     pub total: i64,
 }
 
-/// Cuts a text that was read one character longer than shown; whether there was more of it.
+/// Cuts a text that was read one character longer than shown. Returns whether it was longer.
 fn cut(text: &mut String, chars: Option<i32>) -> bool {
     let end = chars.and_then(|chars| usize::try_from(chars).ok()).and_then(|chars| text.char_indices().nth(chars));
     match end {

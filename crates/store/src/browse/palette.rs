@@ -1,4 +1,4 @@
-//! What begins with what somebody types: the command palette.
+//! The command palette: names, aliases and texts that begin with the typed text.
 
 use butler_domain::{TenantId, Timestamp};
 use schemars::JsonSchema;
@@ -7,6 +7,7 @@ use uuid::Uuid;
 
 use crate::{Session, StoreError};
 
+/// What a result of the palette is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum FoundKind {
@@ -34,22 +35,22 @@ pub struct PaletteItem {
     pub id: Uuid,
     /// Subject and predicate, the entity's name, or the beginning of the text.
     pub title: String,
-    /// The beginning of the content; of an entity its other names.
+    /// The beginning of the content; for an entity, its aliases.
     pub preview: String,
-    /// The scope; of an episode its butler, of an entity its type.
+    /// The scope; for an episode its butler, for an entity its type.
     pub scope: String,
-    /// Effective confidence of facts and rules.
-    pub confidence: Option<f64>,
-    /// Of rules.
+    /// Confidence after decay, for facts and rules.
+    pub effective_confidence: Option<f64>,
+    /// For rules only.
     pub maturity: Option<String>,
-    /// Of episodes.
+    /// For episodes only.
     pub status: Option<String>,
     pub created_at: Timestamp,
-    /// How well it matches, among its own kind; 1 or more if what was typed is its name, an alias or its subject.
+    /// How well it matches among results of its kind; 1 or more if the typed text is its name, an alias or its subject.
     pub score: f64,
 }
 
-/// At most `limit` of each kind, each kind's best first.
+/// Finds at most `limit` results of each kind, the best first.
 pub async fn find(
     session: &mut Session,
     tenant: &TenantId,
@@ -88,7 +89,7 @@ pub async fn find(
                 title: row.title,
                 preview: row.preview,
                 scope: row.scope,
-                confidence: row.confidence,
+                effective_confidence: row.confidence,
                 maturity,
                 status,
                 created_at: row.created_at,

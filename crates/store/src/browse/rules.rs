@@ -1,4 +1,4 @@
-//! Rules as people look at them.
+//! Rules for lists and detail pages.
 
 use butler_domain::{Maturity, Rule, TenantId, Timestamp};
 use schemars::JsonSchema;
@@ -9,10 +9,10 @@ use super::{LISTED_CHARS, Listed, Page};
 use crate::rows::RuleRow;
 use crate::{Session, StoreError};
 
-/// The latest marks of a rule; all of them stay in rule_applications.
+/// How many of a rule's latest marks are shown. All of them stay in `rule_applications`.
 const APPLICATIONS: i64 = 500;
 
-/// `remembered` holds the fading ones, too.
+/// Which states a list shows. `Remembered` includes fading rules.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum RuleFilterState {
@@ -34,6 +34,7 @@ impl RuleFilterState {
     }
 }
 
+/// The order of a list of rules.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum RuleSort {
@@ -42,7 +43,7 @@ pub enum RuleSort {
     Oldest,
     /// The best match of the query first.
     Best,
-    /// Proven first, then anti-patterns, established, candidates; within each the most effective first.
+    /// Proven rules first, then anti-patterns, established rules and candidates; within each, the most effective first.
     Maturity,
     MostEffective,
     LeastEffective,
@@ -63,7 +64,7 @@ impl RuleSort {
     }
 }
 
-/// Which rules; `None` leaves a filter out.
+/// Selects rules; `None` leaves a filter out.
 #[derive(Debug, Clone, Default)]
 pub struct RuleFilter {
     pub state: RuleFilterState,
@@ -78,12 +79,13 @@ pub struct RuleFilter {
 }
 
 impl RuleFilter {
-    /// Whether a search finds the rules of this state: it finds remembered ones only.
+    /// Whether search can find rules in this state. It finds remembered rules only.
     pub fn is_searchable(&self) -> bool {
         matches!(self.state, RuleFilterState::Remembered | RuleFilterState::Fading)
     }
 }
 
+/// The state of a rule as people see it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum RuleState {
@@ -100,13 +102,14 @@ pub struct RuleItem {
     /// The confidence left after decay since the last confirmation.
     pub effective_confidence: f64,
     pub state: RuleState,
-    /// `content` is only the beginning of it.
+    /// Whether `content` is cut.
     pub truncated: bool,
     /// How well it matches the query, in the order `best`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub score: Option<f64>,
 }
 
+/// One page of the rules that match the filter. Long texts are cut.
 pub async fn list(
     session: &mut Session,
     tenant: &TenantId,
@@ -163,7 +166,7 @@ pub async fn list(
     Ok(Listed { rows, total: found.total })
 }
 
-/// The whole rule; `None`: this tenant has no such rule.
+/// The whole rule; `None` if this tenant has no such rule.
 pub async fn one(
     session: &mut Session,
     tenant: &TenantId,
@@ -224,7 +227,7 @@ fn state(rule: &Rule) -> RuleState {
     }
 }
 
-/// One mark, and the rule as it left it.
+/// A mark, and the rule's figures after it.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Application {
     pub id: Uuid,
@@ -238,7 +241,7 @@ pub struct Application {
     pub applied_at: Timestamp,
 }
 
-/// Newest first.
+/// The latest marks of a rule, newest first.
 pub async fn applications(session: &mut Session, tenant: &TenantId, id: Uuid) -> Result<Vec<Application>, StoreError> {
     session
         .run(|pg| {

@@ -1,8 +1,8 @@
-//! How many connections this process opens to one server, whatever the number of butlers that live there.
+//! Limits how many connections this process opens to one server, for all its butlers together.
 //!
-//! A connection belongs to one butler, role and commit mode for its life, so none can be lent to another butler by
-//! mistake (docs/adr/0100). What is shared is the number: at the limit, the connection that was idle the longest is
-//! closed for the one that is needed, and one that comes back while others wait is closed for them.
+//! A connection belongs to one butler, role and commit mode for its life, so it cannot serve another butler by mistake
+//! (docs/adr/0100). The butlers share the number only: at the limit, the connection that was idle the longest is closed
+//! to make room, and a connection that is returned while others wait is closed for them.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -16,15 +16,16 @@ use crate::connection::manager::Manager;
 use crate::connection::pool::end;
 use crate::error::StoreError;
 
-/// Until the server was asked how many it takes.
-const FIRST: usize = 8;
-/// Of what the server takes; the rest is for backups, psql, and a second server process. More processes than fit find
-/// out by being refused, and make room.
+/// The limit until the server has reported its own.
+const UNKNOWN_LIMIT: usize = 8;
+/// The share of the server's connections that this process takes by default. The rest is for backups, psql and a second
+/// server process. If several processes exceed the server's limit, it refuses their connections, and they close idle
+/// ones.
 const SHARE: (usize, usize) = (3, 4);
-/// Of the limit, what may listen for changes of tokens; databases beyond that are asked now and then.
-const LISTENERS: usize = 4;
+/// One in this many connections may listen for token changes. Databases beyond that are polled.
+const LISTENER_FRACTION: usize = 4;
 
-/// The connections of a process, counted server by server. Clones count together.
+/// The connections of a process, counted per server. Clones share the counts.
 #[derive(Debug, Clone, Default)]
 pub struct Connections(Arc<Inner>);
 
@@ -34,7 +35,7 @@ struct Inner {
     limits: Mutex<HashMap<String, Arc<ConnectionLimit>>>,
 }
 
-/// What is open to one server.
+/// The connections to one server.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ServerConnections {
     pub server: String,
@@ -44,7 +45,7 @@ pub struct ServerConnections {
 }
 
 impl Connections {
-    /// At most so many to each server; `None`: three quarters of what the server takes.
+    /// Allows this many connections to each server; `None` means three quarters of what the server accepts.
     pub fn limited(limit: Option<usize>) -> Self {
         Self(Arc::new(Inner { limit, limits: Mutex::default() }))
     }
@@ -54,14 +55,15 @@ impl Connections {
         Arc::clone(lock(&self.0.limits).entry(server.to_owned()).or_insert_with(new))
     }
 
+    /// The counts for every server, sorted by name.
     pub fn servers(&self) -> Vec<ServerConnections> {
         let mut all: Vec<_> = lock(&self.0.limits)
             .iter()
-            .map(|(server, cap)| ServerConnections {
+            .map(|(server, limit)| ServerConnections {
                 server: server.clone(),
-                open: cap.open(),
-                waiting: cap.waiting.load(Ordering::Relaxed),
-                limit: cap.limit.load(Ordering::Relaxed),
+                open: limit.open(),
+                waiting: limit.waiting.load(Ordering::Relaxed),
+                limit: limit.limit.load(Ordering::Relaxed),
             })
             .collect();
         all.sort_by(|a, b| a.server.cmp(&b.server));
@@ -72,42 +74,42 @@ impl Connections {
 pub(crate) struct ConnectionLimit {
     permits: Arc<Semaphore>,
     limit: AtomicUsize,
-    /// `false`: taken from the server when it is first reached.
+    /// Whether the limit is final. If not, it is taken from the server at the first connection.
     known: Mutex<bool>,
-    tried: AtomicBool,
+    checked: AtomicBool,
     waiting: AtomicUsize,
-    /// Those who wait and for whom nobody closes a connection yet.
-    owed: AtomicUsize,
+    /// Waiters that no idle connection has been closed for yet.
+    unserved: AtomicUsize,
     listeners: AtomicUsize,
     pools: Mutex<Vec<WeakPool<Manager>>>,
 }
 
-/// Held as long as the connection is open.
+/// Held while the connection is open.
 pub(crate) type Permit = OwnedSemaphorePermit;
 
 impl ConnectionLimit {
     fn new(limit: Option<usize>) -> Self {
-        let first = limit.unwrap_or(FIRST).max(1);
+        let first = limit.unwrap_or(UNKNOWN_LIMIT).max(1);
         Self {
             permits: Arc::new(Semaphore::new(first)),
             limit: AtomicUsize::new(first),
             known: Mutex::new(limit.is_some()),
-            tried: AtomicBool::new(false),
+            checked: AtomicBool::new(false),
             waiting: AtomicUsize::new(0),
-            owed: AtomicUsize::new(0),
+            unserved: AtomicUsize::new(0),
             listeners: AtomicUsize::new(0),
             pools: Mutex::default(),
         }
     }
 
-    /// Whether anybody found out what the server is like.
-    pub fn is_tried(&self) -> bool {
-        self.tried.load(Ordering::Acquire)
+    /// Whether the server was checked, so that its limit is known.
+    pub fn is_checked(&self) -> bool {
+        self.checked.load(Ordering::Acquire)
     }
 
-    /// The server takes so many connections of ordinary users.
-    pub fn learn(&self, server_takes: usize) {
-        self.tried.store(true, Ordering::Release);
+    /// Records how many connections the server accepts from ordinary roles.
+    pub fn set_server_limit(&self, server_takes: usize) {
+        self.checked.store(true, Ordering::Release);
         let mut known = lock(&self.known);
         if *known {
             return;
@@ -122,19 +124,21 @@ impl ConnectionLimit {
         }
     }
 
+    /// Adds a pool whose idle connections may be closed to make room.
     pub fn register(&self, pool: WeakPool<Manager>) {
         let mut pools = lock(&self.pools);
         pools.retain(|pool| pool.upgrade().is_some());
         pools.push(pool);
     }
 
-    pub async fn permit(&self, patience: Duration) -> Result<Permit, StoreError> {
+    /// Waits for the right to open a connection, and closes an idle one if necessary.
+    pub async fn permit(&self, timeout: Duration) -> Result<Permit, StoreError> {
         if let Ok(permit) = Arc::clone(&self.permits).try_acquire_owned() {
             return Ok(permit);
         }
         let _waiting = Waiting::begin(self);
         self.make_room();
-        match tokio::time::timeout(patience, Arc::clone(&self.permits).acquire_owned()).await {
+        match tokio::time::timeout(timeout, Arc::clone(&self.permits).acquire_owned()).await {
             Ok(Ok(permit)) => Ok(permit),
             _ => Err(StoreError::Unavailable {
                 reason: format!(
@@ -145,21 +149,24 @@ impl ConnectionLimit {
         }
     }
 
-    /// For a connection that is kept for good; `None` when there are many of that kind already.
-    pub async fn listener(self: &Arc<Self>, patience: Duration) -> Result<Option<ListenerSlot>, StoreError> {
-        let most = (self.limit.load(Ordering::Relaxed) / LISTENERS).max(1);
+    /// A permit for a connection that stays open; `None` if too many of these exist already.
+    pub async fn listener(self: &Arc<Self>, timeout: Duration) -> Result<Option<ListenerSlot>, StoreError> {
+        let most = (self.limit.load(Ordering::Relaxed) / LISTENER_FRACTION).max(1);
         let taken = self.listeners.fetch_add(1, Ordering::AcqRel);
         let place = ListenerPlace(Arc::clone(self));
         if taken >= most {
             return Ok(None);
         }
-        Ok(Some(ListenerSlot { _permit: self.permit(patience).await?, _place: place }))
+        Ok(Some(ListenerSlot { _permit: self.permit(timeout).await?, _place: place }))
     }
 
-    /// Whether a connection that is not needed any more is to be closed for somebody else's; asked once for each.
-    pub fn claims(&self) -> bool {
-        self.owed.load(Ordering::Relaxed) > 0
-            && self.owed.fetch_update(Ordering::AcqRel, Ordering::Acquire, |owed| owed.checked_sub(1)).is_ok()
+    /// Whether to close a returned connection because another butler waits for one. Each waiter claim_returned one connection.
+    pub fn claim_returned(&self) -> bool {
+        self.unserved.load(Ordering::Relaxed) > 0
+            && self
+                .unserved
+                .fetch_update(Ordering::AcqRel, Ordering::Acquire, |unserved| unserved.checked_sub(1))
+                .is_ok()
     }
 
     /// Closes the connection that was idle the longest, of any butler.
@@ -180,7 +187,7 @@ impl ConnectionLimit {
         let removed =
             pools[at].retain(|_, metrics| taken || metrics.last_used() < idle || std::mem::replace(&mut taken, true));
         for session in removed.removed {
-            self.claims();
+            self.claim_returned();
             end(session);
         }
     }
@@ -196,7 +203,7 @@ impl std::fmt::Debug for ConnectionLimit {
     }
 }
 
-/// A place among the connections that are kept for good.
+/// A permit for a connection that stays open.
 pub(crate) struct ListenerSlot {
     _permit: Permit,
     _place: ListenerPlace,
@@ -213,18 +220,18 @@ impl Drop for ListenerPlace {
 struct Waiting<'a>(&'a ConnectionLimit);
 
 impl<'a> Waiting<'a> {
-    fn begin(cap: &'a ConnectionLimit) -> Self {
-        cap.waiting.fetch_add(1, Ordering::AcqRel);
-        cap.owed.fetch_add(1, Ordering::AcqRel);
-        Self(cap)
+    fn begin(limit: &'a ConnectionLimit) -> Self {
+        limit.waiting.fetch_add(1, Ordering::AcqRel);
+        limit.unserved.fetch_add(1, Ordering::AcqRel);
+        Self(limit)
     }
 }
 
 impl Drop for Waiting<'_> {
-    /// Whoever was served by chance, or gave up, is owed nothing.
+    /// A waiter that got a connection or gave up needs no idle connection closed.
     fn drop(&mut self) {
         let left = self.0.waiting.fetch_sub(1, Ordering::AcqRel).saturating_sub(1);
-        self.0.owed.fetch_min(left, Ordering::AcqRel);
+        self.0.unserved.fetch_min(left, Ordering::AcqRel);
     }
 }
 
@@ -238,33 +245,33 @@ mod tests {
 
     #[tokio::test]
     async fn the_limit_is_learnt_once_and_holds() {
-        let cap = Connections::default().at("here");
-        assert_eq!((cap.open(), cap.is_tried()), (0, false));
-        cap.learn(4);
-        cap.learn(400);
-        let patience = Duration::from_millis(20);
+        let limit = Connections::default().at("here");
+        assert_eq!((limit.open(), limit.is_checked()), (0, false));
+        limit.set_server_limit(4);
+        limit.set_server_limit(400);
+        let timeout = Duration::from_millis(20);
         let mut held = Vec::new();
         for _ in 0..3 {
-            held.push(cap.permit(patience).await.unwrap());
+            held.push(limit.permit(timeout).await.unwrap());
         }
-        assert_eq!(cap.open(), 3);
-        assert!(cap.permit(patience).await.unwrap_err().to_string().contains("all 3 connections"));
+        assert_eq!(limit.open(), 3);
+        assert!(limit.permit(timeout).await.unwrap_err().to_string().contains("all 3 connections"));
         held.pop();
-        held.push(cap.permit(patience).await.unwrap());
+        held.push(limit.permit(timeout).await.unwrap());
         let fixed = Connections::limited(Some(2)).at("there");
-        fixed.learn(100);
+        fixed.set_server_limit(100);
         assert_eq!(fixed.limit.load(Ordering::Relaxed), 2);
     }
 
     #[tokio::test]
     async fn only_some_connections_are_kept_for_good() {
-        let cap = Connections::limited(Some(8)).at("here");
-        let patience = Duration::from_millis(20);
-        let first = cap.listener(patience).await.unwrap();
-        let second = cap.listener(patience).await.unwrap();
+        let limit = Connections::limited(Some(8)).at("here");
+        let timeout = Duration::from_millis(20);
+        let first = limit.listener(timeout).await.unwrap();
+        let second = limit.listener(timeout).await.unwrap();
         assert!(first.is_some() && second.is_some());
-        assert!(cap.listener(patience).await.unwrap().is_none());
+        assert!(limit.listener(timeout).await.unwrap().is_none());
         drop(first);
-        assert!(cap.listener(patience).await.unwrap().is_some());
+        assert!(limit.listener(timeout).await.unwrap().is_some());
     }
 }

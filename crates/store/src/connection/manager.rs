@@ -1,4 +1,4 @@
-//! Opens the sessions of one pool, and looks whether one that lay in it can be used again.
+//! Opens the sessions of one pool and checks whether an idle one can be reused.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -8,34 +8,34 @@ use deadpool::managed::{self, Metrics, RecycleError, RecycleResult, Timeouts};
 use sqlx::ConnectOptions;
 use sqlx::postgres::PgConnectOptions;
 
-use crate::connection::health::server_version;
 use crate::connection::limit::ConnectionLimit;
 use crate::connection::pool::Pool;
+use crate::connection::server::server_version;
 use crate::connection::session::{ServerState, Session};
 use crate::connection::target::{Target, Wants, place};
 use crate::connection::unreplicated::UnreplicatedWrites;
 use crate::error::{StoreError, is_out_of_descriptors};
 
-/// What a connection is for.
+/// The purpose of a connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
-    /// Serves requests as butler_app: sees one tenant.
+    /// Serves requests as the role `butler_app`, which sees one tenant.
     Writer,
-    /// The same, but a commit does not wait for the disk: for reads, whose reference counts are all they write.
+    /// As `Writer`, but commits do not wait for the disk. For reads, which write reference counts only.
     Relaxed,
-    /// The role of the URL: migrations, workers and tokens; sees all tenants.
+    /// Has the role of the URL and sees all tenants. For migrations, jobs and tokens.
     Owner,
 }
 
-/// A request that takes longer is stuck; it is better told so than left waiting. Workers have no such limit.
+/// A request that takes longer is stuck, and an error is better than waiting. Jobs have no such limit.
 const STATEMENT_TIMEOUT: &str = "30s";
-/// A transaction in which nobody speaks holds locks for nothing.
+/// An idle transaction holds locks for nothing.
 const IDLE_IN_TRANSACTION_TIMEOUT: &str = "60s";
-/// A session that nobody used for this long is asked first. A round trip for a quiet butler, none for a busy one; and a
-/// server that was restarted, or replaced by its standby, costs nobody an error of which it is unclear what was done.
-const TRUSTED: Duration = Duration::from_secs(1);
+/// A session that was idle for longer is probed before use. A busy butler pays nothing for it, and after a restart or a
+/// failover no caller gets an error that leaves the outcome of a write unknown.
+const PROBE_AFTER: Duration = Duration::from_secs(1);
 
-/// 14: the schema uses what came with it.
+/// PostgreSQL 14, whose features the schema uses.
 const OLDEST_SERVER: u32 = 140_000;
 
 #[derive(Clone)]
@@ -45,7 +45,7 @@ pub(crate) struct Manager {
     pub schema: String,
     pub state: Arc<ServerState>,
     pub limit: Arc<ConnectionLimit>,
-    /// Whom to tell that a tenant may have written; with a replica only.
+    /// Records which tenants may have written. `None` without a replica.
     pub unreplicated: Option<Arc<UnreplicatedWrites>>,
     pub timeout: Duration,
     pub kept_alive: bool,
@@ -57,9 +57,9 @@ impl Manager {
         let pool = Pool::builder(self)
             .max_size(size.max(1))
             .runtime(Runtime::Tokio1)
-            // a creation may have to wait for another connection to be closed first
+            // Opening a connection may first have to wait until another one is closed.
             .timeouts(Timeouts { wait: Some(timeout), create: Some(2 * timeout), recycle: None })
-            // the session used last is the likeliest to be of the same tenant
+            // The session that was used last most likely has the same tenant.
             .queue_mode(managed::QueueMode::Lifo)
             .build()
             .map_err(|error| StoreError::Unavailable { reason: error.to_string() })?;
@@ -67,14 +67,14 @@ impl Manager {
         Ok(pool)
     }
 
-    /// The first of the servers that lets us in and is what is wanted.
+    /// Opens a session on the first reachable server of the wanted kind.
     async fn open(&self) -> Result<Session, StoreError> {
         let permit = self.limit.permit(self.timeout).await?;
         let mut failures = Vec::new();
-        let patience = self.timeout / u32::try_from(self.target.count()).unwrap_or(1);
+        let timeout = self.timeout / u32::try_from(self.target.count()).unwrap_or(1);
         for at in self.target.order() {
             let server = self.target.server(at);
-            let opened = tokio::time::timeout(patience, self.open_at(server)).await.unwrap_or_else(|_| {
+            let opened = tokio::time::timeout(timeout, self.open_at(server)).await.unwrap_or_else(|_| {
                 Err(StoreError::Unreachable { place: place(server), reason: "no answer in time".to_owned() })
             });
             match opened {
@@ -83,7 +83,7 @@ impl Manager {
                     session.hold(permit);
                     return Ok(session);
                 }
-                // a wrong password or a missing role is the same everywhere, and no reason to look further
+                // A wrong password or a missing role is the same on every server.
                 Err(error) if !error.is_unavailable() => return Err(error),
                 Err(error) => failures.push(error),
             }
@@ -106,7 +106,7 @@ impl Manager {
             error
         })?;
         let mut session = Session::new(conn, Arc::clone(&self.state));
-        // before anything is asked that an older one would not understand
+        // Checked first, because an older server would not understand the statements below.
         if session.server_version() < OLDEST_SERVER {
             let found = server_version(session.server_version());
             session.close().await;
@@ -116,7 +116,7 @@ impl Manager {
         match (self.target.wants, read_only) {
             (Wants::Primary, true) => {
                 session.close().await;
-                Err(StoreError::ReadOnly { reason: format!("PostgreSQL at {} takes no writes", place(server)) })
+                Err(StoreError::ReadOnly { reason: format!("PostgreSQL at {} accepts no writes", place(server)) })
             }
             (Wants::Standby, false) => {
                 session.close().await;
@@ -126,7 +126,7 @@ impl Manager {
         }
     }
 
-    /// All settings in one statement, with the names as parameters. Says whether the server takes no writes.
+    /// Applies all settings in one statement, with the names as parameters. Returns whether the server is read-only.
     async fn configure(&self, session: &mut Session) -> Result<bool, StoreError> {
         let role = if self.kind == Kind::Owner { "none" } else { "butler_app" };
         let (statement, idle) = match self.kind {
@@ -150,7 +150,7 @@ impl Manager {
             ).fetch_one(pg))
             .await
             .map_err(|error| match error.code().as_deref() {
-                // the role does not exist, or may not be taken
+                // The role does not exist, or the user may not switch to it.
                 Some("22023" | "42501") => StoreError::NotMigrated { reason: error.to_string() },
                 _ => error,
             })?;
@@ -189,8 +189,8 @@ impl managed::Manager for Manager {
     }
 
     async fn recycle(&self, session: &mut Session, metrics: &Metrics) -> RecycleResult<StoreError> {
-        let usable = session.is_reusable() && (metrics.last_used() < TRUSTED || session.probe().await);
-        if usable { Ok(()) } else { Err(RecycleError::message("closed, or abandoned half-way")) }
+        let usable = session.is_reusable() && (metrics.last_used() < PROBE_AFTER || session.probe().await);
+        if usable { Ok(()) } else { Err(RecycleError::message("it is closed, or a statement was abandoned")) }
     }
 }
 

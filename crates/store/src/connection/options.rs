@@ -2,31 +2,33 @@ use std::time::Duration;
 
 use crate::Connections;
 
-/// Where a butler's home is and how many connections may serve it.
+/// Where a butler's data is, and how many connections may serve it.
 #[derive(Debug, Clone)]
 pub struct DatabaseOptions {
     pub url: String,
-    /// A streaming replica for retrieval; what retrieval writes (reference counts) still goes to `url`.
+    /// A streaming replica for retrieval. Retrieval's own writes (reference counts) still go to `url`.
     pub read_url: Option<String>,
-    /// Every object of a butler lives in this schema, so that many butlers can share one database.
+    /// The schema that holds all objects of the butler. Many butlers can share one database.
     pub schema: String,
-    /// The most connections that serve writes; half as many serve reads.
+    /// The maximum number of connections for writes. Reads have half as many.
     pub pool_size: usize,
-    /// How long to wait for the server to answer, and how long for a connection to become free.
+    /// How long to wait for the server, and for a free connection.
     pub connect_timeout: Duration,
-    /// A server that the program itself keeps alive: one that is away is about to come back.
+    /// Whether this program runs the server itself and restarts it when it is down.
     pub kept_alive: bool,
-    /// Shared by all databases of a process: it limits what is open to one server.
+    /// Limits the connections of all databases of the process to one server.
     pub connections: Connections,
 }
 
-/// A statement takes about a millisecond, so eight connections serve some thousands of calls a second. What all butlers
-/// of a process open together is limited by [`Connections`].
+/// A statement takes about a millisecond, so eight connections serve some thousands of calls a second. [`Connections`]
+/// limits what all butlers of a process open together.
 const POOL_SIZE: usize = 8;
-/// Longer than a restart of the private server (0.2 s) or its recovery after a crash, short enough to be an answer.
+/// Longer than a restart of the private server (0.2 s) or its recovery after a crash, and short enough for a caller to
+/// wait.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 
 impl DatabaseOptions {
+    /// The default options for the database of this URL.
     pub fn new(url: impl Into<String>) -> Self {
         Self {
             url: url.into(),

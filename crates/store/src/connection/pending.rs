@@ -1,4 +1,4 @@
-//! Work that an answer need not wait for, and that whoever comes next finds done.
+//! Work that a response does not wait for, but the tenant's next call does.
 
 use std::collections::HashMap;
 use std::future::Future;
@@ -7,10 +7,10 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use butler_domain::TenantId;
 use tokio::sync::watch;
 
-/// Closed when its work is done, or has panicked.
+/// Closes when the work has finished or panicked.
 type Done = watch::Receiver<()>;
 
-/// Tenants remembered before those with nothing under way are forgotten.
+/// How many tenants to remember before those without pending work are dropped.
 const REMEMBERED: usize = 256;
 
 #[derive(Default)]
@@ -34,13 +34,13 @@ impl PendingCounts {
         });
     }
 
-    /// What was started for this tenant before now and is not done.
+    /// The tenant's work that was started before now and has not finished.
     pub(crate) fn of(&self, tenant: &TenantId) -> PendingAtCall {
         let under_way = self.lock().get(tenant).cloned().unwrap_or_default();
         PendingAtCall(under_way.into_iter().filter(is_running).collect())
     }
 
-    /// What was started for anybody before now is done.
+    /// Waits for all work that was started before now.
     pub(crate) async fn all_settled(&self) {
         let under_way = self.lock().values().flatten().cloned().collect();
         finished(under_way).await;
@@ -51,7 +51,7 @@ impl PendingCounts {
     }
 }
 
-/// Work of one tenant that was not done at some moment.
+/// A tenant's work that was pending at some moment.
 pub struct PendingAtCall(Vec<Done>);
 
 impl PendingAtCall {

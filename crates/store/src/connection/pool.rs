@@ -3,14 +3,15 @@
 use std::ops::{Deref, DerefMut};
 use std::time::{Duration, Instant};
 
+use butler_domain::TenantId;
 use deadpool::managed::{self, Object, PoolError};
 
 use crate::connection::manager::{Kind, Manager};
 use crate::connection::session::Session;
 use crate::error::StoreError;
 
-/// A server that was there before is waited for this long: a restart takes less, and nothing of the caller's was sent.
-const PATIENCE: Duration = Duration::from_secs(2);
+/// How long to wait for a server that was reachable before. A restart takes less, and nothing of the caller was sent yet.
+const RESTART_TIMEOUT: Duration = Duration::from_secs(2);
 const FIRST_PAUSE: Duration = Duration::from_millis(25);
 const LONGEST_PAUSE: Duration = Duration::from_millis(400);
 
@@ -24,7 +25,7 @@ pub(crate) async fn acquire(pool: &Pool) -> Result<Conn, StoreError> {
                 if error.is_unavailable()
                     && pool.manager().target.was_reached()
                     && !pool.is_closed()
-                    && begun.elapsed() + pause < PATIENCE =>
+                    && begun.elapsed() + pause < RESTART_TIMEOUT =>
             {
                 tokio::time::sleep(pause).await;
                 pause = (2 * pause).min(LONGEST_PAUSE);
@@ -37,7 +38,7 @@ pub(crate) async fn acquire(pool: &Pool) -> Result<Conn, StoreError> {
     }
 }
 
-/// Without waiting for a server that is away.
+/// Acquires a session without waiting for an unreachable server to come back.
 pub(crate) async fn acquire_once(pool: &Pool) -> Result<Conn, StoreError> {
     match pool.get().await {
         Ok(object) => Ok(Conn { object: Some(object) }),
@@ -53,14 +54,35 @@ pub(crate) async fn acquire_once(pool: &Pool) -> Result<Conn, StoreError> {
     }
 }
 
-/// Only what lies in the pool: whoever holds a session keeps it.
+/// A session of this tenant. Setting the tenant is the first statement that reaches the server, so a connection that was
+/// lost while idle fails here, before anything of the caller was sent, and another one is tried.
+pub(crate) async fn of_tenant(
+    pool: &Pool,
+    tenant: &TenantId,
+    acquire: impl AsyncFn(&Pool) -> Result<Conn, StoreError>,
+) -> Result<Conn, StoreError> {
+    let mut retried = false;
+    loop {
+        let mut conn = acquire(pool).await?;
+        if conn.tenant() == Some(tenant) {
+            return Ok(conn);
+        }
+        match conn.set_tenant(tenant).await {
+            Ok(()) => return Ok(conn),
+            Err(error) if error.is_unavailable() && !retried => retried = true,
+            Err(error) => return Err(error),
+        }
+    }
+}
+
+/// Closes idle sessions of the pool. A session that is in use stays open.
 pub(crate) async fn close_idle(pool: &Pool, idle: Duration) {
     for session in pool.retain(|_, metrics| metrics.last_used() < idle).removed {
         session.close().await;
     }
 }
 
-/// Closes what is idle and lets nobody in any more; what is in use closes when it comes back.
+/// Closes the idle sessions and accepts no more callers. Sessions in use close when they are returned.
 pub(crate) async fn close(pool: &Pool) {
     let idle = pool.retain(|_, _| false).removed;
     pool.close();
@@ -77,7 +99,7 @@ pub(crate) fn end(session: Session) {
     }
 }
 
-/// A session on loan from its pool.
+/// A session borrowed from its pool.
 pub struct Conn {
     object: Option<Object<Manager>>,
 }
@@ -114,7 +136,7 @@ impl Drop for Conn {
                     object.discard();
                 }
             });
-        } else if manager.limit.claims() {
+        } else if manager.limit.claim_returned() {
             end(Object::take(object));
         }
     }

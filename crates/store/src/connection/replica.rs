@@ -1,13 +1,12 @@
-//! A streaming replica that serves reads. It is used while it answers, is a copy of this very server, and follows it;
-//! otherwise reads go to the primary. A tenant that wrote reads from the primary until the replica has what it wrote.
+//! A streaming replica that serves reads. It is used while it is reachable, belongs to the same cluster as the primary
+//! and keeps up. Otherwise reads go to the primary. A tenant that wrote reads from the primary until the replica has
+//! replayed its writes.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
 use butler_domain::TenantId;
 
-use crate::connection::database::{Database, of_tenant};
-use crate::connection::pending::PendingAtCall;
-use crate::connection::pool::{Conn, Pool, acquire_once};
+use crate::connection::pool::{Conn, Pool, acquire_once, of_tenant};
 use crate::connection::session::Session;
 use crate::connection::unreplicated::{UnreplicatedWrites, WritePosition};
 use crate::error::StoreError;
@@ -20,24 +19,24 @@ pub(crate) struct Replica {
 
 struct Watched {
     state: ReplicaState,
-    /// Where the primary was at the last look. A replica that has not come so far since is too slow.
+    /// The primary's log position at the last check. A replica that has not reached it by the next check is too slow.
     floor: Option<i64>,
 }
 
-/// What the last look at the replica found.
+/// The result of the last check of the replica.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ReplicaState {
-    /// Serves reads; so many bytes of the log behind.
+    /// It serves reads, `behind` bytes of the log behind the primary.
     Serving { behind: i64 },
-    /// Has not come to where the primary was a look ago; reads go to the primary.
-    Slow { behind: i64 },
-    /// Does not answer, or is not what it should be; reads go to the primary.
-    Away { reason: String },
+    /// It has not reached the primary's position of the previous check. Reads go to the primary.
+    Lagging { behind: i64 },
+    /// It is unreachable, or not a replica of this primary. Reads go to the primary.
+    Unavailable { reason: String },
 }
 
 impl Replica {
     pub fn new(pool: Pool, unreplicated: Arc<UnreplicatedWrites>) -> Self {
-        let state = ReplicaState::Away { reason: "nobody has looked at it yet".to_owned() };
+        let state = ReplicaState::Unavailable { reason: "it has not been checked yet".to_owned() };
         Self { pool, unreplicated, watched: Mutex::new(Watched { state, floor: None }) }
     }
 
@@ -45,107 +44,44 @@ impl Replica {
         self.watched.lock().unwrap_or_else(PoisonError::into_inner).state.clone()
     }
 
-    fn serves(&self) -> bool {
+    pub fn serves(&self) -> bool {
         matches!(self.watched.lock().unwrap_or_else(PoisonError::into_inner).state, ReplicaState::Serving { .. })
     }
 
-    fn set(&self, state: ReplicaState) {
+    pub fn set(&self, state: ReplicaState) {
         let mut watched = self.watched.lock().unwrap_or_else(PoisonError::into_inner);
         let place = self.pool.manager().target.place();
         match (&watched.state, &state) {
             (ReplicaState::Serving { .. }, ReplicaState::Serving { .. }) => {}
             (_, ReplicaState::Serving { .. }) => tracing::info!(place, "the replica serves reads"),
-            (ReplicaState::Away { reason: before }, ReplicaState::Away { reason }) if before == reason => {}
-            (_, ReplicaState::Away { reason }) => {
+            (ReplicaState::Unavailable { reason: before }, ReplicaState::Unavailable { reason })
+                if before == reason => {}
+            (_, ReplicaState::Unavailable { reason }) => {
                 tracing::warn!(place, reason, "the replica is not used; reads go to the primary");
             }
-            (ReplicaState::Slow { .. }, ReplicaState::Slow { .. }) => {}
-            (_, ReplicaState::Slow { behind }) => {
+            (ReplicaState::Lagging { .. }, ReplicaState::Lagging { .. }) => {}
+            (_, ReplicaState::Lagging { behind }) => {
                 tracing::warn!(place, behind, "the replica does not keep up; reads go to the primary");
             }
         }
         watched.state = state;
     }
 
-    /// The primary was at `primary` when the replica had come to `replayed`.
-    fn looked(&self, primary: i64, replayed: i64) {
+    /// Records the log positions of the primary and the replica.
+    pub fn record_positions(&self, primary: i64, replayed: i64) {
         let before = self.watched.lock().unwrap_or_else(PoisonError::into_inner).floor.replace(primary);
         let behind = (primary - replayed).max(0);
         let follows = before.is_none_or(|floor| replayed >= floor);
-        self.set(if follows { ReplicaState::Serving { behind } } else { ReplicaState::Slow { behind } });
+        self.set(if follows { ReplicaState::Serving { behind } } else { ReplicaState::Lagging { behind } });
     }
 }
 
-impl Database {
-    /// For statements that only read: the replica where there is one that will do.
-    pub async fn reader(&self, tenant: &TenantId) -> Result<Conn, StoreError> {
-        self.reader_after(tenant, self.pending_counts(tenant)).await
-    }
-
-    /// The same, for a call that came in when `before` was [`Database::pending_counts`].
-    pub async fn reader_after(&self, tenant: &TenantId, before: PendingAtCall) -> Result<Conn, StoreError> {
-        let Some(replica) = self.replica().filter(|replica| replica.serves()) else {
-            return self.relaxed_after(tenant, before).await;
-        };
-        match replica.unreplicated.of(tenant) {
-            WritePosition::Unknown(_) => {
-                let until = replica.unreplicated.turn();
-                let mut conn = self.relaxed_after(tenant, before).await?;
-                let at = position(&mut conn).await?;
-                replica.unreplicated.place(until, at);
-                return Ok(conn);
-            }
-            mark => match read_from(replica, tenant, mark).await {
-                Ok(Some(conn)) => return Ok(conn),
-                Ok(None) => {}
-                Err(error) => replica.set(ReplicaState::Away { reason: error.to_string() }),
-            },
-        }
-        self.relaxed_after(tenant, before).await
-    }
-
-    /// What was written past the tenants' own connections: by a worker, an import, a migration.
-    pub fn wrote_all(&self) {
-        if let Some(replica) = self.replica() {
-            replica.unreplicated.wrote_all();
-        }
-    }
-
-    /// `None`: there is none.
-    pub fn replica_state(&self) -> Option<ReplicaState> {
-        self.replica().map(Replica::state)
-    }
-
-    /// To be called now and then: notices a replica that went away, fell behind or came back.
-    pub async fn look_at_replica(&self) -> Option<ReplicaState> {
-        let replica = self.replica()?;
-        let looked = async {
-            let (primary, until) = {
-                let until = replica.unreplicated.turn();
-                let mut conn = self.owner().await?;
-                (standing(&mut conn).await?, until)
-            };
-            let mut conn = acquire_once(&replica.pool).await?;
-            Ok::<_, StoreError>((primary, until, standing(&mut conn).await?))
-        };
-        match looked.await {
-            Ok((primary, until, copy)) if primary.system == copy.system => {
-                replica.unreplicated.place(until, primary.position);
-                replica.unreplicated.replayed(copy.position);
-                replica.looked(primary.position, copy.position);
-            }
-            Ok(_) => {
-                let reason = "it is not a replica of this primary: read_url leads to another server".to_owned();
-                replica.set(ReplicaState::Away { reason });
-            }
-            Err(error) => replica.set(ReplicaState::Away { reason: error.to_string() }),
-        }
-        Some(replica.state())
-    }
-}
-
-/// `None`: the replica has not yet what this tenant wrote.
-async fn read_from(replica: &Replica, tenant: &TenantId, mark: WritePosition) -> Result<Option<Conn>, StoreError> {
+/// A session on the replica; `None` if the replica lacks something that this tenant wrote.
+pub(crate) async fn read_from(
+    replica: &Replica,
+    tenant: &TenantId,
+    mark: WritePosition,
+) -> Result<Option<Conn>, StoreError> {
     let mut conn = of_tenant(&replica.pool, tenant, acquire_once).await?;
     if let WritePosition::Known(_, wanted) = mark {
         let at = position(&mut conn).await?;
@@ -157,8 +93,8 @@ async fn read_from(replica: &Replica, tenant: &TenantId, mark: WritePosition) ->
     Ok(Some(conn))
 }
 
-/// Up to where a primary has made its log safe, or a replica has replayed it.
-async fn position(session: &mut Session) -> Result<i64, StoreError> {
+/// How far a primary has flushed its log, or a replica has replayed it.
+pub(crate) async fn position(session: &mut Session) -> Result<i64, StoreError> {
     session
         .run(|pg| {
             sqlx::query_scalar!(
@@ -170,12 +106,13 @@ async fn position(session: &mut Session) -> Result<i64, StoreError> {
         .await
 }
 
-struct Standing {
-    system: i64,
-    position: i64,
+/// The cluster of a server, and its log position.
+pub(crate) struct Standing {
+    pub system: i64,
+    pub position: i64,
 }
 
-async fn standing(session: &mut Session) -> Result<Standing, StoreError> {
+pub(crate) async fn standing(session: &mut Session) -> Result<Standing, StoreError> {
     session
         .run(|pg| {
             sqlx::query_as!(

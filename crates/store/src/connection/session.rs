@@ -1,4 +1,4 @@
-//! One connection to PostgreSQL that knows its tenant and how deep it is in a transaction.
+//! One connection to PostgreSQL. It knows its tenant and the depth of its open transactions.
 
 use std::future::Future;
 use std::ops::{Deref, DerefMut};
@@ -12,14 +12,14 @@ use sqlx::{Connection, PgConnection};
 use crate::connection::limit::Permit;
 use crate::error::{Obstacle, StoreError};
 
-/// A server that does not answer an empty message by then is gone, or as good as.
-const PROBE: Duration = Duration::from_secs(2);
+/// A server that does not answer an empty message within this time counts as lost.
+const PROBE_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// What the sessions of one server tell each other.
+/// What the sessions of one server share.
 #[derive(Debug, Default)]
 pub(crate) struct ServerState {
-    /// Counts the times a connection was lost. Sessions opened before the last time are not used again: when the server
-    /// restarts, the first call to notice spares all others the same error.
+    /// How often a connection was lost. A session opened before the last loss is not reused: when the server restarts,
+    /// the first call to notice spares all others the same error.
     losses: AtomicU64,
     /// When a write last failed because the server's disk was full.
     disk_full: Mutex<Option<Instant>>,
@@ -30,7 +30,7 @@ impl ServerState {
         self.losses.load(Ordering::Acquire)
     }
 
-    /// Whether a write failed for lack of space within this time.
+    /// Whether a write failed for lack of space within this period.
     pub(crate) fn disk_was_full(&self, within: Duration) -> bool {
         let failed = *self.disk_full.lock().unwrap_or_else(PoisonError::into_inner);
         failed.is_some_and(|at| at.elapsed() < within)
@@ -43,21 +43,22 @@ impl ServerState {
     }
 }
 
+/// A connection that runs statements as one tenant, or as the owner.
 pub struct Session {
     conn: PgConnection,
     state: State,
-    /// Of the connections this process may open to the server.
+    /// The session's share of the connections that this process may open.
     permit: Option<Permit>,
 }
 
 struct State {
     tenant: Option<TenantId>,
-    /// Open transaction and savepoints on the server …
+    /// Open transactions and savepoints on the server.
     depth: u32,
-    /// … and in the program. Less than `depth` when a [`Tx`] was dropped unfinished: the difference is rolled back
-    /// before anything else runs.
+    /// Open transactions and savepoints in the program. It is less than `depth` if a [`Tx`] was dropped unfinished; the
+    /// difference is rolled back before anything else runs.
     wanted: u32,
-    /// A statement was sent and its answer not read to the end, because its future was dropped.
+    /// A statement was sent, but its response was not read to the end because its future was dropped.
     in_flight: bool,
     broken: bool,
     statements: u64,
@@ -81,15 +82,15 @@ impl Session {
         Self { conn, state, permit: None }
     }
 
-    /// Until it is closed.
+    /// Keeps the permit until the session is closed.
     pub(crate) fn hold(&mut self, permit: Permit) {
         self.permit = Some(permit);
     }
 
     /// Runs one statement: `session.run(|pg| sqlx::query!(…).fetch_one(pg)).await?`.
     ///
-    /// If the returned future is dropped half-way, the connection is closed and not returned to the pool, so that
-    /// nobody reads another's answer.
+    /// If the returned future is dropped early, the connection is closed instead of returned to the pool, so that
+    /// nobody reads another caller's response.
     pub async fn run<'a, T, F, Fut>(&'a mut self, statement: F) -> Result<T, StoreError>
     where
         F: FnOnce(&'a mut PgConnection) -> Fut,
@@ -100,7 +101,7 @@ impl Session {
         state.observe(statement(conn)).await
     }
 
-    /// Begins a transaction, or a savepoint inside one. Dropped without [`Tx::commit`] it is rolled back.
+    /// Begins a transaction, or a savepoint inside one. It is rolled back unless [`Tx::commit`] is called.
     pub async fn begin(&mut self) -> Result<Tx<'_>, StoreError> {
         self.settle().await?;
         let statement = if self.state.depth == 0 { "BEGIN" } else { "SAVEPOINT step" };
@@ -110,11 +111,12 @@ impl Session {
         Ok(Tx { session: self, open: true })
     }
 
+    /// The tenant whose rows the connection sees; `None` for the owner, and before the first request.
     pub fn tenant(&self) -> Option<&TenantId> {
         self.state.tenant.as_ref()
     }
 
-    /// Statements sent so far; for tests that count round trips.
+    /// The number of statements sent, for tests that count round trips.
     pub fn statements(&self) -> u64 {
         self.state.statements
     }
@@ -135,23 +137,23 @@ impl Session {
         self.state.depth > self.state.wanted && !self.state.in_flight && !self.state.broken
     }
 
-    /// The connection is not to be used again, for instance because it holds a lock that could not be released.
+    /// Marks the connection as unusable, for example because it holds a lock that could not be released.
     pub(crate) fn discard(&mut self) {
         self.state.broken = true;
     }
 
-    /// Says goodbye to the server; only then may another connection take its place.
+    /// Closes the connection properly. Only then may another connection take its place.
     pub(crate) async fn close(self) {
         let Self { conn, permit, .. } = self;
         let _ = conn.close().await;
         drop(permit);
     }
 
-    /// Whether the server is still at the other end, after a while in which nobody asked.
+    /// Checks that the server still responds after the session was idle.
     pub(crate) async fn probe(&mut self) -> bool {
         let Self { conn, state, .. } = self;
         let asked = async {
-            match tokio::time::timeout(PROBE, conn.ping()).await {
+            match tokio::time::timeout(PROBE_TIMEOUT, conn.ping()).await {
                 Ok(answer) => answer,
                 Err(_) => Err(sqlx::Error::Io(std::io::ErrorKind::TimedOut.into())),
             }
@@ -165,7 +167,7 @@ impl Session {
         self.conn.server_version_num().unwrap_or(0)
     }
 
-    /// Rolls back what unfinished transactions left open on the server.
+    /// Rolls back the transactions that were left open on the server.
     pub(crate) async fn settle(&mut self) -> Result<(), StoreError> {
         while self.state.depth > self.state.wanted {
             let statement = if self.state.depth == 1 { "ROLLBACK" } else { ROLLBACK_STEP };
@@ -182,14 +184,14 @@ impl Session {
     }
 }
 
-/// Rolling back to a savepoint keeps it; releasing it lets the next one of the same name be the innermost.
+/// Rolling back to a savepoint keeps it. Releasing it makes the outer savepoint of the same name the innermost.
 const ROLLBACK_STEP: &str = "ROLLBACK TO SAVEPOINT step; RELEASE SAVEPOINT step";
 
 impl State {
     async fn observe<T>(&mut self, answer: impl Future<Output = Result<T, sqlx::Error>>) -> Result<T, StoreError> {
         if self.in_flight {
             self.broken = true;
-            return Err(StoreError::Unavailable { reason: "an earlier statement was abandoned half-way".to_owned() });
+            return Err(StoreError::Unavailable { reason: "an earlier statement was abandoned".to_owned() });
         }
         self.in_flight = true;
         self.statements += 1;
@@ -199,7 +201,8 @@ impl State {
             self.server.note(error);
             if error.breaks_connection() {
                 self.broken = true;
-                // Only the first loss of a generation counts, or each stale session would condemn the fresh ones.
+                // Only the first loss of a generation counts. Otherwise each stale session would invalidate the new
+                // ones.
                 let (born, losses) = (self.born_at, &self.server.losses);
                 let _ = losses.compare_exchange(born, born + 1, Ordering::AcqRel, Ordering::Acquire);
             }
@@ -215,6 +218,7 @@ pub struct Tx<'a> {
 }
 
 impl Tx<'_> {
+    /// Commits the transaction, or releases the savepoint.
     pub async fn commit(mut self) -> Result<(), StoreError> {
         self.session.settle().await?;
         let statement = if self.session.state.depth == 1 { "COMMIT" } else { "RELEASE SAVEPOINT step" };
@@ -225,6 +229,7 @@ impl Tx<'_> {
         Ok(())
     }
 
+    /// Rolls back now instead of before the next statement.
     pub async fn rollback(mut self) -> Result<(), StoreError> {
         self.session.state.wanted -= 1;
         self.open = false;

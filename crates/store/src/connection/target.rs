@@ -1,7 +1,8 @@
-//! Where a database is: one server, or several of which one is the primary at a time.
+//! Which server to connect to: the only one, or the current primary of several.
 //!
-//! The URL may list them as libpq does, `postgres://user@a:5432,b:5432/name?target_session_attrs=read-write` or with
-//! `host=/one,/other` for sockets. The driver knows one server, so the list is taken apart here.
+//! The URL may list several servers as libpq does:
+//! `postgres://user@a:5432,b:5432/name?target_session_attrs=read-write`, or `host=/one,/other` for sockets. The driver
+//! connects to one server only, so this file splits the list.
 
 use std::str::FromStr;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -13,10 +14,10 @@ use crate::error::StoreError;
 /// A statement per tool and worker, each prepared once per connection.
 const PREPARED_STATEMENTS: usize = 256;
 
-/// Which of the servers will do.
+/// Which of the servers to use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Wants {
-    /// One that takes writes.
+    /// A server that accepts writes.
     Primary,
     Standby,
     Any,
@@ -25,21 +26,23 @@ pub(crate) enum Wants {
 pub(crate) struct Target {
     servers: Vec<PgConnectOptions>,
     pub wants: Wants,
-    /// The one that would do the last time.
+    /// The server that was used last.
     last: AtomicUsize,
     reached: AtomicBool,
 }
 
 impl Target {
+    /// The servers of a URL, of which the primary is used.
     pub fn primary(url: &str) -> Result<Self, StoreError> {
         let target = Self::parse(url, Wants::Primary)?;
         match target.wants {
-            Wants::Standby => Err(invalid("target_session_attrs asks for a standby, which takes no writes")),
-            // whatever the URL says, a server that takes no writes is of no use here
+            Wants::Standby => Err(invalid("target_session_attrs asks for a standby, which accepts no writes")),
+            // Whatever the URL says, this needs a server that accepts writes.
             _ => Ok(Self { wants: Wants::Primary, ..target }),
         }
     }
 
+    /// The servers of a `read_url`. Any of them will do unless the URL asks for a kind.
     pub fn replica(url: &str) -> Result<Self, StoreError> {
         Self::parse(url, Wants::Any)
     }
@@ -54,7 +57,7 @@ impl Target {
         Ok(Self { servers, wants: wants.unwrap_or(usual), last: AtomicUsize::new(0), reached: AtomicBool::new(false) })
     }
 
-    /// In the order in which to try them: the last one found first.
+    /// The order in which to try the servers: the last one used first.
     pub fn order(&self) -> impl Iterator<Item = usize> + use<> {
         let (first, count) = (self.last.load(Ordering::Relaxed), self.servers.len());
         (0..count).map(move |step| (first + step) % count)
@@ -73,7 +76,7 @@ impl Target {
         self.reached.store(true, Ordering::Relaxed);
     }
 
-    /// Whether any of them ever did: then the next is only a matter of time.
+    /// Whether a connection ever succeeded. If so, the server is likely to come back.
     pub fn was_reached(&self) -> bool {
         self.reached.load(Ordering::Relaxed)
     }
@@ -82,7 +85,7 @@ impl Target {
         self.server(self.last.load(Ordering::Relaxed))
     }
 
-    /// All of them, without the password.
+    /// All servers of the list, without the password.
     pub fn place(&self) -> String {
         self.servers.iter().map(place).collect::<Vec<_>>().join(", ")
     }
@@ -99,7 +102,7 @@ fn invalid(reason: impl Into<String>) -> StoreError {
     StoreError::InvalidUrl { reason: reason.into() }
 }
 
-/// One URL a server, and what the list asks for.
+/// Splits the URL into one per server, and reads `target_session_attrs`.
 fn split(url: &str) -> Result<(Vec<String>, Option<Wants>), StoreError> {
     let Some((scheme, rest)) = url.split_once("://") else { return Ok((vec![url.to_owned()], None)) };
     let (address, query) = rest.split_once('?').unwrap_or((rest, ""));
@@ -136,7 +139,7 @@ fn split(url: &str) -> Result<(Vec<String>, Option<Wants>), StoreError> {
     Ok((urls.collect(), wants))
 }
 
-/// A comma in a query may come encoded.
+/// Splits a list at its commas, which may be percent-encoded.
 fn list(value: &str) -> Vec<&str> {
     value.split(',').flat_map(|part| part.split("%2C")).collect()
 }
@@ -145,10 +148,10 @@ fn attribute(value: &str) -> Result<Wants, StoreError> {
     match value {
         "any" => Ok(Wants::Any),
         "read-write" | "primary" => Ok(Wants::Primary),
-        // where there is none, reads go to the primary anyway
+        // Without a standby, reads go to the primary anyway.
         "read-only" | "standby" | "prefer-standby" => Ok(Wants::Standby),
         other => Err(invalid(format!(
-            "target_session_attrs is {other:?}; valid are any, read-write, primary, read-only, standby, prefer-standby"
+            "target_session_attrs is {other:?}; valid values are any, read-write, primary, read-only, standby, prefer-standby"
         ))),
     }
 }

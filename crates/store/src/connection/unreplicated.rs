@@ -1,24 +1,24 @@
 //! Which tenants wrote something that the replica may not have yet.
 //!
-//! A position in the write-ahead log is asked for when a tenant that wrote first reads again, not when it writes, so
-//! that writing costs nothing. Positions are bytes since the beginning of the log.
+//! The log position of a write is read when the tenant next reads, not when it writes, so a write costs nothing extra.
+//! Positions are bytes from the start of the log.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use butler_domain::TenantId;
 
-/// Tenants remembered one by one; beyond it all of them count as having written.
+/// How many tenants are remembered individually. Beyond this, every tenant counts as having written.
 const REMEMBERED: usize = 4096;
 
-/// Which of the writes a mark stands for: a later one replaces it.
+/// Numbers the writes. A later write replaces an earlier one.
 pub(crate) type Turn = u64;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum WritePosition {
-    /// Nothing the replica could lack.
+    /// The replica lacks nothing of this tenant.
     Replicated,
-    /// Wrote; up to where in the log nobody has asked yet.
+    /// The tenant wrote, and the log position is not known yet.
     Unknown(Turn),
     Known(Turn, i64),
 }
@@ -29,12 +29,13 @@ pub(crate) struct UnreplicatedWrites(Mutex<State>);
 #[derive(Debug, Default)]
 struct State {
     turn: Turn,
-    /// `None`: every tenant.
+    /// The last write that concerns every tenant.
     all: Option<(Turn, Option<i64>)>,
     tenants: HashMap<TenantId, (Turn, Option<i64>)>,
 }
 
 impl UnreplicatedWrites {
+    /// Records that a tenant may have written.
     pub fn wrote(&self, tenant: &TenantId) {
         let mut state = self.state();
         state.turn += 1;
@@ -50,17 +51,18 @@ impl UnreplicatedWrites {
         }
     }
 
-    /// A migration, or a worker.
+    /// Records a write for all tenants, by a migration or a job.
     pub fn wrote_all(&self) {
         let mut state = self.state();
         state.turn += 1;
         state.all = Some((state.turn, None));
     }
 
+    /// How far the replica must have come before this tenant may read from it.
     pub fn of(&self, tenant: &TenantId) -> WritePosition {
         let state = self.state();
         let both = [state.all, state.tenants.get(tenant).copied()];
-        // the later of the two is the further one in the log
+        // The later write has the later log position.
         match both.into_iter().flatten().max_by_key(|(turn, _)| *turn) {
             None => WritePosition::Replicated,
             Some((turn, None)) => WritePosition::Unknown(turn),
@@ -68,7 +70,7 @@ impl UnreplicatedWrites {
         }
     }
 
-    /// Everything up to a turn was in the log at this position.
+    /// Records that all writes up to `until` were in the log at this position.
     pub fn place(&self, until: Turn, at: i64) {
         let mut state = self.state();
         let State { all, tenants, .. } = &mut *state;
@@ -79,7 +81,7 @@ impl UnreplicatedWrites {
         }
     }
 
-    /// The replica has everything up to here.
+    /// Records that the replica has replayed the log up to this position.
     pub fn replayed(&self, at: i64) {
         let mut state = self.state();
         let there = |mark: &(Turn, Option<i64>)| mark.1.is_some_and(|placed| placed <= at);

@@ -1,4 +1,4 @@
-//! What the executor asks before it acts: whether it acted before, and what stands where it would write.
+//! Checks before an action is applied: whether it was applied before, and which rule or fact it concerns.
 
 use butler_domain::{EntityId, FactId, Permanence, RuleId, Scope, TenantId, Timestamp};
 use uuid::Uuid;
@@ -7,7 +7,7 @@ use crate::{Session, StoreError};
 
 const TOOL: &str = "consolidation";
 
-/// Marks an action as applied, in its transaction. `false`: it was applied before.
+/// Marks an action as applied, in its transaction. Returns `false` if it was applied before.
 pub async fn claim(session: &mut Session, tenant: &TenantId, key: Uuid, now: Timestamp) -> Result<bool, StoreError> {
     let done = session
         .run(|pg| {
@@ -48,7 +48,7 @@ pub async fn standing_rule(
     Ok(id.map(RuleId))
 }
 
-/// A fact that is to be updated: its identity stays, and so does what the update does not name.
+/// A fact to update. The update keeps its identity and every field that it does not name.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Target {
     pub id: FactId,

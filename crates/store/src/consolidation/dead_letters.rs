@@ -9,6 +9,7 @@ use super::lease::uuids;
 use crate::browse::{Listed, Page};
 use crate::{Session, StoreError, WriteContext};
 
+/// An episode without attempts left, and its last error.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct DeadLetter {
     pub id: Uuid,

@@ -1,5 +1,5 @@
-//! What is known already, for the prompt: everything while it is little, else what is nearest to the batch, and beside it
-//! what has no comparable vector and shares words with the batch.
+//! The known facts and rules that a consolidation prompt shows: all of them if they are few. Otherwise those nearest to
+//! the batch, and those without a comparable vector that share words with it.
 
 use butler_domain::times::FactDates;
 use butler_domain::{Butler, EpisodeId, TenantId};
@@ -9,11 +9,13 @@ use uuid::Uuid;
 use super::lease::uuids;
 use crate::{Session, StoreError};
 
-/// The batch is looked at in this many parts, in order of time: one average of fifty sessions is near to nothing.
+/// The batch is compared in this many parts, in order of time: the average of fifty sessions would be near to nothing.
 const PARTS: i32 = 8;
-/// Up to here comparing all of a tenant's rows takes some milliseconds a part; beyond it the index is asked.
+/// Up to this many rows of a tenant, comparing all of them takes some milliseconds per part. Beyond it the index is
+/// used.
 const EXACT_ROWS: i32 = 4_000;
 
+/// An active fact that the prompt shows to the model.
 #[derive(Debug, Clone, PartialEq)]
 pub struct KnownFact {
     pub id: Uuid,
@@ -23,10 +25,11 @@ pub struct KnownFact {
     pub permanence: String,
     /// Whether its predicate holds several values.
     pub holds_several: bool,
-    /// When it is true, if there is something to say about it.
+    /// When it is true, if that is known.
     pub dates: Option<Json<FactDates>>,
 }
 
+/// A rule that the prompt shows to the model.
 #[derive(Debug, Clone, PartialEq)]
 pub struct KnownRule {
     pub id: Uuid,
@@ -132,8 +135,8 @@ pub async fn facts(
         .await
 }
 
-/// Rules that are remembered, at most `limit`, most relevant first. Warnings are among them: what failed must not be
-/// learned anew.
+/// Remembered rules, at most `limit`, most relevant first. They include warnings, so that a failed rule is not learned
+/// again.
 pub async fn rules(
     session: &mut Session,
     tenant: &TenantId,

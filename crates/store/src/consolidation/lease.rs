@@ -1,5 +1,5 @@
-//! Claims on episodes. A worker writes only while the rows still carry its token; whoever dies loses the claim when it
-//! runs out. Of one tenant and butler only one batch is out at a time, so that what happened later is learned later.
+//! Leases on episodes. A worker writes only while the rows carry its token, and the lease of a worker that died
+//! expires. Only one batch per tenant and butler is leased at a time, so that later events are learned later.
 
 use butler_domain::{Butler, EpisodeId, TenantId, Timestamp};
 use serde::Serialize;
@@ -7,7 +7,7 @@ use uuid::Uuid;
 
 use crate::{Session, StoreError};
 
-/// Episodes that end within this many hours go first.
+/// Episodes that expire within this many hours go first.
 const NEAR_EXPIRY_HOURS: i32 = 24;
 
 /// The episodes of one tenant and butler that wait.
@@ -15,14 +15,15 @@ const NEAR_EXPIRY_HOURS: i32 = 24;
 pub struct Group {
     pub tenant: TenantId,
     pub butler: Butler,
-    /// To be learned from now.
+    /// Episodes to consolidate now.
     pub due: i64,
-    /// Failed before; their next attempt is later.
+    /// Episodes that failed before and are retried later.
     pub waiting: i64,
-    /// In the hands of a worker.
+    /// Episodes that a worker has leased.
     pub leased: i64,
 }
 
+/// An episode of a batch.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Leased {
     pub id: EpisodeId,
@@ -31,12 +32,12 @@ pub struct Leased {
     pub retry_count: u32,
     pub created_at: Timestamp,
     pub occurred_at: Timestamp,
-    /// Of one batch, all are or none is.
+    /// Whether the text is untrusted. All episodes of a batch agree in this.
     pub untrusted: bool,
 }
 
-/// In a fixed order; of one tenant, or of all on an owner's session. A group whose names are invalid is an error of its
-/// own, so that it does not stop the others.
+/// The groups with waiting episodes, in a fixed order: of one tenant, or of all on the owner's session. A group with
+/// invalid names is a separate error, so that it does not stop the others.
 pub async fn groups(
     session: &mut Session,
     tenant: Option<&TenantId>,
@@ -85,11 +86,12 @@ pub async fn groups(
     Ok(groups)
 }
 
-/// Claims the next batch, oldest first, those that end soon before the others. Empty when nothing is due or another worker is at this group.
+/// Leases the next batch, oldest first, but episodes that expire soon before the others. It is empty if nothing is due
+/// or another worker has leased a batch of this group.
 ///
 /// Trusted and untrusted episodes never share a batch.
 ///
-/// A batch that failed comes back in halves: one episode that no model can digest does not take the others along.
+/// A batch that failed is retried in halves, so that one episode that no model can process does not block the others.
 pub async fn take(
     session: &mut Session,
     tenant: &TenantId,
@@ -100,7 +102,7 @@ pub async fn take(
     now: Timestamp,
 ) -> Result<Vec<Leased>, StoreError> {
     let mut tx = session.begin().await?;
-    // On its own: the next statement must see what the last holder of the lock committed.
+    // A separate statement, because the next one must see what the previous holder of the lock committed.
     tx.run(|pg| {
         sqlx::query!(
             "SELECT pg_advisory_xact_lock(hashtextextended(concat_ws(E'\\x1f', current_schema(), $1::text, $2::text), 31))",
@@ -164,7 +166,7 @@ pub async fn take(
     Ok(leased)
 }
 
-/// Extends the claim while the model thinks. Returns how many episodes it still covers.
+/// Extends the lease while the model works. Returns how many episodes it still covers.
 pub async fn renew(
     session: &mut Session,
     tenant: &TenantId,
@@ -188,7 +190,7 @@ pub async fn renew(
     Ok(done.rows_affected())
 }
 
-/// Gives episodes back as they were: they did not fit the prompt, or the server stops.
+/// Returns episodes unchanged, because they did not fit the prompt or the server stops.
 pub async fn release(
     session: &mut Session,
     tenant: &TenantId,
@@ -211,8 +213,8 @@ pub async fn release(
     Ok(done.rows_affected())
 }
 
-/// Holds the claimed rows until the end of the transaction, so that nobody else can claim them meanwhile. `None`: the
-/// claim is lost, and nothing may be written. Episodes that were removed are left out.
+/// Locks the leased rows until the end of the transaction, so that nobody else can lease them. Returns `None` if the
+/// lease is lost; then nothing may be written. Episodes that were removed are left out.
 pub async fn hold(
     session: &mut Session,
     tenant: &TenantId,

@@ -1,4 +1,4 @@
-//! Consolidation's part of the database: who works on which episodes, what is known already, and what became of it.
+//! Consolidation's part of the database: leases on episodes, known memories, and the results.
 
 pub mod actions;
 pub mod dead_letters;

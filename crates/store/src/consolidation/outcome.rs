@@ -36,6 +36,7 @@ pub struct Failed {
     pub next: AfterFailure,
 }
 
+/// How many episodes are retried, and how many became dead letters.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct FailedCounts {
     pub failed: u64,

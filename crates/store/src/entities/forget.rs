@@ -9,16 +9,17 @@ use uuid::Uuid;
 use super::{is_tombstone, lock_any, survivor};
 use crate::{Session, StoreError, WriteContext};
 
-/// A transaction that counts references to the same facts can deadlock with this one. PostgreSQL aborts one of them.
+/// A transaction that counts references to the same facts can deadlock with this one. PostgreSQL aborts one of them,
+/// which is then repeated.
 const ATTEMPTS: u32 = 5;
 
 /// What to forget. Of the memories that only name the entity, `None` means all of a type.
 #[derive(Debug, Clone)]
 pub struct ForgetEntity {
     pub id: EntityId,
-    /// Delete instead of retract.
+    /// Deletes the memories instead of retracting them.
     pub erase: bool,
-    /// Only find out.
+    /// Only counts what would be forgotten.
     pub dry_run: bool,
     pub facts: Option<Vec<Uuid>>,
     pub rules: Option<Vec<Uuid>>,
@@ -256,7 +257,6 @@ async fn erase(write: WriteContext<'_>, id: EntityId, ids: &Ids, kept: &[Uuid]) 
     Ok(redacted.unsigned_abs())
 }
 
-/// How many past events an erasure would change.
 /// Other entities that share a name with this one, and the facts about them.
 async fn about_namesakes(session: &mut Session, tenant: &TenantId, id: EntityId) -> Result<Vec<Uuid>, StoreError> {
     session

@@ -14,7 +14,7 @@ use crate::{Constraint, Session, StoreError, WriteContext};
 /// An entity to create. Its fields are those of the argument of `create_entity`.
 #[derive(Debug, Clone, Serialize)]
 pub struct NewEntity {
-    /// Unless a forgotten entity comes back.
+    /// Ignored if a forgotten entity of this name comes back.
     pub id: EntityId,
     pub canonical_name: String,
     pub entity_type: EntityType,
@@ -111,7 +111,8 @@ pub enum UpdateOutcome {
     },
 }
 
-/// A fact that is stored beside it may hold the lock that this needs, and the other way round. PostgreSQL aborts one of them.
+/// Storing a fact at the same time can deadlock with this change. PostgreSQL aborts one of them, which is then
+/// repeated.
 const ATTEMPTS: u32 = 5;
 
 /// Changes an entity.
@@ -165,7 +166,7 @@ async fn attempt_update(write: WriteContext<'_>, id: EntityId, changes: &Changes
         Err(error) if error.constraint() == Some(&Constraint::EntityName) => {
             match existing(session, tenant, &after.canonical_name, after.entity_type).await? {
                 Some(existing) => Ok(UpdateOutcome::NameTaken { entity_type: after.entity_type, existing }),
-                // The other entity was renamed a moment ago; the caller may try again.
+                // The other entity has been renamed meanwhile, so the caller may try again.
                 None => Err(error),
             }
         }

@@ -1,4 +1,4 @@
-//! What `memory_retrieve` reports besides the memories: how each one was matched, and what each store holds.
+//! What `memory_retrieve` reports besides the memories: how each one was matched, and what each store contains.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +7,7 @@ use butler_domain::times::{Asked, FactDates};
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-/// The time that was asked for, as `functions/memories_fitting.sql` reads it.
+/// The period that the caller asked for, as `functions/memories_fitting.sql` reads it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct AskedTime {
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -23,7 +23,7 @@ pub struct AskedTime {
 }
 
 impl AskedTime {
-    /// `None`: nothing was asked.
+    /// `None` if the caller asked for no time.
     pub fn new(asked: &Asked) -> Option<Self> {
         (!asked.is_empty()).then(|| Self {
             first: asked.valid_at.as_ref().map(|date| date.at),
@@ -59,7 +59,7 @@ pub struct MatchInfo {
     pub named: Option<bool>,
     /// How relations lead to the fact from an entity that the query names.
     pub reached: Option<Reached>,
-    /// When a fact is true, if there is something to say about it.
+    /// When a fact is true, if that is known.
     pub dates: Option<FactDates>,
     /// When an episode happened.
     pub occurred_at: Option<Timestamp>,

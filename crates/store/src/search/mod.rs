@@ -1,4 +1,4 @@
-//! Retrieval: the statement behind search, recall and context, and the reference counts of what they returned.
+//! Retrieval: the statement behind search, recall and context.
 //!
 //! `functions/memory_retrieve.sql` does the work: one statement for all types and both legs.
 
@@ -13,7 +13,6 @@ use serde_json::Value;
 use sqlx::types::Json;
 use uuid::Uuid;
 
-use crate::injections::Served;
 use crate::{Session, StoreError};
 pub use info::{AskedTime, FusedScore, MatchInfo, Pool, Reached, StoreBackground, StoreInfo};
 pub use pools::Pools;
@@ -22,10 +21,10 @@ pub use pools::Pools;
 #[derive(Debug, Clone, Serialize)]
 pub struct Retrieve<'a> {
     pub types: &'a [MemoryType],
-    /// Facts and rules of this scope and of `global`, and episodes of this butler. `None`: all.
+    /// Facts and rules of this scope and of `global`, and episodes of this butler; `None` means all.
     pub scope: Option<&'a str>,
     pub at: Timestamp,
-    /// The least effective confidence. It does not apply to episodes.
+    /// The minimum effective confidence. It does not apply to episodes.
     pub min_confidence: f64,
     pub model: &'a str,
     pub model_version: &'a str,
@@ -34,11 +33,11 @@ pub struct Retrieve<'a> {
     pub embedding: Option<&'a [f32]>,
     /// The query as typed, in which entities and speakers are named.
     pub query: &'a str,
-    /// The keyword leg: the query as the word index has it. `None` leaves it out.
+    /// The query in the form of the word index, for the keyword leg; `None` leaves the leg out.
     pub words: Option<&'a str>,
     /// The words of the query that may be misspelled.
     pub unknown_words: Vec<String>,
-    /// After the memories that contain all terms, also those that contain any.
+    /// Whether memories that contain any of the terms follow those that contain all.
     pub any_term: bool,
     /// `semantic`, `keyword`, `hybrid`, `fused` or `deep`.
     pub mode: &'static str,
@@ -53,18 +52,19 @@ pub struct Retrieve<'a> {
     pub related: usize,
     /// Also return this many of the latest episodes of the scope's butler.
     pub recent: usize,
-    /// Only what fits this time.
+    /// Only memories that fit this period.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub asked: Option<AskedTime>,
-    /// Only facts that are true at `at`.
+    /// Whether to return only facts that are true at `at`.
     pub holding: bool,
-    /// Also return which of the facts contradict each other.
+    /// Whether to return which of the facts contradict each other.
     pub conflicts: bool,
-    /// Also the facts and episodes of this time.
+    /// Also return the facts and episodes of this period.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub window: Option<AskedTime>,
 }
 
+/// The result of [`retrieve`].
 #[derive(Debug, Clone, Default)]
 pub struct Retrieved {
     /// What the legs found, unordered.
@@ -95,13 +95,13 @@ pub struct RetrievedMemory {
     pub memory_type: MemoryType,
     pub id: Uuid,
     pub similarity: Option<f64>,
-    /// Place in the semantic leg; `None`: that leg did not find it.
+    /// Position in the semantic leg; `None` if that leg did not find it.
     pub semantic_rank: Option<usize>,
     /// `ts_rank` of the keyword leg.
     pub rank: Option<f64>,
     /// Whether the memory contains all terms of the query.
     pub strict: bool,
-    /// Place in the keyword leg; `None`: that leg did not find it.
+    /// Position in the keyword leg; `None` if that leg did not find it.
     pub keyword_rank: Option<usize>,
     pub content: String,
     pub subject: Option<String>,
@@ -154,53 +154,6 @@ pub async fn retrieve(
         row.sort_into(&mut retrieved, tenant, request, pools)?;
     }
     Ok(retrieved)
-}
-
-/// The memories that a response contained, whose references are counted.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Referenced {
-    pub facts: Vec<Uuid>,
-    pub rules: Vec<Uuid>,
-    pub episodes: Vec<Uuid>,
-}
-
-impl Referenced {
-    pub fn is_empty(&self) -> bool {
-        self.facts.is_empty() && self.rules.is_empty() && self.episodes.is_empty()
-    }
-
-    pub fn push(&mut self, kind: MemoryType, id: Uuid) {
-        match kind {
-            MemoryType::Fact => self.facts.push(id),
-            MemoryType::Rule => self.rules.push(id),
-            MemoryType::Episode => self.episodes.push(id),
-        }
-    }
-}
-
-/// Counts one reference of each memory and records what was served, in one statement.
-pub async fn bump(
-    session: &mut Session,
-    tenant: &TenantId,
-    rows: &Referenced,
-    served: Option<&Served>,
-    now: Timestamp,
-) -> Result<(), StoreError> {
-    session
-        .run(|pg| {
-            sqlx::query!(
-                "SELECT FROM memory_bump($1, $2, $3, $4, $5, $6)",
-                tenant.as_str(),
-                now,
-                &rows.facts,
-                &rows.rules,
-                &rows.episodes,
-                served.map(Json) as _
-            )
-            .execute(pg)
-        })
-        .await?;
-    Ok(())
 }
 
 struct Row {
@@ -260,7 +213,7 @@ impl Row {
             "recent" => retrieved.recent.push(self.into_memory(MemoryType::Episode)?),
             kind => {
                 let kind = kind.parse().map_err(|e: butler_domain::UnknownName| bad(e.to_string()))?;
-                // What lies in the window comes after what the search found anyway.
+                // Memories of the window follow those that the search found by itself.
                 if request.window.is_none() || retrieved.found.iter().all(|found| Some(found.id) != self.id) {
                     retrieved.found.push(self.into_memory(kind)?);
                 }
@@ -311,7 +264,7 @@ impl Row {
     }
 }
 
-/// The column `info`; a row without one has the default.
+/// Decodes the column `info`; a row without one has the default.
 fn decoded<T: DeserializeOwned + Default>(id: Option<Uuid>, info: Option<Json<Value>>) -> Result<T, StoreError> {
     let Some(Json(info)) = info else { return Ok(T::default()) };
     serde_json::from_value(info).map_err(|error| StoreError::BadData {

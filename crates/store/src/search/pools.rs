@@ -1,7 +1,7 @@
-//! What is known about the stores that are searched: how many rows, which share of the table, which terms are frequent.
+//! A cache of store statistics: the number of rows, their share of the table, and the frequent terms.
 //!
-//! A search chooses its path by it (`functions/memory_pool.sql`). It changes slowly and takes a millisecond or two to
-//! measure, so one call measures it now and then, and the calls after it pass the result back.
+//! A search chooses its path by them (`functions/memory_pool.sql`). They change slowly and take a millisecond or two to
+//! measure, so one call measures them now and then, and later calls pass the result back.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -16,17 +16,17 @@ use super::info::Pool;
 const FRESH_SMALL: Duration = Duration::from_secs(5);
 /// A large store changes its size class slowly, and measuring it takes milliseconds.
 const FRESH_LARGE: Duration = Duration::from_secs(60);
-/// Tenants times scopes kept at once. Beyond it the cache is emptied.
+/// How many pairs of tenant and scope the cache holds before it is emptied.
 const MOST_KEPT: usize = 4096;
 
 type Key = (TenantId, Option<String>, MemoryType);
 
-/// The measured pools of the recent searches.
+/// The statistics that recent searches measured.
 #[derive(Debug, Default)]
 pub struct Pools(Mutex<HashMap<Key, (Instant, Pool)>>);
 
 impl Pools {
-    /// What the call need not measure.
+    /// The statistics that this call does not have to measure.
     pub(super) fn known(&self, tenant: &TenantId, request: &Retrieve<'_>) -> BTreeMap<&'static str, Pool> {
         let pools = self.lock();
         let mut known = BTreeMap::new();
@@ -64,7 +64,7 @@ fn lifetime(pool: &Pool) -> Duration {
     if pool.small { FRESH_SMALL } else { FRESH_LARGE }
 }
 
-/// The pool with only those frequent terms that the query may contain: a stem starts like its word.
+/// The statistics with only those frequent terms that the query may contain: a stem starts like its word.
 fn with_terms_of(pool: &Pool, words: Option<&str>) -> Pool {
     let words = words.unwrap_or_default().to_lowercase();
     let may_contain = |term: &str| words.contains(&term[..term.floor_char_boundary(2)]);

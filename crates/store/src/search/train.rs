@@ -1,14 +1,15 @@
-//! Training of the vector indexes: an IVFFlat index knows only the centres of the data it was built on.
+//! Training of the vector indexes. An IVFFlat index uses the centres of the rows that existed when it was built.
 
 use crate::{Session, StoreError};
 
 /// Below this many rows exact search is as fast, and centres would be noise.
 const WORTH_TRAINING: i64 = 1000;
-/// An index is trained again when there are so many times the rows it has seen; half as many is as good a reason.
+/// An index is trained again when the store has this many times the rows it was trained on, or that fraction of them.
 const GROWTH: i64 = 2;
-/// Any number no other program takes: one worker trains at a time.
+/// An arbitrary lock key. One worker trains at a time.
 const LOCK: i64 = 0x6976_6666;
 
+/// A vector index that was trained, with its number of lists and the rows it was trained on.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Trained {
     pub relation: &'static str,
@@ -16,8 +17,8 @@ pub struct Trained {
     pub rows: i64,
 }
 
-/// Trains each vector index whose data has grown enough, as the owner. Readers and writers go on meanwhile. Another
-/// process that is at it makes this a no-op.
+/// Trains each vector index whose table has grown enough, as the owner. Reads and writes continue meanwhile. It does
+/// nothing if another process is training.
 pub async fn retrain(session: &mut Session) -> Result<Vec<Trained>, StoreError> {
     let locked = session
         .run(|pg| sqlx::query_scalar!(r#"SELECT pg_try_advisory_lock($1) AS "locked!""#, LOCK).fetch_one(pg))
@@ -34,7 +35,7 @@ pub async fn retrain(session: &mut Session) -> Result<Vec<Trained>, StoreError> 
 }
 
 async fn retrain_all(session: &mut Session) -> Result<Vec<Trained>, StoreError> {
-    // What an interrupted rebuild left behind is invalid, of no use, and costs every insert.
+    // An index that an interrupted rebuild left behind is invalid, but still slows down every insert.
     session.run(|pg| sqlx::query!("SELECT FROM drop_invalid_vector_indexes()").execute(pg)).await?;
     let mut trained = Vec::new();
     for relation in ["episodes", "facts", "rules"] {
@@ -53,7 +54,7 @@ async fn retrain_all(session: &mut Session) -> Result<Vec<Trained>, StoreError> 
         session
             .run(|pg| sqlx::query!("SELECT FROM set_vector_index_lists($1, $2)", relation, lists).execute(pg))
             .await?;
-        // Not inside a function: it commits between its steps, so that it never stops a reader or a writer.
+        // REINDEX CONCURRENTLY commits between its steps so that it blocks nobody, so it cannot run inside a function.
         let rebuild = match relation {
             "episodes" => "REINDEX INDEX CONCURRENTLY episodes_embedding",
             "facts" => "REINDEX INDEX CONCURRENTLY facts_embedding",
@@ -70,13 +71,13 @@ async fn retrain_all(session: &mut Session) -> Result<Vec<Trained>, StoreError> 
     Ok(trained)
 }
 
-/// Whether an index that was trained on so many rows no longer fits the rows there are.
+/// Whether an index trained on this many rows no longer fits the current number.
 pub(super) fn outgrown(rows: i64, trained: i64) -> bool {
     rows >= WORTH_TRAINING && rows >= trained.saturating_mul(GROWTH)
 }
 
-/// Finer than the usual root of the rows: on real sentences two and a half times as many lists gave the same recall in
-/// half the time. Not beyond what training can hold in a few hundred megabytes.
+/// More lists than the usual square root of the rows: on real sentences, 2.5 times as many lists gave the same recall
+/// in half the time. Training this many needs a few hundred megabytes.
 const MOST_LISTS: f64 = 1000.0;
 const FEWEST_LISTS: f64 = 20.0;
 

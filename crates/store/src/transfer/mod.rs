@@ -1,4 +1,4 @@
-//! Everything a tenant owns, out of the database and back, row by row as JSON.
+//! Exports and imports everything a tenant owns, row by row as JSON.
 
 pub mod read;
 pub mod trust;
@@ -6,7 +6,7 @@ pub mod write;
 
 use serde::{Deserialize, Serialize};
 
-/// What a line of an export is. In this order they are written, so that what a row refers to is there before it.
+/// The kind of a line in an export. They are written in this order, so that every row comes after those it refers to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Kind {
@@ -59,7 +59,7 @@ impl Kind {
         !matches!(self, Self::Predicate | Self::Link)
     }
 
-    /// Whether it has a vector and words to be found by.
+    /// Whether it has a vector and a search text.
     pub const fn is_memory(self) -> bool {
         matches!(self, Self::Episode | Self::Fact | Self::Rule)
     }

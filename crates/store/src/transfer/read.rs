@@ -1,4 +1,4 @@
-//! Rows as lines. On an owner's session, in one snapshot, as they come from the server: none is kept.
+//! Reads rows as lines of JSON, on the owner's session, in one snapshot. Rows are streamed and not kept in memory.
 
 use std::io;
 
@@ -9,9 +9,10 @@ use serde::Serialize;
 use super::Kind;
 use crate::{Session, StoreError, Tx};
 
-/// Takes one line; an error ends the reading.
+/// Receives one line. An error ends the export.
 pub type Sink<'a> = dyn FnMut(&str) -> io::Result<()> + Send + 'a;
 
+/// How many rows of each kind a tenant has.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub struct Counts {
     pub predicates: i64,
@@ -32,7 +33,7 @@ impl Counts {
         self.by_kind().iter().sum::<i64>().unsigned_abs()
     }
 
-    /// In the order of [`Kind::ALL`].
+    /// The counts in the order of [`Kind::ALL`].
     pub fn by_kind(&self) -> [i64; Kind::ALL.len()] {
         [
             self.predicates,
@@ -50,13 +51,14 @@ impl Counts {
     }
 }
 
-/// All that is read until the end of the transaction is of one moment.
+/// Starts a transaction in which all reads see one snapshot.
 pub async fn snapshot(session: &mut Session) -> Result<Tx<'_>, StoreError> {
     let mut tx = session.begin().await?;
     tx.run(|pg| sqlx::raw_sql("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY").execute(pg)).await?;
     Ok(tx)
 }
 
+/// Counts a tenant's rows, for the header of an export.
 pub async fn counts(session: &mut Session, tenant: &TenantId) -> Result<Counts, StoreError> {
     session
         .run(|pg| {
@@ -94,8 +96,8 @@ async fn pass(
     Ok(Ok(()))
 }
 
-/// A tenant's rows of one kind, in an order that an index knows, so that none has to be sorted. Vectors as base64 of
-/// their numbers, four bytes each, highest first.
+/// A tenant's rows of one kind, in the order of an index, so that nothing has to be sorted. Vectors are base64 of
+/// big-endian 32-bit floats.
 pub async fn lines(
     session: &mut Session,
     kind: Kind,

@@ -111,7 +111,7 @@ fn make(spec: &ToolSpec, dice: &mut Dice, own: &Tenant, whose: &Tenant, foreign:
         }
         "memory_run_consolidation" => read(json!({"dry_run": dice.one_in(4)})).working(),
         "memory_run_episode_cleanup" => read(json!({"max_entries": MAX_EPISODES})).working(),
-        "memory_predicates" | "memory_conflicts" | "memory_proposals" => read(json!({"action": "list"})),
+        "memory_predicates" | "memory_conflicts" => read(json!({"action": "list"})),
         "entity_create" | "entity_get" | "entity_neighbors" | "entity_update" | "entity_merge" | "entity_forget" => {
             return entity(tool, dice, own, whose, foreign, text);
         }

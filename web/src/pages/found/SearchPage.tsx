@@ -95,7 +95,7 @@ export default function SearchPage() {
                 {item.scope}
                 {item.maturity && ` · ${maturityLabel[item.maturity] ?? item.maturity}`}
                 {item.status && ` · ${statusLabel[item.status] ?? item.status}`}
-                {item.confidence != null && ` · confidence ${fixed(item.confidence)}`}
+                {item.effective_confidence != null && ` · confidence ${fixed(item.effective_confidence)}`}
               </span>
             </li>
           ))}

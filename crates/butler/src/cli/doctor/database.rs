@@ -62,7 +62,7 @@ async fn inspect(butler: &Butler) -> Result<Vec<Check>, butler_store::StoreError
     let health = database.health().await?;
     let broken = database.invalid_indexes().await?;
     let mut checks = vec![version(butler, &health), extensions(butler, &health), indexes(butler, &broken)];
-    checks.extend(database.look_at_replica().await.map(|state| replica(butler, &state)));
+    checks.extend(database.check_replica().await.map(|state| replica(butler, &state)));
     Ok(checks)
 }
 

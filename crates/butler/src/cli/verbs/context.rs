@@ -21,7 +21,7 @@ pub struct Args {
     token_budget: Option<u32>,
     #[command(flatten)]
     ranking: Ranking,
-    /// Also tell what changed since then: a date, or how long ago: 7d
+    /// Also show what changed since then: a date, or how long ago: 7d
     #[arg(long, value_name = "DATE")]
     changes_since: Option<String>,
     #[command(flatten)]

@@ -1,4 +1,4 @@
-//! The options that tell a time, the same for several commands.
+//! The options that name a time, the same for several commands.
 
 use serde_json::{Value, json};
 

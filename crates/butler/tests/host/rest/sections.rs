@@ -192,7 +192,7 @@ async fn section_9_12_the_palette_finds_every_kind_by_prefix() {
         (&fact["title"], &fact["preview"], &fact["scope"]),
         (&json!("Ada builds"), &json!("a zeppelin"), &json!("global"))
     );
-    assert!(fact["confidence"].as_f64() > Some(0.99));
+    assert!(fact["effective_confidence"].as_f64() > Some(0.99));
     assert_eq!(rule["maturity"], "candidate");
     assert_eq!(api.get("/api/memory/search?q=").await["data"], json!([]));
     assert_eq!(api.get("/api/memory/search?q=%3Cscript%3E").await["data"], json!([]));

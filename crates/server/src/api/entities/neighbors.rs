@@ -16,16 +16,16 @@ use crate::api::times::TimeQuery;
 
 #[derive(Debug, Deserialize, JsonSchema)]
 pub struct NeighborsQuery {
-    /// The butler to ask; all of them if left out.
+    /// The butler to query. Default: all butlers.
     pub butler: Option<String>,
     /// Only these predicates, separated by commas.
     pub predicates: Option<String>,
-    /// out, in or both; both if left out.
+    /// `out`, `in` or `both`. Default: `both`.
     pub direction: Option<Direction>,
-    /// How many relations away, 1 to 3; 1 if left out.
+    /// How many relations away, 1 to 3. Default: 1.
     #[schemars(range(min = 1, max = limits::NEIGHBOR_DEPTH))]
     pub depth: Option<usize>,
-    /// At most so many relations, the nearest first; 50 if left out.
+    /// Maximum number of relations, nearest first. Default: 50.
     #[schemars(range(min = 1, max = limits::NEIGHBORS))]
     pub limit: Option<usize>,
     #[serde(flatten)]

@@ -1,4 +1,4 @@
-//! `POST /api/memory/facts/{id}/undo`: takes back a confirmation.
+//! `POST /api/memory/facts/{id}/undo`: undoes a confirmation.
 
 use butler_domain::MemoryType;
 use butler_host::access::Right;

@@ -1,4 +1,4 @@
-//! `POST /api/memory/rules/{id}/undo`: takes back a confirmation or a mark.
+//! `POST /api/memory/rules/{id}/undo`: undoes a confirmation or a mark.
 
 use butler_domain::MemoryType;
 use butler_host::access::Right;

@@ -1,33 +1,37 @@
+//! A butler's database: its schema, its pools of sessions, and the work that responses leave behind.
+
+mod reader;
+
 use std::sync::Arc;
 use std::time::Duration;
 
 use butler_domain::{TenantId, Timestamp};
 use sqlx::postgres::PgConnectOptions;
 
-use crate::connection::health;
 use crate::connection::limit::ListenerSlot;
 use crate::connection::manager::{Kind, Manager};
 use crate::connection::options::DatabaseOptions;
 use crate::connection::pending::{PendingAtCall, PendingCounts};
-use crate::connection::pool::{Conn, Pool, acquire, close, close_idle};
+use crate::connection::pool::{Conn, Pool, acquire, close, close_idle, of_tenant};
 use crate::connection::replica::Replica;
+use crate::connection::server;
 use crate::connection::target::Target;
 use crate::connection::unreplicated::UnreplicatedWrites;
 use crate::error::StoreError;
 use crate::functions::FunctionSet;
 use crate::injections::Served;
-use crate::search::{Referenced, bump};
-use crate::{extensions, migrate};
+use crate::reference_counts::{Referenced, count};
+use crate::{extensions, health, migrate};
 
-/// Migrations, the workers and the tokens share these; they never serve a request's hot path.
+/// Migrations, jobs and tokens share these connections. Recall and store never wait for one.
 const OWNER_CONNECTIONS: usize = 4;
-/// A replica that takes longer to let us in is passed over: the primary has the same.
-const REPLICA_PATIENCE: Duration = Duration::from_secs(2);
+/// A replica that takes longer to accept a connection is not used: the primary has the same data.
+const REPLICA_CONNECT_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// How long a full disk is assumed to stay full, if nobody tries to write again.
-const DISK_FULL: Duration = Duration::from_secs(60);
+/// How long the disk counts as full after a write failed for lack of space.
+const DISK_FULL_PERIOD: Duration = Duration::from_secs(60);
 
-/// A butler's home: a schema of a database, and the pools of sessions that work on it.
+/// The schema that holds a butler's data, and the pools of sessions that work on it.
 #[derive(Clone)]
 pub struct Database(Arc<Inner>);
 
@@ -36,15 +40,15 @@ struct Inner {
     connect_timeout: Duration,
     writers: Pool,
     relaxed: Pool,
-    /// Present with a `read_url`.
+    /// `None` without a `read_url`.
     replica: Option<Replica>,
     owners: Pool,
     pending: PendingCounts,
-    /// Work that the tenant's next call does not wait for.
+    /// Background work, which the tenant's next call does not wait for.
     background: PendingCounts,
 }
 
-/// Connections in use and open, of all pools together.
+/// The connections of all pools together.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct PoolStats {
     pub open: usize,
@@ -54,21 +58,21 @@ pub struct PoolStats {
 }
 
 impl Database {
-    /// Connects once to see that the server answers, lets us in, is new enough and has pgvector.
+    /// Connects once to check that the server is reachable, accepts the role, is new enough and has pgvector.
     pub async fn connect(options: DatabaseOptions) -> Result<Self, StoreError> {
         let database = Self::open(options)?;
         let mut conn = database.owner().await?;
         extensions::check_vector(&mut conn).await?;
         let limit = Arc::clone(&database.0.owners.manager().limit);
-        if !limit.is_tried() {
-            health::check_sessions(&mut conn, &mut *database.owner().await?).await?;
-            limit.learn(health::connections(&mut conn).await?);
+        if !limit.is_checked() {
+            server::check_sessions(&mut conn, &mut *database.owner().await?).await?;
+            limit.set_server_limit(server::connections(&mut conn).await?);
         }
         drop(conn);
         Ok(database)
     }
 
-    /// Without a connection: the first one is made when it is needed. For what must work while the database does not.
+    /// Prepares the pools without connecting, for what must work while the database is unreachable.
     pub fn open(options: DatabaseOptions) -> Result<Self, StoreError> {
         let target = Arc::new(Target::primary(&options.url)?);
         let unreplicated = options.read_url.is_some().then(Arc::<UnreplicatedWrites>::default);
@@ -83,14 +87,14 @@ impl Database {
             timeout: options.connect_timeout,
             kept_alive: options.kept_alive,
         };
-        // one server, one fate: a pool that finds it gone tells the others
+        // All pools share the server's state: the first that finds it unreachable informs the others.
         let owner = manager(Kind::Owner);
         let of_kind = |kind| Manager { kind, ..owner.clone() };
         let replica = match (options.read_url.as_deref(), &unreplicated) {
             (Some(url), Some(unreplicated)) => {
                 let target = Arc::new(Target::replica(url)?);
                 let limit = options.connections.at(&target.place());
-                let timeout = options.connect_timeout.min(REPLICA_PATIENCE);
+                let timeout = options.connect_timeout.min(REPLICA_CONNECT_TIMEOUT);
                 let copy = Manager { target, limit, timeout, unreplicated: None, ..manager(Kind::Relaxed) };
                 Some(Replica::new(copy.pool(readers(&options))?, Arc::clone(unreplicated)))
             }
@@ -108,38 +112,39 @@ impl Database {
         })))
     }
 
-    /// Brings the schema to this binary's version; two servers that start at once both come up.
+    /// Brings the schema to this program's version. Two servers may do so at the same time.
     pub async fn migrate(&self) -> Result<migrate::Migrated, StoreError> {
         self.migrate_with(&FunctionSet::current()).await
     }
 
-    /// As a program with these functions would.
+    /// Migrates as a program with these SQL functions does, for tests of upgrades.
     pub async fn migrate_with(&self, functions: &FunctionSet) -> Result<migrate::Migrated, StoreError> {
         let mut conn = self.owner().await?;
         let migrated = migrate::run(&mut conn, &self.0.schema, functions).await?;
         drop(conn);
         self.wrote_all();
-        self.look_at_replica().await;
+        self.check_replica().await;
         Ok(migrated)
     }
 
     /// Whether a write failed within the last minute because the server's disk was full.
     pub fn disk_is_full(&self) -> bool {
-        self.0.owners.manager().state.disk_was_full(DISK_FULL)
+        self.0.owners.manager().state.disk_was_full(DISK_FULL_PERIOD)
     }
 
+    /// Reads the versions, extensions and migrations of the database.
     pub async fn health(&self) -> Result<health::Health, StoreError> {
         let mut conn = self.owner().await?;
         health::read(&mut conn, &self.0.schema).await
     }
 
-    /// For writes of one tenant.
+    /// A session for writes of one tenant.
     pub async fn tenant(&self, tenant: &TenantId) -> Result<Conn, StoreError> {
         self.pending_counts(tenant).finished().await;
         of_tenant(&self.0.writers, tenant, acquire).await
     }
 
-    /// For statements that read and at most count references: their commit does not wait for the disk.
+    /// A session for statements that read and at most count references. Its commits do not wait for the disk.
     pub async fn relaxed(&self, tenant: &TenantId) -> Result<Conn, StoreError> {
         self.relaxed_after(tenant, self.pending_counts(tenant)).await
     }
@@ -149,15 +154,14 @@ impl Database {
         of_tenant(&self.0.relaxed, tenant, acquire).await
     }
 
-    /// What answers to this tenant left to be done. Taken when a call comes in, it is all that the call has to wait for:
-    /// among it is what the caller was answered before, and nothing that others begin meanwhile.
+    /// The tenant's pending reference counts at this moment. A call takes them when it arrives and waits for no more: they
+    /// include those of every earlier response to the same caller, and none that others start meanwhile.
     pub fn pending_counts(&self, tenant: &TenantId) -> PendingAtCall {
         self.0.pending.of(tenant)
     }
 
-    /// Counts references and records what was served while the caller goes on: a commit less to wait for. Every later
-    /// session of the tenant finds them counted. A memory that was found but could not be counted is still worth more than
-    /// an error.
+    /// Counts references and records what was served, without making the caller wait. Every later session of the tenant
+    /// sees the counts. A failure is only logged: the memories are worth more to the caller than an error.
     pub fn count_later(&self, tenant: &TenantId, rows: Referenced, served: Option<Served>, now: Timestamp) {
         if rows.is_empty() && served.is_none() {
             return;
@@ -166,7 +170,7 @@ impl Database {
         self.0.pending.start(tenant, async move {
             let counted = async {
                 let mut conn = of_tenant(&database.0.relaxed, &of, acquire).await?;
-                bump(&mut conn, &of, &rows, served.as_ref(), now).await
+                count(&mut conn, &of, &rows, served.as_ref(), now).await
             };
             if let Err(error) = counted.await {
                 tracing::warn!(%error, "references were not counted");
@@ -184,13 +188,13 @@ impl Database {
         self.0.background.of(tenant).finished().await;
     }
 
-    /// What answers left behind is done.
+    /// Waits for all pending counts and background work.
     pub async fn settled(&self) {
         self.0.background.all_settled().await;
         self.0.pending.all_settled().await;
     }
 
-    /// Sees all tenants: for workers, tokens and migrations.
+    /// A session that sees all tenants, for jobs, tokens and migrations.
     pub async fn owner(&self) -> Result<Conn, StoreError> {
         acquire(&self.0.owners).await
     }
@@ -203,7 +207,7 @@ impl Database {
         &self.0.schema
     }
 
-    /// The same for all schemas of one database, as one role sees them; without the password.
+    /// Names the server, database and role, without the password. It is the same for all schemas of one database.
     pub fn place(&self) -> String {
         let connect = self.connect_options();
         let database = connect.get_database().unwrap_or_default();
@@ -215,7 +219,7 @@ impl Database {
         self.0.owners.manager().target.current().clone()
     }
 
-    /// A place for a connection beside the pools; `None` when this process keeps many such already.
+    /// A slot for a listening connection outside the pools; `None` if this process has too many of them already.
     pub(crate) async fn listening(&self) -> Result<Option<ListenerSlot>, StoreError> {
         self.0.owners.manager().limit.listener(self.0.connect_timeout).await
     }
@@ -224,6 +228,7 @@ impl Database {
         self.0.connect_timeout
     }
 
+    /// Adds up the connections of all pools.
     pub fn pool_stats(&self) -> PoolStats {
         self.pools().fold(PoolStats::default(), |sum, pool| {
             let status = pool.status();
@@ -236,13 +241,14 @@ impl Database {
         })
     }
 
-    /// Closes connections that nobody used for this long; they are made again when they are needed.
+    /// Closes connections that were idle for this long. New ones are opened on demand.
     pub async fn close_idle(&self, idle: Duration) {
         for pool in self.pools() {
             close_idle(pool, idle).await;
         }
     }
 
+    /// Waits for pending work, then closes all connections.
     pub async fn close(&self) {
         self.settled().await;
         for pool in self.pools() {
@@ -262,29 +268,8 @@ impl std::fmt::Debug for Database {
     }
 }
 
-/// Reads are work for the processor, writes wait for the disk: half as many reads at once keep it as busy, and each is
-/// done sooner, in the order of its coming.
+/// Reads keep the processor busy while writes wait for the disk, so half as many concurrent reads use the processor as
+/// well, and each one finishes sooner.
 fn readers(options: &DatabaseOptions) -> usize {
     options.pool_size.div_ceil(2)
-}
-
-/// The tenant is told only when it changes. That makes it also the place where a connection that was lost while idle
-/// shows itself: nothing of the caller's was sent yet, so another one is tried.
-pub(crate) async fn of_tenant(
-    pool: &Pool,
-    tenant: &TenantId,
-    acquire: impl AsyncFn(&Pool) -> Result<Conn, StoreError>,
-) -> Result<Conn, StoreError> {
-    let mut retried = false;
-    loop {
-        let mut conn = acquire(pool).await?;
-        if conn.tenant() == Some(tenant) {
-            return Ok(conn);
-        }
-        match conn.set_tenant(tenant).await {
-            Ok(()) => return Ok(conn),
-            Err(error) if error.is_unavailable() && !retried => retried = true,
-            Err(error) => return Err(error),
-        }
-    }
 }
