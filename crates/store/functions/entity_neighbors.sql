@@ -69,7 +69,9 @@ BEGIN
             inferred := round_edges.swapped;
             effective := effective_confidence(round_edges.confidence, round_edges.decay_rate, round_edges.last_confirmed_at, p_at);
             learned_at := round_edges.created_at;
-            dates := (SELECT fact_dates(f.valid_from, f.valid_to, f.observed_at, f.dates, f.holds_from, f.holds_to) FROM facts f WHERE f.tenant_id = p_tenant AND f.id = fact_id);
+            dates := (SELECT fact_dates_then(f.id, f.valid_from, f.valid_to, f.observed_at, f.dates, f.holds_from, f.holds_to,
+                                             (p_asked ->> 'as_of')::timestamptz)
+                      FROM facts f WHERE f.tenant_id = p_tenant AND f.id = fact_id);
             followed := followed || fact_id;
             RETURN NEXT;
         END LOOP;

@@ -1,5 +1,7 @@
 //! What was true when: the facts of one key in the order of time.
 
+use std::collections::HashMap;
+
 use butler_domain::times::{FactDates, ShownDates};
 use butler_domain::{FactId, TenantId, Timestamp};
 use schemars::JsonSchema;
@@ -49,6 +51,16 @@ pub async fn texts_then(
         if row.is_rule { then.rules.push((row.id, text)) } else { then.entities.push((row.id, text)) }
     }
     Ok(then)
+}
+
+/// The names that entities had at a moment, of those that were renamed since.
+pub async fn names_then(
+    session: &mut Session,
+    tenant: &TenantId,
+    ids: &[Uuid],
+    as_of: Timestamp,
+) -> Result<HashMap<Uuid, String>, StoreError> {
+    Ok(texts_then(session, tenant, &[], ids, as_of).await?.entities.into_iter().collect())
 }
 
 /// A fact of a key and when it is true.
