@@ -179,7 +179,11 @@ async fn attempt(
     keyed: Option<&Keyed>,
 ) -> Result<Attempt<FactOutcome>, StoreError> {
     let WriteContext { session, tenant, now, origin } = write;
-    let text = butler_domain::text::fact_text(&fact.subject, &fact.predicate, &fact.content);
+    let mut text = butler_domain::text::fact_text(&fact.subject, &fact.predicate, &fact.content);
+    // A query finds a relation by the entity's name, but an object may remain text.
+    if let Some(object) = fact.object.name().filter(|object| !fact.content.contains(*object)) {
+        text = format!("{text} {object}");
+    }
     let argument = FactRow {
         id: fact.id,
         subject: &fact.subject,
