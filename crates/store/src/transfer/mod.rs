@@ -1,5 +1,6 @@
 //! Everything a tenant owns, out of the database and back, row by row as JSON.
 
+mod collisions;
 pub mod read;
 pub mod trust;
 pub mod write;
