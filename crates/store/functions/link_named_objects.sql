@@ -14,7 +14,7 @@ BEGIN
     RETURN ARRAY(
         SELECT f.id FROM facts f
         WHERE f.tenant_id = p_tenant
-          AND hashtextextended(folded_name(f.metadata ->> 'object'), 41) = ANY (SELECT hashtextextended(n, 41) FROM unnest(p_names) AS n)
+          AND hashtextextended(folded_name(f.metadata ->> 'object'), 41) = ANY (ARRAY(SELECT hashtextextended(n, 41) FROM unnest(p_names) AS n))
           AND f.object_entity_id IS NULL AND f.validity = 'active' AND f.metadata ? 'object'
           AND folded_name(f.metadata ->> 'object') = ANY (p_names)
         ORDER BY f.subject COLLATE "C", f.predicate COLLATE "C", f.id);
