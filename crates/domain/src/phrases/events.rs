@@ -104,9 +104,10 @@ impl Phrase<'_> {
         let has_article = next > at + 1;
         let is_article =
             |sense| matches!(sense, Sense::The | Sense::Possessive) || sense == Sense::On && self.is_romance();
-        match self.is_any(next, is_article) && self.tokens[next - 1].after == After::Nothing {
-            true => Some((side, next + 1)),
-            false => has_article.then_some((side, next)),
+        if self.is_any(next, is_article) && self.tokens[next - 1].after == After::Nothing {
+            Some((side, next + 1))
+        } else {
+            has_article.then_some((side, next))
         }
     }
 
