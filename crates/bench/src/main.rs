@@ -14,6 +14,7 @@ mod datasets;
 mod endpoint;
 mod facts;
 mod figures;
+mod graph;
 mod host;
 mod locomo;
 mod population;
@@ -61,6 +62,8 @@ enum Bench {
     Context(context::Args),
     /// The embedding endpoint that `bench peers` starts: OpenAI's interface, our model.
     Endpoint(endpoint::Args),
+    /// The relations around an entity among 100k relations, over HTTP.
+    Graph(graph::Args),
     /// First and warm start of `butler serve`, its memory use, the cost of storing over HTTP and of HTTP itself, the hooks.
     Host(host::Args),
     /// What a recall costs beyond embedding its query, with 1k, 10k and 100k facts.
@@ -95,6 +98,7 @@ async fn main() -> anyhow::Result<ExitCode> {
         Bench::Consolidate(args) => consolidate::run(args).await?,
         Bench::Context(args) => context::run(args).await?,
         Bench::Endpoint(args) => return endpoint::run(args).await.map(|()| ExitCode::SUCCESS),
+        Bench::Graph(args) => graph::run(args).await?,
         Bench::Host(args) => host::run(args).await?,
         Bench::Recall(args) => recall::run(args).await?,
         Bench::Report(args) => return report::run(&args).map(|()| ExitCode::SUCCESS),

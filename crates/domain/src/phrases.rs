@@ -4,6 +4,7 @@
 //! wide as it was.
 
 mod calendar;
+mod events;
 mod numeric;
 mod parser;
 mod points;
@@ -19,6 +20,7 @@ use serde::Serialize;
 
 use crate::clock::Timestamp;
 use calendar::Calendar;
+pub use events::{NamedEvent, named_event};
 use parser::{Found, Parser};
 use tokens::{Token, tokens};
 use words::Language;

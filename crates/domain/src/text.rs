@@ -46,6 +46,15 @@ pub fn fact_text(subject: &str, predicate: &str, content: &str) -> String {
     [subject, predicate, content].join(" ")
 }
 
+/// The words of a fact with this [`fact_text`] that a query finds it by. A relation is found by the name of its object's
+/// entity; an object without an entity is only text.
+pub fn fact_search_text(text: &str, object: Option<&str>) -> String {
+    match object.filter(|object| !text.contains(*object)) {
+        Some(object) => preprocess_text(&[text, object].join(" ")),
+        None => preprocess_text(text),
+    }
+}
+
 /// Joins a memory's text into one line that cannot forge a second line or a heading of the context block. Heading marks
 /// at the start of any of its lines are removed; a `#` inside a sentence stays.
 pub fn flatten_line(text: &str) -> String {

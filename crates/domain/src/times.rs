@@ -21,6 +21,17 @@ pub struct StatedDates {
     /// The same as they were given.
     #[serde(rename = "dates", skip_serializing_if = "Option::is_none")]
     pub given: Option<GivenTexts>,
+    /// Dates of the fact it corrects that are no longer known.
+    #[serde(rename = "removed_dates", skip_serializing_if = "Vec::is_empty")]
+    pub removed: Vec<DateField>,
+}
+
+/// A date that a correction can remove.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum DateField {
+    ValidFrom,
+    ValidTo,
 }
 
 /// Dates in the precision in which they were given.
@@ -50,6 +61,7 @@ impl StatedDates {
                 valid_to: to.map(|date| date.text),
                 observed_at: observed.map(|date| date.text),
             }),
+            removed: Vec::new(),
         })
     }
 
@@ -155,6 +167,11 @@ impl Asked {
     /// Whether the question names no time.
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
+    }
+
+    /// Whether it asks for what was true or believed at some time, and not for what is known now.
+    pub const fn has_moment(&self) -> bool {
+        self.valid_at.is_some() || self.as_of.is_some()
     }
 }
 

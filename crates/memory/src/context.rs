@@ -90,7 +90,7 @@ impl Memory {
             conflicts: true,
         };
         let search = recall.as_search();
-        let words = self.time_words(call, &search);
+        let words = self.time_words(call, &search).await?;
         let (mut retrieved, trace) = self.retrieve(call, &search, &words, episodes).await?;
         let Floored { kept, dropped } = apply_floor(std::mem::take(&mut retrieved.found), &retrieved.stores, floor);
         let mut hits = compose(kept, request.mode, depth, &self.weights(), call.now, &words);

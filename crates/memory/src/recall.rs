@@ -89,7 +89,7 @@ impl Memory {
         search: &SearchInput,
         weights: &ScoreWeights,
     ) -> Result<Ranked, MemoryError> {
-        let words = self.time_words(call, search);
+        let words = self.time_words(call, search).await?;
         let (Retrieved { found, reached, stores, .. }, trace) =
             self.retrieve(call, search, &words, Episodes::default()).await?;
         let Floored { kept, dropped } = apply_floor(found, &stores, search.min_relevance.map(Floor::Requested));

@@ -10,6 +10,7 @@ use std::time::Instant;
 
 use butler_domain::deep::DeepWeights;
 use butler_domain::fusion::rrf_score;
+use butler_domain::phrases::named_event;
 use butler_domain::text::preprocess_search_query;
 use butler_domain::times::Asked;
 use butler_domain::{MemoryType, Scope};
@@ -88,7 +89,7 @@ impl Memory {
     }
 
     pub(crate) async fn rank_search(&self, call: &Call, input: &SearchInput) -> Result<Ranked, MemoryError> {
-        let words = self.time_words(call, input);
+        let words = self.time_words(call, input).await?;
         let (retrieved, trace) = self.retrieve(call, input, &words, Episodes::default()).await?;
         let Retrieved { found, reached, stores, .. } = retrieved;
         let Floored { kept, dropped } = apply_floor(found, &stores, input.min_relevance.map(Floor::Requested));
@@ -162,12 +163,19 @@ impl Memory {
         Ok(self.search(call, &input).await?.results)
     }
 
-    /// The period that the query's words name, unless the caller gives one.
-    pub(crate) fn time_words(&self, call: &Call, input: &SearchInput) -> TimeWords {
+    /// The time that the query names, unless the caller asks for one. Only an event, such as "before the move", needs the
+    /// database.
+    pub(crate) async fn time_words(&self, call: &Call, input: &SearchInput) -> Result<TimeWords, MemoryError> {
         if !input.asked.is_empty() || input.query.is_empty() {
-            return TimeWords::default();
+            return Ok(TimeWords::default());
         }
-        TimeWords::new(&input.query, call.now, self.zone())
+        let words = TimeWords::new(&input.query, call.now, self.zone());
+        let event = if words.understood.window.is_none() { named_event(&input.query, self.zone()) } else { None };
+        let Some(event) = event else { return Ok(words) };
+        let mut conn = self.db().reader(&call.tenant).await?;
+        let scope = input.scope.as_ref().map(Scope::as_str);
+        let date = times::event_date(&mut conn, &call.tenant, scope, &input.query, &event).await?;
+        Ok(words.with_event(&event, date, self.zone()))
     }
 
     /// Runs the statement behind search, recall and context. The trace contains the timings.

@@ -38,8 +38,9 @@ pub(crate) trait ToolDefinition: Send + Sync + 'static {
     const ANNOTATIONS: Annotations;
     /// The right that the caller's token needs.
     const RIGHT: Right;
-    /// If not empty: any other value of the argument `action` needs the right admin.
+    /// If not empty: any other value of the argument `action` needs [`Self::CHANGING_RIGHT`].
     const READING_ACTIONS: &'static [&'static str] = &[];
+    const CHANGING_RIGHT: Right = Right::Admin;
     /// Whether the profile `core` offers the tool: it is one of the few that an agent needs in every session.
     const CORE: bool = false;
     /// Whether a call embeds text. A command that runs the tool in its own process then loads the model first.

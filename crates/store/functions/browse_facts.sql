@@ -21,8 +21,13 @@ DECLARE
     -- The parameters of both statements: $1 tenant, $2 at, $3 state, $4 scopes, $5 subject, $6 words as a query, $7 words as
     -- typed, $8 least confidence, $9 permanence, $10 entity, $11 and $12 the last fact of the page before, $13 limit,
     -- $14 offset, $15 decay rates, $16 ids of the facts with the rare words, $17 the words to ask the word index for, $18 tag,
-    -- $19 the only ids.
+    -- $19 the only ids, $20 and $21 between which it held, $22 when that was believed, $23 and $24 between which it was said.
     filter record;
+    as_of timestamptz;
+    held_first timestamptz;
+    held_last timestamptz;
+    since timestamptz;
+    until timestamptz;
     words tsquery;
     by_confidence boolean;
     -- Fewer matches than this are collected and sorted; of more, a scan in the wanted order meets the first page soon.
@@ -50,7 +55,12 @@ BEGIN
 
     SELECT * INTO filter FROM jsonb_to_record(p_filter) AS given (
         state text, scopes text[], subject text, words text, min_confidence double precision, permanence text, entity uuid,
-        tag text, ids uuid[], sort text);
+        tag text, ids uuid[], sort text, asked jsonb);
+    as_of := filter.asked ->> 'as_of';
+    held_first := coalesce((filter.asked ->> 'first')::timestamptz, as_of);
+    held_last := coalesce((filter.asked ->> 'last')::timestamptz, as_of);
+    since := filter.asked ->> 'since';
+    until := filter.asked ->> 'until';
     words := browse_query(p_tenant, filter.words);
     by_confidence := filter.sort IN ('most_confident', 'least_confident');
 
@@ -96,6 +106,15 @@ BEGIN
     IF filter.ids IS NOT NULL THEN
         condition := condition || ' AND id = ANY ($19)';
     END IF;
+    IF held_first IS NOT NULL THEN
+        condition := condition || ' AND fact_held(id, holds_from, holds_to, created_at, placed_at, ended_at, $20, $21, $22)';
+    END IF;
+    IF since IS NOT NULL THEN
+        condition := condition || ' AND coalesce(observed_at, created_at) >= $23';
+    END IF;
+    IF until IS NOT NULL THEN
+        condition := condition || ' AND coalesce(observed_at, created_at) < $24';
+    END IF;
     IF filter.min_confidence > 0 THEN
         above := ' AND ' || effective || ' >= $8';
     END IF;
@@ -116,7 +135,7 @@ BEGIN
     EXECUTE source INTO total
         USING p_tenant, p_at, filter.state, filter.scopes, filter.subject, words, filter.words, filter.min_confidence,
               filter.permanence, filter.entity, p_after_at, p_after_id, p_limit, p_offset, rates, rare_ids, indexed,
-              filter.tag, filter.ids;
+              filter.tag, filter.ids, held_first, held_last, as_of, since, until;
 
     -- The page.
     condition := condition || above;
@@ -159,7 +178,7 @@ BEGIN
     EXECUTE 'SELECT ARRAY(SELECT id FROM ' || source || ordered || ' LIMIT $13 OFFSET $14)' INTO ids
         USING p_tenant, p_at, filter.state, filter.scopes, filter.subject, words, filter.words, filter.min_confidence,
               filter.permanence, filter.entity, p_after_at, p_after_id, p_limit, p_offset, rates, rare_ids, indexed,
-              filter.tag, filter.ids;
+              filter.tag, filter.ids, held_first, held_last, as_of, since, until;
 END $$;
 REVOKE EXECUTE ON FUNCTION browse_facts FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION browse_facts TO butler_app;

@@ -32,21 +32,22 @@ BEGIN
             SELECT e.* FROM (
                 SELECT DISTINCT ON (s.id) s.*
                 FROM (SELECT f.id, f.entity_id AS source, f.object_entity_id AS target, f.predicate_key AS named, f.content,
-                             false AS swapped, f.confidence, f.decay_rate, f.last_confirmed_at, f.created_at
+                             false AS swapped, f.confidence, f.decay_rate, f.last_confirmed_at, f.created_at,
+                             f.valid_from, f.valid_to, f.observed_at, f.dates AS given, f.holds_from, f.holds_to
                       FROM facts f
                       WHERE f.entity_id = ANY (frontier) AND f.object_entity_id IS NOT NULL AND f.tenant_id = p_tenant
                         AND fact_fits(f.id, f.validity, f.holds_from, f.holds_to, f.placed_at,
                                        f.ended_at, f.created_at, f.observed_at, p_at, p_asked) AND p_direction IN ('out', 'both')
                       UNION ALL
                       SELECT f.id, f.entity_id, f.object_entity_id, f.predicate_key, f.content, false, f.confidence, f.decay_rate,
-                             f.last_confirmed_at, f.created_at
+                             f.last_confirmed_at, f.created_at, f.valid_from, f.valid_to, f.observed_at, f.dates, f.holds_from, f.holds_to
                       FROM facts f
                       WHERE f.object_entity_id = ANY (frontier) AND f.entity_id IS NOT NULL AND f.tenant_id = p_tenant
                         AND fact_fits(f.id, f.validity, f.holds_from, f.holds_to, f.placed_at,
                                        f.ended_at, f.created_at, f.observed_at, p_at, p_asked) AND p_direction IN ('in', 'both')
                       UNION ALL
                       SELECT f.id, f.object_entity_id, f.entity_id, i.inverse, f.content, true, f.confidence, f.decay_rate,
-                             f.last_confirmed_at, f.created_at
+                             f.last_confirmed_at, f.created_at, f.valid_from, f.valid_to, f.observed_at, f.dates, f.holds_from, f.holds_to
                       FROM facts f JOIN unnest(keys, inverses) AS i (key, inverse) ON i.key = f.predicate_key
                       WHERE (f.object_entity_id = ANY (frontier) AND p_direction IN ('out', 'both')
                              OR f.entity_id = ANY (frontier) AND p_direction IN ('in', 'both'))
@@ -69,7 +70,8 @@ BEGIN
             inferred := round_edges.swapped;
             effective := effective_confidence(round_edges.confidence, round_edges.decay_rate, round_edges.last_confirmed_at, p_at);
             learned_at := round_edges.created_at;
-            dates := (SELECT fact_dates(f.valid_from, f.valid_to, f.observed_at, f.dates, f.holds_from, f.holds_to) FROM facts f WHERE f.tenant_id = p_tenant AND f.id = fact_id);
+            dates := fact_dates_then(round_edges.id, round_edges.valid_from, round_edges.valid_to, round_edges.observed_at, round_edges.given,
+                                     round_edges.holds_from, round_edges.holds_to, (p_asked ->> 'as_of')::timestamptz);
             followed := followed || fact_id;
             RETURN NEXT;
         END LOOP;

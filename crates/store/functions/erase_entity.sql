@@ -10,6 +10,7 @@ DECLARE
     family constant uuid[] := entity_family(p_tenant, p_entity);
     ids constant uuid[] := p_facts || p_rules || p_episodes || family;
     names record;
+    freed text[];
     events record;
     erased_words text[];
 BEGIN
@@ -24,6 +25,10 @@ BEGIN
         UNION SELECT w FROM episodes e, unnest(memory_words(e.content)) AS w WHERE e.tenant_id = p_tenant AND e.id = ANY (p_episodes)
         UNION SELECT w FROM entities e, unnest(memory_words(e.lower_names)) AS w WHERE e.tenant_id = p_tenant AND e.id = ANY (family));
 
+    freed := ARRAY(
+        SELECT n FROM entities e, unnest(string_to_array(e.lower_names, E'\n')) AS n
+        WHERE e.tenant_id = p_tenant AND e.id = ANY (family) AND entity_is_live(e.metadata));
+
     PERFORM leave_tombstones(p_tenant, p_at, p_facts, p_rules);
     DELETE FROM proposals p
         WHERE p.tenant_id = p_tenant
@@ -35,6 +40,7 @@ BEGIN
     DELETE FROM rules r WHERE r.tenant_id = p_tenant AND r.id = ANY (p_rules);
     DELETE FROM episodes e WHERE e.tenant_id = p_tenant AND e.id = ANY (p_episodes);
     DELETE FROM entities e WHERE e.tenant_id = p_tenant AND e.id = ANY (family);
+    PERFORM link_freed_names(p_tenant, p_actor, p_request_id, p_at, freed);
 
     DELETE FROM idempotency_keys k
         WHERE k.tenant_id = p_tenant

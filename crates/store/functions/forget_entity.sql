@@ -35,6 +35,10 @@ BEGIN
     UPDATE entities e SET metadata = e.metadata || jsonb_build_object('forgotten_at', p_at), updated_at = p_at
         WHERE e.tenant_id = p_tenant AND e.id = p_entity AND entity_is_live(e.metadata);
     is_new := FOUND;
+    IF is_new THEN
+        PERFORM link_freed_names(p_tenant, p_actor, p_request_id, p_at, string_to_array(e.lower_names, E'\n'))
+            FROM entities e WHERE e.tenant_id = p_tenant AND e.id = p_entity;
+    END IF;
     IF is_new OR cardinality(p_facts || p_rules || p_episodes) > 0 THEN
         PERFORM record_event(p_tenant, p_actor, p_request_id, p_at, p_event_id, 'entity_forgotten', 'entity', p_entity,
             jsonb_build_object('facts', cardinality(p_facts), 'rules', cardinality(p_rules), 'episodes', cardinality(p_episodes)));

@@ -1,5 +1,5 @@
 -- An entity that takes a name (it is created, renamed, gets an alias, or becomes the owner) takes over the facts that name it
--- and belong to no entity, as far as no other entity has the name. Where two facts meet on one key, the rule of a merge
+-- as their subject or object and belong to no entity, as far as no other entity has the name. Where two facts meet on one key, the rule of a merge
 -- decides: the more confident one stays, the entity's own if both are equal.
 --
 -- The caller holds the entity's row, and this function the names, so nobody stores a fact under either key meanwhile. Locks of
@@ -73,8 +73,32 @@ BEGIN
     IF linked > 0 THEN
         PERFORM place_joined(p_tenant, p_actor, p_request_id, p_at, p_entity::text);
     END IF;
-    RETURN linked;
+    RETURN linked + link_named_objects(p_tenant, p_actor, p_request_id, p_at, p_entity, own_names);
 END $$;
 REVOKE EXECUTE ON FUNCTION link_named_facts FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION link_named_facts TO butler_app;
 COMMENT ON FUNCTION link_named_facts IS 'Links the facts that name an entity and belong to none, and returns how many.';
+
+-- An entity that gave up a name (it was renamed, forgotten or erased) may leave it to one other entity, which takes over the
+-- facts that were ambiguous until now.
+CREATE OR REPLACE FUNCTION link_freed_names(
+    p_tenant text, p_actor text, p_request_id text, p_at timestamptz, p_names text[])
+RETURNS bigint LANGUAGE plpgsql AS $$
+DECLARE
+    heir uuid;
+    linked bigint := 0;
+BEGIN
+    FOR heir IN
+        SELECT DISTINCT (array_agg(n.id))[1]
+        FROM unnest(p_names) AS name, LATERAL entities_named(p_tenant, name) n GROUP BY name HAVING count(*) = 1 ORDER BY 1
+    LOOP
+        PERFORM FROM entities e WHERE e.tenant_id = p_tenant AND e.id = heir AND entity_is_live(e.metadata) FOR UPDATE;
+        IF FOUND THEN
+            linked := linked + link_named_facts(p_tenant, p_actor, p_request_id, p_at, heir);
+        END IF;
+    END LOOP;
+    RETURN linked;
+END $$;
+REVOKE EXECUTE ON FUNCTION link_freed_names FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION link_freed_names TO butler_app;
+COMMENT ON FUNCTION link_freed_names IS 'Links the facts that name the only entity left with one of these names, and returns how many.';

@@ -29,9 +29,10 @@ BEGIN
         confidence double precision, decay_rate double precision, permanence text, entity_id uuid, object_entity_id uuid,
         object text, source_episode_id uuid, derived_from uuid[], source_butler text, tags jsonb, metadata jsonb, model text,
         model_version text, dimensions integer, replaces uuid, corrects boolean, regrades boolean,
-        valid_from timestamptz, valid_to timestamptz, observed_at timestamptz, dates jsonb, source text, approval text[],
+        valid_from timestamptz, valid_to timestamptz, observed_at timestamptz, dates jsonb, removed_dates text[], source text, approval text[],
         forgotten text, near double precision, created_event_id uuid, superseded_event_ids uuid[], event jsonb);
 
+    fact.removed_dates := coalesce(fact.removed_dates, '{}');
     IF fact.replaces IS NOT NULL AND fact.object_entity_id IS NULL AND fact.object IS NULL THEN
         -- A new version is a relation to the same entity.
         SELECT f.object_entity_id INTO fact.object_entity_id FROM facts f WHERE f.tenant_id = p_tenant AND f.id = fact.replaces;
@@ -93,7 +94,9 @@ BEGIN
              LATERAL (SELECT f.content = fact.content
                              OR said_by_many AND content_key(f.content) = content_key(fact.content) AS is_same) s,
              -- its dates say nothing new
-             LATERAL (SELECT CASE WHEN fact.valid_from IS NULL AND rule.is_temporal
+             LATERAL (SELECT CASE WHEN f.valid_from IS NOT NULL AND 'valid_from' = ANY (fact.removed_dates)
+                                       OR f.valid_to IS NOT NULL AND 'valid_to' = ANY (fact.removed_dates) THEN false
+                                  WHEN fact.valid_from IS NULL AND rule.is_temporal
                                   THEN f.holds_from = said AND f.valid_from IS NULL
                                   ELSE coalesce(fact.valid_from = f.valid_from, f.holds_from <= said AND said < f.holds_to)
                                        AND coalesce(fact.valid_to = f.valid_to, fact.valid_to IS NULL)
@@ -163,9 +166,9 @@ BEGIN
             UPDATE facts f SET validity = 'superseded' WHERE f.tenant_id = p_tenant AND f.id = known.id;
             PERFORM correct_fact(p_tenant, stored_at, known.id);
             ended := ARRAY[known.id];
-            fact.dates := nullif(coalesce(known.dates, '{}') || coalesce(fact.dates, '{}'), '{}');
-            fact.valid_from := coalesce(fact.valid_from, known.valid_from);
-            fact.valid_to := coalesce(fact.valid_to, known.valid_to);
+            fact.dates := nullif(coalesce(known.dates, '{}') - fact.removed_dates || coalesce(fact.dates, '{}'), '{}');
+            fact.valid_from := CASE WHEN 'valid_from' <> ALL (fact.removed_dates) THEN coalesce(fact.valid_from, known.valid_from) END;
+            fact.valid_to := CASE WHEN 'valid_to' <> ALL (fact.removed_dates) THEN coalesce(fact.valid_to, known.valid_to) END;
             fact.observed_at := coalesce(fact.observed_at, known.said);
             IF fact.valid_from >= fact.valid_to THEN
                 RAISE EXCEPTION 'valid_to is not after valid_from' USING ERRCODE = 'check_violation', CONSTRAINT = 'facts_valid_interval';

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use butler_domain::event::{EventType, Origin};
 use butler_domain::{TenantId, Timestamp};
 use serde::{Deserialize, Serialize};
+use uuid::Uuid;
 
 use crate::{Session, StoreError};
 
@@ -103,8 +104,33 @@ pub async fn contents(session: &mut Session) -> Result<Contents, StoreError> {
     Ok(Contents { migrations, rows: rows.into_iter().map(|row| (row.of, row.rows)).collect() })
 }
 
-/// Records in the audit stream of each tenant, and always of the default tenant, that a backup replaced its memory.
-/// Needs the owner's session.
+/// An erasure that a backup from before it would undo.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Erasure {
+    pub tenant_id: String,
+    /// The entity that was erased; `None`: the whole tenant.
+    pub entity_id: Option<Uuid>,
+    pub erased_at: Timestamp,
+}
+
+/// The erasures since a moment, oldest first. On an owner's session.
+pub async fn erasures_since(session: &mut Session, since: Timestamp) -> Result<Vec<Erasure>, StoreError> {
+    session
+        .run(|pg| {
+            sqlx::query_as!(
+                Erasure,
+                "SELECT tenant_id, memory_id AS entity_id, created_at AS erased_at FROM memory_events
+                 WHERE event_type = ANY ($2) AND created_at >= $1 ORDER BY created_at, id",
+                since,
+                &[EventType::EntityErased, EventType::TenantErased].map(|erased| erased.as_str().to_owned())[..],
+            )
+            .fetch_all(pg)
+        })
+        .await
+}
+
+/// Records in each tenant's audit stream that its memory was replaced by a backup; in the default tenant's in any case. On an
+/// owner's session.
 pub async fn record_restore(
     session: &mut Session,
     origin: &Origin,

@@ -2,6 +2,7 @@
 
 use butler_domain::conflicts::Side;
 use butler_domain::ids::new_id;
+use butler_domain::text::{fact_search_text, fact_text};
 use butler_domain::times::StatedDates;
 use butler_domain::{EntityId, EpisodeId, FactId, MemoryType, Permanence, Scope, StoredFact, TenantId};
 use serde::Serialize;
@@ -180,13 +181,13 @@ async fn attempt(
     keyed: Option<&Keyed>,
 ) -> Result<Attempt<FactOutcome>, StoreError> {
     let WriteContext { session, tenant, now, origin } = write;
-    let text = butler_domain::text::fact_text(&fact.subject, &fact.predicate, &fact.content);
+    let text = fact_text(&fact.subject, &fact.predicate, &fact.content);
     let argument = FactRow {
         id: fact.id,
         subject: &fact.subject,
         predicate: &fact.predicate,
         content: &fact.content,
-        search_text: butler_domain::text::preprocess_text(&text),
+        search_text: fact_search_text(&text, fact.object.name()),
         scope: &fact.scope,
         importance: fact.importance,
         confidence: INITIAL_CONFIDENCE,

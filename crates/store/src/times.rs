@@ -1,5 +1,8 @@
 //! When facts are true: the facts of one key in the order of time.
 
+use std::collections::HashMap;
+
+use butler_domain::phrases::NamedEvent;
 use butler_domain::times::{FactDates, ShownDates};
 use butler_domain::{FactId, TenantId, Timestamp};
 use schemars::JsonSchema;
@@ -49,6 +52,56 @@ pub async fn texts_then(
         if row.is_rule { then.rules.push((row.id, text)) } else { then.entities.push((row.id, text)) }
     }
     Ok(then)
+}
+
+/// When an event was, according to the facts.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum EventDate {
+    /// No dated fact tells it.
+    Unknown,
+    /// Several do, with different dates.
+    Ambiguous,
+    /// The moment, and the date as it was given.
+    At(Timestamp, Option<String>),
+}
+
+/// When the event was that a query names. `scope`: facts of this scope and `global`; `None`: of all.
+pub async fn event_date(
+    session: &mut Session,
+    tenant: &TenantId,
+    scope: Option<&str>,
+    query: &str,
+    event: &NamedEvent,
+) -> Result<EventDate, StoreError> {
+    let mut rows = session
+        .run(|pg| {
+            sqlx::query!(
+                r#"SELECT valid_from AS "at!", given FROM named_date($1, $2, $3, $4, $5)"#,
+                tenant.as_str(),
+                scope,
+                query,
+                &event.words,
+                event.needs_all(),
+            )
+            .fetch_all(pg)
+        })
+        .await?
+        .into_iter();
+    Ok(match (rows.next(), rows.next()) {
+        (None, _) => EventDate::Unknown,
+        (Some(row), None) => EventDate::At(row.at, row.given),
+        (Some(_), Some(_)) => EventDate::Ambiguous,
+    })
+}
+
+/// The names that entities had at a moment, of those that were renamed since.
+pub async fn names_then(
+    session: &mut Session,
+    tenant: &TenantId,
+    ids: &[Uuid],
+    as_of: Timestamp,
+) -> Result<HashMap<Uuid, String>, StoreError> {
+    Ok(texts_then(session, tenant, &[], ids, as_of).await?.entities.into_iter().collect())
 }
 
 /// A fact of a key and when it is true.

@@ -25,6 +25,8 @@ enum Bench {
     Context,
     /// Consolidation without the model, and episode cleanup.
     Consolidate,
+    /// The relations around an entity among 100k relations, over HTTP.
+    Graph,
     /// First and warm start of `butler serve`, its memory use, and the cost of storing over HTTP.
     Host,
     /// Storing and superseding facts with 100k facts in the table, by one and by sixteen clients.
@@ -69,6 +71,7 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
         Bench::Context => program("context", &args.rest),
         Bench::Consolidate => program("consolidate", &args.rest),
         Bench::Api => program("api", &args.rest),
+        Bench::Graph => program("graph", &args.rest),
         Bench::Host => program("host", &args.rest),
         Bench::Store => program("store", &args.rest),
         Bench::Resolve => program("resolve", &args.rest),

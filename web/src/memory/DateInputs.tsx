@@ -62,7 +62,11 @@ export function DateInputs({ known, values, error, onChange }: Props) {
                     {[problem.message, problem.hint].filter(Boolean).join('; ')}
                   </>
                 ) : cleared ? (
-                  `Stays ${briefDate(before)}: a date can be changed, but not removed.`
+                  field === 'observed_at' ? (
+                    `Stays ${briefDate(before)}: it can be changed, but not removed.`
+                  ) : (
+                    'Unknown from now on.'
+                  )
                 ) : (
                   hints[field]
                 )}

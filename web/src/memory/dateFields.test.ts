@@ -7,7 +7,8 @@ test('an edit sends only the dates that changed', () => {
   expect(texts).toEqual({ valid_from: '2023', valid_to: '', observed_at: '' })
   expect(changedDates(known, texts)).toEqual({})
   expect(changedDates(known, { ...texts, valid_to: ' 2024-03 ' })).toEqual({ valid_to: '2024-03' })
-  expect(changedDates(known, { ...texts, valid_from: '' })).toEqual({})
+  expect(changedDates(known, { ...texts, valid_from: ' ' })).toEqual({ valid_from: null })
+  expect(changedDates({ observed_at: '2023' }, { ...texts, valid_from: '', observed_at: '' })).toEqual({})
 })
 
 test('the message of the API names the field that it rejects', () => {

@@ -13,11 +13,14 @@ export function dateTexts(dates: FactDates): Record<DateField, string> {
   }
 }
 
-/** The dates that an edit changes. The API keeps a date that is left out or empty. */
+/** The dates that an edit changes. The API keeps a date that is left out, and removes one that is null. */
 export function changedDates(known: FactDates, texts: Record<DateField, string>): FactDates {
   const changed = dateFields.flatMap((field) => {
     const text = texts[field].trim()
-    return text !== '' && text !== (known[field] ?? '') ? [[field, text]] : []
+    if (text === (known[field] ?? '')) return []
+    // When the source said it can be corrected, but not be unknown.
+    if (text === '') return field === 'observed_at' ? [] : [[field, null]]
+    return [[field, text]]
   })
   return Object.fromEntries(changed)
 }

@@ -53,6 +53,11 @@ pub const SECTIONS: &[(&str, &str, &str)] = &[
         "Pairs of statements with the same subject and predicate, judged without an LLM.",
     ),
     ("resolve", "Resolving names", "`entity_resolve` over HTTP among 100k entities."),
+    (
+        "graph",
+        "Relations around an entity",
+        "`entity_neighbors` over HTTP among 100k relations of 20k entities, some of which have a hundred. At most 50 relations are returned unless the line says otherwise.",
+    ),
     ("consolidate", "Consolidation and cleanup", "With a model that answers at once, in a tenant with 100k facts."),
     ("sweep", "The decay sweep", "100k facts, a tenth of which change their state."),
     (

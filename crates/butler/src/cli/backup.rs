@@ -5,6 +5,7 @@ use butler_host::butler::Butler;
 use butler_host::error::HostError;
 use butler_host::host::Host;
 use butler_host::instance::{self, create_data_dir};
+use butler_store::backup::Erasure;
 use butler_store::tokens::TokenRow;
 use serde_json::json;
 
@@ -154,26 +155,56 @@ async fn restore(
     let host = Host::new(settings.host.clone())?;
     let butler = host.butler(settings.butler.as_deref())?;
     let stored = backup::find(&host.backup_folder(&butler), name)?;
-    confirm(&stored, yes)?;
-    // Back up the current state first.
     let opened = OpenedButler::open(settings).await?;
-    let outcome = match create(&opened).await {
-        Ok(before) => opened.tokens().await.map(|tokens| (before, tokens)),
-        Err(error) => Err(error),
-    };
-    let (before, tokens) = opened.close(outcome).await?;
+    let outcome = current(&opened, &stored, yes, printer).await;
+    let (before, tokens, erasures) = opened.close(outcome).await?;
     host.start_private(progress::on_stderr(settings.quiet)).await?;
     let outcome = swap(&host, &butler, &stored, &tokens).await;
     let stopped = host.stop().await;
     outcome?;
     stopped?;
     if json {
-        printer.json(&json!({"restored": stored, "before": before}));
+        printer.json(&json!({"restored": stored, "before": before, "erased_since": erasures}));
         return Ok(());
     }
     print_backup("restored", "restored", &stored, false, printer);
     printer.note(format_args!("the previous state is saved as backup {}", before.name));
     Ok(())
+}
+
+/// Asks, then backs up the current state. Returns that backup, the tokens, and the erasures that the restore undoes.
+async fn current(
+    opened: &OpenedButler,
+    stored: &Backup,
+    yes: bool,
+    printer: Printer,
+) -> Result<(Backup, Vec<TokenRow>, Vec<Erasure>), HostError> {
+    let erasures = opened.erasures_since(stored.manifest.created_at).await?;
+    warn_of(&erasures, printer);
+    confirm(stored, yes)?;
+    Ok((create(opened).await?, opened.tokens().await?, erasures))
+}
+
+/// What was erased after the backup comes back with it.
+fn warn_of(erasures: &[Erasure], printer: Printer) {
+    if erasures.is_empty() {
+        return;
+    }
+    printer.note(format_args!("this backup is older than {} erasures; repeat them after the restore:", erasures.len()));
+    for erasure in erasures {
+        let tenant = shell_word(&erasure.tenant_id);
+        let command = match erasure.entity_id {
+            Some(id) => format!("butler forget --entity {id} --erase --yes --tenant {tenant}"),
+            None => format!("butler erase --tenant {tenant} --yes"),
+        };
+        printer.note(format_args!("  {command}  (erased {})", erasure.erased_at.format("%Y-%m-%d %H:%MZ")));
+    }
+}
+
+/// A tenant's name, quoted if a shell would read it differently.
+fn shell_word(text: &str) -> String {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
+    if text.chars().all(is_plain) { text.to_owned() } else { format!("'{}'", text.replace('\'', "'\\''")) }
 }
 
 /// Restores the backup, then drops the old database. The old database is already backed up.

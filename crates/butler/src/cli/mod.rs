@@ -8,6 +8,7 @@ mod connect;
 mod db;
 mod demo;
 mod doctor;
+mod edit;
 mod erase;
 mod export;
 mod global;
@@ -77,6 +78,7 @@ pub enum Command {
     Verb(verbs::Verb),
     Why(why::Args),
     WhyNot(why_not::Args),
+    Edit(edit::Args),
     Setup(setup::Args),
     Doctor(doctor::Args),
     Db(db::Args),
@@ -163,6 +165,7 @@ fn run(command: Command, settings: Settings, printer: Printer) -> Result<(), Hos
         Command::Verb(verb) => on_one_thread(verbs::run(verb, settings, printer)),
         Command::Why(args) => on_runtime(why::run(args, settings, printer)),
         Command::WhyNot(args) => on_runtime(why_not::run(args, settings, printer)),
+        Command::Edit(args) => on_runtime(edit::run(args, settings, printer)),
         Command::Setup(args) => on_runtime(setup::run(args, settings, printer)),
         Command::Doctor(args) => on_runtime(doctor::run(args, settings, printer)),
         Command::Db(args) => on_runtime(db::run(args, settings, printer)),

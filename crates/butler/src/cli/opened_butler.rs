@@ -3,11 +3,13 @@
 
 use std::sync::Arc;
 
+use butler_domain::Timestamp;
 use butler_host::butler::Butler;
 use butler_host::error::HostError;
 use butler_host::host::Host;
 use butler_host::instance::create_data_dir;
 use butler_memory::Memory;
+use butler_store::backup::Erasure;
 use butler_store::tokens::TokenRow;
 
 use super::Settings;
@@ -42,6 +44,13 @@ impl OpenedButler {
         let failed = |source| HostError::Store { butler: self.butler.name.to_string(), source };
         let mut conn = self.memory.db().owner().await.map_err(failed)?;
         butler_store::tokens::list(&mut conn).await.map_err(failed)
+    }
+
+    /// Lists what was erased since a moment, in all tenants.
+    pub async fn erasures_since(&self, since: Timestamp) -> Result<Vec<Erasure>, HostError> {
+        let failed = |source| HostError::Store { butler: self.butler.name.to_string(), source };
+        let mut conn = self.memory.db().owner().await.map_err(failed)?;
+        butler_store::backup::erasures_since(&mut conn, since).await.map_err(failed)
     }
 
     /// Stops what [`Self::open`] started and returns `outcome`.

@@ -303,3 +303,23 @@ fn scheduled_backups_are_created_pruned_and_listed_and_failures_are_reported() {
         assert!(!refused.status.success() && stderr(&refused).contains(why), "{}", stderr(&refused));
     }
 }
+
+#[test]
+fn a_restore_names_the_erasures_that_it_undoes() {
+    let dir = tempfile::tempdir().unwrap();
+    let run = |args: &[&str]| butler().args(args).arg("--data-dir").arg(dir.path()).output().unwrap();
+    let json = |args: &[&str]| json_of(&run(&[args, &["--json"]].concat()));
+    let entity = json(&["entity", "create", "Chloe", "--type", "person"])["entity_id"].as_str().unwrap().to_owned();
+    json(&["remember", "fact", "Chloe", "city", "Lyon"]);
+    let created = json(&["backup", "create"]);
+    json(&["forget", "--entity", "Chloe", "--erase", "--yes"]);
+    let command = format!("butler forget --entity {entity} --erase --yes --tenant default");
+    let unconfirmed = run(&["backup", "restore", created["name"].as_str().unwrap()]);
+    assert!(stderr(&unconfirmed).contains(&command), "{}", stderr(&unconfirmed));
+    let restored = json(&["backup", "restore", created["name"].as_str().unwrap(), "--yes"]);
+    assert_eq!(restored["erased_since"][0]["entity_id"], json!(entity), "{restored}");
+    assert_eq!(json(&["entity", "get", "Chloe"])["entity_id"], json!(entity), "she is back");
+    json(&["forget", "--entity", &entity, "--erase", "--yes", "--tenant", "default"]);
+    let gone = run(&["entity", "get", "Chloe"]);
+    assert!(stderr(&gone).contains("no entity is called"), "{}", stderr(&gone));
+}

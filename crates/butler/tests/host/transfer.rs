@@ -398,3 +398,60 @@ async fn imported_names_have_no_control_characters() {
     assert_eq!(names.len(), 2, "the fact and the entity: {names:?}");
     assert!(names.iter().all(|line| line.contains(r#""An [31mna""#)), "{names:?}");
 }
+
+/// An older program compared keys letter by letter and wrote no times.
+#[tokio::test]
+async fn facts_of_an_older_export_that_meet_on_one_key_supersede_each_other_newest_first() {
+    let fact = |number: u8, subject: &str, predicate: &str, content: &str, created_at: &str| {
+        let id = format!("01993c1e-8a70-7d0c-b1a5-0000000000{number:02}");
+        json!({"type": "fact", "id": id, "subject": subject, "predicate": predicate, "content": content,
+               "validity": "active", "scope": "global", "created_at": created_at})
+        .to_string()
+    };
+    let header = json!({"format": "butler-memory", "version": 1, "counts": {"fact": 4}}).to_string();
+    let lines = [
+        header,
+        fact(1, "User", "favorite color", "red", "2025-01-01T00:00:00Z"),
+        fact(2, "user", "favorite_color", "blue", "2025-03-01T00:00:00Z"),
+        fact(3, "USER", "Favorite-Color", "green", "2025-02-01T00:00:00Z"),
+        fact(4, "User", "city", "Oslo", "2025-01-01T00:00:00Z"),
+    ];
+    let here = MemoryFixture::new().await;
+    let report = import(&here, &lines, |_| ()).await.unwrap();
+    assert!(report.committed && !report.has_problems(), "{report:?}");
+    let mut pg = here.db.connect().await;
+    let facts: Vec<(String, String, bool)> = sqlx::query_as(
+        "SELECT content, validity, holds_from < holds_to FROM facts WHERE predicate_key = 'favorite_color' ORDER BY created_at",
+    )
+    .fetch_all(&mut pg)
+    .await
+    .unwrap();
+    let row = |content: &str, validity: &str| (content.to_owned(), validity.to_owned(), true);
+    assert_eq!(facts, [row("red", "superseded"), row("green", "superseded"), row("blue", "active")]);
+    let events: Vec<String> = sqlx::query_scalar(
+        "SELECT f.content FROM memory_events e JOIN facts f ON f.id = e.memory_id
+         WHERE e.event_type = 'fact_superseded' AND e.actor = 'import' ORDER BY f.created_at",
+    )
+    .fetch_all(&mut pg)
+    .await
+    .unwrap();
+    assert_eq!(events, ["red", "green"]);
+    let found = here.call("memory_recall", json!({"topic": "favorite color", "min_confidence": 0})).await.unwrap();
+    assert_eq!(found["results"][0]["content"], "blue", "{found}");
+    let again = import(&here, &lines, |_| ()).await.unwrap();
+    assert_eq!(
+        (again.kinds["fact"].created, again.kinds["fact"].existing),
+        (0, 4),
+        "importing it again changes nothing"
+    );
+
+    // What was here before stays.
+    let there = MemoryFixture::new().await;
+    let known = json!({"subject": "user", "predicate": "favorite color", "content": "black"});
+    there.call("memory_store_fact", known).await.unwrap();
+    let report = import(&there, &lines, |_| ()).await.unwrap();
+    assert!(report.committed, "black is newer: {report:?}");
+    let active = "SELECT content FROM facts WHERE predicate_key = 'favorite_color' AND validity = 'active'";
+    let active: Vec<String> = sqlx::query_scalar(active).fetch_all(&mut there.db.connect().await).await.unwrap();
+    assert_eq!(active, ["black"]);
+}

@@ -266,3 +266,61 @@ fn invalid_arguments_exit_with_code_2_before_the_database_is_opened() {
     }
     assert!(crate::program::postgres_pid(&dir.path().join("data")).is_none());
 }
+
+#[test]
+fn entity_commands_take_names_list_entities_and_preview_a_merge() {
+    let dir = tempfile::tempdir().unwrap();
+    let server = Serving::on(&dir.path().join("data"));
+    let shell = Shell { data_dir: &server.data_dir };
+    for (name, entity_type) in [("Ann", "person"), ("A. Lee", "person"), ("Oslo", "place")] {
+        shell.json(&["entity", "create", name, "--type", entity_type]);
+    }
+    shell.json(&["entity", "update", "Ann", "--alias", "Annie"]);
+    shell.json(&["remember", "fact", "Annie", "lives_in", "Oslo"]);
+    shell.json(&["remember", "fact", "A. Lee", "lives_in", "Rome"]);
+    shell.json(&["remember", "fact", "Ann", "visited", "Oslo", "--object", "Oslo"]);
+    let names = |args: &[&str]| -> Vec<String> {
+        let listed = shell.json(args);
+        let rows = listed["entities"].as_array().unwrap();
+        rows.iter().map(|row| row["canonical_name"].as_str().unwrap().to_owned()).collect()
+    };
+    assert_eq!(names(&["entity", "list"]), ["A. Lee", "Ann", "Oslo"]);
+    assert_eq!(names(&["entity", "list", "--type", "place"]), ["Oslo"]);
+    assert_eq!(names(&["entity", "list", "--limit", "1", "--since", "1h"]), ["A. Lee"]);
+    assert_eq!(names(&["entity", "list", "--until", "2001"]), [""; 0]);
+    assert!(shell.text(&["entity", "list"]).contains("Ann (person, also Annie)\n"));
+    assert_eq!(shell.json(&["entity", "get", "annie"])["canonical_name"], "Ann");
+    assert_eq!(shell.text(&["entity", "neighbors", "Annie", "--predicate", "visited"]), "Ann visited Oslo\n");
+    assert_eq!(shell.text(&["entity", "neighbors", "Annie", "--valid-at", "2001-01-01", "--as-of", "2001-01-01"]), "");
+
+    let told = shell.text(&["entity", "merge", "A. Lee", "Ann", "--preview"]);
+    assert!(told.contains("would merge A. Lee (person, 1 facts) into Ann (person, 2 facts)"), "{told}");
+    assert!(told.contains("lives_in differs: Rome and Oslo"), "{told}");
+    assert_eq!(names(&["entity", "list"]).len(), 3, "nothing was merged");
+    shell.json(&["entity", "merge", "A. Lee", "Ann"]);
+    assert_eq!(names(&["entity", "list"]), ["Ann", "Oslo"]);
+    shell.json(&["entity", "unmerge", "a. lee"]);
+    assert_eq!(names(&["entity", "list"]), ["A. Lee", "Ann", "Oslo"]);
+
+    shell.json(&["entity", "create", "Ann", "--type", "organization"]);
+    let refused = shell.run(&["entity", "get", "Ann"]);
+    let told = stderr(&refused);
+    assert!(told.contains("2 entities are called \"Ann\"") && told.contains("(Ann, organization)"), "{told}");
+    assert!(stderr(&shell.run(&["entity", "get", "Zoe"])).contains("no entity is called \"Zoe\""));
+}
+
+#[test]
+fn a_fact_is_corrected_and_loses_a_date_from_the_shell() {
+    let dir = tempfile::tempdir().unwrap();
+    let server = Serving::on(&dir.path().join("data"));
+    let shell = Shell { data_dir: &server.data_dir };
+    let dates = ["--valid-from", "2020", "--valid-to", "2024-03"];
+    let fact = id(&shell.json(&[&["remember", "fact", "Ann", "lives_in", "Oslo"], &dates[..]].concat()));
+    let edited = id(&shell.json(&["edit", &fact, "--content", "Bergen", "--no-valid-to"]));
+    let shown = shell.json(&["get", "fact", &edited]);
+    assert_eq!((&shown["content"], &shown["valid_from"]), (&json!("Bergen"), &json!("2020")), "{shown}");
+    assert_eq!(shown.get("valid_to"), None);
+    assert_eq!(shell.run(&["edit", &edited]).status.code(), Some(1), "there is nothing to change");
+    let unknown = shell.run(&["edit", "01993c1e-8a70-7d0c-b1a5-54d2a1f0c3aa", "--content", "x"]);
+    assert!(stderr(&unknown).contains("there is no fact"), "{}", stderr(&unknown));
+}

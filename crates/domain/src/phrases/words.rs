@@ -90,6 +90,10 @@ pub(super) enum Sense {
     Or,
     Of,
     The,
+    /// "when she moved"
+    When,
+    /// A word that stands for a person or thing.
+    Pronoun,
     Part(Part),
     /// A word before "last" or "next" that makes it relative to something else: "my last year at school".
     Possessive,
@@ -198,6 +202,8 @@ fn plain(name: &str) -> Option<Sense> {
         "or" => Sense::Or,
         "of" => Sense::Of,
         "the" => Sense::The,
+        "when" => Sense::When,
+        "pronoun" => Sense::Pronoun,
         "possessive" => Sense::Possessive,
         "counted" => Sense::Counted,
         _ => return None,

@@ -45,8 +45,8 @@ impl FromIterator<(Uuid, f64)> for Best {
 
 impl Browse<'_> {
     /// The memories of one type that a query finds, best first.
-    pub(super) async fn best(&self, memory_type: MemoryType, query: &str) -> Result<Best, MemoryError> {
-        let hits = self.related(&[memory_type], query, MOST_BEST).await?;
+    pub(super) async fn best(&self, memory_type: MemoryType, query: &str, asked: &Asked) -> Result<Best, MemoryError> {
+        let hits = self.related(&[memory_type], query, MOST_BEST, asked).await?;
         Ok(hits.iter().map(|hit| (hit.id, hit.score)).collect())
     }
 
@@ -56,6 +56,7 @@ impl Browse<'_> {
         types: &[MemoryType],
         query: &str,
         limit: usize,
+        asked: &Asked,
     ) -> Result<Vec<Hit>, MemoryError> {
         let (query, _) = butler_domain::validate::query(query);
         let input = SearchInput {
@@ -68,7 +69,7 @@ impl Browse<'_> {
             min_relevance: None,
             hops: 0,
             explain: false,
-            asked: Asked::default(),
+            asked: asked.clone(),
             holding: false,
         };
         let mut call = Call::internal(self.memory, self.tenant.clone(), "dashboard");

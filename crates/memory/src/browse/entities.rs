@@ -1,6 +1,8 @@
 use butler_domain::MemoryType;
 use butler_domain::resolve::Hints;
+use butler_domain::times::Asked;
 use butler_store::browse::{entities, events, facts, graph, merges};
+use butler_store::times;
 use uuid::Uuid;
 
 use super::best::Best;
@@ -29,6 +31,8 @@ pub struct EntityKnowledge {
     pub merges: Vec<MergeItem>,
     /// Audit events, newest first.
     pub events: Vec<EventItem>,
+    /// The name it had at `as_of`, if it was renamed since.
+    pub name_then: Option<String>,
 }
 
 impl Browse<'_> {
@@ -58,7 +62,7 @@ impl Browse<'_> {
         let mut best: Best = named.iter().map(|named| (named.entity_id.0, named.score)).collect();
         let found = self.palette(words, MOST_BEST as i32).await?;
         best.append(found.iter().filter(|item| item.kind == FoundKind::Entity).map(|item| item.id));
-        let facts = self.related(&[MemoryType::Fact], words, MOST_BEST).await?;
+        let facts = self.related(&[MemoryType::Fact], words, MOST_BEST, &Asked::default()).await?;
         best.append(facts.iter().filter_map(|fact| fact.entity_id));
         Ok(best)
     }
@@ -68,26 +72,25 @@ impl Browse<'_> {
         &self,
         id: Uuid,
         max_facts: i64,
-        asked: Option<&AskedTime>,
+        asked: &Asked,
     ) -> Result<EntityKnowledge, MemoryError> {
         let mut session = self.memory.db().reader(self.tenant).await?;
         let about = |state, sort| FactFilter { state, entity: Some(id), sort, ..FactFilter::default() };
-        let active = about(FactFilterState::Active, FactSort::Subject);
-        let facts = match asked {
-            Some(asked) => {
-                facts::held(&mut session, self.tenant, (Some(id), None), asked, (max_facts, 0), self.now).await?
-            }
-            None => facts::list(&mut session, self.tenant, &active, Page::first(max_facts), self.now).await?,
-        };
+        let wanted = FactFilter { asked: asked.clone(), ..about(FactFilterState::of(asked), FactSort::Subject) };
+        let facts = facts::list(&mut session, self.tenant, &wanted, Page::first(max_facts), self.now).await?;
         let all = about(FactFilterState::All, FactSort::Newest);
         let all = facts::list(&mut session, self.tenant, &all, Page::first(1), self.now).await?.total;
         Ok(EntityKnowledge {
             past_facts: all - facts.total,
             facts,
-            related: entities::related(&mut session, self.tenant, id).await?,
+            related: entities::related(&mut session, self.tenant, id, asked.as_of).await?,
             mentions: entities::mentions(&mut session, self.tenant, id, self.now, MENTIONS).await?,
             merges: merges::into(&mut session, self.tenant, id).await?,
             events: events::of_memory(&mut session, self.tenant, id).await?,
+            name_then: match asked.as_of {
+                Some(as_of) => times::names_then(&mut session, self.tenant, &[id], as_of).await?.remove(&id),
+                None => None,
+            },
         })
     }
 

@@ -1,4 +1,5 @@
 use butler_domain::MemoryType;
+use butler_domain::times::Asked;
 use butler_store::browse::{episodes, events, links};
 use uuid::Uuid;
 
@@ -21,7 +22,8 @@ impl Browse<'_> {
             let mut session = self.memory.db().reader(self.tenant).await?;
             return Ok(episodes::list(&mut session, self.tenant, filter, page, self.now).await?);
         };
-        let mut best = self.best(MemoryType::Episode, words).await?;
+        let asked = Asked { since: filter.since, until: filter.until, ..Asked::default() };
+        let mut best = self.best(MemoryType::Episode, words, &asked).await?;
         let mut session = self.memory.db().reader(self.tenant).await?;
         let most = Page::first(MOST_BEST as i64);
         let worded = episodes::list(&mut session, self.tenant, filter, most, self.now).await?;

@@ -5,7 +5,6 @@ use uuid::Uuid;
 
 use super::{Browse, EventItem, FactFilter, FactItem, FactSort, LinkItem, Listed, MOST_BEST, Page, Period, Version};
 use crate::MemoryError;
-use crate::search::AskedTime;
 
 /// A fact with everything that is linked to it.
 #[derive(Debug, Clone)]
@@ -28,7 +27,7 @@ impl Browse<'_> {
             let mut session = self.memory.db().reader(self.tenant).await?;
             return Ok(facts::list(&mut session, self.tenant, filter, page, self.now).await?);
         };
-        let mut best = self.best(MemoryType::Fact, words).await?;
+        let mut best = self.best(MemoryType::Fact, words, &filter.asked).await?;
         let mut session = self.memory.db().reader(self.tenant).await?;
         let newest = FactFilter { sort: FactSort::Newest, ..filter.clone() };
         let most = Page::first(MOST_BEST as i64);
@@ -40,19 +39,6 @@ impl Browse<'_> {
             item.score = scores.get(&item.fact.id.0).copied();
         }
         Ok(listed)
-    }
-
-    /// One page of the facts that fit a time, newest first.
-    pub async fn facts_held(
-        &self,
-        entity: Option<Uuid>,
-        scopes: Option<&[String]>,
-        asked: &AskedTime,
-        page: Page,
-    ) -> Result<Listed<FactItem>, MemoryError> {
-        let mut session = self.memory.db().reader(self.tenant).await?;
-        let part = (page.limit, page.offset);
-        Ok(facts::held(&mut session, self.tenant, (entity, scopes), asked, part, self.now).await?)
     }
 
     /// One fact; `None` if the tenant has no fact with this id.

@@ -1,4 +1,5 @@
 use butler_domain::MemoryType;
+use butler_domain::times::Asked;
 use butler_store::browse::{events, links, rules};
 use uuid::Uuid;
 
@@ -24,7 +25,8 @@ impl Browse<'_> {
             let mut session = self.memory.db().reader(self.tenant).await?;
             return Ok(rules::list(&mut session, self.tenant, filter, page, self.now).await?);
         };
-        let mut best = self.best(MemoryType::Rule, words).await?;
+        let asked = Asked { since: filter.since, until: filter.until, ..Asked::default() };
+        let mut best = self.best(MemoryType::Rule, words, &asked).await?;
         let mut session = self.memory.db().reader(self.tenant).await?;
         let newest = RuleFilter { sort: RuleSort::Newest, ..filter.clone() };
         let most = Page::first(MOST_BEST as i64);

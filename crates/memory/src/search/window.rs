@@ -1,8 +1,9 @@
 //! Words of time in a query: memories in or near that period get a boost.
 
-use butler_domain::phrases::{self, Understood};
+use butler_domain::phrases::{self, Ignored, NamedEvent, Understood};
 use butler_domain::{MemoryType, Timestamp};
 use butler_store::search::AskedTime;
+use butler_store::times::EventDate;
 use chrono::DateTime;
 use chrono_tz::Tz;
 
@@ -23,7 +24,10 @@ pub(crate) struct TimeWords {
 
 impl TimeWords {
     pub fn new(query: &str, now: Timestamp, zone: Tz) -> Self {
-        let understood = phrases::understand(query, now, zone);
+        Self::of(phrases::understand(query, now, zone))
+    }
+
+    fn of(understood: Understood) -> Self {
         let bounds = understood.window.as_ref().map(|window| {
             let last = window.to.map_or(LAST, |to| to - chrono::TimeDelta::microseconds(1));
             (window.from.unwrap_or(FIRST), last)
@@ -31,7 +35,23 @@ impl TimeWords {
         Self { understood, bounds }
     }
 
-    /// The period in the form that the database reads.
+    /// Adds the window of an event that the query names, or why it has none.
+    pub fn with_event(self, event: &NamedEvent, date: EventDate, zone: Tz) -> Self {
+        let mut understood = self.understood;
+        let mut ignore = |reason: &str| {
+            understood.ignored.push(Ignored { phrase: event.phrase.clone(), reason: reason.to_owned() });
+        };
+        match date {
+            EventDate::Unknown => ignore("no fact tells when that was"),
+            EventDate::Ambiguous => {
+                ignore("several facts tell different dates; name the person or thing, or give the date")
+            }
+            EventDate::At(at, text) => understood.window = Some(event.window(at, text.as_deref(), zone)),
+        }
+        Self::of(understood)
+    }
+
+    /// What the database is asked for.
     pub fn asked(&self) -> Option<AskedTime> {
         let (first, last) = self.bounds?;
         Some(AskedTime { first: Some(first), last: Some(last), as_of: None, since: None, until: None })

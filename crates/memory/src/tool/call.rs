@@ -87,7 +87,7 @@ impl ToolCall {
             .arguments
             .get("action")
             .is_none_or(|action| self.spec.reading_actions.contains(&action.as_str().unwrap_or_default()));
-        if self.spec.reading_actions.is_empty() || reads { self.spec.right } else { Right::Admin }
+        if self.spec.reading_actions.is_empty() || reads { self.spec.right } else { self.spec.changing_right }
     }
 
     /// Whether the call is safe to retry when its outcome is unknown.
@@ -196,6 +196,11 @@ mod tests {
         assert_eq!(call("memory_conflicts", json!({"action": "list"})).right(), Right::Read);
         assert_eq!(call("memory_conflicts", json!({})).right(), Right::Read);
         assert_eq!(call("memory_store_rule", json!({"action": "x"})).right(), Right::Write);
+        for (action, right) in
+            [("list", Right::Read), ("search", Right::Read), ("register", Right::Write), ("x", Right::Write)]
+        {
+            assert_eq!(call("memory_predicates", json!({ "action": action })).right(), right, "{action}");
+        }
     }
 
     #[test]

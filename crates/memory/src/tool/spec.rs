@@ -15,8 +15,9 @@ pub struct ToolSpec {
     pub annotations: Annotations,
     /// The right that the caller's token needs.
     pub right: Right,
-    /// If not empty: any other value of the argument `action` needs the right admin.
+    /// If not empty: any other value of the argument `action` needs `changing_right`.
     pub reading_actions: &'static [&'static str],
+    pub changing_right: Right,
     /// Whether the profile `core` offers the tool.
     pub core: bool,
     /// Whether a call embeds text, which needs the model.
@@ -37,6 +38,7 @@ impl ToolSpec {
             annotations: T::ANNOTATIONS,
             right: T::RIGHT,
             reading_actions: T::READING_ACTIONS,
+            changing_right: T::CHANGING_RIGHT,
             core: T::CORE,
             embeds: T::EMBEDS,
             takes_idempotency_key: fields::of::<T::Input>().contains(&super::call::IDEMPOTENCY_KEY),

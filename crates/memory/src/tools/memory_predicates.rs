@@ -80,7 +80,9 @@ impl ToolDefinition for MemoryPredicates {
     const DESCRIPTION: &'static str = "Which predicates are known, whether they hold one value or many, and which are each \
         other's inverse. A predicate that nobody registered holds one value. Search before you invent a new name.";
     const ANNOTATIONS: Annotations = Annotations::SETTLE;
-    const RIGHT: Right = Right::Write;
+    const RIGHT: Right = Right::Read;
+    const READING_ACTIONS: &'static [&'static str] = &["list", "search"];
+    const CHANGING_RIGHT: Right = Right::Write;
     const EMBEDS: bool = true;
 
     async fn run(memory: &Memory, call: Call, input: Input) -> Result<Predicates, MemoryError> {

@@ -3,7 +3,7 @@
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use butler_domain::secrets::Redactor;
-use butler_domain::text::{fact_text, preprocess_text, strip_nul, without_control};
+use butler_domain::text::{fact_search_text, fact_text, strip_nul, without_control};
 use butler_domain::{Source, Timestamp};
 use butler_domain::{conflicts, limits, validate};
 use butler_store::conflicts::FoundBy;
@@ -72,7 +72,9 @@ pub(super) fn read(line: &Line, model: &ModelName, redactor: &Redactor) -> Resul
             Some(vector) => set_vector(&mut row, &vector, model),
             None => to_embed = Some(text.clone()),
         }
-        row.insert("search_text".to_owned(), preprocess_text(&text).into());
+        let object = row.get("metadata").and_then(|metadata| metadata["object"].as_str());
+        let words = fact_search_text(&text, object.filter(|_| kind == Kind::Fact));
+        row.insert("search_text".to_owned(), words.into());
     }
     let is_untrusted = |row: &Map<String, Value>| row.get("metadata").is_some_and(|data| data["source"] == "untrusted");
     if kind == Kind::Episode && !row.contains_key("source") && is_untrusted(&row) {

@@ -4,6 +4,7 @@
 
 mod cleanup;
 mod concurrency;
+mod dates;
 mod failures;
 mod injection;
 mod kill;

@@ -32,7 +32,7 @@ pub(crate) async fn lives(memory: &MemoryFixture, city: &str, more: Value) -> Va
 }
 
 /// The facts of the key in the order of time: content, from, to, and validity.
-async fn timeline(memory: &MemoryFixture) -> Vec<String> {
+pub(crate) async fn timeline(memory: &MemoryFixture) -> Vec<String> {
     let sql = "SELECT content || ' ' || day(holds_from) || '..' || day(holds_to) || ' ' || validity AS line
                FROM facts, LATERAL (SELECT holds_from < holds_to AS holds) h
                ORDER BY holds DESC, holds_from, created_at";

@@ -306,3 +306,17 @@ async fn what_is_known_about_a_namesake_stays() {
         "Ann Miller"
     );
 }
+
+#[tokio::test]
+async fn a_preview_waits_for_nobody() {
+    let memory = MemoryFixture::new().await;
+    let anna = person(&memory, "Anna", &[]).await;
+    let mut writer = memory.db.connect().await;
+    sqlx::raw_sql(sqlx::AssertSqlSafe(format!("BEGIN; SELECT FROM entities WHERE id = '{anna}' FOR UPDATE")))
+        .execute(&mut writer)
+        .await
+        .expect("a lock");
+    let preview = forget(&memory, &anna, json!({"erase": true}));
+    let preview = tokio::time::timeout(std::time::Duration::from_secs(20), preview).await.expect("no lock is needed");
+    assert_eq!(preview.expect("an answer")["dry_run"], true);
+}

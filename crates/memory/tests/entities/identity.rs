@@ -172,3 +172,45 @@ async fn a_predicate_that_holds_one_value_again_keeps_no_slots() {
     let slots = "SELECT DISTINCT slot FROM facts";
     assert_eq!(column(&memory, slots).await, [""]);
 }
+
+/// Two entities share a name; then one of them gives it up.
+async fn ambiguous(memory: &MemoryFixture) -> (Value, Value, Value) {
+    let (person, company) =
+        (entity(memory, "Ann", &[]).await, json!({"canonical_name": "Ann", "entity_type": "organization"}));
+    let company = memory.call("entity_create", company).await.expect("an entity")["entity_id"].clone();
+    let stored = store(memory, "Ann", "lives_in", "Oslo").await;
+    assert_eq!((&stored["entity_id"], stored["candidates"].as_array().map(Vec::len)), (&Value::Null, Some(2)));
+    (person, company, stored["id"].clone())
+}
+
+async fn entity_of(memory: &MemoryFixture, fact: &Value) -> Value {
+    let get = json!({"memory_type": "fact", "memory_id": fact});
+    memory.call("memory_get", get).await.expect("a fact")["entity_id"].clone()
+}
+
+#[tokio::test]
+async fn facts_of_an_ambiguous_name_are_linked_when_another_entity_gives_it_up() {
+    let memory = MemoryFixture::new().await;
+    let (person, company, fact) = ambiguous(&memory).await;
+    memory.call("entity_update", json!({"entity_id": company, "canonical_name": "Ann Inc."})).await.expect("an answer");
+    assert_eq!(entity_of(&memory, &fact).await, person);
+    assert_eq!(column(&memory, EVENTS).await, ["fact_created", "fact_repointed"]);
+
+    let memory = MemoryFixture::new().await;
+    let (person, company, fact) = ambiguous(&memory).await;
+    let keep = json!({"entity_id": company, "dry_run": false, "fact_ids": []});
+    memory.call("entity_forget", keep).await.expect("an answer");
+    assert_eq!(entity_of(&memory, &fact).await, person, "forgotten");
+
+    let memory = MemoryFixture::new().await;
+    let (person, company, fact) = ambiguous(&memory).await;
+    let keep = json!({"entity_id": company, "dry_run": false, "erase": true, "fact_ids": []});
+    memory.call("entity_forget", keep).await.expect("an answer");
+    assert_eq!(entity_of(&memory, &fact).await, person, "erased");
+
+    let memory = MemoryFixture::new().await;
+    let (person, company, fact) = ambiguous(&memory).await;
+    let merge = json!({"source_entity_id": company, "target_entity_id": person});
+    memory.call("entity_merge", merge).await.expect("an answer");
+    assert_eq!(entity_of(&memory, &fact).await, person, "merged");
+}

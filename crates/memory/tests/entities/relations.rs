@@ -223,3 +223,56 @@ async fn contradicting_inverses_are_refused() {
         assert!(refused.message.starts_with("inverse"), "{wrong}: {}", refused.message);
     }
 }
+
+#[tokio::test]
+async fn neighbors_have_the_names_of_then() {
+    let memory = MemoryFixture::new().await;
+    let (ann, bob) = (person(&memory, "Ann", &[]).await, person(&memory, "Bob", &[]).await);
+    relate(&memory, "Ann", "works_with", "Bob").await;
+    memory.clock.set("2030-02-01T00:00:00Z".parse().expect("a time"));
+    memory.call("entity_update", json!({"entity_id": bob, "canonical_name": "Robert Roy"})).await.expect("an answer");
+    memory.clock.set("2030-03-01T00:00:00Z".parse().expect("a time"));
+    let now = neighbors(&memory, json!({"entity_id": ann})).await;
+    assert_eq!(edges(&now), ["Ann works_with Robert Roy"]);
+    let then = neighbors(&memory, json!({"entity_id": ann, "as_of": "2030-01-20"})).await;
+    assert_eq!(edges(&then), ["Ann works_with Bob"]);
+}
+
+#[tokio::test]
+async fn an_object_kept_as_text_becomes_a_relation_when_its_entity_is_created() {
+    let memory = MemoryFixture::new().await;
+    let ann = person(&memory, "Ann", &[]).await;
+    relate(&memory, "Ann", "knows", "Cárl").await;
+    relate(&memory, "Ann", "rides_with", "carl").await;
+    let friend = json!({"subject": "Ann", "predicate": "met", "content": "a friend from school", "object": "Carl"});
+    memory.call("memory_store_fact", friend).await.expect("an answer");
+    assert_eq!(edges(&neighbors(&memory, json!({"entity_id": ann})).await), [""; 0]);
+    let found = memory.call("memory_search", json!({"query": "Carl school"})).await.expect("an answer");
+    assert_eq!(found["results"][0]["predicate"], "met", "the name of the object is searched: {found}");
+    let carl = person(&memory, "Carl", &[]).await;
+    let expected = ["Ann knows Carl", "Ann met Carl", "Ann rides_with Carl"];
+    assert_eq!(edges(&neighbors(&memory, json!({"entity_id": carl})).await), expected);
+    let events = "SELECT payload AS p FROM memory_events WHERE event_type = 'fact_repointed'";
+    let moved = super::rows(&memory, events).await;
+    assert_eq!(moved.len(), 3);
+    assert!(moved.iter().all(|event| event["p"]["after"]["object_entity_id"] == json!(carl)), "{moved:?}");
+    // The statement is the same as before, now with its object.
+    let again = relate(&memory, "Ann", "knows", "Carl").await;
+    assert_eq!(again["superseded_id"], Value::Null, "{again}");
+    assert_eq!(super::rows(&memory, "SELECT FROM facts WHERE metadata ? 'object'").await.len(), 0);
+}
+
+#[tokio::test]
+async fn an_object_that_gets_its_entity_by_a_rename_meets_the_relation_that_exists() {
+    let memory = MemoryFixture::new().await;
+    person(&memory, "Ann", &[]).await;
+    let bob = person(&memory, "Robert", &[]).await;
+    let by_id = json!({"subject": "Ann", "predicate": "knows", "content": "knows him well", "object_entity_id": bob});
+    memory.call("memory_store_fact", by_id).await.expect("an answer");
+    let as_text = json!({"subject": "Ann", "predicate": "knows", "content": "a colleague", "object": "Bob"});
+    memory.call("memory_store_fact", as_text).await.expect("an answer");
+    memory.call("entity_update", json!({"entity_id": bob, "aliases": ["Bob"]})).await.expect("an answer");
+    let active = "SELECT content AS c, object_entity_id AS o FROM facts WHERE validity = 'active'";
+    let left = super::rows(&memory, active).await;
+    assert_eq!(left, [json!({"c": "knows him well", "o": bob})], "of two on one key the entity's own stays");
+}

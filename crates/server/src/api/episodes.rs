@@ -15,6 +15,7 @@ use super::error::ApiError;
 use super::facts::{ButlerQuery, IdPath};
 use super::operation::{Operation, RequestContext, Verb};
 use super::page::{Paging, best, date_or_time, newest};
+use super::times::SinceQuery;
 
 #[derive(Debug, Deserialize, JsonSchema)]
 pub struct Filters {
@@ -22,9 +23,9 @@ pub struct Filters {
     butler: Option<String>,
     /// Only episodes of this session.
     session_id: Option<Uuid>,
-    /// Only episodes at or after this date or time: `2026-03-01` or `2026-03-01T12:00:00Z`.
+    /// Only episodes stored at or after this date or time: `2026-03-01` or `2026-03-01T12:00:00Z`.
     from: Option<String>,
-    /// Only episodes at or before this date or time.
+    /// Only episodes stored at or before this date or time.
     to: Option<String>,
     status: Option<ConsolidationStatus>,
     /// What to look for. With `sort=best`, by meaning, words and misspelled words, at most 200 episodes. Otherwise words or
@@ -32,6 +33,8 @@ pub struct Filters {
     q: Option<String>,
     /// Default: `newest`.
     sort: Option<EpisodeSort>,
+    #[serde(flatten)]
+    time: SinceQuery,
     #[serde(flatten)]
     paging: Paging,
 }
@@ -73,11 +76,14 @@ pub async fn list(
         from: query.from.as_deref().map(|text| date_or_time("from", text, false)).transpose()?,
         to: query.to.as_deref().map(|text| date_or_time("to", text, true)).transpose()?,
         words: query.q.filter(|words| !words.trim().is_empty()),
-        ids: None,
         sort,
+        ..EpisodeFilter::default()
     };
-    let filter = &filter;
-    let part = |memory: Arc<Memory>, page| async move { Ok(ctx.browse(&memory).episodes(filter, page).await?) };
+    let (filter, time) = (&filter, &query.time);
+    let part = |memory: Arc<Memory>, page| async move {
+        let (since, until) = time.read(&memory, &ctx.call(&memory))?;
+        Ok(ctx.browse(&memory).episodes(&EpisodeFilter { since, until, ..filter.clone() }, page).await?)
+    };
     let key = |item: &EpisodeItem| (item.episode.created_at, item.episode.id.0);
     let order = |a: &EpisodeItem, b: &EpisodeItem| {
         let by_age = newest(key(a), key(b));

@@ -1,5 +1,6 @@
 //! The parameters that name the period of a question.
 
+use butler_domain::Timestamp;
 use butler_domain::times::Asked;
 use butler_memory::times::AskedTexts;
 use butler_memory::{Call, Memory};
@@ -20,11 +21,25 @@ pub struct TimeQuery {
     pub until: Option<String>,
 }
 
-impl TimeQuery {
-    pub const fn is_given(&self) -> bool {
-        self.valid_at.is_some() || self.as_of.is_some() || self.since.is_some() || self.until.is_some()
-    }
+/// When something was said, stored or happened.
+#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
+pub struct SinceQuery {
+    /// Only what was stored, created or happened since then: a date, or how long ago (`7d`).
+    pub since: Option<String>,
+    /// Only what was stored, created or happened until the end of that date.
+    pub until: Option<String>,
+}
 
+impl SinceQuery {
+    /// The first moment, and the first one that is too late.
+    pub fn read(&self, memory: &Memory, call: &Call) -> Result<(Option<Timestamp>, Option<Timestamp>), ApiError> {
+        let texts = AskedTexts { since: self.since.as_deref(), until: self.until.as_deref(), ..AskedTexts::default() };
+        let asked = memory.asked(call.now, texts)?;
+        Ok((asked.since, asked.until))
+    }
+}
+
+impl TimeQuery {
     pub fn read(&self, memory: &Memory, call: &Call) -> Result<Asked, ApiError> {
         let texts = AskedTexts {
             valid_at: self.valid_at.as_deref(),

@@ -9,6 +9,7 @@ use uuid::Uuid;
 
 use super::{Listed, Page};
 use crate::entities::EntityRow;
+use crate::times::names_then;
 use crate::{Session, StoreError};
 
 /// How many related entities a page shows.
@@ -37,6 +38,10 @@ pub struct EntityFilter {
     pub merged: bool,
     /// Only these. The order `best` is theirs.
     pub ids: Option<Vec<Uuid>>,
+    /// Created from then on.
+    pub since: Option<Timestamp>,
+    /// Created before then.
+    pub until: Option<Timestamp>,
     pub sort: EntitySort,
 }
 
@@ -72,6 +77,7 @@ pub async fn list(
                     WHERE tenant_id = $1 AND ($2::text IS NULL OR entity_type = $2)
                       AND ($3::text IS NULL OR strpos(lower_names, lower($3)) > 0) AND ($4 OR entity_is_live(metadata))
                       AND ($8::uuid[] IS NULL OR id = ANY ($8))
+                      AND created_at >= coalesce($9::timestamptz, '-infinity') AND created_at < coalesce($10::timestamptz, 'infinity')
                 )
                 SELECT (SELECT count(*) FROM matching) AS "total!", ARRAY(
                     SELECT id FROM matching
@@ -91,6 +97,8 @@ pub async fn list(
                 page.limit,
                 page.offset,
                 filter.ids.as_deref(),
+                filter.since,
+                filter.until,
             )
             .fetch_one(pg)
         })
@@ -217,9 +225,14 @@ pub struct RelatedEntity {
     pub shared_episodes: i64,
 }
 
-/// Entities with facts from the same episodes, most shared first.
-pub async fn related(session: &mut Session, tenant: &TenantId, id: Uuid) -> Result<Vec<RelatedEntity>, StoreError> {
-    session
+/// Entities with facts from the same episodes, most shared first, with the names that they had at `as_of`.
+pub async fn related(
+    session: &mut Session,
+    tenant: &TenantId,
+    id: Uuid,
+    as_of: Option<Timestamp>,
+) -> Result<Vec<RelatedEntity>, StoreError> {
+    let mut related = session
         .run(|pg| {
             sqlx::query_as!(
                 RelatedEntity,
@@ -244,7 +257,17 @@ pub async fn related(session: &mut Session, tenant: &TenantId, id: Uuid) -> Resu
             )
             .fetch_all(pg)
         })
-        .await
+        .await?;
+    if let Some(as_of) = as_of {
+        let ids: Vec<Uuid> = related.iter().map(|entity| entity.id).collect();
+        let names = names_then(session, tenant, &ids, as_of).await?;
+        for entity in &mut related {
+            if let Some(name) = names.get(&entity.id) {
+                entity.canonical_name.clone_from(name);
+            }
+        }
+    }
+    Ok(related)
 }
 
 /// A fact that would lose, or lost, to another of the same scope and predicate.

@@ -27,6 +27,10 @@ pub struct EpisodeFilter {
     pub status: Option<ConsolidationStatus>,
     pub from: Option<Timestamp>,
     pub to: Option<Timestamp>,
+    /// Happened from then on.
+    pub since: Option<Timestamp>,
+    /// Happened before then.
+    pub until: Option<Timestamp>,
     pub words: Option<String>,
     /// Only these, in their order; the words do not apply.
     pub ids: Option<Vec<Uuid>>,
@@ -72,6 +76,7 @@ pub async fn list(
                        OR ((SELECT browse_query($1, $6)) IS NULL AND strpos(lower(content), lower($6)) > 0))
                   AND ($7::uuid IS NULL OR session_id = $7)
                   AND ($8::timestamptz IS NULL OR (created_at <= $8 AND (created_at < $8 OR id > $9)))
+                  AND ($12::timestamptz IS NULL OR occurred_at >= $12) AND ($13::timestamptz IS NULL OR occurred_at < $13)
                 ORDER BY created_at DESC, id LIMIT $10 OFFSET $11
                 "#,
                 tenant.as_str(),
@@ -85,6 +90,8 @@ pub async fn list(
                 page.after_id(),
                 page.limit,
                 page.offset,
+                filter.since,
+                filter.until,
             )
             .fetch_all(pg)
         })
@@ -111,6 +118,7 @@ async fn among(
                 WHERE tenant_id = $1 AND ($3::text IS NULL OR butler = $3) AND ($4::text IS NULL OR consolidation_status = $4)
                   AND created_at >= coalesce($5::timestamptz, '-infinity') AND created_at <= coalesce($6::timestamptz, 'infinity')
                   AND ($7::uuid IS NULL OR session_id = $7)
+                  AND ($8::timestamptz IS NULL OR occurred_at >= $8) AND ($9::timestamptz IS NULL OR occurred_at < $9)
                 ORDER BY place
                 "#,
                 tenant.as_str(),
@@ -120,6 +128,8 @@ async fn among(
                 filter.from,
                 filter.to,
                 filter.session,
+                filter.since,
+                filter.until,
             )
             .fetch_all(pg)
         })
@@ -131,7 +141,9 @@ async fn among(
 }
 
 async fn count(session: &mut Session, tenant: &TenantId, filter: &EpisodeFilter) -> Result<i64, StoreError> {
-    if filter.butler.is_none() && filter.session.is_none() && filter.status.is_none() && filter.words.is_none() {
+    let filters_time = filter.since.is_some() || filter.until.is_some();
+    let filters_source = filter.butler.is_some() || filter.session.is_some() || filter.status.is_some();
+    if !filters_time && !filters_source && filter.words.is_none() {
         return count_all(session, tenant, filter).await;
     }
     session
@@ -144,6 +156,7 @@ async fn count(session: &mut Session, tenant: &TenantId, filter: &EpisodeFilter)
                   AND ($6::text IS NULL OR search_vector @@ (SELECT browse_query($1, $6))
                        OR ((SELECT browse_query($1, $6)) IS NULL AND strpos(lower(content), lower($6)) > 0))
                   AND ($7::uuid IS NULL OR session_id = $7)
+                  AND ($8::timestamptz IS NULL OR occurred_at >= $8) AND ($9::timestamptz IS NULL OR occurred_at < $9)
                 "#,
                 tenant.as_str(),
                 filter.butler.as_deref(),
@@ -152,6 +165,8 @@ async fn count(session: &mut Session, tenant: &TenantId, filter: &EpisodeFilter)
                 filter.to,
                 filter.words.as_deref(),
                 filter.session,
+                filter.since,
+                filter.until,
             )
             .fetch_one(pg)
         })

@@ -1,6 +1,6 @@
 //! Facts for lists and detail pages.
 
-use butler_domain::times::FactDates;
+use butler_domain::times::{Asked, FactDates};
 use butler_domain::{Fact, Permanence, TenantId, Timestamp};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -11,7 +11,7 @@ use uuid::Uuid;
 use super::{LISTED_CHARS, Listed, Page};
 use crate::rows::FactRow;
 use crate::search::AskedTime;
-use crate::times::PeriodRow;
+use crate::times::{PeriodRow, names_then};
 use crate::{Session, StoreError};
 
 /// A longer chain of versions is cut.
@@ -33,6 +33,11 @@ pub enum FactFilterState {
 }
 
 impl FactFilterState {
+    /// The states that a caller who names none means: what held at a moment may have ended since.
+    pub const fn of(asked: &Asked) -> Self {
+        if asked.has_moment() { Self::All } else { Self::Active }
+    }
+
     const fn as_str(self) -> &'static str {
         match self {
             Self::Active => "active",
@@ -90,13 +95,15 @@ pub struct FactFilter {
     pub tag: Option<String>,
     /// Only these. The order `best` is theirs.
     pub ids: Option<Vec<Uuid>>,
+    /// Only those that fit this time.
+    pub asked: Asked,
     pub sort: FactSort,
 }
 
 impl FactFilter {
-    /// Whether search can find facts in this state. It finds active facts only.
+    /// Whether a search finds the facts of this state: without a moment it finds active ones only.
     pub fn is_searchable(&self) -> bool {
-        matches!(self.state, FactFilterState::Active | FactFilterState::Fading)
+        self.asked.has_moment() || matches!(self.state, FactFilterState::Active | FactFilterState::Fading)
     }
 }
 
@@ -137,7 +144,8 @@ pub async fn list(
     now: Timestamp,
 ) -> Result<Listed<FactItem>, StoreError> {
     let (ids, total) = ids(session, tenant, filter, page, now).await?;
-    Ok(Listed { rows: by_ids(session, tenant, &ids, Some(LISTED_CHARS), now).await?, total })
+    let rows = by_ids(session, tenant, &ids, Some(LISTED_CHARS), (now, filter.asked.as_of)).await?;
+    Ok(Listed { rows, total })
 }
 
 /// The ids of one page, and how many facts match.
@@ -152,6 +160,7 @@ pub async fn ids(
         "state": filter.state.as_str(), "scopes": filter.scopes, "subject": filter.subject, "words": filter.words,
         "min_confidence": filter.min_confidence, "permanence": filter.permanence.map(Permanence::as_str),
         "entity": filter.entity, "tag": filter.tag, "ids": filter.ids, "sort": filter.sort.as_str(),
+        "asked": AskedTime::new(&filter.asked),
     });
     let found = session
         .run(|pg| {
@@ -171,57 +180,23 @@ pub async fn ids(
     Ok((found.ids, found.total))
 }
 
-/// The facts that were true at a time, newest first: those of an entity, of these scopes, or all.
-pub async fn held(
-    session: &mut Session,
-    tenant: &TenantId,
-    (entity, scopes): (Option<Uuid>, Option<&[String]>),
-    asked: &AskedTime,
-    (limit, offset): (i64, i64),
-    now: Timestamp,
-) -> Result<Listed<FactItem>, StoreError> {
-    let rows = session
-        .run(|pg| {
-            sqlx::query!(
-                r#"
-                SELECT f.id, count(*) OVER () AS "total!" FROM facts f
-                WHERE f.tenant_id = $1 AND ($2::uuid IS NULL OR f.entity_id = $2) AND ($3::text[] IS NULL OR f.scope = ANY ($3))
-                  AND fact_fits(f.id, f.validity, f.holds_from, f.holds_to, f.placed_at, f.ended_at, f.created_at, f.observed_at, $4, $5)
-                ORDER BY f.created_at DESC, f.id LIMIT $6 OFFSET $7
-                "#,
-                tenant.as_str(),
-                entity,
-                scopes,
-                now,
-                Json(asked) as _,
-                limit,
-                offset,
-            )
-            .fetch_all(pg)
-        })
-        .await?;
-    let total = rows.first().map_or(0, |row| row.total);
-    let ids: Vec<Uuid> = rows.iter().map(|row| row.id).collect();
-    Ok(Listed { rows: by_ids(session, tenant, &ids, Some(LISTED_CHARS), now).await?, total })
-}
-
-/// The whole fact; `None` if this tenant has no such fact.
+/// The whole fact; `None`: this tenant has no such fact.
 pub async fn one(
     session: &mut Session,
     tenant: &TenantId,
     id: Uuid,
     now: Timestamp,
 ) -> Result<Option<FactItem>, StoreError> {
-    Ok(by_ids(session, tenant, &[id], None, now).await?.pop())
+    Ok(by_ids(session, tenant, &[id], None, (now, None)).await?.pop())
 }
 
-/// The facts in the order of the ids.
+/// In the order of the ids, with the dates and names that were believed at `as_of`.
 async fn by_ids(
     session: &mut Session,
     tenant: &TenantId,
     ids: &[Uuid],
     chars: Option<i32>,
-    now: Timestamp,
+    (now, as_of): (Timestamp, Option<Timestamp>),
 ) -> Result<Vec<FactItem>, StoreError> {
     if ids.is_empty() {
         return Ok(Vec::new());
@@ -234,21 +209,25 @@ async fn by_ids(
                 SELECT id, tenant_id, subject, predicate, CASE WHEN $3::integer IS NULL THEN content ELSE left(content, $3 + 1) END AS "content!",
                        importance, confidence, decay_rate, permanence, source, source_butler, source_episode_id, supersedes_id,
                        entity_id, object_entity_id, validity, scope, reference_count, created_at, last_referenced_at, last_confirmed_at,
-                       fact_dates(facts.valid_from, facts.valid_to, facts.observed_at, facts.dates, facts.holds_from, facts.holds_to) AS "dates: Json<FactDates>",
+                       fact_dates_then(facts.id, facts.valid_from, facts.valid_to, facts.observed_at, facts.dates, facts.holds_from, facts.holds_to, $4) AS "dates: Json<FactDates>",
                        NULL::jsonb AS "periods: Json<Vec<PeriodRow>>", tags, metadata
                 FROM unnest($2::uuid[]) WITH ORDINALITY AS asked (fact_id, place) JOIN facts ON id = fact_id
                 WHERE tenant_id = $1 ORDER BY place
                 "#,
                 tenant.as_str(),
                 ids,
-                chars
+                chars,
+                as_of
             )
             .fetch_all(pg)
         })
         .await?;
     let facts = rows.into_iter().map(Fact::try_from).collect::<Result<Vec<_>, _>>()?;
     let entities: Vec<Uuid> = facts.iter().filter_map(|fact| fact.entity_id).map(|id| id.0).collect();
-    let names = super::entities::names(session, tenant, &entities).await?;
+    let mut names = super::entities::names(session, tenant, &entities).await?;
+    if let Some(as_of) = as_of {
+        names.extend(names_then(session, tenant, &entities, as_of).await?);
+    }
     let named = |fact: &Fact| fact.entity_id.and_then(|id| names.get(&id.0).cloned());
     Ok(facts.into_iter().map(|fact| (named(&fact), fact)).map(|(name, fact)| item(fact, name, chars, now)).collect())
 }

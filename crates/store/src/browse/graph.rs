@@ -1,11 +1,15 @@
 //! Entities and the relations among them, as a graph.
 
+use std::collections::HashMap;
+
+use butler_domain::times::{FactDates, ShownDates};
 use butler_domain::{EntityId, EntityType, FactId, TenantId, Timestamp};
 use schemars::JsonSchema;
 use serde::Serialize;
 use sqlx::types::Json;
 
 use crate::search::AskedTime;
+use crate::times::names_then;
 use crate::{Session, StoreError};
 
 /// The entities with most relations, and the relations among them.
@@ -41,6 +45,8 @@ pub struct GraphEdge {
     pub content: String,
     pub effective_confidence: f64,
     pub created_at: Timestamp,
+    #[serde(flatten)]
+    pub dates: ShownDates,
 }
 
 /// A predicate and how many relations have it.
@@ -83,13 +89,15 @@ pub async fn graph(
             .fetch_all(pg)
         })
         .await?;
+    let as_of = asked.and_then(|asked| asked.as_of);
     let ids: Vec<uuid::Uuid> = entities.iter().map(|row| row.id).collect();
     let edges = session
         .run(|pg| {
             sqlx::query!(
                 r#"
                 SELECT f.id, f.entity_id AS "source!", f.predicate, f.object_entity_id AS "target!", left(f.content, 200) AS "content!",
-                       effective_confidence(f.confidence, f.decay_rate, f.last_confirmed_at, $4) AS "effective!", f.created_at
+                       effective_confidence(f.confidence, f.decay_rate, f.last_confirmed_at, $4) AS "effective!", f.created_at,
+                       fact_dates_then(f.id, f.valid_from, f.valid_to, f.observed_at, f.dates, f.holds_from, f.holds_to, $6) AS "dates: Json<FactDates>"
                 FROM facts f
                 WHERE f.tenant_id = $1 AND f.entity_id = ANY ($3) AND f.object_entity_id = ANY ($3)
                   AND fact_fits(f.id, f.validity, f.holds_from, f.holds_to, f.placed_at, f.ended_at, f.created_at, f.observed_at, $4, $5)
@@ -101,6 +109,7 @@ pub async fn graph(
                 &ids,
                 now,
                 asked.map(Json) as _,
+                as_of,
             )
             .fetch_all(pg)
         })
@@ -119,6 +128,10 @@ pub async fn graph(
             .fetch_all(pg)
         })
         .await?;
+    let mut names = match as_of {
+        Some(as_of) => names_then(session, tenant, &ids, as_of).await?,
+        None => HashMap::new(),
+    };
     Ok(Graph {
         entities_total: entities.first().map_or(0, |row| row.total),
         entities: entities
@@ -127,7 +140,7 @@ pub async fn graph(
                 Ok(GraphEntity {
                     entity_id: EntityId(row.id),
                     entity_type: crate::entities::entity_type(row.id, &row.entity_type)?,
-                    canonical_name: row.canonical_name,
+                    canonical_name: names.remove(&row.id).unwrap_or(row.canonical_name),
                     edges: row.edges,
                 })
             })
@@ -142,6 +155,7 @@ pub async fn graph(
                 content: row.content,
                 effective_confidence: row.effective,
                 created_at: row.created_at,
+                dates: row.dates.map(|Json(dates)| dates.shown()).unwrap_or_default(),
             })
             .collect(),
         predicates: named,

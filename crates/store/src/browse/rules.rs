@@ -75,6 +75,10 @@ pub struct RuleFilter {
     pub tag: Option<String>,
     /// Only these. The order `best` is theirs.
     pub ids: Option<Vec<Uuid>>,
+    /// Stored from then on.
+    pub since: Option<Timestamp>,
+    /// Stored before then.
+    pub until: Option<Timestamp>,
     pub sort: RuleSort,
 }
 
@@ -131,6 +135,7 @@ pub async fn list(
                                   WHEN 'fading' THEN rule_is_remembered(metadata) AND memory_is_fading(metadata)
                                   ELSE rule_is_remembered(metadata) END
                       AND ($14::text IS NULL OR jsonb_exists(tags, $14)) AND ($15::uuid[] IS NULL OR id = ANY ($15))
+                      AND created_at >= coalesce($16::timestamptz, '-infinity') AND created_at < coalesce($17::timestamptz, 'infinity')
                 )
                 SELECT (SELECT count(*) FROM matching) AS "total!", ARRAY(
                     SELECT id FROM matching
@@ -158,6 +163,8 @@ pub async fn list(
                 &Maturity::BY_TRUST.map(|maturity| maturity.as_str().to_owned()),
                 filter.tag.as_deref(),
                 filter.ids.as_deref(),
+                filter.since,
+                filter.until,
             )
             .fetch_one(pg)
         })

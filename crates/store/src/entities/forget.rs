@@ -6,7 +6,7 @@ use butler_domain::ids::new_id;
 use butler_domain::{EntityId, MemoryType, TenantId, Timestamp};
 use uuid::Uuid;
 
-use super::{is_tombstone, lock_any, survivor};
+use super::{get, is_tombstone, lock_any, survivor};
 use crate::{Session, StoreError, WriteContext};
 
 /// A transaction that counts references to the same facts can deadlock with this one. PostgreSQL aborts one of them,
@@ -94,9 +94,13 @@ async fn attempt_forget(write: WriteContext<'_>, wanted: &ForgetEntity) -> Resul
     let mut tx = session.begin().await?;
     // It reads every memory and, to erase, every event of the tenant.
     tx.run(|pg| sqlx::raw_sql("SET LOCAL statement_timeout = 0").execute(pg)).await?;
-    let Some(entity) = lock_any(&mut tx, tenant, &[wanted.id]).await?.pop() else {
-        return Ok(EntityForgetting::NotFound);
+    // A preview keeps nobody from writing.
+    let entity = if wanted.dry_run {
+        get(&mut tx, tenant, wanted.id).await?.map(|found| found.entity)
+    } else {
+        lock_any(&mut tx, tenant, &[wanted.id]).await?.pop()
     };
+    let Some(entity) = entity else { return Ok(EntityForgetting::NotFound) };
     if is_tombstone(&entity) {
         let survivor = survivor(&mut tx, tenant, wanted.id).await?.unwrap_or(wanted.id);
         return Ok(EntityForgetting::Merged { survivor });
@@ -274,6 +278,7 @@ async fn about_namesakes(session: &mut Session, tenant: &TenantId, id: EntityId)
         .await
 }
 
+/// How many past events an erasure would change.
 async fn count_events(
     session: &mut Session,
     tenant: &TenantId,

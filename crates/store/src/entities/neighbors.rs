@@ -1,5 +1,7 @@
 //! The entities that relations connect to one.
 
+use std::collections::HashMap;
+
 use butler_domain::times::{FactDates, ShownDates};
 use butler_domain::{Direction, EntityId, EntityType, FactId, TenantId, Timestamp};
 use schemars::JsonSchema;
@@ -8,6 +10,7 @@ use sqlx::types::Json;
 use uuid::Uuid;
 
 use crate::search::AskedTime;
+use crate::times::names_then;
 use crate::{Session, StoreError};
 
 /// What to follow from an entity.
@@ -99,16 +102,18 @@ pub async fn neighbors(
             dates: row.dates.map(|Json(dates)| dates.shown()).unwrap_or_default(),
         })
         .collect();
-    let entities = entities(session, tenant, around.entity, &edges).await?;
+    let as_of = around.asked.as_ref().and_then(|asked| asked.as_of);
+    let entities = entities(session, tenant, around.entity, &edges, as_of).await?;
     Ok(Neighbors { entities, edges })
 }
 
-/// The entities at the ends of the edges, nearest first.
+/// The entities at the ends of the edges, nearest first, with the names that they had at `as_of`.
 async fn entities(
     session: &mut Session,
     tenant: &TenantId,
     start: EntityId,
     edges: &[Edge],
+    as_of: Option<Timestamp>,
 ) -> Result<Vec<Neighbor>, StoreError> {
     let mut depths: Vec<(Uuid, i32)> = vec![(start.0, 0)];
     for edge in edges {
@@ -132,12 +137,16 @@ async fn entities(
             .fetch_all(pg)
         })
         .await?;
+    let mut names = match as_of {
+        Some(as_of) => names_then(session, tenant, &ids, as_of).await?,
+        None => HashMap::new(),
+    };
     rows.into_iter()
         .map(|row| {
             Ok(Neighbor {
                 entity_id: EntityId(row.id),
                 entity_type: super::entity_type(row.id, &row.entity_type)?,
-                canonical_name: row.canonical_name,
+                canonical_name: names.remove(&row.id).unwrap_or(row.canonical_name),
                 depth: row.depth,
             })
         })

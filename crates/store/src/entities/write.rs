@@ -182,10 +182,35 @@ async fn save_with_event(write: WriteContext<'_>, before: &Entity, after: &Entit
         NewEvent { event_type: EventType::EntityUpdated, about: Some(about), payload: difference(before, after) };
     events::record(WriteContext { session, tenant, now, origin }, &[event]).await?;
     link_named_facts(WriteContext { session, tenant, now, origin }, after.id).await?;
+    let names = |entity: &Entity| [std::slice::from_ref(&entity.canonical_name), &entity.aliases].concat();
+    let kept = names(after);
+    let freed: Vec<String> = names(before).into_iter().filter(|name| !kept.contains(name)).collect();
+    if !freed.is_empty() {
+        link_freed_names(WriteContext { session, tenant, now, origin }, &freed).await?;
+    }
     Ok(())
 }
 
-/// The entities that active facts without one name.
+/// Links the facts that name the only entity left with one of these names.
+async fn link_freed_names(write: WriteContext<'_>, names: &[String]) -> Result<(), StoreError> {
+    let WriteContext { session, tenant, now, origin } = write;
+    session
+        .run(|pg| {
+            sqlx::query!(
+                "SELECT link_freed_names($1, $2, $3, $4, $5)",
+                tenant.as_str(),
+                origin.actor.as_deref(),
+                origin.request_id.as_deref(),
+                now,
+                names,
+            )
+            .execute(pg)
+        })
+        .await?;
+    Ok(())
+}
+
+/// The entities that active facts without one name, as their subject or object.
 pub async fn named_by_facts(session: &mut Session, tenant: &TenantId) -> Result<Vec<EntityId>, StoreError> {
     let ids = session
         .run(|pg| {
@@ -193,7 +218,10 @@ pub async fn named_by_facts(session: &mut Session, tenant: &TenantId) -> Result<
                 r#"
                 SELECT DISTINCT n.id AS "id!"
                 FROM (SELECT DISTINCT folded_name(f.subject) AS name FROM facts f
-                      WHERE f.tenant_id = $1 AND f.entity_id IS NULL AND f.validity = 'active') u,
+                      WHERE f.tenant_id = $1 AND f.entity_id IS NULL AND f.validity = 'active'
+                      UNION
+                      SELECT folded_name(f.metadata ->> 'object') FROM facts f
+                      WHERE f.tenant_id = $1 AND f.object_entity_id IS NULL AND f.validity = 'active' AND f.metadata ? 'object') u,
                      LATERAL entities_named($1, u.name) n
                 ORDER BY 1
                 "#,

@@ -1,5 +1,6 @@
 //! Exports and imports everything a tenant owns, row by row as JSON.
 
+mod collisions;
 pub mod read;
 pub mod trust;
 pub mod write;

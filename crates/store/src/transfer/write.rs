@@ -5,7 +5,7 @@ use butler_domain::{TenantId, Timestamp};
 use serde_json::Value;
 use uuid::Uuid;
 
-use super::{Kind, trust};
+use super::{Kind, collisions, trust};
 use crate::{Session, StoreError};
 
 /// What became of a batch.
@@ -32,6 +32,7 @@ pub async fn prepare(session: &mut Session, tenant: &TenantId) -> Result<(), Sto
             .execute(pg)
         })
         .await?;
+    collisions::prepare(session).await?;
     trust::note_forgotten(session, tenant).await
 }
 
@@ -48,6 +49,7 @@ pub async fn rows(
     let created = insert(session, kind, tenant, &batch, now).await?;
     if kind == Kind::Fact {
         note_chain(session, &batch).await?;
+        collisions::note(session, &created).await?;
         beliefs(session, tenant, &batch).await?;
         conflicts(session, tenant, &batch).await?;
     }
@@ -76,6 +78,9 @@ pub async fn rows(
         match id.and_then(|id| owners.iter().find(|(owned, _)| *owned == id)) {
             Some((_, owner)) if owner == tenant.as_str() => written.existing.push(at),
             Some(_) => written.foreign.push(at),
+            None if kind == Kind::Fact && collisions::resolve(session, tenant, &rows[at], now).await? => {
+                written.created.push(at);
+            }
             None => written.taken.push(at),
         }
     }
@@ -166,7 +171,7 @@ macro_rules! insert {
     };
 }
 
-async fn insert(
+pub(super) async fn insert(
     session: &mut Session,
     kind: Kind,
     tenant: &TenantId,

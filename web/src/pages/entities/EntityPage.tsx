@@ -88,10 +88,11 @@ function View({ entity }: { entity: EntityDetailAt }) {
   const past = time.valid_at !== undefined
   const canWrite = useHasRight('write') && !past
   const facts = entity.predicates.flatMap((group) => group.facts)
+  const then = useGet('/api/memory/entities/{id}', { path: { id: entity.id }, query: time }, { enabled: past })
   return (
     <Page
       above={<Back to="/entities">Entities</Back>}
-      title={entity.canonical_name}
+      title={(past && then.data?.data.name_then) || entity.canonical_name}
       lead={
         <span className="flex flex-wrap items-center gap-x-3 gap-y-1">
           <Badge>{capitalized(entity.entity_type)}</Badge>

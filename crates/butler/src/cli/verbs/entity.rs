@@ -4,18 +4,23 @@ use butler_domain::{Direction, EntityType};
 use butler_host::error::HostError;
 use butler_memory::tool::Answer;
 use serde_json::{Map, Value, json};
-use uuid::Uuid;
 
+use super::entity_direct::{Direct, merged_id};
 use super::input::{non_empty, object, one_of};
+use super::named_entity::find;
+use super::times::AskedTime;
 use super::{Output, Request, show};
+use crate::cli::Settings;
+use crate::cli::tool_client::ToolClient;
 use crate::printer::Printer;
 
 /// Manage entities: the people, organizations, places and things that facts are about
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:\n  \
+    butler entity list --type person\n  \
     butler entity resolve Chloe\n  \
     butler entity create 'Chloe Martin' --type person --alias Chloe\n  \
-    butler entity merge SOURCE TARGET")]
+    butler entity merge 'C. Martin' 'Chloe Martin' --preview")]
 pub struct Args {
     #[command(subcommand)]
     action: Action,
@@ -42,23 +47,41 @@ enum Action {
         #[command(flatten)]
         output: Output,
     },
+    /// List entities by name
+    #[command(after_help = "Examples:\n  butler entity list --type person\n  butler entity list --since 7d --json")]
+    List {
+        /// Only entities of this type
+        #[arg(long = "type", value_name = "TYPE", value_parser = one_of::<EntityType>(EntityType::NAMES))]
+        entity_type: Option<EntityType>,
+        /// Only entities created since then; also how long ago: 7d, 12h
+        #[arg(long, value_name = "DATE")]
+        since: Option<String>,
+        /// Only entities created until then
+        #[arg(long, value_name = "DATE")]
+        until: Option<String>,
+        /// List at most this many
+        #[arg(long, value_name = "N", default_value_t = 50, value_parser = clap::value_parser!(u32).range(1..=1000))]
+        limit: u32,
+        #[command(flatten)]
+        output: Output,
+    },
     /// Print an entity
-    #[command(after_help = "Examples:\n  butler entity get 01993c1e-8a70-7d0c-b1a5-54d2a1f0c3aa")]
+    #[command(after_help = "Examples:\n  butler entity get 'Chloe Martin'")]
     Get {
-        /// Id of the entity
-        #[arg(value_name = "ID")]
-        entity_id: Uuid,
+        /// Name or id of the entity
+        #[arg(value_name = "ENTITY")]
+        entity: String,
         #[command(flatten)]
         output: Output,
     },
     /// Update an entity's name, aliases or metadata; omitted fields keep their values
     #[command(
-        after_help = "Examples:\n  butler entity update 01993c1e-8a70-7d0c-b1a5-54d2a1f0c3aa --name 'Chloe Dubois' --alias 'Chloe Martin'"
+        after_help = "Examples:\n  butler entity update 'Chloe Martin' --name 'Chloe Dubois' --alias 'Chloe Martin'"
     )]
     Update {
-        /// Id of the entity
-        #[arg(value_name = "ID")]
-        entity_id: Uuid,
+        /// Name or id of the entity
+        #[arg(value_name = "ENTITY")]
+        entity: String,
         /// New canonical name
         #[arg(long, value_name = "NAME")]
         name: Option<String>,
@@ -98,12 +121,12 @@ enum Action {
     },
     /// List who and what an entity is related to
     #[command(
-        after_help = "Examples:\n  butler entity neighbors 01993c1e-8a70-7d0c-b1a5-54d2a1f0c3aa --depth 2\n  butler entity neighbors 01993c1e-8a70-7d0c-b1a5-54d2a1f0c3aa --predicate has_child --direction out"
+        after_help = "Examples:\n  butler entity neighbors Ann --depth 2\n  butler entity neighbors Ann --predicate has_child --direction out --valid-at 2024"
     )]
     Neighbors {
-        /// Id of the entity
-        #[arg(value_name = "ID")]
-        entity_id: Uuid,
+        /// Name or id of the entity
+        #[arg(value_name = "ENTITY")]
+        entity: String,
         /// Follow only this relation; repeatable
         #[arg(long = "predicate", value_name = "NAME")]
         predicates: Vec<String>,
@@ -117,21 +140,24 @@ enum Action {
         #[arg(long, value_name = "N")]
         limit: Option<u32>,
         #[command(flatten)]
+        time: AskedTime,
+        #[command(flatten)]
         output: Output,
     },
     /// Merge a duplicate entity into another
     ///
     /// The facts, relations and names of the source move to the target. `butler entity unmerge SOURCE` undoes it.
     #[command(
-        after_help = "Examples:\n  butler entity merge 01993c1e-8a70-7d0c-b1a5-54d2a1f0c3aa 01993c1e-9b01-7e0d-8c22-0a1b2c3d4e5f"
+        after_help = "Examples:\n  butler entity merge 'C. Martin' 'Chloe Martin' --preview\n  butler entity merge 01993c1e-8a70-7d0c-b1a5-54d2a1f0c3aa 01993c1e-9b01-7e0d-8c22-0a1b2c3d4e5f"
     )]
     Merge {
-        /// Id of the duplicate, which becomes a tombstone
-        #[arg(value_name = "SOURCE")]
-        source_id: Uuid,
-        /// Id of the entity to keep
-        #[arg(value_name = "TARGET")]
-        target_id: Uuid,
+        /// Name or id of the duplicate, which becomes a tombstone
+        source: String,
+        /// Name or id of the entity to keep
+        target: String,
+        /// Show what the merge would do, and change nothing
+        #[arg(long)]
+        preview: bool,
         #[command(flatten)]
         output: Output,
     },
@@ -139,29 +165,56 @@ enum Action {
     ///
     /// The merged entity gets back its facts, relations and names. What was stored since stays with the target, unless its
     /// subject is a name that only the merged entity has.
-    #[command(after_help = "Examples:\n  butler entity unmerge 01993c1e-8a70-7d0c-b1a5-54d2a1f0c3aa")]
+    #[command(after_help = "Examples:\n  butler entity unmerge 'C. Martin'")]
     Unmerge {
-        /// Id of the entity that was merged away
-        #[arg(value_name = "ID")]
-        entity_id: Uuid,
+        /// Name or id of the entity that was merged away
+        #[arg(value_name = "ENTITY")]
+        entity: String,
         #[command(flatten)]
         output: Output,
     },
 }
 
 impl Args {
-    pub(super) fn request(self) -> Result<Request, HostError> {
+    /// The command, if it needs no tool.
+    pub(super) fn direct(&self) -> Option<Direct> {
+        match &self.action {
+            Action::List { entity_type, since, until, limit, output } => Some(Direct::List {
+                entity_type: *entity_type,
+                since: since.clone(),
+                until: until.clone(),
+                limit: *limit,
+                json: output.json,
+            }),
+            Action::Merge { source, target, preview: true, output } => {
+                Some(Direct::PreviewMerge { source: source.clone(), target: target.clone(), json: output.json })
+            }
+            _ => None,
+        }
+    }
+
+    /// Replaces the name of an entity to unmerge by its id. No tool resolves it, since the name leads to the target.
+    pub(super) async fn find_merged(&mut self, settings: &Settings) -> Result<(), HostError> {
+        if let Action::Unmerge { entity, .. } = &mut self.action {
+            *entity = merged_id(entity, settings).await?.to_string();
+        }
+        Ok(())
+    }
+
+    pub(super) async fn request(self, client: &ToolClient) -> Result<Request, HostError> {
         Ok(match self.action {
+            Action::List { .. } => return Err(HostError::Failed("a list needs no tool".to_owned())),
             Action::Create { name, entity_type, aliases, metadata, output } => Request::new(
                 "entity_create",
                 json!({"canonical_name": name, "entity_type": entity_type, "aliases": non_empty(aliases), "metadata": metadata}),
                 output,
                 print_created,
             ),
-            Action::Get { entity_id, output } => {
+            Action::Get { entity, output } => {
+                let entity_id = find(client, &entity).await?;
                 Request::new("entity_get", json!({"entity_id": entity_id}), output, show::print_fields)
             }
-            Action::Update { entity_id, name, aliases, no_aliases, metadata, output } => {
+            Action::Update { entity, name, aliases, no_aliases, metadata, output } => {
                 let aliases = if no_aliases { Some(Vec::new()) } else { non_empty(aliases) };
                 if name.is_none() && aliases.is_none() && metadata.is_none() {
                     return Err(HostError::usage(
@@ -169,6 +222,7 @@ impl Args {
                         "give --name, --alias, --no-aliases or --metadata",
                     ));
                 }
+                let entity_id = find(client, &entity).await?;
                 let arguments =
                     json!({"entity_id": entity_id, "canonical_name": name, "aliases": aliases, "metadata": metadata});
                 Request::new("entity_update", arguments, output, show::print_fields)
@@ -182,17 +236,20 @@ impl Args {
                 });
                 Request::new("entity_resolve", arguments, output, print_candidates)
             }
-            Action::Neighbors { entity_id, predicates, direction, depth, limit, output } => {
-                let arguments = json!({
+            Action::Neighbors { entity, predicates, direction, depth, limit, time, output } => {
+                let entity_id = find(client, &entity).await?;
+                let mut arguments = json!({
                     "entity_id": entity_id, "predicates": non_empty(predicates), "direction": direction, "depth": depth,
                     "limit": limit,
                 });
+                time.add_to(&mut arguments);
                 Request::new("entity_neighbors", arguments, output, print_neighbors)
             }
-            Action::Unmerge { entity_id, output } => {
-                Request::new("entity_unmerge", json!({"entity_id": entity_id}), output, show::print_fields)
+            Action::Unmerge { entity, output } => {
+                Request::new("entity_unmerge", json!({"entity_id": entity}), output, show::print_fields)
             }
-            Action::Merge { source_id, target_id, output } => {
+            Action::Merge { source, target, output, .. } => {
+                let (source_id, target_id) = (find(client, &source).await?, find(client, &target).await?);
                 let arguments = json!({"source_entity_id": source_id, "target_entity_id": target_id});
                 Request::new("entity_merge", arguments, output, show::print_fields)
             }

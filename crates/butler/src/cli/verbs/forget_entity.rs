@@ -2,11 +2,10 @@
 
 use butler_domain::text::flatten_line;
 use butler_host::error::HostError;
-use butler_memory::tool::{ErrorCode, ToolError};
 use serde_json::{Map, Value, json};
 use uuid::Uuid;
 
-use super::show;
+use super::{named_entity, show};
 use crate::cli::confirmation;
 use crate::cli::tool_client::ToolClient;
 use crate::printer::Printer;
@@ -22,7 +21,7 @@ pub struct ForgetEntity {
 
 impl ForgetEntity {
     pub async fn run(&self, client: &ToolClient, printer: Printer) -> Result<(), HostError> {
-        let id = self.find(client).await?;
+        let id = named_entity::find(client, &self.name).await?;
         if !self.yes {
             let preview = self.call(client, id, true).await?;
             self.print(printer, &preview);
@@ -48,36 +47,6 @@ impl ForgetEntity {
         }
         let answer = client.call("entity_forget", show::without_nulls(arguments)).await.map_err(HostError::Tool)?;
         Ok(answer.structured)
-    }
-
-    /// The entity with this id, name or alias.
-    async fn find(&self, client: &ToolClient) -> Result<Uuid, HostError> {
-        if let Ok(id) = self.name.parse() {
-            return Ok(id);
-        }
-        let answer = client.call("entity_resolve", show::without_nulls(json!({"name": self.name}))).await;
-        let answer = answer.map_err(HostError::Tool)?;
-        let candidates = answer.structured.get("candidates").and_then(Value::as_array).cloned().unwrap_or_default();
-        let named: Vec<&Map<String, Value>> = candidates
-            .iter()
-            .filter_map(Value::as_object)
-            .filter(|candidate| matches!(show::text(candidate, "name_match"), "exact" | "alias"))
-            .collect();
-        match named[..] {
-            [one] => {
-                show::text(one, "entity_id").parse().map_err(|_| HostError::Failed("no id in the answer".to_owned()))
-            }
-            [] => Err(refused(
-                ErrorCode::NotFound,
-                format!("no entity is called {:?}", self.name),
-                "`butler entity resolve NAME --fuzzy` lists similar names".to_owned(),
-            )),
-            _ => {
-                let ids: Vec<&str> = named.iter().map(|candidate| show::text(candidate, "entity_id")).collect();
-                let message = format!("{} entities are called {:?}", named.len(), self.name);
-                Err(refused(ErrorCode::Conflict, message, format!("give one of the ids: {}", ids.join(", "))))
-            }
-        }
     }
 
     fn print(&self, printer: Printer, answer: &Map<String, Value>) {
@@ -130,10 +99,6 @@ pub fn print_backups(printer: Printer, answer: &Map<String, Value>) {
     if let Some(hint) = answer.get("backups_hint").and_then(Value::as_str) {
         printer.note(hint);
     }
-}
-
-fn refused(code: ErrorCode, message: String, hint: String) -> HostError {
-    HostError::Tool(ToolError { hint: Some(hint), ..ToolError::new(code, message) })
 }
 
 fn capitalized(verb: &str) -> &'static str {

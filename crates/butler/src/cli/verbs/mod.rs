@@ -5,11 +5,13 @@ mod confirm;
 mod conflicts;
 mod context;
 mod entity;
+mod entity_direct;
 mod feedback;
 mod forget;
 mod forget_entity;
 mod get;
 pub mod input;
+mod named_entity;
 mod recall;
 mod remember;
 mod search;
@@ -83,7 +85,9 @@ impl Request {
 }
 
 impl Verb {
-    fn request(self, butler: &str) -> Result<Request, HostError> {
+    /// Entity commands take names, which the client resolves.
+    async fn request(self, client: &ToolClient) -> Result<Request, HostError> {
+        let butler = client.butler();
         match self {
             Self::Remember(args) => args.request(butler),
             Self::Search(args) => args.request(),
@@ -97,12 +101,18 @@ impl Verb {
             Self::Harmful(args) => args.request(),
             Self::Forget(args) => Ok(args.request()),
             Self::Stats(args) => Ok(args.request()),
-            Self::Entity(args) => args.request(),
+            Self::Entity(args) => args.request(client).await,
         }
     }
 }
 
-pub async fn run(verb: Verb, settings: &Settings, printer: Printer) -> Result<(), HostError> {
+pub async fn run(mut verb: Verb, settings: &Settings, printer: Printer) -> Result<(), HostError> {
+    if let Verb::Entity(args) = &mut verb {
+        if let Some(direct) = args.direct() {
+            return direct.run(settings, printer).await;
+        }
+        args.find_merged(settings).await?;
+    }
     let client = ToolClient::open(settings)?;
     if let Verb::Forget(args) = &verb
         && let Some(forgetting) = args.of_entity()
@@ -111,7 +121,10 @@ pub async fn run(verb: Verb, settings: &Settings, printer: Printer) -> Result<()
         let closed = client.finish().await;
         return outcome.and(closed);
     }
-    let request = verb.request(client.butler())?;
+    let request = match verb.request(&client).await {
+        Ok(request) => request,
+        Err(error) => return client.finish().await.and(Err(error)),
+    };
     let outcome = client.call(request.tool, request.arguments).await;
     match &outcome {
         Ok(answer) if request.output.json => printer.json(&answer.structured),

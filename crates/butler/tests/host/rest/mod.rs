@@ -9,6 +9,7 @@ mod live;
 mod panic;
 mod rights;
 mod sections;
+mod times;
 mod tokens;
 mod transfer;
 mod undo;

@@ -4,7 +4,6 @@ use butler_domain::EntityId;
 use butler_host::access::Right;
 use butler_memory::browse::{EventItem, FactItem, Mention, MergeItem, RelatedEntity};
 use butler_memory::entities::{Duplicate, EntityView};
-use butler_memory::search::AskedTime;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -21,7 +20,9 @@ const MAX_FACTS: i64 = 200;
 pub struct EntityDetail {
     #[serde(flatten)]
     pub entity: EntityView,
-    /// Active facts, or those of the requested time, grouped by predicate; at most 200.
+    /// The canonical name at `as_of`, if the entity was renamed since.
+    pub name_then: Option<String>,
+    /// Active facts, or those of the time asked for, grouped by predicate; at most 200.
     pub predicates: Vec<PredicateFacts>,
     /// Number of active facts, including those that `predicates` leaves out.
     pub facts_total: i64,
@@ -75,11 +76,12 @@ impl Operation for GetEntity {
             .find(query.butler.as_deref(), &format!("entity with id {id}"), |memory| async move {
                 let found = memory.get_entity(&ctx.call(&memory), EntityId(id)).await?;
                 let Some(entity) = found else { return Ok(None) };
-                let asked = AskedTime::new(&time.read(&memory, &ctx.call(&memory))?);
+                let asked = time.read(&memory, &ctx.call(&memory))?;
                 let duplicates = memory.likely_duplicates(&ctx.call(&memory), &entity).await?;
-                let knowledge = ctx.browse(&memory).entity_knowledge(id, MAX_FACTS, asked.as_ref()).await?;
+                let knowledge = ctx.browse(&memory).entity_knowledge(id, MAX_FACTS, &asked).await?;
                 Ok(Some(EntityDetail {
                     entity,
+                    name_then: knowledge.name_then,
                     facts_total: knowledge.facts.total,
                     past_facts_total: knowledge.past_facts,
                     predicates: by_predicate(knowledge.facts.rows),

@@ -13,6 +13,7 @@ use crate::api::envelope::{List, WithHome};
 use crate::api::error::ApiError;
 use crate::api::operation::{Operation, RequestContext, Verb};
 use crate::api::page::{Paging, best, newest};
+use crate::api::times::SinceQuery;
 
 #[derive(Debug, Deserialize, JsonSchema)]
 pub struct Filters {
@@ -25,6 +26,8 @@ pub struct Filters {
     butler: Option<String>,
     /// Default: `name`.
     sort: Option<EntitySort>,
+    #[serde(flatten)]
+    time: SinceQuery,
     #[serde(flatten)]
     paging: Paging,
 }
@@ -52,11 +55,14 @@ impl Operation for ListEntities {
             entity_type: query.entity_type,
             words: query.q.filter(|words| !words.trim().is_empty()),
             merged: query.merged.unwrap_or(false),
-            ids: None,
             sort,
+            ..EntityFilter::default()
         };
-        let filter = &filter;
-        let part = |memory: Arc<Memory>, page| async move { Ok(ctx.browse(&memory).entities(filter, page).await?) };
+        let (filter, time) = (&filter, &query.time);
+        let part = |memory: Arc<Memory>, page| async move {
+            let (since, until) = time.read(&memory, &ctx.call(&memory))?;
+            Ok(ctx.browse(&memory).entities(&EntityFilter { since, until, ..filter.clone() }, page).await?)
+        };
         let name = |item: &EntityItem| (item.entity.canonical_name.to_lowercase(), item.entity.id);
         let age = |item: &EntityItem| (item.entity.created_at, item.entity.id.0);
         let order = |a: &EntityItem, b: &EntityItem| match sort {

@@ -1,12 +1,12 @@
 //! `PUT /api/memory/facts/{id}`: stores a corrected version, which supersedes the old one.
 
-use butler_domain::times::StatedDates;
+use butler_domain::times::{DateField, StatedDates};
 use butler_domain::{FactId, Permanence, Scope, validate};
 use butler_host::access::Right;
 use butler_memory::FactChanges;
 use butler_memory::times::DateTexts;
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 use uuid::Uuid;
 
@@ -15,7 +15,7 @@ use crate::api::envelope::{Single, WithHome};
 use crate::api::error::ApiError;
 use crate::api::operation::{Operation, RequestContext, Verb};
 
-/// Missing fields keep their values.
+/// Missing fields keep their values. Null removes `valid_from` or `valid_to`.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct EditBody {
@@ -29,10 +29,12 @@ pub struct EditBody {
     predicate: Option<String>,
     /// Moves the fact to this scope.
     scope: Option<String>,
-    /// Since when it is true: a year, month, day or time.
-    valid_from: Option<String>,
-    /// From when on it is no longer true.
-    valid_to: Option<String>,
+    /// Since when it is true: a year, month, day or time. Null: unknown.
+    #[serde(default, deserialize_with = "given")]
+    valid_from: Option<Option<String>>,
+    /// From when on it is no longer true. Null: unknown.
+    #[serde(default, deserialize_with = "given")]
+    valid_to: Option<Option<String>>,
     /// When the source said it.
     observed_at: Option<String>,
 }
@@ -69,16 +71,26 @@ impl Operation for EditFact {
         let (home, memory) = home(&ctx, &query, path.id).await?;
         let call = ctx.call(&memory);
         let texts = DateTexts {
-            valid_from: body.valid_from.as_deref(),
-            valid_to: body.valid_to.as_deref(),
+            valid_from: body.valid_from.as_ref().and_then(Option::as_deref),
+            valid_to: body.valid_to.as_ref().and_then(Option::as_deref),
             observed_at: body.observed_at.as_deref(),
         };
-        let dates = memory.stated(call.now, texts)?;
+        let mut dates = memory.stated(call.now, texts)?;
+        let of_null = |date: &Option<Option<String>>, field| (*date == Some(None)).then_some(field);
+        dates.removed = of_null(&body.valid_from, DateField::ValidFrom)
+            .into_iter()
+            .chain(of_null(&body.valid_to, DateField::ValidTo))
+            .collect();
         let changes = checked(body, dates)?;
         let edited = memory.edit_fact(&call, FactId(path.id), &changes).await?.ok_or_else(|| gone(path.id))?;
         let item = EditedFact { id: edited.id.0, superseded_id: edited.superseded_id.map(|id| id.0) };
         Ok(Single::new(WithHome { home, item }))
     }
+}
+
+/// Tells null from a field that is missing.
+fn given<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Option<String>>, D::Error> {
+    Option::deserialize(deserializer).map(Some)
 }
 
 fn checked(body: EditBody, dates: StatedDates) -> Result<FactChanges, ApiError> {

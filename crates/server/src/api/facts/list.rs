@@ -7,7 +7,6 @@ use butler_domain::Permanence;
 use butler_host::access::Right;
 use butler_memory::Memory;
 use butler_memory::browse::{FactFilter, FactFilterState, FactItem, FactSort};
-use butler_memory::search::AskedTime;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use uuid::Uuid;
@@ -30,7 +29,7 @@ pub struct Filters {
     /// Exclude facts whose effective confidence is lower.
     #[schemars(range(min = 0.0, max = 1.0))]
     min_confidence: Option<f64>,
-    /// Default: `active`, which includes fading facts.
+    /// What the facts are now. Default: `active`, which includes fading facts; with `valid_at` or `as_of`, all.
     validity: Option<FactFilterState>,
     permanence: Option<Permanence>,
     entity_id: Option<Uuid>,
@@ -84,7 +83,6 @@ pub async fn list(
     let sort = query.sort.unwrap_or_default();
     let request = ctx.page_request(query.paging, butler)?.cursor_only_if(sort == FactSort::Newest)?;
     let filter = FactFilter {
-        state: query.validity.unwrap_or_default(),
         scopes,
         subject: query.subject,
         words: query.q.filter(|words| !words.trim().is_empty()),
@@ -92,33 +90,16 @@ pub async fn list(
         permanence: query.permanence,
         entity: query.entity_id,
         tag: query.tag,
-        ids: None,
         sort,
+        ..FactFilter::default()
     };
-    let filter = &filter;
-    let time = &query.time;
-    let is_timed = time.is_given();
-    if is_timed
-        && (filter.subject.is_some()
-            || filter.words.is_some()
-            || filter.permanence.is_some()
-            || filter.tag.is_some()
-            || query.sort.is_some())
-    {
-        let invalid =
-            butler_domain::Invalid::new("valid_at", "cannot be combined with subject, q, permanence, tag or sort");
-        return Err(invalid.hint("use scope, entity_id and the times alone, or search with a time").into());
-    }
+    let (filter, time, validity) = (&filter, &query.time, query.validity);
     let part = |memory: Arc<Memory>, page| async move {
-        match AskedTime::new(&time.read(&memory, &ctx.call(&memory))?) {
-            Some(asked) => {
-                Ok(ctx.browse(&memory).facts_held(filter.entity, filter.scopes.as_deref(), &asked, page).await?)
-            }
-            None => Ok(ctx.browse(&memory).facts(filter, page).await?),
-        }
+        let asked = time.read(&memory, &ctx.call(&memory))?;
+        let state = validity.unwrap_or(FactFilterState::of(&asked));
+        Ok(ctx.browse(&memory).facts(&FactFilter { state, asked, ..filter.clone() }, page).await?)
     };
-    let key = |item: &FactItem| (item.fact.created_at, item.fact.id.0);
-    let cursor = |item: &FactItem| (sort == FactSort::Newest && !is_timed).then(|| key(item));
+    let cursor = |item: &FactItem| (sort == FactSort::Newest).then_some((item.fact.created_at, item.fact.id.0));
     ctx.page(butler, request, part, |a, b| order(sort, a, b), cursor).await
 }
 

@@ -14,6 +14,7 @@ use crate::api::envelope::{List, WithHome};
 use crate::api::error::ApiError;
 use crate::api::operation::{Operation, RequestContext, Verb};
 use crate::api::page::{Paging, best, newest};
+use crate::api::times::SinceQuery;
 
 #[derive(Debug, Deserialize, JsonSchema)]
 pub struct Filters {
@@ -34,6 +35,8 @@ pub struct Filters {
     butler: Option<String>,
     /// Default: `newest`.
     sort: Option<RuleSort>,
+    #[serde(flatten)]
+    time: SinceQuery,
     #[serde(flatten)]
     paging: Paging,
 }
@@ -82,11 +85,14 @@ pub async fn list(
         words: query.q.filter(|words| !words.trim().is_empty()),
         min_confidence: query.min_confidence.unwrap_or(0.0),
         tag: query.tag,
-        ids: None,
         sort,
+        ..RuleFilter::default()
     };
-    let filter = &filter;
-    let part = |memory: Arc<Memory>, page| async move { Ok(ctx.browse(&memory).rules(filter, page).await?) };
+    let (filter, time) = (&filter, &query.time);
+    let part = |memory: Arc<Memory>, page| async move {
+        let (since, until) = time.read(&memory, &ctx.call(&memory))?;
+        Ok(ctx.browse(&memory).rules(&RuleFilter { since, until, ..filter.clone() }, page).await?)
+    };
     let cursor = |item: &RuleItem| (sort == RuleSort::Newest).then_some((item.rule.created_at, item.rule.id.0));
     ctx.page(butler, request, part, |a, b| order(sort, a, b), cursor).await
 }
