@@ -6,6 +6,7 @@ mod cleanup;
 mod concurrency;
 mod failures;
 mod injection;
+mod judge;
 mod kill;
 mod pipeline;
 mod trust;

@@ -1,5 +1,13 @@
 //! Everything a tenant owns, out of the database and back, row by row as JSON.
 
+/// One statement for a batch; gives the ids of what is new.
+macro_rules! insert {
+    ($session:ident, $statement:tt, $($argument:expr),+) => {
+        $session.run(|pg| sqlx::query_scalar!($statement, $($argument),+).fetch_all(pg)).await
+    };
+}
+
+mod facts;
 pub mod read;
 pub mod trust;
 pub mod write;
