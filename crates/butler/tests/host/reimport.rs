@@ -87,7 +87,7 @@ async fn an_import_lifts_no_tombstone_that_stands() {
     let id = memory.call("memory_store_fact", fact.clone()).await.unwrap()["id"].clone();
     memory.call("memory_forget", json!({"memory_type": "fact", "memory_id": id})).await.unwrap();
     let mut file = export(&memory).await;
-    let stone = json!({"type": "tombstone", "id": uuid::Uuid::now_v7(), "memory_type": "fact", "memory_id": id,
+    let stone = json!({"type": "tombstone", "id": uuid::Uuid::new_v4(), "memory_type": "fact", "memory_id": id,
         "created_at": "2030-01-15T12:00:00Z", "suppressed": 0, "allowed_at": "2030-01-15T12:00:00Z", "allowed_by": "me"});
     let event = file.iter().position(|line| line.contains("\"type\" : \"event\"")).unwrap();
     file.insert(event, stone.to_string());
@@ -123,7 +123,8 @@ async fn conflicts_of_imported_facts_are_found_whatever_their_age() {
         let fact = json!({"subject": "Anna", "predicate": "weight_goal", "content": content, "scope": scope});
         here.call("memory_store_fact", fact).await.unwrap();
     }
-    here.db.database().background_done(&TenantId::default()).await;
+    // A listing waits for the search that storing started.
+    here.call("memory_conflicts", json!({"action": "list"})).await.unwrap();
     execute(&here, "DELETE FROM conflicts").await;
     let file = export(&here).await;
     let there = MemoryFixture::new().await;

@@ -63,7 +63,8 @@ impl Memory {
         let mut conn = self.db().owner().await?;
         let mut tx = conn.begin().await?;
         write::prepare(&mut tx, &options.tenant).await?;
-        let (mut batch, mut suppression) = (Vec::<Record>::new(), Suppression::default());
+        let mut suppression = Suppression::new(&mut tx, &options.tenant).await?;
+        let mut batch: Vec<Record> = Vec::new();
         let mut chains_tied = false;
         while let Some(line) = lines()? {
             report.lines += 1;

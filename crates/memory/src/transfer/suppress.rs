@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use butler_domain::statements;
+use butler_domain::{TenantId, statements};
 use butler_store::Session;
 use butler_store::transfer::{Kind, trust};
 use serde_json::Value;
@@ -13,13 +13,19 @@ use crate::Memory;
 use crate::suppressed::Cause;
 
 /// What an import has left out so far.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Suppression {
+    /// Whether anything was erased here. Otherwise events, links and proposals need not be looked at.
+    has_erased: bool,
     /// The ids of the facts and rules whose statement was erased. Their events and links stay out, too.
     erased: HashSet<String>,
 }
 
 impl Suppression {
+    pub async fn new(tx: &mut Session, tenant: &TenantId) -> Result<Self, TransferError> {
+        Ok(Self { has_erased: trust::has_erased(tx, tenant).await?, erased: HashSet::new() })
+    }
+
     /// Removes the records that would bring back what was forgotten or erased here, and counts them.
     pub async fn leave_out(
         &mut self,
@@ -30,6 +36,11 @@ impl Suppression {
         options: &ImportOptions,
         report: &mut ImportReport,
     ) -> Result<(), TransferError> {
+        match kind {
+            Kind::Fact | Kind::Rule => {}
+            Kind::Event | Kind::Link | Kind::Proposal if self.has_erased => {}
+            _ => return Ok(()),
+        }
         let rows: Vec<Value> = records.iter().map(|record| Value::Object(record.row.clone())).collect();
         let (tenant, now) = (&options.tenant, memory.now());
         let candidates = trust::forgotten(tx, kind, tenant, &rows, statements::PARAPHRASE, now).await?;

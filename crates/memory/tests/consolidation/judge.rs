@@ -22,7 +22,7 @@ async fn conflict(world: &World, predicate: &str, a: &str, b: &str) -> Value {
         world.fixture.clock.advance(std::time::Duration::from_secs(1));
     }
     let open = list(world, "open").await;
-    let mut new = open.into_iter().filter(|conflict| !known.contains(conflict));
+    let mut new = open.into_iter().filter(|conflict| known.iter().all(|other| other["id"] != conflict["id"]));
     let conflict = new.next().unwrap();
     assert_eq!(new.next(), None);
     conflict

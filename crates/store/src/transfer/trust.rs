@@ -30,6 +30,19 @@ pub(super) async fn note_forgotten(session: &mut Session, tenant: &TenantId) -> 
     Ok(())
 }
 
+/// Whether anything of the tenant was erased.
+pub async fn has_erased(session: &mut Session, tenant: &TenantId) -> Result<bool, StoreError> {
+    session
+        .run(|pg| {
+            sqlx::query_scalar!(
+                r#"SELECT EXISTS (SELECT FROM tombstones WHERE tenant_id = $1 AND hash IS NOT NULL) AS "exists!""#,
+                tenant.as_str()
+            )
+            .fetch_one(pg)
+        })
+        .await
+}
+
 /// Rows of the batch that say what was forgotten or erased here, or nearly: the position in the batch and one candidate each.
 /// What was forgotten may come as history, which is not active; what was erased may not come in any state. Rows that exist
 /// already are left alone.

@@ -5,6 +5,7 @@ use butler_domain::{TenantId, Timestamp};
 use serde_json::Value;
 use uuid::Uuid;
 
+pub use super::facts::tie_chains;
 use super::{Kind, facts, trust};
 use crate::{Session, StoreError};
 
