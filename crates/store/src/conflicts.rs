@@ -133,8 +133,8 @@ pub async fn record(write: WriteContext<'_>, by: FoundBy, found: &[Found]) -> Re
     Ok(u64::from(recorded.unsigned_abs()))
 }
 
-/// Active facts with what they say: those that an import brought and nobody compared yet, then those stored since a time, the
-/// newest first.
+/// Active facts with what they say: those stored since a time, then those that an import brought and nobody compared yet; the
+/// newest first. What a large import brought waits for the next run.
 pub async fn to_compare(
     session: &mut Session,
     tenant: &TenantId,
@@ -152,7 +152,7 @@ pub async fn to_compare(
                       WHERE r.tenant_id = $1 AND r.validity = 'active' AND r.created_at >= $2
                         AND NOT EXISTS (SELECT FROM conflicts_due d WHERE d.tenant_id = $1 AND d.fact_id = r.id)) c
                 JOIN facts f ON f.tenant_id = $1 AND f.id = c.id AND f.validity = 'active'
-                ORDER BY c.due DESC, f.created_at DESC, f.id LIMIT $3
+                ORDER BY c.due, f.created_at DESC, f.id LIMIT $3
                 "#,
                 tenant.as_str(),
                 since,
