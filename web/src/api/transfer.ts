@@ -1,7 +1,7 @@
+import type { SuppressedBy } from '../memory/suppressed'
 import { address } from './client'
 import { ApiError, errorOf } from './error'
 import { sessionHeaders } from './session'
-import type { SuppressedBy } from '../memory/suppressed'
 
 type Query = Record<string, string | boolean | undefined>
 
