@@ -15,8 +15,10 @@ mod reasoning;
 mod retry;
 #[cfg(test)]
 mod tests;
+mod verdicts;
 
 pub use actions::{Confirmation, ConsolidationResult, NewEntity, NewFact, NewRule, UpdatedFact};
 pub use key::{Action, idempotency_key};
 pub use parse::{NO_JSON, parse, parse_answer};
 pub use retry::{AfterFailure, after_failure};
+pub use verdicts::{Judgement, parse_verdicts};

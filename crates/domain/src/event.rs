@@ -59,6 +59,7 @@ events! {
     ConfirmationUndone = "confirmation_undone",
     MarkUndone = "mark_undone",
     ConflictFound = "conflict_found",
+    ConflictJudged = "conflict_judged",
     ConflictResolved = "conflict_resolved",
     ConflictReopened = "conflict_reopened",
     LinkCreated = "link_created",
@@ -75,6 +76,7 @@ events! {
     TokenRevoked = "token_revoked",
     TokenRotated = "token_rotated",
     MemoryExported = "memory_exported",
+    MemoryImported = "memory_imported",
     BackupRestored = "backup_restored",
 }
 

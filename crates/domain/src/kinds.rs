@@ -122,6 +122,13 @@ kind!(
 );
 
 kind!(
+    /// What a language model says two facts that were reported as a conflict are: they cannot both be true, say the same,
+    /// are both true, or have nothing to do with each other.
+    Verdict, "verdict",
+    { Contradiction = "contradiction", Duplicate = "duplicate", BothTrue = "both_true", Unrelated = "unrelated" }
+);
+
+kind!(
     /// How a fact was found that may be in conflict with another one: it has the same key in another scope; the same predicate
     /// about the same entity, under another subject; it is about the same thing and worded alike; or about another thing and
     /// worded alike. The SQL function `conflict_candidates` has the same names.

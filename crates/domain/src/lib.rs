@@ -44,7 +44,7 @@ pub use fact::Fact;
 pub use ids::{EntityId, EpisodeId, FactId, RuleId};
 pub use kinds::{
     Cardinality, ConsolidationStatus, Direction, EntityType, Maturity, MemoryType, Mode, Permanence, Related, Relation,
-    Resolution, Source, UnknownName, Validity,
+    Resolution, Source, UnknownName, Validity, Verdict,
 };
 pub use predicate::Predicate;
 pub use rule::Rule;

@@ -283,11 +283,13 @@ impl Default for ConsolidationConfig {
 pub struct ConflictsConfig {
     /// `false`: neither storing a fact nor the job looks for conflicts.
     pub enabled: bool,
+    /// `true`: the job has the LLM of `[butler.runtime]` judge the pairs it found. It closes those that are no conflict.
+    pub judge: bool,
 }
 
 impl Default for ConflictsConfig {
     fn default() -> Self {
-        Self { enabled: true }
+        Self { enabled: true, judge: false }
     }
 }
 

@@ -1,6 +1,9 @@
 //! Conflicts: pairs of facts that contradict or repeat each other. Storing a fact and a nightly job find them, and a
 //! person or an agent with the right resolves them.
 
+pub mod judge;
+mod prompt;
+
 pub use butler_domain::Resolution;
 use butler_domain::conflicts::{Side, conflict};
 use butler_domain::times::StatedDates;
@@ -22,7 +25,8 @@ use crate::remember::{FactInput, stored};
 use crate::restore::key_taken;
 use crate::{Call, Memory, MemoryError};
 
-/// The job compares the facts stored since its last run. Two days leave room for a night on which it did not run.
+/// The job compares the facts stored since its last run, and those that an import marked. Two days leave room for a night on
+/// which it did not run.
 const RECENT: TimeDelta = TimeDelta::days(2);
 /// The most facts of a tenant that the job compares in one run, the newest first.
 const COMPARED: i64 = 5_000;
@@ -51,6 +55,12 @@ pub struct Conflicts {
 pub struct ConflictsReport {
     pub facts_compared: u64,
     pub conflicts_found: u64,
+    /// Pairs that a language model judged. Zero without a judge.
+    pub judged: u64,
+    /// Those of them that it takes for no conflict, and that are closed.
+    pub judged_no_conflict: u64,
+    /// Pairs without a usable verdict. They stay as they are, and the next run tries again.
+    pub judge_failed: u64,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub errors: Vec<String>,
 }
@@ -195,7 +205,7 @@ impl Memory {
         Ok(Some(fact))
     }
 
-    /// Compares recently stored facts with all others of their tenant.
+    /// Compares the facts stored or imported lately with all others of their tenant.
     pub async fn find_conflicts(&self, tenant: Option<&TenantId>) -> Result<ConflictsReport, MemoryError> {
         let mut report = ConflictsReport::default();
         if !self.config().conflicts.enabled {
@@ -222,15 +232,17 @@ impl Memory {
         let call = Call::internal(self, tenant.clone(), CONFLICTS);
         let now = call.now;
         let mut conn = self.db().owner().await?;
-        let recent = conflicts::recent(&mut conn, tenant, now - RECENT, COMPARED).await?;
-        let (compared, mut found) = (recent.len() as u64, 0);
-        for (id, side) in recent {
-            let pairs = pairs_of(&mut conn, tenant, id, &side, true).await?;
+        let facts = conflicts::to_compare(&mut conn, tenant, now - RECENT, COMPARED).await?;
+        let mut found = 0;
+        for (id, side) in &facts {
+            let pairs = pairs_of(&mut conn, tenant, *id, side, true).await?;
             if !pairs.is_empty() {
                 found += conflicts::record(call.write(&mut conn), FoundBy::Job, &pairs).await?;
             }
         }
-        Ok((compared, found))
+        let ids: Vec<FactId> = facts.iter().map(|(id, _)| *id).collect();
+        conflicts::compared(&mut conn, tenant, &ids).await?;
+        Ok((ids.len() as u64, found))
     }
 }
 

@@ -15,7 +15,7 @@ use chrono_tz::Tz;
 use uuid::Uuid;
 
 use crate::changes::ChangesInput;
-use crate::recall::{RecallInput, compose};
+use crate::recall::{RecallInput, compose, place_among};
 use crate::search::{Episodes, Floor, Floored, Hit, Mode, Ranked, apply_floor};
 use crate::{Call, Memory, MemoryError};
 
@@ -93,8 +93,9 @@ impl Memory {
         let words = self.time_words(call, &search).await?;
         let (mut retrieved, trace) = self.retrieve(call, &search, &words, episodes).await?;
         let Floored { kept, dropped } = apply_floor(std::mem::take(&mut retrieved.found), &retrieved.stores, floor);
-        let mut hits = compose(kept, request.mode, depth, &self.weights(), call.now, &words);
-        self.place_reached(&mut hits, std::mem::take(&mut retrieved.reached), floor.is_some(), call.now);
+        let weights = self.weights();
+        let mut hits = compose(kept, request.mode, depth, &weights, call.now, &words);
+        place_among(&mut hits, std::mem::take(&mut retrieved.reached), floor.is_some(), &weights, call.now);
         let conflicts = retrieved.stores.iter().flat_map(|(_, store)| store.conflicts.clone()).collect();
         let (facts, rules): (Vec<&Hit>, Vec<&Hit>) =
             hits.iter().take(depth).partition(|hit| hit.memory_type == MemoryType::Fact);

@@ -92,7 +92,7 @@ pub struct JobRequest {
     pub tenant: Option<TenantId>,
     /// Report what the job would do, and write nothing.
     pub dry_run: bool,
-    /// Cancelling it ends the job early. Only consolidation reacts to it.
+    /// Cancelling it ends the job early. Only jobs that wait for the LLM react to it.
     pub stop: CancellationToken,
     pub progress: Option<Progress>,
 }
@@ -131,7 +131,11 @@ impl Memory {
                 let origin = Origin { actor: Some(EPISODE_CLEANUP.to_owned()), request_id: None };
                 object(self.run_episode_cleanup(tenant, self.config().episodes.max_entries, &origin).await?)
             }
-            CONFLICTS => object(self.find_conflicts(tenant).await?),
+            CONFLICTS => {
+                let mut report = self.find_conflicts(tenant).await?;
+                self.judge_conflicts(tenant, &request.stop, &mut report).await?;
+                object(report)
+            }
             INVERSION => object(self.invert_pending(tenant).await?),
             RETRAIN_INDEXES => {
                 let trained = self.retrain_indexes().await?;

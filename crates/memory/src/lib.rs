@@ -42,6 +42,7 @@ pub mod schedule;
 pub mod search;
 mod served;
 mod stats;
+pub mod suppressed;
 mod sweep;
 pub mod times;
 pub mod tool;

@@ -94,27 +94,25 @@ impl Memory {
             self.retrieve(call, search, &words, Episodes::default()).await?;
         let Floored { kept, dropped } = apply_floor(found, &stores, search.min_relevance.map(Floor::Requested));
         let mut hits = compose(kept, search.mode, search.limit, weights, call.now, &words);
-        let needs_relation = search.min_relevance.is_some();
-        place_reached(&mut hits, reached, needs_relation, call.now, |hit| hit.compose_score(weights, call.now));
+        place_among(&mut hits, reached, search.min_relevance.is_some(), weights, call.now);
         Ok(Ranked { hits, dropped, stores, trace })
-    }
-
-    /// Places the facts that relations lead to among the sorted hits of a recall.
-    pub(crate) fn place_reached(
-        &self,
-        hits: &mut Vec<Hit>,
-        reached: Vec<RetrievedMemory>,
-        needs_relation: bool,
-        now: Timestamp,
-    ) {
-        let weights = self.weights();
-        place_reached(hits, reached, needs_relation, now, |hit| hit.compose_score(&weights, now));
     }
 
     /// The configured weights of a recall's score.
     pub fn weights(&self) -> ScoreWeights {
         self.config().retrieval.score_weights
     }
+}
+
+/// Places the facts that relations lead to among the sorted hits of a recall.
+pub(crate) fn place_among(
+    hits: &mut Vec<Hit>,
+    reached: Vec<RetrievedMemory>,
+    needs_relation: bool,
+    weights: &ScoreWeights,
+    now: Timestamp,
+) {
+    place_reached(hits, reached, needs_relation, now, |hit| hit.compose_score(weights, now));
 }
 
 /// The answer of a recall. With a trace, each hit has an explanation and the parts of its score, weighed.

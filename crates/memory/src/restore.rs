@@ -1,6 +1,6 @@
 //! Undo: restores forgotten, expired and superseded memories.
 
-use butler_domain::{FactId, MemoryType, RuleId};
+use butler_domain::{FactId, MemoryType, RuleId, Timestamp};
 use butler_store::restore::{self, RestoreOutcome};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -52,23 +52,24 @@ impl Memory {
         Ok(Some(Restored { id: id.0, retracted_id: None, changed }))
     }
 
-    /// Undoes the last confirmation of a fact or rule, or the last mark of a rule. It is an error if anything else happened
-    /// to the memory since. Returns `None` if the memory does not exist.
+    /// Undoes the confirmation of a fact or rule, or the mark of a rule, that was made at a time; without one, the last one
+    /// if the caller made it. It is an error if anything else happened to the memory since. Returns `None` if the memory
+    /// does not exist.
     pub async fn undo_feedback(
         &self,
         call: &Call,
         memory_type: MemoryType,
         id: Uuid,
+        made_at: Option<Timestamp>,
     ) -> Result<Option<Restored>, MemoryError> {
         let mut conn = self.db().tenant(&call.tenant).await?;
-        match restore::undo_feedback(call.write(&mut conn), memory_type, id).await? {
+        match restore::undo_feedback(call.write(&mut conn), memory_type, id, made_at).await? {
             None => Ok(None),
             Some(true) => Ok(Some(Restored { id, retracted_id: None, changed: true })),
             Some(false) => Err(MemoryError::InvalidState {
-                message: format!(
-                    "the last change of {memory_type} {id} is not a confirmation or mark, so it cannot be undone this way"
-                ),
-                hint: "restore undoes forgetting and editing".to_owned(),
+                message: format!("the last change of {memory_type} {id} is not your confirmation or mark"),
+                hint: "only the latest change is undone, by who made it; restore undoes forgetting and editing"
+                    .to_owned(),
             }),
         }
     }

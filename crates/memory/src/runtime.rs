@@ -8,8 +8,15 @@ use futures::future::BoxFuture;
 use serde_json::Value;
 use uuid::Uuid;
 
-/// The trigger source of consolidation's own sessions, which must never become episodes.
+/// The trigger source of the sessions of consolidation.
 pub const TRIGGER_CONSOLIDATION: &str = "schedule:consolidation";
+/// The trigger source of the sessions that judge conflicts.
+pub const TRIGGER_CONFLICTS: &str = "schedule:conflicts";
+
+/// Whether a session is about the memory itself. Such a session must never become an episode.
+pub fn is_internal(trigger_source: &str) -> bool {
+    [TRIGGER_CONSOLIDATION, TRIGGER_CONFLICTS].contains(&trigger_source)
+}
 
 /// A conversation of one turn.
 #[derive(Debug, Clone, PartialEq)]

@@ -16,6 +16,7 @@ BEGIN
         SELECT jsonb_build_object(
                    'id', c.id, 'kind', c.kind, 'why', c.why, 'score', c.score, 'detected_at', c.found_at, 'found_by', c.found_by,
                    'resolution', c.resolution, 'resolved_at', c.resolved_at, 'resolved_by', c.resolved_by,
+                   'verdict', c.verdict, 'reason', c.reason, 'judged_at', c.judged_at,
                    'a', conflict_side(p_tenant, p_at, c.fact_a), 'b', conflict_side(p_tenant, p_at, c.fact_b)),
                c.total
         FROM (SELECT k.*, count(*) OVER () AS total

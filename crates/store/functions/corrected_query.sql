@@ -5,6 +5,9 @@ CREATE OR REPLACE FUNCTION corrected_query(
     p_tenant text, p_words text, OUT query tsquery, OUT words text, OUT factor double precision)
 LANGUAGE plpgsql STABLE SET enable_seqscan = off SET client_min_messages = warning AS $$
 DECLARE
+    -- A query with more unknown words is in another language.
+    most_corrected constant integer := 8;
+    unknown integer := 0;
     typed text;
     stem text;
     plain text;
@@ -22,7 +25,8 @@ BEGIN
         near := NULL;
         IF term IS NOT NULL AND length(typed) >= 4 AND lower(typed) !~ '[^a-z\u00aa-\u0dff\u1e00-\u1fff]' THEN
             stem := (ts_lexize('pg_catalog.english_stem', lower(typed)))[1];
-            IF NOT vocabulary_begins(p_tenant, lower(typed)) AND NOT vocabulary_begins(p_tenant, stem) THEN
+            IF unknown < most_corrected AND NOT vocabulary_begins(p_tenant, lower(typed)) AND NOT vocabulary_begins(p_tenant, stem) THEN
+                unknown := unknown + 1;
                 plain := folded_word(lower(typed));
                 near := ARRAY(SELECT DISTINCT w.word FROM words w
                               WHERE w.folded LIKE plain || '%' AND w.tenant_id || '' = p_tenant ORDER BY 1 LIMIT 3);

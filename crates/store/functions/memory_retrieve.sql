@@ -52,12 +52,15 @@ DECLARE
     corrections jsonb;
     options jsonb;
     hops constant integer := coalesce((p_request ->> 'hops')::integer, 0);
+    -- No lexeme contains a space.
+    no_word constant tsquery := $q$'no word'$q$;
     by_names constant boolean := (p_request ->> 'any_term')::boolean AND p_request ->> 'mode' <> 'keyword';
     named uuid[];
     name_weights double precision[];
     sessions uuid[];
     found retrieved[] := '{}';
     broad_query tsquery;
+    fact_query tsquery;
     version uuid;
     pool jsonb;
     learned boolean;
@@ -92,13 +95,15 @@ BEGIN
                 SELECT n.ids, n.weights INTO named, name_weights
                     FROM named_entities(p_tenant, p_request ->> 'query', (pool ->> 'rows')::double precision) n;
             END IF;
+            -- A name may consist of stop words, such as "The Who".
+            fact_query := CASE WHEN by_names AND named IS NOT NULL THEN coalesce(broad_query, no_word) ELSE broad_query END;
             found := facts_found(
-                p_tenant, scope, at, min_confidence, version, query, strict_query, broad_query, terms, factors, row_limit, pool,
+                p_tenant, scope, at, min_confidence, version, query, strict_query, fact_query, terms, factors, row_limit, pool,
                 options || CASE WHEN by_names AND named IS NOT NULL
                                 THEN jsonb_build_object('named', named, 'name_weights', name_weights) ELSE '{}' END);
             IF p_request ? 'window' THEN
                 found := found || facts_found(
-                    p_tenant, scope, at, 0, version, query, strict_query, broad_query, terms, factors, row_limit, pool,
+                    p_tenant, scope, at, 0, version, query, strict_query, fact_query, terms, factors, row_limit, pool,
                     options || jsonb_build_object('asked', p_request -> 'window') || CASE WHEN by_names AND named IS NOT NULL
                                     THEN jsonb_build_object('named', named, 'name_weights', name_weights) ELSE '{}' END);
             END IF;

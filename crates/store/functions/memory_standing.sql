@@ -56,8 +56,21 @@ BEGIN
                'fits', CASE WHEN asked IS NOT NULL THEN r.occurred_at >= since AND r.occurred_at < until
                            AND r.occurred_at <= coalesce((asked ->> 'last')::timestamptz, 'infinity')
                            AND (as_of IS NULL OR r.created_at <= as_of) END,
+               'is_held', r.held_for IS NOT NULL,
                'is_embedded', r.embedding IS NOT NULL, 'is_of_model', r.embedding_version_id = version)
         INTO standing FROM episodes r WHERE r.tenant_id = p_tenant AND r.id = p_id;
+    IF standing IS NOT NULL THEN
+        RETURN standing;
+    END IF;
+    -- An approved proposal is a memory of its own.
+    SELECT jsonb_build_object(
+               'memory_type', p.memory_type, 'scope', coalesce(p.memory ->> 'scope', 'global'),
+               'label', concat_ws(' ', p.memory ->> 'subject', replace(p.memory ->> 'predicate', '_', ' ') || ':',
+                                  left(p.memory ->> 'content', 160)),
+               'state', CASE p.state WHEN 'open' THEN 'proposed' ELSE p.state END,
+               'in_scope', in_scope IS NULL OR coalesce(p.memory ->> 'scope', 'global') = ANY (ARRAY['global', in_scope]),
+               'is_live', false, 'is_embedded', false)
+        INTO standing FROM proposals p WHERE p.tenant_id = p_tenant AND p.id = p_id AND p.state <> 'approved';
     RETURN standing;
 END $$;
 REVOKE EXECUTE ON FUNCTION memory_standing FROM PUBLIC;

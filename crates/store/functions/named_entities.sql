@@ -21,11 +21,15 @@ BEGIN
         RETURN;
     END IF;
     words := (regexp_split_to_array(trim(lower(p_query)), '\s+'))[:most_words];
-    -- without the punctuation around a sequence, and without a genitive
+    -- As typed ("yahoo!"), without the punctuation of a sentence ("c++", "mcdonald's"), without a genitive ("c++'s"), and
+    -- without any punctuation around the sequence.
     names := ARRAY(
-        SELECT DISTINCT regexp_replace(s.part, '^[^[:alnum:]]+|(''s|’s)?[^[:alnum:]]*$', '', 'g')
+        SELECT DISTINCT n.name
         FROM generate_subscripts(words, 1) AS start, generate_series(0, 3) AS more,
-             LATERAL (SELECT array_to_string(words[start:start + more], ' ') AS part) s
+             LATERAL (SELECT array_to_string(words[start:start + more], ' ') AS part) s,
+             LATERAL (SELECT regexp_replace(s.part, '^["''(„“‘«¿¡\[]+|["'')”’».,;:!?…\]]+$', '', 'g') AS bare) b,
+             LATERAL (VALUES (s.part), (b.bare), (regexp_replace(b.bare, '(''s|’s)$', '')),
+                             (regexp_replace(s.part, '^[^[:alnum:]]+|(''s|’s)?[^[:alnum:]]*$', '', 'g'))) AS n (name)
         WHERE start + more <= cardinality(words));
     IF p_query ~ '[\u0E00-\u0EFF\u1000-\u109F\u1780-\u17FF\u3040-\u30FF\u3400-\u9FFF]' THEN
         names := names || ARRAY(

@@ -39,7 +39,7 @@ COMMENT ON FUNCTION record_conflicts IS 'Records conflicts that were found, and 
 CREATE OR REPLACE FUNCTION open_contradictions(p_tenant text, p_facts uuid[]) RETURNS jsonb LANGUAGE sql STABLE AS $$
     SELECT coalesce(jsonb_agg(jsonb_build_array(c.fact_a, c.fact_b)), '[]')
     FROM conflicts c
-    WHERE c.tenant_id = p_tenant AND c.state = 'open' AND c.kind = 'contradiction'
+    WHERE c.tenant_id = p_tenant AND c.state = 'open' AND coalesce(c.verdict, c.kind) = 'contradiction'
       AND c.fact_a = ANY (p_facts) AND c.fact_b = ANY (p_facts)
 $$;
 REVOKE EXECUTE ON FUNCTION open_contradictions FROM PUBLIC;
@@ -75,7 +75,7 @@ RETURNS boolean LANGUAGE plpgsql AS $$
 DECLARE
     pair record;
 BEGIN
-    SELECT c.fact_a, c.fact_b, c.state, c.resolution INTO pair
+    SELECT c.fact_a, c.fact_b, c.kind, c.state, c.resolution INTO pair
         FROM conflicts c WHERE c.tenant_id = p_tenant AND c.id = p_id FOR UPDATE;
     IF NOT FOUND THEN
         RETURN NULL;
@@ -85,6 +85,13 @@ BEGIN
     END IF;
     UPDATE conflicts c SET state = 'open', resolution = NULL, resolved_at = NULL, resolved_by = NULL
         WHERE c.tenant_id = p_tenant AND c.id = p_id;
+    IF pair.resolution = 'keep_both' AND pair.kind = 'contradiction' THEN
+        INSERT INTO memory_links (tenant_id, source_type, source_id, target_type, target_id, relation, created_at)
+            SELECT p_tenant, 'fact', f.ids[1], 'fact', f.ids[2], 'contradicts', p_at
+            FROM (SELECT array_agg(f.id ORDER BY f.created_at DESC, f.id DESC) AS ids
+                  FROM facts f WHERE f.tenant_id = p_tenant AND f.id IN (pair.fact_a, pair.fact_b)) f
+            ON CONFLICT DO NOTHING;
+    END IF;
     PERFORM record_event(p_tenant, p_actor, p_request_id, p_at, p_event_id, 'conflict_reopened', 'fact', pair.fact_a,
         jsonb_build_object('conflict_id', p_id, 'other_id', pair.fact_b, 'before', jsonb_build_object('resolution', pair.resolution)));
     RETURN true;

@@ -1,7 +1,8 @@
 -- Undoes the last confirmation or mark of a memory, as long as nothing else happened to it. The event of the confirmation
--- or mark says what was there before.
+-- or mark says what was there before. p_made_at: when the one to undo was made; NULL: the actor's own.
 CREATE OR REPLACE FUNCTION undo_feedback(
-    p_tenant text, p_actor text, p_request_id text, p_at timestamptz, p_event_id uuid, p_type text, p_id uuid)
+    p_tenant text, p_actor text, p_request_id text, p_at timestamptz, p_event_id uuid, p_type text, p_id uuid,
+    p_made_at timestamptz)
 RETURNS boolean LANGUAGE plpgsql AS $$
 DECLARE
     last record;
@@ -16,11 +17,15 @@ BEGIN
         RETURN NULL;
     END IF;
     -- Only a mark promotes or demotes, and its own event says the maturity before it.
-    SELECT e.event_type, e.payload INTO last
+    SELECT e.event_type, e.payload, e.actor, e.created_at INTO last
         FROM memory_events e
         WHERE e.tenant_id = p_tenant AND e.memory_id = p_id
           AND e.event_type <> ALL ('{link_created,rule_promoted,rule_demoted}')
         ORDER BY e.created_at DESC, e.id DESC LIMIT 1;
+    -- Somebody else may have confirmed it since.
+    IF NOT coalesce(last.created_at = p_made_at, last.actor IS NOT DISTINCT FROM p_actor) THEN
+        RETURN false;
+    END IF;
     before := last.payload -> 'before';
     IF last.event_type IN ('fact_confirmed', 'rule_confirmed') AND NOT last.payload ? 'links' THEN
         IF p_type = 'fact' THEN
@@ -61,4 +66,4 @@ END $$;
 REVOKE EXECUTE ON FUNCTION undo_feedback FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION undo_feedback TO butler_app;
 COMMENT ON FUNCTION undo_feedback IS
-    'Undoes the last confirmation or mark; false if something else happened since, NULL if the tenant has no such memory.';
+    'Undoes the confirmation or mark made at a time, or else the actor''s last one; false if something else happened since, NULL if the tenant has no such memory.';

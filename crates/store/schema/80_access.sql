@@ -6,7 +6,7 @@
 -- no grant.
 
 GRANT SELECT, INSERT, UPDATE, DELETE
-    ON episodes, facts, rules, memory_links, conflicts, entities, merges, predicates, rule_applications, embedding_versions,
+    ON episodes, facts, rules, memory_links, conflicts, conflicts_due, entities, merges, predicates, rule_applications, embedding_versions,
        idempotency_keys
     TO butler_app;
 GRANT SELECT, INSERT ON memory_events, words TO butler_app;
@@ -51,6 +51,11 @@ ALTER TABLE conflicts FORCE ROW LEVEL SECURITY;
 CREATE POLICY tenant_isolation ON conflicts TO butler_app
     USING (tenant_id = current_setting('butler.tenant', true)) WITH CHECK (tenant_id = current_setting('butler.tenant', true));
 CREATE POLICY owner_all ON conflicts TO CURRENT_USER USING (true) WITH CHECK (true);
+ALTER TABLE conflicts_due ENABLE ROW LEVEL SECURITY;
+ALTER TABLE conflicts_due FORCE ROW LEVEL SECURITY;
+CREATE POLICY tenant_isolation ON conflicts_due TO butler_app
+    USING (tenant_id = current_setting('butler.tenant', true)) WITH CHECK (tenant_id = current_setting('butler.tenant', true));
+CREATE POLICY owner_all ON conflicts_due TO CURRENT_USER USING (true) WITH CHECK (true);
 
 ALTER TABLE entities ENABLE ROW LEVEL SECURITY;
 ALTER TABLE entities FORCE ROW LEVEL SECURITY;

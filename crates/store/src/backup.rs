@@ -23,6 +23,7 @@ const TABLES: [&str; 29] = [
     "butler_functions",
     "butler_migrations",
     "conflicts",
+    "conflicts_due",
     "embedding_versions",
     "entities",
     "episodes",

@@ -1,8 +1,10 @@
 //! Pairs of facts that contradict or repeat each other: finding, listing and resolving them.
 
+pub mod judge;
+
 use butler_domain::conflicts::{Kind, Related, Side, Why};
 use butler_domain::ids::new_id;
-use butler_domain::{FactId, TenantId, Timestamp};
+use butler_domain::{FactId, TenantId, Timestamp, Verdict};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use sqlx::types::Json;
@@ -131,8 +133,9 @@ pub async fn record(write: WriteContext<'_>, by: FoundBy, found: &[Found]) -> Re
     Ok(u64::from(recorded.unsigned_abs()))
 }
 
-/// Active facts stored since a time, the newest first, with what they say.
-pub async fn recent(
+/// Active facts with what they say: those stored since a time, then those that an import brought and nobody compared yet; the
+/// newest first. What a large import brought waits for the next run.
+pub async fn to_compare(
     session: &mut Session,
     tenant: &TenantId,
     since: Timestamp,
@@ -141,9 +144,16 @@ pub async fn recent(
     let rows = session
         .run(|pg| {
             sqlx::query!(
-                r#"SELECT id, subject, predicate, content FROM facts
-                   WHERE tenant_id = $1 AND validity = 'active' AND created_at >= $2
-                   ORDER BY created_at DESC, id LIMIT $3"#,
+                r#"
+                SELECT f.id AS "id!", f.subject AS "subject!", f.predicate AS "predicate!", f.content AS "content!"
+                FROM (SELECT d.fact_id AS id, true AS due FROM conflicts_due d WHERE d.tenant_id = $1
+                      UNION
+                      SELECT r.id, false FROM facts r
+                      WHERE r.tenant_id = $1 AND r.validity = 'active' AND r.created_at >= $2
+                        AND NOT EXISTS (SELECT FROM conflicts_due d WHERE d.tenant_id = $1 AND d.fact_id = r.id)) c
+                JOIN facts f ON f.tenant_id = $1 AND f.id = c.id AND f.validity = 'active'
+                ORDER BY c.due, f.created_at DESC, f.id LIMIT $3
+                "#,
                 tenant.as_str(),
                 since,
                 limit,
@@ -153,6 +163,27 @@ pub async fn recent(
         .await?;
     let side = |subject, predicate, content| Side { subject, predicate, content };
     Ok(rows.into_iter().map(|row| (FactId(row.id), side(row.subject, row.predicate, row.content))).collect())
+}
+
+/// Notes that these facts were compared. Those that are no longer active need not be.
+pub async fn compared(session: &mut Session, tenant: &TenantId, facts: &[FactId]) -> Result<(), StoreError> {
+    let ids: Vec<Uuid> = facts.iter().map(|id| id.0).collect();
+    session
+        .run(|pg| {
+            sqlx::query!(
+                r#"
+                DELETE FROM conflicts_due d
+                WHERE d.tenant_id = $1
+                  AND (d.fact_id = ANY ($2)
+                       OR EXISTS (SELECT FROM facts f WHERE f.tenant_id = $1 AND f.id = d.fact_id AND f.validity <> 'active'))
+                "#,
+                tenant.as_str(),
+                &ids,
+            )
+            .execute(pg)
+        })
+        .await?;
+    Ok(())
 }
 
 /// One of the two facts of a conflict.
@@ -188,6 +219,11 @@ pub struct Conflict {
     pub resolution: Option<String>,
     pub resolved_at: Option<Timestamp>,
     pub resolved_by: Option<String>,
+    /// What a language model says the pair is, if one judged it.
+    pub verdict: Option<Verdict>,
+    /// Why, in the words of the language model.
+    pub reason: Option<String>,
+    pub judged_at: Option<Timestamp>,
     pub a: ConflictSide,
     pub b: ConflictSide,
 }

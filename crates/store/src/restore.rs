@@ -1,7 +1,7 @@
 //! Restoring a memory that was forgotten, expired or superseded.
 
 use butler_domain::ids::new_id;
-use butler_domain::{FactId, MemoryType, RuleId, TenantId};
+use butler_domain::{FactId, MemoryType, RuleId, TenantId, Timestamp};
 use uuid::Uuid;
 
 use crate::error::unknown_outcome;
@@ -92,18 +92,19 @@ pub async fn rule(write: WriteContext<'_>, id: RuleId, expiry: f64) -> Result<Op
         .await
 }
 
-/// Undoes the last confirmation or mark of a fact or rule. False: something else happened to it since. `None`: this tenant
-/// has no such memory.
+/// Undoes the confirmation or mark of a fact or rule that was made at a time; without one, the last one if the same actor
+/// made it. False: something else happened to it since. `None`: this tenant has no such memory.
 pub async fn undo_feedback(
     write: WriteContext<'_>,
     memory_type: MemoryType,
     id: Uuid,
+    made_at: Option<Timestamp>,
 ) -> Result<Option<bool>, StoreError> {
     let WriteContext { session, tenant, now, origin } = write;
     session
         .run(|pg| {
             sqlx::query_scalar!(
-                "SELECT undo_feedback($1, $2, $3, $4, $5, $6, $7)",
+                "SELECT undo_feedback($1, $2, $3, $4, $5, $6, $7, $8)",
                 tenant.as_str(),
                 origin.actor.as_deref(),
                 origin.request_id.as_deref(),
@@ -111,6 +112,7 @@ pub async fn undo_feedback(
                 new_id(now),
                 memory_type.as_str(),
                 id,
+                made_at,
             )
             .fetch_one(pg)
         })

@@ -26,7 +26,7 @@ pub struct Standing {
     pub memory_type: MemoryType,
     /// The scope of a fact or rule, or the butler of an episode.
     pub scope: String,
-    /// `active`, `superseded`, `expired`, `retracted` or `forgotten`.
+    /// `active`, `superseded`, `expired`, `retracted`, `forgotten`, or of a proposal `proposed` or `rejected`.
     pub state: String,
     /// A short text of it.
     pub label: String,
@@ -42,6 +42,9 @@ pub struct Standing {
     /// Confidence after decay.
     pub confidence: Option<f64>,
     pub superseded_by: Option<Uuid>,
+    /// Whether consolidation leaves the episode out until a person releases it.
+    #[serde(default)]
+    pub is_held: bool,
     pub is_embedded: bool,
     /// Whether the current model made its vector.
     pub is_of_model: Option<bool>,

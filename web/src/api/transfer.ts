@@ -1,13 +1,24 @@
+import type { SuppressedBy } from '../memory/suppressed'
 import { address } from './client'
 import { ApiError, errorOf } from './error'
 import { sessionHeaders } from './session'
 
 type Query = Record<string, string | boolean | undefined>
 
+interface Tally {
+  read: number
+  created: number
+  existing: number
+  /** Left out because of what was forgotten before. Absent if there is nothing. */
+  suppressed?: number
+  suppressed_by?: SuppressedBy
+  left_out: number
+}
+
 export interface ImportReport {
   dry_run: boolean
   committed: boolean
-  kinds: Record<string, { read: number; created: number; existing: number; left_out: number }>
+  kinds: Record<string, Tally>
   problems: { line: number | null; message: string }[]
 }
 

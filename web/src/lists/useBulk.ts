@@ -35,11 +35,14 @@ async function restore(kind: Kind, row: BulkRow) {
 
 async function confirm(kind: Kind, row: BulkRow): Promise<Undo> {
   const at = { path: { id: row.id }, query: { butler: row.home } }
-  if (kind === 'fact') await request('post', '/api/memory/facts/{id}/confirm', at)
-  else await request('post', '/api/memory/rules/{id}/confirm', at)
+  const confirmed =
+    kind === 'fact'
+      ? await request('post', '/api/memory/facts/{id}/confirm', at)
+      : await request('post', '/api/memory/rules/{id}/confirm', at)
+  const made = { ...at, query: { ...at.query, at: confirmed.data.last_confirmed_at } }
   return async () => {
-    if (kind === 'fact') await request('post', '/api/memory/facts/{id}/undo', at)
-    else await request('post', '/api/memory/rules/{id}/undo', at)
+    if (kind === 'fact') await request('post', '/api/memory/facts/{id}/undo', made)
+    else await request('post', '/api/memory/rules/{id}/undo', made)
   }
 }
 

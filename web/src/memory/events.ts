@@ -93,6 +93,7 @@ const labels: Record<string, [glyph: string, label: string]> = {
   confirmation_undone: ['↺', 'Confirmation undone'],
   mark_undone: ['↺', 'Mark undone'],
   conflict_found: ['≠', 'Conflict found'],
+  conflict_judged: ['?', 'Conflict judged'],
   conflict_resolved: ['✓', 'Conflict resolved'],
   conflict_reopened: ['↺', 'Conflict reopened'],
   link_created: ['–', 'Link created'],
@@ -109,6 +110,7 @@ const labels: Record<string, [glyph: string, label: string]> = {
   token_revoked: ['✕', 'Token revoked'],
   token_rotated: ['↻', 'Token rotated'],
   memory_exported: ['↗', 'Memory exported'],
+  memory_imported: ['↘', 'Memory imported'],
   backup_restored: ['↺', 'Backup restored'],
 }
 

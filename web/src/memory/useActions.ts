@@ -4,13 +4,14 @@ import { failure, toast } from '../ui/toast'
 
 export type Kind = 'fact' | 'rule'
 
-/** Takes back the last confirmation or mark of a memory. */
+/** Takes back the confirmation or mark of a memory that was made at a time. */
 export function useUndo(kind: Kind) {
   const client = useQueryClient()
   return useMutation({
-    mutationFn: async (id: string) => {
-      if (kind === 'fact') await request('post', '/api/memory/facts/{id}/undo', { path: { id } })
-      else await request('post', '/api/memory/rules/{id}/undo', { path: { id } })
+    mutationFn: async ({ id, at }: { id: string; at: string | null | undefined }) => {
+      const made = { path: { id }, query: { at } }
+      if (kind === 'fact') await request('post', '/api/memory/facts/{id}/undo', made)
+      else await request('post', '/api/memory/rules/{id}/undo', made)
     },
     onSuccess: () => {
       toast('Undone.')
@@ -26,11 +27,11 @@ export function useConfirm(kind: Kind) {
   const undo = useUndo(kind)
   return useMutation({
     mutationFn: async (id: string) => {
-      if (kind === 'fact') await request('post', '/api/memory/facts/{id}/confirm', { path: { id } })
-      else await request('post', '/api/memory/rules/{id}/confirm', { path: { id } })
+      if (kind === 'fact') return (await request('post', '/api/memory/facts/{id}/confirm', { path: { id } })).data
+      return (await request('post', '/api/memory/rules/{id}/confirm', { path: { id } })).data
     },
-    onSuccess: (_, id) => {
-      toast('Confirmed.', { action: { label: 'Undo', run: () => undo.mutate(id) } })
+    onSuccess: ({ last_confirmed_at: at }, id) => {
+      toast('Confirmed.', { action: { label: 'Undo', run: () => undo.mutate({ id, at }) } })
       return client.invalidateQueries()
     },
     onError: failure('Not confirmed'),
@@ -80,11 +81,12 @@ export function useMark(outcome: 'helpful' | 'harmful') {
   const undo = useUndo('rule')
   return useMutation({
     mutationFn: async ({ id, reason }: { id: string; reason?: string }) => {
-      if (outcome === 'helpful') await request('post', '/api/memory/rules/{id}/helpful', { path: { id } })
-      else await request('post', '/api/memory/rules/{id}/harmful', { path: { id }, body: { reason: reason || null } })
+      if (outcome === 'helpful') return (await request('post', '/api/memory/rules/{id}/helpful', { path: { id } })).data
+      const body = { reason: reason || null }
+      return (await request('post', '/api/memory/rules/{id}/harmful', { path: { id }, body })).data
     },
-    onSuccess: (_, { id }) => {
-      toast(`Marked as ${outcome}.`, { action: { label: 'Undo', run: () => undo.mutate(id) } })
+    onSuccess: ({ last_applied_at: at }, { id }) => {
+      toast(`Marked as ${outcome}.`, { action: { label: 'Undo', run: () => undo.mutate({ id, at }) } })
       return client.invalidateQueries()
     },
     onError: failure('Not marked'),

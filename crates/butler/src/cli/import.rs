@@ -4,6 +4,8 @@ use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 
+use butler_domain::event::Origin;
+use butler_host::access::CLI_ACTOR;
 use butler_host::error::HostError;
 use butler_memory::transfer::{
     FileFormat, ForeignFormat, ImportOptions, ImportReport, LineReader, TransferError, detect_format,
@@ -106,6 +108,7 @@ async fn import(
         tenant: settings.tenant.clone().unwrap_or_default(),
         dry_run: args.dry_run,
         partial: args.partial,
+        origin: Origin { actor: Some(CLI_ACTOR.to_owned()), request_id: None },
     };
     let source = match args.format {
         Format::Auto => detect_format(&input.head()?),
@@ -159,6 +162,9 @@ fn show(report: &ImportReport, printer: Printer) {
     printer.line(format_args!("{verb} {created} of {read} memories from {} lines ({})", report.lines, report.format));
     for (kind, tally) in report.kinds.iter().filter(|(_, tally)| tally.read > 0) {
         let mut line = format!("  {kind}: {} new, {} already present", tally.created, tally.existing);
+        if tally.suppressed > 0 {
+            line.push_str(&format!(", {} left out ({})", tally.suppressed, tally.suppressed_by.described().join(", ")));
+        }
         if tally.left_out > 0 {
             line.push_str(&format!(", {} skipped", tally.left_out));
         }

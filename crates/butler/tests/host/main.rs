@@ -24,6 +24,7 @@ mod oauth;
 mod program;
 mod proxy;
 mod reference;
+mod reimport;
 mod resources;
 mod rest;
 mod scaleout;

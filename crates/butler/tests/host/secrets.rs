@@ -7,6 +7,7 @@ use std::process::Stdio;
 use std::time::Duration;
 
 use butler_domain::TenantId;
+use butler_domain::event::Origin;
 use butler_memory::Call;
 use butler_memory::transfer::{ForeignFormat, ImportOptions, Line};
 use butler_testkit::MemoryFixture;
@@ -236,7 +237,8 @@ async fn assert_imported(there: &MemoryFixture, planted: &[Planted]) {
 async fn imports_redact_and_say_so() {
     let planted = all();
     let (texts, here) = (texts(&planted), MemoryFixture::new().await);
-    let options = ImportOptions { tenant: TenantId::default(), dry_run: false, partial: false };
+    let options =
+        ImportOptions { tenant: TenantId::default(), dry_run: false, partial: false, origin: Origin::default() };
     here.call(
         "memory_store_episode",
         json!({"content": "zanzibar", "butler": "general", "metadata": {"a": "zanzibar"}}),

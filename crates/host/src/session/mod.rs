@@ -11,7 +11,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use butler_domain::secrets::Redactor;
-use butler_memory::runtime::{Completion, Runtime, RuntimeError, Session, TRIGGER_CONSOLIDATION};
+use butler_memory::runtime::{Completion, Runtime, RuntimeError, Session, is_internal};
 use serde_json::{Map, Value, json};
 use uuid::Uuid;
 
@@ -92,9 +92,9 @@ impl SessionRunner {
         self.runtime.complete(session).await
     }
 
-    /// Stores the episode, unless the session was a consolidation.
+    /// Stores the episode, unless the session is about the memory itself.
     pub async fn end(&self, begun: &StartedSession, answer: &str) -> FinishedSession {
-        if begun.trigger_source == TRIGGER_CONSOLIDATION {
+        if is_internal(&begun.trigger_source) {
             return FinishedSession { episode: None, problems: Vec::new() };
         }
         // Before the text is shortened: a part of a secret may not be recognised.

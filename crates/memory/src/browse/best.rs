@@ -2,8 +2,8 @@
 
 use std::collections::{HashMap, HashSet};
 
-use butler_domain::MemoryType;
 use butler_domain::times::Asked;
+use butler_domain::{MemoryType, Scope};
 use uuid::Uuid;
 
 use super::Browse;
@@ -13,14 +13,31 @@ use crate::{Call, MemoryError};
 /// The maximum number of matches in the order `best`. Nobody reads further, and the other orders list every match of
 /// the words.
 pub const MOST_BEST: usize = 200;
-/// The minimum cosine similarity of a memory that lacks words of the query. Unrelated texts rarely reach 0.3.
+/// How many matches are looked through if a list has filters that a search does not know, such as a tag.
+const FILTERED: usize = 1000;
+/// A memory that lacks words of the query is related to it from this cosine similarity on. Unrelated texts rarely reach 0.3.
 const RELATED: f64 = 0.4;
 
 /// Matches with their scores, best first.
 #[derive(Debug, Default)]
 pub(super) struct Best(Vec<(Uuid, f64)>);
 
+/// The filters of a list, as far as they matter to the search behind it.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Narrowing<'a> {
+    /// The only scope of the list, or the butler of episodes.
+    pub scope: Option<&'a str>,
+    /// Whether the list has other filters, too.
+    pub is_filtered: bool,
+}
+
 impl Best {
+    /// Keeps the matches that pass the filters of a list.
+    pub fn keep(&mut self, ids: impl IntoIterator<Item = Uuid>) {
+        let kept: HashSet<Uuid> = ids.into_iter().collect();
+        self.0.retain(|(id, _)| kept.contains(id));
+    }
+
     /// Appends those that are not among the matches yet, with a score below all others.
     pub fn append(&mut self, ids: impl IntoIterator<Item = Uuid>) {
         let mut known: HashSet<Uuid> = self.0.iter().map(|(id, _)| *id).collect();
@@ -45,8 +62,16 @@ impl FromIterator<(Uuid, f64)> for Best {
 
 impl Browse<'_> {
     /// The memories of one type that a query finds, best first.
-    pub(super) async fn best(&self, memory_type: MemoryType, query: &str, asked: &Asked) -> Result<Best, MemoryError> {
-        let hits = self.related(&[memory_type], query, MOST_BEST, asked).await?;
+    pub(super) async fn best(
+        &self,
+        memory_type: MemoryType,
+        query: &str,
+        narrowing: Narrowing<'_>,
+        asked: &Asked,
+    ) -> Result<Best, MemoryError> {
+        let limit = if narrowing.is_filtered { FILTERED } else { MOST_BEST };
+        let scope = narrowing.scope.and_then(|scope| Scope::new(scope).ok());
+        let hits = self.related(&[memory_type], query, scope, limit, asked).await?;
         Ok(hits.iter().map(|hit| (hit.id, hit.score)).collect())
     }
 
@@ -55,6 +80,7 @@ impl Browse<'_> {
         &self,
         types: &[MemoryType],
         query: &str,
+        scope: Option<Scope>,
         limit: usize,
         asked: &Asked,
     ) -> Result<Vec<Hit>, MemoryError> {
@@ -62,7 +88,7 @@ impl Browse<'_> {
         let input = SearchInput {
             query,
             types: types.to_vec(),
-            scope: None,
+            scope,
             mode: Mode::Hybrid,
             limit,
             min_confidence: 0.0,
@@ -77,5 +103,13 @@ impl Browse<'_> {
         let mut hits = self.memory.search(&call, &input).await?.results;
         hits.retain(|hit| hit.all_terms || hit.similarity.is_some_and(|similarity| similarity >= RELATED));
         Ok(hits)
+    }
+}
+
+/// The scope of a list with exactly one.
+pub(super) fn only(scopes: Option<&[String]>) -> Option<&str> {
+    match scopes {
+        Some([scope]) => Some(scope),
+        _ => None,
     }
 }

@@ -62,7 +62,7 @@ impl Browse<'_> {
         let mut best: Best = named.iter().map(|named| (named.entity_id.0, named.score)).collect();
         let found = self.palette(words, MOST_BEST as i32).await?;
         best.append(found.iter().filter(|item| item.kind == FoundKind::Entity).map(|item| item.id));
-        let facts = self.related(&[MemoryType::Fact], words, MOST_BEST, &Asked::default()).await?;
+        let facts = self.related(&[MemoryType::Fact], words, None, MOST_BEST, &Asked::default()).await?;
         best.append(facts.iter().filter_map(|fact| fact.entity_id));
         Ok(best)
     }

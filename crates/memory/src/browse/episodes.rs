@@ -23,9 +23,15 @@ impl Browse<'_> {
             return Ok(episodes::list(&mut session, self.tenant, filter, page, self.now).await?);
         };
         let asked = Asked { since: filter.since, until: filter.until, ..Asked::default() };
-        let mut best = self.best(MemoryType::Episode, words, &asked).await?;
+        let narrowing = Narrowing { scope: filter.butler.as_deref(), is_filtered: filter.is_narrow() };
+        let mut best = self.best(MemoryType::Episode, words, narrowing, &asked).await?;
         let mut session = self.memory.db().reader(self.tenant).await?;
         let most = Page::first(MOST_BEST as i64);
+        if filter.is_narrow() {
+            let found = EpisodeFilter { ids: Some(best.ids()), ..filter.clone() };
+            let found = episodes::list(&mut session, self.tenant, &found, most, self.now).await?;
+            best.keep(found.rows.iter().map(|item| item.episode.id.0));
+        }
         let worded = episodes::list(&mut session, self.tenant, filter, most, self.now).await?;
         best.append(worded.rows.iter().map(|item| item.episode.id.0));
         let filter = EpisodeFilter { ids: Some(best.ids()), ..filter.clone() };

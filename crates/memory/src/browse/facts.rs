@@ -3,6 +3,7 @@ use butler_store::browse::{events, facts, links};
 use butler_store::times;
 use uuid::Uuid;
 
+use super::best::{Narrowing, only};
 use super::{Browse, EventItem, FactFilter, FactItem, FactSort, LinkItem, Listed, MOST_BEST, Page, Period, Version};
 use crate::MemoryError;
 
@@ -27,10 +28,15 @@ impl Browse<'_> {
             let mut session = self.memory.db().reader(self.tenant).await?;
             return Ok(facts::list(&mut session, self.tenant, filter, page, self.now).await?);
         };
-        let mut best = self.best(MemoryType::Fact, words, &filter.asked).await?;
+        let narrowing = Narrowing { scope: only(filter.scopes.as_deref()), is_filtered: filter.is_narrow() };
+        let mut best = self.best(MemoryType::Fact, words, narrowing, &filter.asked).await?;
         let mut session = self.memory.db().reader(self.tenant).await?;
         let newest = FactFilter { sort: FactSort::Newest, ..filter.clone() };
         let most = Page::first(MOST_BEST as i64);
+        if filter.is_narrow() {
+            let found = FactFilter { words: None, ids: Some(best.ids()), ..filter.clone() };
+            best.keep(facts::ids(&mut session, self.tenant, &found, most, self.now).await?.0);
+        }
         best.append(facts::ids(&mut session, self.tenant, &newest, most, self.now).await?.0);
         let filter = FactFilter { words: None, ids: Some(best.ids()), ..filter.clone() };
         let mut listed = facts::list(&mut session, self.tenant, &filter, page, self.now).await?;

@@ -26,10 +26,16 @@ impl Browse<'_> {
             return Ok(rules::list(&mut session, self.tenant, filter, page, self.now).await?);
         };
         let asked = Asked { since: filter.since, until: filter.until, ..Asked::default() };
-        let mut best = self.best(MemoryType::Rule, words, &asked).await?;
+        let narrowing = Narrowing { scope: only(filter.scopes.as_deref()), is_filtered: filter.is_narrow() };
+        let mut best = self.best(MemoryType::Rule, words, narrowing, &asked).await?;
         let mut session = self.memory.db().reader(self.tenant).await?;
         let newest = RuleFilter { sort: RuleSort::Newest, ..filter.clone() };
         let most = Page::first(MOST_BEST as i64);
+        if filter.is_narrow() {
+            let found = RuleFilter { words: None, ids: Some(best.ids()), ..filter.clone() };
+            let found = rules::list(&mut session, self.tenant, &found, most, self.now).await?;
+            best.keep(found.rows.iter().map(|item| item.rule.id.0));
+        }
         let worded = rules::list(&mut session, self.tenant, &newest, most, self.now).await?;
         best.append(worded.rows.iter().map(|item| item.rule.id.0));
         let filter = RuleFilter { words: None, ids: Some(best.ids()), ..filter.clone() };

@@ -22,6 +22,7 @@ use chrono_tz::Tz;
 
 use super::batch::Batch;
 use super::report::{Counts, GroupReport};
+use crate::suppressed::Cause;
 use crate::{Memory, MemoryError};
 
 /// An action with its vector and the fact it updates, which are fetched before the transaction begins.
@@ -42,9 +43,8 @@ enum Applied {
     Confirmed,
     /// It waits for a person's approval.
     Proposed,
-    /// The action had been applied before, the entity exists, what it says was forgotten, or untrusted text would confirm
-    /// what is known.
-    LeftOut,
+    /// Nothing was written, and nothing is wrong.
+    LeftOut(Cause),
     /// Nothing was written, for this reason.
     Rejected(String),
 }
@@ -187,11 +187,13 @@ impl Executor<'_> {
         let key = idempotency_key(&group.tenant, &group.butler, &self.batch.ids(), domain_action(action));
         if !actions::claim(&mut savepoint, &group.tenant, key, self.now).await? {
             savepoint.rollback().await?;
-            return Ok(Applied::LeftOut);
+            return Ok(Applied::LeftOut(Cause::Repeated));
         }
         let applied = match action {
             // Untrusted text adds no names and confirms nothing.
-            PreparedAction::Entity(_) | PreparedAction::Confirm(_) if self.is_untrusted() => Applied::LeftOut,
+            PreparedAction::Entity(_) | PreparedAction::Confirm(_) if self.is_untrusted() => {
+                Applied::LeftOut(Cause::Untrusted)
+            }
             PreparedAction::Entity(entity) => self.new_entity(&mut savepoint, entity).await?,
             PreparedAction::NewFact(fact, embedding) => self.new_fact(&mut savepoint, fact, embedding).await?,
             PreparedAction::UpdateFact(fact, target, embedding) => {
@@ -211,7 +213,7 @@ impl Executor<'_> {
     /// Creates an entity unless one has its name.
     async fn new_entity(&self, session: &mut Session, entity: &NewEntity) -> Result<Applied, butler_store::StoreError> {
         if !entities::named(session, &self.batch.group.tenant, &entity.name).await?.is_empty() {
-            return Ok(Applied::LeftOut);
+            return Ok(Applied::LeftOut(Cause::Repeated));
         }
         // A second holder of a name would keep facts from being linked.
         let mut aliases = Vec::new();
@@ -229,7 +231,7 @@ impl Executor<'_> {
         };
         Ok(match entities::create(self.write(session), &new).await? {
             CreateOutcome::Created(_) => Applied::EntityCreated,
-            CreateOutcome::Exists(_) => Applied::LeftOut,
+            CreateOutcome::Exists(_) => Applied::LeftOut(Cause::Repeated),
         })
     }
 
@@ -316,7 +318,7 @@ impl Executor<'_> {
         let (tenant, scope) = (&self.batch.group.tenant, Scope::default());
         if let Some(id) = actions::standing_rule(session, tenant, &scope, &rule.content).await? {
             if self.is_untrusted() {
-                return Ok(Applied::LeftOut);
+                return Ok(Applied::LeftOut(Cause::Untrusted));
             }
             return self.confirm_rule(session, id, &rule.episode_ids).await;
         }
@@ -336,7 +338,9 @@ impl Executor<'_> {
         Ok(match rules::store(self.write(session), &new, None).await? {
             RuleOutcome::Stored => Applied::RuleCreated,
             RuleOutcome::Proposed(_) => Applied::Proposed,
-            RuleOutcome::Known(_) | RuleOutcome::Forgotten(_) | RuleOutcome::ProposalRejected => Applied::LeftOut,
+            RuleOutcome::Known(_) => Applied::LeftOut(Cause::Untrusted),
+            RuleOutcome::Forgotten(statement) => Applied::LeftOut((&statement).into()),
+            RuleOutcome::ProposalRejected => Applied::LeftOut(Cause::Rejected),
             RuleOutcome::NoEpisode => Applied::Rejected("its source episode no longer exists".to_owned()),
         })
     }
@@ -418,7 +422,9 @@ fn applied(outcome: FactOutcome) -> Applied {
         FactOutcome::Stored(stored) if stored.confirmed => Applied::Confirmed,
         FactOutcome::Stored(stored) if stored.superseded_id.is_some() => Applied::FactSuperseded,
         FactOutcome::Stored(_) => Applied::FactCreated,
-        FactOutcome::Known(_) | FactOutcome::Forgotten(_) | FactOutcome::ProposalRejected => Applied::LeftOut,
+        FactOutcome::Known(_) => Applied::LeftOut(Cause::Untrusted),
+        FactOutcome::Forgotten(statement) => Applied::LeftOut((&statement).into()),
+        FactOutcome::ProposalRejected => Applied::LeftOut(Cause::Rejected),
         FactOutcome::NotActive => Applied::Rejected("the fact is no longer active".to_owned()),
         rejected => Applied::Rejected(format!("{rejected:?}")),
     }
@@ -460,7 +466,10 @@ fn count(applied: Applied, action: &PreparedAction<'_>, counts: &mut Counts, pro
         Applied::RuleCreated => counts.rules_created += 1,
         Applied::Confirmed => counts.confirmations += 1,
         Applied::Proposed => counts.proposed += 1,
-        Applied::LeftOut => counts.suppressed += 1,
+        Applied::LeftOut(cause) => {
+            counts.suppressed += 1;
+            counts.suppressed_by.count(cause);
+        }
         Applied::Rejected(reason) => problems.push(format!("{}: {reason}", describe(action))),
     }
 }

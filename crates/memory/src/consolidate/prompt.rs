@@ -69,13 +69,16 @@ pub fn build(butler: &str, episodes: &[Leased], known: Known<'_>, token_cap: usi
     let fact_lines = lines_within(facts.iter().map(fact_line), left * 2 / 3);
     left = left.saturating_sub(estimate_tokens(&fact_lines));
     let rule_lines = lines_within(rules.iter().map(rule_line), left);
-    let text = fill(&[
-        ("{{butler}}", &flatten_line(butler)),
-        ("{{predicates}}", none_if_empty(&predicate_lines)),
-        ("{{facts}}", none_if_empty(&fact_lines)),
-        ("{{rules}}", none_if_empty(&rule_lines)),
-        ("{{episodes}}", episode_text.trim_end()),
-    ]);
+    let text = fill(
+        TEMPLATE,
+        &[
+            ("{{butler}}", &flatten_line(butler)),
+            ("{{predicates}}", none_if_empty(&predicate_lines)),
+            ("{{facts}}", none_if_empty(&fact_lines)),
+            ("{{rules}}", none_if_empty(&rule_lines)),
+            ("{{episodes}}", episode_text.trim_end()),
+        ],
+    );
     let tokens = estimate_tokens(&text);
     let (knows_facts, knows_rules) = (!fact_lines.is_empty(), !rule_lines.is_empty());
     Prompt { text, episodes: included, tokens, knows_facts, knows_rules }
@@ -88,10 +91,10 @@ impl Prompt {
     }
 }
 
-/// Fills in the placeholders of the template. Inserted text is not searched for placeholders.
-fn fill(values: &[(&str, &str)]) -> String {
+/// Fills in the placeholders of a template. Inserted text is not searched for placeholders.
+pub(crate) fn fill(template: &str, values: &[(&str, &str)]) -> String {
     let mut text = String::new();
-    let mut rest = TEMPLATE;
+    let mut rest = template;
     while let Some((at, name, value)) =
         values.iter().filter_map(|(name, value)| Some((rest.find(name)?, *name, *value))).min()
     {
@@ -130,7 +133,8 @@ fn rule_line(rule: &KnownRule) -> String {
     format!("- {} | {} ({})\n", rule.id, one_line(&rule.content), rule.maturity)
 }
 
-fn one_line(text: &str) -> String {
+/// A text of a memory as part of one line, cut if it is long, and without markup of its own.
+pub(crate) fn one_line(text: &str) -> String {
     let flat = flatten_line(text);
     let short = match flat.char_indices().nth(KNOWN_CHARS) {
         Some((end, _)) => format!("{}…", &flat[..end]),
@@ -223,7 +227,8 @@ pub fn answer_schema(prompt: &Prompt) -> Value {
     ])
 }
 
-fn object(properties: Vec<(&str, Value)>) -> Value {
+/// The schema of an object with exactly these properties.
+pub(crate) fn object(properties: Vec<(&str, Value)>) -> Value {
     let required: Vec<&str> = properties.iter().map(|(name, _)| *name).collect();
     let properties: serde_json::Map<String, Value> =
         properties.iter().map(|(name, schema)| ((*name).to_owned(), schema.clone())).collect();

@@ -5,6 +5,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::suppressed::{SuppressedBy, is_zero};
+
 /// The maximum number of errors listed per group. A broken endpoint would otherwise fill the record of the run.
 const LISTED_ERRORS: usize = 20;
 
@@ -67,8 +69,10 @@ pub struct Counts {
     pub proposed: u64,
     /// Memories that the episodes confirmed, including those that the model repeated word for word.
     pub confirmations: u64,
-    /// Actions that were left out: applied before, what was forgotten, entities that exist, and what untrusted text confirms.
+    /// Actions that were left out. `suppressed_by` says why.
     pub suppressed: u64,
+    /// Its numbers add up to `suppressed`.
+    pub suppressed_by: SuppressedBy,
     /// Actions that could not be applied. `errors` has the reasons.
     pub refused: u64,
     pub parse_errors: u64,
@@ -78,10 +82,6 @@ pub struct Counts {
     /// As the runtime reports them, otherwise estimated.
     pub tokens_in: u64,
     pub tokens_out: u64,
-}
-
-fn is_zero(count: &u64) -> bool {
-    *count == 0
 }
 
 impl Counts {
@@ -101,6 +101,7 @@ impl Counts {
             proposed,
             confirmations,
             suppressed,
+            suppressed_by,
             refused,
             parse_errors,
             redacted,
@@ -121,6 +122,7 @@ impl Counts {
         self.proposed += proposed;
         self.confirmations += confirmations;
         self.suppressed += suppressed;
+        self.suppressed_by.add(suppressed_by);
         self.refused += refused;
         self.parse_errors += parse_errors;
         self.redacted += redacted;

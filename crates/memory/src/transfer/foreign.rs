@@ -167,6 +167,8 @@ impl Memory {
             }
             progress(done as u64 + 1, total);
         }
+        let mut conn = self.db().tenant(&options.tenant).await?;
+        self.record_import(&mut conn, options, &report).await?;
         Ok(report)
     }
 

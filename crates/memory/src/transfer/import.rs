@@ -1,15 +1,17 @@
 //! Imports an export of butler in one transaction, so that a bad file leaves nothing behind.
 
-use std::collections::HashSet;
 use std::io;
 
-use butler_domain::{TenantId, statements};
+use butler_domain::TenantId;
+use butler_domain::event::{EventType, Origin};
+use butler_store::events::{self, NewEvent};
+use butler_store::transfer::Kind;
 use butler_store::transfer::write::{self, Written};
-use butler_store::transfer::{Kind, trust};
-use butler_store::{Session, StoreError, entities};
-use serde_json::Value;
+use butler_store::{Session, StoreError, WriteContext, entities};
+use serde_json::{Value, json};
 
 use super::record::{self, Line, Record};
+use super::suppress::Suppression;
 use super::{FORMAT, Header, ImportReport, ModelName, TransferError, VERSION};
 use crate::{Call, Memory, MemoryError};
 
@@ -24,6 +26,8 @@ pub struct ImportOptions {
     pub dry_run: bool,
     /// Import the valid lines even if others have problems.
     pub partial: bool,
+    /// Who imports, for the audit log.
+    pub origin: Origin,
 }
 
 /// Returns the next line without its line break, or `None` at the end of the file.
@@ -59,6 +63,7 @@ impl Memory {
         let mut conn = self.db().owner().await?;
         let mut tx = conn.begin().await?;
         write::prepare(&mut tx, &options.tenant).await?;
+        let mut suppression = Suppression::new(&mut tx, &options.tenant).await?;
         let mut batch: Vec<Record> = Vec::new();
         let mut chains_tied = false;
         while let Some(line) = lines()? {
@@ -66,7 +71,7 @@ impl Memory {
             progress(report.lines);
             let Some(record) = self.row(&line, &model, &mut report) else { continue };
             if batch.len() >= BATCH || batch.first().is_some_and(|first| first.kind != record.kind) {
-                self.flush(&mut tx, &mut batch, options, &model, &mut report).await?;
+                self.flush(&mut tx, &mut batch, options, &mut suppression, &mut report).await?;
             }
             if record.kind > Kind::Fact && !chains_tied {
                 write::tie_chains(&mut tx, &options.tenant).await?;
@@ -74,11 +79,12 @@ impl Memory {
             }
             batch.push(record);
         }
-        self.flush(&mut tx, &mut batch, options, &model, &mut report).await?;
+        self.flush(&mut tx, &mut batch, options, &mut suppression, &mut report).await?;
         write::tie_chains(&mut tx, &options.tenant).await?;
         report_missing_lines(&header, &mut report);
         report.committed = !options.dry_run && (options.partial || !report.has_problems());
         if report.committed {
+            self.record_import(&mut tx, options, &report).await?;
             tx.commit().await?;
             self.db().wrote_all();
             self.training().record_writes(report.lines);
@@ -88,6 +94,22 @@ impl Memory {
             tx.rollback().await?;
         }
         Ok(report)
+    }
+
+    /// Records the import in the audit log, unless it changed nothing.
+    pub(super) async fn record_import(
+        &self,
+        session: &mut Session,
+        options: &ImportOptions,
+        report: &ImportReport,
+    ) -> Result<(), StoreError> {
+        if report.created() == 0 {
+            return Ok(());
+        }
+        let payload = json!({"format": report.format, "lines": report.lines, "created": report.created()});
+        let event = NewEvent { event_type: EventType::MemoryImported, about: None, payload };
+        let write = WriteContext { session, tenant: &options.tenant, now: self.now(), origin: &options.origin };
+        events::record(write, &[event]).await
     }
 
     /// Links facts to the entities that their subjects name, as storing them would have. The import is committed, so a
@@ -123,13 +145,13 @@ impl Memory {
         tx: &mut Session,
         batch: &mut Vec<Record>,
         options: &ImportOptions,
-        model: &ModelName,
+        suppression: &mut Suppression,
         report: &mut ImportReport,
     ) -> Result<(), TransferError> {
         let mut records = std::mem::take(batch);
         let Some(kind) = records.first().map(|record| record.kind) else { return Ok(()) };
-        self.embed_missing(&mut records, model, report).await?;
-        self.leave_out_forgotten(tx, kind, &mut records, options, report).await?;
+        self.embed_missing(&mut records, &self.model_name(), report).await?;
+        suppression.leave_out(self, tx, kind, &mut records, options, report).await?;
         let lines: Vec<u64> = records.iter().map(|record| record.line).collect();
         let rows: Vec<Value> = records.into_iter().map(|record| Value::Object(record.row)).collect();
         report.tally(kind.as_str()).read += rows.len() as u64;
@@ -150,35 +172,6 @@ impl Memory {
                 }
             }
         }
-        Ok(())
-    }
-
-    /// Removes the records that would bring back what was forgotten or erased here.
-    async fn leave_out_forgotten(
-        &self,
-        tx: &mut Session,
-        kind: Kind,
-        records: &mut Vec<Record>,
-        options: &ImportOptions,
-        report: &mut ImportReport,
-    ) -> Result<(), TransferError> {
-        if !matches!(kind, Kind::Fact | Kind::Rule) {
-            return Ok(());
-        }
-        let rows: Vec<Value> = records.iter().map(|record| Value::Object(record.row.clone())).collect();
-        let (tenant, now) = (&options.tenant, self.now());
-        let candidates = trust::forgotten(tx, kind, tenant, &rows, statements::PARAPHRASE, now).await?;
-        let text = |at: usize, field: &str| rows.get(at).and_then(|row| row[field].as_str()).unwrap_or_default();
-        let repeated: HashSet<usize> = candidates
-            .iter()
-            .filter(|(at, forgotten)| forgotten.is_repeated_by(text(*at, "subject"), text(*at, "content")))
-            .map(|(at, _)| *at)
-            .collect();
-        let tally = report.tally(kind.as_str());
-        tally.read += repeated.len() as u64;
-        tally.suppressed += repeated.len() as u64;
-        let mut position = 0..;
-        records.retain(|_| position.next().is_none_or(|at| !repeated.contains(&at)));
         Ok(())
     }
 
@@ -246,18 +239,16 @@ fn count(kind: Kind, written: &Written, lines: &[u64], rows: &[Value], report: &
     let tally = report.tally(kind.as_str());
     tally.created += written.created.len() as u64;
     tally.existing += written.existing.len() as u64;
-    tally.left_out += (written.foreign.len() + written.taken.len()) as u64;
+    tally.left_out += written.taken.len() as u64;
     let name = |at: usize| format!("{} {}", kind.as_str(), rows[at]["id"].as_str().unwrap_or_default());
-    for at in &written.foreign {
-        let why = "belongs to another tenant of this database";
-        report.problem(lines.get(*at).copied(), format!("{} {why}", name(*at)));
-    }
     for at in &written.taken {
         let why = match kind {
-            Kind::Fact => "is active, but another fact with the same subject, predicate and scope is active too",
-            Kind::Entity => "has the same name and type as an existing entity",
+            Kind::Fact => {
+                "collides with another row: its id, or an active fact with the same subject, predicate and scope"
+            }
+            Kind::Entity => "collides with another row: its id, or an entity of the same name and type",
             Kind::RuleApplication => "belongs to a rule that this tenant does not have",
-            _ => "conflicts with an existing row",
+            _ => "collides with another row",
         };
         report.problem(lines.get(*at).copied(), format!("{} {why}", name(*at)));
     }

@@ -7,6 +7,7 @@ mod import;
 mod lines;
 mod record;
 mod report;
+mod suppress;
 
 use serde::{Deserialize, Serialize};
 

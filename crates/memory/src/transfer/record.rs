@@ -4,7 +4,7 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use butler_domain::secrets::Redactor;
 use butler_domain::text::{fact_search_text, fact_text, strip_nul, without_control};
-use butler_domain::{Source, Timestamp};
+use butler_domain::{Source, Timestamp, Verdict};
 use butler_domain::{conflicts, limits, validate};
 use butler_store::conflicts::FoundBy;
 use butler_store::transfer::Kind;
@@ -161,16 +161,22 @@ fn check_conflict(conflict: &Value) -> Result<(), String> {
         _found_by: FoundBy,
         state: String,
         resolution: Option<Resolution>,
+        verdict: Option<Verdict>,
     }
     let row: Row = serde_json::from_value(conflict.clone()).map_err(|error| error.to_string())?;
     let resolved = row.state == "resolved";
     let whole = resolved == row.resolution.is_some() && resolved == conflict["resolved_at"].is_string();
+    let judged = row.verdict.is_some();
+    let whole = whole && judged == conflict["reason"].is_string() && judged == conflict["judged_at"].is_string();
     if row.fact_a >= row.fact_b || !(resolved || row.state == "open") || !whole {
         return Err("is not a conflict of two facts".to_owned());
     }
     validate::time("found_at", &conflict["found_at"]).map_err(|invalid| invalid.to_string())?;
     if resolved {
         validate::time("resolved_at", &conflict["resolved_at"]).map_err(|invalid| invalid.to_string())?;
+    }
+    if judged {
+        validate::time("judged_at", &conflict["judged_at"]).map_err(|invalid| invalid.to_string())?;
     }
     Ok(())
 }

@@ -2,6 +2,8 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
+use crate::suppressed::{Cause, SuppressedBy, is_zero};
+
 /// The maximum number of problems listed. Further ones are only counted.
 const MAX_PROBLEMS: usize = 100;
 
@@ -15,11 +17,21 @@ pub struct Tally {
     /// Left out because the same was forgotten or erased here.
     #[serde(skip_serializing_if = "is_zero")]
     pub suppressed: u64,
+    /// Why they were left out. Its numbers add up to `suppressed`.
+    #[serde(skip_serializing_if = "SuppressedBy::is_empty")]
+    pub suppressed_by: SuppressedBy,
     /// Skipped because of a problem.
     pub left_out: u64,
 }
 
 impl Tally {
+    /// Counts one item that was read and left out.
+    pub(super) fn suppress(&mut self, cause: Cause) {
+        self.read += 1;
+        self.suppressed += 1;
+        self.suppressed_by.count(cause);
+    }
+
     /// Counts one item as existing or created.
     pub(super) fn count(&mut self, exists: bool) {
         if exists {
@@ -57,10 +69,6 @@ pub struct ImportReport {
     pub redacted: u64,
     pub problems: Vec<Problem>,
     pub problems_omitted: u64,
-}
-
-fn is_zero(count: &u64) -> bool {
-    *count == 0
 }
 
 impl ImportReport {

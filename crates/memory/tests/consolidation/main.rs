@@ -7,6 +7,7 @@ mod concurrency;
 mod dates;
 mod failures;
 mod injection;
+mod judge;
 mod kill;
 mod pipeline;
 mod trust;

@@ -43,7 +43,7 @@ async fn forgotten_facts_never_return_however_often_their_episodes_are_replayed(
     for id in ids.iter().step_by(2) {
         world.fixture.call("memory_forget", json!({"memory_type": "fact", "memory_id": id})).await.unwrap();
     }
-    let mut suppressed = 0;
+    let (mut suppressed, mut by) = (0, [0, 0, 0]);
     for turn in 0..100 {
         round.store(turn, std::sync::atomic::Ordering::Relaxed);
         for statement in [
@@ -52,13 +52,18 @@ async fn forgotten_facts_never_return_however_often_their_episodes_are_replayed(
         ] {
             sqlx::query(statement).execute(&mut world.fixture.db.connect().await).await.unwrap();
         }
-        suppressed += world.run().await.totals.suppressed;
+        let totals = world.run().await.totals;
+        suppressed += totals.suppressed;
+        let parts = totals.suppressed_by;
+        by = [by[0] + parts.forgotten, by[1] + parts.paraphrased, by[2] + parts.repeated];
     }
     let returned = "SELECT count(*) FROM facts f JOIN facts g ON g.subject = f.subject AND g.validity = 'retracted'
                     WHERE f.validity = 'active'";
     assert_eq!(world.one(returned).await, "0");
     assert_eq!(world.one("SELECT count(DISTINCT subject) FROM facts WHERE validity = 'active'").await, "25");
     assert_eq!(suppressed, 2500, "each forgotten one, each time, and no other");
+    // "has a bell." is the same statement as "has a bell".
+    assert_eq!(by, [1250, 1250, 0]);
 }
 
 /// The corpus writes `\n` and `\u{…}` for characters that no file of ours should hide.

@@ -36,3 +36,52 @@ async fn a_misspelled_name_is_unknown_to_the_program_and_near_in_the_database() 
     let near = "near_words('default', ARRAY['gronning']) n WHERE n.word = 'grønning' AND n.factor < 1";
     assert_eq!(count(&memory, near).await, 1);
 }
+
+#[tokio::test]
+async fn names_with_symbols_and_names_of_stop_words_are_recognised() {
+    let memory = MemoryFixture::new().await;
+    for (name, content) in
+        [("C++", "compiles slowly"), ("McDonald's", "closes at noon"), ("The Who", "plays loudly"), ("Yahoo!", "moved")]
+    {
+        let entity = json!({"canonical_name": name, "entity_type": "other"});
+        let id = memory.call("entity_create", entity).await.unwrap()["entity_id"].clone();
+        let fact = json!({"subject": "it", "predicate": format!("habit of {}", name.len()), "content": content, "entity_id": id});
+        store_fact(&memory, fact).await;
+    }
+    for (query, content) in [
+        ("C++", "compiles slowly"),
+        ("is (C++) good?", "compiles slowly"),
+        ("C++'s future", "compiles slowly"),
+        ("McDonald's", "closes at noon"),
+        ("McDonald's?", "closes at noon"),
+        ("The Who", "plays loudly"),
+        ("who are the Who?", "plays loudly"),
+        ("yahoo!", "moved"),
+    ] {
+        let found =
+            memory.call("memory_search", json!({"query": query, "types": ["fact"], "explain": true})).await.unwrap();
+        let ranked: Vec<&str> = found["results"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .filter(|hit| hit["keyword_rank"] == 1)
+            .map(|hit| hit["content"].as_str().unwrap())
+            .collect();
+        assert_eq!(ranked, [content], "{query}: {found}");
+    }
+}
+
+#[tokio::test]
+async fn only_the_first_unknown_words_of_a_query_are_corrected() {
+    let memory = MemoryFixture::new().await;
+    store_fact(&memory, json!({"subject": "Torvald", "predicate": "drinks", "content": "elderflower"})).await;
+    let corrected = async |words: &str| {
+        let statement = "SELECT (corrected_query('default', $1)).words";
+        let words: Option<String> =
+            sqlx::query_scalar(statement).bind(words).fetch_one(&mut memory.db.connect().await).await.unwrap();
+        words
+    };
+    assert_eq!(corrected("elderflowr").await.as_deref(), Some("elderflower"));
+    let many = (0..8).map(|n| format!("qqqq{}", "abcdefgh".chars().nth(n).unwrap())).collect::<Vec<_>>().join(" ");
+    assert_eq!(corrected(&format!("{many} elderflowr")).await, None, "a text in another language");
+}

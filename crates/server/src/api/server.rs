@@ -30,10 +30,10 @@ pub struct ServerView {
     /// Whether any butler has an LLM. Without one, consolidation is a dry run.
     pub runtime_configured: bool,
     pub mcp_endpoint: &'static str,
-    /// When an agent last connected to any butler over MCP; null if none ever did.
+    /// When an agent last connected to any butler over MCP; null if none ever did, and for a token.
     pub agent_seen_at: Option<Timestamp>,
     /// The flags with which a command on the server's machine works on the same butlers, such as ` --data-dir '/data'`.
-    /// Null without the right `admin`.
+    /// Null without the right `admin`, and for a token.
     pub cli_flags: Option<String>,
 }
 
@@ -59,6 +59,8 @@ impl Operation for GetServer {
             let memory = butler.memory().await;
             runtime_configured |= memory.is_some_and(|memory| memory.runtime().is_some());
         }
+        // A token belongs to one tenant. What concerns the machine or all tenants is none of its business.
+        let sees_server = ctx.restricted_to().is_none();
         Ok(Single::new(ServerView {
             version: env!("CARGO_PKG_VERSION"),
             now: ctx.now,
@@ -70,8 +72,8 @@ impl Operation for GetServer {
             token_id: access.token,
             runtime_configured,
             mcp_endpoint: "/mcp",
-            agent_seen_at: ctx.api.host.agent_seen_at(),
-            cli_flags: access.rights.admin.then(|| ctx.api.host.options().cli_flags()),
+            agent_seen_at: sees_server.then(|| ctx.api.host.agent_seen_at()).flatten(),
+            cli_flags: (sees_server && access.rights.admin).then(|| ctx.api.host.options().cli_flags()),
         }))
     }
 }

@@ -115,6 +115,7 @@ pub async fn import(State(api): State<Api>, request: Request) -> Response {
             tenant: ctx.tenant.clone(),
             dry_run: query.dry_run.unwrap_or(false),
             partial: query.partial.unwrap_or(false),
+            origin: ctx.call(&memory).origin,
         };
         let _turn = turn(&ctx)?;
         read(&memory, file, &options).await

@@ -37,6 +37,17 @@ pub struct EpisodeFilter {
     pub sort: EpisodeSort,
 }
 
+impl EpisodeFilter {
+    /// Whether it leaves out episodes that have the words.
+    pub fn is_narrow(&self) -> bool {
+        self.butler.is_some()
+            || self.session.is_some()
+            || self.status.is_some()
+            || self.from.is_some()
+            || self.to.is_some()
+    }
+}
+
 /// An episode in a list.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct EpisodeItem {

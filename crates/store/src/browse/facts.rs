@@ -101,6 +101,17 @@ pub struct FactFilter {
 }
 
 impl FactFilter {
+    /// Whether it leaves out facts that have the words and the state.
+    pub fn is_narrow(&self) -> bool {
+        self.scopes.is_some()
+            || self.subject.is_some()
+            || self.min_confidence > 0.0
+            || self.permanence.is_some()
+            || self.entity.is_some()
+            || self.tag.is_some()
+            || self.state != FactFilterState::Active
+    }
+
     /// Whether a search finds the facts of this state: without a moment it finds active ones only.
     pub fn is_searchable(&self) -> bool {
         self.asked.has_moment() || matches!(self.state, FactFilterState::Active | FactFilterState::Fading)

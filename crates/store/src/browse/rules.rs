@@ -83,7 +83,16 @@ pub struct RuleFilter {
 }
 
 impl RuleFilter {
-    /// Whether search can find rules in this state. It finds remembered rules only.
+    /// Whether it leaves out rules that have the words and the state.
+    pub fn is_narrow(&self) -> bool {
+        self.scopes.is_some()
+            || self.maturity.is_some()
+            || self.min_confidence > 0.0
+            || self.tag.is_some()
+            || self.state != RuleFilterState::Remembered
+    }
+
+    /// Whether a search finds the rules of this state: it finds remembered ones only.
     pub fn is_searchable(&self) -> bool {
         matches!(self.state, RuleFilterState::Remembered | RuleFilterState::Fading)
     }

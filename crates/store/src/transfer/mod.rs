@@ -1,6 +1,14 @@
 //! Exports and imports everything a tenant owns, row by row as JSON.
 
+/// One statement for a batch; gives the ids of what is new.
+macro_rules! insert {
+    ($session:ident, $statement:tt, $($argument:expr),+) => {
+        $session.run(|pg| sqlx::query_scalar!($statement, $($argument),+).fetch_all(pg)).await
+    };
+}
+
 mod collisions;
+mod facts;
 pub mod read;
 pub mod trust;
 pub mod write;

@@ -163,7 +163,8 @@ pub async fn lines(
                            'conflicts', (SELECT json_agg(json_build_object(
                                    'id', c.id, 'fact_a', c.fact_a, 'fact_b', c.fact_b, 'kind', c.kind, 'why', c.why, 'score', c.score,
                                    'found_at', c.found_at, 'found_by', c.found_by, 'state', c.state, 'resolution', c.resolution,
-                                   'resolved_at', c.resolved_at, 'resolved_by', c.resolved_by) ORDER BY c.id)
+                                   'resolved_at', c.resolved_at, 'resolved_by', c.resolved_by,
+                                   'verdict', c.verdict, 'reason', c.reason, 'judged_at', c.judged_at) ORDER BY c.id)
                                FROM conflicts c WHERE c.tenant_id = $1 AND m.id IN (c.fact_a, c.fact_b)),
                            'tags', tags, 'metadata', metadata,
                            'embedding', CASE WHEN $2 AND embedding IS NOT NULL THEN json_build_object('model', v.model, 'version', v.version,

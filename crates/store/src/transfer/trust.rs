@@ -30,8 +30,22 @@ pub(super) async fn note_forgotten(session: &mut Session, tenant: &TenantId) -> 
     Ok(())
 }
 
-/// Rows of the batch that would be active and say what was forgotten or erased here, or nearly: the position in the batch
-/// and one candidate each. Rows that exist already are left alone.
+/// Whether anything of the tenant was erased.
+pub async fn has_erased(session: &mut Session, tenant: &TenantId) -> Result<bool, StoreError> {
+    session
+        .run(|pg| {
+            sqlx::query_scalar!(
+                r#"SELECT EXISTS (SELECT FROM tombstones WHERE tenant_id = $1 AND hash IS NOT NULL) AS "exists!""#,
+                tenant.as_str()
+            )
+            .fetch_one(pg)
+        })
+        .await
+}
+
+/// Rows of the batch that say what was forgotten or erased here, or nearly: the position in the batch and one candidate each.
+/// What was forgotten may come as history, which is not active; what was erased may not come in any state. Rows that exist
+/// already are left alone.
 pub async fn forgotten(
     session: &mut Session,
     kind: Kind,
@@ -52,6 +66,8 @@ pub async fn forgotten(
     let text = match kind {
         Kind::Fact => FORGOTTEN_FACTS,
         Kind::Rule => FORGOTTEN_RULES,
+        Kind::Proposal => ERASED_PROPOSALS,
+        Kind::Event => ERASED_EVENTS,
         _ => return Ok(Vec::new()),
     };
     // Not checked at compile time: the temporary table is there only within an import.
@@ -83,7 +99,7 @@ const FORGOTTEN_FACTS: &str = "
          forgotten_facts($1, r.entity_id, r.subject, predicate_key(r.predicate), r.content, r.valid_from, r.vector::vector::real[],
                          CASE WHEN r.vector IS NOT NULL THEN embedding_version($1, r.model, r.model_version, vector_dims(r.vector::vector), $4) END,
                          $3) AS f
-    WHERE EXISTS (SELECT FROM transfer_forgotten) AND coalesce(r.validity, 'active') = 'active'
+    WHERE EXISTS (SELECT FROM transfer_forgotten) AND (coalesce(r.validity, 'active') = 'active' OR f.content IS NULL)
       AND NOT EXISTS (SELECT FROM facts o WHERE o.id = r.id) AND f.id IN (SELECT id FROM transfer_forgotten)";
 
 const FORGOTTEN_RULES: &str = "
@@ -93,8 +109,33 @@ const FORGOTTEN_RULES: &str = "
          forgotten_rules($1, r.content, r.vector::vector::real[],
                          CASE WHEN r.vector IS NOT NULL THEN embedding_version($1, r.model, r.model_version, vector_dims(r.vector::vector), $4) END,
                          $3) AS f
-    WHERE EXISTS (SELECT FROM transfer_forgotten) AND rule_is_remembered(coalesce(r.metadata, '{}'))
+    WHERE EXISTS (SELECT FROM transfer_forgotten) AND (rule_is_remembered(coalesce(r.metadata, '{}')) OR f.content IS NULL)
       AND NOT EXISTS (SELECT FROM rules o WHERE o.id = r.id) AND f.id IN (SELECT id FROM transfer_forgotten)";
+
+const ERASED_PROPOSALS: &str = "
+    SELECT b.position, t.id, NULL::text AS content, NULL::double precision AS similarity, true AS is_same, t.created_at AS forgotten_at
+    FROM jsonb_array_elements($2) WITH ORDINALITY AS b(value, position),
+         jsonb_to_record(b.value) AS r(id uuid, memory_type text, memory jsonb), tombstones t
+    WHERE t.tenant_id = $1 AND t.allowed_at IS NULL AND t.id IN (SELECT id FROM transfer_forgotten)
+      AND t.hash = CASE r.memory_type
+              WHEN 'fact' THEN statement_hash($1, 'fact', fact_holder(NULL, r.memory ->> 'subject'),
+                                              predicate_key(r.memory ->> 'predicate'), content_key(r.memory ->> 'content'))
+              ELSE statement_hash($1, 'rule', content_key(r.memory ->> 'content')) END
+      AND NOT EXISTS (SELECT FROM proposals o WHERE o.id = r.id)";
+
+/// Events whose payload quotes what was erased. Events about erased memories are recognised by their ids.
+const ERASED_EVENTS: &str = "
+    SELECT b.position, t.id, NULL::text AS content, NULL::double precision AS similarity, true AS is_same, t.created_at AS forgotten_at
+    FROM jsonb_array_elements($2) WITH ORDINALITY AS b(value, position),
+         jsonb_to_record(b.value) AS r(id uuid, memory_type text, payload jsonb),
+         unnest(ARRAY[r.payload -> 'before', r.payload -> 'after']) AS said, tombstones t
+    WHERE t.tenant_id = $1 AND t.allowed_at IS NULL AND t.id IN (SELECT id FROM transfer_forgotten)
+      AND said ->> 'content' IS NOT NULL
+      AND t.hash = CASE r.memory_type
+              WHEN 'fact' THEN statement_hash($1, 'fact', fact_holder(NULL, said ->> 'subject'), predicate_key(said ->> 'predicate'),
+                                              content_key(said ->> 'content'))
+              WHEN 'rule' THEN statement_hash($1, 'rule', content_key(said ->> 'content')) END
+      AND NOT EXISTS (SELECT FROM memory_events o WHERE o.id = r.id)";
 
 pub(super) async fn proposals(
     session: &mut Session,
@@ -121,7 +162,8 @@ pub(super) async fn proposals(
         .await
 }
 
-/// Hashes of another key than the tenant's could never match, so they are left out.
+/// Hashes of another key than the tenant's could never match, so they are left out. An import lifts no tombstone that stands
+/// here: that is a decision about each statement, and a file may be old or forged.
 pub(super) async fn tombstones(
     session: &mut Session,
     tenant: &TenantId,
@@ -141,21 +183,23 @@ pub(super) async fn tombstones(
             .execute(pg)
         })
         .await?;
+    // Not checked at compile time: the temporary table is there only within an import.
     session
         .run(|pg| {
-            sqlx::query_scalar!(
-                r#"
+            sqlx::query_scalar(
+                "
                 INSERT INTO tombstones (tenant_id, id, memory_type, memory_id, hash, created_at, suppressed, suppressed_at, allowed_at, allowed_by)
                 SELECT $1, r.id, r.memory_type, r.memory_id, decode(r.hash, 'hex'), r.created_at, coalesce(r.suppressed, 0), r.suppressed_at,
-                       r.allowed_at, r.allowed_by
+                       CASE WHEN s.stands THEN NULL ELSE r.allowed_at END, CASE WHEN s.stands THEN NULL ELSE r.allowed_by END
                 FROM jsonb_to_recordset($2) AS r(id uuid, memory_type text, memory_id uuid, hash text, key text, created_at timestamptz,
-                        suppressed integer, suppressed_at timestamptz, allowed_at timestamptz, allowed_by text)
+                        suppressed integer, suppressed_at timestamptz, allowed_at timestamptz, allowed_by text),
+                     LATERAL (SELECT EXISTS (SELECT FROM transfer_forgotten o WHERE o.id = r.memory_id) AS stands) s
                 WHERE r.hash IS NULL OR decode(r.key, 'hex') = (SELECT k.key FROM tombstone_keys k WHERE k.tenant_id = $1)
                 ON CONFLICT DO NOTHING RETURNING id
-                "#,
-                tenant.as_str(),
-                batch
+                ",
             )
+            .bind(tenant.as_str())
+            .bind(batch)
             .fetch_all(pg)
         })
         .await

@@ -5,7 +5,8 @@ use butler_domain::{TenantId, Timestamp};
 use serde_json::Value;
 use uuid::Uuid;
 
-use super::{Kind, collisions, trust};
+pub use super::facts::tie_chains;
+use super::{Kind, collisions, facts, trust};
 use crate::{Session, StoreError};
 
 /// What became of a batch.
@@ -15,10 +16,8 @@ pub struct Written {
     pub created: Vec<usize>,
     /// … of what was there already, under the same id.
     pub existing: Vec<usize>,
-    /// … of what another tenant has.
-    pub foreign: Vec<usize>,
-    /// … of what stands in the way of another row (an active fact of the same key, an entity of the same name), or lacks the
-    /// one it is about.
+    /// … of what cannot be stored: its id or its key is taken (an active fact of the same key, an entity of the same name), or it
+    /// lacks the one it is about. An id that another tenant has is not told apart, so that nobody can ask for such ids.
     pub taken: Vec<usize>,
 }
 
@@ -48,10 +47,11 @@ pub async fn rows(
     let batch = Value::Array(rows.to_vec());
     let created = insert(session, kind, tenant, &batch, now).await?;
     if kind == Kind::Fact {
-        note_chain(session, &batch).await?;
+        facts::note_chain(session, &batch).await?;
         collisions::note(session, &created).await?;
-        beliefs(session, tenant, &batch).await?;
-        conflicts(session, tenant, &batch).await?;
+        facts::beliefs(session, tenant, &batch).await?;
+        facts::conflicts(session, tenant, &batch).await?;
+        facts::mark_due(session, tenant, &created).await?;
     }
     let mut written = Written::default();
     let mut left = Vec::new();
@@ -73,102 +73,42 @@ pub async fn rows(
         return Ok(written);
     }
     let ids: Vec<Uuid> = left.iter().filter_map(|(_, id)| *id).collect();
-    let owners = owners(session, kind, &ids).await?;
+    let own = own(session, kind, tenant, &ids).await?;
     for (at, id) in left {
-        match id.and_then(|id| owners.iter().find(|(owned, _)| *owned == id)) {
-            Some((_, owner)) if owner == tenant.as_str() => written.existing.push(at),
-            Some(_) => written.foreign.push(at),
-            None if kind == Kind::Fact && collisions::resolve(session, tenant, &rows[at], now).await? => {
-                written.created.push(at);
-            }
-            None => written.taken.push(at),
+        if id.is_some_and(|id| own.contains(&id)) {
+            written.existing.push(at);
+        } else if kind == Kind::Fact && collisions::resolve(session, tenant, &rows[at], now).await? {
+            written.created.push(at);
+        } else {
+            written.taken.push(at);
         }
     }
     Ok(written)
 }
 
-async fn owners(session: &mut Session, kind: Kind, ids: &[Uuid]) -> Result<Vec<(Uuid, String)>, StoreError> {
-    let rows = session
+/// Those of the ids that are rows of this tenant.
+async fn own(session: &mut Session, kind: Kind, tenant: &TenantId, ids: &[Uuid]) -> Result<Vec<Uuid>, StoreError> {
+    session
         .run(|pg| {
-            sqlx::query!(
+            sqlx::query_scalar!(
                 r#"
-                SELECT id AS "id!", tenant_id AS "tenant_id!" FROM entities WHERE $2 = 'entity' AND id = ANY ($1)
-                UNION ALL SELECT id, tenant_id FROM episodes WHERE $2 = 'episode' AND id = ANY ($1)
-                UNION ALL SELECT id, tenant_id FROM facts WHERE $2 = 'fact' AND id = ANY ($1)
-                UNION ALL SELECT id, tenant_id FROM rules WHERE $2 = 'rule' AND id = ANY ($1)
-                UNION ALL SELECT id, tenant_id FROM rule_applications WHERE $2 = 'rule_application' AND id = ANY ($1)
-                UNION ALL SELECT id, tenant_id FROM merges WHERE $2 = 'merge' AND id = ANY ($1)
-                UNION ALL SELECT id, tenant_id FROM proposals WHERE $2 = 'proposal' AND id = ANY ($1)
-                UNION ALL SELECT id, tenant_id FROM tombstones WHERE $2 = 'tombstone' AND id = ANY ($1)
-                UNION ALL SELECT id, tenant_id FROM memory_events WHERE $2 = 'event' AND id = ANY ($1)
+                SELECT id AS "id!" FROM entities WHERE $2 = 'entity' AND tenant_id = $3 AND id = ANY ($1)
+                UNION ALL SELECT id FROM episodes WHERE $2 = 'episode' AND tenant_id = $3 AND id = ANY ($1)
+                UNION ALL SELECT id FROM facts WHERE $2 = 'fact' AND tenant_id = $3 AND id = ANY ($1)
+                UNION ALL SELECT id FROM rules WHERE $2 = 'rule' AND tenant_id = $3 AND id = ANY ($1)
+                UNION ALL SELECT id FROM rule_applications WHERE $2 = 'rule_application' AND tenant_id = $3 AND id = ANY ($1)
+                UNION ALL SELECT id FROM merges WHERE $2 = 'merge' AND tenant_id = $3 AND id = ANY ($1)
+                UNION ALL SELECT id FROM proposals WHERE $2 = 'proposal' AND tenant_id = $3 AND id = ANY ($1)
+                UNION ALL SELECT id FROM tombstones WHERE $2 = 'tombstone' AND tenant_id = $3 AND id = ANY ($1)
+                UNION ALL SELECT id FROM memory_events WHERE $2 = 'event' AND tenant_id = $3 AND id = ANY ($1)
                 "#,
                 ids,
-                kind.as_str()
+                kind.as_str(),
+                tenant.as_str()
             )
             .fetch_all(pg)
         })
-        .await?;
-    Ok(rows.into_iter().map(|row| (row.id, row.tenant_id)).collect())
-}
-
-/// Not checked at compile time, like what reads it: the table is there only within an import.
-async fn note_chain(session: &mut Session, batch: &Value) -> Result<(), StoreError> {
-    session
-        .run(|pg| {
-            sqlx::query(
-                "INSERT INTO transfer_chain SELECT r.id, r.supersedes_id, r.corrected IS NULL
-                 FROM jsonb_to_recordset($1) AS r(id uuid, supersedes_id uuid, corrected boolean) WHERE r.supersedes_id IS NOT NULL",
-            )
-            .bind(batch)
-            .execute(pg)
-        })
-        .await?;
-    Ok(())
-}
-
-/// Ties the facts' chains, once all of them are there. What is tied already stays.
-pub async fn tie_chains(session: &mut Session, tenant: &TenantId) -> Result<(), StoreError> {
-    session
-        .run(|pg| {
-            sqlx::query(
-                "UPDATE facts f SET supersedes_id = c.supersedes_id FROM transfer_chain c
-                 WHERE f.id = c.fact_id AND f.tenant_id = $1 AND f.supersedes_id IS NULL AND f.id <> c.supersedes_id
-                   AND EXISTS (SELECT FROM facts o WHERE o.id = c.supersedes_id AND o.tenant_id = $1)",
-            )
-            .bind(tenant.as_str())
-            .execute(pg)
-        })
-        .await?;
-    session
-        .run(|pg| {
-            sqlx::query(
-                "UPDATE facts o SET holds_to = greatest(o.created_at, f.created_at) FROM transfer_chain c JOIN facts f ON f.id = c.fact_id
-                 WHERE o.id = c.supersedes_id AND o.tenant_id = $1 AND f.tenant_id = $1 AND o.validity = 'superseded'
-                   AND o.holds_to = o.created_at AND o.placed_at IS NULL",
-            )
-            .bind(tenant.as_str())
-            .execute(pg)
-        })
-        .await?;
-    session
-        .run(|pg| {
-            sqlx::query(
-                "UPDATE facts f SET holds_from = f.created_at FROM transfer_chain c
-                 WHERE f.id = c.fact_id AND f.tenant_id = $1 AND c.is_old AND f.created_at <= f.holds_to
-                   AND f.holds_from = '-infinity'",
-            )
-            .bind(tenant.as_str())
-            .execute(pg)
-        })
-        .await?;
-    Ok(())
-}
-
-/// One statement for a batch; gives the ids of what is new.
-macro_rules! insert {
-    ($session:ident, $statement:tt, $($argument:expr),+) => {
-        $session.run(|pg| sqlx::query_scalar!($statement, $($argument),+).fetch_all(pg)).await
-    };
+        .await
 }
 
 pub(super) async fn insert(
@@ -182,7 +122,7 @@ pub(super) async fn insert(
         Kind::Predicate => predicates(session, tenant, batch, now).await,
         Kind::Entity => entities(session, tenant, batch).await,
         Kind::Episode => episodes(session, tenant, batch, now).await,
-        Kind::Fact => facts(session, tenant, batch, now).await,
+        Kind::Fact => facts::insert(session, tenant, batch, now).await,
         Kind::Rule => rules(session, tenant, batch, now).await,
         Kind::Link => links(session, tenant, batch).await,
         Kind::RuleApplication => applications(session, tenant, batch).await,
@@ -263,102 +203,6 @@ async fn episodes(
         batch,
         now
     )
-}
-
-/// An episode that is not there any more is no source; an entity that is not there is refused by the table.
-async fn facts(
-    session: &mut Session,
-    tenant: &TenantId,
-    batch: &Value,
-    now: Timestamp,
-) -> Result<Vec<Uuid>, StoreError> {
-    insert!(
-        session,
-        r#"
-        INSERT INTO facts (tenant_id, id, subject, predicate, content, embedding, search_vector, importance, confidence,
-                           decay_rate, permanence, source_butler, source_episode_id, entity_id, object_entity_id, slot, scope,
-                           validity, reference_count, created_at, last_referenced_at, last_confirmed_at, tags, metadata,
-                           embedding_version_id, valid_from, valid_to, observed_at, dates, holds_from, holds_to, placed_at,
-                           ended_at, corrected, source)
-        SELECT $1, r.id, r.subject, r.predicate, r.content, r.vector::vector, memory_search_vector(r.search_text),
-               coalesce(r.importance, 5), coalesce(r.confidence, 1), coalesce(r.decay_rate, 0.008),
-               coalesce(r.permanence, 'standard'), r.source_butler,
-               (SELECT e.id FROM episodes e WHERE e.id = r.source_episode_id AND e.tenant_id = $1), r.entity_id,
-               r.object_entity_id, coalesce(r.slot, ''), coalesce(r.scope, 'global'), coalesce(r.validity, 'active'), coalesce(r.reference_count, 0), r.created_at,
-               r.last_referenced_at, r.last_confirmed_at, coalesce(r.tags, '[]'), coalesce(r.metadata, '{}'),
-               CASE WHEN r.vector IS NOT NULL THEN embedding_version($1, r.model, r.model_version, vector_dims(r.vector::vector), $3) END,
-               r.valid_from, r.valid_to, r.observed_at, r.dates,
-               CASE WHEN r.never THEN coalesce(r.holds_from, 'infinity') ELSE coalesce(r.holds_from, '-infinity') END,
-               CASE WHEN r.never THEN coalesce(r.holds_from, 'infinity')
-                    -- An older program wrote no times. tie_chains finds the end of what was superseded.
-                    WHEN r.corrected IS NULL AND r.validity = 'superseded' THEN r.created_at
-                    ELSE coalesce(r.holds_to, 'infinity') END,
-               r.placed_at,
-               CASE WHEN r.validity IN ('retracted', 'expired', 'forgotten') THEN coalesce(r.ended_at, r.created_at) END,
-               coalesce(r.corrected, false), coalesce(r.source, 'import')
-        FROM jsonb_to_recordset($2) AS r(id uuid, subject text, predicate text, content text, vector text, search_text text,
-                importance double precision, confidence double precision, decay_rate double precision, permanence text,
-                source_butler text, source_episode_id uuid, entity_id uuid, object_entity_id uuid, slot text, scope text,
-                validity text, reference_count integer, created_at timestamptz, last_referenced_at timestamptz, last_confirmed_at timestamptz, tags jsonb, metadata jsonb,
-                model text, model_version text, valid_from timestamptz, valid_to timestamptz, observed_at timestamptz, dates jsonb,
-                holds_from timestamptz, holds_to timestamptz, never boolean, placed_at timestamptz, ended_at timestamptz,
-                corrected boolean, source text)
-        ON CONFLICT DO NOTHING RETURNING id
-        "#,
-        tenant.as_str(),
-        batch,
-        now
-    )
-}
-
-/// What was believed earlier about when the facts hold.
-async fn beliefs(session: &mut Session, tenant: &TenantId, batch: &Value) -> Result<(), StoreError> {
-    session
-        .run(|pg| {
-            sqlx::query!(
-                r#"
-                INSERT INTO fact_beliefs (tenant_id, fact_id, believed_from, believed_to, holds_from, holds_to)
-                SELECT $1, r.id, b.believed_from, b.believed_to, coalesce(b.holds_from, '-infinity'), coalesce(b.holds_to, 'infinity')
-                FROM jsonb_to_recordset($2) AS r(id uuid, beliefs jsonb),
-                     jsonb_to_recordset(CASE WHEN jsonb_typeof(r.beliefs) = 'array' THEN r.beliefs ELSE '[]' END)
-                         AS b(believed_from timestamptz, believed_to timestamptz, holds_from timestamptz, holds_to timestamptz)
-                WHERE b.believed_from < b.believed_to AND EXISTS (SELECT FROM facts f WHERE f.id = r.id AND f.tenant_id = $1)
-                ON CONFLICT DO NOTHING
-                "#,
-                tenant.as_str(),
-                batch
-            )
-            .execute(pg)
-        })
-        .await?;
-    Ok(())
-}
-
-/// The conflicts of the facts. Both sides carry a conflict, so the one that comes second finds the other.
-async fn conflicts(session: &mut Session, tenant: &TenantId, batch: &Value) -> Result<(), StoreError> {
-    session
-        .run(|pg| {
-            sqlx::query!(
-                r#"
-                INSERT INTO conflicts (tenant_id, id, fact_a, fact_b, kind, why, score, found_at, found_by, state, resolution,
-                                       resolved_at, resolved_by)
-                SELECT DISTINCT ON (c.id) $1, c.id, c.fact_a, c.fact_b, c.kind, c.why, c.score, c.found_at, c.found_by, c.state,
-                       c.resolution, c.resolved_at, c.resolved_by
-                FROM jsonb_to_recordset($2) AS r(conflicts jsonb),
-                     jsonb_to_recordset(CASE WHEN jsonb_typeof(r.conflicts) = 'array' THEN r.conflicts ELSE '[]' END)
-                         AS c(id uuid, fact_a uuid, fact_b uuid, kind text, why text, score double precision, found_at timestamptz,
-                              found_by text, state text, resolution text, resolved_at timestamptz, resolved_by text)
-                JOIN facts a ON a.tenant_id = $1 AND a.id = c.fact_a
-                JOIN facts b ON b.tenant_id = $1 AND b.id = c.fact_b
-                ON CONFLICT DO NOTHING
-                "#,
-                tenant.as_str(),
-                batch
-            )
-            .execute(pg)
-        })
-        .await?;
-    Ok(())
 }
 
 async fn rules(

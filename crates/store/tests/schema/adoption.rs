@@ -122,7 +122,16 @@ async fn a_database_at_mem_160_keeps_every_row_and_becomes_like_a_new_one() {
     let trained = after.remove("vector_indexes").unwrap();
     assert_eq!(trained, [serde_json::json!({"relation": "facts", "lists": 20, "row_count": 7})]);
     let oauth = ["oauth_clients", "oauth_grants", "oauth_logins", "oauth_refresh_tokens"];
-    let memory = ["predicates", "merges", "conflicts", "proposals", "tombstones", "tombstone_keys", "injections"];
+    let memory = [
+        "predicates",
+        "merges",
+        "conflicts",
+        "conflicts_due",
+        "proposals",
+        "tombstones",
+        "tombstone_keys",
+        "injections",
+    ];
     for table in memory.into_iter().chain(oauth) {
         assert_eq!(after.remove(table).unwrap(), [Value::Null; 0]);
     }

@@ -3,7 +3,7 @@
 use sqlx::PgConnection;
 
 /// Each kind of damage, and the query that returns the damaged rows. `tests.rs` injects every one of them.
-const DAMAGES: [(&str, &str); 33] = [
+const DAMAGES: [(&str, &str); 35] = [
     (
         "two active facts with one subject key",
         "SELECT min(id::text) FROM facts WHERE validity = 'active' AND entity_id IS NULL
@@ -192,6 +192,21 @@ const DAMAGES: [(&str, &str); 33] = [
     (
         "a conflict of two tenants",
         "SELECT c.id::text FROM conflicts c JOIN facts f ON f.id IN (c.fact_a, c.fact_b) WHERE f.tenant_id <> c.tenant_id",
+    ),
+    (
+        "a conflict without its event",
+        "SELECT c.id::text FROM conflicts c WHERE NOT EXISTS
+             (SELECT FROM memory_events e WHERE e.tenant_id = c.tenant_id AND e.event_type = 'conflict_found'
+              AND e.payload ->> 'conflict_id' = c.id::text)",
+    ),
+    (
+        "a forgotten statement that is active again",
+        // Facts that moved to another entity were forgotten and stored under different names.
+        "SELECT n.id::text FROM facts o JOIN facts n
+             ON n.tenant_id = o.tenant_id AND n.holder = o.holder AND n.predicate_key = o.predicate_key AND n.created_at > o.ended_at
+         WHERE o.validity = 'retracted' AND n.validity = 'active' AND content_key(n.content) = content_key(o.content)
+           AND NOT coalesce(n.valid_from > o.ended_at, false) AND tombstone_stands(o.tenant_id, o.id)
+           AND NOT EXISTS (SELECT FROM memory_events e WHERE e.memory_id IN (o.id, n.id) AND e.event_type = 'fact_repointed')",
     ),
     (
         "a memory that search cannot find",

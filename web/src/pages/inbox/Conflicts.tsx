@@ -11,7 +11,7 @@ import { Time } from '../../ui/Time'
 import { ConflictSide } from './ConflictSide'
 import { Decide, Item } from './Item'
 import { KeepBothDialog } from './KeepBothDialog'
-import { whyLabel } from './labels'
+import { verdictLabel, whyLabel } from './labels'
 import { MergeTextDialog } from './MergeTextDialog'
 import { type Resolution, useResolve } from './useDecisions'
 import { usePaging } from './usePaging'
@@ -41,6 +41,12 @@ function Row({ conflict, canDecide }: { conflict: ConflictAt; canDecide: boolean
         <ConflictSide name="A" side={conflict.a} />
         <ConflictSide name="B" side={conflict.b} />
       </div>
+      {conflict.verdict && (
+        <p className="mt-2 text-sm break-words">
+          <span className="text-muted">The judge says: {verdictLabel[conflict.verdict] ?? conflict.verdict}.</span>{' '}
+          <bdi>{conflict.reason}</bdi>
+        </p>
+      )}
       {canDecide && (
         <div className="mt-3 flex flex-wrap gap-2">
           {choices.map(([resolution, keys, label]) => (

@@ -49,6 +49,9 @@ const conflict = {
   resolution: null,
   resolved_at: null,
   resolved_by: null,
+  verdict: 'contradiction',
+  reason: 'Nobody has <b>two</b> ages.',
+  judged_at: at,
   a: side('f1', '31 years'),
   b: side('f2', '32 years'),
 }
@@ -95,6 +98,8 @@ test('a conflict is resolved, and Undo restores the fact before it reopens the c
   })
   const row = await screen.findByRole('list', { name: 'Conflicts' })
   expect(within(row).getByText('different numbers')).toBeTruthy()
+  expect(within(row).getByText('The judge says: contradiction.')).toBeTruthy()
+  expect(within(row).getByText('Nobody has <b>two</b> ages.')).toBeTruthy()
   fireEvent.click(within(row).getByRole('button', { name: /^Keep A.*Anna age$/ }))
   await screen.findByText('Kept A and forgot B.')
   fireEvent.click(screen.getByRole('button', { name: 'Undo' }))

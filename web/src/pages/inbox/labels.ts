@@ -19,3 +19,11 @@ export const whyLabel: Record<string, string> = {
   scopes: 'different values in two scopes',
   subjects: 'different values under two subjects of one entity',
 }
+
+/** What a language model says two facts are. */
+export const verdictLabel: Record<string, string> = {
+  contradiction: 'contradiction',
+  duplicate: 'duplicate',
+  both_true: 'both are true',
+  unrelated: 'unrelated',
+}

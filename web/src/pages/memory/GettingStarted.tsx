@@ -25,7 +25,8 @@ function useSteps(): Step[] {
   const seen = server.data?.data.agent_seen_at
   return [
     {
-      done: Boolean(seen),
+      // With a token the server does not say whether an agent connected, but only an agent stores episodes.
+      done: Boolean(seen) || (episodes.data?.meta.total ?? 0) > 0,
       title: seen ? `An agent connected ${ago(seen)}` : 'An agent connects',
       waiting: 'Run the command above, then start your agent.',
     },

@@ -4,6 +4,7 @@ import { asApiError } from '../../api/error'
 import { missingRight, useHasRight } from '../../api/rights'
 import { type ImportReport, upload } from '../../api/transfer'
 import { counted } from '../../lib/number'
+import { suppressedReasons } from '../../memory/suppressed'
 import { Button } from '../../ui/Button'
 import { Progress } from '../../ui/Progress'
 
@@ -25,6 +26,7 @@ function Report({ report }: { report: ImportReport }) {
         {kinds.map(([kind, tally]) => (
           <li key={kind} className="figure">
             {kind}: {tally.created} new, {tally.existing} already present
+            {tally.suppressed && `, ${tally.suppressed} left out (${suppressedReasons(tally.suppressed_by)})`}
             {tally.left_out > 0 && `, ${tally.left_out} skipped`}
           </li>
         ))}

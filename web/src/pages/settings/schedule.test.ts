@@ -25,6 +25,10 @@ test('the outcome of a consolidation is what it learned, or why it learned nothi
   expect(outcome({ status: 'succeeded', result: { mode: 'run', totals: { failed: 1, episodes: 1 } } })).toBe(
     '1 episode failed, 1 episode counted;',
   )
+  const forgotten = { episodes: 1, suppressed: 3, suppressed_by: { forgotten: 2, erased: 1 } }
+  expect(outcome({ status: 'succeeded', result: { mode: 'run', totals: forgotten } })).toBe(
+    '3 actions left out (2 forgotten before, 1 erased before), 1 episode counted;',
+  )
   const dry = { mode: 'dry_run', reason: 'no runtime is configured', totals: { episodes: 3 } }
   expect(outcome({ status: 'succeeded', result: dry })).toBe('3 episodes counted (no runtime is configured);')
   const failed = { status: 'failed', error: 'default/general: the endpoint refused', result: { totals } }

@@ -1,3 +1,5 @@
+import { suppressedReasons } from '../../memory/suppressed'
+
 interface Run {
   status: string
   error?: string | null
@@ -36,6 +38,7 @@ const learned = [
   'dead_lettered',
   'failed',
   'refused',
+  'suppressed',
   'consolidated',
   'episodes',
   'waiting',
@@ -46,6 +49,7 @@ const words: Record<string, string> = {
   dead_lettered: 'episodes dead-lettered',
   failed: 'episodes failed',
   refused: 'actions refused',
+  suppressed: 'actions left out',
   consolidated: 'episodes consolidated',
   episodes: 'episodes counted',
   waiting: 'episodes wait for a retry',
@@ -65,7 +69,11 @@ export function outcome(run: Run): string {
   const numbers = entries
     .filter((entry): entry is [string, number] => typeof entry[1] === 'number' && entry[1] > 0)
     .slice(0, 3)
-    .map(([name, value]) => `${value.toLocaleString('en')} ${named(value, words[name] ?? name.replaceAll('_', ' '))}`)
+    .map(([name, value]) => {
+      const label = `${value.toLocaleString('en')} ${named(value, words[name] ?? name.replaceAll('_', ' '))}`
+      const why = name === 'suppressed' ? suppressedReasons(record(totals.suppressed_by)) : ''
+      return why ? `${label} (${why})` : label
+    })
   const why = result.mode === 'dry_run' && typeof result.reason === 'string' ? ` (${result.reason})` : ''
   return numbers.length > 0 ? `${numbers.join(', ')}${why};` : 'nothing to do;'
 }

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use butler_host::error::HostError;
 use butler_host::{env, instance};
-use butler_memory::runtime::TRIGGER_CONSOLIDATION;
+use butler_memory::runtime::is_internal;
 use butler_memory::tool::{Answer, ErrorCode, ToolError};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
@@ -132,9 +132,9 @@ const INPUT_BYTES: u64 = 4 * 1024 * 1024;
 
 /// Runs a hook. It never fails; problems go to stderr.
 pub async fn run(args: Args, settings: &Settings) {
-    // `butler run` gets the context and stores the episode itself, and consolidation sessions are not remembered.
-    let is_consolidation = env::var(env::TRIGGER_SOURCE).is_some_and(|source| source == TRIGGER_CONSOLIDATION);
-    if is_consolidation || env::var(env::SESSION_ID).is_some() {
+    // `butler run` gets the context and stores the episode itself, and sessions about the memory are not remembered.
+    let about_memory = env::var(env::TRIGGER_SOURCE).is_some_and(|source| is_internal(&source));
+    if about_memory || env::var(env::SESSION_ID).is_some() {
         return print(&json!({}));
     }
     let deadline = args.event.deadline();

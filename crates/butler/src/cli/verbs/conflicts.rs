@@ -104,6 +104,9 @@ fn print_conflicts(printer: Printer, answer: &Answer) {
                 printer.line(side_line(side, fact));
             }
         }
+        if let Some(line) = verdict_line(conflict) {
+            printer.line(line);
+        }
     }
     if conflicts.is_empty() {
         printer.note("there are no conflicts");
@@ -112,6 +115,12 @@ fn print_conflicts(printer: Printer, answer: &Answer) {
     if total > conflicts.len() as u64 {
         printer.note(format_args!("{total} in all; see more with --limit"));
     }
+}
+
+/// What the judge says, if it judged the pair.
+fn verdict_line(conflict: &Map<String, Value>) -> Option<String> {
+    let verdict = conflict.get("verdict").and_then(Value::as_str)?;
+    Some(format!("  judge: {}: {}", verdict.replace('_', " "), flatten_line(show::text(conflict, "reason"))))
 }
 
 fn side_line(side: &str, fact: &Map<String, Value>) -> String {

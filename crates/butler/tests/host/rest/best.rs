@@ -38,6 +38,25 @@ async fn best_matches_of_all_butlers_are_found_by_misspelled_words_and_counted()
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_filter_finds_matches_that_many_others_outrank() {
+    let api = Api::start().await;
+    for number in 0..230 {
+        let fact = json!({"subject": format!("Guest {number}"), "predicate": "drinks", "content": "tea"});
+        api.tool("general", "memory_store_fact", fact).await;
+    }
+    let content = "sometimes a cup of tea after a long walk in the hills with her dog";
+    let fact =
+        json!({"subject": "Wanda", "predicate": "habit", "content": content, "tags": ["walk"], "scope": "sport"});
+    let wanda = id(&api.tool("general", "memory_store_fact", fact).await);
+    let all = api.get("/api/memory/facts?q=tea&sort=best&limit=100&offset=100").await;
+    assert!(!ids(&all).contains(&wanda.as_str()));
+    for filter in ["tag=walk", "scope=sport", "subject=Wanda"] {
+        let found = api.get(&format!("/api/memory/facts?q=tea&sort=best&{filter}")).await;
+        assert_eq!((ids(&found), &found["meta"]["total"]), (vec![wanda.as_str()], &json!(1)), "{filter}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_fact_moves_to_another_scope_and_back() {
     let api = Api::start().await;
     let fact = api.fact("Ada", "likes", "engines").await;

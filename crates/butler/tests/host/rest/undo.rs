@@ -23,6 +23,25 @@ async fn a_confirmation_is_undone_until_something_else_happens() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn nobody_undoes_the_confirmation_of_somebody_else() {
+    let api = Api::start().await;
+    let fact = api.fact("Ada", "likes", "looms").await;
+    let path = format!("/api/memory/facts/{fact}");
+    let mine = api.done("POST", &format!("{path}/confirm"), Value::Null).await["last_confirmed_at"].clone();
+    let mine = mine.as_str().unwrap().replace('+', "%2B");
+    api.tool("general", "memory_confirm", json!({"memory_type": "fact", "memory_id": fact})).await;
+    let agents = api.get(&path).await["data"]["last_confirmed_at"].clone();
+    for undo in [format!("{path}/undo"), format!("{path}/undo?at={mine}")] {
+        let refused = api.send("POST", &undo, Value::Null).await;
+        assert_eq!((refused.status, refused.json()["error"]["code"].as_str()), (409, Some("invalid_state")), "{undo}");
+    }
+    assert_eq!(api.get(&path).await["data"]["last_confirmed_at"], agents);
+    let mine = api.done("POST", &format!("{path}/confirm"), Value::Null).await["last_confirmed_at"].clone();
+    api.done("POST", &format!("{path}/undo?at={}", mine.as_str().unwrap().replace('+', "%2B")), Value::Null).await;
+    assert_eq!(api.get(&path).await["data"]["last_confirmed_at"], agents);
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_mark_is_undone_with_the_promotion_that_it_brought() {
     let api = Api::start().await;
     let rule = api.rule("Ask twice").await;

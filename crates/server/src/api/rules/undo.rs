@@ -7,14 +7,15 @@ use butler_memory::Restored;
 use super::{gone, home};
 use crate::api::envelope::{Single, WithHome};
 use crate::api::error::ApiError;
-use crate::api::facts::{ButlerQuery, IdPath};
+use crate::api::facts::IdPath;
+use crate::api::facts::undo::UndoQuery;
 use crate::api::operation::{Operation, RequestContext, Verb};
 
 pub struct UndoRule;
 
 impl Operation for UndoRule {
     type Path = IdPath;
-    type Query = ButlerQuery;
+    type Query = UndoQuery;
     type Body = ();
     type Answer = Single<WithHome<Restored>>;
 
@@ -23,12 +24,12 @@ impl Operation for UndoRule {
     const PATH: &'static str = "/api/memory/rules/{id}/undo";
     const TAG: &'static str = "rules";
     const SUMMARY: &'static str =
-        "Undo the last confirmation or mark of a rule. An error if anything else happened to it since.";
+        "Undo a confirmation or mark of a rule. An error if anything else happened to it since.";
     const RIGHT: Right = Right::Write;
 
-    async fn run(ctx: RequestContext, path: IdPath, query: ButlerQuery, (): ()) -> Result<Self::Answer, ApiError> {
-        let (home, memory) = home(&ctx, &query, path.id).await?;
-        let undone = memory.undo_feedback(&ctx.call(&memory), MemoryType::Rule, path.id).await?;
+    async fn run(ctx: RequestContext, path: IdPath, query: UndoQuery, (): ()) -> Result<Self::Answer, ApiError> {
+        let (home, memory) = home(&ctx, &query.butler, path.id).await?;
+        let undone = memory.undo_feedback(&ctx.call(&memory), MemoryType::Rule, path.id, query.at).await?;
         Ok(Single::new(WithHome { home, item: undone.ok_or_else(|| gone(path.id))? }))
     }
 }

@@ -138,6 +138,16 @@ const INJECTIONS: &[(&str, &str)] = &[
         "INSERT INTO conflicts (id, tenant_id, fact_a, fact_b, kind, why, found_at, found_by)
          VALUES (61::uuid, 'other', 22::uuid, 23::uuid, 'duplicate', 'near_identical', '2026-01-01', 'job')",
     ),
+    (
+        "a conflict without its event",
+        "INSERT INTO conflicts (id, fact_a, fact_b, kind, why, found_at, found_by)
+         VALUES (61::uuid, 22::uuid, 23::uuid, 'duplicate', 'near_identical', '2026-01-01', 'job')",
+    ),
+    (
+        "a forgotten statement that is active again",
+        "UPDATE facts SET ended_at = created_at WHERE id = 24::uuid;
+         INSERT INTO facts (id, subject, predicate, content, created_at) VALUES (27::uuid, 'S', 'r', 'Forgotten.', now() + interval '1 day')",
+    ),
     ("a memory that search cannot find", "UPDATE facts SET embedding = NULL WHERE id = 22::uuid"),
 ];
 
