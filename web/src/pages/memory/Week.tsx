@@ -10,8 +10,8 @@ import { changesOf, countsOf, daysOf, namesOf, phrase, sections } from './week'
 const LATEST = 5
 
 /** This week in words, as a chart, and its latest changes. */
-export function Week() {
-  const week = useGet('/api/memory/changes', { query: { since: '7d' } })
+export function Week({ butler }: { butler: string | undefined }) {
+  const week = useGet('/api/memory/changes', { query: { since: '7d', butler } })
   if (!week.data) {
     return week.isError ? <Failure error={week.error} retry={() => void week.refetch()} /> : <Loading rows={6} />
   }
@@ -30,7 +30,7 @@ export function Week() {
             {index > 0 && (index === sections.length - 1 ? ' and ' : ', ')}
             <Link
               to="/memory/changes"
-              search={{ section }}
+              search={{ section, butler }}
               className="underline decoration-line-strong decoration-1 underline-offset-4 hover:decoration-accent"
             >
               {phrase(section, counts[section])}
@@ -44,7 +44,11 @@ export function Week() {
           title="Latest changes"
           quiet
           aside={
-            <Link to="/memory/changes" className="text-sm text-muted hover:text-ink hover:underline">
+            <Link
+              to="/memory/changes"
+              search={{ butler }}
+              className="text-sm text-muted hover:text-ink hover:underline"
+            >
               All of this week
             </Link>
           }
