@@ -119,6 +119,7 @@ export const recall = (raw: Raw) =>
     why: text(raw, 'why'),
     valid_at: text(raw, 'valid_at'),
     as_of: text(raw, 'as_of'),
+    as_token: text(raw, 'as_token'),
     q: text(raw, 'q'),
     butler: text(raw, 'butler'),
   })

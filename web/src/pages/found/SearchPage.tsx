@@ -3,6 +3,7 @@ import { useCallback } from 'react'
 import { useGet } from '../../api/hooks'
 import { capitalized, maturityLabel, statusLabel } from '../../lib/labels'
 import { fixed } from '../../lib/number'
+import { RowMenu } from '../../lists/RowMenu'
 import { MemoryLink } from '../../memory/MemoryLink'
 import { Page } from '../../ui/Page'
 import { SearchField } from '../../ui/SearchField'
@@ -97,6 +98,11 @@ export default function SearchPage() {
                 {item.status && ` · ${statusLabel[item.status] ?? item.status}`}
                 {item.confidence != null && ` · confidence ${fixed(item.confidence)}`}
               </span>
+              {(item.kind === 'fact' || item.kind === 'rule') && (
+                <span className="md:hidden">
+                  <RowMenu kind={item.kind} id={item.id} label={item.title} content={item.preview} complete={false} />
+                </span>
+              )}
             </li>
           ))}
         </ol>

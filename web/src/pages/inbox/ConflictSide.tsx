@@ -1,5 +1,6 @@
 import type { ConflictSide as Side } from '../../api/schema'
 import { capitalized } from '../../lib/labels'
+import { confidenceReason } from '../../memory/confidence'
 import { MemoryLink } from '../../memory/MemoryLink'
 import { Confidence } from '../../ui/Confidence'
 import { Time } from '../../ui/Time'
@@ -17,7 +18,7 @@ export function ConflictSide({ name, side }: { name: 'A' | 'B'; side: Side }) {
         {side.content}
       </MemoryLink>
       <p className="mt-2 flex flex-wrap items-center gap-x-3 gap-y-1 text-sm text-muted">
-        <Confidence value={side.effective_confidence} />
+        <Confidence value={side.effective_confidence} why={confidenceReason(side)} />
         <span>
           learned <Time at={side.created_at} />
           {side.source_butler && (
@@ -27,11 +28,6 @@ export function ConflictSide({ name, side }: { name: 'A' | 'B'; side: Side }) {
             </>
           )}
         </span>
-        {side.last_confirmed_at && (
-          <span>
-            confirmed <Time at={side.last_confirmed_at} />
-          </span>
-        )}
         <span className="break-all">scope {side.scope}</span>
         {side.source_episode_id ? (
           <MemoryLink kind="episode" id={side.source_episode_id}>

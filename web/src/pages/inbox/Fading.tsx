@@ -4,6 +4,7 @@ import { missingRight, useHasRight } from '../../api/rights'
 import type { FactItemAt, RuleItemAt } from '../../api/schema'
 import { capitalized } from '../../lib/labels'
 import { KindBadge } from '../../memory/badges'
+import { confidenceReason } from '../../memory/confidence'
 import { EditDialog } from '../../memory/EditDialog'
 import { MemoryLink } from '../../memory/MemoryLink'
 import { useConfirm, useForget } from '../../memory/useActions'
@@ -11,7 +12,6 @@ import { Confidence } from '../../ui/Confidence'
 import { Results } from '../../ui/Results'
 import { Section } from '../../ui/Section'
 import { Empty } from '../../ui/states'
-import { Time } from '../../ui/Time'
 import { Decide, Item } from './Item'
 import { usePaging } from './usePaging'
 
@@ -38,8 +38,7 @@ function Row({ memory, canWrite }: { memory: Fading; canWrite: boolean }) {
           </MemoryLink>
           <p className="mt-2 flex flex-wrap items-center gap-x-3 gap-y-1 text-sm text-muted">
             <KindBadge kind={memory.kind} />
-            <Confidence value={memory.effective_confidence} fading />
-            <span>last confirmed {memory.last_confirmed_at ? <Time at={memory.last_confirmed_at} /> : 'never'}</span>
+            <Confidence value={memory.effective_confidence} fading why={confidenceReason(memory)} />
           </p>
         </div>
         {canWrite && (

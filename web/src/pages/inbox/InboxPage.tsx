@@ -3,14 +3,15 @@ import { Page } from '../../ui/Page'
 import { CameAgain } from './CameAgain'
 import { Conflicts } from './Conflicts'
 import { DeadLetters } from './DeadLetters'
+import { Duplicates } from './Duplicates'
 import { Fading } from './Fading'
 import { Proposals } from './Proposals'
 
 const keys: [key: string, action: string][] = [
   ['j', 'next'],
   ['k', 'previous'],
-  ['y', 'confirm, approve, keep A, allow or requeue'],
-  ['n', 'forget, reject or keep both'],
+  ['y', 'confirm, approve, keep A, merge, allow or requeue'],
+  ['n', 'forget, reject, keep both or keep apart'],
   ['e', 'edit'],
   ['u', 'undo'],
   ['?', 'all shortcuts'],
@@ -46,6 +47,7 @@ export default function InboxPage() {
       <div className="space-y-10">
         <Proposals />
         <Conflicts />
+        <Duplicates />
         <Fading />
         <DeadLetters />
         <CameAgain />

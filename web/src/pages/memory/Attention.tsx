@@ -82,7 +82,11 @@ export function Attention({ items, butler }: { items: Item[]; butler: string | u
                   >
                     {item.message}
                   </span>
-                  <Link to={path} search={{ ...parseSearch(query), ...(path === '/inbox' ? {} : { butler }) }} className={buttonClass('ghost', 'small')}>
+                  <Link
+                    to={path}
+                    search={{ ...parseSearch(query), ...(path === '/inbox' ? {} : { butler }) }}
+                    className={buttonClass('ghost', 'small')}
+                  >
                     {actions[item.what] ?? 'See them'}
                     <span className="sr-only">: {item.message}</span>
                   </Link>

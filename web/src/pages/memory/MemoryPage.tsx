@@ -19,10 +19,7 @@ export default function MemoryPage() {
   const { ready, butler, many } = useOverviewButler()
   const stats = useGet('/api/memory/stats', { query: { butler } }, { enabled: ready, keepPrevious: true })
   return (
-    <Page
-      title="Overview"
-      actions={many ? <ButlerSelect value={butler} onChange={chooseButler} /> : undefined}
-    >
+    <Page title="Overview" actions={many ? <ButlerSelect value={butler} onChange={chooseButler} /> : undefined}>
       {stats.data ? (
         <>
           <Unavailable butlers={stats.data.meta.unavailable} />
