@@ -81,14 +81,14 @@ export default function SearchPage() {
                 {capitalized(item.kind)}
               </span>
               <span className="min-w-0 flex-1">
-                <MemoryLink kind={item.kind} id={item.id} className="block truncate after:absolute after:inset-0">
+                <MemoryLink kind={item.kind} id={item.id} className="block sm:truncate after:absolute after:inset-0">
                   {item.kind === 'fact' || item.kind === 'entity' ? (
                     <>
-                      <span className="font-medium">{item.title}</span>{' '}
-                      <span className="font-serif text-muted">{item.preview}</span>
+                      <span className="font-medium max-sm:block max-sm:truncate">{item.title}</span>{' '}
+                      <span className="font-serif text-muted max-sm:block max-sm:truncate">{item.preview}</span>
                     </>
                   ) : (
-                    <span className="font-serif">{item.preview}</span>
+                    <span className="font-serif max-sm:line-clamp-2">{item.preview}</span>
                   )}
                 </MemoryLink>
               </span>
