@@ -73,8 +73,8 @@ function Row({ pair, canWrite }: { pair: DuplicatePairAt; canWrite: boolean }) {
 
 /** Pairs of entities whose names are so alike that they may be the same. */
 export function Duplicates() {
-  const { page, setOffset, leaveEmptyPage } = usePaging()
-  const list = useGet('/api/memory/duplicates', { query: page }, { keepPrevious: true })
+  const { page, options, setOffset, leaveEmptyPage } = usePaging()
+  const list = useGet('/api/memory/duplicates', { query: page }, options)
   leaveEmptyPage(list)
   const canWrite = useHasRight('write')
   return (

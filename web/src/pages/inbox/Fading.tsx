@@ -75,16 +75,16 @@ interface ListProps {
 
 /** The memories of one type that fade, the weakest first. */
 function List({ kind, canWrite }: ListProps) {
-  const { page, setOffset, leaveEmptyPage } = usePaging()
+  const { page, options, setOffset, leaveEmptyPage } = usePaging()
   const facts = useGet(
     '/api/memory/facts',
     { query: { ...page, validity: 'fading', sort: 'least_confident' } },
-    { enabled: kind === 'fact', keepPrevious: true },
+    { ...options, enabled: options.enabled && kind === 'fact' },
   )
   const rules = useGet(
     '/api/memory/rules',
     { query: { ...page, state: 'fading' } },
-    { enabled: kind === 'rule', keepPrevious: true },
+    { ...options, enabled: options.enabled && kind === 'rule' },
   )
   leaveEmptyPage(kind === 'fact' ? facts : rules)
   const empty =

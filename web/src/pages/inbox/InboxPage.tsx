@@ -1,3 +1,6 @@
+import { useOverviewButler } from '../../api/overview-butler'
+import { chooseButler } from '../../lib/chosenButler'
+import { ButlerSelect } from '../../ui/ButlerSelect'
 import { Kbd } from '../../ui/Kbd'
 import { Page } from '../../ui/Page'
 import { CameAgain } from './CameAgain'
@@ -31,9 +34,11 @@ function Legend() {
 
 /** Everything that waits for a person's decision. */
 export default function InboxPage() {
+  const { butler, many } = useOverviewButler()
   return (
     <Page
       title="Inbox"
+      actions={many ? <ButlerSelect value={butler} onChange={chooseButler} /> : undefined}
       lead={
         <div className="space-y-3">
           <p>
