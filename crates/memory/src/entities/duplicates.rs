@@ -190,7 +190,7 @@ fn names(entity: &Entity) -> Vec<&String> {
 
 /// How alike the most similar two of these names are.
 fn nearest(ours: &[&String], theirs: &[&String]) -> f64 {
-    let all = ours.iter().flat_map(|one| theirs.iter().map(|other| likeness(one, other)));
+    let all = ours.iter().flat_map(|one| theirs.iter().map(move |other| likeness(one, other)));
     all.fold(0.0, f64::max)
 }
 

@@ -145,7 +145,7 @@ impl RequestContext {
 
     /// The same request as the holder of this token would send it: with its tenant, butler and rights. For callers with the
     /// right `admin`, to see what others get.
-    pub fn as_token(mut self, token: Option<Uuid>, right: Right) -> Result<Self, ApiError> {
+    pub fn on_behalf_of(mut self, token: Option<Uuid>, right: Right) -> Result<Self, ApiError> {
         let Some(id) = token else { return Ok(self) };
         self.access.require(Right::Admin)?;
         let unknown =

@@ -81,7 +81,7 @@ impl Operation for Recall {
     const RIGHT: Right = Right::Read;
 
     async fn run(ctx: RequestContext, (): (), query: RecallQuery, (): ()) -> Result<Self::Answer, ApiError> {
-        let ctx = ctx.as_token(query.as_token, Self::RIGHT)?;
+        let ctx = ctx.on_behalf_of(query.as_token, Self::RIGHT)?;
         let named: Vec<String> = match query.butler.clone() {
             Some(name) => vec![name],
             None => ctx.butlers(None)?.iter().map(|butler| butler.name.to_string()).collect(),

@@ -71,7 +71,7 @@ impl Operation for ExplainWhyNot {
     const RIGHT: Right = Right::Read;
 
     async fn run(ctx: RequestContext, (): (), query: WhyNotQuery, (): ()) -> Result<Self::Answer, ApiError> {
-        let ctx = ctx.as_token(query.as_token, Self::RIGHT)?;
+        let ctx = ctx.on_behalf_of(query.as_token, Self::RIGHT)?;
         let types = query.types.as_deref().map(types).transpose()?;
         let scope = query.scope.clone().map(Scope::new).transpose().map_err(butler_domain::Invalid::from)?;
         let (ctx, query, types, scope) = (&ctx, &query, &types, &scope);
